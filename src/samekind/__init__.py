@@ -1,0 +1,67 @@
+"""samekind: learn what "the same kind" means, then ask every question a notion of likeness can answer.
+
+The names below are loaded when first used, so that importing the package, or asking the command line for
+help, does not wait for PyTorch.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from samekind.data import Items as Items
+    from samekind.data import Sets as Sets
+    from samekind.data import digits as digits
+    from samekind.data import prepare as prepare
+    from samekind.errors import SamekindError as SamekindError
+    from samekind.evaluation import evaluate as evaluate
+    from samekind.recipes import fit as fit
+    from samekind.space import AuxiliaryHead as AuxiliaryHead
+    from samekind.space import Decision as Decision
+    from samekind.space import MetricSpace as MetricSpace
+    from samekind.training import Run as Run
+    from samekind.training import Term as Term
+    from samekind.training import train as train
+
+__version__ = "0.1.0"
+
+_ROOM_OF = {
+    "AuxiliaryHead": "space",
+    "Decision": "space",
+    "Items": "data",
+    "MetricSpace": "space",
+    "Run": "training",
+    "SamekindError": "errors",
+    "Sets": "data",
+    "Term": "training",
+    "digits": "data",
+    "evaluate": "evaluation",
+    "fit": "recipes",
+    "prepare": "data",
+    "train": "training",
+}
+
+__all__ = [
+    "AuxiliaryHead",
+    "Decision",
+    "Items",
+    "MetricSpace",
+    "Run",
+    "SamekindError",
+    "Sets",
+    "Term",
+    "digits",
+    "evaluate",
+    "fit",
+    "prepare",
+    "train",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'samekind' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"samekind.{_ROOM_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,82 @@
+"""The folder a space is kept in: ``space.json`` says what it is, ``weights.safetensors`` holds the numbers.
+
+Nothing in the folder is code, and nothing in it is executed when it is read.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+from torch import Tensor
+
+from samekind import storage
+from samekind.errors import SpaceError
+
+FORMAT = "samekind space"
+VERSION = 1
+
+
+def write(folder: Path, content: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+    """Write a folder, whole or not at all. A folder that holds something else is not replaced."""
+    if folder.exists() and not (folder / "space.json").exists() and _occupied(folder):
+        raise SpaceError(f"{folder} is not a space and not empty; choose another folder to save to")
+    weights = safetensors.torch.save(
+        {name: each.detach().cpu().contiguous() for name, each in tensors.items()}
+    )
+    header = {"format": FORMAT, "version": VERSION, "weights": hashlib.sha256(weights).hexdigest()}
+
+    def fill(draft: Path) -> None:
+        (draft / "weights.safetensors").write_bytes(weights)
+        (draft / "space.json").write_text(json.dumps({**header, **content}, indent=2) + "\n")
+
+    storage.write_folder(folder, fill)
+
+
+def read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """What `write` wrote; anything damaged, foreign or newer is refused with a sentence."""
+    storage.recover_folder(folder)
+    content = _read_content(folder)
+    path = folder / "weights.safetensors"
+    if not path.is_file():
+        raise SpaceError(f"{folder} is damaged: weights.safetensors is missing; restore it or train again")
+    weights = path.read_bytes()
+    if hashlib.sha256(weights).hexdigest() != content.get("weights"):
+        raise SpaceError(
+            f"{folder} is damaged: weights.safetensors is not the file it was saved with; "
+            "restore it or train again"
+        )
+    try:
+        return content, safetensors.torch.load(weights)
+    except safetensors.SafetensorError as error:
+        raise SpaceError(f"{folder} is damaged: weights.safetensors cannot be read ({error})") from error
+
+
+def _read_content(folder: Path) -> dict[str, Any]:
+    if not folder.is_dir():
+        raise SpaceError(f"there is no space at {folder}; expected a folder with space.json")
+    path = folder / "space.json"
+    if not path.is_file():
+        raise SpaceError(f"{folder} is not a space: it has no space.json")
+    try:
+        content = json.loads(path.read_text())
+    except ValueError as error:
+        raise SpaceError(f"{folder} is damaged: space.json cannot be read ({error})") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise SpaceError(f"{folder} is not a space: space.json was written by something else")
+    version = content.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise SpaceError(f"{folder} is damaged: space.json has no version")
+    if version > VERSION:
+        raise SpaceError(
+            f"{folder} was saved by a newer samekind (format {version}, this one reads up to {VERSION}); "
+            "upgrade samekind"
+        )
+    return content
+
+
+def _occupied(folder: Path) -> bool:
+    return not folder.is_dir() or any(folder.iterdir())

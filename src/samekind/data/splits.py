@@ -1,0 +1,136 @@
+"""Splits: which items are for training, which are held back, and which classes are never shown."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from samekind.data.items import Items
+from samekind.errors import DataError, SettingError
+from samekind.storage import write_text
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Named, disjoint parts of one data set, each an ascending int64 tensor of item indices (k,).
+
+    ``fingerprint`` is that of the items which were split: a split means nothing for others.
+    """
+
+    parts: dict[str, Tensor]
+    fingerprint: str
+
+    def __post_init__(self) -> None:
+        owner: dict[int, str] = {}
+        for name, indices in self.parts.items():
+            for index in indices.tolist():
+                if index in owner:
+                    raise DataError(
+                        f"parts of a split share no item; item {index} is in {owner[index]} and {name}"
+                    )
+                owner[index] = name
+
+    def save(self, path: Path) -> None:
+        """Write the split as JSON."""
+        parts = {name: indices.tolist() for name, indices in self.parts.items()}
+        write_text(path, json.dumps({"fingerprint": self.fingerprint, "parts": parts}) + "\n")
+
+    @staticmethod
+    def load(path: Path, items: Items) -> "Split":
+        """Read what ``save`` wrote; refused unless it was made for exactly these items."""
+        try:
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            fingerprint = str(stored["fingerprint"])
+            parts = {
+                str(name): torch.tensor(part, dtype=torch.int64) for name, part in stored["parts"].items()
+            }
+        except FileNotFoundError:
+            raise DataError(f"there is no split at {path}") from None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise DataError(f"{path} is not a split as samekind writes it: {error}") from error
+        if fingerprint != items.fingerprint():
+            raise DataError(
+                f"{path} splits another data set than {items.name}: the fingerprints differ. "
+                "Split these items anew, or give the ones the split was made for."
+            )
+        for name, indices in parts.items():
+            if indices.dim() != 1 or ((indices < 0) | (indices >= len(items))).any():
+                raise DataError(
+                    f"part {name} of {path} must list items 0 to {len(items) - 1}, one number each"
+                )
+        return Split(parts=parts, fingerprint=fingerprint)
+
+
+def stratified(items: Items, fractions: Mapping[str, float], *, seed: int) -> Split:
+    """Cut each class in the given fractions, at random.
+
+    The share of a part in a class is exact up to rounding; ties are rounded by lot, so that no part is
+    short in every class. A class with as many items as there are parts is in every part; the items of a
+    smaller one go where the fractions are largest.
+    """
+    _check_fractions(fractions)
+    return Split(
+        parts=_cut(items.labels, fractions, torch.arange(len(items)), seed),
+        fingerprint=items.fingerprint(),
+    )
+
+
+def by_class(items: Items, *, unseen: Sequence[str], fractions: Mapping[str, float], seed: int) -> Split:
+    """Keep whole classes back: all items of the ``unseen`` classes are one part, named "unseen".
+
+    The other classes are split as by ``stratified``, under the names in ``fractions``.
+    """
+    _check_fractions(fractions)
+    if "unseen" in fractions:
+        raise SettingError('"unseen" is the part of the classes held back; give the fraction another name')
+    held_back = torch.isin(items.labels, items.class_indices(unseen)).cpu()
+    if held_back.all() or not held_back.any():
+        raise SettingError(
+            f"a split by class needs items of seen and of unseen classes; "
+            f"{int(held_back.sum())} of {len(items)} items are unseen ({len(set(unseen))} classes)"
+        )
+    parts = _cut(items.labels, fractions, (~held_back).nonzero().flatten(), seed)
+    return Split(parts={**parts, "unseen": held_back.nonzero().flatten()}, fingerprint=items.fingerprint())
+
+
+def _check_fractions(fractions: Mapping[str, float]) -> None:
+    """Refuse fractions that are not a division of the whole."""
+    written = ", ".join(f"{name} {fraction:g}" for name, fraction in fractions.items()) or "none"
+    if not all(fraction > 0 for fraction in fractions.values()):
+        raise SettingError(f"every fraction of a split must be above 0; got {written}")
+    if not math.isclose(sum(fractions.values()), 1, abs_tol=1e-6):
+        raise SettingError(f"the fractions of a split must sum to 1; got {written}")
+
+
+def _cut(labels: Tensor, fractions: Mapping[str, float], among: Tensor, seed: int) -> dict[str, Tensor]:
+    """The items ``among`` (k,) dealt to the fractions, class by class."""
+    generator = torch.Generator().manual_seed(seed)
+    dealt: dict[str, list[Tensor]] = {name: [] for name in fractions}
+    labels = labels.cpu()[among]
+    for label in torch.unique(labels):
+        members = among[labels == label]
+        members = members[torch.randperm(len(members), generator=generator)]
+        counts = apportion(len(members), list(fractions.values()), generator=generator)
+        for name, part in zip(fractions, torch.split(members, counts), strict=True):
+            dealt[name].append(part)
+    empty = torch.empty(0, dtype=torch.int64)
+    return {name: torch.cat([empty, *parts]).sort().values for name, parts in dealt.items()}
+
+
+def apportion(total: int, fractions: list[float], *, generator: torch.Generator) -> list[int]:
+    """``total`` in whole numbers by largest remainder, ties by lot; none is 0 if that can be."""
+    # Rounded, because 0.07 * 50 is 3.5000000000000004: the last bit would settle ties, not the lot.
+    quotas = [round(fraction * total, 9) for fraction in fractions]
+    counts = [math.floor(quota) for quota in quotas]
+    lots = torch.randperm(len(fractions), generator=generator).tolist()
+    by_remainder = sorted(lots, key=lambda part: counts[part] - quotas[part])
+    for part in by_remainder[: total - sum(counts)]:
+        counts[part] += 1
+    while total >= len(counts) and 0 in counts:
+        counts[counts.index(max(counts))] -= 1
+        counts[counts.index(0)] += 1
+    return counts

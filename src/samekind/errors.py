@@ -1,0 +1,51 @@
+"""What a user can run into.
+
+    SamekindError
+    ├── DataError       the data is not what was expected
+    ├── SettingError    a run, a part or an argument asks for something impossible or unknown
+    ├── SpaceError      a saved space is damaged, foreign, newer, or cannot answer the question
+    └── TrainingError   training cannot go on
+
+Every message says what was expected, what came, and what to do. The command line prints it as one line.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+MOST_LISTED = 20
+
+
+class SamekindError(Exception):
+    """Anything a user can put right; shown without a traceback."""
+
+
+class DataError(SamekindError):
+    """The data is not what was expected."""
+
+
+class SettingError(SamekindError):
+    """A run, a part or an argument asks for something impossible or unknown."""
+
+
+class SpaceError(SamekindError):
+    """A space cannot be read, or cannot answer what it was asked."""
+
+
+class TrainingError(SamekindError):
+    """Training cannot go on."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The end of a sentence about an unknown name: the nearest known one and, if few, all of them.
+
+    >>> nearest("cosin", ["Cosine", "Dot"])
+    'did you mean "Cosine"? Known: Cosine, Dot'
+    """
+    known = sorted(known)
+    folded = {each.lower(): each for each in known}
+    close = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.5)
+    hint = f'did you mean "{folded[close[0]]}"? ' if close else ""
+    listed = ", ".join(known[:MOST_LISTED]) or "none"
+    return f"{hint}Known: {listed}" + (
+        f", and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
+    )

@@ -1,0 +1,26 @@
+"""Every question, of every set of items."""
+
+from collections.abc import Mapping
+
+from samekind.data import Items
+from samekind.evaluation.classification import classification
+from samekind.evaluation.clustering import clustering
+from samekind.evaluation.few_shot import few_shot
+from samekind.evaluation.retrieval import retrieval
+from samekind.evaluation.rows import Row
+from samekind.evaluation.verification import verification
+from samekind.inference import embed
+from samekind.space import MetricSpace
+
+
+def evaluate(space: MetricSpace, sets: Mapping[str, Items], *, tasks: int = 600, seed: int = 0) -> list[Row]:
+    """All questions to a space about named sets of items, each item embedded once."""
+    rows: list[Row] = []
+    for name, items in sets.items():
+        z = embed(space, items.inputs)
+        rows += classification(space, items, z, name=name)
+        rows += verification(space, items, z, name=name)
+        rows += retrieval(space, items, z, name=name)
+        rows += few_shot(space, items, z, name=name, tasks=tasks, seed=seed)
+        rows += clustering(items, z, name=name, seed=seed)
+    return rows

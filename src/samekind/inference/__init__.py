@@ -1,0 +1,23 @@
+"""A trained space put to use: items in, answers out."""
+
+from samekind.inference.cluster import Groups, cluster
+from samekind.inference.embed import asking, device_of, embed, embed_files
+from samekind.inference.search import Neighbours, search
+from samekind.inference.settle import settle
+from samekind.inference.verify import Trials, all_trials, calibrate, fit_decision
+
+__all__ = [
+    "Groups",
+    "Neighbours",
+    "Trials",
+    "all_trials",
+    "asking",
+    "calibrate",
+    "cluster",
+    "device_of",
+    "embed",
+    "embed_files",
+    "fit_decision",
+    "search",
+    "settle",
+]

@@ -1,0 +1,46 @@
+"""Items to embeddings: in batches, on the space's device, in evaluation mode."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from samekind.errors import SpaceError
+from samekind.space import MetricSpace
+
+
+@contextmanager
+def asking(space: MetricSpace) -> Iterator[None]:
+    """Evaluation mode and no gradient while a space is asked; afterwards it is in the mode it was in."""
+    was_training = space.training
+    space.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        space.train(was_training)
+
+
+def embed(space: MetricSpace, inputs: Tensor, *, batch: int = 512) -> Tensor:
+    """Embeddings (n, d) of items given as a tensor (n, …), on the CPU."""
+    device = device_of(space)
+    with asking(space):
+        parts = [space.embed(each.to(device)).float().cpu() for each in torch.split(inputs, batch)]
+    return torch.cat(parts) if parts else torch.empty(0, space.prototypes.dimension)
+
+
+def embed_files(space: MetricSpace, paths: Iterable[str | Path], *, batch: int = 512) -> Tensor:
+    """Embeddings (n, d) of stored items, read the way the space's training data was."""
+    if space.reader is None:
+        raise SpaceError("this space does not say how to read a file; pass tensors to embed instead")
+    items = [space.reader.read(Path(path)) for path in paths]
+    return (
+        embed(space, torch.stack(items), batch=batch) if items else embed(space, torch.empty(0), batch=batch)
+    )
+
+
+def device_of(space: MetricSpace) -> torch.device:
+    """Where the space lives; a space without a single number lives on the CPU."""
+    return next((each.device for each in space.state_dict().values()), torch.device("cpu"))

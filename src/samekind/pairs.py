@@ -1,0 +1,33 @@
+"""Which candidates an anchor should be close to, and which it should not.
+
+Every loss and every miner speaks in two boolean masks of shape (anchors, candidates). The candidates are
+the batch itself (pairs) or the class prototypes (classification): the masks are all that differs, so one
+loss serves both.
+"""
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from samekind.errors import SettingError
+
+
+def pair_masks(labels: Tensor, order: Literal["both", "one"] = "both") -> tuple[Tensor, Tensor]:
+    """Positives and negatives of a batch against itself: (n,) -> two of (n, n).
+
+    With order ``"one"`` a positive pair appears once, the earlier item as anchor; negatives always appear
+    in both orders, because each anchor has its own.
+    """
+    if order not in ("both", "one"):
+        raise SettingError(f'the order of pairs is "both" or "one"; got "{order}"')
+    same = labels[:, None] == labels[None, :]
+    itself = torch.eye(len(labels), dtype=torch.bool, device=labels.device)
+    positive = same & ~itself
+    return (positive.triu() if order == "one" else positive), ~same
+
+
+def class_masks(labels: Tensor, classes: int) -> tuple[Tensor, Tensor]:
+    """Positives and negatives of a batch against the prototypes: (n,) -> two of (n, classes)."""
+    same = labels[:, None] == torch.arange(classes, device=labels.device)
+    return same, ~same

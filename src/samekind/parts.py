@@ -1,0 +1,116 @@
+"""A part as name and arguments, and back: how a space is written down without code.
+
+Every part stores the arguments of its constructor under their own names, so a part can be described by
+looking at it. Only classes that a room exports can be built again; nothing a file says is ever imported or
+executed.
+"""
+
+import hashlib
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from torch import nn
+
+from samekind import data, encoders, prototypes, similarities
+from samekind.errors import SettingError, nearest
+
+ROOMS = {"data": data, "encoders": encoders, "prototypes": prototypes, "similarities": similarities}
+
+Description = dict[str, Any]
+
+
+def describe(part: object) -> Description:
+    """A part of ours as ``{"room", "name", "arguments"}``, parts inside it described the same way."""
+    room = room_of(part)
+    if room is None:
+        raise SettingError(f"{type(part).__name__} is not a part of samekind; only an encoder may be foreign")
+    names = list(inspect.signature(type(part)).parameters)
+    return {
+        "room": room,
+        "name": type(part).__name__,
+        "arguments": {name: _plain(getattr(part, name)) for name in names},
+    }
+
+
+def build(description: Mapping[str, Any], *, room: str) -> Any:
+    """The part a description speaks of, with fresh weights; ``room`` is where it must come from."""
+    if description.get("room") != room or not isinstance(description.get("name"), str):
+        raise SettingError(f'expected a part of "{room}", got {_short(description)}')
+    return make(room, description["name"], description.get("arguments", {}))
+
+
+def make(room: str, name: str, arguments: Mapping[str, Any]) -> Any:
+    """A member of a room by its name; unknown names and arguments are answered with the nearest."""
+    known = members(room)
+    if name not in known:
+        raise SettingError(f'"{name}" is not in {room}; {nearest(name, known)}')
+    parameters = inspect.signature(known[name]).parameters
+    for argument in arguments:
+        if argument not in parameters:
+            raise SettingError(f'{name} has no argument "{argument}"; {nearest(argument, parameters)}')
+    missing = [
+        each.name
+        for each in parameters.values()
+        if each.default is inspect.Parameter.empty and each.name not in arguments
+    ]
+    if missing:
+        raise SettingError(f"{name} needs {', '.join(missing)}")
+    try:
+        return known[name](**{key: _part_or_value(value, room) for key, value in arguments.items()})
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise SettingError(f"{name} cannot be built from {_short(dict(arguments))}: {error}") from error
+
+
+def members(room: str) -> dict[str, type]:
+    """The parts a room exports, by name: modules, and of the data the readers."""
+    module = ROOMS[room]
+    found = {name: getattr(module, name) for name in (module.READERS if module is data else module.__all__)}
+    return {name: each for name, each in found.items() if inspect.isclass(each) and not _is_protocol(each)}
+
+
+def room_of(part: object) -> str | None:
+    """The room a part of ours comes from; None for anything foreign."""
+    return next((room for room in ROOMS if type(part) in members(room).values()), None)
+
+
+def fingerprint(module: nn.Module) -> str:
+    """What must agree for weights to fit a module: its class, and the names, shapes and types of its
+    tensors.
+    """
+    lines = [type(module).__qualname__]
+    lines += [
+        f"{name} {tuple(each.shape)} {each.dtype}" for name, each in sorted(module.state_dict().items())
+    ]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _is_protocol(kind: type) -> bool:
+    return bool(getattr(kind, "_is_protocol", False))
+
+
+def _plain(value: Any) -> Any:
+    """An argument as JSON has it."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return describe(value)
+
+
+def _part_or_value(value: Any, room: str) -> Any:
+    """An argument as the constructor wants it: a description, or its short form with the name inside, is
+    built.
+    """
+    if not isinstance(value, Mapping):
+        return value
+    if "room" in value:
+        if value["room"] not in ROOMS:
+            raise SettingError(f"expected a part or a value, got {_short(value)}")
+        return build(value, room=value["room"])
+    return make(room, str(value.get("name")), {key: each for key, each in value.items() if key != "name"})
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 120 else text[:117] + "..."

@@ -1,0 +1,63 @@
+"""What all prototypes share: the contract, means of classes, and scores of several vectors made one."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from samekind.errors import SettingError
+
+
+class Prototypes(Protocol):
+    """What every member of this room is."""
+
+    classes: list[str]
+    trained: bool  # by a training run; else filled from examples afterwards
+    pooling: str
+    dimension: int
+    count: int
+    vectors: Tensor  # (classes, k, d)
+
+    def before_loss(self, z: Tensor, y: Tensor) -> None: ...
+
+    def after_step(self, z: Tensor, y: Tensor) -> None: ...
+
+    def assign(self, classes: Sequence[str], vectors: Tensor) -> None: ...
+
+
+def class_means(z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:
+    """The mean embedding of each class and whether it is present: (n, d), (n,) -> (classes, d), (classes,).
+
+    The mean of an absent class is 0.
+    """
+    sums = torch.zeros(classes, z.shape[1], dtype=z.dtype, device=z.device).index_add_(0, y, z)
+    counts = torch.bincount(y, minlength=classes)
+    return sums / counts.clamp(min=1)[:, None], counts > 0
+
+
+def pool(scores: Tensor, how: str) -> Tensor:
+    """One score a class from the scores of its k vectors: (n, classes, k) -> (n, classes).
+
+    ``mean``, ``max``, or ``soft``: the mean weighted by the scores' own softmax.
+    """
+    match how:
+        case "mean":
+            return scores.mean(-1)
+        case "max":
+            return scores.amax(-1)
+        case "soft":
+            return (scores.softmax(-1) * scores).sum(-1)
+    raise SettingError(f'pooling must be "mean", "max" or "soft", got "{how}"')
+
+
+def check_vectors(
+    classes: Sequence[str], vectors: Tensor, *, dimension: int, count: int | None = None
+) -> None:
+    """Refuse vectors that do not fit the classes or the space."""
+    fits = vectors.ndim == 3 and len(vectors) == len(classes) and vectors.shape[2] == dimension
+    if not fits or (count is not None and vectors.shape[1] != count):
+        expected = f"({len(classes)} classes, {count or 'k'}, {dimension})"
+        raise SettingError(f"expected prototypes of shape {expected}, got {tuple(vectors.shape)}")
+    if len(set(classes)) != len(classes):
+        raise SettingError("class names must differ, got " + ", ".join(sorted(classes)))

@@ -1,0 +1,49 @@
+"""Prototypes trained by the gradient, like the weight matrix of a classifier."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from samekind.prototypes.classes import check_vectors
+
+
+class LearnedProxies(nn.Module):
+    """``count`` parameters of ``dimension`` numbers for each class, from a Kaiming-normal start.
+
+    With several proxies a class, ``pooling`` says how their scores become one: mean, max, or soft (weighted
+    by their own softmax).
+    """
+
+    trained = True
+
+    def __init__(
+        self,
+        classes: Sequence[str],
+        *,
+        dimension: int,
+        count: int = 1,
+        pooling: Literal["mean", "max", "soft"] = "mean",
+    ) -> None:
+        super().__init__()
+        self.classes = list(classes)
+        self.dimension = dimension
+        self.count = count
+        self.pooling = pooling
+        start = torch.empty(len(self.classes) * count, dimension)
+        if start.numel():
+            nn.init.kaiming_normal_(start)
+        self.vectors = nn.Parameter(start.view(len(self.classes), count, dimension))
+
+    def before_loss(self, z: Tensor, y: Tensor) -> None:
+        """Nothing moves before the loss."""
+
+    def after_step(self, z: Tensor, y: Tensor) -> None:
+        """Nothing moves after the step but by the optimiser."""
+
+    def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
+        """Put other classes in place of these; an optimiser that held the old ones must be made anew."""
+        check_vectors(classes, vectors, dimension=self.dimension)
+        self.classes, self.vectors = list(classes), nn.Parameter(vectors.detach().clone())
+        self.count = vectors.shape[1]

@@ -1,0 +1,60 @@
+"""Prototypes as running averages of the embeddings of each class, never touched by the gradient.
+
+Monteiro et al., "Learning Semantic Similarities for Prototypical Classifiers", 2021, Algorithm 1.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from samekind.errors import SettingError
+from samekind.prototypes.classes import check_vectors, class_means
+
+
+class RunningAverages(nn.Module):
+    """C <- momentum·C + (1 - momentum)·(batch mean), for the classes present, before the loss is computed.
+
+    The vectors are a buffer: they follow the space to its device and into its checkpoint, and the losses
+    see them as constants. They start as Gaussian (the document's text) or uniform in [0, 1) (its authors'
+    code).
+    """
+
+    trained = True
+    pooling = "mean"
+    count = 1
+
+    def __init__(
+        self,
+        classes: Sequence[str],
+        *,
+        dimension: int,
+        momentum: float = 0.9,
+        initial: Literal["gaussian", "uniform"] = "gaussian",
+    ) -> None:
+        super().__init__()
+        if initial not in ("gaussian", "uniform"):
+            raise SettingError(f'running averages start "gaussian" or "uniform"; got "{initial}"')
+        self.classes = list(classes)
+        self.dimension = dimension
+        self.momentum = momentum
+        self.initial = initial
+        draw = torch.randn if initial == "gaussian" else torch.rand
+        self.vectors: Tensor
+        self.register_buffer("vectors", draw(len(self.classes), 1, dimension))
+
+    @torch.no_grad()
+    def before_loss(self, z: Tensor, y: Tensor) -> None:
+        # In the precision of the averages, not of the batch: sums of half-precision numbers drop digits.
+        means, present = class_means(z.detach().to(self.vectors.dtype), y, len(self.classes))
+        moved = self.momentum * self.vectors[:, 0] + (1 - self.momentum) * means
+        self.vectors[:, 0] = torch.where(present[:, None], moved, self.vectors[:, 0])
+
+    def after_step(self, z: Tensor, y: Tensor) -> None:
+        """Nothing moves after the step."""
+
+    def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
+        """Put other classes in place of these."""
+        check_vectors(classes, vectors, dimension=self.dimension, count=1)
+        self.classes, self.vectors = list(classes), vectors.detach().clone()

@@ -1,0 +1,53 @@
+"""Prototypes as the mean embedding of a few examples of each class.
+
+Snell et al., "Prototypical Networks for Few-shot Learning", NeurIPS 2017.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from samekind.prototypes.classes import check_vectors
+
+
+class SupportMeans(nn.Module):
+    """Vectors that only change when they are assigned: enrolment fills them, training leaves them alone.
+
+    With ``count`` above 1 a class keeps that many vectors (its examples themselves), and ``pooling`` makes
+    their scores one: ``"max"`` is the nearest-support classifier.
+    """
+
+    trained = False
+
+    def __init__(
+        self,
+        classes: Sequence[str] = (),
+        *,
+        dimension: int,
+        count: int = 1,
+        pooling: Literal["mean", "max", "soft"] = "mean",
+    ) -> None:
+        super().__init__()
+        self.classes = list(classes)
+        self.dimension = dimension
+        self.count = count
+        self.pooling = pooling
+        self.vectors: Tensor
+        self.register_buffer("vectors", torch.zeros(len(self.classes), count, dimension))
+
+    def before_loss(self, z: Tensor, y: Tensor) -> None:
+        """Nothing moves before the loss."""
+
+    def after_step(self, z: Tensor, y: Tensor) -> None:
+        """Nothing moves after the step."""
+
+    def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
+        """Put other classes in place of these."""
+        check_vectors(classes, vectors, dimension=self.dimension)
+        self.classes, self.vectors, self.count = (
+            list(classes),
+            vectors.detach().clone(),
+            vectors.shape[1],
+        )

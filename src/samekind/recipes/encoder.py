@@ -1,0 +1,21 @@
+"""An encoder that fits the items."""
+
+from collections.abc import Sequence
+
+from samekind.training import Part
+
+
+def encoder_for(shape: Sequence[int], *, dimension: int) -> Part:
+    """A small convnet up to 32 pixels (a LeNet for 28 grey ones), ResNet-18 above, an MLP for anything but
+    images.
+    """
+    if len(shape) != 3:
+        return Part("MLP", {"dimension": dimension})
+    channels, _, width = shape
+    if width > 32:
+        return Part("ResNet18", {"stem": "imagenet", "dimension": dimension})
+    if width == 28 and channels == 1:
+        return Part("LeNet", {"dimension": dimension})
+    if width == 32 and channels == 3:
+        return Part("ResNet18", {"stem": "cifar", "dimension": dimension})
+    return Part("SmallConvnet", {"dimension": dimension})

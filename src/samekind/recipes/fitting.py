@@ -1,0 +1,41 @@
+"""A run carried out: trained, made ready for use, and saved."""
+
+from pathlib import Path
+
+from samekind.data import Sets
+from samekind.evaluation import validation
+from samekind.inference import settle
+from samekind.space import MetricSpace
+from samekind.training import Run, Watcher, train
+
+
+def fit(
+    run: Run,
+    sets: Sets,
+    *,
+    folder: str | Path,
+    device: str = "auto",
+    start: MetricSpace | None = None,
+    point: str = "eer",
+    watcher: Watcher | None = None,
+) -> MetricSpace:
+    """Train on ``sets.train``, choose the epoch and fit the thresholds on ``sets.validation``, save to
+    ``folder/space``.
+
+    The test sets are not looked at. The folder also keeps the run, its record, its checkpoints and the
+    split; the same call goes on where it was stopped. ``point`` is the operating point of the decisions.
+    """
+    folder = Path(folder)
+    sets.split.save(folder / "split.json")
+    space = train(
+        run,
+        sets.train,
+        folder=folder,
+        validate=validation(sets.validation),
+        device=device,
+        start=start,
+        watcher=watcher,
+    )
+    settle(space, sets.train, sets.validation, point=point)
+    space.save(folder / "space")
+    return space

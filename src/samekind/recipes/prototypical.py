@@ -1,0 +1,35 @@
+"""Prototypical classifiers with a learned similarity (Algorithm 1).
+
+Monteiro et al., "Learning Semantic Similarities for Prototypical Classifiers", 2021: L = L_class + L_pair +
+L_aux, prototypes as running averages, one similarity for classes and pairs.
+"""
+
+from collections.abc import Sequence
+
+from samekind.recipes.encoder import encoder_for
+from samekind.training import Batches, Head, Optimiser, Part, Parts, Run, Schedule, Term
+
+
+def prototypical(shape: Sequence[int]) -> Run:
+    """The run for items of this shape: classification, few-shot, verification and retrieval with one
+    similarity.
+    """
+    return Run(
+        recipe="prototypical",
+        space=Parts(
+            encoder=encoder_for(shape, dimension=64),
+            similarity=Part("PairsNetwork", {"hidden": 256, "depth": 1, "dropout": 0.25}),
+            prototypes=Part("RunningAverages", {"momentum": 0.9}),
+            auxiliary=Head(Part("Dot"), bias=True),
+        ),
+        terms={
+            "class": Term("softmax", against="prototypes", arguments={"smoothing": 0.2}),
+            "pair": Term("pair_likelihood", against="batch", arguments={"smoothing": 0.1}),
+            "auxiliary": Term("softmax", against="auxiliary", arguments={"smoothing": 0.2}),
+        },
+        batches=Batches("Shuffled", {"size": 64}),
+        optimiser=Optimiser("SGD", rate=0.05, momentum=0.9, weight_decay=5e-4),
+        schedule=Schedule("multi-step", factor=0.1, milestones=(30, 45)),
+        epochs=50,
+        clip=10.0,
+    )

@@ -1,0 +1,36 @@
+"""End-to-end verification with a learned pseudo-distance.
+
+Monteiro et al., "An end-to-end approach for the verification problem: learning the right distance", ICML
+2020: L = L_pair + L_aux, no prototypes in the loss.
+"""
+
+from collections.abc import Sequence
+
+from samekind.recipes.encoder import encoder_for
+from samekind.training import Batches, Head, Optimiser, Part, Parts, Run, Schedule, Term
+
+
+def verification(shape: Sequence[int]) -> Run:
+    """The run for items of this shape: are these two the same? Classes are enrolled afterwards, as support
+    means.
+    """
+    return Run(
+        recipe="verification",
+        space=Parts(
+            encoder=encoder_for(shape, dimension=64),
+            similarity=Part("PairsNetwork", {"hidden": 350, "depth": 3, "dropout": 0.2}),
+            prototypes=Part("SupportMeans"),
+            auxiliary=Head(Part("Cosine", {"scale": {"name": "FixedScale", "value": 30.0}})),
+        ),
+        terms={
+            "pair": Term("pair_likelihood", against="batch", arguments={"smoothing": 0.1}),
+            "auxiliary": Term(
+                "additive_margin", against="auxiliary", arguments={"margin": 0.35, "smoothing": 0.2}
+            ),
+        },
+        batches=Batches("Shuffled", {"size": 64}),
+        optimiser=Optimiser("SGD", rate=0.01, momentum=0.9, weight_decay=1e-3),
+        schedule=Schedule("plateau", factor=0.5, patience=10),
+        epochs=50,
+        clip=10.0,
+    )

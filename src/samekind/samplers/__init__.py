@@ -1,0 +1,17 @@
+"""Which items meet in a batch.
+
+A sampler is made from labels (n,), settings and a seed. ``batches(epoch)`` gives the int64 index
+tensors of an epoch, on the CPU, and depends on nothing but the seed and the epoch, so the data order
+needs no state to resume; ``len`` is the number of batches, the same in every epoch. Episodes are
+few-shot tasks, not batches to train on: they take a generator.
+"""
+
+from samekind.samplers.balanced import Balanced
+from samekind.samplers.episodes import Episode, episodes
+from samekind.samplers.shuffled import Shuffled
+from samekind.samplers.tuples import Tuples
+
+__all__ = ["SAMPLERS", "Balanced", "Episode", "Shuffled", "Tuples", "episodes"]
+
+# The family a run chooses from.
+SAMPLERS = ("Shuffled", "Balanced", "Tuples")

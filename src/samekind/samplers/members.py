@@ -1,0 +1,15 @@
+"""Which items belong to each class."""
+
+import torch
+from torch import Tensor
+
+
+def members_by_class(labels: Tensor) -> dict[int, Tensor]:
+    """Labels (n,) to the ascending indices of each class that occurs, classes in ascending order.
+
+    The indices are on the CPU wherever the labels are: sampling is bookkeeping.
+    """
+    labels = labels.cpu()
+    classes, counts = torch.unique(labels, return_counts=True)
+    groups = torch.split(labels.argsort(stable=True), counts.tolist())
+    return dict(zip(classes.tolist(), groups, strict=True))

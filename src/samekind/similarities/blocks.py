@@ -1,0 +1,57 @@
+"""Every a against every b, in a memory budget."""
+
+import math
+from collections.abc import Iterator
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from samekind.similarities.scale import Scale
+
+MEMORY_BUDGET = (
+    64 * 2**20
+)  # bytes of working memory: small enough to stay near the cache, large enough to be busy
+
+
+class Similarity(Protocol):
+    """What every member of this room is."""
+
+    kind: str
+    scale: Scale
+
+    def __call__(self, a: Tensor, b: Tensor) -> Tensor:
+        """Paired scores: (n, d), (n, d) -> (n,)."""
+
+    def score_all(self, a: Tensor, b: Tensor) -> Tensor:
+        """Every a against every b: (n, d), (m, d) -> (n, m)."""
+
+    def pair_bytes(self, dimension: int) -> int:
+        """The working memory one pair takes, in bytes."""
+
+
+def blocks(
+    similarity: Similarity, a: Tensor, b: Tensor, *, memory_budget: int = MEMORY_BUDGET
+) -> Iterator[tuple[slice, slice, Tensor]]:
+    """Yield ``(rows, columns, scores)`` until every a has met every b, row blocks first, in order.
+
+    Each block's working memory stays within the budget (in bytes), but a block has at least one pair.
+    """
+    pairs = max(1, memory_budget // similarity.pair_bytes(a.shape[-1]))
+    # Square blocks reuse each side most; a short side leaves its room to the other.
+    width = min(len(b), max(math.isqrt(pairs), pairs // max(1, len(a))))
+    height = max(1, pairs // max(1, width))
+    for top in range(0, len(a), height):
+        for left in range(0, len(b), max(1, width)):
+            rows, columns = slice(top, min(top + height, len(a))), slice(left, min(left + width, len(b)))
+            yield rows, columns, similarity.score_all(a[rows], b[columns])
+
+
+def score_all(similarity: Similarity, a: Tensor, b: Tensor, *, memory_budget: int = MEMORY_BUDGET) -> Tensor:
+    """The matrix of all scores (n, m), filled block by block."""
+    scores: Tensor | None = None
+    for rows, columns, block in blocks(similarity, a, b, memory_budget=memory_budget):
+        if scores is None:
+            scores = torch.empty(len(a), len(b), dtype=block.dtype, device=block.device)
+        scores[rows, columns] = block
+    return torch.empty(len(a), len(b), dtype=a.dtype, device=a.device) if scores is None else scores

@@ -1,0 +1,34 @@
+"""Inner product, with an optional bias: a logit that needs no network."""
+
+import torch
+from torch import Tensor, nn
+
+from samekind.similarities.scale import FixedScale, Scale
+
+
+class Dot(nn.Module):
+    """<a, b>, plus one learned bias where asked for.
+
+    The bias moves the point at which a pair likelihood calls two items the same; between classes it cancels
+    out (a bias for each class belongs to the head that has the classes: `AuxiliaryHead(bias=True)`).
+    """
+
+    kind = "inner product"
+
+    def __init__(self, *, bias: bool = False, scale: Scale | None = None) -> None:
+        super().__init__()
+        self.bias = bias
+        self.scale = scale or FixedScale()
+        self.offset = nn.Parameter(torch.zeros(())) if bias else None
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        return self._shift((a * b).sum(-1))
+
+    def score_all(self, a: Tensor, b: Tensor) -> Tensor:
+        return self._shift(a @ b.T)
+
+    def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (one score a pair, whatever the dimension)
+        return 4
+
+    def _shift(self, scores: Tensor) -> Tensor:
+        return scores if self.offset is None else scores + self.offset

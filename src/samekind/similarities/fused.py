@@ -1,0 +1,41 @@
+"""The fused score: the learned probability and the cosine, each in [0, 1], averaged.
+
+The documents "sum" the two; the authors' code rescales first, because a raw logit would drown the cosine.
+"""
+
+from torch import Tensor, nn
+
+from samekind.errors import SettingError
+from samekind.similarities.blocks import Similarity
+from samekind.similarities.cosine import Cosine
+from samekind.similarities.scale import FixedScale, Scale
+
+
+class Fused(nn.Module):
+    """½ (sigmoid(logit) + ½ (cosine + 1)), in [0, 1], over a similarity whose scores are logits."""
+
+    kind = "probability"
+
+    def __init__(self, similarity: Similarity, *, scale: Scale | None = None) -> None:
+        super().__init__()
+        if similarity.kind not in ("logit", "inner product"):
+            raise SettingError(
+                f"the fused score needs a similarity whose scores are logits, got kind {similarity.kind!r}; "
+                "use the similarity's own score or the cosine"
+            )
+        self.similarity = similarity
+        self.cosine = Cosine()
+        self.scale = scale or FixedScale()
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        return _fuse(self.similarity(a, b), self.cosine(a, b))
+
+    def score_all(self, a: Tensor, b: Tensor) -> Tensor:
+        return _fuse(self.similarity.score_all(a, b), self.cosine.score_all(a, b))
+
+    def pair_bytes(self, dimension: int) -> int:
+        return self.similarity.pair_bytes(dimension) + 8
+
+
+def _fuse(logits: Tensor, cosines: Tensor) -> Tensor:
+    return 0.5 * (logits.sigmoid() + 0.5 * (cosines + 1))

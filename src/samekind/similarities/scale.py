@@ -1,0 +1,45 @@
+"""The factor between a score and a logit: softmax(scale x score) are the probabilities."""
+
+import math
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from samekind.errors import SettingError
+
+
+class Scale(Protocol):
+    """Called without arguments, gives the factor (a tensor of no dimensions)."""
+
+    def __call__(self) -> Tensor: ...
+
+
+class FixedScale(nn.Module):
+    """A scale that stays what it is."""
+
+    def __init__(self, value: float = 1.0) -> None:
+        super().__init__()
+        _check(value)
+        self.value = value
+
+    def forward(self) -> Tensor:
+        return torch.tensor(self.value)
+
+
+class LearnedScale(nn.Module):
+    """A scale trained with the rest; its logarithm is the parameter, so it stays positive."""
+
+    def __init__(self, initial: float = 10.0) -> None:
+        super().__init__()
+        _check(initial)
+        self.initial = initial
+        self.logarithm = nn.Parameter(torch.tensor(math.log(initial)))
+
+    def forward(self) -> Tensor:
+        return self.logarithm.exp()
+
+
+def _check(value: float) -> None:
+    if not (value > 0 and math.isfinite(value)):
+        raise SettingError(f"a scale must be a positive number, got {value}")

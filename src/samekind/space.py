@@ -1,0 +1,357 @@
+"""The metric space: an encoder, a similarity and prototypes, trained once and asked many questions.
+
+Everything but `MetricSpace.embed` takes embeddings, so an item is encoded once however much is asked of it.
+The order of arguments is always prototype, enrolment or query first, item second.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from samekind import archive
+from samekind.data import ImageReader, VectorReader
+from samekind.errors import SettingError, SpaceError, nearest
+from samekind.parts import build, describe, fingerprint, room_of
+from samekind.prototypes import Prototypes, pool
+from samekind.similarities import MEMORY_BUDGET, Cosine, Fused, Similarity, blocks, score_all
+
+Kind = Literal["similarity", "cosine", "fused"]
+Head = Literal["similarity", "auxiliary", "fused"]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """When two items are called the same: a threshold on one kind of score, and where it came from.
+
+    ``calibration`` is (slope, offset): sigmoid(slope·score + offset) is the probability of "same" where
+    both answers are equally likely beforehand.
+    """
+
+    kind: Kind
+    threshold: float
+    point: str
+    trials: str
+    false_accepts: float
+    false_rejects: float
+    calibration: tuple[float, float] | None = None
+
+    def accepts(self, scores: Tensor) -> Tensor:
+        """Same (true) or different (false); a score at the threshold is the same."""
+        return scores >= self.threshold
+
+    def probability(self, scores: Tensor) -> Tensor:
+        """The calibrated probability of "same"."""
+        if self.calibration is None:
+            raise SpaceError(
+                "this decision was stored without a calibration; fit it again to get probabilities"
+            )
+        slope, offset = self.calibration
+        return (slope * scores + offset).sigmoid()
+
+
+class Classification(NamedTuple):
+    """The answer to "which class is it?" for n items."""
+
+    scores: Tensor  # (n, classes)
+    probabilities: Tensor  # (n, classes)
+    classes: list[str]  # the most probable class of each item
+
+
+class AuxiliaryHead(nn.Module):
+    """The documents' dense output layer: a second way to the classes, with its own similarity and proxies.
+
+    `Dot` with ``bias`` is a plain linear layer; `Cosine` with a scale is the head of the margin softmax.
+    ``normalise`` puts the embedding on the sphere first; ``projection`` maps it to the head's own
+    dimension.
+    """
+
+    def __init__(
+        self,
+        similarity: Similarity,
+        prototypes: Prototypes,
+        *,
+        projection: nn.Module | None = None,
+        normalise: bool = False,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.similarity = similarity
+        self.prototypes = prototypes
+        self.projection = projection
+        self.normalise = normalise
+        self.bias = bias
+        self.offsets = nn.Parameter(torch.zeros(len(prototypes.classes))) if bias else None
+
+    def score_classes(self, z: Tensor) -> Tensor:
+        """Scores of the head's classes: (n, d) -> (n, classes)."""
+        if self.projection is not None:
+            z = self.projection(z)
+        if self.normalise:
+            z = F.normalize(z, dim=-1)
+        scores = _score_classes(self.similarity, self.prototypes, z)
+        return scores if self.offsets is None else scores + self.offsets
+
+    def describe(self) -> dict[str, Any]:
+        """The head as JSON has it."""
+        return {
+            "similarity": describe(self.similarity),
+            "prototypes": describe(self.prototypes),
+            "projection": describe(self.projection) if self.projection is not None else None,
+            "normalise": self.normalise,
+            "bias": self.bias,
+        }
+
+    @classmethod
+    def build(cls, description: Mapping[str, Any]) -> Self:
+        """The head a description speaks of, with fresh weights."""
+        projection = description["projection"]
+        return cls(
+            build(description["similarity"], room="similarities"),
+            build(description["prototypes"], room="prototypes"),
+            projection=build(projection, room="encoders") if projection else None,
+            normalise=description["normalise"],
+            bias=description["bias"],
+        )
+
+    def keep(self, kept: Sequence[int], classes: Sequence[str]) -> None:
+        """Keep the rows ``kept`` under the names ``classes``."""
+        self.prototypes.assign(classes, self.prototypes.vectors[list(kept)])
+        if self.offsets is not None:
+            self.offsets = nn.Parameter(self.offsets.detach()[list(kept)])
+
+
+class MetricSpace(nn.Module):
+    """An encoder, a similarity and prototypes; see `AuxiliaryHead` for the optional fourth part.
+
+    ``reader`` says how a stored item becomes a tensor, and ``decisions`` holds one `Decision` for each kind
+    of score.
+    """
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        similarity: Similarity,
+        prototypes: Prototypes,
+        *,
+        auxiliary: AuxiliaryHead | None = None,
+        reader: ImageReader | VectorReader | None = None,
+    ) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.similarity = similarity
+        self.prototypes = prototypes
+        self.auxiliary = auxiliary
+        self.reader = reader
+        self.decisions: dict[str, Decision] = {}
+
+    @property
+    def classes(self) -> list[str]:
+        """The names of the known classes, in the order of the scores."""
+        return list(self.prototypes.classes)
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The kinds of score this space can give; fused needs a similarity whose scores are logits."""
+        kinds: list[Kind] = ["similarity"]
+        if self.similarity.kind != "cosine":
+            kinds.append("cosine")
+        if self.similarity.kind == "logit":
+            kinds.append("fused")
+        return kinds
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.embed(x)
+
+    def embed(self, x: Tensor) -> Tensor:
+        """Items to embeddings: (n, …) -> (n, d)."""
+        z: Tensor = self.encoder(x)
+        return z
+
+    def scorer(self, kind: Kind = "similarity") -> Similarity:
+        """The similarity behind a kind of score."""
+        match kind:
+            case "similarity":
+                return self.similarity
+            case "cosine":
+                return Cosine()
+            case "fused":
+                return Fused(self.similarity)
+        raise SpaceError(f'unknown kind of score "{kind}"; {nearest(str(kind), self.kinds)}')
+
+    def score(self, a: Tensor, b: Tensor, *, kind: Kind = "similarity") -> Tensor:
+        """How alike each a and its b are: (n, d), (n, d) -> (n,)."""
+        return self.scorer(kind)(a, b)
+
+    def score_all(
+        self, a: Tensor, b: Tensor, *, kind: Kind = "similarity", memory_budget: int = MEMORY_BUDGET
+    ) -> Tensor:
+        """How alike every a and every b are: (n, d), (m, d) -> (n, m), filled block by block."""
+        return score_all(self.scorer(kind), a, b, memory_budget=memory_budget)
+
+    def blocks(
+        self, a: Tensor, b: Tensor, *, kind: Kind = "similarity", memory_budget: int = MEMORY_BUDGET
+    ) -> Iterator[tuple[slice, slice, Tensor]]:
+        """The same scores as ``(rows, columns, scores)``, never more than the budget (in bytes) at a time."""
+        return blocks(self.scorer(kind), a, b, memory_budget=memory_budget)
+
+    def score_classes(self, z: Tensor) -> Tensor:
+        """How alike each item and each class are: (n, d) -> (n, classes)."""
+        return _score_classes(self.similarity, self.prototypes, z)
+
+    def classify(self, z: Tensor, *, head: Head = "similarity") -> Classification:
+        """Which class is each item? Probabilities are softmax(scale x score).
+
+        The fused head averages the probabilities of the two heads; its scores are the mean of their logits.
+        """
+        if not self.prototypes.classes:
+            raise SpaceError("this space knows no class yet; enrol one from a few examples first")
+        logits = [
+            self._logits(z, each) for each in (("similarity", "auxiliary") if head == "fused" else (head,))
+        ]
+        probabilities = torch.stack([each.softmax(-1) for each in logits]).mean(0)
+        names = [self.prototypes.classes[index] for index in probabilities.argmax(-1).tolist()]
+        if head == "similarity":
+            return Classification(self.score_classes(z), probabilities, names)
+        return Classification(torch.stack(logits).mean(0), probabilities, names)
+
+    def enroll(self, name: str, z: Tensor, *, replace: bool = False) -> None:
+        """Make the mean of a few embeddings (k, d) the prototype of a class, new or, if asked, known.
+
+        Nothing else changes: the scores of the other classes stay what they were.
+        """
+        if z.ndim != 2 or not len(z) or z.shape[1] != self.prototypes.dimension:
+            expected = f"(examples, {self.prototypes.dimension}), at least one example"
+            raise SpaceError(
+                f'to enrol "{name}": expected embeddings of shape {expected}, got {tuple(z.shape)}'
+            )
+        if not z.isfinite().all():
+            raise SpaceError(f'to enrol "{name}": an embedding is not finite; look at the items it came from')
+        known = name in self.prototypes.classes
+        if known and not replace:
+            raise SpaceError(
+                f'the class "{name}" is already there; ask to replace it, or choose another name'
+            )
+        vectors = self.prototypes.vectors.detach()
+        mean = z.detach().mean(0).to(vectors).expand(1, self.prototypes.count, -1)
+        if known:
+            index = self.prototypes.classes.index(name)
+            vectors = torch.cat([vectors[:index], mean, vectors[index + 1 :]])
+            self.prototypes.assign(self.classes, vectors)
+            self._drop_from_auxiliary(name)
+        else:
+            self.prototypes.assign([*self.classes, name], torch.cat([vectors, mean]))
+
+    def remove(self, name: str) -> None:
+        """Forget a class."""
+        kept = [index for index, each in enumerate(self.classes) if index != self._index(name)]
+        vectors = self.prototypes.vectors.detach()[kept]
+        self.prototypes.assign([self.classes[index] for index in kept], vectors)
+        self._drop_from_auxiliary(name)
+
+    def rename(self, old: str, new: str) -> None:
+        """Call a class by another name."""
+        self._index(old)
+        if new in self.prototypes.classes:
+            raise SpaceError(f'the class "{new}" is already there; choose another name')
+        heads = [self.prototypes] + ([self.auxiliary.prototypes] if self.auxiliary else [])
+        for prototypes in heads:
+            prototypes.classes = [new if each == old else each for each in prototypes.classes]
+
+    def save(self, folder: str | Path) -> None:
+        """Write the space as a folder, whole or not at all; an older space there is replaced."""
+        ours = room_of(self.encoder) is not None
+        content = {
+            "encoder": describe(self.encoder) if ours else {"foreign": type(self.encoder).__qualname__},
+            "encoder fingerprint": fingerprint(self.encoder),
+            "similarity": describe(self.similarity),
+            "prototypes": describe(self.prototypes),
+            "auxiliary": self.auxiliary.describe() if self.auxiliary else None,
+            "reader": describe(self.reader) if self.reader else None,
+            "decisions": {kind: asdict(each) for kind, each in self.decisions.items()},
+        }
+        archive.write(Path(folder), content, self.state_dict())
+
+    @classmethod
+    def load(cls, folder: str | Path, *, encoder: nn.Module | None = None) -> Self:
+        """Read a space, in evaluation mode, on the CPU; no code from the folder runs.
+
+        An encoder that is not samekind's own is passed in, checked by its fingerprint, and given the saved
+        weights.
+        """
+        content, tensors = archive.read(Path(folder))
+        try:
+            space = cls(
+                _encoder(content, encoder),
+                build(content["similarity"], room="similarities"),
+                build(content["prototypes"], room="prototypes"),
+                auxiliary=AuxiliaryHead.build(content["auxiliary"]) if content["auxiliary"] else None,
+                reader=build(content["reader"], room="data") if content["reader"] else None,
+            )
+            space.load_state_dict(tensors)
+            space.decisions = {kind: _decision(each) for kind, each in content["decisions"].items()}
+        except (KeyError, TypeError, AttributeError, RuntimeError, SettingError) as error:
+            raise SpaceError(f"{folder} is damaged: {error}; restore it or train again") from error
+        return space.eval()
+
+    def _logits(self, z: Tensor, head: str) -> Tensor:
+        if head == "similarity":
+            return self.similarity.scale() * self.score_classes(z)
+        if head != "auxiliary":
+            raise SpaceError(f'unknown head "{head}"; {nearest(head, ("similarity", "auxiliary", "fused"))}')
+        if self.auxiliary is None:
+            raise SpaceError('this space has no auxiliary head; use head="similarity"')
+        if sorted(self.auxiliary.prototypes.classes) != sorted(self.prototypes.classes):
+            enrolled = sorted(set(self.prototypes.classes) - set(self.auxiliary.prototypes.classes))
+            raise SpaceError(
+                f'the auxiliary head was not trained with {", ".join(enrolled)}; use head="similarity"'
+            )
+        # The head may hold its classes in another order; answer in the order of the space.
+        order = [self.auxiliary.prototypes.classes.index(name) for name in self.prototypes.classes]
+        return self.auxiliary.similarity.scale() * self.auxiliary.score_classes(z)[:, order]
+
+    def _index(self, name: str) -> int:
+        if name not in self.prototypes.classes:
+            raise SpaceError(f'there is no class "{name}"; {nearest(name, self.prototypes.classes)}')
+        return self.prototypes.classes.index(name)
+
+    def _drop_from_auxiliary(self, name: str) -> None:
+        """A class that was removed, or replaced by other examples, is none the head was trained with."""
+        if self.auxiliary is None or name not in self.auxiliary.prototypes.classes:
+            return
+        kept = [index for index, each in enumerate(self.auxiliary.prototypes.classes) if each != name]
+        self.auxiliary.keep(kept, [self.auxiliary.prototypes.classes[index] for index in kept])
+
+
+def _score_classes(similarity: Similarity, prototypes: Prototypes, z: Tensor) -> Tensor:
+    vectors = prototypes.vectors
+    scores = similarity.score_all(vectors.flatten(0, 1), z).T
+    return pool(scores.reshape(len(z), *vectors.shape[:2]), prototypes.pooling)
+
+
+def _encoder(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module:
+    """The encoder a saved space speaks of: built if it is ours, else the one given, if it fits."""
+    foreign = content["encoder"].get("foreign")
+    if foreign is None and given is None:
+        built: nn.Module = build(content["encoder"], room="encoders")
+        return built
+    if given is None:
+        raise SpaceError(
+            f"this space has an encoder of your own, {foreign}; pass it as load(folder, encoder=…)"
+        )
+    if fingerprint(given) != content["encoder fingerprint"]:
+        wanted = foreign or content["encoder"]["name"]
+        raise SpaceError(
+            f"the encoder given ({type(given).__qualname__}) is not the one this space was saved with "
+            f"({wanted}): its class or the shapes of its weights differ"
+        )
+    return given
+
+
+def _decision(stored: dict[str, Any]) -> Decision:
+    slope_offset = stored["calibration"]
+    return Decision(**{**stored, "calibration": tuple(slope_offset) if slope_offset else None})

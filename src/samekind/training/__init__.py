@@ -1,0 +1,37 @@
+"""From a run and items to a trained space."""
+
+from samekind.training.build import build_space
+from samekind.training.fabric import launch
+from samekind.training.loop import train
+from samekind.training.record import Record
+from samekind.training.run import (
+    Batches,
+    Head,
+    Optimiser,
+    Part,
+    Parts,
+    Penalty,
+    Run,
+    Schedule,
+    Term,
+)
+from samekind.training.watching import Bar, Nobody, Watcher
+
+__all__ = [
+    "Bar",
+    "Batches",
+    "Head",
+    "Nobody",
+    "Optimiser",
+    "Part",
+    "Parts",
+    "Penalty",
+    "Record",
+    "Run",
+    "Schedule",
+    "Term",
+    "Watcher",
+    "build_space",
+    "launch",
+    "train",
+]

@@ -1,0 +1,166 @@
+"""A run made real: the space, the optimiser, the sampler and the loss terms it names."""
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from samekind import losses, miners, parts, penalties, samplers
+from samekind.data import Items, reader_for
+from samekind.errors import SettingError, nearest
+from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.training.run import Head, Optimiser, Part, Run, Term
+
+#: What the training step hands to a loss that has such a keyword.
+HANDED_OVER = ("scale", "generator")
+
+
+@dataclass(frozen=True)
+class BuiltTerm:
+    """A term with its names looked up and its arguments checked."""
+
+    term: Term
+    loss: Callable[..., Tensor]
+    miner: Callable[..., tuple[Tensor, Tensor, Tensor]]
+    needs: tuple[str, ...]  # of HANDED_OVER
+
+
+def build_space(run: Run, items: Items) -> MetricSpace:
+    """The space of a run for these items, with fresh weights from the global random state."""
+    encoder = _build("encoders", run.space.encoder, _facts_of(items))
+    facts = {"dimension": encoder.dimension, "classes": list(items.classes)}
+    return MetricSpace(
+        encoder,
+        _build("similarities", run.space.similarity, facts),
+        _build("prototypes", run.space.prototypes, facts),
+        auxiliary=_build_head(run.space.auxiliary, facts) if run.space.auxiliary else None,
+        reader=reader_for(items),
+    )
+
+
+def build_terms(run: Run, space: MetricSpace) -> dict[str, BuiltTerm]:
+    """The terms of a run, looked up, and checked against the space they are to train."""
+    return {name: _build_term(name, term, space) for name, term in run.terms.items()}
+
+
+def build_penalties(run: Run) -> dict[str, tuple[float, Callable[[Tensor], Tensor]]]:
+    """The penalties of a run with their weights."""
+    return {
+        name: (each.weight, _look_up(penalties, each.penalty, f"run.penalties.{name}"))
+        for name, each in run.penalties.items()
+    }
+
+
+def build_sampler(run: Run, labels: Tensor) -> Any:
+    """The sampler of a run over these labels."""
+    name = run.batches.sampler
+    if name not in samplers.SAMPLERS:
+        raise SettingError(f'run.batches: there is no sampler "{name}"; {nearest(name, samplers.SAMPLERS)}')
+    sampler = getattr(samplers, name)
+    known = [each for each in inspect.signature(sampler).parameters if each not in ("labels", "seed")]
+    _check_arguments(run.batches.arguments, known, f"run.batches ({name})")
+    return sampler(labels, seed=run.seed, **run.batches.arguments)
+
+
+def build_optimiser(settings: Optimiser, space: MetricSpace) -> torch.optim.Optimizer:
+    """One parameter group for each part of the space that has anything to train."""
+    modules = dict(space.named_children())
+    for name in settings.rates:
+        if name not in modules:
+            raise SettingError(
+                f'run.optimiser.rates: the space has no part "{name}"; {nearest(name, modules)}'
+            )
+    groups = [
+        {
+            "params": list(module.parameters()),
+            "lr": settings.rates.get(name, settings.rate),
+            "name": name,
+        }
+        for name, module in modules.items()
+        if any(True for _ in module.parameters())
+    ]
+    if settings.name == "Adam":
+        return torch.optim.Adam(groups, lr=settings.rate, weight_decay=settings.weight_decay)
+    return torch.optim.SGD(
+        groups,
+        lr=settings.rate,
+        momentum=settings.momentum,
+        weight_decay=settings.weight_decay,
+        nesterov=settings.nesterov,
+    )
+
+
+def _build_head(head: Head, facts: Mapping[str, Any]) -> AuxiliaryHead:
+    projection: nn.Module | None = None
+    if head.projection is not None:
+        projection = _build("encoders", head.projection, {"inputs": facts["dimension"]})
+        facts = {**facts, "dimension": projection.dimension}
+    return AuxiliaryHead(
+        _build("similarities", head.similarity, facts),
+        _build("prototypes", head.prototypes, facts),
+        projection=projection,
+        normalise=head.normalise,
+        bias=head.bias,
+    )
+
+
+def _build(room: str, part: Part, facts: Mapping[str, Any]) -> Any:
+    """A part, with the facts its constructor asks for where the run does not say otherwise."""
+    known = parts.members(room)
+    takes = inspect.signature(known[part.name]).parameters if part.name in known else {}
+    filled = {name: value for name, value in facts.items() if name in takes}
+    return parts.make(room, part.name, {**filled, **part.arguments})
+
+
+def _facts_of(items: Items) -> dict[str, Any]:
+    """What an encoder may ask about its input."""
+    shape = items.shape
+    if len(shape) == 3:
+        return {"channels": shape[0], "size": shape[-1], "inputs": math.prod(shape)}
+    return {"inputs": math.prod(shape)}
+
+
+def _build_term(name: str, term: Term, space: MetricSpace) -> BuiltTerm:
+    where = f"run.terms.{name}"
+    loss = _look_up(losses, term.loss, where)
+    takes = list(inspect.signature(loss).parameters)[3:]
+    _check_arguments(
+        term.arguments, [each for each in takes if each not in HANDED_OVER], f"{where} ({term.loss})"
+    )
+    if term.against == "auxiliary" and space.auxiliary is None:
+        raise SettingError(f"{where}: the space has no auxiliary head to train; add run.space.auxiliary")
+    similarity = space.similarity if term.against != "auxiliary" else _auxiliary(space).similarity
+    accepted = losses.ACCEPTS.get(term.loss, (similarity.kind,))
+    if similarity.kind not in accepted:
+        raise SettingError(
+            f"{where}: the loss {term.loss} takes scores of kind {' or '.join(accepted)}, but "
+            f"{type(similarity).__name__} gives {similarity.kind}; choose another loss or similarity"
+        )
+    return BuiltTerm(
+        term,
+        partial(loss, **term.arguments),
+        _look_up(miners, term.miner, where),
+        tuple(each for each in HANDED_OVER if each in takes),
+    )
+
+
+def _auxiliary(space: MetricSpace) -> AuxiliaryHead:
+    assert space.auxiliary is not None
+    return space.auxiliary
+
+
+def _look_up(room: Any, name: str, where: str) -> Any:
+    if name not in room.__all__:
+        raise SettingError(f'{where}: there is no "{name}" in {room.__name__}; {nearest(name, room.__all__)}')
+    return getattr(room, name)
+
+
+def _check_arguments(arguments: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+    for argument in arguments:
+        if argument not in known:
+            raise SettingError(f'{where}: there is no setting "{argument}"; {nearest(argument, known)}')

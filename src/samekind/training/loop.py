@@ -1,0 +1,282 @@
+"""The training loop: epochs of batches, a validation, a checkpoint; every run can be killed and run again.
+
+A run is a pure function of its settings, its data and its seed: the order of the data is computed from seed
+and epoch, and every other state is in the checkpoint.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from samekind import storage
+from samekind.data import Items
+from samekind.errors import SettingError, TrainingError, nearest
+from samekind.parts import fingerprint
+from samekind.space import MetricSpace
+from samekind.training.build import (
+    build_optimiser,
+    build_penalties,
+    build_sampler,
+    build_space,
+    build_terms,
+)
+from samekind.training.checkpoints import Progress, load_checkpoint, save_checkpoint, set_random_states
+from samekind.training.fabric import Fabric, launch
+from samekind.training.record import Record
+from samekind.training.run import Run
+from samekind.training.schedules import Scheduler
+from samekind.training.step import after_step, loss_terms
+from samekind.training.watching import Nobody, Watcher
+
+Validate = Callable[[MetricSpace], dict[str, float]]
+
+#: How many steps may pass before the loss is looked at: looking makes a GPU wait.
+LOOK_EVERY = 16
+
+
+def train(
+    run: Run,
+    items: Items,
+    *,
+    folder: str | Path,
+    validate: Validate,
+    device: str = "auto",
+    start: MetricSpace | None = None,
+    watcher: Watcher | None = None,
+) -> MetricSpace:
+    """Train a space and return it as it was at its best epoch, in evaluation mode, on the CPU.
+
+    ``validate`` gives the measures of an epoch; `Run.watch` names the one that chooses. In ``folder`` are
+    kept the run, the record, and the last and the best checkpoint. The same call on the same folder goes on
+    where it was stopped, or returns the finished space; another run or other data there is refused.
+    ``start`` gives the initial weights.
+    """
+    fabric = launch(device, run.precision)
+    devices = [torch.cuda.current_device()] if fabric.device.type == "cuda" else []
+    with torch.random.fork_rng(devices):
+        trainer = Trainer(run, items, Path(folder), fabric, validate, watcher or Nobody(), start)
+        return trainer.finish()
+
+
+class Trainer:
+    """The state of one run."""
+
+    def __init__(
+        self,
+        run: Run,
+        items: Items,
+        folder: Path,
+        fabric: Fabric,
+        validate: Validate,
+        watcher: Watcher,
+        start: MetricSpace | None,
+    ) -> None:
+        torch.manual_seed(run.seed)
+        self.run, self.items, self.fabric = run, items.to(fabric.device), fabric
+        self.validate, self.watcher = validate, watcher
+        self.folder, self.data = folder, items.fingerprint()
+        self.space = build_space(run, items)
+        if start is not None:
+            take_weights(self.space, start)
+        self.terms, self.penalties = build_terms(run, self.space), build_penalties(run)
+        self.names = [*self.terms, *self.penalties]
+        self.sampler = build_sampler(run, items.labels)
+        self.model, self.optimiser = fabric.setup(self.space, build_optimiser(run.optimiser, self.space))
+        self.scheduler = Scheduler(self.optimiser.optimizer, run)
+        self.generator = torch.Generator().manual_seed(run.seed)
+        self.record = Record(folder / "record.jsonl")
+        self.progress = Progress()
+        self._resume_or_begin()
+
+    def finish(self) -> MetricSpace:
+        """Train what is left of the epochs, and return the best space."""
+        steps = self.run.epochs * len(self.sampler)
+        self.watcher.begin(steps=steps, done=self.progress.step)
+        try:
+            while self.progress.epoch < self.run.epochs:
+                self._train_epoch()
+                self._close_epoch()
+        finally:
+            self.watcher.end()
+        best = load_checkpoint(self.folder / "best.pt")
+        self.space.load_state_dict(best["states"]["space"])
+        return self.space.cpu().eval()
+
+    def _train_epoch(self) -> None:
+        self.space.train()
+        began, seen = time.perf_counter(), 0
+        pending: list[Tensor] = []
+        for indices in self.sampler.batches(self.progress.epoch)[self.progress.batch :]:
+            pending.append(self._step(indices))
+            seen += len(indices)
+            self.progress.batch += 1
+            self.progress.step += 1
+            self.speed = seen / (time.perf_counter() - began)
+            if self._is_checkpoint_due():
+                self._look(pending)
+                self._save("last.pt")
+            elif len(pending) == LOOK_EVERY:
+                self._look(pending)
+        self._look(pending)
+
+    def _is_checkpoint_due(self) -> bool:
+        """Whether to save in the middle of an epoch; its end is saved once it is validated."""
+        every, progress = self.run.checkpoint_steps, self.progress
+        return every > 0 and progress.step % every == 0 and progress.batch < len(self.sampler)
+
+    def _step(self, indices: Tensor) -> Tensor:
+        """One update; returns the terms (terms,), still on the device."""
+        x, y = self.items.batch(indices.to(self.fabric.device))
+        self.optimiser.zero_grad()
+        z = self.model(x)
+        costs = loss_terms(self.space, z, y, self.terms, self.penalties, generator=self.generator)
+        self.fabric.backward(torch.stack(list(costs.values())).sum())
+        if self.run.clip is not None:
+            self.fabric.clip_gradients(self.model, self.optimiser, max_norm=self.run.clip)
+        self.optimiser.step()
+        self.scheduler.after_step()
+        after_step(self.space, z, y)
+        return torch.stack([each.detach() for each in costs.values()])
+
+    def _look(self, pending: list[Tensor]) -> None:
+        """Bring the terms of the last steps home, tell the watcher, and stop if a number is none."""
+        if not pending:
+            return
+        first = self.progress.step - len(pending) + 1
+        for step, costs in enumerate(torch.stack(pending).tolist(), start=first):
+            for name, cost in zip(self.names, costs, strict=True):
+                if cost != cost or cost in (float("inf"), float("-inf")):
+                    raise TrainingError(self._lost(f'the term "{name}" became {cost} at step {step}'))
+            self.progress.costs.append(costs)
+            self.watcher.step(loss=sum(costs), items_per_second=self.speed)
+        pending.clear()
+        # A finite loss can still have had a gradient that was not; such weights must never be saved as good.
+        for name, part in self.space.named_children():
+            if not all(bool(each.isfinite().all()) for each in part.parameters()):
+                lost = f"the weights of the {name} were no longer finite after step {self.progress.step}"
+                raise TrainingError(self._lost(lost))
+
+    def _lost(self, what: str) -> str:
+        path = self.folder / "last.pt"
+        good = f"the last good checkpoint is {path}" if path.exists() else "there is no checkpoint yet"
+        return (
+            f"{what} (epoch {self.progress.epoch + 1}); {good}. "
+            "Lower optimiser.rate, set clip, or look for broken items in the data"
+        )
+
+    def _close_epoch(self) -> None:
+        progress, names = self.progress, self.names
+        self.space.eval()
+        with torch.random.fork_rng(self._cuda_devices()):
+            # Plain numbers: a checkpoint holds nothing of NumPy's.
+            measures = {name: float(value) for name, value in self.validate(self.space).items()}
+        if self.run.watch not in measures:
+            raise SettingError(
+                f'run.watch: no measure "{self.run.watch}"; {nearest(self.run.watch, measures)}'
+            )
+        watched = measures[self.run.watch]
+        means = [sum(column) / len(progress.costs) for column in zip(*progress.costs, strict=True)]
+        progress.epoch, progress.batch, progress.costs = progress.epoch + 1, 0, []
+        improved = _beats(watched, progress.best, self.run.better)
+        if improved:
+            progress.best, progress.best_epoch = watched, progress.epoch
+        entry = {
+            "epoch": progress.epoch,
+            "step": progress.step,
+            "loss": sum(means),
+            "terms": dict(zip(names, means, strict=True)),
+            "rate": self.scheduler.rate,
+            "validation": measures,
+            "best": improved,
+            "items_per_second": round(self.speed, 1),
+        }
+        self.scheduler.after_epoch(watched)
+        self.record.add(entry)
+        self.watcher.epoch(entry)
+        if improved:
+            self._save("best.pt")
+        self._save("last.pt")
+
+    def _save(self, name: str) -> None:
+        states = {
+            "space": self.space.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "scheduler": self.scheduler.state_dict(),
+            "generator": self.generator.get_state(),
+            "precision": self.fabric.strategy.precision.state_dict(),
+        }
+        save_checkpoint(
+            self.folder / name,
+            run=self.run.to_dict(),
+            data=self.data,
+            progress=self.progress,
+            states=states,
+        )
+
+    def _resume_or_begin(self) -> None:
+        """Go on from the last checkpoint where there is one; begin where there is none."""
+        path = self.folder / "last.pt"
+        if not path.exists():
+            self.record.cut(after=-1)
+            storage.write_text(self.folder / "run.json", json.dumps(self.run.to_dict(), indent=2) + "\n")
+            return
+        saved = load_checkpoint(path)
+        self._check_same(saved)
+        states = saved["states"]
+        self.space.load_state_dict(states["space"])
+        self.optimiser.load_state_dict(states["optimiser"])
+        self.scheduler.load_state_dict(states["scheduler"])
+        self.generator.set_state(states["generator"])
+        self.fabric.strategy.precision.load_state_dict(states["precision"])
+        self.progress = saved["progress"]
+        self.record.cut(after=self.progress.step)
+        set_random_states(saved["random"])
+
+    def _check_same(self, saved: dict[str, Any]) -> None:
+        if saved["data"] != self.data:
+            raise TrainingError(f"{self.folder} holds a run on other data; choose another folder")
+        now, before = self.run.to_dict(), saved["run"]
+        changed = [key for key in now if now[key] != before.get(key)]
+        if changed:
+            raise TrainingError(
+                f"{self.folder} holds a run with other settings ({', '.join(changed)}); "
+                "choose another folder, or give the same settings to go on with it"
+            )
+
+    def _cuda_devices(self) -> list[int]:
+        return [torch.cuda.current_device()] if self.fabric.device.type == "cuda" else []
+
+
+def take_weights(space: MetricSpace, start: MetricSpace) -> None:
+    """Begin from a trained space: its encoder and similarity, and where the classes agree its prototypes
+    too.
+    """
+    for name in ("encoder", "similarity"):
+        ours, theirs = getattr(space, name), getattr(start, name)
+        try:
+            ours.load_state_dict(theirs.state_dict())
+        except RuntimeError as error:
+            raise SettingError(
+                f"cannot start from that space: its {name} ({type(theirs).__name__}) does not fit this run's "
+                f"({type(ours).__name__}); use the recipe and settings it was trained with"
+            ) from error
+    for name in ("prototypes", "auxiliary"):
+        ours, theirs = getattr(space, name), getattr(start, name)
+        if (
+            start.classes == space.classes
+            and None not in (ours, theirs)
+            and fingerprint(ours) == fingerprint(theirs)
+        ):
+            ours.load_state_dict(theirs.state_dict())
+
+
+def _beats(watched: float, best: float | None, better: str) -> bool:
+    """Whether a measure is better than the best so far; anything beats none, and what is not a number."""
+    if best is None or best != best:
+        return True
+    return watched < best if better == "lower" else watched > best

@@ -1,0 +1,204 @@
+"""What a training run is, as plain typed values: the space, the terms of its loss, and how it is trained.
+
+Recipes build runs; a TOML file or ``name=value`` changes them; `Run.to_dict` is what is kept beside the
+results.
+"""
+
+import math
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+from samekind.errors import SettingError
+from samekind.training import settings
+
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A member of a room by name; what it takes of the data (classes, channels, size) is filled in later."""
+
+    name: str
+    arguments: Values = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Head:
+    """The auxiliary head."""
+
+    similarity: Part
+    prototypes: Part = Part("LearnedProxies")
+    projection: Part | None = None
+    normalise: bool = False
+    bias: bool = False
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a space is made of."""
+
+    encoder: Part
+    similarity: Part
+    prototypes: Part
+    auxiliary: Head | None = None
+
+
+@dataclass(frozen=True)
+class Term:
+    """One part of the loss: a loss against candidates, mined and weighted. ``arguments`` are the loss's own.
+
+    ``order`` matters against the batch alone: whether a positive pair counts in both orders or in one.
+    """
+
+    loss: str
+    against: Literal["batch", "prototypes", "auxiliary"] = "batch"
+    miner: str = "everything"
+    order: Literal["both", "one"] = "both"
+    weight: float = 1.0
+    arguments: Values = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """A cost of the embeddings by themselves."""
+
+    penalty: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Which items meet in a batch; ``arguments`` are the sampler's own."""
+
+    sampler: str = "Shuffled"
+    arguments: Values = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Optimiser:
+    """SGD or Adam; ``rates`` gives a part of the space (encoder, similarity, prototypes, auxiliary) its own
+    rate.
+    """
+
+    name: Literal["SGD", "Adam"] = "SGD"
+    rate: float = 0.01
+    weight_decay: float = 0.0
+    momentum: float = 0.9
+    nesterov: bool = False
+    rates: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How the learning rate moves.
+
+    ``multi-step`` times ``factor`` at each epoch of ``milestones``; ``plateau`` times ``factor`` when the
+    watched measure has not improved for ``patience`` epochs; ``inverse-square-root`` rises for ``warmup``
+    steps to rate/√warmup and then falls as 1/√step.
+    """
+
+    name: Literal["constant", "multi-step", "plateau", "inverse-square-root"] = "constant"
+    factor: float = 0.1
+    milestones: tuple[int, ...] = ()
+    patience: int = 10
+    warmup: int = 2000
+
+
+@dataclass(frozen=True)
+class Run:
+    """A whole training run. ``watch`` names the validation measure that chooses the best epoch."""
+
+    recipe: str
+    space: Parts
+    terms: dict[str, Term]
+    penalties: dict[str, Penalty] = field(default_factory=dict)
+    batches: Batches = Batches()
+    optimiser: Optimiser = Optimiser()
+    schedule: Schedule = Schedule()
+    epochs: int = 30
+    seed: int = 0
+    clip: float | None = None
+    precision: Literal["auto", "32-true", "bf16-mixed", "16-mixed"] = "auto"
+    watch: str = "eer"
+    better: Literal["lower", "higher"] = "lower"
+    checkpoint_steps: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least, value in _limits(self):
+            if not least <= value < math.inf:  # written so that what is not a number is refused too
+                raise SettingError(f"run.{name}: expected a number from {least} up, got {value}")
+        if self.clip is not None and not self.clip > 0:
+            raise SettingError(f"run.clip: expected a number above 0, got {self.clip}")
+        if self.schedule.name == "plateau" and not self.schedule.factor < 1:
+            raise SettingError(f"run.schedule.factor: expected a number below 1, got {self.schedule.factor}")
+        if self.optimiser.nesterov and not self.optimiser.momentum:
+            raise SettingError("run.optimiser.nesterov: Nesterov's steps need a momentum above 0, got 0")
+        if not self.terms:
+            raise SettingError("run.terms: expected at least one term, got none")
+        twice = self.terms.keys() & self.penalties.keys()
+        if twice:
+            raise SettingError(f"run.penalties: there is a term of that name too: {', '.join(sorted(twice))}")
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """A run from plain values; anything unknown, missing or of the wrong type is refused."""
+        return settings.read(cls, values)
+
+    def to_dict(self) -> Values:
+        """The run as JSON and TOML have it."""
+        return settings.write(self)
+
+    def override(self, assignments: Iterable[str]) -> "Run":
+        """The run with settings replaced, each given as ``name=value`` with dots in the name and TOML's
+        values.
+        """
+        values = self.to_dict()
+        for assignment in assignments:
+            name, equals, text = assignment.partition("=")
+            if not equals:
+                raise SettingError(f'expected name=value, got "{assignment}"')
+            values = settings.override(values, name.strip(), _value(text.strip()))
+        return Run.from_dict(values)
+
+    def update(self, changes: Mapping[str, Any]) -> "Run":
+        """The run with the settings of a (TOML) table laid over it, table by table."""
+        return Run.from_dict(_laid_over(self.to_dict(), changes))
+
+
+def _limits(run: Run) -> Iterator[tuple[str, float, float]]:
+    """The settings that have a least value: where, what it is, and what was set."""
+    yield "epochs", 1, run.epochs
+    yield "checkpoint_steps", 0, run.checkpoint_steps
+    yield "optimiser.rate", 0, run.optimiser.rate
+    yield "optimiser.weight_decay", 0, run.optimiser.weight_decay
+    yield "optimiser.momentum", 0, run.optimiser.momentum
+    yield "schedule.factor", 0, run.schedule.factor
+    yield "schedule.patience", 0, run.schedule.patience
+    yield "schedule.warmup", 1, run.schedule.warmup
+    for part, rate in run.optimiser.rates.items():
+        yield f"optimiser.rates.{part}", 0, rate
+
+
+def _value(text: str) -> Any:
+    """A value as TOML reads it; a bare word is a text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> Values:
+    merged = dict(below)
+    for key, value in above.items():
+        inner = merged.get(key)
+        if isinstance(inner, Mapping) and isinstance(value, Mapping) and not _replaces(value, inner):
+            value = _laid_over(inner, value)
+        merged[key] = value
+    return merged
+
+
+def _replaces(above: Mapping[str, Any], below: Mapping[str, Any]) -> bool:
+    """Another part has other arguments: those of the one it replaces must not stay behind."""
+    return any(name in above and above[name] != below.get(name) for name in ("name", "loss", "sampler"))

@@ -1,0 +1,105 @@
+"""Plain dictionaries into typed dataclasses, strictly, and back.
+
+A dataclass with a field ``arguments`` keeps the keys it does not know there (they belong to the part it
+names); any other refuses them with the nearest known name. A whole number is taken where a float is
+expected; nothing else is converted.
+"""
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from samekind.errors import SettingError, nearest
+
+T = TypeVar("T")
+
+
+def read(kind: type[T], values: Mapping[str, Any], *, where: str = "run") -> T:
+    """A dataclass from a mapping; ``where`` names the place in messages."""
+    if not isinstance(values, Mapping):
+        raise SettingError(f"{where}: expected a table of settings, got {values!r}")
+    hints = typing.get_type_hints(kind)
+    fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    extra = {key: value for key, value in values.items() if key not in fields}
+    known: dict[str, Any] = {key: value for key, value in values.items() if key in fields}
+    if "arguments" in fields:
+        given = _value(hints["arguments"], known.get("arguments", {}), f"{where}.arguments")
+        known["arguments"] = {**given, **extra}
+    elif extra:
+        key = next(iter(extra))
+        raise SettingError(f'{where}: there is no setting "{key}"; {nearest(key, fields)}')
+    missing = [name for name, field in fields.items() if _is_required(field) and name not in known]
+    if missing:
+        raise SettingError(f"{where}: missing {', '.join(missing)}")
+    return kind(**{key: _value(hints[key], each, f"{where}.{key}") for key, each in known.items()})
+
+
+def write(instance: Any) -> dict[str, Any]:
+    """The mapping `read` takes, as JSON has it; ``arguments`` are laid flat again."""
+    plain: dict[str, Any] = {}
+    for field in dataclasses.fields(instance):
+        value = _plain(getattr(instance, field.name))
+        plain.update(value if field.name == "arguments" else {field.name: value})
+    return plain
+
+
+def override(values: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """The mapping with one setting replaced, ``path`` with dots: ``space.similarity.hidden``."""
+    first, _, rest = path.partition(".")
+    if not rest:
+        return {**values, first: value}
+    inner = values.get(first)
+    if not isinstance(inner, dict):
+        known = [key for key, each in values.items() if isinstance(each, dict)]
+        raise SettingError(f'there is no table "{first}" to set "{path}" in; {nearest(first, known)}')
+    return {**values, first: override(inner, rest, value)}
+
+
+def _is_required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        return write(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value
+
+
+def _value(hint: Any, value: Any, where: str) -> Any:
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any:
+        return value
+    if origin in (typing.Union, types.UnionType):
+        if value is None and type(None) in inner:
+            return None
+        return _value(next(each for each in inner if each is not type(None)), value, where)
+    if dataclasses.is_dataclass(hint):
+        return value if isinstance(value, hint) else read(hint, value, where=where)  # type: ignore[arg-type]
+    if origin is typing.Literal:
+        if value not in inner:
+            raise SettingError(f'{where}: "{value}" is not a choice; {nearest(str(value), map(str, inner))}')
+        return value
+    if origin is dict:
+        if not isinstance(value, Mapping):
+            raise SettingError(f"{where}: expected a table of settings, got {value!r}")
+        return {key: _value(inner[1], each, f"{where}.{key}") for key, each in value.items()}
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            raise SettingError(f"{where}: expected a list, got {value!r}")
+        return tuple(_value(inner[0], each, f"{where}[{index}]") for index, each in enumerate(value))
+    return _scalar(hint, value, where)
+
+
+def _scalar(hint: type, value: Any, where: str) -> Any:
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
+        names = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+        raise SettingError(f"{where}: expected {names.get(hint, hint.__name__)}, got {value!r}")
+    return value

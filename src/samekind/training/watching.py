@@ -1,0 +1,84 @@
+"""Someone watching a run: nobody, or a person at a terminal."""
+
+from typing import Any, Protocol, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+class Watcher(Protocol):
+    """Told of every step and every epoch."""
+
+    def begin(self, *, steps: int, done: int) -> None: ...
+
+    def step(self, *, loss: float, items_per_second: float) -> None: ...
+
+    def epoch(self, entry: dict[str, Any]) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class Nobody:
+    """Watches nothing."""
+
+    def begin(self, *, steps: int, done: int) -> None:
+        """Nothing to show."""
+
+    def step(self, *, loss: float, items_per_second: float) -> None:
+        """Nothing to show."""
+
+    def epoch(self, entry: dict[str, Any]) -> None:
+        """Nothing to show."""
+
+    def end(self) -> None:
+        """Nothing to show."""
+
+
+class Bar:
+    """A progress bar with loss, measures, items per second and time left; plain lines where there is no
+    terminal.
+    """
+
+    def __init__(self, console: Console, *, title: str) -> None:
+        self.console = console
+        self.title = title
+        self.measures = ""
+        self.progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[status]}", markup=False),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self.task = self.progress.add_task(title, total=None, status="")
+
+    def begin(self, *, steps: int, done: int) -> None:
+        self.progress.start()
+        self.progress.update(self.task, total=steps, completed=done)
+
+    def step(self, *, loss: float, items_per_second: float) -> None:
+        status = f"loss {loss:.3f} {self.measures} {items_per_second:,.0f} items/s"
+        self.progress.update(self.task, advance=1, status=status)
+
+    def epoch(self, entry: dict[str, Any]) -> None:
+        self.measures = " ".join(f"{name} {value:.4f}" for name, value in entry["validation"].items())
+        if not self.console.is_terminal:
+            self.console.print(
+                f"{self.title}: epoch {entry['epoch']} loss {entry['loss']:.3f} {self.measures} "
+                f"{entry['items_per_second']:,.0f} items/s",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
+
+    def end(self) -> None:
+        self.progress.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()

@@ -1,0 +1,136 @@
+"""Labelled items: what is refused, and that selections keep inputs and class names together."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samekind.data import Items
+from samekind.errors import DataError
+
+
+def fruit():
+    """Six items whose input says its own index and label."""
+    labels = torch.tensor([0, 1, 2, 0, 1, 2])
+    inputs = torch.stack([torch.arange(6.0), labels.float()], dim=1)
+    return Items(inputs=inputs, labels=labels, classes=("apple", "pear", "plum"), name="fruit")
+
+
+def named(items):
+    """What is in there, as (index in the full set, class name) pairs."""
+    return [(int(x[0]), items.classes[y]) for x, y in zip(items.inputs, items.labels, strict=True)]
+
+
+def test_knows_its_length_and_the_shape_of_one_input():
+    items = Items(
+        inputs=torch.zeros(5, 3, 8, 6),
+        labels=torch.zeros(5, dtype=torch.int64),
+        classes=("a",),
+        name="x",
+    )
+    assert len(items) == 5
+    assert items.shape == (3, 8, 6)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "labels", "classes", "says"),
+    [
+        (torch.zeros(3), torch.tensor([0, 0, 0]), ("a",), r"at least one vector per item; got \(3,\)"),
+        (torch.zeros(3, 2), torch.tensor([0, 0]), ("a",), "3 inputs and 2 labels"),
+        (torch.zeros(2, 2), torch.tensor([0.0, 1.0]), ("a", "b"), "int64.*float32"),
+        (torch.zeros(2, 2), torch.tensor([[0], [1]]), ("a", "b"), r"\(2, 1\)"),
+        (torch.zeros(2, 2), torch.tensor([0, 2]), ("a", "b"), "the 2 class names; got 0 to 2"),
+        (torch.zeros(2, 2), torch.tensor([-1, 0]), ("a", "b"), "got -1 to 0"),
+        (torch.zeros(2, 2), torch.tensor([0, 1]), ("a", "b", "a"), "repeated: a$"),
+    ],
+)
+def test_refuses_what_does_not_fit_together(inputs, labels, classes, says):
+    with pytest.raises(DataError, match=says):
+        Items(inputs=inputs, labels=labels, classes=classes, name="x")
+
+
+def test_a_batch_comes_in_the_order_asked():
+    inputs, labels = fruit().batch(torch.tensor([4, 0, 4]))
+    assert inputs[:, 0].tolist() == [4, 0, 4]
+    assert labels.tolist() == [1, 0, 1]
+
+
+def test_taking_items_keeps_all_the_classes():
+    items = fruit()
+    taken = items.take(torch.tensor([5, 3]))
+    assert named(taken) == [(5, "plum"), (3, "apple")]
+    assert taken.classes == items.classes
+    assert len(items.take(torch.tensor([], dtype=torch.int64))) == 0
+
+
+def test_only_some_classes_are_relabelled_in_the_order_given():
+    kept = fruit().only(["plum", "apple"])
+    assert kept.classes == ("plum", "apple")
+    assert kept.labels.tolist() == [1, 0, 1, 0]
+    assert named(kept) == [(0, "apple"), (2, "plum"), (3, "apple"), (5, "plum")]
+
+
+def test_an_unknown_class_is_answered_with_the_nearest():
+    with pytest.raises(DataError, match=r'fruit has no class "pair".*pear'):
+        fruit().only(["apple", "pair"])
+
+
+def test_refuses_to_keep_a_class_twice_or_none():
+    with pytest.raises(DataError, match="repeated: plum"):
+        fruit().only(["plum", "plum"])
+    with pytest.raises(DataError, match="at least one class"):
+        fruit().only([])
+
+
+def test_the_fingerprint_is_of_the_content():
+    one = fruit()
+    assert one.fingerprint() == fruit().fingerprint()
+    assert len(one.fingerprint()) == 64
+    # Neither the name nor how the memory is laid out is content.
+    transposed = one.inputs.T.contiguous().T
+    assert Items(transposed, one.labels, one.classes, "other name").fingerprint() == one.fingerprint()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x, y, c: (x + torch.eye(6, 2), y, c),
+        lambda x, y, c: (x.view(torch.int32), y, c),  # the same bytes
+        lambda x, y, c: (x.reshape(6, 1, 2), y, c),
+        lambda x, y, c: (x, y.flip(0), c),
+        lambda x, y, c: (x, y, (*c[:2], "fig")),
+        lambda x, y, c: (x, y, (*c, "fig")),
+    ],
+)
+def test_the_fingerprint_changes_with_the_content(change):
+    items = fruit()
+    changed = Items(*change(items.inputs, items.labels, items.classes), "fruit")
+    assert changed.fingerprint() != items.fingerprint()
+
+
+def test_the_fingerprint_knows_dtypes_that_numpy_does_not():
+    items = fruit()
+    rounded = Items(items.inputs.bfloat16(), items.labels, items.classes, "fruit")
+    assert rounded.fingerprint() != items.fingerprint()
+
+
+def test_moving_keeps_the_content():
+    assert fruit().to("cpu").fingerprint() == fruit().fingerprint()
+
+
+@pytest.mark.device
+def test_moves_inputs_and_labels_to_a_device():
+    moved = fruit().to("cuda")
+    assert moved.inputs.device.type == moved.labels.device.type == "cuda"
+    assert moved.fingerprint() == fruit().fingerprint()
+    assert named(moved.only(["plum", "apple"])) == named(fruit().only(["plum", "apple"]))
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(0, 5)), st.permutations(["apple", "pear", "plum"]), st.integers(1, 3))
+def test_no_selection_separates_an_input_from_its_class(indices, order, count):
+    items = fruit()
+    truth = dict(named(items))
+    chosen = items.take(torch.tensor(indices, dtype=torch.int64)).only(order[:count])
+    assert all(truth[index] == name for index, name in named(chosen))
+    assert len(chosen) == sum(truth[index] in order[:count] for index in indices)

@@ -1,0 +1,93 @@
+"""Normalised mutual information against scikit-learn and a loop anyone can check by eye."""
+
+import doctest
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import normalized_mutual_info_score
+
+from samekind.measures import clustering, normalised_mutual_information
+
+grouped = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=30)
+
+
+def by_hand(assigned, truth):
+    """The definition in probabilities, one cell of the contingency table at a time."""
+    pairs = list(zip(assigned.tolist(), truth.tolist(), strict=True))
+
+    def share(matches):
+        return sum(map(matches, pairs)) / len(pairs)
+
+    information = group_entropy = class_entropy = 0.0
+    for group in {group for group, _ in pairs}:
+        in_group = share(lambda pair, group=group: pair[0] == group)
+        group_entropy -= in_group * math.log(in_group)
+        for class_ in {class_ for _, class_ in pairs}:
+            in_class = share(lambda pair, class_=class_: pair[1] == class_)
+            in_both = share(lambda pair, both=(group, class_): pair == both)
+            if in_both:
+                information += in_both * math.log(in_both / (in_group * in_class))
+    for class_ in {class_ for _, class_ in pairs}:
+        in_class = share(lambda pair, class_=class_: pair[1] == class_)
+        class_entropy -= in_class * math.log(in_class)
+    if group_entropy == class_entropy == 0:
+        return 1.0
+    return 2 * information / (group_entropy + class_entropy)
+
+
+@settings(max_examples=60)
+@given(grouped)
+def test_agrees_with_the_definition_and_with_scikit_learn(pairs):
+    assigned, truth = torch.tensor(pairs).T
+    value = normalised_mutual_information(assigned, truth)
+    assert value == pytest.approx(by_hand(assigned, truth), abs=1e-9)
+    theirs = normalized_mutual_info_score(truth.numpy(), assigned.numpy())
+    assert value == pytest.approx(theirs, abs=1e-9)
+
+
+@settings(max_examples=30)
+@given(grouped)
+def test_is_symmetric_bounded_and_blind_to_names(pairs):
+    assigned, truth = torch.tensor(pairs).T
+    value = normalised_mutual_information(assigned, truth)
+    assert 0 <= value <= 1
+    assert normalised_mutual_information(truth, assigned) == pytest.approx(value, abs=1e-12)
+    renamed = 1000 - 7 * assigned
+    assert normalised_mutual_information(renamed, truth) == pytest.approx(value, abs=1e-12)
+    assert normalised_mutual_information(renamed, assigned) == pytest.approx(1)
+
+
+def test_one_group_and_one_class_agree():
+    assert normalised_mutual_information(torch.tensor([3, 3, 3]), torch.tensor([8, 8, 8])) == 1
+    assert normalised_mutual_information(torch.tensor([3]), torch.tensor([8])) == 1
+
+
+def test_only_one_of_the_two_undivided_says_nothing():
+    undivided, divided = torch.tensor([0, 0, 0, 0]), torch.tensor([0, 0, 1, 2])
+    assert normalised_mutual_information(undivided, divided) == 0
+    assert normalised_mutual_information(divided, undivided) == 0
+
+
+def test_rounding_does_not_lead_beyond_1():
+    labels = torch.tensor([0, 1, 0])  # unclamped: 1.0000000000000002
+    assert normalised_mutual_information(labels, labels) == 1
+
+
+def test_many_groups_do_not_need_the_whole_table():
+    """50,000 groups of two: the whole table would take 20 gigabytes."""
+    truth = torch.arange(100_000) // 2
+    assert normalised_mutual_information(truth.flip(0), truth) == pytest.approx(1)
+
+
+def test_unequal_lengths_are_refused():
+    with pytest.raises(ValueError, match="expected assigned and truth of one shape"):
+        normalised_mutual_information(torch.tensor([0, 1]), torch.tensor([0]))
+
+
+def test_examples_in_the_docstrings_hold():
+    outcome = doctest.testmod(clustering)
+    assert outcome.attempted > 0
+    assert outcome.failed == 0

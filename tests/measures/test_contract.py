@@ -1,0 +1,114 @@
+"""What every measure promises, checked on all of them; a new one is covered by being exported.
+
+Arguments are made from the names in the signature, so a new measure that speaks of ``scores`` and
+``same`` needs nothing here; one with a new word needs one line in ITEMS or SETTINGS.
+"""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from samekind import measures
+
+ITEMS = {
+    "scores": torch.tensor([0.9, 0.8, 0.4, 0.7, 0.3, 0.2, 0.1, 0.4]),
+    "same": torch.tensor([True, True, True, False, False, False, False, False]),
+    "neighbours": torch.tensor([[0, 1, 2, 0, 1, 2, 0, 1]] * 4 + [[2, 2, 1, 2, 1, 2, 1, 2]] * 4),
+    "labels": torch.tensor([0, 1, 2, 0, 0, 1, 2, 2]),
+    "predicted": torch.tensor([0, 1, 2, 0, 1, 2, 0, 1]),
+    "assigned": torch.tensor([5, 5, 5, 3, 3, 4, 4, 4]),
+    "truth": torch.tensor([0, 1, 2, 0, 0, 1, 2, 2]),
+    "values": torch.tensor([0.5, 0.25, 0.75, 0.5, 1.0, 0.0, 0.25, 0.125]),
+    "first": torch.tensor([0.5, 0.25, 0.75, 0.5, 1.0, 0.0, 0.25, 0.125]),
+    "second": torch.tensor([0.5, 0.5, 0.25, 0.125, 1.0, 0.0, 0.5, 0.25]),
+}
+SETTINGS = {"threshold": 0.4, "false_accepts": 0.4, "classes": 3}
+
+MEASURES = [name for name in measures.__all__ if inspect.isfunction(getattr(measures, name))]
+
+
+@pytest.fixture(params=MEASURES)
+def measure(request):
+    return getattr(measures, request.param)
+
+
+def arguments(measure, change=torch.clone):
+    """What the measure's signature asks for, each tensor passed through ``change``."""
+    found = {}
+    for name, parameter in inspect.signature(measure).parameters.items():
+        if name in ITEMS:
+            found[name] = change(ITEMS[name])
+        elif parameter.default is inspect.Parameter.empty:
+            found[name] = SETTINGS[name]
+    return found
+
+
+def leaves(result):
+    """The tensors and numbers of a result, in order; anything else is not plain and fails."""
+    if isinstance(result, dict):
+        assert all(type(key) is int for key in result)
+        return [leaf for value in result.values() for leaf in leaves(value)]
+    if isinstance(result, tuple):
+        return [leaf for value in result for leaf in leaves(value)]
+    assert isinstance(result, torch.Tensor) or type(result) is float, f"{type(result)} is not plain"
+    return [result]
+
+
+def test_there_are_measures_to_check():
+    assert len(MEASURES) >= 13
+
+
+def test_gives_plain_numbers_and_tensors(measure):
+    for leaf in leaves(measure(**arguments(measure))):
+        assert not torch.as_tensor(leaf).isnan().any()
+
+
+def test_leaves_its_inputs_as_they_are(measure):
+    given = arguments(measure)
+    measure(**given)
+    for name in given.keys() & ITEMS.keys():
+        assert torch.equal(given[name], ITEMS[name]), name
+
+
+def test_refuses_nothing_at_all(measure):
+    with pytest.raises(ValueError, match=r"expected .* got"):
+        measure(**arguments(measure, lambda items: items[:0]))
+
+
+def test_does_not_care_about_the_order_of_items(measure):
+    shuffle = torch.randperm(8, generator=torch.Generator().manual_seed(1))
+    shuffled = measure(**arguments(measure, lambda items: items[shuffle]))
+    torch.testing.assert_close(leaves(shuffled), leaves(measure(**arguments(measure))))
+
+
+def test_does_not_follow_gradients(measure):
+    def tracked(items):
+        return items.clone().requires_grad_(items.is_floating_point())
+
+    for leaf in leaves(measure(**arguments(measure, tracked))):
+        assert not torch.as_tensor(leaf).requires_grad
+
+
+def test_takes_tensors_that_are_not_contiguous(measure):
+    spread = measure(**arguments(measure, lambda items: items.repeat_interleave(2, 0)[::2]))
+    torch.testing.assert_close(leaves(spread), leaves(measure(**arguments(measure))))
+
+
+def test_settings_are_keyword_only(measure):
+    for name, parameter in inspect.signature(measure).parameters.items():
+        if name not in ITEMS and name != "threshold":
+            assert parameter.kind is inspect.Parameter.KEYWORD_ONLY, name
+
+
+def test_shows_an_example(measure):
+    assert ">>> " in inspect.getdoc(measure)
+
+
+def test_the_room_is_light_to_import():
+    """scikit-learn and scipy take a second to import; nobody waits for them who needs neither."""
+    script = "import sys, samekind.measures; print({'sklearn', 'scipy'} & set(sys.modules) or 'light')"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "light"

@@ -1,0 +1,81 @@
+"""Tuples: the definition checked group by group."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samekind.errors import SettingError
+from samekind.samplers import Tuples
+
+
+def labels_of(*counts):
+    return torch.tensor(
+        [label for label, count in enumerate(counts) for _ in range(count)], dtype=torch.int64
+    )
+
+
+@settings(max_examples=60)
+@given(
+    counts=st.lists(st.integers(1, 13), min_size=1, max_size=6),
+    tuples=st.integers(1, 6),
+    size=st.integers(2, 5),
+    epoch=st.integers(0, 5),
+)
+def test_a_batch_is_made_of_groups_of_one_class(counts, tuples, size, epoch):
+    counts = [*counts, size]  # so that there is a tuple at all
+    labels = labels_of(*counts)
+    sampler = Tuples(labels, tuples=tuples, size=size, seed=2)
+    batches = sampler.batches(epoch)
+    assert len(batches) == len(sampler)
+    groups = [group for batch in batches for group in batch.reshape(-1, size).tolist()]
+    assert all(len({int(labels[index]) for index in group}) == 1 for group in groups)
+    drawn = [index for group in groups for index in group]
+    assert len(set(drawn)) == len(drawn)
+    every = sum(count // size for count in counts)
+    left = every % tuples
+    dropped = 1 if left == 1 and every > 1 and tuples > 1 else 0
+    assert len(groups) == every - dropped
+
+
+@pytest.mark.parametrize(
+    ("groups", "sizes"), [(1, [1]), (2, [2]), (3, [3]), (4, [3]), (5, [3, 2]), (6, [3, 3]), (7, [3, 3])]
+)
+def test_a_last_tuple_alone_is_dropped_unless_it_is_the_only_one(groups, sizes):
+    batches = Tuples(labels_of(*[2] * groups), tuples=3, size=2, seed=0).batches(0)
+    assert [len(batch) // 2 for batch in batches] == sizes
+
+
+def test_what_is_left_over_changes_from_epoch_to_epoch():
+    sampler = Tuples(labels_of(6, 6), tuples=2, size=5, seed=0)
+    left = [set(range(12)) - set(torch.cat(sampler.batches(epoch)).tolist()) for epoch in range(30)]
+    assert all(len(each) == 2 for each in left)
+    assert set().union(*left) == set(range(12))
+
+
+def test_two_tuples_of_one_class_can_meet():
+    labels = labels_of(10, 10)
+    met = [
+        len(labels[batch].unique())
+        for epoch in range(20)
+        for batch in Tuples(labels, tuples=2, seed=0).batches(epoch)
+    ]
+    assert set(met) == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"size": 10}, "tuples of 10 need a class as large; the largest has 9"),
+        ({"size": 1}, "got 24 and 1"),
+        ({"tuples": 0}, "got 0 and 5"),
+    ],
+)
+def test_refuses_impossible_settings(wrong, says):
+    with pytest.raises(SettingError, match=says):
+        Tuples(labels_of(9, 4), **wrong, seed=0)
+
+
+def test_refuses_no_items_at_all():
+    with pytest.raises(SettingError, match="the largest has 0"):
+        Tuples(torch.tensor([], dtype=torch.int64), seed=0)

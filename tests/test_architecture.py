@@ -1,0 +1,336 @@
+"""The shape of the code: import order, small files, a test for each module, no web of inheritance.
+
+The order of the rooms is read from the table in ARCHITECTURE.md, so page and code cannot drift apart.
+Each rule is a function of a text that returns the offences; the last part shows that each one can fail.
+"""
+
+import ast
+import importlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "samekind"
+TESTS = ROOT / "tests"
+MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
+
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 60
+NAMES_THAT_SAY_NOTHING = {"util", "utils", "helper", "helpers", "common", "misc", "base", "core"}
+HEAVY = ("torch", "matplotlib", "sklearn", "lightning_fabric")
+LOCAL_PATH = re.compile(r"(?<![\w.-])/(?:work|root|tmp|home|Users)/")
+
+
+# --- the rules ------------------------------------------------------------------------------------
+
+
+def rooms_in_order(page: str) -> list[str]:
+    """The rooms of the page's table as it writes them: ``errors.py``, ``data/``, ..."""
+    section = page.partition("\n## The rooms, in order\n")[2].partition("\n## ")[0]
+    return re.findall(r"^\| `(\w+(?:\.py|/))` \|", section, flags=re.MULTILINE)
+
+
+def room_of(module: str) -> str:
+    """The room of a module: ``losses/triplet.py`` -> ``losses/``, ``space.py`` -> ``space.py``."""
+    first, _, rest = module.partition("/")
+    return f"{first}/" if rest else first
+
+
+def imported_names(source: str, module: str) -> list[tuple[str, str]]:
+    """What a module imports: the name it uses and the full dotted name, relative imports resolved.
+
+    At the top, inside a function, under TYPE_CHECKING or by ``import_module("...")``: all count alike.
+    """
+    package = ["samekind", *PurePosixPath(module).parts[:-1]]
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [(alias.asname or alias.name, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            stem = ".".join([*above, *([node.module] if node.module else [])])
+            found += [(alias.asname or alias.name, f"{stem}.{alias.name}") for alias in node.names]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            first = node.args[0] if node.args else None
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                found.append((first.value, first.value))
+    return found
+
+
+def imports_against_the_order(source: str, module: str, rooms: list[str]) -> list[str]:
+    """Imports of a room below one's own, or of the package's front door, which lies below them all."""
+    if room_of(module) not in rooms:
+        return []
+    names = [room.rstrip("/").removesuffix(".py") for room in rooms]
+    allowed = {*names[: rooms.index(room_of(module)) + 1], "__version__"}
+    offences = []
+    for _, full in imported_names(source, module):
+        package, _, inside = full.partition(".")
+        if package == "samekind" and inside.partition(".")[0] not in allowed:
+            offences.append(full)
+    return offences
+
+
+def long_functions(source: str, limit: int) -> list[str]:
+    return [
+        f"{node.name}: {length} lines"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (length := (node.end_lineno or node.lineno) - node.lineno + 1) > limit
+    ]
+
+
+def functions_with_open_keywords(source: str) -> list[str]:
+    """Functions that take ``**anything``: a misspelt option would be swallowed instead of refused."""
+    return [
+        f"line {node.lineno}: {getattr(node, 'name', 'lambda')}(**{node.args.kwarg.arg})"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and node.args.kwarg
+    ]
+
+
+def classes_built_on_our_own(source: str, module: str) -> list[str]:
+    """Classes with a base that samekind defines, here or in another module."""
+    tree = ast.parse(source)
+    imports = dict(imported_names(source, module))
+    here = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    offences = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for base in node.bases:
+            written = ast.unparse(base.value if isinstance(base, ast.Subscript) else base)
+            first, dot, rest = written.partition(".")
+            full = f"{imports.get(first, first)}{dot}{rest}"
+            if written in here or full.startswith("samekind."):
+                offences.append(f"{node.name}({written})")
+    return offences
+
+
+def empty_names(module: str) -> list[str]:
+    parts = PurePosixPath(module).with_suffix("").parts
+    return [part for part in parts if part.strip("_") in NAMES_THAT_SAY_NOTHING]
+
+
+def mirror_of(module: str) -> str:
+    """Where a module's test lies: ``losses/triplet.py`` -> ``losses/test_triplet.py``."""
+    path = PurePosixPath(module)
+    return str(path.with_name(f"test_{path.stem.strip('_')}.py"))
+
+
+def local_paths(text: str) -> list[str]:
+    """Lines that name a folder of somebody's machine."""
+    return [line.strip() for line in text.splitlines() if LOCAL_PATH.search(line)]
+
+
+def project_files() -> Iterator[Path]:
+    """What is written by hand, outside the tests: pages, code, settings; nothing made or installed."""
+    skipped = {"tests", "runs", "carry", "samekind-demo", "build", "dist", "__pycache__"}
+    for folder, below, files in os.walk(ROOT):
+        below[:] = [each for each in below if each not in skipped and (each[0] != "." or each == ".ci")]
+        for name in files:
+            if name in {"Makefile", "run"} or name.endswith((".md", ".py", ".toml", ".txt")):
+                yield Path(folder, name)
+
+
+ROOMS = rooms_in_order((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+PROJECT_FILES = sorted(path.relative_to(ROOT).as_posix() for path in project_files())
+each_module = pytest.mark.parametrize("module", MODULES)
+
+
+def text_of(module: str) -> str:
+    return (SOURCE / module).read_text(encoding="utf-8")
+
+
+# --- the code keeps them --------------------------------------------------------------------------
+
+
+def test_the_page_and_the_package_name_the_same_rooms():
+    found = {room_of(module) for module in MODULES} - {"__init__.py"}
+    assert len(ROOMS) == len(set(ROOMS))
+    assert found == set(ROOMS)
+
+
+@each_module
+def test_imports_point_one_way(module):
+    assert imports_against_the_order(text_of(module), module, ROOMS) == []
+
+
+@each_module
+def test_files_stay_short(module):
+    assert len(text_of(module).splitlines()) <= LONGEST_FILE
+
+
+@each_module
+def test_functions_fit_a_screen(module):
+    assert long_functions(text_of(module), LONGEST_FUNCTION) == []
+
+
+@each_module
+def test_options_are_named(module):
+    if room_of(module) != "cli/":
+        assert functions_with_open_keywords(text_of(module)) == []
+
+
+@each_module
+def test_classes_are_combined_not_inherited(module):
+    if module != "errors.py":  # the one tree: what a user may want to catch together
+        assert classes_built_on_our_own(text_of(module), module) == []
+
+
+@each_module
+def test_names_say_what_is_inside(module):
+    assert empty_names(module) == []
+
+
+@pytest.mark.parametrize("module", [each for each in MODULES if not each.endswith("__init__.py")])
+def test_every_module_has_its_test(module):
+    assert (TESTS / mirror_of(module)).is_file(), f"expected tests/{mirror_of(module)}"
+
+
+@each_module
+def test_every_module_can_be_imported(module):
+    path = PurePosixPath("samekind", module).with_suffix("")
+    importlib.import_module(".".join(path.parts).removesuffix(".__init__"))
+
+
+@pytest.mark.parametrize("name", ["samekind", "samekind.cli"])
+def test_a_first_import_is_light(name):
+    """``samekind --help`` should answer before anyone wonders."""
+    script = f"import sys, {name}; print(*(heavy for heavy in {HEAVY} if heavy in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize("name", PROJECT_FILES)
+def test_no_file_knows_a_local_path(name):
+    assert local_paths((ROOT / name).read_text(encoding="utf-8")) == []
+
+
+# --- and each rule can fail -----------------------------------------------------------------------
+
+PAGE = """# Title
+
+| `not/` | a table before the section |
+
+## The rooms, in order
+
+| room | what it holds |
+|---|---|
+| `errors.py` | first |
+| `losses/` | second |
+| `space.py` | third |
+
+## Conventions
+
+| `later/` | a table after it |
+"""
+FEW_ROOMS = ["errors.py", "losses/", "space.py"]
+
+
+def test_the_order_is_read_from_the_section_alone():
+    assert rooms_in_order(PAGE) == FEW_ROOMS
+    assert rooms_in_order("# no such section") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from samekind.space import MetricSpace",
+        "import samekind.space",
+        "import samekind.space as space",
+        "from samekind import space",
+        "from ..space import MetricSpace",
+        "from .. import space",
+        "def later():\n    from samekind.space import MetricSpace",
+        "import importlib\nimportlib.import_module('samekind.space')",
+        "from samekind import MetricSpace",
+        "import samekind",
+        "from samekind.unlisted import thing",
+        "from samekind.errors import thing\ndef later():\n    from samekind.space import thing",
+        "if TYPE_CHECKING:\n    from samekind.space import MetricSpace",
+    ],
+)
+def test_an_import_against_the_order_is_caught(line):
+    assert imports_against_the_order(line, "losses/triplet.py", FEW_ROOMS)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from samekind.errors import SamekindError",
+        "from samekind.losses.shares import share",
+        "from .shares import share",
+        "from ..errors import SamekindError",
+        "from samekind import __version__, errors",
+        "import torch\nfrom samekindly.space import thing",
+    ],
+)
+def test_an_import_in_order_is_not(line):
+    assert imports_against_the_order(line, "losses/triplet.py", FEW_ROOMS) == []
+
+
+def test_a_relative_import_inside_an_init_is_resolved():
+    names = imported_names("from .triplet import triplet", "losses/__init__.py")
+    assert names == [("triplet", "samekind.losses.triplet.triplet")]
+
+
+def test_a_long_function_is_caught_and_a_screenful_is_not():
+    body = "    pass\n" * 3
+    assert long_functions(f"class A:\n  def method(self):\n{body}", 3) == ["method: 4 lines"]
+    assert long_functions(f"async def function():\n{body}", 4) == []
+
+
+def test_open_keywords_are_caught_in_signatures_only():
+    assert functions_with_open_keywords("def f(a, **options): ...") == ["line 1: f(**options)"]
+    assert functions_with_open_keywords("g = lambda **rest: rest") == ["line 1: lambda(**rest)"]
+    assert functions_with_open_keywords("def f(a, *, b): return g(**a)") == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class A: ...\nclass B(A): ...",
+        "from samekind.space import MetricSpace\nclass B(MetricSpace): ...",
+        "from samekind.space import MetricSpace as Space\nclass B(Space[int]): ...",
+        "from samekind import space\nclass B(space.MetricSpace): ...",
+        "from ..space import MetricSpace\nclass B(nn.Module, MetricSpace): ...",
+        "import samekind.space\nclass B(samekind.space.MetricSpace): ...",
+    ],
+)
+def test_inheritance_from_our_own_class_is_caught(source):
+    assert len(classes_built_on_our_own(source, "losses/triplet.py")) == 1
+
+
+def test_inheritance_from_others_is_not():
+    source = "from torch import nn\nclass A(nn.Module): ...\nclass B(Protocol[T]): ...\nclass C: ...\n"
+    assert classes_built_on_our_own(source, "losses/triplet.py") == []
+
+
+def test_empty_names_are_caught():
+    assert empty_names("utils/strings.py") == ["utils"]
+    assert empty_names("losses/_base.py") == ["_base"]
+    assert empty_names("losses/baseline.py") == []
+
+
+def test_a_module_is_mirrored_in_the_tests():
+    assert mirror_of("losses/triplet.py") == "losses/test_triplet.py"
+    assert mirror_of("space.py") == "test_space.py"
+
+
+def test_local_paths_are_caught_and_addresses_are_not():
+    assert local_paths("data = '/home/me/data'\nelse") == ["data = '/home/me/data'"]
+    assert local_paths("see file:///tmp/x") == ["see file:///tmp/x"]
+    assert local_paths("https://example.org/work/page and docs/tmp/x and $HOME/work/") == []
+
+
+def test_the_files_searched_for_paths_are_the_written_ones():
+    assert {"Makefile", "pyproject.toml", "ARCHITECTURE.md", ".ci/run"} <= set(PROJECT_FILES)
+    assert not [name for name in PROJECT_FILES if name.startswith((".venv/", "tests/"))]
