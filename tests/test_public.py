@@ -19,9 +19,12 @@ PUBLIC = [
     "MetricSpace",
     "Run",
     "SamekindError",
+    "Sets",
     "Term",
     "digits",
-    "load",
+    "evaluate",
+    "fit",
+    "prepare",
     "train",
 ]
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import safetensors
 import safetensors.torch
+import torch
 from torch import Tensor
 
 from samekind import storage
@@ -18,14 +19,19 @@ from samekind.errors import SpaceError
 
 FORMAT = "samekind space"
 VERSION = 1
+FILES = {"space.json", "weights.safetensors"}
 
 
 def write(folder: Path, content: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
     """Write a folder, whole or not at all. A folder that holds something else is not replaced."""
-    if folder.exists() and not (folder / "space.json").exists() and _occupied(folder):
-        raise SpaceError(f"{folder} is not a space and not empty; choose another folder to save to")
+    if folder.exists() and _holds_something_else(folder):
+        raise SpaceError(f"{folder} holds something else than a space; choose another folder to save to")
+    # Copied, because two names may share one tensor and the format has no way to say so.
     weights = safetensors.torch.save(
-        {name: each.detach().cpu().contiguous() for name, each in tensors.items()}
+        {
+            name: each.detach().to("cpu", copy=True, memory_format=torch.contiguous_format)
+            for name, each in tensors.items()
+        }
     )
     header = {"format": FORMAT, "version": VERSION, "weights": hashlib.sha256(weights).hexdigest()}
 
@@ -63,7 +69,7 @@ def _read_content(folder: Path) -> dict[str, Any]:
         raise SpaceError(f"{folder} is not a space: it has no space.json")
     try:
         content = json.loads(path.read_text())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SpaceError(f"{folder} is damaged: space.json cannot be read ({error})") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise SpaceError(f"{folder} is not a space: space.json was written by something else")
@@ -78,5 +84,6 @@ def _read_content(folder: Path) -> dict[str, Any]:
     return content
 
 
-def _occupied(folder: Path) -> bool:
-    return not folder.is_dir() or any(folder.iterdir())
+def _holds_something_else(folder: Path) -> bool:
+    """Whether replacing the folder would lose anything but a space."""
+    return not folder.is_dir() or any(each.name not in FILES for each in folder.iterdir())

@@ -7,8 +7,9 @@ executed.
 
 import hashlib
 import inspect
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin
 
 from torch import nn
 
@@ -18,6 +19,9 @@ from samekind.errors import SettingError, nearest
 ROOMS = {"data": data, "encoders": encoders, "prototypes": prototypes, "similarities": similarities}
 
 Description = dict[str, Any]
+
+#: The plain types of arguments, as people call them.
+WORDS: dict[Any, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
 def describe(part: object) -> Description:
@@ -35,9 +39,13 @@ def describe(part: object) -> Description:
 
 def build(description: Mapping[str, Any], *, room: str) -> Any:
     """The part a description speaks of, with fresh weights; ``room`` is where it must come from."""
-    if description.get("room") != room or not isinstance(description.get("name"), str):
+    fits = isinstance(description, Mapping) and description.get("room") == room
+    if not fits or not isinstance(description.get("name"), str):
         raise SettingError(f'expected a part of "{room}", got {_short(description)}')
-    return make(room, description["name"], description.get("arguments", {}))
+    arguments = description.get("arguments", {})
+    if not isinstance(arguments, Mapping):
+        raise SettingError(f"expected the arguments of {description['name']}, got {_short(arguments)}")
+    return make(room, description["name"], arguments)
 
 
 def make(room: str, name: str, arguments: Mapping[str, Any]) -> Any:
@@ -56,8 +64,13 @@ def make(room: str, name: str, arguments: Mapping[str, Any]) -> Any:
     ]
     if missing:
         raise SettingError(f"{name} needs {', '.join(missing)}")
+    built = {key: _part_or_value(value, room) for key, value in arguments.items()}
+    for key, value in built.items():
+        if not _fits(value, parameters[key].annotation):
+            expected = _expected(parameters[key].annotation)
+            raise SettingError(f"{name}: {key} must be {expected}, got {_short(value)}")
     try:
-        return known[name](**{key: _part_or_value(value, room) for key, value in arguments.items()})
+        return known[name](**built)
     except (TypeError, ValueError, RuntimeError) as error:
         raise SettingError(f"{name} cannot be built from {_short(dict(arguments))}: {error}") from error
 
@@ -105,10 +118,38 @@ def _part_or_value(value: Any, room: str) -> Any:
     if not isinstance(value, Mapping):
         return value
     if "room" in value:
-        if value["room"] not in ROOMS:
+        if value["room"] not in list(ROOMS):  # a list, because what a file says may not be hashable
             raise SettingError(f"expected a part or a value, got {_short(value)}")
         return build(value, room=value["room"])
     return make(room, str(value.get("name")), {key: each for key, each in value.items() if key != "name"})
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value is what an argument is annotated with; a whole number is a number too."""
+    inner = get_args(hint)
+    if get_origin(hint) is Literal:
+        return value in inner
+    if get_origin(hint) is Sequence:
+        return isinstance(value, list | tuple) and all(_fits(each, inner[0]) for each in value)
+    if isinstance(hint, UnionType):
+        return any(_fits(value, each) for each in inner)
+    if isinstance(value, bool) and hint in WORDS:
+        return hint is bool
+    if hint is float:
+        return isinstance(value, int | float)
+    return isinstance(value, nn.Module if _is_protocol(hint) else hint)
+
+
+def _expected(hint: Any) -> str:
+    """What `_fits` asks for, in words."""
+    inner = get_args(hint)
+    if get_origin(hint) is Literal:
+        return " or ".join(f'"{each}"' for each in inner)
+    if get_origin(hint) is Sequence:
+        return f"a list, each {_expected(inner[0])}"
+    if isinstance(hint, UnionType):
+        return " or ".join(_expected(each) for each in inner if each is not NoneType)
+    return WORDS.get(hint, f"a {hint.__name__}")
 
 
 def _short(value: object) -> str:

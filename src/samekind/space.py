@@ -6,6 +6,7 @@ The order of arguments is always prototype, enrolment or query first, item secon
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
@@ -18,7 +19,7 @@ from samekind.data import ImageReader, VectorReader
 from samekind.errors import SettingError, SpaceError, nearest
 from samekind.parts import build, describe, fingerprint, room_of
 from samekind.prototypes import Prototypes, pool
-from samekind.similarities import MEMORY_BUDGET, Cosine, Fused, Similarity, blocks, score_all
+from samekind.similarities import Cosine, Fused, Similarity, blocks, score_all
 
 Kind = Literal["similarity", "cosine", "fused"]
 Head = Literal["similarity", "auxiliary", "fused"]
@@ -110,10 +111,13 @@ class AuxiliaryHead(nn.Module):
     def build(cls, description: Mapping[str, Any]) -> Self:
         """The head a description speaks of, with fresh weights."""
         projection = description["projection"]
+        for name in ("normalise", "bias"):
+            if not isinstance(description[name], bool):
+                raise SettingError(f"auxiliary: {name} must be true or false, got {description[name]!r}")
         return cls(
             build(description["similarity"], room="similarities"),
             build(description["prototypes"], room="prototypes"),
-            projection=build(projection, room="encoders") if projection else None,
+            projection=build(projection, room="encoders") if projection is not None else None,
             normalise=description["normalise"],
             bias=description["bias"],
         )
@@ -188,13 +192,13 @@ class MetricSpace(nn.Module):
         return self.scorer(kind)(a, b)
 
     def score_all(
-        self, a: Tensor, b: Tensor, *, kind: Kind = "similarity", memory_budget: int = MEMORY_BUDGET
+        self, a: Tensor, b: Tensor, *, kind: Kind = "similarity", memory_budget: int | None = None
     ) -> Tensor:
         """How alike every a and every b are: (n, d), (m, d) -> (n, m), filled block by block."""
         return score_all(self.scorer(kind), a, b, memory_budget=memory_budget)
 
     def blocks(
-        self, a: Tensor, b: Tensor, *, kind: Kind = "similarity", memory_budget: int = MEMORY_BUDGET
+        self, a: Tensor, b: Tensor, *, kind: Kind = "similarity", memory_budget: int | None = None
     ) -> Iterator[tuple[slice, slice, Tensor]]:
         """The same scores as ``(rows, columns, scores)``, never more than the budget (in bytes) at a time."""
         return blocks(self.scorer(kind), a, b, memory_budget=memory_budget)
@@ -210,14 +214,13 @@ class MetricSpace(nn.Module):
         """
         if not self.prototypes.classes:
             raise SpaceError("this space knows no class yet; enrol one from a few examples first")
-        logits = [
-            self._logits(z, each) for each in (("similarity", "auxiliary") if head == "fused" else (head,))
+        answers = [
+            self._answer(z, each) for each in (("similarity", "auxiliary") if head == "fused" else (head,))
         ]
-        probabilities = torch.stack([each.softmax(-1) for each in logits]).mean(0)
+        logits = torch.stack([scale * scores for scores, scale in answers])
+        probabilities = logits.softmax(-1).mean(0)
         names = [self.prototypes.classes[index] for index in probabilities.argmax(-1).tolist()]
-        if head == "similarity":
-            return Classification(self.score_classes(z), probabilities, names)
-        return Classification(torch.stack(logits).mean(0), probabilities, names)
+        return Classification(logits.mean(0) if head == "fused" else answers[0][0], probabilities, names)
 
     def enroll(self, name: str, z: Tensor, *, replace: bool = False) -> None:
         """Make the mean of a few embeddings (k, d) the prototype of a class, new or, if asked, known.
@@ -285,22 +288,29 @@ class MetricSpace(nn.Module):
         """
         content, tensors = archive.read(Path(folder))
         try:
+            head, reader = content["auxiliary"], content["reader"]
             space = cls(
                 _encoder(content, encoder),
                 build(content["similarity"], room="similarities"),
                 build(content["prototypes"], room="prototypes"),
-                auxiliary=AuxiliaryHead.build(content["auxiliary"]) if content["auxiliary"] else None,
-                reader=build(content["reader"], room="data") if content["reader"] else None,
+                auxiliary=AuxiliaryHead.build(head) if head is not None else None,
+                reader=build(reader, room="data") if reader is not None else None,
             )
-            space.load_state_dict(tensors)
-            space.decisions = {kind: _decision(each) for kind, each in content["decisions"].items()}
-        except (KeyError, TypeError, AttributeError, RuntimeError, SettingError) as error:
-            raise SpaceError(f"{folder} is damaged: {error}; restore it or train again") from error
+            _take(space, tensors)
+            space.decisions = {kind: _decision(kind, each) for kind, each in content["decisions"].items()}
+        except KeyError as error:
+            raise SpaceError(
+                f"{folder} is damaged: space.json has no {error}; restore it or train again"
+            ) from error
+        except (TypeError, AttributeError, RuntimeError, SettingError) as error:
+            wrong = " ".join(str(error).split())
+            raise SpaceError(f"{folder} is damaged: {wrong}; restore it or train again") from error
         return space.eval()
 
-    def _logits(self, z: Tensor, head: str) -> Tensor:
+    def _answer(self, z: Tensor, head: str) -> tuple[Tensor, Tensor]:
+        """The scores (n, classes) of one head, in the order of the space's classes, and their scale."""
         if head == "similarity":
-            return self.similarity.scale() * self.score_classes(z)
+            return self.score_classes(z), self.similarity.scale()
         if head != "auxiliary":
             raise SpaceError(f'unknown head "{head}"; {nearest(head, ("similarity", "auxiliary", "fused"))}')
         if self.auxiliary is None:
@@ -312,7 +322,7 @@ class MetricSpace(nn.Module):
             )
         # The head may hold its classes in another order; answer in the order of the space.
         order = [self.auxiliary.prototypes.classes.index(name) for name in self.prototypes.classes]
-        return self.auxiliary.similarity.scale() * self.auxiliary.score_classes(z)[:, order]
+        return self.auxiliary.score_classes(z)[:, order], self.auxiliary.similarity.scale()
 
     def _index(self, name: str) -> int:
         if name not in self.prototypes.classes:
@@ -329,13 +339,15 @@ class MetricSpace(nn.Module):
 
 def _score_classes(similarity: Similarity, prototypes: Prototypes, z: Tensor) -> Tensor:
     vectors = prototypes.vectors
-    scores = similarity.score_all(vectors.flatten(0, 1), z).T
+    # With a gradient every pair is kept for the way back anyway; without, memory stays within the budget.
+    every = similarity.score_all if torch.is_grad_enabled() else partial(score_all, similarity)
+    scores = every(vectors.flatten(0, 1), z).T
     return pool(scores.reshape(len(z), *vectors.shape[:2]), prototypes.pooling)
 
 
 def _encoder(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module:
     """The encoder a saved space speaks of: built if it is ours, else the one given, if it fits."""
-    foreign = content["encoder"].get("foreign")
+    foreign, saved = content["encoder"].get("foreign"), content["encoder fingerprint"]
     if foreign is None and given is None:
         built: nn.Module = build(content["encoder"], room="encoders")
         return built
@@ -343,7 +355,7 @@ def _encoder(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module:
         raise SpaceError(
             f"this space has an encoder of your own, {foreign}; pass it as load(folder, encoder=…)"
         )
-    if fingerprint(given) != content["encoder fingerprint"]:
+    if fingerprint(given) != saved:
         wanted = foreign or content["encoder"]["name"]
         raise SpaceError(
             f"the encoder given ({type(given).__qualname__}) is not the one this space was saved with "
@@ -352,6 +364,20 @@ def _encoder(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module:
     return given
 
 
-def _decision(stored: dict[str, Any]) -> Decision:
-    slope_offset = stored["calibration"]
-    return Decision(**{**stored, "calibration": tuple(slope_offset) if slope_offset else None})
+def _take(space: MetricSpace, tensors: Mapping[str, Tensor]) -> None:
+    """Give a space its saved tensors; one saved in double or half precision stays in it."""
+    for name, each in space.state_dict(keep_vars=True).items():
+        if name in tensors:
+            each.data = each.data.to(tensors[name].dtype)
+    space.load_state_dict(tensors)
+
+
+def _decision(kind: str, stored: dict[str, Any]) -> Decision:
+    curve = stored["calibration"]
+    decision = Decision(**{**stored, "calibration": None if curve is None else tuple(curve)})
+    numbers = [decision.threshold, decision.false_accepts, decision.false_rejects]
+    numbers += [0.0, 0.0] if curve is None else curve
+    fits = decision.kind == kind and isinstance(decision.point, str) and isinstance(decision.trials, str)
+    if not fits or len(numbers) != 5 or not all(type(each) in (int, float) for each in numbers):
+        raise SettingError(f'the decision for "{kind}" is not one')
+    return decision

@@ -35,8 +35,10 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
     """Replace a folder by what ``fill`` writes into an empty one.
 
     A folder cannot be swapped for another in one step everywhere, so the old one is moved aside first.
-    Should the process die between the two renames, `recover_folder` brings the old one back.
+    Should the process die between the two renames, `recover_folder` brings the old one back. A link to a
+    folder stays a link.
     """
+    folder = folder.resolve()
     folder.parent.mkdir(parents=True, exist_ok=True)
     recover_folder(folder)
     draft, old = _draft(folder), _aside(folder)
@@ -45,12 +47,13 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
         fill(draft)
         for file in sorted(draft.rglob("*")):
             _flush(file)
+        _flush_folder(draft)
         if folder.exists():
             folder.rename(old)
         draft.rename(folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    shutil.rmtree(old, ignore_errors=True)
+        recover_folder(folder)
     _flush_folder(folder.parent)
 
 
@@ -58,6 +61,7 @@ def recover_folder(folder: Path) -> None:
     """Finish what a dying `write_folder` left: bring the old folder back, or remove it if the new one is
     there.
     """
+    folder = folder.resolve()
     old = _aside(folder)
     if old.exists() and not folder.exists():
         old.rename(folder)

@@ -21,9 +21,10 @@ def compare(
 ) -> None:
     """Say whether two items are the same kind, with the score, the threshold and the probability."""
     import torch
+    from rich.text import Text
 
     from samekind.cli.experiments import space_folder
-    from samekind.cli.output import console, print_json
+    from samekind.cli.output import print_json, print_text
     from samekind.errors import SpaceError, nearest
     from samekind.inference import embed_files
     from samekind.space import MetricSpace
@@ -48,10 +49,10 @@ def compare(
     if as_json:
         print_json(answer)
         return
-    console().print(
-        f"[bold]{'same' if answer['same'] else 'different'}[/bold]  "
-        f"{kind} score {answer['score']:.3f}, threshold {decision.threshold:.3f} ({decision.point}), "
-        f"probability of same {answer['probability']:.3f}",
-        highlight=False,
-        soft_wrap=True,
+    print_text(
+        Text.assemble(
+            ("same" if answer["same"] else "different", "bold"),
+            f"  {kind} score {answer['score']:.3f}, threshold {decision.threshold:.3f} ({decision.point}), "
+            f"probability of same {answer['probability']:.3f}",
+        )
     )

@@ -1,6 +1,8 @@
 """The program `samekind`: its commands, and what becomes of errors."""
 
+import io
 import sys
+from typing import Any, NoReturn
 
 import typer
 
@@ -11,10 +13,14 @@ from samekind.cli.info import info
 from samekind.cli.train import train
 from samekind.errors import SamekindError
 
+MISTAKE, INTERRUPTED = 2, 130
+
+# Every error about the command line itself; of this family typer shows only a child by its name.
+UsageError: type[Any] = typer.BadParameter.__bases__[0]
+
 app = typer.Typer(
     name="samekind",
     help='Learn what "the same kind" means from labelled examples, and ask what it can tell.',
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -25,14 +31,35 @@ for command in (demo, train, evaluate, compare, info):
 
 def main() -> None:
     """Run the program; a user's mistake is one line on the standard error and exit status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A path, or a sign such as ±, that the terminal cannot write must not end the program.
+            stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        # Not standalone: typer would draw a box around a mistake, and say nothing when it is interrupted.
+        status = app(sys.argv[1:] or ["--help"], prog_name="samekind", standalone_mode=False)
+    except UsageError as error:
+        _stop(_about_usage(error))
     except SamekindError as error:
-        print(f"samekind: {' '.join(str(error).split())}", file=sys.stderr)
-        sys.exit(2)
+        _stop(str(error))
+    except OSError as error:
+        _stop(f"cannot use {error.filename}: {error.strerror}" if error.filename else str(error))
     except KeyboardInterrupt:
-        print("samekind: interrupted; the same command goes on where it stopped", file=sys.stderr)
-        sys.exit(130)
+        status = INTERRUPTED
+    if status == INTERRUPTED:
+        _stop("interrupted; training goes on where it stopped when the command is given again", INTERRUPTED)
+
+
+def _stop(message: str, status: int = MISTAKE) -> NoReturn:
+    print(f"samekind: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(status)
+
+
+def _about_usage(error: Any) -> str:
+    """Typer's sentence, as ours are written, and where to read more."""
+    message = error.format_message().rstrip(".")
+    where = error.ctx.command_path if error.ctx else "samekind"
+    return f"{message[:1].lower()}{message[1:]} (see {where} --help)"
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """What a command says: tables for people, JSON for programs."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from samekind.evaluation import Row
@@ -17,47 +18,61 @@ def print_json(content: Any) -> None:
     print(json.dumps(content, indent=2))
 
 
+def print_text(text: str | Text) -> None:
+    """A sentence on the standard output; the terminal breaks its lines, so that paths can be copied."""
+    console().print(text, soft_wrap=True)
+
+
+def print_measures(systems: Mapping[str, Sequence["Row"]]) -> None:
+    """The tables of an evaluation."""
+    for each in measures_tables(systems):
+        console().print(each)
+
+
 def console() -> Console:
-    """Where tables go."""
-    return Console()
+    """Where answers go. A name is printed as it is: [red] and :cat: in a path are no decoration."""
+    return Console(markup=False, emoji=False, highlight=False)
 
 
 def messages() -> Console:
     """Where progress goes: the standard error, so that it never mixes with an answer."""
-    return Console(stderr=True)
+    return Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """A plain table; the first column is text, the others numbers."""
-    made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE, pad_edge=False)
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int = 1) -> Table:
+    """A plain table; the first ``texts`` columns are text, the others numbers, which are never broken."""
+    made = Table(
+        title=f"\n{title}",
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
     for index, column in enumerate(columns):
-        made.add_column(column, justify="left" if index == 0 else "right")
+        is_text = index < texts
+        made.add_column(column, justify="left" if is_text else "right", no_wrap=not is_text)
     for row in rows:
         made.add_row(*row)
     return made
 
 
-def measures_table(systems: Mapping[str, Sequence["Row"]]) -> Iterable[Table]:
-    """One table a question: measures down, each system and kind of score across."""
-    everything = [row for rows in systems.values() for row in rows]
-    for question in dict.fromkeys(row.question for row in everything):
-        asked = [
-            (system, row) for system, rows in systems.items() for row in rows if row.question == question
+def measures_tables(systems: Mapping[str, Sequence["Row"]]) -> Iterator[Table]:
+    """One table a question: a line for each measure, set of items and system, the kinds of score across."""
+    everything = [(system, row) for system, rows in systems.items() for row in rows]
+    for question in dict.fromkeys(row.question for _, row in everything):
+        asked = [(system, row) for system, row in everything if row.question == question]
+        kinds = list(dict.fromkeys(row.kind for _, row in asked))
+        cells = {(row.measure, row.items, system, row.kind): format_row(row) for system, row in asked}
+        heads = dict.fromkeys((row.measure, row.items) for _, row in asked)
+        lines = [
+            [*head, system, *(cells.get((*head, system, kind), "") for kind in kinds)]
+            for head in heads
+            for system in systems
+            if any((*head, system, kind) in cells for kind in kinds)
         ]
-        columns = list(dict.fromkeys((system, row.kind) for system, row in asked))
-        lines = list(dict.fromkeys((row.items, row.measure) for _, row in asked))
-        cells = {(system, row.kind, row.items, row.measure): format_row(row) for system, row in asked}
-        yield table(
-            question.capitalize(),
-            ["", *(f"{system}\n{kind}" for system, kind in columns)],
-            [
-                [
-                    f"{measure}, {items} classes",
-                    *(cells.get((*column, items, measure), "") for column in columns),
-                ]
-                for items, measure in lines
-            ],
-        )
+        yield table(question.capitalize(), ["measure", "classes", "system", *kinds], lines, texts=3)
 
 
 def format_row(row: "Row") -> str:

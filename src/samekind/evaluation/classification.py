@@ -12,7 +12,8 @@ from samekind.space import Head, MetricSpace
 
 def classification(space: MetricSpace, items: Items, z: Tensor, *, name: str) -> list[Row]:
     """Accuracy of each head that knows the classes of the items; no row where none does."""
-    if not set(items.classes) <= set(space.classes):
+    present = {items.classes[label] for label in items.labels.tolist()}
+    if not present <= set(space.classes):
         return []
     return [
         Row(

@@ -13,22 +13,25 @@ from samekind.space import MetricSpace
 
 @contextmanager
 def asking(space: MetricSpace) -> Iterator[None]:
-    """Evaluation mode and no gradient while a space is asked; afterwards it is in the mode it was in."""
-    was_training = space.training
+    """Evaluation mode and no gradient while a space is asked; afterwards each part is in its old mode."""
+    modes = [(module, module.training) for module in space.modules()]
     space.eval()
     try:
         with torch.no_grad():
             yield
     finally:
-        space.train(was_training)
+        # One by one: a part may have been frozen in evaluation mode while the rest trains.
+        for module, mode in modes:
+            module.training = mode
 
 
 def embed(space: MetricSpace, inputs: Tensor, *, batch: int = 512) -> Tensor:
     """Embeddings (n, d) of items given as a tensor (n, …), on the CPU."""
+    if not len(inputs):
+        return torch.empty(0, space.prototypes.dimension)
     device = device_of(space)
     with asking(space):
-        parts = [space.embed(each.to(device)).float().cpu() for each in torch.split(inputs, batch)]
-    return torch.cat(parts) if parts else torch.empty(0, space.prototypes.dimension)
+        return torch.cat([space.embed(each.to(device)).float().cpu() for each in torch.split(inputs, batch)])
 
 
 def embed_files(space: MetricSpace, paths: Iterable[str | Path], *, batch: int = 512) -> Tensor:
@@ -36,9 +39,7 @@ def embed_files(space: MetricSpace, paths: Iterable[str | Path], *, batch: int =
     if space.reader is None:
         raise SpaceError("this space does not say how to read a file; pass tensors to embed instead")
     items = [space.reader.read(Path(path)) for path in paths]
-    return (
-        embed(space, torch.stack(items), batch=batch) if items else embed(space, torch.empty(0), batch=batch)
-    )
+    return embed(space, torch.stack(items) if items else torch.empty(0), batch=batch)
 
 
 def device_of(space: MetricSpace) -> torch.device:

@@ -7,7 +7,6 @@ from torch import Tensor
 
 from samekind.errors import SpaceError
 from samekind.inference.embed import asking, device_of
-from samekind.similarities import MEMORY_BUDGET
 from samekind.space import Kind, MetricSpace
 
 
@@ -26,7 +25,7 @@ def search(
     k: int,
     kind: Kind = "similarity",
     same_items: bool = False,
-    memory_budget: int = MEMORY_BUDGET,
+    memory_budget: int | None = None,
 ) -> Neighbours:
     """The k most alike of a gallery (m, d) for each query (n, d), the query in the first place of the
     similarity.

@@ -11,11 +11,13 @@ def settle(space: MetricSpace, known: Items, trials: Items, *, point: str = "eer
     """Fill support means from known items, and fit a decision for each kind of score on all pairs of
     ``trials``.
 
-    Prototypes that were trained stay as they are. ``trials`` must be items the space was not trained on.
+    A class without known items gets no prototype; prototypes that were trained stay as they are. ``trials``
+    must be items the space was not trained on.
     """
     if not space.prototypes.trained:
-        means, _ = class_means(embed(space, known.inputs), known.labels, len(known.classes))
-        space.prototypes.assign(known.classes, means[:, None].to(space.prototypes.vectors.device))
+        means, present = class_means(embed(space, known.inputs), known.labels, len(known.classes))
+        names = [known.classes[index] for index in present.nonzero().flatten().tolist()]
+        space.prototypes.assign(names, means[present, None].to(space.prototypes.vectors.device))
     z = embed(space, trials.inputs)
     for kind in space.kinds:
         pairs = all_trials(space, z, trials.labels, kind=kind)

@@ -9,7 +9,6 @@ from torch import Tensor
 from samekind.errors import SettingError
 from samekind.inference.embed import asking, device_of
 from samekind.measures import equal_error_rate, rates_at, threshold_at
-from samekind.similarities import MEMORY_BUDGET
 from samekind.space import Decision, Kind, MetricSpace
 
 
@@ -26,7 +25,7 @@ def all_trials(
     labels: Tensor,
     *,
     kind: Kind = "similarity",
-    memory_budget: int = MEMORY_BUDGET,
+    memory_budget: int | None = None,
 ) -> Trials:
     """Every unordered pair of a set once, the earlier item first: (n, d), (n,) -> n (n - 1) / 2 trials."""
     z, labels = z.to(device_of(space)), labels.cpu()

@@ -26,7 +26,6 @@ def fit(
     split; the same call goes on where it was stopped. ``point`` is the operating point of the decisions.
     """
     folder = Path(folder)
-    sets.split.save(folder / "split.json")
     space = train(
         run,
         sets.train,
@@ -36,6 +35,8 @@ def fit(
         start=start,
         watcher=watcher,
     )
+    # After training, which refuses a folder of another run: its split must not be overwritten.
+    sets.split.save(folder / "split.json")
     settle(space, sets.train, sets.validation, point=point)
     space.save(folder / "space")
     return space

@@ -29,7 +29,7 @@ def prototypical(shape: Sequence[int]) -> Run:
         },
         batches=Batches("Shuffled", {"size": 64}),
         optimiser=Optimiser("SGD", rate=0.05, momentum=0.9, weight_decay=5e-4),
-        schedule=Schedule("multi-step", factor=0.1, milestones=(30, 45)),
-        epochs=50,
+        schedule=Schedule("multi-step", factor=0.1, milestones=(20, 26)),
+        epochs=30,
         clip=10.0,
     )

@@ -33,6 +33,6 @@ def triplet(shape: Sequence[int]) -> Run:
         batches=Batches("Shuffled", {"size": 64}),
         optimiser=Optimiser("SGD", rate=0.01, momentum=0.9, weight_decay=1e-4),
         schedule=Schedule("plateau", factor=0.5, patience=10),
-        epochs=50,
+        epochs=30,
         clip=10.0,
     )

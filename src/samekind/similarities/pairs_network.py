@@ -38,6 +38,8 @@ class PairsNetwork(nn.Module):
         super().__init__()
         if depth < 1:
             raise SettingError(f"a pairs network needs at least one hidden layer, got depth={depth}")
+        if not 0 <= dropout < 1:
+            raise SettingError(f"dropout is a probability below 1; got {dropout}")
         self.dimension = dimension
         self.hidden = hidden
         self.depth = depth

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,7 @@ from samekind.data import Items, reader_for
 from samekind.errors import SettingError, nearest
 from samekind.space import AuxiliaryHead, MetricSpace
 from samekind.training.run import Head, Optimiser, Part, Run, Term
+from samekind.training.settings import typed
 
 #: What the training step hands to a loss that has such a keyword.
 HANDED_OVER = ("scale", "generator")
@@ -63,7 +65,7 @@ def build_sampler(run: Run, labels: Tensor) -> Any:
         raise SettingError(f'run.batches: there is no sampler "{name}"; {nearest(name, samplers.SAMPLERS)}')
     sampler = getattr(samplers, name)
     known = [each for each in inspect.signature(sampler).parameters if each not in ("labels", "seed")]
-    _check_arguments(run.batches.arguments, known, f"run.batches ({name})")
+    _check_arguments(run.batches.arguments, known, sampler.__init__, f"run.batches ({name})")
     return sampler(labels, seed=run.seed, **run.batches.arguments)
 
 
@@ -129,9 +131,8 @@ def _build_term(name: str, term: Term, space: MetricSpace) -> BuiltTerm:
     where = f"run.terms.{name}"
     loss = _look_up(losses, term.loss, where)
     takes = list(inspect.signature(loss).parameters)[3:]
-    _check_arguments(
-        term.arguments, [each for each in takes if each not in HANDED_OVER], f"{where} ({term.loss})"
-    )
+    known = [each for each in takes if each not in HANDED_OVER]
+    _check_arguments(term.arguments, known, loss, f"{where} ({term.loss})")
     if term.against == "auxiliary" and space.auxiliary is None:
         raise SettingError(f"{where}: the space has no auxiliary head to train; add run.space.auxiliary")
     similarity = space.similarity if term.against != "auxiliary" else _auxiliary(space).similarity
@@ -160,7 +161,12 @@ def _look_up(room: Any, name: str, where: str) -> Any:
     return getattr(room, name)
 
 
-def _check_arguments(arguments: Mapping[str, Any], known: Sequence[str], where: str) -> None:
-    for argument in arguments:
+def _check_arguments(
+    arguments: Mapping[str, Any], known: Sequence[str], function: Callable[..., Any], where: str
+) -> None:
+    """Refuse an argument that is unknown, or not what the function's type hints say."""
+    hints = typing.get_type_hints(function)
+    for argument, value in arguments.items():
         if argument not in known:
             raise SettingError(f'{where}: there is no setting "{argument}"; {nearest(argument, known)}')
+        typed(hints[argument], value, f"{where}.{argument}")

@@ -44,9 +44,10 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
         return {**content, "progress": Progress(**content["progress"])}
-    except Exception as error:  # torch raises many kinds for a damaged file
+    except Exception as error:  # torch raises many kinds for a damaged file, in many words
+        why = "it is damaged, or not one of samekind's" if path.exists() else "it is not there"
         raise TrainingError(
-            f"the checkpoint {path} cannot be read ({error}); remove it to start again"
+            f"the checkpoint {path} cannot be read: {why}; remove all checkpoints of that folder to start again"
         ) from error
 
 

@@ -137,7 +137,11 @@ class Trainer:
         costs = loss_terms(self.space, z, y, self.terms, self.penalties, generator=self.generator)
         self.fabric.backward(torch.stack(list(costs.values())).sum())
         if self.run.clip is not None:
-            self.fabric.clip_gradients(self.model, self.optimiser, max_norm=self.run.clip)
+            # Whether the numbers are finite is looked at later: here it would make a GPU wait, and half
+            # precision has steps without finite gradients by design.
+            self.fabric.clip_gradients(
+                self.model, self.optimiser, max_norm=self.run.clip, error_if_nonfinite=False
+            )
         self.optimiser.step()
         self.scheduler.after_step()
         after_step(self.space, z, y)

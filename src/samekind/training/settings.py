@@ -25,7 +25,7 @@ def read(kind: type[T], values: Mapping[str, Any], *, where: str = "run") -> T:
     extra = {key: value for key, value in values.items() if key not in fields}
     known: dict[str, Any] = {key: value for key, value in values.items() if key in fields}
     if "arguments" in fields:
-        given = _value(hints["arguments"], known.get("arguments", {}), f"{where}.arguments")
+        given = typed(hints["arguments"], known.get("arguments", {}), f"{where}.arguments")
         known["arguments"] = {**given, **extra}
     elif extra:
         key = next(iter(extra))
@@ -33,7 +33,7 @@ def read(kind: type[T], values: Mapping[str, Any], *, where: str = "run") -> T:
     missing = [name for name, field in fields.items() if _is_required(field) and name not in known]
     if missing:
         raise SettingError(f"{where}: missing {', '.join(missing)}")
-    return kind(**{key: _value(hints[key], each, f"{where}.{key}") for key, each in known.items()})
+    return kind(**{key: typed(hints[key], each, f"{where}.{key}") for key, each in known.items()})
 
 
 def write(instance: Any) -> dict[str, Any]:
@@ -71,14 +71,15 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _value(hint: Any, value: Any, where: str) -> Any:
+def typed(hint: Any, value: Any, where: str) -> Any:
+    """A plain value as a type hint wants it, or a message that says ``where`` it does not fit."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any:
         return value
     if origin in (typing.Union, types.UnionType):
         if value is None and type(None) in inner:
             return None
-        return _value(next(each for each in inner if each is not type(None)), value, where)
+        return typed(next(each for each in inner if each is not type(None)), value, where)
     if dataclasses.is_dataclass(hint):
         return value if isinstance(value, hint) else read(hint, value, where=where)  # type: ignore[arg-type]
     if origin is typing.Literal:
@@ -88,11 +89,11 @@ def _value(hint: Any, value: Any, where: str) -> Any:
     if origin is dict:
         if not isinstance(value, Mapping):
             raise SettingError(f"{where}: expected a table of settings, got {value!r}")
-        return {key: _value(inner[1], each, f"{where}.{key}") for key, each in value.items()}
+        return {key: typed(inner[1], each, f"{where}.{key}") for key, each in value.items()}
     if origin is tuple:
         if not isinstance(value, list | tuple):
             raise SettingError(f"{where}: expected a list, got {value!r}")
-        return tuple(_value(inner[0], each, f"{where}[{index}]") for index, each in enumerate(value))
+        return tuple(typed(inner[0], each, f"{where}[{index}]") for index, each in enumerate(value))
     return _scalar(hint, value, where)
 
 

@@ -1,0 +1,102 @@
+"""The table of the README: three recipes on the digits, five seeds, with intervals and paired differences.
+
+    python benchmarks/digits.py [--seeds 5] [--results results/digits] [--work runs/digits]
+
+Classes 7, 8 and 9 are unseen. Each seed draws its own split, weights and order; epochs and thresholds are
+chosen on validation items. One JSON a run; a run whose JSON is there is not run again. Prints the table as
+Markdown.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from samekind import recipes
+from samekind.data import digits, prepare
+from samekind.evaluation import Row, evaluate
+from samekind.measures import Interval, paired_difference, student_interval
+from samekind.recipes import fit
+
+UNSEEN = ("7", "8", "9")
+SYSTEMS = ("prototypical", "verification", "triplet")
+LEARNED, TRIPLET = ("prototypical", "similarity"), ("triplet", "cosine")
+
+Measured = dict[tuple[str, str, str, str], list[float]]  # (recipe, kind, items, measure) -> a value a seed
+
+
+def run_once(recipe: str, seed: int, results: Path, work: Path) -> list[Row]:
+    """The rows of one recipe and seed, from its JSON if it is there."""
+    path = results / f"{recipe}-{seed}.json"
+    if path.exists():
+        return [Row(**row) for row in json.loads(path.read_text())["rows"]]
+    items = digits()
+    sets = prepare(items, unseen=UNSEEN, seed=seed)
+    run = getattr(recipes, recipe)(items.shape).override([f"seed={seed}"])
+    space = fit(run, sets, folder=work / f"{recipe}-{seed}", device="cpu")
+    rows = evaluate(space, sets.tests(), seed=seed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {"run": run.to_dict(), "rows": [row._asdict() for row in rows]}
+    path.write_text(json.dumps(content, indent=1) + "\n")
+    print(f"{recipe} seed {seed} done", flush=True)
+    return rows
+
+
+def collect(seeds: int, results: Path, work: Path) -> Measured:
+    """Every value of every run, by what was measured."""
+    measured: Measured = {}
+    for recipe in SYSTEMS:
+        for seed in range(seeds):
+            for row in run_once(recipe, seed, results, work):
+                measured.setdefault((recipe, row.kind, row.items, row.measure), []).append(row.value)
+    return measured
+
+
+def percent(interval: Interval) -> str:
+    return f"{100 * interval.mean:.2f} ± {100 * interval.half:.2f}"
+
+
+def table(measured: Measured) -> str:
+    """Mean and 95% interval over seeds, in per cent."""
+    asked = [("accuracy", "seen")]
+    asked += [(measure, items) for measure in ("EER", "Recall@1") for items in ("seen", "unseen")]
+    lines = ["| system | score | " + " | ".join(f"{measure}, {items}" for measure, items in asked) + " |"]
+    lines.append("|---|---|" + "--:|" * len(asked))
+    for recipe, kind in dict.fromkeys((recipe, kind) for recipe, kind, *_ in measured):
+        values = [measured.get((recipe, kind, items, measure)) for measure, items in asked]
+        if any(values):
+            cells = [percent(student_interval(each)) if each else "" for each in values]
+            lines.append(f"| {recipe} | {kind} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def differences(measured: Measured) -> str:
+    """Paired differences of the EER over seeds, in per cent; below 0 means the first is better."""
+    first = {kind: ("prototypical", kind) for kind in ("similarity", "cosine", "fused")}
+    pairs = [
+        ("learned - cosine", first["similarity"], first["cosine"]),
+        ("fused - cosine", first["fused"], first["cosine"]),
+        ("learned - triplet baseline", first["similarity"], TRIPLET),
+        ("cosine - triplet baseline", first["cosine"], TRIPLET),
+    ]
+    lines = ["| difference of EER (prototypical) | seen | unseen |", "|---|--:|--:|"]
+    for name, one, other in pairs:
+        cells = [
+            percent(paired_difference(measured[(*one, items, "EER")], measured[(*other, items, "EER")]))
+            for items in ("seen", "unseen")
+        ]
+        lines.append(f"| {name} | {cells[0]} | {cells[1]} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--results", type=Path, default=Path("results/digits"))
+    parser.add_argument("--work", type=Path, default=Path("runs/digits"))
+    arguments = parser.parse_args()
+    measured = collect(arguments.seeds, arguments.results, arguments.work)
+    print(f"\n{table(measured)}\n\n{differences(measured)}")
+
+
+if __name__ == "__main__":
+    main()

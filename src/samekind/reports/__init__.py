@@ -1,0 +1,27 @@
+"""Plots and the one-page report of a run.
+
+A plot is a function from plain values to a matplotlib ``Figure``, which its ``savefig`` writes to any format.
+matplotlib is imported when the first figure is drawn, and its global state is left alone.
+"""
+
+from samekind.reports.confusion_matrix import confusion_matrix
+from samekind.reports.embedding_map import embedding_map
+from samekind.reports.error_tradeoff import error_tradeoff
+from samekind.reports.measured import System
+from samekind.reports.neighbour_grid import neighbour_grid
+from samekind.reports.plane import plane
+from samekind.reports.report import write_report
+from samekind.reports.score_histogram import score_histogram
+from samekind.reports.training_curves import training_curves
+
+__all__ = [
+    "System",
+    "confusion_matrix",
+    "embedding_map",
+    "error_tradeoff",
+    "neighbour_grid",
+    "plane",
+    "score_histogram",
+    "training_curves",
+    "write_report",
+]

@@ -1,0 +1,85 @@
+"""The sections of a report about items: where they lie, what is most like them, what they are called."""
+
+from collections.abc import Mapping
+
+import torch
+
+from samekind.evaluation import predicted_labels
+from samekind.inference import search
+from samekind.measures import confusion
+from samekind.reports.confusion_matrix import confusion_matrix
+from samekind.reports.embedding_map import embedding_map
+from samekind.reports.measured import Measured, System, notes
+from samekind.reports.neighbour_grid import neighbour_grid
+from samekind.reports.page import Section
+from samekind.reports.plane import plane
+from samekind.reports.queries import choose_queries
+
+NEIGHBOURS = 8
+
+
+def map_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> Section | None:
+    """All sets on one map, by the first system."""
+    name = next(iter(systems))
+    known = sets["seen"].items.classes
+    classes = list(dict.fromkeys(each for one in sets.values() for each in one.items.classes))
+    # Each set counts its own classes from 0: count them all together.
+    places = [torch.tensor([classes.index(each) for each in one.items.classes]) for one in sets.values()]
+    labels = torch.cat([place[one.items.labels] for place, one in zip(places, sets.values(), strict=True)])
+    z = torch.cat([one.embeddings[name] for one in sets.values()])
+    if not len(z):
+        return None
+    unseen = [each for each in classes if each not in known]
+    caption = (
+        f"Every item as {name} places it, brought to two dimensions by t-SNE: what lies together is alike, "
+        f"but distances between groups mean little.{notes(sets)}"
+    )
+    return Section("Map of the items", caption, embedding_map(plane(z, 0), labels, classes, unseen))
+
+
+def neighbours_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> Section | None:
+    """Queries and what the first system finds most alike, where items are pictures."""
+    name, system = next(iter(systems.items()))
+    words, measured = list(sets.items())[-1]
+    items, z = measured.items, measured.embeddings[name]
+    if len(items) < 2:
+        return None
+    found = search(system.space, z, z, k=min(NEIGHBOURS, len(items) - 1), same_items=True).indices
+    chosen = choose_queries(items.labels, items.labels[found[:, 0]])
+    figure = neighbour_grid(
+        items.inputs, items.labels, items.classes, found[chosen.indices], queries=chosen.indices
+    )
+    caption = (
+        f"Random {words} items and the others {name} finds most alike. The nearest is of another class for "
+        f"{chosen.all_mistakes:,} of {len(items):,}{_last_rows(chosen.mistakes)}.{measured.note}"
+    )
+    return Section("Most alike", caption, figure) if figure is not None else None
+
+
+def confusion_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> Section | None:
+    """What the first system calls the seen items; left out where it does not know their classes."""
+    name, system = next(iter(systems.items()))
+    measured = sets["seen"]
+    items, classes = measured.items, list(measured.items.classes)
+    if not len(items) or not set(classes) <= set(system.space.classes):
+        return None
+    predicted = predicted_labels(system.space, items, measured.embeddings[name])
+    if (predicted < 0).any():
+        classes.append("another")
+        predicted = predicted.where(predicted >= 0, len(classes) - 1)
+    counts = confusion(predicted, items.labels, classes=len(classes))
+    mistakes = int(counts.sum() - counts.diagonal().sum())
+    caption = (
+        f"What {name} calls each seen item: {mistakes:,} of {len(items):,} are wrong, shown in colour; on "
+        f"the right the share of each class that is named rightly.{measured.note}"
+    )
+    return Section("Confusions", caption, confusion_matrix(counts, classes))
+
+
+def _last_rows(mistakes: int) -> str:
+    """What a caption says of the rows that were not left to chance."""
+    if not mistakes:
+        return ""
+    return (
+        "; the last row shows such a case" if mistakes == 1 else f"; the last {mistakes} rows show such cases"
+    )

@@ -1,0 +1,63 @@
+"""What the pictures of a report are drawn from: every system asked about the same items, once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from samekind.data import Items
+from samekind.evaluation import Row
+from samekind.inference import Trials, all_trials, embed
+from samekind.space import Kind, MetricSpace
+
+#: A picture of more items would look the same and take minutes: a random part of them is drawn instead.
+MOST_ITEMS = 2_000
+
+
+@dataclass(frozen=True)
+class System:
+    """A trained space, the rows of its evaluation, and the record of its training (which may be empty)."""
+
+    space: MetricSpace
+    rows: Sequence[Row]
+    record: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A set of items as all systems see it: embeddings (n, d) by system, trials by system and kind."""
+
+    items: Items
+    of: int  # how many items there were before a part of them was drawn
+    embeddings: dict[str, Tensor]
+    trials: dict[str, dict[Kind, Trials]]
+
+    @property
+    def note(self) -> str:
+        """The end of a caption: that not all items are shown, where that is so."""
+        drawn = len(self.items)
+        return "" if drawn == self.of else f" Shown are {drawn:,} items drawn at random from {self.of:,}."
+
+
+def measure(systems: Mapping[str, System], items: Items) -> Measured:
+    """Embed the items, or a fixed random part of very many, and score all their pairs with every system."""
+    drawn = items
+    if len(items) > MOST_ITEMS:
+        order = torch.randperm(len(items), generator=torch.Generator().manual_seed(0))
+        drawn = items.take(order[:MOST_ITEMS].sort().values)
+    embeddings = {name: embed(system.space, drawn.inputs) for name, system in systems.items()}
+    trials = {
+        name: {
+            kind: all_trials(system.space, embeddings[name], drawn.labels, kind=kind)
+            for kind in system.space.kinds
+        }
+        for name, system in systems.items()
+    }
+    return Measured(drawn, len(items), embeddings, trials)
+
+
+def notes(sets: Mapping[str, Measured]) -> str:
+    """The notes of all sets, each once."""
+    return "".join(dict.fromkeys(each.note for each in sets.values()))

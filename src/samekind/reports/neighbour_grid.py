@@ -1,0 +1,73 @@
+"""Pictures and the pictures most like them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from samekind.reports.style import BESIDE, INK, MUTED, RIGHT, WRONG, new_figure, shortened, write
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LONGEST_NAME = 8
+#: In pictures: from one to the next across and down, the space behind the query, that above the first row.
+ACROSS, DOWN, GAP, HEAD = 1.2, 1.5, 0.4, 0.5
+
+
+def neighbour_grid(
+    inputs: Tensor, labels: Tensor, classes: Sequence[str], indices: Tensor, *, queries: Tensor
+) -> "Figure | None":
+    """A row per query: its picture, then those of its neighbours, nearest first.
+
+    ``inputs`` (n, channels, height, width) and ``labels`` (n,) are all items; ``queries`` (q,) and
+    ``indices`` (q, k) point into them. A neighbour of the query's class has a frame and a tick in one
+    colour, another a frame and a cross in the other. Items that are no grey or colour pictures, and no
+    query at all, give None.
+    """
+    if inputs.ndim != 4 or inputs.shape[1] not in (1, 3) or not len(queries):
+        return None
+    shown = torch.cat([queries[:, None], indices], dim=1)
+    pictures = _displayable(inputs[shown])
+    width, height = ACROSS * shown.shape[1] - (ACROSS - 1) + GAP, DOWN * len(shown) + HEAD
+    # A picture is as large as with eight neighbours, however many there are.
+    inch = BESIDE / (9 * ACROSS + GAP)
+    figure = new_figure(inch * (width + 0.1), inch * height)
+    axes = figure.subplots()
+    axes.set_axis_off()
+    for row, (query, *neighbours) in enumerate(shown.tolist()):
+        name = shortened(classes[int(labels[query])], LONGEST_NAME)
+        _draw(axes, pictures[row, 0], (0, row * DOWN), name, INK)
+        for rank, item in enumerate(neighbours, start=1):
+            right = bool(labels[item] == labels[query])
+            name = shortened(classes[int(labels[item])], LONGEST_NAME)
+            corner = (rank * ACROSS + GAP, row * DOWN)
+            mark, colour = ("✓", RIGHT) if right else ("✗", WRONG)
+            _draw(axes, pictures[row, rank], corner, f"{mark} {name}", colour)
+    write(axes, (0.5, -0.14), "query", colour=MUTED, up="bottom")
+    write(axes, (ACROSS + GAP, -0.14), "nearest first →", colour=MUTED, across="left", up="bottom")
+    # At the end, because every picture moves the limits.
+    axes.set(xlim=(-0.05, width + 0.05), ylim=(height - HEAD, -HEAD), aspect="equal")
+    return figure
+
+
+def _displayable(images: Tensor) -> Tensor:
+    """Pictures (q, k, c, h, w) as (q, k, h, w, 3) in [0, 1]; those outside it are squeezed in together."""
+    images = images.detach().cpu().float()
+    low, high = float(images.min()), float(images.max())
+    if low < 0 or high > 1:
+        images = (images - low) / max(high - low, 1e-12)
+    return images.movedim(2, -1).expand(*images.shape[:2], *images.shape[3:], 3)
+
+
+def _draw(axes: "Axes", image: Tensor, corner: tuple[float, float], words: str, colour: str) -> None:
+    """A picture with its upper left corner there, a frame around it and words below it."""
+    from matplotlib.patches import Rectangle
+
+    x, y = corner
+    axes.imshow(image.numpy(), extent=(x, x + 1, y + 1, y), interpolation="nearest")
+    line = 0.8 if colour == INK else 2.0
+    axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=colour, linewidth=line, clip_on=False))
+    write(axes, (x + 0.5, y + 1.08), words, colour=colour, up="top")

@@ -1,0 +1,76 @@
+"""A page that is one file: text, tables and figures, with nothing to load from elsewhere."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from samekind.reports.picture import picture
+from samekind.reports.style import BESIDE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, one sentence on what is to be seen, and what is to be seen.
+
+    ``figure`` is one figure, or several with a word about each, shown side by side where there is room.
+    ``html`` is put into the page as it is; everything else is text, whatever characters it has.
+    """
+
+    title: str
+    caption: str
+    figure: "Figure | Mapping[str, Figure] | None" = None
+    html: str | None = None
+
+
+def page(title: str, lead: str, sections: Sequence[Section]) -> str:
+    """The whole page as HTML."""
+    style = files("samekind.reports").joinpath("page.css").read_text(encoding="utf-8")
+    content = "\n".join(_section(section, f"s{number}") for number, section in enumerate(sections, start=1))
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header>
+<h1>{escape(title)}</h1>
+<p class="lead">{escape(lead)}</p>
+</header>
+<main>
+{content}
+</main>
+</body>
+</html>
+"""
+
+
+def _section(section: Section, name: str) -> str:
+    figures: Mapping[str, Figure] = {}
+    if section.figure is not None:
+        figures = section.figure if isinstance(section.figure, Mapping) else {"": section.figure}
+    # A single figure that leaves room has its words beside it, and not a white field.
+    narrow = len(figures) == 1 and all(each.get_figwidth() <= BESIDE for each in figures.values())
+    return (
+        f'<section class="{"beside" if narrow else "below"}">'
+        f'<div><h2>{escape(section.title)}</h2><p class="caption">{escape(section.caption)}</p></div>'
+        f"{section.html or ''}{_figures(figures, name, section.title)}</section>"
+    )
+
+
+def _figures(figures: "Mapping[str, Figure]", name: str, title: str) -> str:
+    shown = ""
+    for number, (word, each) in enumerate(figures.items(), start=1):
+        description = f"{title}, {word}" if word else title
+        drawing = picture(each, name=f"{name}f{number}", description=description)
+        label = f"<figcaption>{escape(word)}</figcaption>" if word else ""
+        shown += f'<figure>{label}<div class="scroll">{drawing}</div></figure>'
+    return f'<div class="figures">{shown}</div>' if shown else ""

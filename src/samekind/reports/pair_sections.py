@@ -1,0 +1,46 @@
+"""The sections of a report about pairs: how they are scored, and what a threshold makes of the scores."""
+
+from collections.abc import Mapping
+
+from samekind.measures import error_rates
+from samekind.reports.error_tradeoff import error_tradeoff
+from samekind.reports.measured import Measured, System, notes
+from samekind.reports.page import Section
+from samekind.reports.score_histogram import score_histogram
+
+
+def scores_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> Section | None:
+    """Histograms of the first system's own similarity, for the sets that have pairs."""
+    name, system = next(iter(systems.items()))
+    decision = system.space.decisions.get("similarity")
+    figures = {
+        f"{words.capitalize()} items": score_histogram(each.trials[name]["similarity"], decision)
+        for words, each in sets.items()
+        if len(each.items) > 1
+    }
+    about = (
+        f"darker is what falls on the wrong side of its threshold (fitted on {decision.trials})."
+        if decision is not None
+        else "no threshold has been fitted yet."
+    )
+    caption = f"How alike {name} finds the two items of every pair; {about}{notes(sets)}"
+    return Section("Scores of same and different pairs", caption, figures) if figures else None
+
+
+def tradeoff_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> Section | None:
+    """The curves of every system and kind of score, for the sets that have pairs of both kinds."""
+    figures = {}
+    for words, each in sets.items():
+        curves = {
+            f"{name} · {kind}" if len(systems) > 1 else kind: error_rates(*trials)
+            for name, kinds in each.trials.items()
+            for kind, trials in kinds.items()
+            if trials.same.any() and not trials.same.all()
+        }
+        if curves:
+            figures[f"{words.capitalize()} items"] = error_tradeoff(curves)
+    caption = (
+        "Moving the threshold trades one error for the other; the nearer to the lower left the better, and "
+        f"the dots are the equal error rates.{notes(sets)}"
+    )
+    return Section("Error trade-off", caption, figures) if figures else None

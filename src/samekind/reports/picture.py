@@ -1,0 +1,59 @@
+"""A figure as part of a page: drawn in place as SVG, or as pixels where a drawing would be too heavy."""
+
+import base64
+import io
+import re
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Characters. A drawing of many thousand points is slow to show, and larger than a photograph of it.
+HEAVIEST_DRAWING = 600_000
+#: CSS pixels: figures up to the first shrink to any screen; wider ones not below the second, they scroll.
+SHRINKS, LEAST = 720, 640
+#: Two pixels for each CSS pixel.
+DOTS_PER_INCH = 192
+
+
+def picture(figure: "Figure", *, name: str, description: str) -> str:
+    """HTML of a figure; ``name`` is an identifier no other picture of the page has.
+
+    Text in a drawing stays text, in the font of the page. Nothing is loaded from elsewhere.
+    """
+    width, height = figure.get_size_inches() * 96
+    style = f"max-width:{width:.0f}px" + (f";min-width:{LEAST}px" if width > SHRINKS else "")
+    drawing = _drawing(figure)
+    if len(drawing) > HEAVIEST_DRAWING:
+        return (
+            f'<img style="{style}" width="{width:.0f}" height="{height:.0f}" alt="{escape(description)}" '
+            f'src="data:image/png;base64,{_pixels(figure)}">'
+        )
+    # Identifiers are unique within a figure only, and this page has several.
+    drawing = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", drawing)
+    # Drawn in points of 1/72 inch.
+    box = f"0 0 {width * 0.75:g} {height * 0.75:g}"
+    return (
+        f'<svg style="{style}" viewBox="{box}" role="img" aria-label="{escape(description)}">{drawing}</svg>'
+    )
+
+
+def _drawing(figure: "Figure") -> str:
+    """What is between the SVG tags, without matplotlib's notes about itself and its page-wide style."""
+    import matplotlib
+
+    # Read by matplotlib at the moment of writing only: letters as text, and the same names every time.
+    with io.StringIO() as file, matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "samekind"}):
+        figure.savefig(file, format="svg", dpi=DOTS_PER_INCH, metadata={"Date": None})
+        text = file.getvalue()
+    inside = re.search(r"<svg[^>]*>(.*)</svg>", text, flags=re.DOTALL)
+    assert inside is not None
+    without_notes = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", inside[1], flags=re.DOTALL)
+    return re.sub(r"\s*\n\s*", "\n", without_notes)
+
+
+def _pixels(figure: "Figure") -> str:
+    with io.BytesIO() as file:
+        figure.savefig(file, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
+        return base64.b64encode(file.getvalue()).decode()

@@ -1,0 +1,39 @@
+"""Embeddings on a sheet of paper.
+
+van der Maaten and Hinton, "Visualizing Data using t-SNE", JMLR 2008.
+"""
+
+import torch
+from torch import Tensor
+
+FEW = 10
+PERPLEXITY = 30.0
+
+
+def plane(z: Tensor, seed: int) -> Tensor:
+    """Embeddings (n, d) as points (n, 2) by t-SNE from a PCA start: neighbours stay neighbours.
+
+    The same seed gives the same points. Fewer than ten items, no more than two dimensions, or items that
+    are all alike are shown by PCA, which needs neither neighbours nor a spread.
+    """
+    z = z.detach().cpu().double()
+    if len(z) < FEW or z.shape[1] <= 2 or bool((z == z[:1]).all()):
+        return _principal(z)
+    from sklearn.manifold import TSNE
+
+    # t-SNE needs more items than its perplexity, and speaks of about three times as many neighbours.
+    perplexity = min(PERPLEXITY, (len(z) - 1) / 3)
+    found = TSNE(n_components=2, init="pca", perplexity=perplexity, random_state=seed).fit_transform(
+        z.numpy()
+    )
+    return torch.from_numpy(found).double()
+
+
+def _principal(z: Tensor) -> Tensor:
+    """The two directions of most spread, (n, d) -> (n, 2); 0 in a direction that is not there."""
+    points = torch.zeros(len(z), 2, dtype=z.dtype)
+    if len(z):
+        left, lengths, _ = torch.linalg.svd(z - z.mean(0), full_matrices=False)
+        kept = min(2, len(lengths))
+        points[:, :kept] = left[:, :kept] * lengths[:kept]
+    return points

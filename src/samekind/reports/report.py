@@ -1,0 +1,46 @@
+"""The one-page report of a run."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from samekind.data import Items
+from samekind.reports.item_sections import confusion_section, map_section, neighbours_section
+from samekind.reports.measured import System, measure
+from samekind.reports.page import page
+from samekind.reports.pair_sections import scores_section, tradeoff_section
+from samekind.reports.run_sections import answers_section, training_section
+from samekind.storage import write_text
+
+
+def write_report(
+    path: str | Path,
+    *,
+    title: str,
+    lead: str,
+    systems: Mapping[str, System],
+    seen: Items,
+    unseen: Items | None,
+) -> None:
+    """Write what systems answer about items of seen and, if there are any, unseen classes as one HTML file.
+
+    The first system is the one the pictures show; the others stand beside it in the table, the training
+    curves and the error trade-off. A section for which there is nothing to show is left out. The file is
+    written whole or not at all, and the same input gives the same file.
+    """
+    if not systems:
+        raise ValueError("expected at least one system to report on, got none")
+    sets = {
+        name: measure(systems, items)
+        for name, items in (("seen", seen), ("unseen", unseen))
+        if items is not None
+    }
+    content = [
+        answers_section(systems, sets),
+        training_section(systems),
+        scores_section(systems, sets),
+        tradeoff_section(systems, sets),
+        map_section(systems, sets),
+        neighbours_section(systems, sets),
+        confusion_section(systems, sets),
+    ]
+    write_text(Path(path), page(title, lead, [section for section in content if section is not None]))

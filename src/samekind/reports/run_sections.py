@@ -1,0 +1,35 @@
+"""The sections of a report that tell of the run: its answers and its training."""
+
+from collections.abc import Mapping
+
+from samekind.reports.measured import Measured, System
+from samekind.reports.page import Section
+from samekind.reports.tables import answers
+from samekind.reports.training_curves import training_curves
+
+
+def answers_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> Section:
+    """The numbers, first of all."""
+    about = " ".join(
+        f"{name.capitalize()}: {each.of:,} {_plural('item', each.of)} of {len(each.items.classes):,} "
+        f"{_plural('class', len(each.items.classes))}."
+        for name, each in sets.items()
+    )
+    caption = f"{about} The sentences quote the first column; the best of each line is bold."
+    return Section("Answers", caption, html=answers({name: each.rows for name, each in systems.items()}))
+
+
+def training_section(systems: Mapping[str, System]) -> Section | None:
+    """The curves of the systems that have a record."""
+    records = {name: each.record for name, each in systems.items() if each.record}
+    if not records:
+        return None
+    caption = (
+        "On the left what was minimised, on the right the equal error rate on items held back (a scale with "
+        "more room near 0); the dashed line is the epoch that was kept."
+    )
+    return Section("Training", caption, training_curves(records))
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else f"{word}es" if word.endswith("s") else f"{word}s"

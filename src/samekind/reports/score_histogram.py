@@ -1,0 +1,98 @@
+"""Where the scores of same and of different pairs lie, and what a threshold makes of them."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from torch import Tensor
+
+from samekind.inference import Trials
+from samekind.reports.style import DIFFERENT, HALF, INK, LARGE, SAME, dress, new_figure, write
+from samekind.space import Decision
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BINS = 80
+
+
+def score_histogram(trials: Trials, decision: Decision | None) -> "Figure":
+    """Densities of the scores of both kinds of pair, the threshold, and the two shares it gets wrong.
+
+    Each kind is a density of its own, so that the rarer one can be seen. Errors are shaded: different
+    pairs at or above the threshold, same pairs below it. A kind without a pair is not drawn; without a
+    decision there is no threshold. No pair at all is a ``ValueError``.
+    """
+    if len(trials.scores) == 0:
+        raise ValueError("expected at least one pair to draw the scores of, got none")
+    threshold = decision.threshold if decision is not None else None
+    scores, same = trials.scores.detach().cpu().double(), trials.same.cpu()
+    edges = bin_edges(scores, threshold)
+    figure = new_figure(HALF, 3.3)
+    axes = figure.subplots()
+    dress(axes, x=f"score ({decision.kind})" if decision is not None else "score", grid=None)
+    axes.spines["left"].set_visible(False)
+    axes.set_yticks([])
+    axes.margins(x=0.01)
+    peaks = [
+        _draw_density(axes, mine, edges, word, threshold)
+        for mine, word in ((scores[~same], "different"), (scores[same], "same"))
+        if len(mine)
+    ]
+    axes.set_ylim(0, 1.5 * max(peaks))
+    if threshold is not None:
+        _draw_threshold(axes, threshold, max(peaks))
+        _write_errors(axes, scores >= threshold, same)
+    return figure
+
+
+def bin_edges(scores: Tensor, threshold: float | None) -> np.ndarray:
+    """Equal bins over all scores; a threshold among them is an edge, so that no bin is half wrong."""
+    low, high = float(scores.min()), float(scores.max())
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    width = (high - low) / BINS
+    start = threshold if threshold is not None and low <= threshold <= high else low
+    below, above = math.ceil((start - low) / width), math.floor((high - start) / width) + 1
+    return start + width * np.arange(-below, above + 1)
+
+
+def _draw_density(
+    axes: "Axes", scores: Tensor, edges: np.ndarray, word: str, threshold: float | None
+) -> float:
+    """One kind of pair: a pale area, its errors darker, its name over its peak, whose height is returned."""
+    colour = SAME if word == "same" else DIFFERENT
+    counts, _ = np.histogram(scores.numpy(), bins=edges)
+    density = counts / counts.sum() / (edges[1] - edges[0])
+    axes.stairs(density, edges, fill=True, color=colour, alpha=0.2, linewidth=0)
+    if threshold is not None:
+        called_same = edges[:-1] >= threshold
+        wrong = ~called_same if word == "same" else called_same
+        axes.stairs(np.where(wrong, density, 0), edges, fill=True, color=colour, alpha=0.65, linewidth=0)
+    axes.stairs(density, edges, color=colour, linewidth=1.3, label=word)
+    # Written outwards, away from the threshold, but never out of the picture.
+    peak, span = int(density.argmax()), edges[-1] - edges[0]
+    side, least, most = ("left", 0.0, 0.88) if word == "same" else ("right", 0.16, 1.0)
+    x = edges[0] + span * np.clip((edges[peak] - edges[0]) / span, least, most)
+    write(axes, (x, 1.03 * density[peak]), word, colour=colour, size=LARGE, across=side, up="bottom")
+    return float(density[peak])
+
+
+def _draw_threshold(axes: "Axes", threshold: float, tallest: float) -> None:
+    if math.isfinite(threshold):
+        axes.plot([threshold, threshold], [0, 1.19 * tallest], color=INK, linewidth=1.1)
+        write(axes, (threshold, 1.21 * tallest), f"threshold {threshold:.3g}", up="bottom")
+
+
+def _write_errors(axes: "Axes", accepted: Tensor, same: Tensor) -> None:
+    """The two error rates, in the corners on their own side of the threshold."""
+    corners = (
+        (0.0, "left", "same, called different", same, ~accepted, SAME),
+        (1.0, "right", "different, called same", ~same, accepted, DIFFERENT),
+    )
+    for x, side, words, kind, answered, colour in corners:
+        if kind.any():
+            rate = 100 * int((kind & answered).sum()) / int(kind.sum())
+            label = write(axes, (x, 1.0), f"{words}: {rate:.2f} %", colour=colour, across=side, up="top")
+            label.set_transform(axes.transAxes)

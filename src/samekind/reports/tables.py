@@ -1,0 +1,87 @@
+"""The rows of an evaluation as HTML: a block per question, systems side by side."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from itertools import groupby
+
+from samekind.evaluation import Row
+from samekind.reports.glossary import meanings
+from samekind.reports.headlines import QUESTIONS, headline
+from samekind.reports.numbers import best, spread, unit, written
+
+Systems = Mapping[str, Sequence[Row]]
+Column = tuple[str, str]
+
+
+def answers(systems: Systems) -> str:
+    """Every question that was asked: its words, the first system's answer in a sentence, the table."""
+    asked = list(dict.fromkeys(row.question for rows in systems.values() for row in rows))
+    # Questions this page does not know come last, under their own name.
+    asked.sort(key=lambda question: [*QUESTIONS, question].index(question))
+    first = next(iter(systems.values()), ())
+    blocks = [
+        f'<div class="answer"><h3>{escape(QUESTIONS.get(question, question))}</h3>'
+        f"<p>{escape(headline(question, first))}</p>"
+        f'<div class="scroll">{question_table(systems, question)}</div></div>'
+        for question in asked
+    ]
+    return "\n".join([*blocks, _glossary(row.measure for rows in systems.values() for row in rows)])
+
+
+def question_table(systems: Systems, question: str) -> str:
+    """One table: a column per system and kind of score, a line per measure and set of items.
+
+    The best value of a line is bold; a value nobody measured is a dash.
+    """
+    cells: dict[tuple[str, str], dict[Column, Row]] = {}
+    columns: list[Column] = []
+    for system, rows in systems.items():
+        for row in rows:
+            if row.question == question:
+                cells.setdefault((row.measure, row.items), {})[system, row.kind] = row
+                columns += [(system, row.kind)] if (system, row.kind) not in columns else []
+    measures = list(dict.fromkeys(measure for measure, _ in cells))
+    lines = sorted(cells.items(), key=lambda cell: measures.index(cell[0][0]))
+    bodies = [
+        _body(measure, [(items, found) for (_, items), found in group], columns)
+        for measure, group in groupby(lines, key=lambda cell: cell[0][0])
+    ]
+    return f"<table>{_head(columns)}{''.join(bodies)}</table>"
+
+
+def _head(columns: list[Column]) -> str:
+    """Two lines: the systems, each over its kinds of score."""
+    systems = "".join(
+        f'<th scope="colgroup" colspan="{len(list(group))}"><span>{escape(system)}</span></th>'
+        for system, group in groupby(columns, key=lambda column: column[0])
+    )
+    kinds = "".join(f'<th scope="col">{escape(kind)}</th>' for _, kind in columns)
+    widths = f'<col class="measure"><col class="items">{"<col>" * len(columns)}'
+    empty = '<td colspan="2"></td>'
+    return f"<colgroup>{widths}</colgroup><thead><tr>{empty}{systems}</tr><tr>{empty}{kinds}</tr></thead>"
+
+
+def _body(measure: str, lines: list[tuple[str, dict[Column, Row]]], columns: list[Column]) -> str:
+    """The lines of one measure: its name once, then each set of items."""
+    name = escape(", ".join(filter(None, (measure, unit(measure)))))
+    html = f'<tr><th scope="rowgroup" rowspan="{len(lines)}">{name}</th>'
+    for items, found in lines:
+        marked = best(list(found.values()))
+        values = "".join(f"<td>{_cell(found.get(column), marked)}</td>" for column in columns)
+        html += f'<th scope="row" class="items">{escape(items)}</th>{values}</tr><tr>'
+    return f"<tbody>{html.removesuffix('<tr>')}</tbody>"
+
+
+def _cell(row: Row | None, marked: set[str]) -> str:
+    if row is None:
+        return '<span class="none">&ndash;</span>'
+    value = f"<b>{written(row)}</b>" if written(row) in marked else written(row)
+    return value + (f'<span class="spread"> ± {spread(row)}</span>' if spread(row) else "")
+
+
+def _glossary(measures: Iterable[str]) -> str:
+    lines = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(words)}</dd></div>"
+        for name, words in meanings(measures).items()
+    )
+    return f"<details><summary>What the measures mean</summary><dl>{lines}</dl></details>" if lines else ""

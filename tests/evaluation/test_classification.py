@@ -1,0 +1,109 @@
+"""Accuracy of each head against a count."""
+
+import pytest
+import torch
+from torch import nn
+
+from samekind.data import clusters
+from samekind.evaluation import Row, classification, heads, predicted_labels
+from samekind.prototypes import LearnedProxies, SupportMeans
+from samekind.similarities import Dot, Euclidean, PairsNetwork
+from samekind.space import AuxiliaryHead, MetricSpace
+
+ITEMS = clusters(classes=4, items=6, dimension=3, spread=0.9)
+
+
+def a_space(similarity=None, classes=("2", "0", "3", "1"), auxiliary=None):
+    """A space that holds the classes in another order than the items do."""
+    known = SupportMeans(dimension=3)
+    means = [
+        ITEMS.inputs[ITEMS.labels == int(name)].mean(0) if name.isdigit() else torch.ones(3)
+        for name in classes
+    ]
+    known.assign(list(classes), torch.stack(means)[:, None])
+    return MetricSpace(nn.Identity(), similarity or Euclidean(), known, auxiliary=auxiliary)
+
+
+def an_auxiliary(classes=("0", "1", "2", "3")):
+    torch.manual_seed(0)
+    return AuxiliaryHead(Dot(), LearnedProxies(classes, dimension=3))
+
+
+def by_hand(space, head):
+    """How often the name the space gives is the name the item has."""
+    right = 0
+    for item, label in zip(ITEMS.inputs, ITEMS.labels.tolist(), strict=True):
+        with torch.no_grad():
+            right += space.classify(item[None], head=head).classes == [ITEMS.classes[label]]
+    return right / len(ITEMS)
+
+
+def test_the_accuracy_of_the_similarity_alone():
+    space = a_space()
+    rows = classification(space, ITEMS, ITEMS.inputs, name="seen")
+    assert rows == [Row("classification", "seen", "accuracy", "similarity", by_hand(space, "similarity"))]
+    assert 0.5 < rows[0].value < 1
+
+
+def test_every_head_that_was_trained_with_the_classes_has_its_row():
+    space = a_space(auxiliary=an_auxiliary())
+    rows = classification(space, ITEMS, ITEMS.inputs, name="seen")
+    assert [row.kind for row in rows] == ["similarity", "auxiliary", "fused"]
+    for row in rows:
+        assert row.value == by_hand(space, row.kind)
+    assert len({row.value for row in rows}) > 1
+
+
+def test_a_head_that_does_not_fit_any_more_has_none():
+    space = a_space(auxiliary=an_auxiliary())
+    assert heads(space) == ["similarity", "auxiliary", "fused"]
+    space.enroll("new", torch.ones(1, 3))
+    assert heads(space) == ["similarity"]
+    assert [row.kind for row in classification(space, ITEMS, ITEMS.inputs, name="seen")] == ["similarity"]
+
+
+def test_there_are_no_rows_where_the_classes_are_unknown():
+    for classes in ((), ("0", "1", "2"), ("a", "b", "c", "d")):
+        space = (
+            a_space(classes=classes)
+            if classes
+            else MetricSpace(nn.Identity(), Dot(), SupportMeans(dimension=3))
+        )
+        assert classification(space, ITEMS, ITEMS.inputs, name="unseen") == []
+
+
+def test_classes_without_items_need_not_be_known():
+    """A part of a data set keeps the names of all its classes."""
+    some = ITEMS.take((ITEMS.labels < 3).nonzero().flatten())
+    assert some.classes == ITEMS.classes
+    assert len(classification(a_space(classes=("0", "1", "2")), some, some.inputs, name="seen")) == 1
+
+
+def test_a_class_the_items_do_not_have_is_a_wrong_answer():
+    space = a_space(classes=("0", "1", "2", "3", "other"))
+    space.prototypes.assign(space.classes, torch.cat([torch.full((4, 1, 3), 1e3), torch.zeros(1, 1, 3)]))
+    assert predicted_labels(space, ITEMS, ITEMS.inputs).tolist() == [-1] * len(ITEMS)
+    assert classification(space, ITEMS, ITEMS.inputs, name="seen")[0].value == 0
+
+
+def test_predictions_are_indices_into_the_classes_of_the_items():
+    space = a_space()
+    predicted = predicted_labels(space, ITEMS, ITEMS.inputs)
+    names = space.classify(ITEMS.inputs).classes
+    assert [ITEMS.classes[index] for index in predicted.tolist()] == names
+
+
+def test_dropout_plays_no_part_and_the_mode_is_kept():
+    torch.manual_seed(0)
+    space = a_space(PairsNetwork(dimension=3, hidden=8, dropout=0.9))
+    at_rest = predicted_labels(space.eval(), ITEMS, ITEMS.inputs)
+    assert torch.equal(predicted_labels(space.train(), ITEMS, ITEMS.inputs), at_rest)
+    assert space.training
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_the_rows_do_not_depend_on_the_order_of_the_items(count):
+    order = torch.randperm(len(ITEMS), generator=torch.Generator().manual_seed(count))
+    shuffled = ITEMS.take(order)
+    expected = classification(a_space(), ITEMS, ITEMS.inputs, name="seen")
+    assert classification(a_space(), shuffled, shuffled.inputs, name="seen") == expected

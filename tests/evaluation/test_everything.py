@@ -1,0 +1,74 @@
+"""Every question of every set: the rows are those of the protocols, in their order."""
+
+import pytest
+import torch
+from torch import nn
+
+from samekind.data import clusters
+from samekind.encoders import MLP
+from samekind.evaluation import classification, clustering, evaluate, few_shot, retrieval, verification
+from samekind.inference import embed, settle
+from samekind.prototypes import LearnedProxies, SupportMeans
+from samekind.similarities import Dot, PairsNetwork
+from samekind.space import AuxiliaryHead, MetricSpace
+
+SEEN = clusters(classes=3, items=20, dimension=4, spread=0.8)
+UNSEEN = clusters(classes=6, items=20, dimension=4, spread=0.8, seed=1).only(["3", "4", "5"])
+
+
+def a_space():
+    torch.manual_seed(0)
+    head = AuxiliaryHead(Dot(), LearnedProxies(SEEN.classes, dimension=5))
+    similarity = PairsNetwork(dimension=5, hidden=8)
+    space = MetricSpace(
+        MLP(inputs=4, dimension=5, hidden=[8]), similarity, SupportMeans(dimension=5), auxiliary=head
+    )
+    settle(space, SEEN, UNSEEN)
+    return space
+
+
+def test_the_rows_are_those_of_the_protocols():
+    space, expected = a_space(), []
+    for name, items in {"seen": SEEN, "unseen": UNSEEN}.items():
+        z = embed(space, items.inputs)
+        expected += classification(space, items, z, name=name)
+        expected += verification(space, items, z, name=name)
+        expected += retrieval(space, items, z, name=name)
+        expected += few_shot(space, items, z, name=name, tasks=3, seed=7)
+        expected += clustering(items, z, name=name, seed=7)
+    assert evaluate(space, {"seen": SEEN, "unseen": UNSEEN}, tasks=3, seed=7) == expected
+
+
+def test_what_cannot_be_asked_has_no_row():
+    rows = evaluate(a_space(), {"seen": SEEN, "unseen": UNSEEN}, tasks=2)
+    asked = {(row.items, row.question) for row in rows}
+    everything = {"classification", "verification", "retrieval", "few-shot", "clustering"}
+    assert {question for items, question in asked if items == "seen"} == everything
+    assert {question for items, question in asked if items == "unseen"} == everything - {"classification"}
+
+
+def test_every_item_is_embedded_once():
+    class Counting(nn.Module):
+        items = 0
+
+        def forward(self, x):
+            self.items += len(x)
+            return x
+
+    space = MetricSpace(Counting(), Dot(), SupportMeans(dimension=4))
+    evaluate(space, {"seen": SEEN, "unseen": UNSEEN}, tasks=2)
+    assert space.encoder.items == len(SEEN) + len(UNSEEN)
+
+
+def test_no_sets_no_rows():
+    assert evaluate(a_space(), {}) == []
+
+
+@pytest.mark.device
+def test_a_space_on_a_device_says_the_same():
+    space = a_space()
+    sets = {"seen": SEEN, "unseen": UNSEEN}
+    here, there = evaluate(space, sets, tasks=5), evaluate(space.to("cuda"), sets, tasks=5)
+    assert [row[:4] for row in here] == [row[:4] for row in there]
+    # A score may differ in its last bits, and with it one trial in a hundred.
+    assert [row.value for row in there] == pytest.approx([row.value for row in here], abs=0.02)

@@ -1,0 +1,121 @@
+"""Few-shot tasks against a loop over the same tasks."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from samekind import similarities
+from samekind.data import clusters
+from samekind.errors import SettingError
+from samekind.evaluation import few_shot
+from samekind.prototypes import SupportMeans
+from samekind.samplers import episodes
+from samekind.similarities import Cosine, FixedScale, PairsNetwork
+from samekind.space import MetricSpace
+
+ITEMS = clusters(classes=6, items=8, dimension=3, spread=0.9)
+
+
+def a_space(similarity):
+    return MetricSpace(nn.Identity(), similarity, SupportMeans(dimension=3)).eval()
+
+
+def a_similarity(name):
+    torch.manual_seed(0)
+    kind = getattr(similarities, name)
+    scale = FixedScale(3.0)
+    return kind(dimension=3, hidden=8, scale=scale) if name == "PairsNetwork" else kind(scale=scale)
+
+
+def softmax(values):
+    powers = [math.exp(value) for value in values]
+    return [power / sum(powers) for power in powers]
+
+
+def logits_by_hand(space, kind, prototypes, query):
+    """Scores of one query against each prototype, the prototype first."""
+    if kind == "fused":
+        one, other = (
+            softmax(logits_by_hand(space, each, prototypes, query)) for each in ("similarity", "cosine")
+        )
+        return [0.5 * a + 0.5 * b for a, b in zip(one, other, strict=True)]
+    scale = float(space.scorer(kind).scale())
+    return [scale * float(space.score(each[None], query[None], kind=kind)) for each in prototypes]
+
+
+@torch.no_grad()
+def by_hand(space, kind, *, way, shot, queries, tasks, seed):
+    """The mean accuracy over tasks and half the width of its interval."""
+    generator = torch.Generator().manual_seed(seed)
+    accuracies = []
+    for task in episodes(ITEMS.labels, way=way, shot=shot, queries=queries, tasks=tasks, generator=generator):
+        prototypes = [sum(ITEMS.inputs[index] for index in row) / shot for row in task.support]
+        right = 0
+        for truth, row in enumerate(task.query.tolist()):
+            for index in row:
+                logits = logits_by_hand(space, kind, prototypes, ITEMS.inputs[index])
+                right += logits.index(max(logits)) == truth
+        accuracies.append(right / (way * queries))
+    mean = sum(accuracies) / tasks
+    variance = sum((each - mean) ** 2 for each in accuracies) / tasks
+    return mean, 1.96 * math.sqrt(variance / tasks)
+
+
+@pytest.mark.parametrize("name", similarities.SIMILARITIES)
+def test_agrees_with_a_loop_for_each_kind_of_score(name):
+    space = a_space(a_similarity(name))
+    rows = few_shot(
+        space, ITEMS, ITEMS.inputs, name="unseen", way=3, shots=(1, 4), queries=2, tasks=6, seed=5
+    )
+    assert [(row.measure, row.kind) for row in rows] == [
+        (f"3-way {shot}-shot", kind) for shot in (1, 4) for kind in space.kinds
+    ]
+    for row in rows:
+        shot = int(row.measure.split()[1][0])
+        mean, half = by_hand(space, row.kind, way=3, shot=shot, queries=2, tasks=6, seed=5)
+        assert row[:2] == ("few-shot", "unseen")
+        assert row.value == pytest.approx(mean)
+        assert row.low == pytest.approx(mean - half)
+        assert row.high == pytest.approx(mean + half)
+
+
+def test_the_kinds_of_score_differ_on_the_same_tasks():
+    """Else the test above could not tell them apart."""
+    space = a_space(a_similarity("PairsNetwork"))
+    rows = few_shot(space, ITEMS, ITEMS.inputs, name="unseen", shots=(1,), queries=4, tasks=10)
+    assert len({row.value for row in rows}) > 1
+
+
+def test_there_are_at_most_as_many_ways_as_classes_with_items():
+    some = ITEMS.take((ITEMS.labels < 2).nonzero().flatten())
+    rows = few_shot(a_space(Cosine()), some, some.inputs, name="seen", way=5, shots=(1,), queries=2, tasks=2)
+    assert [row.measure for row in rows] == ["2-way 1-shot"]
+
+
+def test_clear_classes_are_never_mistaken():
+    items = clusters(classes=3, items=6, dimension=3, spread=0)
+    rows = few_shot(a_space(Cosine()), items, items.inputs, name="seen", queries=1, tasks=3)
+    assert [row[4:] for row in rows] == [(1.0, 1.0, 1.0)] * 2
+
+
+def test_the_seed_decides_the_tasks():
+    space, options = a_space(Cosine()), {"name": "seen", "shots": (1,), "queries": 3, "tasks": 4}
+    one, same, other = (few_shot(space, ITEMS, ITEMS.inputs, seed=seed, **options) for seed in (0, 0, 1))
+    assert one == same
+    assert one != other
+
+
+def test_dropout_plays_no_part_and_the_mode_is_kept():
+    torch.manual_seed(0)
+    space = a_space(PairsNetwork(dimension=3, hidden=8, dropout=0.9))
+    options = {"name": "seen", "shots": (1,), "queries": 3, "tasks": 4}
+    at_rest = few_shot(space, ITEMS, ITEMS.inputs, **options)
+    assert few_shot(space.train(), ITEMS, ITEMS.inputs, **options) == at_rest
+    assert space.training
+
+
+def test_too_few_items_are_an_error_and_not_easier_tasks():
+    with pytest.raises(SettingError, match="5 shots and 4 queries need 9 items of every class"):
+        few_shot(a_space(Cosine()), ITEMS, ITEMS.inputs, name="seen", shots=(5,), queries=4, tasks=2)

@@ -1,0 +1,78 @@
+"""Verification of all pairs against counts over itertools' pairs."""
+
+import itertools
+
+import pytest
+import torch
+from sklearn.metrics import roc_auc_score
+from torch import nn
+
+from samekind import similarities
+from samekind.data import clusters
+from samekind.evaluation import verification
+from samekind.prototypes import SupportMeans
+from samekind.space import Decision, MetricSpace
+
+ITEMS = clusters(classes=4, items=4, dimension=3, spread=0.8)
+PAIRS = list(itertools.combinations(range(len(ITEMS)), 2))
+SAME = [bool(ITEMS.labels[i] == ITEMS.labels[j]) for i, j in PAIRS]
+
+
+def a_space(name):
+    torch.manual_seed(0)
+    kind = getattr(similarities, name)
+    similarity = kind(dimension=3, hidden=8) if name == "PairsNetwork" else kind()
+    return MetricSpace(nn.Identity(), similarity, SupportMeans(dimension=3)).eval()
+
+
+@torch.no_grad()
+def scores_by_hand(space, kind):
+    """The earlier item first."""
+    return [float(space.score(ITEMS.inputs[i][None], ITEMS.inputs[j][None], kind=kind)) for i, j in PAIRS]
+
+
+def equal_error_by_hand(scores):
+    """The mean of both rates at the score where they are nearest, the stricter of two as near."""
+    nearest = None
+    for threshold in sorted(set(scores), reverse=True):
+        accepts = sum(s >= threshold for s, same in zip(scores, SAME, strict=True) if not same) / SAME.count(
+            False
+        )
+        rejects = sum(s < threshold for s, same in zip(scores, SAME, strict=True) if same) / SAME.count(True)
+        gap = abs(accepts - rejects)
+        if nearest is None or gap < nearest[0] - 1e-12:
+            nearest = gap, (accepts + rejects) / 2
+    return nearest[1]
+
+
+@pytest.mark.parametrize("name", similarities.SIMILARITIES)
+def test_agrees_with_a_count_for_each_kind_of_score(name):
+    space = a_space(name)
+    rows = verification(space, ITEMS, ITEMS.inputs, name="unseen")
+    assert [(row.measure, row.kind) for row in rows] == [
+        (measure, kind) for kind in space.kinds for measure in ("EER", "AUC")
+    ]
+    for row in rows:
+        scores = scores_by_hand(space, row.kind)
+        expected = equal_error_by_hand(scores) if row.measure == "EER" else roc_auc_score(SAME, scores)
+        assert row[:2] == ("verification", "unseen")
+        assert row.value == pytest.approx(expected)
+
+
+def test_a_kind_with_a_decision_has_its_accuracy():
+    space = a_space("Euclidean")
+    scores = scores_by_hand(space, "cosine")
+    threshold = sorted(scores)[len(scores) // 2]
+    space.decisions["cosine"] = Decision("cosine", threshold - 1e-6, "eer", "others", 0.0, 0.0)
+    rows = verification(space, ITEMS, ITEMS.inputs, name="seen")
+    assert [(row.measure, row.kind) for row in rows if row.measure not in ("EER", "AUC")] == [
+        ("accuracy at threshold", "cosine")
+    ]
+    right = sum((score >= threshold) == same for score, same in zip(scores, SAME, strict=True))
+    assert rows[-1].value == pytest.approx(right / len(PAIRS))
+
+
+def test_items_of_one_class_cannot_be_verified():
+    alone = ITEMS.take((ITEMS.labels == 0).nonzero().flatten())
+    with pytest.raises(ValueError, match="expected trials of both kinds"):
+        verification(a_space("Cosine"), alone, alone.inputs, name="seen")

@@ -1,0 +1,97 @@
+"""A trained space made ready: support means filled, a decision for each kind of score."""
+
+import pytest
+import torch
+
+from samekind import prototypes
+from samekind.data import Items, clusters
+from samekind.encoders import MLP
+from samekind.inference import all_trials, embed, fit_decision, settle
+from samekind.prototypes import SupportMeans
+from samekind.similarities import Cosine, Dot, PairsNetwork
+from samekind.space import MetricSpace
+
+KNOWN = clusters(classes=3, items=4, dimension=3, seed=0)
+TRIALS = clusters(classes=4, items=5, dimension=3, spread=0.8, seed=1)
+
+
+def a_space(kind="SupportMeans", similarity=None):
+    torch.manual_seed(0)
+    known = getattr(prototypes, kind)(["x", "y"], dimension=4)
+    encoder = MLP(inputs=3, dimension=4, hidden=[6], dropout=0.5)
+    return MetricSpace(encoder, similarity or PairsNetwork(dimension=4, hidden=6), known)
+
+
+def test_support_means_become_the_means_of_the_known_items():
+    space = a_space()
+    settle(space, KNOWN, TRIALS)
+    assert space.classes == list(KNOWN.classes)
+    z = embed(space, KNOWN.inputs)
+    for label in range(3):
+        mean = sum(z[index] for index in range(12) if KNOWN.labels[index] == label) / 4
+        torch.testing.assert_close(space.prototypes.vectors[label, 0], mean)
+
+
+def test_a_class_without_known_items_gets_no_prototype():
+    """Its mean would be 0, which is somewhere in the space like any other place."""
+    space, known = a_space(), KNOWN.take((KNOWN.labels != 1).nonzero().flatten())
+    settle(space, known, TRIALS)
+    assert space.classes == ["0", "2"]
+    torch.testing.assert_close(space.prototypes.vectors[1, 0], embed(space, known.inputs)[4:].mean(0))
+
+
+@pytest.mark.parametrize(
+    "kind", [each for each in prototypes.PROTOTYPES if getattr(prototypes, each).trained]
+)
+def test_prototypes_that_were_trained_stay_as_they_are(kind):
+    space = a_space(kind)
+    before = space.prototypes.vectors.detach().clone()
+    settle(space, KNOWN, TRIALS)
+    assert space.classes == ["x", "y"]
+    assert torch.equal(space.prototypes.vectors, before)
+    assert set(space.decisions) == set(space.kinds)
+
+
+@pytest.mark.parametrize("point", ["eer", "far=0.05"])
+def test_every_kind_of_score_gets_the_decision_of_all_trials(point):
+    space = a_space()
+    settle(space, KNOWN, TRIALS, point=point)
+    assert list(space.decisions) == ["similarity", "cosine", "fused"]
+    z = embed(space, TRIALS.inputs)
+    for kind, decision in space.decisions.items():
+        trials = all_trials(space, z, TRIALS.labels, kind=kind)
+        assert decision == fit_decision(trials, kind=kind, point=point, description="clusters")
+        assert decision.trials == "clusters: 40 same, 150 different"
+
+
+def test_only_the_kinds_the_space_has_get_one_and_old_ones_are_replaced():
+    space = a_space(similarity=Cosine())
+    settle(space, KNOWN, TRIALS)
+    assert list(space.decisions) == ["similarity"]
+    settle(space, KNOWN, TRIALS, point="far=0")
+    assert space.decisions["similarity"].point == "far=0"
+    assert space.decisions["similarity"].false_accepts == 0
+
+
+def test_the_mode_is_kept_and_dropout_plays_no_part():
+    one, other = a_space().eval(), a_space().train()
+    settle(one, KNOWN, TRIALS)
+    settle(other, KNOWN, TRIALS)
+    assert other.training
+    assert one.decisions == other.decisions
+
+
+def test_the_space_answers_for_the_classes_afterwards():
+    items = Items(
+        inputs=torch.tensor([[0.0, 1], [0, 2], [1, 0], [2, 0]]),
+        labels=torch.tensor([0, 0, 1, 1]),
+        classes=("up", "right"),
+        name="four",
+    )
+    encoder = MLP(inputs=2, dimension=2, hidden=[])
+    torch.nn.init.eye_(encoder.embedding.weight)
+    torch.nn.init.zeros_(encoder.embedding.bias)
+    space = MetricSpace(encoder, Dot(), SupportMeans(dimension=2))
+    settle(space, items, items)
+    assert space.classify(torch.tensor([[3.0, 1], [1, 3]])).classes == ["right", "up"]
+    assert space.decisions["cosine"].accepts(torch.tensor([1.0, 0.0])).tolist() == [True, False]

@@ -1,0 +1,226 @@
+"""What every loss promises, checked on all of them; a new loss is covered by being exported."""
+
+import inspect
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from samekind import losses, similarities
+from samekind.pairs import class_masks, pair_masks
+
+# Label 3 is alone: as a pair it has no positive.
+LABELS = {
+    "several classes": torch.tensor([0, 0, 0, 1, 1, 2, 2, 3]),
+    "one class": torch.zeros(8, dtype=torch.long),
+    "no two alike": torch.arange(8),
+}
+
+# Scores a batch can come to. Where the kind of score allows less (a cosine), the loss must cope all the same.
+SCORES = {
+    "usual": torch.linspace(-0.95, 0.95, 8),
+    "huge": torch.full((8,), 1e4),
+    "hugely negative": torch.full((8,), -1e4),
+    "huge of both signs": torch.tensor([1e4, -1e4] * 4),
+    "tiny": torch.tensor([1e-30, -1e-30] * 4),
+    "tied": torch.full((8,), 0.5),
+    "zero": torch.zeros(8),
+}
+
+
+@pytest.fixture(params=losses.__all__)
+def loss(request):
+    return getattr(losses, request.param)
+
+
+@pytest.fixture(params=["pairs", "prototypes"])
+def setting(request):
+    return request.param
+
+
+@pytest.fixture
+def batch(setting):
+    """Scores, which may be cosines, and masks in both settings."""
+    masks = masks_for(LABELS["several classes"], setting)
+    return scores_like(masks[0]).requires_grad_(), *masks
+
+
+def keywords(name):
+    return inspect.signature(getattr(losses, name)).parameters
+
+
+def masks_for(labels, setting):
+    return pair_masks(labels) if setting == "pairs" else class_masks(labels, classes=10)
+
+
+def scores_like(mask, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.rand(mask.shape, dtype=torch.double, generator=generator) * 1.8 - 0.9
+
+
+class Largest(TorchDispatchMode):
+    """Notes the most numbers that any one tensor made inside has."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        for each in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(each, torch.Tensor):
+                self.numbers = max(self.numbers, each.numel())
+        return result
+
+
+def test_takes_scores_and_two_masks_and_names_the_rest(loss):
+    first, *rest = inspect.signature(loss).parameters.values()
+    assert [each.name for each in [first, *rest[:2]]] == ["scores", "positive", "negative"]
+    assert all(each.kind is each.KEYWORD_ONLY for each in rest[2:])
+    assert all(each.default is not inspect.Parameter.empty for each in rest[2:])
+
+
+def test_the_kinds_of_score_it_accepts_exist():
+    kinds = {getattr(similarities, name).kind for name in similarities.SIMILARITIES}
+    assert set(losses.ACCEPTS) <= set(losses.__all__)
+    for accepted in losses.ACCEPTS.values():
+        assert accepted
+        assert set(accepted) <= kinds
+
+
+def test_gives_one_finite_share_per_anchor(loss, batch):
+    shares = loss(*batch)
+    assert shares.shape == batch[0].shape[:1]
+    assert shares.dtype == batch[0].dtype
+    assert shares.isfinite().all()
+    assert (shares >= 0).all()
+    assert shares.sum() > 0
+
+
+def test_pulls_positives_and_pushes_negatives(loss, batch):
+    scores, positive, negative = batch
+    loss(scores, positive, negative).sum().backward()
+    assert (scores.grad[positive] <= 0).all()
+    assert (scores.grad[negative] >= 0).all()
+    assert (scores.grad[~positive & ~negative] == 0).all()
+    assert (scores.grad[positive] < 0).any()
+    assert (scores.grad[negative] > 0).any()
+
+
+def test_costs_less_where_the_classes_are_well_apart(loss, batch):
+    _, positive, negative = batch
+    right = 0.9 * (positive.double() - negative.double())
+    assert loss(right, positive, negative).sum() < loss(-right, positive, negative).sum()
+
+
+def test_costs_nothing_where_there_is_nothing_to_compare(loss):
+    scores, nobody = torch.rand(2, 3, requires_grad=True), torch.zeros(2, 3, dtype=torch.bool)
+    shares = loss(scores, nobody, nobody)
+    shares.sum().backward()
+    assert (shares == 0).all()
+    assert (scores.grad == 0).all()
+
+
+def test_an_anchor_with_nothing_to_compare_costs_nothing_among_others(loss, batch):
+    scores, positive, negative = batch
+    positive, negative = positive.clone(), negative.clone()
+    positive[2] = negative[2] = False
+    shares = loss(scores, positive, negative)
+    shares.sum().backward()
+    assert shares[2] == 0
+    assert (scores.grad[2] == 0).all()
+    assert scores.grad.isfinite().all()
+    assert shares.sum() > 0
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (3, 0), (0, 0)])
+def test_a_batch_of_nobody_or_against_nobody_is_no_accident(loss, shape):
+    nobody = torch.zeros(shape, dtype=torch.bool)
+    shares = loss(torch.zeros(shape), nobody, nobody)
+    assert shares.shape == shape[:1]
+    assert (shares == 0).all()
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 2**31), setting=st.sampled_from(["pairs", "prototypes"]))
+@pytest.mark.parametrize("name", losses.__all__)
+def test_does_not_care_about_the_order_of_candidates(name, seed, setting):
+    loss = getattr(losses, name)
+    masks = masks_for(LABELS["several classes"], setting)
+    batch = scores_like(masks[0], seed), *masks
+    shuffle = torch.randperm(batch[0].shape[1], generator=torch.Generator().manual_seed(seed))
+    torch.testing.assert_close(loss(*batch), loss(*(each[:, shuffle] for each in batch)))
+
+
+def test_the_order_of_anchors_only_orders_the_shares(loss, batch):
+    turned = loss(*(each.flip(0) for each in batch))
+    torch.testing.assert_close(turned.flip(0), loss(*batch))
+
+
+def test_does_not_care_how_the_scores_lie_in_memory(loss, batch):
+    """The scores of classes come as the transpose of prototypes against items."""
+    across = [each.detach().T.contiguous().T for each in batch]
+    assert not across[0].is_contiguous()
+    torch.testing.assert_close(loss(*across), loss(*batch))
+
+
+def test_has_the_gradient_it_claims(loss, batch):
+    scores, *masks = batch
+    assert torch.autograd.gradcheck(lambda each: loss(each, *masks), scores)
+
+
+def test_leaves_its_arguments_and_the_global_generator_alone(loss, batch):
+    before, state = [each.detach().clone() for each in batch], torch.get_rng_state()
+    first = loss(*batch)
+    assert torch.equal(first, loss(*batch))
+    assert all(torch.equal(each, old) for each, old in zip(batch, before, strict=True))
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("values", SCORES)
+def test_nothing_a_batch_can_hold_gives_a_number_that_is_none(loss, setting, dtype, labels, values):
+    positive, negative = masks_for(LABELS[labels], setting)
+    for shift in range(3):  # so that each kind of candidate meets each value
+        scores = SCORES[values].roll(shift).repeat(8, 2)[:, : positive.shape[1]].to(dtype).requires_grad_()
+        shares = loss(scores, positive, negative)
+        shares.sum().backward()
+        assert shares.dtype == scores.grad.dtype == dtype
+        assert shares.isfinite().all()
+        assert (shares >= 0).all()
+        assert scores.grad.isfinite().all()
+
+
+def test_half_precision_costs_what_the_same_scores_cost_in_full(loss, batch):
+    """Up to the rounding of the answer: logits in the tens must not eat the digits of the share."""
+    scores, *masks = batch
+    handed = {"scale": 30.0} if "scale" in keywords(loss.__name__) else {}
+    rough = scores.detach().bfloat16().requires_grad_()
+    full = rough.detach().double().requires_grad_()
+    shares, expected = loss(rough, *masks, **handed), loss(full, *masks, **handed)
+    shares.sum().backward()
+    expected.sum().backward()
+    torch.testing.assert_close(shares.double(), expected, atol=0.005, rtol=0.01)
+    torch.testing.assert_close(rough.grad.double(), full.grad, atol=0.005, rtol=0.01)
+
+
+def test_makes_nothing_larger_than_the_scores(loss):
+    """One more column than there are scores is allowed, for sums that begin with nothing."""
+    anchors, candidates = 30, 40
+    positive = torch.arange(anchors)[:, None] % 3 == torch.arange(candidates) % 3
+    scores = scores_like(positive).requires_grad_()
+    with Largest() as largest:
+        loss(scores, positive, ~positive).sum().backward()
+    assert anchors * candidates <= largest.numbers <= anchors * (candidates + 1)
+
+
+@pytest.mark.parametrize("name", [each for each in losses.__all__ if "scale" in keywords(each)])
+def test_a_scale_may_be_learned(name, batch):
+    loss = getattr(losses, name)
+    scale = torch.tensor(math.e, requires_grad=True)
+    shares = loss(*batch, scale=scale)
+    shares.sum().backward()
+    assert scale.grad != 0
+    torch.testing.assert_close(shares, loss(*batch, scale=math.e))

@@ -1,0 +1,119 @@
+"""Triplet loss against a loop anyone can check by eye, and against torch's own."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samekind.losses import triplet
+from samekind.miners import hardest
+from samekind.pairs import pair_masks
+from samekind.similarities import Euclidean
+
+
+def by_hand(scores, positive, negative, margin):
+    """The definition, one anchor at a time."""
+    values = []
+    for anchor in range(len(scores)):
+        ahead = scores[anchor][positive[anchor]].tolist()
+        behind = scores[anchor][negative[anchor]].tolist()
+        terms = [max(0.0, b - a + margin) for a in ahead for b in behind]
+        values.append(sum(terms) / len(terms) if terms else 0.0)
+    return torch.tensor(values, dtype=scores.dtype)
+
+
+def by_definition(scores, positive, negative, margin):
+    """The same with every triplet in one tensor, so that it has a gradient."""
+    breach = scores[:, None, :] - scores[:, :, None] + margin
+    exists = positive[:, :, None] & negative[:, None, :]
+    return breach.relu().where(exists, 0).sum((1, 2)) / exists.sum((1, 2)).clamp(min=1)
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 2**31),
+    anchors=st.integers(1, 6),
+    candidates=st.integers(1, 9),
+    margin=st.sampled_from([0.0, 0.1, 0.3, 2.0]),
+)
+def test_agrees_with_the_definition(seed, anchors, candidates, margin):
+    """Any masks will do: a candidate is a positive, a negative or neither."""
+    generator = torch.Generator().manual_seed(seed)
+    scores = torch.randn(anchors, candidates, dtype=torch.double, generator=generator).requires_grad_()
+    role = torch.randint(3, scores.shape, generator=generator)
+    masks = role == 0, role == 1
+    shares = triplet(scores, *masks, margin=margin)
+    torch.testing.assert_close(shares, by_hand(scores, *masks, margin))
+    expected = by_definition(scores, *masks, margin)
+    torch.testing.assert_close(
+        torch.autograd.grad(shares.sum(), scores), torch.autograd.grad(expected.sum(), scores)
+    )
+
+
+def test_agrees_with_the_definition_among_ties():
+    scores = torch.tensor([[0.5, 0.5, 0.25, 0.25, 0.5, 0.0]]).repeat(4, 1)
+    positive = torch.tensor([[True, False, True, False, False, False]]).repeat(4, 1)
+    negative = torch.tensor([[False, True, False, True, True, True]]).repeat(4, 1)
+    for margin in (0.0, 0.25, 0.5):
+        torch.testing.assert_close(
+            triplet(scores, positive, negative, margin=margin), by_hand(scores, positive, negative, margin)
+        )
+
+
+def test_is_zero_once_every_positive_is_ahead_by_the_margin():
+    scores = torch.tensor([[0.9, 0.5]])
+    positive = torch.tensor([[True, False]])
+    assert triplet(scores, positive, ~positive, margin=0.3).item() == 0
+    assert triplet(scores, positive, ~positive, margin=0.5).item() == pytest.approx(0.1)
+
+
+def test_a_margin_that_is_just_met_pulls_no_more():
+    scores = torch.tensor([[0.75, 0.5]], requires_grad=True)
+    positive = torch.tensor([[True, False]])
+    shares = triplet(scores, positive, ~positive, margin=0.25)
+    shares.sum().backward()
+    assert shares.item() == 0
+    assert (scores.grad == 0).all()
+
+
+def test_the_margin_is_the_baselines():
+    scores, positive = torch.zeros(1, 2), torch.tensor([[True, False]])
+    assert triplet(scores, positive, ~positive).item() == pytest.approx(0.3)
+
+
+def test_only_differences_of_scores_matter():
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.rand(5, 5, dtype=torch.double, generator=generator)
+    masks = pair_masks(torch.tensor([0, 0, 1, 1, 1]))
+    torch.testing.assert_close(triplet(scores + 7, *masks), triplet(scores, *masks))
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 0], [0, 1, 2]])
+def test_without_a_positive_or_without_a_negative_it_costs_nothing(labels):
+    masks = pair_masks(torch.tensor(labels))
+    assert (triplet(torch.rand(3, 3), *masks) == 0).all()
+
+
+def test_the_mean_over_mined_rows_is_torchs_own():
+    """A mined row holds one triplet, so the mean of shares is the mean over triplets."""
+    generator = torch.Generator().manual_seed(0)
+    z = torch.randn(12, 4, dtype=torch.double, generator=generator)
+    labels = torch.arange(12) % 3
+    scores = Euclidean().score_all(z, z)
+    rows, positive, negative = hardest(scores, *pair_masks(labels, order="one"))
+    assert len(rows) > 3
+    ours = triplet(scores[rows], positive, negative, margin=0.3).mean()
+    torchs = torch.nn.TripletMarginLoss(margin=0.3, eps=1e-12)
+    expected = torchs(z[rows], z[positive.int().argmax(1)], z[negative.int().argmax(1)])
+    torch.testing.assert_close(ours, expected)
+
+
+def test_many_candidates_fit_in_memory():
+    """All triplets in one tensor would be 13 GB here."""
+    labels = torch.arange(1500) % 50
+    scores = torch.rand(1500, 1500, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    masks = pair_masks(labels)
+    shares = triplet(scores, *masks)
+    shares.mean().backward()
+    torch.testing.assert_close(shares[:2], by_definition(scores[:2], *(each[:2] for each in masks), 0.3))
+    assert scores.grad.isfinite().all()

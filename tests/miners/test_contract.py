@@ -1,0 +1,84 @@
+"""What every miner promises, checked on all of them; a new one is covered by being exported."""
+
+import inspect
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samekind import losses, miners
+from samekind.pairs import pair_masks
+
+
+def some_batch(seed, anchors, candidates, dtype=torch.float32):
+    """Scores, and masks in which a candidate is a positive, a negative or neither."""
+    generator = torch.Generator().manual_seed(seed)
+    role = torch.randint(3, (anchors, candidates), generator=generator)
+    return torch.randn(anchors, candidates, generator=generator).to(dtype), role == 0, role == 1
+
+
+def triplets(positive, negative):
+    return int((positive.sum(1) * negative.sum(1)).sum())
+
+
+@pytest.fixture(params=miners.__all__)
+def miner(request):
+    return getattr(miners, request.param)
+
+
+def test_takes_scores_two_masks_and_a_generator(miner):
+    parameters = inspect.signature(miner).parameters
+    assert list(parameters)[:3] == ["scores", "positive", "negative"]
+    assert all(each.kind is each.KEYWORD_ONLY for each in list(parameters.values())[3:])
+    assert "generator" in parameters
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**31), anchors=st.integers(0, 6), candidates=st.integers(1, 7))
+@pytest.mark.parametrize("name", miners.__all__)
+def test_rows_are_anchors_and_their_masks_part_of_what_was_given(name, seed, anchors, candidates):
+    scores, positive, negative = some_batch(seed, anchors, candidates)
+    rows, ahead, behind = getattr(miners, name)(scores, positive, negative)
+    assert rows.dtype == torch.int64
+    assert rows.dim() == 1
+    assert ((rows >= 0) & (rows < anchors)).all()
+    assert ahead.dtype == behind.dtype == torch.bool
+    assert ahead.shape == behind.shape == (len(rows), candidates)
+    assert (ahead <= positive[rows]).all()
+    assert (behind <= negative[rows]).all()
+    # Where there is something to learn from, something is left.
+    assert (triplets(ahead, behind) > 0) == (triplets(positive, negative) > 0)
+
+
+def test_mines_alike_twice_and_leaves_all_it_was_given_alone(miner):
+    batch = some_batch(0, 6, 7)
+    before, state = [each.clone() for each in batch], torch.get_rng_state()
+    first = miner(*batch, generator=torch.Generator().manual_seed(1))
+    second = miner(*batch, generator=torch.Generator().manual_seed(1))
+    assert all(torch.equal(one, other) for one, other in zip(first, second, strict=True))
+    assert all(torch.equal(one, other) for one, other in zip(batch, before, strict=True))
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("labels", [[0, 0, 0, 0], [0, 1, 2, 3], [0, 0, 1, 2]])
+@pytest.mark.parametrize("value", [0.0, 1e4, -1e4])
+def test_bears_ties_and_batches_of_one_class_or_of_no_pair(miner, dtype, labels, value):
+    scores = torch.full((4, 4), value, dtype=dtype)
+    masks = pair_masks(torch.tensor(labels))
+    rows, ahead, behind = miner(scores, *masks)
+    assert (triplets(ahead, behind) > 0) == (triplets(*masks) > 0)
+    assert len(rows) == len(ahead) == len(behind)
+
+
+@pytest.mark.parametrize("name", losses.__all__)
+def test_every_loss_takes_what_comes_back(miner, name):
+    scores, positive, negative = some_batch(0, 6, 7)
+    scores = (scores / 4).requires_grad_()
+    rows, positive, negative = miner(scores.detach(), positive, negative)
+    shares = getattr(losses, name)(scores[rows], positive, negative)
+    shares.mean().backward()
+    assert shares.shape == rows.shape
+    assert shares.isfinite().all()
+    assert scores.grad.isfinite().all()

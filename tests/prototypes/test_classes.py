@@ -1,0 +1,86 @@
+"""Means of classes and pooled scores against loops."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samekind.errors import SettingError
+from samekind.prototypes import class_means, pool
+from samekind.prototypes.classes import check_vectors
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 2**31), labels=st.lists(st.integers(0, 4), max_size=9))
+def test_the_mean_of_each_class_is_what_a_loop_finds(seed, labels):
+    generator = torch.Generator().manual_seed(seed)
+    z = torch.randn(len(labels), 3, dtype=torch.double, generator=generator)
+    means, present = class_means(z, torch.tensor(labels, dtype=torch.long), 5)
+    assert means.shape == (5, 3)
+    assert means.dtype == z.dtype
+    for label in range(5):
+        members = [z[i] for i, each in enumerate(labels) if each == label]
+        assert present[label] == bool(members)
+        expected = sum(members) / len(members) if members else torch.zeros(3, dtype=torch.double)
+        torch.testing.assert_close(means[label], expected)
+
+
+def test_the_mean_has_a_gradient():
+    """Means of support items are trained through in an episode."""
+    z = torch.ones(3, 2, requires_grad=True)
+    class_means(z, torch.tensor([0, 0, 1]), 2)[0].sum().backward()
+    assert z.grad.tolist() == [[0.5, 0.5], [0.5, 0.5], [1.0, 1.0]]
+
+
+def by_hand(values, how):
+    """One score from the scores of several vectors."""
+    if how == "mean":
+        return sum(values) / len(values)
+    if how == "max":
+        return max(values)
+    weights = [math.exp(each) for each in values]
+    return sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)
+
+
+@pytest.mark.parametrize("how", ["mean", "max", "soft"])
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_pooling_agrees_with_the_definition(how, count):
+    generator = torch.Generator().manual_seed(count)
+    scores = torch.randn(4, 3, count, dtype=torch.double, generator=generator)
+    expected = [[by_hand(values, how) for values in row] for row in scores.tolist()]
+    torch.testing.assert_close(pool(scores, how), torch.tensor(expected, dtype=torch.double))
+
+
+@pytest.mark.parametrize("how", ["mean", "max", "soft"])
+def test_one_vector_pools_to_itself(how):
+    scores = torch.tensor([[[1e4], [-1e4], [0.0]]])
+    assert torch.equal(pool(scores, how), scores[..., 0])
+
+
+def test_soft_lies_between_mean_and_max():
+    scores = torch.tensor([[[0.0, 1.0, 3.0]]])
+    mean, soft, most = (pool(scores, how).item() for how in ("mean", "soft", "max"))
+    assert mean < soft < most
+    assert pool(1000 * scores, "soft").item() == pytest.approx(3000)
+
+
+def test_an_unknown_pooling_is_refused():
+    with pytest.raises(SettingError, match='"mean", "max" or "soft", got "median"'):
+        pool(torch.zeros(1, 1, 1), "median")
+
+
+def test_vectors_that_fit_are_let_through():
+    check_vectors(["a", "b"], torch.zeros(2, 3, 4), dimension=4)
+    check_vectors(["a", "b"], torch.zeros(2, 3, 4), dimension=4, count=3)
+    check_vectors([], torch.zeros(0, 1, 4), dimension=4)
+
+
+def test_vectors_that_do_not_fit_are_refused_with_both_shapes():
+    with pytest.raises(SettingError, match=r"\(2 classes, k, 4\), got \(3, 1, 4\)"):
+        check_vectors(["a", "b"], torch.zeros(3, 1, 4), dimension=4)
+    with pytest.raises(SettingError, match=r"\(2 classes, 1, 4\), got \(2, 3, 4\)"):
+        check_vectors(["a", "b"], torch.zeros(2, 3, 4), dimension=4, count=1)
+    with pytest.raises(SettingError, match="class names must differ, got a, a"):
+        check_vectors(["a", "a"], torch.zeros(2, 1, 4), dimension=4)

@@ -1,0 +1,37 @@
+"""Every shape of item gets an encoder that takes it."""
+
+import pytest
+import torch
+
+from samekind.data import Items
+from samekind.recipes.encoder import encoder_for
+from samekind.training import Part, build_space
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ((6,), Part("MLP", {"dimension": 7})),
+        ((4, 5), Part("MLP", {"dimension": 7})),
+        ((1, 8, 8), Part("SmallConvnet", {"dimension": 7})),
+        ((3, 8, 8), Part("SmallConvnet", {"dimension": 7})),
+        ((3, 28, 28), Part("SmallConvnet", {"dimension": 7})),
+        ((1, 32, 32), Part("SmallConvnet", {"dimension": 7})),
+        ((1, 28, 28), Part("LeNet", {"dimension": 7})),
+        ((3, 32, 32), Part("ResNet18", {"stem": "cifar", "dimension": 7})),
+        ((3, 33, 33), Part("ResNet18", {"stem": "imagenet", "dimension": 7})),
+        ((1, 64, 64), Part("ResNet18", {"stem": "imagenet", "dimension": 7})),
+    ],
+    ids=str,
+)
+def test_the_shape_decides(shape, expected):
+    assert encoder_for(shape, dimension=7) == expected
+    assert encoder_for(list(shape), dimension=7) == expected
+
+
+@pytest.mark.parametrize("shape", [(6,), (1, 8, 8), (1, 28, 28), (3, 32, 32), (1, 64, 64)], ids=str)
+def test_what_is_chosen_takes_such_items(shape, run_with):
+    items = Items(torch.rand(2, *shape), torch.tensor([0, 1]), ("a", "b"), "items")
+    space = build_space(run_with(encoder_for(shape, dimension=7)), items).eval()
+    with torch.no_grad():
+        assert space.embed(items.inputs).shape == (2, 7)

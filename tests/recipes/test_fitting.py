@@ -1,0 +1,96 @@
+"""A run carried out to the end: trained, filled in, thresholds fitted, saved; and again without training."""
+
+import json
+
+import pytest
+import torch
+
+from samekind import recipes
+from samekind.data import Split, clusters, digits, prepare
+from samekind.errors import SettingError, TrainingError
+from samekind.inference import embed
+from samekind.prototypes import SupportMeans
+from samekind.recipes import fit
+from samekind.space import MetricSpace
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def small(recipe, shape):
+    return getattr(recipes, recipe)(shape).override(["epochs=2", "batches.size=16", "space.encoder.width=4"])
+
+
+@pytest.mark.parametrize("recipe", recipes.RECIPES)
+def test_the_space_that_is_saved_is_the_space_that_comes_back(recipe, sets, tmp_path):
+    space = fit(small(recipe, sets.train.shape), sets, folder=tmp_path)
+    loaded = MetricSpace.load(tmp_path / "space")
+    z = embed(space, sets.test.inputs)
+    assert torch.equal(z, embed(loaded, sets.test.inputs))
+    assert space.classify(z).classes == loaded.classify(z).classes
+    assert set(space.decisions) == set(space.kinds)
+    assert loaded.decisions == space.decisions
+    assert loaded.classes == ["0", "1", "2", "3"]
+    names = {each.name for each in tmp_path.iterdir()}
+    assert names == {"best.pt", "last.pt", "record.jsonl", "run.json", "space", "split.json"}
+
+
+def test_support_means_are_those_of_the_training_items(sets, tmp_path):
+    space = fit(small("verification", sets.train.shape), sets, folder=tmp_path)
+    assert isinstance(space.prototypes, SupportMeans)
+    z = embed(space, sets.train.inputs)
+    for label in range(4):
+        mean = z[sets.train.labels == label].mean(0)
+        torch.testing.assert_close(space.prototypes.vectors[label, 0], mean)
+
+
+def test_thresholds_come_from_the_validation_items_at_the_point_asked_for(sets, tmp_path):
+    space = fit(small("triplet", sets.train.shape), sets, folder=tmp_path, point="far=0.1")
+    for decision in space.decisions.values():
+        assert decision.point == "far=0.1"
+        assert decision.trials.startswith(sets.validation.name)
+        assert decision.false_accepts <= 0.1
+
+
+def test_the_split_is_kept(sets, tmp_path):
+    fit(small("triplet", sets.train.shape), sets, folder=tmp_path)
+    every = digits().only(["0", "1", "2", "3", "4"]).take(torch.arange(120))
+    stored = Split.load(tmp_path / "split.json", every)
+    assert stored.parts.keys() == sets.split.parts.keys()
+    assert all(torch.equal(stored.parts[name], sets.split.parts[name]) for name in stored.parts)
+
+
+def test_the_same_call_gives_the_same_space_without_training(sets, tmp_path):
+    run = small("prototypical", sets.train.shape)
+    first = fit(run, sets, folder=tmp_path).state_dict()
+    record = (tmp_path / "record.jsonl").read_bytes()
+    again = fit(run, sets, folder=tmp_path).state_dict()
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert (tmp_path / "record.jsonl").read_bytes() == record
+
+
+def test_a_folder_of_another_split_is_refused_and_left_as_it_was(sets, tmp_path):
+    run = small("triplet", sets.train.shape)
+    fit(run, sets, folder=tmp_path)
+    split = json.loads((tmp_path / "split.json").read_text())
+    every = digits().only(["0", "1", "2", "3", "4"]).take(torch.arange(120))
+    other = prepare(every, unseen=["4"], seed=1)
+    with pytest.raises(TrainingError, match="other data"):
+        fit(run, other, folder=tmp_path)
+    assert json.loads((tmp_path / "split.json").read_text()) == split
+
+
+def test_start_is_handed_on(sets, tmp_path):
+    run = small("triplet", sets.train.shape)
+    start = fit(run, sets, folder=tmp_path / "first")
+    frozen = run.override(["optimiser.rate=0", "epochs=1"])
+    space = fit(frozen, sets, folder=tmp_path / "second", start=start)
+    assert torch.equal(space.encoder.embedding.weight, start.encoder.embedding.weight)
+
+
+def test_a_start_of_another_kind_is_refused(sets, tmp_path):
+    vectors = prepare(clusters(classes=4, items=10, dimension=6))
+    other = fit(recipes.triplet((6,)).override(["epochs=1"]), vectors, folder=tmp_path / "vectors")
+    with pytest.raises(
+        SettingError, match="its encoder \\(MLP\\) does not fit this run's \\(SmallConvnet\\)"
+    ):
+        fit(small("triplet", sets.train.shape), sets, folder=tmp_path / "images", start=other)

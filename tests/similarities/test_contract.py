@@ -1,0 +1,225 @@
+"""What every similarity promises, checked on all of them; a new one is covered by joining SIMILARITIES.
+
+Each is tried with its defaults and with every argument set to something else.
+"""
+
+import copy
+import inspect
+import json
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from samekind import parts, similarities
+from samekind.similarities import Dot, FixedScale, LearnedScale, blocks, score_all
+
+DIMENSION = 5
+
+# One possible value for each argument that any similarity has, and none of them a default.
+OTHER = {
+    "bias": True,
+    "depth": 3,
+    "dimension": DIMENSION,
+    "dropout": 0.5,
+    "epsilon": 1e-6,
+    "hidden": 7,
+    "normalise": True,
+    "scale": LearnedScale(5.0),
+    "similarity": Dot(),
+    "slope": 0.3,
+}
+
+# Where an item's copy need not score highest: a longer vector has the larger inner product, and a network
+# may learn anything.
+COPY_NEED_NOT_WIN = {"Dot", "Fused", "PairsNetwork"}
+
+
+@pytest.fixture(params=[*similarities.SIMILARITIES, "Fused"])
+def kind(request):
+    return getattr(similarities, request.param)
+
+
+@pytest.fixture(params=["defaults", "other"])
+def similarity(request, kind):
+    torch.manual_seed(0)
+    return kind(**arguments(kind, request.param)).eval()
+
+
+def arguments(kind, which):
+    """Those it cannot do without, or all of them; its own copies, so that no test sees another's changes."""
+    wanted = [
+        name
+        for name, each in inspect.signature(kind).parameters.items()
+        if which == "other" or each.default is inspect.Parameter.empty
+    ]
+    return copy.deepcopy({name: OTHER[name] for name in wanted})
+
+
+def some(count, *, seed, dtype=torch.float32):
+    return torch.randn(count, DIMENSION, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+class Largest(TorchDispatchMode):
+    """Notes the most bytes that any one tensor made inside has."""
+
+    bytes = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        for each in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(each, torch.Tensor) and not each._is_view():
+                self.bytes = max(self.bytes, each.numel() * each.element_size())
+        return result
+
+
+def test_the_family_is_public():
+    assert set(similarities.SIMILARITIES) <= set(similarities.__all__)
+
+
+def test_stores_its_arguments_under_their_names(kind):
+    given = arguments(kind, "other")
+    other, plain = kind(**given), kind(**arguments(kind, "defaults"))
+    for name, parameter in inspect.signature(kind).parameters.items():
+        assert getattr(other, name) == given[name]
+        assert parameter.kind is parameter.KEYWORD_ONLY or name == "similarity"
+        if parameter.default is not inspect.Parameter.empty and name != "scale":
+            assert getattr(plain, name) == parameter.default != OTHER[name]
+    assert isinstance(plain.scale, FixedScale)
+    assert plain.scale() == 1
+
+
+def test_says_what_its_scores_are(similarity):
+    assert isinstance(similarity.kind, str)
+    assert similarity.kind
+    assert similarity.scale().shape == ()
+    assert similarity.scale() > 0
+
+
+def test_can_be_written_down_and_built_again(similarity):
+    description = parts.describe(similarity)
+    again = parts.build(json.loads(json.dumps(description)), room="similarities").eval()
+    assert type(again) is type(similarity)
+    assert parts.describe(again) == description
+    again.load_state_dict(similarity.state_dict())
+    a, b = some(3, seed=1), some(4, seed=2)
+    assert torch.equal(again.score_all(a, b), similarity.score_all(a, b))
+    assert again.scale() == similarity.scale()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_pairs_are_the_diagonal_of_all_against_all(similarity, dtype):
+    similarity = similarity.to(dtype)
+    a, b = some(6, seed=1, dtype=dtype), some(6, seed=2, dtype=dtype)
+    paired, crossed = similarity(a, b), similarity.score_all(a, b)
+    assert paired.shape == (6,)
+    assert crossed.shape == (6, 6)
+    assert paired.dtype == crossed.dtype == dtype
+    rough = {"atol": 0.03, "rtol": 0.03} if dtype == torch.bfloat16 else {}
+    torch.testing.assert_close(paired, crossed.diagonal(), **rough)
+
+
+def test_all_against_all_is_every_pair_in_turn(similarity):
+    similarity = similarity.double()
+    a, b = some(4, seed=1, dtype=torch.double), some(3, seed=2, dtype=torch.double)
+    one_by_one = [[similarity(x[None], y[None]).item() for y in b] for x in a]
+    expected = torch.tensor(one_by_one, dtype=torch.double)
+    torch.testing.assert_close(similarity.score_all(a, b), expected)
+    assert len(expected.unique()) == 12  # a constant would agree with anything
+
+
+def test_leaves_its_arguments_alone(similarity):
+    a, b = some(4, seed=1), some(4, seed=2)
+    before = a.clone(), b.clone()
+    similarity(a, b)
+    similarity.score_all(a, b)
+    assert torch.equal(a, before[0])
+    assert torch.equal(b, before[1])
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(0, 3), (3, 0), (0, 0)])
+def test_nobody_to_score_gives_no_scores(similarity, rows, columns):
+    a, b = some(rows, seed=1), some(columns, seed=2)
+    assert similarity.score_all(a, b).shape == (rows, columns)
+    assert score_all(similarity, a, b).shape == (rows, columns)
+    assert list(blocks(similarity, a, b)) == []
+    assert similarity(a[:0], b[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize("pairs", [0.5, 1, 2, 7, 12, 40, 10_000])
+def test_blocks_meet_every_pair_once_in_order_and_within_the_budget(similarity, pairs):
+    """The budget is given in pairs here; half a pair is too little for anything, and one is made."""
+    budget = int(pairs * similarity.pair_bytes(DIMENSION))
+    for rows, columns in [(1, 1), (1, 9), (9, 1), (5, 8), (8, 5)]:
+        a, b = some(rows, seed=1), some(columns, seed=2)
+        visits, corners = torch.zeros(rows, columns), []
+        for down, across, block in blocks(similarity, a, b, memory_budget=budget):
+            assert 1 <= block.numel() <= max(1, pairs)
+            torch.testing.assert_close(block, similarity.score_all(a, b)[down, across])
+            visits[down, across] += 1
+            corners.append((down.start, across.start))
+        assert (visits == 1).all()
+        assert corners == sorted(corners)
+        whole = score_all(similarity, a, b, memory_budget=budget)
+        torch.testing.assert_close(whole, similarity.score_all(a, b))
+
+
+def test_one_pair_takes_no_more_than_it_says(similarity):
+    rows, columns = 40, 30
+    a, b = some(rows, seed=1), some(columns, seed=2)
+    with torch.no_grad(), Largest() as largest:
+        similarity.score_all(a, b)
+    assert rows * columns * 4 <= largest.bytes <= rows * columns * similarity.pair_bytes(DIMENSION)
+
+
+def test_the_gradient_reaches_both_sides_by_either_way(similarity):
+    for score in (
+        similarity,
+        similarity.score_all,
+        lambda a, b: score_all(similarity, a, b, memory_budget=64),
+    ):
+        a, b = some(4, seed=1).requires_grad_(), some(4, seed=2).requires_grad_()
+        scores = score(a, b)
+        (scores * torch.randn(scores.shape, generator=torch.Generator().manual_seed(3))).sum().backward()
+        assert (a.grad.abs().sum(1) > 0).all()
+        assert (b.grad.abs().sum(1) > 0).all()
+
+
+def test_has_the_gradient_it_claims(similarity):
+    similarity = similarity.double()
+    a = some(3, seed=1, dtype=torch.double).requires_grad_()
+    b = some(3, seed=2, dtype=torch.double).requires_grad_()
+    assert torch.autograd.gradcheck(similarity, (a, b))
+    assert torch.autograd.gradcheck(similarity.score_all, (a, b))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_copies_and_zero_vectors_break_nothing(similarity, dtype):
+    """A batch against itself has every item's copy in it, and a dead encoder gives zeros."""
+    similarity = similarity.to(dtype)
+    items = some(5, seed=1, dtype=dtype)
+    items[3:] = 0
+    for score in (similarity, similarity.score_all):
+        a, b = items.clone().requires_grad_(), items.clone().requires_grad_()
+        scores = score(a, b)
+        assert scores.isfinite().all()
+        scores.sum().backward()
+        assert a.grad.isfinite().all()
+        assert b.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("which", ["defaults", "other"])
+@pytest.mark.parametrize("name", sorted({*similarities.SIMILARITIES} - COPY_NEED_NOT_WIN))
+def test_nothing_is_closer_than_a_copy(name, which):
+    kind = getattr(similarities, name)
+    items = some(8, seed=1, dtype=torch.double)
+    scores = kind(**arguments(kind, which)).double().eval().score_all(items, items)
+    apart = ~torch.eye(8, dtype=torch.bool)
+    assert (scores.diagonal()[:, None] > scores)[apart].all()
+
+
+def test_follows_to_another_precision(similarity):
+    for name, each in similarity.double().state_dict().items():
+        assert each.dtype == torch.double, name
+    a, b = some(2, seed=1, dtype=torch.double), some(3, seed=2, dtype=torch.double)
+    assert similarity.score_all(a, b).dtype == torch.double

@@ -1,0 +1,73 @@
+"""The tree of errors, and the sentence about an unknown name."""
+
+import doctest
+import inspect
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samekind import errors
+from samekind.errors import MOST_LISTED, SamekindError, nearest
+
+KINDS = [each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, Exception)]
+
+
+def test_the_tree_is_the_one_on_the_page():
+    assert {each.__name__ for each in KINDS} == {
+        "SamekindError",
+        "DataError",
+        "SettingError",
+        "SpaceError",
+        "TrainingError",
+    }
+    assert all(f" {each.__name__} " in f"{errors.__doc__} ".replace("\n", " ") for each in KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whoever_catches_the_common_one_catches_all(kind):
+    with pytest.raises(SamekindError, match=r"^what happened$"):
+        raise kind("what happened")
+    assert not issubclass(kind, ValueError | KeyError | OSError)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("cosin", "Cosine"), ("COSINE", "Cosine"), ("euclidian", "Euclidean"), ("PairNetwork", "PairsNetwork")],
+)
+def test_a_misspelt_name_is_answered_with_the_one_meant(name, hint):
+    known = ["PairsNetwork", "Dot", "Cosine", "Euclidean", "SquaredEuclidean"]
+    assert nearest(name, known).startswith(f'did you mean "{hint}"? Known: Cosine, Dot, ')
+
+
+def test_a_name_like_none_of_them_gets_the_list_alone():
+    assert nearest("qqqq", ["b", "a"]) == "Known: a, b"
+    assert nearest("", ["b", "a"]) == "Known: a, b"
+
+
+def test_where_nothing_is_known_it_says_so():
+    assert nearest("anything", []) == "Known: none"
+
+
+def test_a_long_list_is_cut_and_counted():
+    known = [f"class {index:03}" for index in range(MOST_LISTED + 3)]
+    assert nearest("zzz", known[:MOST_LISTED]).endswith(f"class {MOST_LISTED - 1:03}")
+    assert nearest("zzz", known).endswith(f"class {MOST_LISTED - 1:03}, and 3 more")
+    # What is not listed can still be the one meant.
+    assert nearest(known[-1].upper(), known).startswith(f'did you mean "{known[-1]}"?')
+
+
+@settings(max_examples=50)
+@given(st.text("abAB", max_size=4), st.sets(st.text("abAB", max_size=4), max_size=6))
+def test_a_hint_is_always_a_known_name_and_any_iterable_will_do(name, known):
+    sentence = nearest(name, iter(known))
+    hint = sentence.split('"? Known: ')[0].removeprefix('did you mean "') if "did you" in sentence else None
+    assert hint is None or hint in known
+    if name and name in known:
+        assert hint.lower() == name.lower()
+
+
+def test_examples_in_the_docstrings_hold():
+    outcome = doctest.testmod(errors)
+    assert outcome.attempted > 0
+    assert outcome.failed == 0

@@ -1,0 +1,374 @@
+"""A part as name and arguments, and back; what is no part of ours is refused with a sentence."""
+
+import hashlib
+import inspect
+import json
+
+import pytest
+import torch
+from torch import nn
+
+from samekind import data, encoders, prototypes, similarities
+from samekind.data import ImageReader, VectorReader
+from samekind.encoders import MLP
+from samekind.errors import SettingError
+from samekind.parts import ROOMS, build, describe, fingerprint, make, members, room_of
+from samekind.prototypes import LearnedProxies
+from samekind.similarities import Cosine, Dot, Euclidean, FixedScale, Fused, LearnedScale, PairsNetwork
+
+# One possible value for each argument that any part has, none of them a default.
+OTHER = {
+    "bias": True,
+    "channels": 2,
+    "classes": ["a", "b"],
+    "count": 2,
+    "depth": 2,
+    "dimension": 7,
+    "dropout": 0.125,
+    "epsilon": 1e-3,
+    "height": 9,
+    "hidden": 5,
+    "initial": "uniform",
+    "inputs": 6,
+    "momentum": 0.5,
+    "normalise": True,
+    "pooling": "max",
+    "scale": LearnedScale(3.0),
+    "similarity": Dot(bias=True, scale=FixedScale(2.0)),
+    "size": 20,
+    "slope": 0.25,
+    "stem": "imagenet",
+    "value": 4.0,
+    "width": 11,
+}
+# Where a name means something else in one part than in the others.
+EXCEPTIONS = {
+    ("ImageReader", "channels"): 3,
+    ("LearnedScale", "initial"): 2.5,
+    ("MLP", "hidden"): [5, 6],
+}
+MEMBERS = [(room, name) for room in ROOMS for name in members(room)]
+every_member = pytest.mark.parametrize(("room", "name"), MEMBERS)
+
+
+def other_arguments(room, name):
+    parameters = inspect.signature(members(room)[name]).parameters
+    return {each: EXCEPTIONS.get((name, each), OTHER.get(each)) for each in parameters}
+
+
+def plain_arguments(room, name):
+    """The needed arguments only."""
+    parameters = inspect.signature(members(room)[name]).parameters
+    needed = [each.name for each in parameters.values() if each.default is inspect.Parameter.empty]
+    return {each: other_arguments(room, name)[each] for each in needed}
+
+
+def same(one, other):
+    """Whether two arguments are the same, parts by their own arguments, lists and tuples alike."""
+    if isinstance(one, list | tuple):
+        return isinstance(other, list | tuple) and list(one) == list(other)
+    if room_of(one) is None:
+        return type(one) is type(other) and one == other
+    names = inspect.signature(type(one)).parameters
+    return type(one) is type(other) and all(same(getattr(one, name), getattr(other, name)) for name in names)
+
+
+# --- there and back ---------------------------------------------------------------------------------
+
+
+@every_member
+@pytest.mark.parametrize("arguments", [plain_arguments, other_arguments])
+def test_a_part_goes_through_json_and_back(room, name, arguments):
+    part = members(room)[name](**arguments(room, name))
+    written = json.loads(json.dumps(describe(part)))
+    assert written["room"] == room
+    assert written["name"] == name
+    assert set(written["arguments"]) == set(inspect.signature(type(part)).parameters)
+    again = build(written, room=room)
+    assert same(again, part)
+    assert describe(again) == describe(part)
+    if isinstance(part, nn.Module):
+        assert fingerprint(again) == fingerprint(part)
+
+
+@every_member
+def test_the_description_of_a_part_with_other_arguments_is_another(room, name):
+    member = members(room)[name]
+    other, plain = member(**other_arguments(room, name)), member(**plain_arguments(room, name))
+    for argument in other_arguments(room, name).keys() - plain_arguments(room, name).keys():
+        assert describe(other)["arguments"][argument] != describe(plain)["arguments"][argument], argument
+
+
+def test_parts_inside_parts_are_described_the_same_way():
+    network = PairsNetwork(dimension=3, hidden=4, scale=LearnedScale(5.0))
+    assert describe(Fused(network)) == {
+        "room": "similarities",
+        "name": "Fused",
+        "arguments": {
+            "similarity": {
+                "room": "similarities",
+                "name": "PairsNetwork",
+                "arguments": {
+                    "dimension": 3,
+                    "hidden": 4,
+                    "depth": 1,
+                    "dropout": 0.25,
+                    "slope": 0.1,
+                    "scale": {
+                        "room": "similarities",
+                        "name": "LearnedScale",
+                        "arguments": {"initial": 5.0},
+                    },
+                },
+            },
+            "scale": {"room": "similarities", "name": "FixedScale", "arguments": {"value": 1.0}},
+        },
+    }
+
+
+def test_the_short_form_has_the_name_among_the_arguments():
+    part = make("similarities", "Cosine", {"scale": {"name": "LearnedScale", "initial": 5}})
+    assert isinstance(part, Cosine)
+    assert isinstance(part.scale, LearnedScale)
+    assert part.scale.initial == 5
+    nested = {"similarity": {"name": "Dot", "scale": {"name": "FixedScale", "value": 2}}}
+    assert make("similarities", "Fused", nested).similarity.scale.value == 2
+
+
+def test_a_description_may_leave_out_what_has_a_default():
+    part = build({"room": "encoders", "name": "MLP", "arguments": {"inputs": 3}}, room="encoders")
+    assert same(part, MLP(inputs=3))
+    assert isinstance(build({"room": "similarities", "name": "Cosine"}, room="similarities"), Cosine)
+
+
+# --- what is known ----------------------------------------------------------------------------------
+
+
+def test_the_members_are_the_classes_each_room_exports():
+    assert list(members("data")) == ["ImageReader", "VectorReader"]
+    assert set(members("encoders")) == set(encoders.__all__)
+    assert set(members("prototypes")) == set(prototypes.PROTOTYPES)
+    assert set(members("similarities")) == {*similarities.SIMILARITIES, "Fused", "FixedScale", "LearnedScale"}
+    for room, module in ROOMS.items():
+        assert all(getattr(module, name) is each for name, each in members(room).items())
+
+
+def test_the_room_of_a_part():
+    assert room_of(Cosine()) == "similarities"
+    assert room_of(MLP(inputs=2)) == "encoders"
+    assert room_of(VectorReader(dimension=2)) == "data"
+    assert room_of(LearnedProxies(["a"], dimension=2)) == "prototypes"
+    for foreign in (nn.Linear(2, 2), None, 3, "Cosine", Cosine, data):
+        assert room_of(foreign) is None
+
+
+def test_a_class_built_on_ours_is_foreign():
+    """Its code is not ours, so its name would build something else."""
+
+    class Louder(Cosine):
+        """As the one of ours, but louder."""
+
+    assert room_of(Louder()) is None
+    with pytest.raises(
+        SettingError, match="Louder is not a part of samekind; only an encoder may be foreign"
+    ):
+        describe(Louder())
+
+
+def test_a_part_with_something_foreign_inside_cannot_be_described():
+    similarity = Cosine()
+    similarity.scale = nn.Linear(1, 1)
+    with pytest.raises(SettingError, match="Linear is not a part of samekind"):
+        describe(similarity)
+
+
+# --- what is refused --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_an_unknown_name_is_answered_with_the_nearest(room):
+    name = next(iter(members(room)))
+    with pytest.raises(SettingError, match=f'"{name}x" is not in {room}; did you mean "{name}"\\? Known: '):
+        make(room, f"{name}x", {})
+
+
+@every_member
+def test_an_unknown_argument_is_answered_with_the_nearest(room, name):
+    argument = next(iter(other_arguments(room, name)))
+    wrong = {**plain_arguments(room, name), f"{argument}x": 1}
+    with pytest.raises(
+        SettingError, match=f'{name} has no argument "{argument}x"; did you mean "{argument}"'
+    ):
+        make(room, name, wrong)
+
+
+def test_missing_arguments_are_named_all_at_once():
+    with pytest.raises(SettingError, match=r"^ImageReader needs height, width$"):
+        make("data", "ImageReader", {})
+
+
+def test_a_value_the_part_refuses_is_said_with_what_was_given():
+    with pytest.raises(SettingError, match="a scale must be a positive number, got -1"):
+        make("similarities", "FixedScale", {"value": -1})
+    with pytest.raises(SettingError, match=r"PairsNetwork cannot be built from \{'dimension': -3\}: "):
+        make("similarities", "PairsNetwork", {"dimension": -3})
+
+
+@pytest.mark.parametrize(
+    ("room", "name", "arguments", "sentence"),
+    [
+        ("encoders", "MLP", {"inputs": "3"}, "MLP: inputs must be a whole number, got '3'"),
+        ("encoders", "MLP", {"inputs": 3.0}, "MLP: inputs must be a whole number, got 3.0"),
+        ("encoders", "MLP", {"inputs": True}, "MLP: inputs must be a whole number, got True"),
+        ("encoders", "MLP", {"inputs": None}, "MLP: inputs must be a whole number, got None"),
+        (
+            "encoders",
+            "MLP",
+            {"inputs": 3, "hidden": 5},
+            "MLP: hidden must be a list, each a whole number, got 5",
+        ),
+        ("encoders", "MLP", {"inputs": 3, "hidden": ["5"]}, "hidden must be a list, each a whole number"),
+        ("encoders", "MLP", {"inputs": 3, "dropout": "0"}, "MLP: dropout must be a number, got '0'"),
+        (
+            "encoders",
+            "ResNet18",
+            {"stem": "big"},
+            'ResNet18: stem must be "cifar" or "imagenet", got \'big\'',
+        ),
+        ("similarities", "Euclidean", {"normalise": 1}, "Euclidean: normalise must be true or false, got 1"),
+        (
+            "similarities",
+            "Cosine",
+            {"scale": 5},
+            "Cosine: scale must be a Scale, got 5",
+        ),
+        ("similarities", "Fused", {"similarity": "Dot"}, "Fused: similarity must be a Similarity, got 'Dot'"),
+        ("prototypes", "SupportMeans", {"classes": "ab", "dimension": 2}, "must be a list, each a text"),
+        ("prototypes", "SupportMeans", {"classes": [1], "dimension": 2}, "must be a list, each a text"),
+        (
+            "prototypes",
+            "LearnedProxies",
+            {"classes": ["a"], "dimension": 2, "pooling": "median"},
+            'LearnedProxies: pooling must be "mean" or "max" or "soft", got \'median\'',
+        ),
+    ],
+)
+def test_an_argument_of_another_type_is_refused_before_anything_is_built(room, name, arguments, sentence):
+    with pytest.raises(SettingError) as caught:
+        make(room, name, arguments)
+    assert sentence in str(caught.value)
+
+
+def test_a_whole_number_is_a_number_and_a_tuple_a_list():
+    part = make("encoders", "MLP", {"inputs": 3, "hidden": (4, 5), "dropout": 0})
+    assert (part.hidden, part.dropout) == ((4, 5), 0)
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        {"room": "builtins", "name": "eval", "arguments": {}},
+        {"room": "os", "name": "system", "arguments": {"command": "touch"}},
+        {"room": "similarities", "name": "Cosine", "arguments": {}},  # known, but asked for an encoder
+        {"room": "encoders", "name": 3},
+        {"name": "MLP"},
+        {},
+        None,
+        "MLP",
+        ["MLP"],
+    ],
+)
+def test_a_description_from_elsewhere_is_refused(description):
+    with pytest.raises(SettingError, match='expected a part of "encoders", got '):
+        build(description, room="encoders")
+
+
+@pytest.mark.parametrize("arguments", [None, 5, "inputs", ["inputs"], []])
+def test_arguments_that_are_no_table_are_refused(arguments):
+    with pytest.raises(SettingError, match="expected the arguments of MLP, got "):
+        build({"room": "encoders", "name": "MLP", "arguments": arguments}, room="encoders")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "os.system",
+        "expect_images",
+        "images",
+        "__doc__",
+        "__builtins__",
+        "nn",
+        "torch",
+        "MLP.forward",
+        "Prototypes",
+    ],
+)
+@pytest.mark.parametrize("room", ["encoders", "prototypes"])
+def test_only_exported_classes_can_be_named(room, name):
+    with pytest.raises(SettingError, match=f'"{name}" is not in {room}; '):
+        make(room, name, {})
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        {"room": "builtins", "name": "print"},
+        {"room": ["similarities"], "name": "FixedScale"},
+        {"room": "similarities", "name": "score_all"},
+        {"name": "os.system", "command": "touch"},
+        {"name": None},
+        {},
+    ],
+)
+def test_nor_can_anything_else_be_named_inside_a_part(scale):
+    with pytest.raises(SettingError):
+        make("similarities", "Cosine", {"scale": scale})
+
+
+def test_a_long_value_is_cut_in_the_message():
+    with pytest.raises(SettingError) as caught:
+        make("encoders", "MLP", {"inputs": "x" * 10_000})
+    assert len(str(caught.value)) < 200
+
+
+# --- fingerprints -----------------------------------------------------------------------------------
+
+
+class Small(nn.Module):
+    def __init__(self, width=3, name="layer", buffer=False):
+        super().__init__()
+        setattr(self, name, nn.Linear(2, width))
+        if buffer:
+            self.register_buffer("seen", torch.zeros(1))
+
+
+class Other(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 3)
+
+
+def test_a_fingerprint_does_not_depend_on_the_weights_but_on_all_else():
+    assert fingerprint(Small()) == fingerprint(Small())
+    different = [
+        Small(),
+        Small(width=4),
+        Small(name="other"),
+        Small(buffer=True),
+        Small().double(),
+        Other(),
+        nn.Linear(2, 3),
+    ]
+    assert len({fingerprint(each) for each in different}) == len(different)
+
+
+def test_a_fingerprint_is_compared_across_years_so_it_is_spelt_out_here():
+    lines = "MLP\nembedding.bias (3,) torch.float32\nembedding.weight (3, 2) torch.float32"
+    encoder = MLP(inputs=2, dimension=3, hidden=[])
+    assert fingerprint(encoder) == hashlib.sha256(lines.encode()).hexdigest()
+
+
+def test_readers_are_built_as_they_were():
+    reader = build(describe(ImageReader(height=4, width=5, channels=3)), room="data")
+    assert reader.shape == (3, 4, 5)
+    assert same(build(describe(Euclidean(normalise=True)), room="similarities"), Euclidean(normalise=True))

@@ -1,0 +1,325 @@
+"""A run made real: facts filled in, names looked up, and what does not fit together refused in words."""
+
+import dataclasses
+import inspect
+import typing
+
+import pytest
+import torch
+
+from samekind import losses, miners, parts, penalties, recipes, samplers
+from samekind.data import Items
+from samekind.encoders import MLP, SmallConvnet
+from samekind.errors import SettingError
+from samekind.prototypes import LearnedProxies, RunningAverages
+from samekind.training import Batches, Head, Part, Penalty, Term, build_space
+from samekind.training.build import (
+    HANDED_OVER,
+    build_optimiser,
+    build_penalties,
+    build_sampler,
+    build_terms,
+)
+from samekind.training.settings import typed
+
+
+def images(channels=1, size=8):
+    labels = torch.arange(6) % 3
+    return Items(torch.rand(6, channels, size, size), labels, ("a", "b", "c"), "images")
+
+
+def with_terms(run, **terms):
+    return dataclasses.replace(run, terms=terms)
+
+
+# --- the space ------------------------------------------------------------------------------------
+
+
+def test_the_facts_of_vectors_are_filled_in(run, items):
+    space = build_space(run, items)
+    assert isinstance(space.encoder, MLP)
+    assert (space.encoder.inputs, space.encoder.dimension) == (6, 5)
+    assert space.similarity.dimension == 5
+    assert isinstance(space.prototypes, RunningAverages)
+    assert space.prototypes.vectors.shape == (4, 1, 5)
+    assert space.classes == ["0", "1", "2", "3"]
+    assert isinstance(space.auxiliary.prototypes, LearnedProxies)
+    assert space.auxiliary.prototypes.vectors.shape == (4, 1, 5)
+    assert space.auxiliary.offsets.shape == (4,)
+    assert space.embed(items.inputs).shape == (48, 5)
+
+
+@pytest.mark.parametrize(("channels", "size"), [(1, 8), (3, 16)])
+def test_the_facts_of_images_are_filled_in(channels, size):
+    items = images(channels, size)
+    space = build_space(recipes.prototypical(items.shape), items)
+    assert isinstance(space.encoder, SmallConvnet)
+    assert (space.encoder.channels, space.encoder.size) == (channels, size)
+    assert space.classes == ["a", "b", "c"]
+    assert space.eval().embed(items.inputs).shape == (6, 64)
+    assert space.reader is not None
+
+
+def test_an_encoder_for_vectors_takes_images_flat():
+    items = images(channels=3)
+    run = recipes.prototypical(items.shape).update({"space": {"encoder": {"name": "MLP"}}})
+    assert build_space(run, items).encoder.inputs == 3 * 8 * 8
+
+
+def test_what_the_run_says_wins_over_the_facts():
+    items = images()
+    run = recipes.triplet(items.shape).update({"space": {"prototypes": {"classes": []}}})
+    assert build_space(run, items).classes == []
+
+
+def test_a_projection_gives_the_head_its_own_dimension(run, items):
+    head = Head(Part("Dot"), projection=Part("MLP", {"dimension": 3, "hidden": []}), bias=True)
+    changed = dataclasses.replace(run, space=dataclasses.replace(run.space, auxiliary=head))
+    space = build_space(changed, items)
+    assert space.auxiliary.projection.inputs == 5
+    assert space.auxiliary.prototypes.vectors.shape == (4, 1, 3)
+    assert space.auxiliary.score_classes(space.embed(items.inputs)).shape == (48, 4)
+
+
+def test_a_run_without_a_head_has_none(run, items):
+    headless = dataclasses.replace(run, space=dataclasses.replace(run.space, auxiliary=None))
+    assert build_space(headless, items).auxiliary is None
+
+
+def test_fresh_weights_come_from_the_global_random_state(run, items):
+    def weights(seed):
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            return build_space(run, items).state_dict()
+
+    first, again, other = weights(0), weights(0), weights(1)
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not torch.equal(first["encoder.embedding.weight"], other["encoder.embedding.weight"])
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"encoder": {"name": "MLPP"}}, ['"MLPP"', 'did you mean "MLP"?']),
+        ({"encoder": {"dimenson": 3}}, ["MLP", '"dimenson"', 'did you mean "dimension"?']),
+        ({"encoder": {"dimension": 0}}, ["at least 1"]),
+        ({"similarity": {"hiden": 3}}, ["PairsNetwork", '"hiden"', 'did you mean "hidden"?']),
+        ({"similarity": {"name": "Cosinus"}}, ['"Cosinus"', 'did you mean "Cosine"?']),
+        ({"prototypes": {"name": "RunningAverage"}}, ['did you mean "RunningAverages"?']),
+        ({"prototypes": {"momentun": 0.5}}, ["RunningAverages", 'did you mean "momentum"?']),
+        ({"auxiliary": {"similarity": {"name": "Dott"}}}, ['did you mean "Dot"?']),
+        ({"auxiliary": {"prototypes": {"name": "LearnedProxy"}}}, ['did you mean "LearnedProxies"?']),
+    ],
+)
+def test_an_unknown_part_or_argument_is_answered_with_the_nearest(run, items, table, words):
+    with pytest.raises(SettingError) as refusal:
+        build_space(run.update({"space": table}), items)
+    for word in words:
+        assert word in str(refusal.value)
+
+
+# --- the terms ------------------------------------------------------------------------------------
+
+
+def test_the_terms_of_a_recipe_are_looked_up(run, items):
+    built = build_terms(run, build_space(run, items))
+    assert list(built) == ["class", "pair", "auxiliary"]
+    assert [each.loss.func for each in built.values()] == [
+        losses.softmax,
+        losses.pair_likelihood,
+        losses.softmax,
+    ]
+    assert built["pair"].loss.keywords == {"smoothing": 0.1}
+    assert all(each.miner is miners.everything for each in built.values())
+    assert [each.needs for each in built.values()] == [("scale",), ("generator",), ("scale",)]
+
+
+@pytest.mark.parametrize("name", losses.__all__)
+def test_a_loss_is_handed_what_it_asks_for_and_nothing_else(run, items, name):
+    kind = losses.ACCEPTS.get(name, ("logit",))[0]
+    similarity = {"cosine": "Cosine", "logit": "PairsNetwork"}[kind]
+    changed = with_terms(run.update({"space": {"similarity": {"name": similarity}}}), only=Term(name))
+    needs = build_terms(changed, build_space(changed, items))["only"].needs
+    assert set(needs) == set(inspect.signature(getattr(losses, name)).parameters) & set(HANDED_OVER)
+
+
+@pytest.mark.parametrize(
+    ("term", "words"),
+    [
+        (Term("softmaks"), ["run.terms.only", '"softmaks"', 'did you mean "softmax"?']),
+        (Term("ACCEPTS"), ["run.terms.only", '"ACCEPTS"']),
+        (Term("softmax", miner="hardestt"), ["run.terms.only", 'did you mean "hardest"?']),
+        (Term("softmax", arguments={"smoothin": 0.1}), ["(softmax)", 'did you mean "smoothing"?']),
+        (Term("softmax", arguments={"scale": 3.0}), ["(softmax)", '"scale"']),
+        (Term("pair_likelihood", arguments={"generator": 1}), ["(pair_likelihood)", '"generator"']),
+        (Term("softmax", arguments={"scores": 1}), ['"scores"']),
+        (
+            Term("pair_likelihood", arguments={"weighting": "triplet"}),
+            ["run.terms.only (pair_likelihood).weighting", 'did you mean "triplets"?'],
+        ),
+        (Term("softmax", arguments={"spread": "al"}), ["softmax).spread", 'did you mean "all"?']),
+        (Term("softmax", arguments={"smoothing": "0.1"}), ["softmax).smoothing", "a number", "'0.1'"]),
+    ],
+)
+def test_an_unknown_loss_miner_or_argument_is_refused_with_the_nearest(run, items, term, words):
+    with pytest.raises(SettingError) as refusal:
+        build_terms(with_terms(run, only=term), build_space(run, items))
+    for word in words:
+        assert word in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("loss", "similarity", "kind"),
+    [
+        ("pair_likelihood", "Cosine", "cosine"),
+        ("pair_likelihood", "Euclidean", "negative distance"),
+        ("additive_margin", "Dot", "inner product"),
+        ("additive_margin", "PairsNetwork", "logit"),
+        ("triplet", "PairsNetwork", "logit"),
+    ],
+)
+@pytest.mark.parametrize("against", ["batch", "prototypes", "auxiliary"])
+def test_a_loss_and_a_similarity_that_do_not_fit_are_both_named(run, items, loss, similarity, kind, against):
+    accepted = "Cosine" if loss != "pair_likelihood" else "Dot"
+    other, here = ({"name": accepted}, {"name": similarity})
+    space = {"similarity": here, "auxiliary": {"similarity": other}}
+    if against == "auxiliary":
+        space = {"similarity": other, "auxiliary": {"similarity": here}}
+    changed = with_terms(run.update({"space": space}), only=Term(loss, against=against))
+    with pytest.raises(SettingError) as refusal:
+        build_terms(changed, build_space(changed, items))
+    message = str(refusal.value)
+    assert message.startswith("run.terms.only: ")
+    for word in (loss, similarity, kind, *losses.ACCEPTS[loss]):
+        assert word in message
+
+
+def test_the_other_similarity_does_not_matter(run, items):
+    changed = with_terms(
+        run.update({"space": {"auxiliary": {"similarity": {"name": "Cosine"}}}}),
+        pair=Term("pair_likelihood", against="batch"),
+        head=Term("additive_margin", against="auxiliary"),
+    )
+    assert list(build_terms(changed, build_space(changed, items))) == ["pair", "head"]
+
+
+def test_a_term_for_a_head_that_is_not_there_is_refused(run, items):
+    headless = dataclasses.replace(run, space=dataclasses.replace(run.space, auxiliary=None))
+    with pytest.raises(
+        SettingError, match=r"run\.terms\.auxiliary: .*no auxiliary head.*run\.space\.auxiliary"
+    ):
+        build_terms(headless, build_space(headless, items))
+
+
+# --- penalties, samplers, optimisers --------------------------------------------------------------
+
+
+def test_penalties_are_looked_up_with_their_weights(run):
+    changed = dataclasses.replace(run, penalties={"wide": Penalty("spread", weight=0.3)})
+    assert build_penalties(changed) == {"wide": (0.3, penalties.spread)}
+    assert build_penalties(run) == {}
+    with pytest.raises(SettingError, match=r'run\.penalties\.wide: .*did you mean "spread"'):
+        build_penalties(dataclasses.replace(run, penalties={"wide": Penalty("spraed")}))
+
+
+@pytest.mark.parametrize("name", samplers.SAMPLERS)
+def test_every_sampler_can_be_chosen_and_gets_the_seed(run, items, name):
+    arguments = {"Shuffled": {"size": 8}, "Balanced": {"classes": 2, "items": 3}, "Tuples": {"size": 3}}[name]
+    chosen = dataclasses.replace(run, batches=Batches(name, arguments), seed=5)
+    expected = getattr(samplers, name)(items.labels, seed=5, **arguments)
+    sampler = build_sampler(chosen, items.labels)
+    assert type(sampler) is type(expected)
+    for mine, theirs in zip(sampler.batches(2), expected.batches(2), strict=True):
+        assert torch.equal(mine, theirs)
+
+
+@pytest.mark.parametrize(
+    ("batches", "words"),
+    [
+        (Batches("Shufled"), ["run.batches", '"Shufled"', 'did you mean "Shuffled"?']),
+        (Batches("episodes"), ["run.batches", '"episodes"']),
+        (Batches("Shuffled", {"siez": 3}), ["(Shuffled)", '"siez"', 'did you mean "size"?']),
+        (Batches("Shuffled", {"seed": 3}), ["(Shuffled)", '"seed"']),
+        (Batches("Shuffled", {"labels": 3}), ["(Shuffled)", '"labels"']),
+        (Batches("Shuffled", {"size": "64"}), ["(Shuffled).size", "a whole number", "'64'"]),
+        (Batches("Shuffled", {"size": 1}), ["at least 2 items", "1"]),
+    ],
+)
+def test_an_unknown_sampler_or_argument_is_refused(run, items, batches, words):
+    with pytest.raises(SettingError) as refusal:
+        build_sampler(dataclasses.replace(run, batches=batches), items.labels)
+    for word in words:
+        assert word in str(refusal.value)
+
+
+def test_each_trainable_part_is_a_group_with_its_rate(run, items):
+    changed = run.override(
+        ["optimiser.rate=0.3", "optimiser.rates.encoder=0.1", "optimiser.rates.auxiliary=0"]
+    )
+    space = build_space(changed, items)
+    optimiser = build_optimiser(changed.optimiser, space)
+    rates = {group["name"]: group["lr"] for group in optimiser.param_groups}
+    assert rates == {"encoder": 0.1, "similarity": 0.3, "auxiliary": 0.0}  # running averages are not trained
+    held = [id(each) for group in optimiser.param_groups for each in group["params"]]
+    assert sorted(held) == sorted(id(each) for each in space.parameters())
+
+
+def test_learned_prototypes_are_a_group_of_their_own(run, items):
+    changed = run.update({"space": {"prototypes": {"name": "LearnedProxies"}}})
+    space = build_space(changed, items)
+    groups = {group["name"]: group for group in build_optimiser(changed.optimiser, space).param_groups}
+    assert [id(each) for each in groups["prototypes"]["params"]] == [id(space.prototypes.vectors)]
+
+
+def test_the_optimisers_get_their_settings(run, items):
+    space = build_space(run, items)
+    settings = ["optimiser.momentum=0.8", "optimiser.weight_decay=0.01", "optimiser.nesterov=true"]
+    sgd = build_optimiser(run.override(settings).optimiser, space)
+    assert isinstance(sgd, torch.optim.SGD)
+    assert {(each["momentum"], each["weight_decay"], each["nesterov"]) for each in sgd.param_groups} == {
+        (0.8, 0.01, True)
+    }
+    adam = build_optimiser(run.override([*settings, "optimiser.name=Adam"]).optimiser, space)
+    assert isinstance(adam, torch.optim.Adam)
+    assert {each["weight_decay"] for each in adam.param_groups} == {0.01}
+
+
+def test_a_rate_for_an_unknown_part_is_refused(run, items):
+    changed = run.override(["optimiser.rates.encodr=0.1"])
+    with pytest.raises(SettingError, match=r'run\.optimiser\.rates: .*"encodr"; did you mean "encoder"'):
+        build_optimiser(changed.optimiser, build_space(changed, items))
+
+
+# --- what the flat form of a run asks of every member ---------------------------------------------
+
+
+def settable(function, *, hidden):
+    return {name: each for name, each in inspect.signature(function).parameters.items() if name not in hidden}
+
+
+@pytest.mark.parametrize("name", losses.__all__)
+def test_the_arguments_of_a_loss_can_lie_beside_those_of_its_term(name):
+    loss = getattr(losses, name)
+    arguments = settable(loss, hidden=("scores", "positive", "negative", *HANDED_OVER))
+    assert not set(arguments) & {each.name for each in dataclasses.fields(Term)}
+    hints = typing.get_type_hints(loss)
+    for argument, parameter in arguments.items():
+        assert typed(hints[argument], parameter.default, argument) == parameter.default
+
+
+@pytest.mark.parametrize("name", samplers.SAMPLERS)
+def test_the_arguments_of_a_sampler_can_lie_beside_its_name(name):
+    sampler = getattr(samplers, name)
+    arguments = settable(sampler, hidden=("labels", "seed"))
+    assert not set(arguments) & {each.name for each in dataclasses.fields(Batches)}
+    hints = typing.get_type_hints(sampler.__init__)
+    for argument, parameter in arguments.items():
+        assert typed(hints[argument], parameter.default, argument) == parameter.default
+
+
+@pytest.mark.parametrize("room", ["encoders", "similarities", "prototypes"])
+def test_the_arguments_of_a_part_can_lie_beside_its_name(room):
+    for member in parts.members(room).values():
+        assert not set(inspect.signature(member).parameters) & {
+            each.name for each in dataclasses.fields(Part)
+        }

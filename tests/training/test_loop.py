@@ -1,0 +1,515 @@
+"""The training loop: it learns, keeps the best epoch, writes down what happened, and stops when it must."""
+
+import dataclasses
+import json
+
+import numpy
+import pytest
+import torch
+
+from samekind.data import Items, clusters
+from samekind.errors import SettingError, TrainingError
+from samekind.inference import embed
+from samekind.samplers import Shuffled
+from samekind.training import Record, Term, build_space, loop, train
+from samekind.training.checkpoints import load_checkpoint
+from samekind.training.loop import LOOK_EVERY
+
+CHANCE = 1 / 4
+
+
+class Notes:
+    """A watcher that remembers everything it is told."""
+
+    def __init__(self):
+        self.told = []
+
+    def begin(self, *, steps, done):
+        self.told.append(("begin", steps, done))
+
+    def step(self, *, loss, items_per_second):
+        self.told.append(("step", loss, items_per_second))
+
+    def epoch(self, entry):
+        self.told.append(("epoch", entry))
+
+    def end(self):
+        self.told.append(("end",))
+
+    def kinds(self):
+        return [each[0] for each in self.told]
+
+
+def equal(one, other):
+    """Whether two spaces hold the same numbers, bit for bit."""
+    one, other = one.state_dict(), other.state_dict()
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def without_speed(lines):
+    return [{key: value for key, value in line.items() if key != "items_per_second"} for line in lines]
+
+
+def fresh(run, items):
+    """The space a run begins with."""
+    with torch.random.fork_rng():
+        torch.manual_seed(run.seed)
+        return build_space(run, items)
+
+
+@pytest.fixture
+def measured():
+    """A validation that gives prepared values, one a call."""
+
+    def make(*values, name="eer"):
+        left = list(values)
+        return lambda space: {name: left.pop(0), "spare": 1.0}
+
+    return make
+
+
+@pytest.fixture
+def constant():
+    return lambda space: {"eer": 0.5}
+
+
+# --- learning -------------------------------------------------------------------------------------
+
+
+def test_training_lowers_the_loss_and_beats_chance(run, items, validate, tmp_path):
+    sharp = ["epochs=15", "terms.class.smoothing=0", "terms.pair.smoothing=0", "terms.auxiliary.smoothing=0"]
+    space = train(run.override(sharp), items, folder=tmp_path, validate=validate)
+    lines = Record(tmp_path / "record.jsonl").lines()
+    assert lines[-1]["loss"] < 0.7 * lines[0]["loss"]
+    for name in ("class", "pair", "auxiliary"):
+        assert lines[-1]["terms"][name] < lines[0]["terms"][name]
+    new = clusters(classes=4, items=30, dimension=6, seed=1)  # the same centres, other items
+    z = embed(space, new.inputs)
+    for head in ("similarity", "auxiliary"):
+        answers = space.classify(z, head=head).classes
+        right = sum(answer == str(label) for answer, label in zip(answers, new.labels.tolist(), strict=True))
+        assert right / len(new) > 2 * CHANCE
+    assert not space.training
+    assert not any(module.training for module in space.modules())
+
+
+def test_the_seed_is_all_the_chance_there_is(run, items, validate, tmp_path):
+    first = train(run, items, folder=tmp_path / "first", validate=validate)
+    torch.manual_seed(12345)
+    again = train(run, items, folder=tmp_path / "again", validate=validate)
+    other = train(run.override(["seed=1"]), items, folder=tmp_path / "other", validate=validate)
+    assert equal(first, again)
+    assert not equal(first, other)
+    records = [Record(tmp_path / name / "record.jsonl").lines() for name in ("first", "again")]
+    assert without_speed(records[0]) == without_speed(records[1])
+
+
+def test_the_random_state_of_the_caller_is_untouched(run, items, constant, tmp_path):
+    before = torch.get_rng_state()
+    for _ in range(2):  # a fresh run, and a finished one
+        train(run, items, folder=tmp_path, validate=constant)
+        assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_run_that_fails_leaves_the_random_state_alone_too(run, items, tmp_path):
+    def fail(space):
+        raise RuntimeError("broken")
+
+    before = torch.get_rng_state()
+    with pytest.raises(RuntimeError, match="broken"):
+        train(run, items, folder=tmp_path, validate=fail)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_validation_that_draws_or_changes_the_mode_changes_nothing(run, items, constant, tmp_path):
+    def careless(space):
+        torch.rand(7)
+        space.eval()
+        return {"eer": 0.5}
+
+    train(run, items, folder=tmp_path / "plain", validate=constant)
+    train(run, items, folder=tmp_path / "careless", validate=careless)
+    plain, other = (load_checkpoint(tmp_path / name / "last.pt") for name in ("plain", "careless"))
+    for name, tensor in plain["states"]["space"].items():
+        assert torch.equal(tensor, other["states"]["space"][name])
+
+
+# --- the best epoch -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("better", "values", "best"),
+    [
+        ("lower", [0.3, 0.1, 0.2], 2),
+        ("higher", [0.3, 0.1, 0.2], 1),
+        ("lower", [0.3, 0.2, 0.1], 3),
+        ("lower", [0.2, 0.2, 0.2], 1),  # a tie is no improvement
+        ("lower", [float("nan"), 0.3, 0.4], 2),
+        ("higher", [float("nan"), 0.3, 0.4], 3),
+        ("lower", [0.3, float("nan"), 0.4], 1),
+    ],
+)
+def test_the_watched_measure_picks_the_epoch(run, items, measured, tmp_path, better, values, best):
+    spaces = []
+    measure = measured(*values, name="mine")
+
+    def validate(space):
+        spaces.append({name: each.clone() for name, each in space.state_dict().items()})
+        return measure(space)
+
+    changed = run.override(["watch=mine", f"better={better}"])
+    space = train(changed, items, folder=tmp_path, validate=validate)
+    for name, tensor in space.state_dict().items():
+        assert torch.equal(tensor, spaces[best - 1][name])
+    assert load_checkpoint(tmp_path / "last.pt")["progress"].best_epoch == best
+    assert load_checkpoint(tmp_path / "best.pt")["progress"].epoch == best
+    assert [line["best"] for line in Record(tmp_path / "record.jsonl").lines()].index(True) == 0
+
+
+def test_a_measure_that_is_not_there_is_refused_with_the_nearest(run, items, measured, tmp_path):
+    with pytest.raises(SettingError, match=r'run\.watch: no measure "eerr"; did you mean "eer"\? Known: eer'):
+        train(run.override(["watch=eerr"]), items, folder=tmp_path, validate=measured(0.5))
+
+
+@pytest.mark.parametrize("number", [numpy.float64, numpy.float32, torch.tensor], ids=str)
+def test_a_measure_may_be_any_number(run, items, measured, tmp_path, number):
+    """NumPy's own numbers would make the checkpoint unreadable where no code may run."""
+    values = [number(0.5), number(0.25), number(0.75)]
+    train(run, items, folder=tmp_path, validate=measured(*values))
+    assert load_checkpoint(tmp_path / "last.pt")["progress"].best == 0.25
+    assert [line["validation"]["eer"] for line in Record(tmp_path / "record.jsonl").lines()] == [
+        0.5,
+        0.25,
+        0.75,
+    ]
+
+
+# --- what is written down -------------------------------------------------------------------------
+
+
+def test_the_record_has_a_line_for_each_epoch(run, items, measured, tmp_path):
+    changed = run.override(
+        ["schedule={name='multi-step', milestones=[2], factor=0.5}", "optimiser.rate=0.04"]
+    )
+    train(changed, items, folder=tmp_path, validate=measured(0.3, 0.1, 0.2))
+    lines = [json.loads(line) for line in (tmp_path / "record.jsonl").read_text().splitlines()]
+    assert [line["epoch"] for line in lines] == [1, 2, 3]
+    assert [line["step"] for line in lines] == [3, 6, 9]
+    assert [line["best"] for line in lines] == [True, True, False]
+    assert [line["rate"] for line in lines] == pytest.approx([0.04, 0.04, 0.02])
+    assert [line["validation"] for line in lines] == [
+        {"eer": value, "spare": 1.0} for value in (0.3, 0.1, 0.2)
+    ]
+    for line in lines:
+        assert list(line["terms"]) == ["class", "pair", "auxiliary"]
+        assert line["loss"] == pytest.approx(sum(line["terms"].values()))
+        assert line["items_per_second"] > 0
+
+
+def test_the_loss_of_an_epoch_is_the_mean_over_its_steps(run, items, constant, tmp_path):
+    notes = Notes()
+    train(run, items, folder=tmp_path, validate=constant, watcher=notes)
+    losses = [each[1] for each in notes.told if each[0] == "step"]
+    lines = Record(tmp_path / "record.jsonl").lines()
+    assert [line["loss"] for line in lines] == pytest.approx([sum(losses[i : i + 3]) / 3 for i in (0, 3, 6)])
+
+
+def test_the_folder_says_what_was_run(run, items, constant, tmp_path):
+    train(run, items, folder=tmp_path / "deep" / "run", validate=constant)
+    folder = tmp_path / "deep" / "run"
+    assert sorted(each.name for each in folder.iterdir()) == [
+        "best.pt",
+        "last.pt",
+        "record.jsonl",
+        "run.json",
+    ]
+    assert json.loads((folder / "run.json").read_text()) == run.to_dict()
+
+
+@pytest.mark.parametrize(
+    "size", [16, 2]
+)  # 3 and 24 steps an epoch, fewer and more than are looked at at once
+def test_a_watcher_is_told_of_every_step_and_epoch(run, items, constant, tmp_path, size):
+    notes, steps = Notes(), 48 // size
+    assert (steps < LOOK_EVERY) == (size == 16)
+    train(run.override([f"batches.size={size}"]), items, folder=tmp_path, validate=constant, watcher=notes)
+    assert notes.kinds() == ["begin", *(["step"] * steps + ["epoch"]) * 3, "end"]
+    assert notes.told[0] == ("begin", 3 * steps, 0)
+    assert all(
+        loss > 0 and speed > 0 for _, loss, speed in (each for each in notes.told if each[0] == "step")
+    )
+    assert [each[1] for each in notes.told if each[0] == "epoch"] == Record(tmp_path / "record.jsonl").lines()
+
+
+def test_a_watcher_hears_the_end_also_of_a_run_that_fails(run, items, measured, tmp_path):
+    notes = Notes()
+    with pytest.raises(SettingError):
+        train(run.override(["watch=x"]), items, folder=tmp_path, validate=measured(0.5), watcher=notes)
+    assert notes.kinds()[-1] == "end"
+
+
+# --- the same folder again ------------------------------------------------------------------------
+
+
+def test_a_finished_folder_gives_the_same_space_without_training(run, items, validate, tmp_path):
+    space = train(run, items, folder=tmp_path, validate=validate)
+    files = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
+
+    def never(space):
+        raise AssertionError("nothing is left to validate")
+
+    notes = Notes()
+    again = train(run, items, folder=tmp_path, validate=never, watcher=notes)
+    assert equal(space, again)
+    assert not again.training
+    assert notes.told == [("begin", 9, 9), ("end",)]
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == files
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ("epochs=4", "epochs"),
+        ("seed=1", "seed"),
+        ("optimiser.rate=0.04", "optimiser"),
+        ("terms.pair.weight=0.5", "terms"),
+        ("space.similarity.dropout=0.1", "space"),
+    ],
+)
+def test_other_settings_in_the_folder_are_refused_by_name(run, items, constant, tmp_path, change, name):
+    train(run.override(["epochs=1"]), items, folder=tmp_path, validate=constant)
+    files = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
+    with pytest.raises(TrainingError, match=rf"other settings \({name}\); choose another folder"):
+        train(run.override(["epochs=1", change]), items, folder=tmp_path, validate=constant)
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == files
+
+
+def test_other_data_in_the_folder_is_refused(run, items, constant, tmp_path):
+    train(run, items, folder=tmp_path, validate=constant)
+    files = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
+    inputs = items.inputs.clone()
+    inputs[0, 0] += 1e-6
+    other = Items(inputs, items.labels, items.classes, items.name)
+    with pytest.raises(TrainingError, match="holds a run on other data; choose another folder"):
+        train(run, other, folder=tmp_path, validate=constant)
+    renamed = Items(items.inputs, items.labels, items.classes, "the same under another name")
+    train(run, renamed, folder=tmp_path, validate=constant)
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == files
+
+
+@pytest.mark.parametrize("name", ["last.pt", "best.pt"])
+def test_a_damaged_checkpoint_is_a_sentence(run, items, constant, tmp_path, name):
+    space = train(run, items, folder=tmp_path, validate=constant)
+    (tmp_path / name).write_bytes(b"damaged")
+    with pytest.raises(TrainingError, match=rf"{name} cannot be read: it is damaged"):
+        train(run, items, folder=tmp_path, validate=constant)
+    for each in tmp_path.glob("*.pt"):  # what the message advises
+        each.unlink()
+    assert equal(train(run, items, folder=tmp_path, validate=constant), space)
+
+
+def test_a_removed_checkpoint_starts_again(run, items, constant, tmp_path):
+    space = train(run, items, folder=tmp_path, validate=constant)
+    (tmp_path / "last.pt").unlink()
+    again = train(run, items, folder=tmp_path, validate=constant)
+    assert equal(space, again)
+    assert [line["epoch"] for line in Record(tmp_path / "record.jsonl").lines()] == [1, 2, 3]
+
+
+# --- numbers that are none ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [16, 2])
+def test_a_broken_item_stops_the_run_at_its_step(run, items, constant, tmp_path, size):
+    inputs = items.inputs.clone()
+    inputs[30, 2] = float("nan")
+    broken = Items(inputs, items.labels, items.classes, "broken")
+    batches = Shuffled(items.labels, size=size, seed=0).batches(0)
+    step = next(number for number, batch in enumerate(batches, start=1) if 30 in batch.tolist())
+    with pytest.raises(TrainingError) as refusal:
+        train(run.override([f"batches.size={size}"]), broken, folder=tmp_path, validate=constant)
+    message = str(refusal.value)
+    assert f'the term "class" became nan at step {step} (epoch 1)' in message
+    assert "there is no checkpoint yet" in message
+    assert not (tmp_path / "last.pt").exists()
+
+
+def test_a_term_that_becomes_infinite_is_named(run, items, constant, tmp_path, monkeypatch):
+    real, calls = loop.loss_terms, []
+
+    def infinite(*arguments, **keywords):
+        calls.append(1)
+        costs = real(*arguments, **keywords)
+        return costs | ({"pair": costs["pair"] + torch.inf} if len(calls) == 5 else {})
+
+    monkeypatch.setattr(loop, "loss_terms", infinite)
+    with pytest.raises(TrainingError, match=r'the term "pair" became inf at step 5 \(epoch 2\)'):
+        train(run, items, folder=tmp_path, validate=constant)
+
+
+def test_a_run_that_diverges_later_names_the_last_good_checkpoint(run, items, constant, tmp_path):
+    """The rate explodes after the first epoch; what was saved then must stay good."""
+    changed = run.override(
+        ["schedule={name='multi-step', milestones=[1], factor=1e30}", "checkpoint_steps=1"]
+    )
+    changed = dataclasses.replace(changed, clip=None)
+    for _ in range(2):  # going on with the folder ends in the same place
+        with pytest.raises(TrainingError) as refusal:
+            train(changed, items, folder=tmp_path, validate=constant)
+        message = str(refusal.value)
+        assert "step 4" in message or "step 5" in message
+        assert "(epoch 2)" in message
+        assert f"the last good checkpoint is {tmp_path / 'last.pt'}" in message
+        assert "Lower optimiser.rate, set clip" in message
+        saved = load_checkpoint(tmp_path / "last.pt")
+        assert saved["progress"].step in (3, 4)
+        assert all(each.isfinite().all() for each in saved["states"]["space"].values())
+
+
+def test_weights_that_are_lost_by_the_very_last_step_are_not_saved(run, items, tmp_path):
+    """The loss is looked at before the step; only the weights tell that the step went wrong."""
+    changed = run.override(["optimiser.rate=3e38", "batches.size=48", "epochs=1", "clip=1e6"])
+    terms = {name: dataclasses.replace(term, weight=100.0) for name, term in changed.terms.items()}
+    changed = dataclasses.replace(changed, terms=terms)
+
+    def never(space):
+        raise AssertionError("such weights must not get as far as this")
+
+    with pytest.raises(TrainingError, match=r"the weights of the encoder .* after step 1 \(epoch 1\)"):
+        train(changed, items, folder=tmp_path, validate=never)
+    assert not (tmp_path / "last.pt").exists()
+
+
+# --- starting from a trained space ----------------------------------------------------------------
+
+
+@pytest.fixture
+def frozen(run):
+    """A run that learns nothing: what comes out went in."""
+    return run.override(["epochs=1", "optimiser.rate=0", "space.prototypes.momentum=1.0"])
+
+
+def test_start_gives_all_its_weights_where_the_classes_agree(run, frozen, items, constant, tmp_path):
+    start = fresh(run.override(["seed=5"]), items)
+    space = train(frozen, items, folder=tmp_path, validate=constant, start=start)
+    assert equal(space, start)
+    assert not equal(space, fresh(frozen, items))
+    assert space is not start
+
+
+def test_start_gives_encoder_and_similarity_to_other_classes(run, frozen, items, constant, tmp_path):
+    other = clusters(classes=6, items=4, dimension=6)
+    start = fresh(run.override(["seed=5"]), other)
+    space = train(frozen, items, folder=tmp_path, validate=constant, start=start)
+    assert equal(space.encoder, start.encoder)
+    assert equal(space.similarity, start.similarity)
+    assert equal(space.prototypes, fresh(frozen, items).prototypes)
+    assert space.classes == ["0", "1", "2", "3"]
+
+
+def test_classes_of_other_names_are_other_classes(run, frozen, items, constant, tmp_path):
+    named = Items(items.inputs, items.labels, ("a", "b", "c", "d"), "named")
+    start = fresh(run.override(["seed=5"]), named)
+    space = train(frozen, items, folder=tmp_path, validate=constant, start=start)
+    assert equal(space.encoder, start.encoder)
+    assert equal(space.prototypes, fresh(frozen, items).prototypes)
+
+
+def test_a_head_that_differs_starts_fresh(run, frozen, items, constant, tmp_path):
+    start = fresh(run.override(["seed=5", "space.auxiliary.bias=false"]), items)
+    space = train(frozen, items, folder=tmp_path, validate=constant, start=start)
+    assert equal(space.prototypes, start.prototypes)
+    assert equal(space.auxiliary, fresh(frozen, items).auxiliary)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("space.encoder.dimension=4", ["its encoder (MLP)", "this run's (MLP)"]),
+        ("space.encoder.hidden=[9]", ["its encoder (MLP)"]),
+        ("space.similarity.hidden=4", ["its similarity (PairsNetwork)", "this run's (PairsNetwork)"]),
+        ("space.similarity={name='Cosine'}", ["its similarity (Cosine)", "this run's (PairsNetwork)"]),
+    ],
+)
+def test_a_start_that_does_not_fit_is_refused(run, items, constant, tmp_path, change, words):
+    start = fresh(run.override([change]), items)
+    with pytest.raises(SettingError) as refusal:
+        train(run, items, folder=tmp_path, validate=constant, start=start)
+    for word in ["cannot start from that space", *words]:
+        assert word in str(refusal.value)
+
+
+# --- one step, looked at closely ------------------------------------------------------------------
+
+
+def moved(run, items, constant, tmp_path):
+    """How far one step takes the weights."""
+    one = run.override(["batches.size=48", "epochs=1", "optimiser.momentum=0", "optimiser.weight_decay=0"])
+    space, begin = train(one, items, folder=tmp_path, validate=constant), fresh(one, items)
+    gaps = [a - b for a, b in zip(space.parameters(), begin.parameters(), strict=True)]
+    return torch.cat([gap.detach().flatten() for gap in gaps]).norm().item()
+
+
+def test_clip_bounds_the_gradient_of_the_whole_space(run, items, constant, tmp_path):
+    run = run.override(["optimiser.rate=0.5"])
+    free = moved(dataclasses.replace(run, clip=None), items, constant, tmp_path / "free")
+    assert free > 0.5 * 0.2
+    clipped = moved(run.override(["clip=0.1"]), items, constant, tmp_path / "clipped")
+    assert clipped == pytest.approx(0.5 * 0.1, rel=1e-3)
+    loose = moved(run.override(["clip=1e6"]), items, constant, tmp_path / "loose")
+    assert loose == pytest.approx(free, rel=1e-6)
+
+
+def test_a_part_has_its_own_rate(run, items, constant, tmp_path):
+    changed = run.override(["optimiser.rates.encoder=0", "epochs=1"])
+    space, begin = train(changed, items, folder=tmp_path, validate=constant), fresh(changed, items)
+    assert equal(space.encoder, begin.encoder)
+    assert not equal(space.similarity, begin.similarity)
+
+
+def test_the_running_averages_move_with_every_batch(run, items, constant, tmp_path):
+    frozen = run.override(["optimiser.rate=0", "epochs=1", "space.encoder.dropout=0"])
+    space, begin = train(frozen, items, folder=tmp_path, validate=constant), fresh(frozen, items)
+    z, expected = begin.embed(items.inputs).detach(), begin.prototypes.vectors[:, 0].clone()
+    for batch in Shuffled(items.labels, size=16, seed=0).batches(0):
+        for label in set(items.labels[batch].tolist()):
+            mean = z[batch][items.labels[batch] == label].mean(0)
+            expected[label] = 0.9 * expected[label] + 0.1 * mean
+    torch.testing.assert_close(space.prototypes.vectors[:, 0], expected)
+
+
+def test_a_batch_without_any_pair_is_no_end(run, constant, tmp_path):
+    """Two items an epoch, of two classes: nothing to mine, nothing to pull together."""
+    lonely = clusters(classes=2, items=1, dimension=6)
+    changed = run.update({"space": {"similarity": {"name": "Euclidean"}}})
+    changed = dataclasses.replace(changed, terms={"triplet": Term("triplet", miner="hardest")})
+    train(changed, lonely, folder=tmp_path, validate=constant)
+    assert [line["loss"] for line in Record(tmp_path / "record.jsonl").lines()] == [0, 0, 0]
+
+
+# --- devices --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("device", "words"),
+    [
+        ("tpu", 'expected a device auto, cpu, cuda, mps or "cuda:1", got "tpu"'),
+        pytest.param(
+            "cuda",
+            "no CUDA device is available here; use --device cpu",
+            marks=pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device here"),
+        ),
+    ],
+)
+def test_a_device_that_is_not_there_is_refused_before_anything_is_written(
+    run, items, constant, tmp_path, device, words
+):
+    with pytest.raises(SettingError, match=words):
+        train(run, items, folder=tmp_path / "run", validate=constant, device=device)
+    assert not (tmp_path / "run").exists()
+
+
+def test_nothing_is_written_for_a_run_that_cannot_be_built(run, items, constant, tmp_path):
+    with pytest.raises(SettingError):
+        train(run.override(["space.encoder.hiden=3"]), items, folder=tmp_path / "run", validate=constant)
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,259 @@
+"""A run is plain typed values: written down, read back, overridden, and refused where it makes no sense."""
+
+import json
+import tomllib
+from dataclasses import FrozenInstanceError, replace
+
+import pytest
+
+from samekind import recipes
+from samekind.errors import SettingError
+from samekind.training import Batches, Head, Optimiser, Part, Parts, Penalty, Run, Schedule, Term
+
+SHAPES = [(6,), (1, 8, 8), (1, 28, 28), (3, 32, 32), (3, 64, 64)]
+
+
+@pytest.fixture
+def prototypical():
+    return recipes.prototypical((1, 8, 8))
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("recipe", recipes.RECIPES)
+def test_a_run_is_what_its_dictionary_says_also_through_json(recipe, shape):
+    run = getattr(recipes, recipe)(shape)
+    assert Run.from_dict(run.to_dict()) == run
+    assert Run.from_dict(json.loads(json.dumps(run.to_dict()))) == run
+
+
+def test_a_run_with_every_setting_away_from_its_default_comes_back():
+    run = Run(
+        recipe="mine",
+        space=Parts(
+            Part("MLP", {"dimension": 4, "hidden": [3]}),
+            Part("Cosine", {"scale": {"name": "LearnedScale", "initial": 5.0}}),
+            Part("LearnedProxies", {"count": 2, "pooling": "max"}),
+            Head(Part("Dot"), Part("LearnedProxies"), Part("MLP", {"dimension": 2}), True, True),
+        ),
+        terms={"class": Term("softmax", "prototypes", "hardest", "one", 0.5, {"smoothing": 0.1})},
+        penalties={"spread": Penalty("spread", 0.3)},
+        batches=Batches("Balanced", {"classes": 2, "items": 3}),
+        optimiser=Optimiser("Adam", 0.1, 0.2, 0.3, True, {"encoder": 0.4}),
+        schedule=Schedule("multi-step", 0.5, (2, 3), 4, 5),
+        epochs=6,
+        seed=7,
+        clip=8.0,
+        precision="32-true",
+        watch="accuracy",
+        better="higher",
+        checkpoint_steps=9,
+    )
+    assert Run.from_dict(json.loads(json.dumps(run.to_dict()))) == run
+
+
+def test_arguments_lie_flat_beside_the_name(prototypical):
+    values = prototypical.to_dict()
+    similarity = prototypical.space.similarity
+    assert values["space"]["similarity"] == {"name": "PairsNetwork", **similarity.arguments}
+    assert set(similarity.arguments) == {"hidden", "depth", "dropout"}
+    assert values["terms"]["pair"]["smoothing"] == prototypical.terms["pair"].arguments["smoothing"]
+    assert values["batches"] == {"sampler": "Shuffled", **prototypical.batches.arguments}
+    assert values["schedule"]["milestones"] == list(prototypical.schedule.milestones)
+
+
+def test_a_run_does_not_change(prototypical):
+    with pytest.raises(FrozenInstanceError):
+        prototypical.epochs = 3
+
+
+@pytest.mark.parametrize(
+    ("assignment", "look", "expected"),
+    [
+        ("space.similarity.hidden=32", lambda run: run.space.similarity.arguments["hidden"], 32),
+        ("space.encoder.width = 4", lambda run: run.space.encoder.arguments["width"], 4),
+        ("terms.pair.weight=0.5", lambda run: run.terms["pair"].weight, 0.5),
+        ("terms.pair.weight=2", lambda run: run.terms["pair"].weight, 2.0),
+        ("terms.pair.weighting=triplets", lambda run: run.terms["pair"].arguments["weighting"], "triplets"),
+        ("terms.class.smoothing=0.0", lambda run: run.terms["class"].arguments["smoothing"], 0.0),
+        ("optimiser.name=Adam", lambda run: run.optimiser.name, "Adam"),
+        ('optimiser.name="Adam"', lambda run: run.optimiser.name, "Adam"),
+        ("optimiser.rates.encoder=0.001", lambda run: run.optimiser.rates, {"encoder": 0.001}),
+        ("optimiser.nesterov=true", lambda run: run.optimiser.nesterov, True),
+        ("schedule.milestones=[1, 2]", lambda run: run.schedule.milestones, (1, 2)),
+        ("watch=eer cosine", lambda run: run.watch, "eer cosine"),
+        ("clip=1", lambda run: run.clip, 1.0),
+        ("seed=-3", lambda run: run.seed, -3),
+        ("batches.size=16", lambda run: run.batches.arguments, {"size": 16}),
+        (
+            'space.similarity={name = "Cosine"}',
+            lambda run: run.space.similarity,
+            Part("Cosine"),
+        ),
+        (
+            'batches={sampler = "Balanced", classes = 2, items = 3}',
+            lambda run: run.batches,
+            Batches("Balanced", {"classes": 2, "items": 3}),
+        ),
+    ],
+)
+def test_override_sets_one_thing(prototypical, assignment, look, expected):
+    changed = prototypical.override([assignment])
+    assert look(changed) == expected
+    assert type(look(changed)) is type(expected)
+
+
+def test_override_changes_nothing_else(prototypical):
+    changed = prototypical.override(["terms.pair.weight=0.5"])
+    terms = prototypical.terms | {"pair": replace(prototypical.terms["pair"], weight=0.5)}
+    assert changed == replace(prototypical, terms=terms)
+    assert prototypical.override([]) == prototypical
+
+
+def test_later_overrides_win(prototypical):
+    assert prototypical.override(["epochs=2", "epochs=3"]).epochs == 3
+
+
+@pytest.mark.parametrize(
+    ("assignment", "words"),
+    [
+        ("epochs", ['expected name=value, got "epochs"']),
+        ("epoch=3", ['"epoch"', 'did you mean "epochs"?']),
+        ("optimiser.rat=1", ["run.optimiser", '"rat"', 'did you mean "rate"?']),
+        ("optimizer.rate=1", ['no table "optimizer"', 'did you mean "optimiser"?']),
+        ("terms.pairs.weight=1", ['no table "pairs"', 'did you mean "pair"?']),
+        ("optimiser.name=Adamm", ["run.optimiser.name", 'did you mean "Adam"?']),
+        ("schedule.name=plateu", ["run.schedule.name", 'did you mean "plateau"?']),
+        ("terms.pair.against=batches", ["run.terms.pair.against", 'did you mean "batch"?']),
+        ("epochs=three", ["run.epochs", "a whole number", "'three'"]),
+        ("epochs=3.0", ["run.epochs", "a whole number", "3.0"]),
+        ("epochs=true", ["run.epochs", "a whole number", "True"]),
+        ("epochs=", ["run.epochs", "a whole number", "''"]),
+        ("optimiser.rate=fast", ["run.optimiser.rate", "a number", "'fast'"]),
+        ("optimiser.nesterov=1", ["run.optimiser.nesterov", "true or false", "1"]),
+        ("schedule.milestones=3", ["run.schedule.milestones", "a list", "3"]),
+        ("optimiser.rates.encoder=slow", ["run.optimiser.rates.encoder", "a number", "'slow'"]),
+        ("space.similarity=Cosine", ["run.space.similarity", "a table", "'Cosine'"]),
+        ("terms={}", ["run.terms", "at least one term"]),
+    ],
+)
+def test_an_override_that_makes_no_sense_is_refused(prototypical, assignment, words):
+    with pytest.raises(SettingError) as refusal:
+        prototypical.override([assignment])
+    for word in words:
+        assert word in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("assignment", "place"),
+    [
+        ("epochs=0", "run.epochs"),
+        ("epochs=-1", "run.epochs"),
+        ("checkpoint_steps=-1", "run.checkpoint_steps"),
+        ("clip=0", "run.clip"),
+        ("clip=-1.0", "run.clip"),
+        ("clip=nan", "run.clip"),
+        ("optimiser.rate=-0.1", "run.optimiser.rate"),
+        ("optimiser.rate=nan", "run.optimiser.rate"),
+        ("optimiser.rate=inf", "run.optimiser.rate"),
+        ("optimiser.rates.encoder=-1", "run.optimiser.rates.encoder"),
+        ("optimiser.weight_decay=-1", "run.optimiser.weight_decay"),
+        ("optimiser.momentum=-1", "run.optimiser.momentum"),
+        ("schedule={name = 'plateau', factor = 1.0}", "run.schedule.factor"),
+        ("schedule.factor=-0.5", "run.schedule.factor"),
+        ("schedule.patience=-1", "run.schedule.patience"),
+        ("schedule.warmup=0", "run.schedule.warmup"),
+    ],
+)
+def test_an_impossible_value_is_refused_by_its_name(prototypical, assignment, place):
+    with pytest.raises(SettingError, match=rf"^{place}: expected .*, got "):
+        prototypical.override([assignment])
+
+
+def test_impossible_values_are_refused_however_a_run_is_made(prototypical):
+    with pytest.raises(SettingError, match=r"run\.epochs: expected a number from 1 up, got 0"):
+        replace(prototypical, epochs=0)
+    with pytest.raises(SettingError, match=r"run\.terms: expected at least one term"):
+        replace(prototypical, terms={})
+
+
+def test_the_least_values_are_allowed(prototypical):
+    least = ["epochs=1", "checkpoint_steps=0", "clip=0.001", "optimiser.rate=0", "schedule.warmup=1"]
+    assert prototypical.override(least).epochs == 1
+
+
+def test_nesterov_needs_a_momentum(prototypical):
+    with pytest.raises(SettingError, match=r"run\.optimiser\.nesterov.*momentum"):
+        prototypical.override(["optimiser.nesterov=true", "optimiser.momentum=0"])
+
+
+def test_a_term_and_a_penalty_may_not_share_a_name(prototypical):
+    with pytest.raises(SettingError, match=r"run\.penalties: .*pair"):
+        replace(prototypical, penalties={"pair": Penalty("spread")})
+
+
+def test_update_lays_a_table_over_the_run(prototypical):
+    table = tomllib.loads("""
+        epochs = 5
+        [space.similarity]
+        hidden = 32
+        [terms.pair]
+        weight = 0.5
+        [optimiser.rates]
+        encoder = 0.001
+    """)
+    changed = prototypical.update(table)
+    assert changed.epochs == 5
+    assert changed.space.similarity.arguments == prototypical.space.similarity.arguments | {"hidden": 32}
+    assert changed.terms["pair"] == replace(prototypical.terms["pair"], weight=0.5)
+    assert changed.terms["class"] == prototypical.terms["class"]
+    assert changed.optimiser == replace(prototypical.optimiser, rates={"encoder": 0.001})
+    assert prototypical.update({}) == prototypical
+
+
+@pytest.mark.parametrize(
+    ("table", "look", "expected"),
+    [
+        ({"space": {"similarity": {"name": "Cosine"}}}, lambda run: run.space.similarity, Part("Cosine")),
+        (
+            {"space": {"similarity": {"name": "PairsNetwork", "hidden": 8}}},
+            lambda run: run.space.similarity,
+            Part("PairsNetwork", recipes.prototypical((6,)).space.similarity.arguments | {"hidden": 8}),
+        ),
+        (
+            {"terms": {"pair": {"loss": "triplet", "margin": 0.2}}},
+            lambda run: run.terms["pair"],
+            Term("triplet", arguments={"margin": 0.2}),
+        ),
+        (
+            {"batches": {"sampler": "Balanced", "classes": 3}},
+            lambda run: run.batches,
+            Batches("Balanced", {"classes": 3}),
+        ),
+        ({"schedule": {"name": "constant"}}, lambda run: run.schedule, Schedule()),
+        (
+            {"terms": {"extra": {"loss": "triplet"}}},
+            lambda run: list(run.terms),
+            ["class", "pair", "auxiliary", "extra"],
+        ),
+    ],
+)
+def test_update_replaces_a_part_wholly_when_its_name_changes(prototypical, table, look, expected):
+    assert look(prototypical.update(table)) == expected
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"epoch": 3}, ['"epoch"', 'did you mean "epochs"?']),
+        ({"optimiser": {"rat": 3}}, ["run.optimiser", 'did you mean "rate"?']),
+        ({"optimiser": 3}, ["run.optimiser", "a table of settings"]),
+        ({"space": {"encodr": {"name": "MLP"}}}, ["run.space", 'did you mean "encoder"?']),
+        ({"terms": {"new": {"weight": 1.0}}}, ["run.terms.new", "missing loss"]),
+        ({"penalties": {"spread": {"penalty": "spread", "wieght": 1}}}, ['did you mean "weight"?']),
+    ],
+)
+def test_a_table_with_a_mistake_is_refused(prototypical, table, words):
+    with pytest.raises(SettingError) as refusal:
+        prototypical.update(table)
+    for word in words:
+        assert word in str(refusal.value)
