@@ -295,8 +295,10 @@ for line in sys.stdin:
     folder, last_words = line.rstrip("\\n").split("\\t")
     child = os.fork()
     if child:
-        _, status = os.waitpid(child, 0)
-        print("ended", os.waitstatus_to_exitcode(status), flush=True)
+        end = os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+        print("ended", end.si_status if end.si_code == os.CLD_EXITED else -end.si_status, flush=True)
+        sys.stdin.readline()  # until then its number is not given to another process
+        os.waitpid(child, 0)
         continue
     print("born", os.getpid(), flush=True)
     voice = Voice(last_words)
@@ -330,17 +332,23 @@ class House:
                 return line.strip()
         raise AssertionError(f"the process ended before it said {words}")
 
+    def end(self):
+        """The exit status of a life, once it has ended."""
+        status = int(self.hear("ended").split()[1])
+        print("buried", file=self.process.stdin, flush=True)
+        return status
+
     def live(self, folder):
         """Train to the end."""
         self.begin(folder)
-        assert self.hear("ended") == "ended 0"
+        assert self.end() == 0
 
     def die(self, folder, last_words):
         """Train until these words are said, and be killed."""
         child = self.begin(folder, last_words)
         assert self.hear(f"{last_words}\n", "ended") == last_words
         os.kill(child, signal.SIGKILL)
-        assert self.hear("ended") == f"ended {-signal.SIGKILL}"
+        assert self.end() == -signal.SIGKILL
 
     def close(self):
         self.process.kill()
@@ -384,8 +392,8 @@ def test_a_process_killed_at_any_moment_whatever_ends_as_an_unbroken_one(houses,
         house = chance.choice(houses)
         child = house.begin(tmp_path / "broken")
         time.sleep(chance.uniform(0.05, 0.3))
-        os.kill(child, signal.SIGKILL)  # one that has ended still waits to be killed: its parent is slower
-        if house.hear("ended") == "ended 0":
+        os.kill(child, signal.SIGKILL)
+        if house.end() == 0:
             break
         kills += 1
         assert kills < 300

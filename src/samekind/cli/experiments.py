@@ -37,7 +37,9 @@ def run_named(name: str, shape: Sequence[int], changes: Sequence[str], *, seed: 
         table = _read_toml(Path(name))
         if "recipe" not in table:
             known = ", ".join(recipes.RECIPES)
-            raise SettingError(f'{name} names no recipe; add a line such as recipe = "triplet" (one of {known})')
+            raise SettingError(
+                f'{name} names no recipe; add a line such as recipe = "triplet" (one of {known})'
+            )
     recipe = table["recipe"]
     if recipe not in recipes.RECIPES:
         raise SettingError(f'there is no recipe "{recipe}"; {nearest(str(recipe), recipes.RECIPES)}')
@@ -101,7 +103,9 @@ def _read_data(folder: Path) -> dict[str, Any] | None:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise SpaceError(f"{path} is damaged ({error}); restore it or train again in another folder") from error
+        raise SpaceError(
+            f"{path} is damaged ({error}); restore it or train again in another folder"
+        ) from error
     if not isinstance(content, dict) or not isinstance(content.get("data"), str):
         raise SpaceError(f"{path} was not written by samekind; choose another folder")
     return content

@@ -29,11 +29,9 @@ def write_report(
     """
     if not systems:
         raise ValueError("expected at least one system to report on, got none")
-    sets = {
-        name: measure(systems, items)
-        for name, items in (("seen", seen), ("unseen", unseen))
-        if items is not None
-    }
+    sets = {"seen": measure(systems, seen)}
+    if unseen is not None and len(unseen):
+        sets["unseen"] = measure(systems, unseen)
     content = [
         answers_section(systems, sets),
         training_section(systems),

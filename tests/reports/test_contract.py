@@ -1,0 +1,57 @@
+"""What every plot of the room promises; a new one is covered by being exported and given an example here."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+from matplotlib.figure import Figure
+
+from samekind import reports
+from samekind.inference import Trials
+from samekind.measures import error_rates
+from samekind.reports.picture import picture
+from samekind.space import Decision
+
+NO_PLOTS = {"System", "plane", "write_report"}
+SCORES, SAME = torch.tensor([0.9, 0.4, 0.6, 0.1]), torch.tensor([True, True, False, False])
+ENTRY = {"epoch": 1, "loss": 1.0, "terms": {"$a": 1.0, "b_^": 0.0}, "validation": {"eer": 0.0}, "best": True}
+# Names a formula or a tag could be made of.
+AWKWARD = ["$x^", "<b>&"]
+
+EXAMPLES = {
+    "confusion_matrix": lambda: (torch.tensor([[2, 1], [0, 3]]), AWKWARD),
+    "embedding_map": lambda: (torch.rand(4, 2), torch.tensor([0, 0, 1, 1]), AWKWARD, ["<b>&"]),
+    "error_tradeoff": lambda: ({"$x^": error_rates(SCORES, SAME)},),
+    "neighbour_grid": lambda: (torch.rand(4, 1, 2, 2), torch.tensor([0, 0, 1, 1]), AWKWARD, torch.tensor([[1, 2]])),
+    "score_histogram": lambda: (Trials(SCORES, SAME), Decision("cosine", 0.5, "eer", "x", 0.0, 0.0)),
+    "training_curves": lambda: ({"$x^": [ENTRY]},),
+}
+
+
+@pytest.fixture(params=sorted(set(reports.__all__) - NO_PLOTS))
+def figure(request):
+    more = {"queries": torch.tensor([0])} if request.param == "neighbour_grid" else {}
+    return getattr(reports, request.param)(*EXAMPLES[request.param](), **more)
+
+
+def test_a_plot_is_a_figure_that_can_be_drawn(figure, tmp_path):
+    assert isinstance(figure, Figure)
+    figure.savefig(tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 1000
+
+
+def test_a_plot_is_drawn_the_same_way_every_time(figure):
+    assert picture(figure, name="a", description="") == picture(figure, name="a", description="")
+
+
+def test_every_name_is_what_it_says():
+    for name in reports.__all__:
+        assert getattr(reports, name).__name__ == name
+
+
+def test_matplotlib_is_not_loaded_before_something_is_drawn():
+    """It takes seconds, and a report is asked for at the end if at all."""
+    script = "import sys, samekind.reports; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,73 @@
+"""The grid of neighbours: the right pictures in the right frames."""
+
+import numpy as np
+import pytest
+import torch
+
+from samekind.reports import neighbour_grid
+from samekind.reports.style import INK, RIGHT, WRONG
+
+LABELS = torch.tensor([0, 0, 1, 1])
+CLASSES = ["cat", "a very long name"]
+QUERIES, INDICES = torch.tensor([0, 3]), torch.tensor([[1, 2], [2, 0]])
+
+
+def pictures(low=0.0, high=1.0, channels=1):
+    """Four pictures of one grey each, from low to high."""
+    return torch.linspace(low, high, 4)[:, None, None, None].expand(4, channels, 5, 6)
+
+
+def grid(inputs):
+    return neighbour_grid(inputs, LABELS, CLASSES, INDICES, queries=QUERIES)
+
+
+def test_a_row_is_the_query_and_its_neighbours():
+    axes = grid(pictures()).axes[0]
+    shades = [float(np.mean(image.get_array())) for image in axes.images]
+    assert shades == pytest.approx([0, 1 / 3, 2 / 3, 1, 2 / 3, 0])
+    rows = [image.get_extent()[3] for image in axes.images]
+    assert rows == sorted(rows) and rows[0] == rows[2] != rows[3]
+
+
+def test_right_and_wrong_differ_by_mark_as_well_as_by_colour():
+    axes = grid(pictures()).axes[0]
+    frames = [patch.get_edgecolor() for patch in axes.patches]
+    words = [(text.get_text(), text.get_color()) for text in axes.texts][: len(frames)]
+    assert words == [
+        ("cat", INK),
+        ("✓ cat", RIGHT),
+        ("✗ a very …", WRONG),
+        ("a very …", INK),
+        ("✓ a very …", RIGHT),
+        ("✗ cat", WRONG),
+    ]
+    assert frames[1] == frames[4] != frames[2] == frames[5]
+
+
+@pytest.mark.parametrize(("low", "high"), [(-3.0, 2.0), (0.0, 255.0)])
+def test_other_ranges_are_squeezed_into_what_can_be_shown(low, high):
+    shades = [float(np.mean(image.get_array())) for image in grid(pictures(low, high)).axes[0].images]
+    assert shades == pytest.approx([0, 1 / 3, 2 / 3, 1, 2 / 3, 0], abs=1e-6)
+
+
+def test_pictures_that_are_all_the_same_are_no_trouble():
+    grid(pictures(-1.0, -1.0)).draw_without_rendering()
+
+
+def test_colours_stay_colours():
+    inputs = torch.zeros(4, 3, 5, 6)
+    inputs[:, 1] = 0.5
+    image = grid(inputs).axes[0].images[0].get_array()
+    assert image.shape == (5, 6, 3)
+    assert image[0, 0].tolist() == [0, 0.5, 0]
+
+
+@pytest.mark.parametrize("shape", [(4, 7), (4, 5, 6), (4, 2, 5, 6)])
+def test_what_is_no_picture_gives_no_grid(shape):
+    assert grid(torch.rand(shape)) is None
+
+
+def test_no_query_gives_no_grid():
+    nobody = torch.empty(0, dtype=torch.int64)
+    empty = torch.empty(0, 2, dtype=torch.int64)
+    assert neighbour_grid(pictures(), LABELS, CLASSES, empty, queries=nobody) is None

@@ -1,0 +1,83 @@
+"""The histogram of scores: both densities, the threshold, and the errors counted by hand."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from samekind.inference import Trials
+from samekind.reports import score_histogram
+from samekind.reports.score_histogram import bin_edges
+from samekind.space import Decision
+
+
+def decision(threshold):
+    return Decision("cosine", threshold, "eer", "ten pairs", 0.0, 0.0)
+
+
+def texts(figure):
+    return [text.get_text() for text in figure.axes[0].texts]
+
+
+def densities(figure):
+    """The outlines by name: values and edges."""
+    return {patch.get_label(): patch.get_data() for patch in figure.axes[0].patches if not patch.get_fill()}
+
+
+SCORES = torch.tensor([0.9, 0.8, 0.7, 0.2, 0.6, 0.3, 0.1, 0.0, 0.05])
+SAME = torch.tensor([True] * 4 + [False] * 5)
+
+
+def test_the_two_error_rates_are_those_counted_by_hand():
+    # Below 0.5 lies one same pair of four, at or above it one different pair of five.
+    words = texts(score_histogram(Trials(SCORES, SAME), decision(0.5)))
+    assert {"same, called different: 25.00 %", "different, called same: 20.00 %", "threshold 0.5"} <= set(words)
+
+
+def test_a_score_at_the_threshold_is_called_the_same():
+    words = texts(score_histogram(Trials(torch.tensor([0.5, 0.5]), torch.tensor([True, False])), decision(0.5)))
+    assert {"same, called different: 0.00 %", "different, called same: 100.00 %"} <= set(words)
+
+
+def test_each_kind_is_a_density_of_its_own():
+    for values, edges, _ in densities(score_histogram(Trials(SCORES, SAME), decision(0.5))).values():
+        assert (values * np.diff(edges)).sum() == pytest.approx(1)
+
+
+def test_the_darker_areas_are_the_errors():
+    figure = score_histogram(Trials(SCORES, SAME), decision(0.5))
+    dark = [patch.get_data() for patch in figure.axes[0].patches if patch.get_fill() and patch.get_alpha() > 0.5]
+    shares = [(data.values * np.diff(data.edges)).sum() for data in dark]
+    assert shares == [pytest.approx(0.2), pytest.approx(0.25)]
+
+
+@pytest.mark.parametrize("threshold", [None, 0.5, 0.123, 0.9, 0.0, -3.0, math.inf])
+def test_bins_hold_every_score_and_break_at_the_threshold(threshold):
+    edges = bin_edges(SCORES.double(), threshold)
+    assert np.histogram(SCORES.double().numpy(), bins=edges)[0].sum() == len(SCORES)
+    if threshold is not None and 0 <= threshold <= 0.9:
+        assert threshold in edges
+
+
+def test_one_kind_alone_is_drawn_alone():
+    figure = score_histogram(Trials(SCORES, torch.ones_like(SAME)), decision(0.5))
+    assert list(densities(figure)) == ["same"]
+    assert not any(words.startswith("different") for words in texts(figure))
+
+
+def test_without_a_decision_there_is_no_threshold():
+    figure = score_histogram(Trials(SCORES, SAME), None)
+    assert sorted(texts(figure)) == ["different", "same"]
+    assert not figure.axes[0].lines
+
+
+def test_a_threshold_that_accepts_nothing_is_no_line():
+    figure = score_histogram(Trials(SCORES, SAME), decision(math.inf))
+    assert "same, called different: 100.00 %" in texts(figure)
+    assert not figure.axes[0].lines
+
+
+def test_no_pair_at_all_is_refused():
+    with pytest.raises(ValueError, match="at least one pair"):
+        score_histogram(Trials(torch.empty(0), torch.empty(0, dtype=torch.bool)), decision(0.5))

@@ -1,0 +1,76 @@
+"""Training curves: the lines that were recorded, where they were recorded."""
+
+import pytest
+
+from samekind.reports import training_curves
+
+
+def lines(axes):
+    """Label to points of the lines that have a name."""
+    found = {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
+    return {name: list(zip(*map(list, line.get_data()), strict=True)) for name, line in found.items()}
+
+
+def test_there_is_a_row_of_two_panels_for_each_record(record):
+    figure = training_curves({"one": record, "other": record[:1]})
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        "one: training loss",
+        "one: validation EER, %",
+        "other: training loss",
+        "other: validation EER, %",
+    ]
+
+
+def test_the_loss_its_terms_and_the_errors_are_drawn(record):
+    left, right = training_curves({"one": record}).axes
+    assert lines(left) == {
+        "total": [(1, 3.0), (2, 1.5), (3, 1.0)],
+        "pair": [(1, 1.0), (2, 0.5), (3, 1 / 3)],
+        "class": [(1, 2.0), (2, 1.0), (3, 2 / 3)],
+    }
+    errors = lines(right)
+    assert list(errors) == ["similarity", "cosine"]
+    assert errors["cosine"] == [(1, 40.0), (2, 20.0), (3, pytest.approx(40 / 3))]
+
+
+def test_the_last_best_epoch_is_marked_in_both_panels(record):
+    for axes in training_curves({"one": record}).axes:
+        assert [line.get_xdata() for line in axes.lines if len(set(line.get_xdata())) == 1] == [[2, 2]]
+        assert [text.get_text() for text in axes.texts] == ["kept: epoch 2"]
+
+
+def test_no_epoch_is_marked_where_none_was_called_best(record):
+    entries = [{**entry, "best": False} for entry in record]
+    assert all(not axes.texts for axes in training_curves({"one": entries}).axes)
+
+
+def test_a_single_term_is_not_drawn_over_the_total(record):
+    entries = [{**entry, "terms": {"only": entry["loss"]}} for entry in record]
+    assert list(lines(training_curves({"one": entries}).axes[0])) == ["total"]
+
+
+def test_the_lowest_error_is_drawn_where_it_is_the_only_one(record):
+    entries = [{**entry, "validation": {"eer": 0.0}} for entry in record]
+    axes = training_curves({"one": entries}).axes[1]
+    assert lines(axes) == {"lowest": [(1, 0.0), (2, 0.0), (3, 0.0)]}
+    assert axes.get_ylim()[0] == 0 < axes.get_ylim()[1]
+
+
+def test_all_error_panels_have_one_scale(record):
+    worse = [{**entry, "validation": {"eer": 0.5}} for entry in record]
+    figure = training_curves({"one": record, "other": worse})
+    assert figure.axes[1].get_ylim() == figure.axes[3].get_ylim() == (0, pytest.approx(55))
+    assert figure.axes[0].get_ylim() != figure.axes[1].get_ylim()
+
+
+def test_tick_labels_do_not_touch(record):
+    axes = training_curves({"one": record}).axes[1]
+    places = sorted(tick**0.5 for tick in axes.get_yticks())
+    assert places[0] == 0 and len(places) > 3
+    assert min(b - a for a, b in zip(places, places[1:], strict=False)) > 0.06 * axes.get_ylim()[1] ** 0.5
+
+
+def test_a_record_without_an_epoch_is_left_out(record):
+    assert len(training_curves({"empty": [], "one": record}).axes) == 2
+    with pytest.raises(ValueError, match="expected a record with at least one epoch"):
+        training_curves({"empty": []})
