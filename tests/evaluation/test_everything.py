@@ -6,10 +6,11 @@ from torch import nn
 
 from samekind.data import clusters
 from samekind.encoders import MLP
+from samekind.errors import DataError
 from samekind.evaluation import classification, clustering, evaluate, few_shot, retrieval, verification
 from samekind.inference import embed, settle
 from samekind.prototypes import LearnedProxies, SupportMeans
-from samekind.similarities import Dot, PairsNetwork
+from samekind.similarities import Cosine, Dot, PairsNetwork
 from samekind.space import AuxiliaryHead, MetricSpace
 
 SEEN = clusters(classes=3, items=20, dimension=4, spread=0.8)
@@ -72,3 +73,17 @@ def test_a_space_on_a_device_says_the_same():
     assert [row[:4] for row in here] == [row[:4] for row in there]
     # A score may differ in its last bits, and with it one trial in a hundred.
     assert [row.value for row in there] == pytest.approx([row.value for row in here], abs=0.02)
+
+
+def test_a_small_set_gets_fewer_queries_and_no_shots_it_cannot_have():
+    items = clusters(classes=3, items=4, dimension=6, seed=0)
+    space = MetricSpace(MLP(inputs=6, dimension=5), Cosine(), SupportMeans(dimension=5)).eval()
+    rows = evaluate(space, {"few": items}, tasks=5)
+    assert {row.measure for row in rows if row.question == "few-shot"} == {"3-way 1-shot"}
+
+
+def test_a_set_with_nothing_to_compare_is_refused():
+    items = clusters(classes=2, items=4, dimension=6, seed=0)
+    space = MetricSpace(MLP(inputs=6, dimension=5), Cosine(), SupportMeans(dimension=5)).eval()
+    with pytest.raises(DataError, match="two classes"):
+        evaluate(space, {"one": items.only([items.classes[0]])}, tasks=5)

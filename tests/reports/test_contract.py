@@ -23,7 +23,12 @@ EXAMPLES = {
     "confusion_matrix": lambda: (torch.tensor([[2, 1], [0, 3]]), AWKWARD),
     "embedding_map": lambda: (torch.rand(4, 2), torch.tensor([0, 0, 1, 1]), AWKWARD, ["<b>&"]),
     "error_tradeoff": lambda: ({"$x^": error_rates(SCORES, SAME)},),
-    "neighbour_grid": lambda: (torch.rand(4, 1, 2, 2), torch.tensor([0, 0, 1, 1]), AWKWARD, torch.tensor([[1, 2]])),
+    "neighbour_grid": lambda: (
+        torch.rand(4, 1, 2, 2),
+        torch.tensor([0, 0, 1, 1]),
+        AWKWARD,
+        torch.tensor([[1, 2]]),
+    ),
     "score_histogram": lambda: (Trials(SCORES, SAME), Decision("cosine", 0.5, "eer", "x", 0.0, 0.0)),
     "training_curves": lambda: ({"$x^": [ENTRY]},),
 }
@@ -53,5 +58,7 @@ def test_every_name_is_what_it_says():
 def test_matplotlib_is_not_loaded_before_something_is_drawn():
     """It takes seconds, and a report is asked for at the end if at all."""
     script = "import sys, samekind.reports; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
     assert done.stdout.strip() == "False"

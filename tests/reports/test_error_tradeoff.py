@@ -38,14 +38,26 @@ def test_the_curve_is_made_of_the_rates_on_normal_deviate_axes():
     scores, same = trials(1.0)
     rates = error_rates(scores, same)
     drawn = curve(error_tradeoff({"mine": rates}))
-    pairs = {(round(x, 6), round(y, 6)) for x, y in zip(*drawn, strict=True) if 0.02 < min(x, y) and max(x, y) < 0.9}
+    pairs = {
+        (round(x, 6), round(y, 6))
+        for x, y in zip(*drawn, strict=True)
+        if 0.02 < min(x, y) and max(x, y) < 0.9
+    }
     known = zip(rates.false_accepts.tolist(), rates.false_rejects.tolist(), strict=True)
     assert len(pairs) > 20
     assert pairs <= {(round(x, 6), round(y, 6)) for x, y in known}
 
 
 def test_ticks_are_in_per_cent_and_begin_with_what_is_lower():
-    assert ticks(error_tradeoff({"mine": error_rates(*trials(2.0))})) == ["<1", "1", "2", "5", "10", "20", "40"]
+    assert ticks(error_tradeoff({"mine": error_rates(*trials(2.0))})) == [
+        "<1",
+        "1",
+        "2",
+        "5",
+        "10",
+        "20",
+        "40",
+    ]
 
 
 def test_a_curve_without_errors_is_drawn_along_the_ground():
@@ -69,7 +81,9 @@ def test_a_curve_that_is_always_wrong_is_drawn_too():
 
 def test_coinciding_curves_can_be_told_apart():
     rates = error_rates(*trials(1.0))
-    lines = [each for each in error_tradeoff({"a": rates, "b": rates}).axes[0].lines if "EER" in each.get_label()]
+    lines = [
+        each for each in error_tradeoff({"a": rates, "b": rates}).axes[0].lines if "EER" in each.get_label()
+    ]
     assert lines[0].get_color() != lines[1].get_color()
     assert lines[0].get_linestyle() == "-" != lines[1].get_linestyle()
     assert lines[0].get_zorder() < lines[1].get_zorder()

@@ -32,11 +32,15 @@ SAME = torch.tensor([True] * 4 + [False] * 5)
 def test_the_two_error_rates_are_those_counted_by_hand():
     # Below 0.5 lies one same pair of four, at or above it one different pair of five.
     words = texts(score_histogram(Trials(SCORES, SAME), decision(0.5)))
-    assert {"same, called different: 25.00 %", "different, called same: 20.00 %", "threshold 0.5"} <= set(words)
+    assert {"same, called different: 25.00 %", "different, called same: 20.00 %", "threshold 0.5"} <= set(
+        words
+    )
 
 
 def test_a_score_at_the_threshold_is_called_the_same():
-    words = texts(score_histogram(Trials(torch.tensor([0.5, 0.5]), torch.tensor([True, False])), decision(0.5)))
+    words = texts(
+        score_histogram(Trials(torch.tensor([0.5, 0.5]), torch.tensor([True, False])), decision(0.5))
+    )
     assert {"same, called different: 0.00 %", "different, called same: 100.00 %"} <= set(words)
 
 
@@ -47,7 +51,9 @@ def test_each_kind_is_a_density_of_its_own():
 
 def test_the_darker_areas_are_the_errors():
     figure = score_histogram(Trials(SCORES, SAME), decision(0.5))
-    dark = [patch.get_data() for patch in figure.axes[0].patches if patch.get_fill() and patch.get_alpha() > 0.5]
+    dark = [
+        patch.get_data() for patch in figure.axes[0].patches if patch.get_fill() and patch.get_alpha() > 0.5
+    ]
     shares = [(data.values * np.diff(data.edges)).sum() for data in dark]
     assert shares == [pytest.approx(0.2), pytest.approx(0.25)]
 

@@ -4,8 +4,8 @@ import doctest
 from itertools import combinations
 
 import pytest
-from matplotlib import rcParams
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib import rc_context, rcParams
+from matplotlib.colors import to_rgb
 
 from samekind.reports import style
 
@@ -21,7 +21,7 @@ def seen_by_a_deuteranope(colour):
     return [sum(m * c for m, c in zip(row, linear, strict=True)) for row in matrix]
 
 
-@pytest.mark.parametrize(("one", "other"), combinations(style.SERIES, 2))
+@pytest.mark.parametrize(("one", "other"), list(combinations(style.SERIES, 2)))
 def test_colours_stay_apart_for_the_colour_blind(one, other):
     a, b = seen_by_a_deuteranope(one), seen_by_a_deuteranope(other)
     assert sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) ** 0.5 > 0.1
@@ -34,11 +34,14 @@ def test_red_and_green_would_not_pass():
 
 def test_a_panel_does_not_depend_on_the_readers_settings():
     before = dict(rcParams)
-    with_settings = style.new_figure(2, 2).subplots()
-    style.dress(with_settings, title="a title", x="across", y="up")
-    assert with_settings.xaxis.label.get_color() == style.MUTED
-    assert with_settings.title.get_size() == style.LARGE or with_settings._left_title.get_size() == style.LARGE
-    assert to_hex(with_settings.figure.get_facecolor(), keep_alpha=True)[-2:] == "00"
+    with rc_context({"axes.labelcolor": "red", "axes.titlesize": 40, "figure.facecolor": "black"}):
+        axes = style.new_figure(2, 2).subplots()
+        style.dress(axes, title="a title", x="across", y="up")
+    assert axes.xaxis.label.get_color() == style.MUTED
+    assert axes.figure.get_facecolor()[3] == 0
+    assert [
+        text.get_size() for text in axes.get_children() if getattr(text, "get_text", str)() == "a title"
+    ] == [style.LARGE]
     assert dict(rcParams) == before
 
 

@@ -23,17 +23,20 @@ def few_shot(
     tasks: int = 600,
     seed: int = 0,
 ) -> list[Row]:
-    """Mean accuracy over tasks with its 95% interval, for each kind of score; ``way`` is at most the
-    classes there are.
+    """Mean accuracy over tasks with its 95% interval, for each kind of score.
 
-    The fused kind averages the probabilities of the similarity and the cosine.
+    ``way`` is at most the classes there are, and ``queries`` at most what the smallest class has left beside
+    its shots; where it has none left there is no row. The fused kind averages the probabilities of the
+    similarity and the cosine.
     """
     z = z.to(device_of(space))
-    way = min(way, len(set(items.labels.tolist())))
+    sizes = torch.bincount(items.labels)
+    way, fewest = min(way, int((sizes > 0).sum())), int(sizes[sizes > 0].min())
     rows = []
-    for shot in shots:
+    for shot in (each for each in shots if each < fewest):
         generator = torch.Generator().manual_seed(seed)
-        drawn = episodes(items.labels, way=way, shot=shot, queries=queries, tasks=tasks, generator=generator)
+        left = min(queries, fewest - shot)
+        drawn = episodes(items.labels, way=way, shot=shot, queries=left, tasks=tasks, generator=generator)
         with asking(space):
             accuracies = torch.stack([_task(space, z, episode) for episode in drawn], dim=1)
         for kind, values in zip(space.kinds, accuracies, strict=True):

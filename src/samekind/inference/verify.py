@@ -11,6 +11,8 @@ from samekind.inference.embed import asking, device_of
 from samekind.measures import equal_error_rate, rates_at, threshold_at
 from samekind.space import Decision, Kind, MetricSpace
 
+STRIP = 256  # items
+
 
 class Trials(NamedTuple):
     """Scores of pairs of items, and whether each pair is of one kind."""
@@ -31,10 +33,14 @@ def all_trials(
     z, labels = z.to(device_of(space)), labels.cpu()
     scores, same = [], []
     with asking(space):
-        for rows, columns, block in space.blocks(z, z, kind=kind, memory_budget=memory_budget):
-            earlier = torch.arange(rows.start, rows.stop)[:, None] < torch.arange(columns.start, columns.stop)
-            scores.append(block.float().cpu()[earlier])
-            same.append((labels[rows, None] == labels[None, columns])[earlier])
+        for top in range(0, len(z), STRIP):
+            # A strip of items against those from its first one on: nearly nothing is scored in both orders.
+            strip, rest = z[top : top + STRIP], z[top:]
+            for rows, columns, block in space.blocks(strip, rest, kind=kind, memory_budget=memory_budget):
+                first, second = torch.arange(len(strip))[rows] + top, torch.arange(len(rest))[columns] + top
+                earlier = first[:, None] < second
+                scores.append(block.float().cpu()[earlier])
+                same.append((labels[first, None] == labels[second])[earlier])
     if not scores:
         return Trials(torch.empty(0), torch.empty(0, dtype=torch.bool))
     return Trials(torch.cat(scores), torch.cat(same))

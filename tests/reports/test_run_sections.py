@@ -1,0 +1,20 @@
+"""The sections about the run."""
+
+from samekind.reports import System
+from samekind.reports.measured import measure
+from samekind.reports.run_sections import answers_section, training_section
+
+
+def test_the_answers_say_what_was_asked_about(vectors, space_for, rows):
+    systems = {"mine": System(space_for(vectors), rows)}
+    sets = {"seen": measure(systems, vectors), "unseen": measure(systems, vectors.only(["2"]))}
+    section = answers_section(systems, sets)
+    assert section.caption.startswith("Seen: 24 items of 3 classes. Unseen: 8 items of 1 class. ")
+    assert "It misjudges" in section.html
+
+
+def test_training_is_shown_for_the_systems_that_have_a_record(vectors, space_for, record):
+    space = space_for(vectors)
+    systems = {"mine": System(space, [], record), "other": System(space, [])}
+    assert len(training_section(systems).figure.axes) == 2
+    assert training_section({"other": System(space, [])}) is None
