@@ -21,11 +21,15 @@ OTHER = {
     "bias": True,
     "channels": 2,
     "classes": ["a", "b"],
+    "clip": 0.25,
     "count": 2,
+    "curvature": 0.5,
     "depth": 2,
     "dimension": 7,
     "dropout": 0.125,
+    "dynamic": True,
     "epsilon": 1e-3,
+    "form": "log-distance",
     "height": 9,
     "hidden": 5,
     "initial": "uniform",
@@ -33,16 +37,21 @@ OTHER = {
     "momentum": 0.5,
     "normalise": True,
     "pooling": "max",
+    "rank": 3,
+    "rate": 0.5,
     "scale": LearnedScale(3.0),
     "similarity": Dot(bias=True, scale=FixedScale(2.0)),
     "size": 20,
     "slope": 0.25,
     "stem": "imagenet",
+    "temperature": 0.5,
     "value": 4.0,
     "width": 11,
 }
 # Where a name means something else in one part than in the others.
 EXCEPTIONS = {
+    ("AdaCosScale", "classes"): 50,
+    ("DynamicScale", "classes"): 50,
     ("ImageReader", "channels"): 3,
     ("LearnedScale", "initial"): 2.5,
     ("MLP", "hidden"): [5, 6],
@@ -148,7 +157,7 @@ def test_the_members_are_the_classes_each_room_exports():
     assert list(members("data")) == ["ImageReader", "VectorReader"]
     assert set(members("encoders")) == set(encoders.__all__)
     assert set(members("prototypes")) == set(prototypes.PROTOTYPES)
-    assert set(members("similarities")) == {*similarities.SIMILARITIES, "Fused", "FixedScale", "LearnedScale"}
+    assert set(members("similarities")) == {*similarities.SIMILARITIES, *similarities.SCALES, "Fused"}
     for room, module in ROOMS.items():
         assert all(getattr(module, name) is each for name, each in members(room).items())
 

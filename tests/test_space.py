@@ -146,13 +146,13 @@ def test_the_places_matter_to_a_pairs_network():
 @pytest.mark.parametrize("pooling", ["mean", "max", "soft"])
 def test_several_vectors_a_class_are_pooled(similarity, pooling):
     torch.manual_seed(0)
-    known = LearnedProxies(CLASSES, dimension=4, count=2, pooling=pooling)
+    known = LearnedProxies(CLASSES, dimension=4, count=2, pooling=pooling, temperature=0.5)
     space = MetricSpace(nn.Identity(), a_similarity(similarity), known).eval()
     z = random(5, 4, seed=5)
     for i, row in enumerate(space.score_classes(z).tolist()):
         for j, value in enumerate(row):
             first, second = (float(space.similarity(known.vectors[j, k][None], z[i][None])) for k in (0, 1))
-            share = 1 / (1 + math.exp(second - first))
+            share = 1 / (1 + math.exp((second - first) / 0.5))
             expected = {
                 "mean": (first + second) / 2,
                 "max": max(first, second),

@@ -88,13 +88,15 @@ class AuxiliaryHead(nn.Module):
         self.bias = bias
         self.offsets = nn.Parameter(torch.zeros(len(prototypes.classes))) if bias else None
 
-    def score_classes(self, z: Tensor) -> Tensor:
-        """Scores of the head's classes: (n, d) -> (n, classes)."""
+    def project(self, z: Tensor) -> Tensor:
+        """Embeddings as the head's similarity takes them."""
         if self.projection is not None:
             z = self.projection(z)
-        if self.normalise:
-            z = F.normalize(z, dim=-1)
-        scores = _score_classes(self.similarity, self.prototypes, z)
+        return F.normalize(z, dim=-1) if self.normalise else z
+
+    def score_classes(self, z: Tensor) -> Tensor:
+        """Scores of the head's classes: (n, d) -> (n, classes)."""
+        scores = _score_classes(self.similarity, self.prototypes, self.project(z))
         return scores if self.offsets is None else scores + self.offsets
 
     def describe(self) -> dict[str, Any]:
@@ -342,7 +344,8 @@ def _score_classes(similarity: Similarity, prototypes: Prototypes, z: Tensor) ->
     # With a gradient every pair is kept for the way back anyway; without, memory stays within the budget.
     every = similarity.score_all if torch.is_grad_enabled() else partial(score_all, similarity)
     scores = every(vectors.flatten(0, 1), z).T
-    return pool(scores.reshape(len(z), *vectors.shape[:2]), prototypes.pooling)
+    scores = scores.reshape(len(z), *vectors.shape[:2])
+    return pool(scores, prototypes.pooling, temperature=prototypes.temperature)
 
 
 def _encoder(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module:

@@ -1,5 +1,6 @@
 """What every loss promises, checked on all of them; a new loss is covered by being exported."""
 
+import functools
 import inspect
 import math
 
@@ -33,7 +34,7 @@ SCORES = {
 
 @pytest.fixture(params=losses.__all__)
 def loss(request):
-    return getattr(losses, request.param)
+    return as_called(request.param)
 
 
 @pytest.fixture(params=["pairs", "prototypes"])
@@ -50,6 +51,30 @@ def batch(setting):
 
 def keywords(name):
     return inspect.signature(getattr(losses, name)).parameters
+
+
+def as_called(name):
+    """The loss as the training step calls it: with the scores between candidates, if it asks for them."""
+    loss = getattr(losses, name)
+    if "between" not in keywords(name):
+        return loss
+
+    @functools.wraps(loss)
+    def handed(scores, positive, negative):
+        return loss(scores, positive, negative, between=between_for(positive, negative).to(scores.dtype))
+
+    return handed
+
+
+def between_for(positive, negative):
+    """Candidates that most anchors see alike score high; two of one class, or of unknown class, -inf.
+
+    They are of two classes where an anchor has one as a positive and the other as a negative.
+    """
+    ahead, behind = positive.double(), negative.double()
+    alike = (ahead - behind).T @ (ahead - behind) / max(1, len(positive))
+    two_classes = ahead.T @ behind + behind.T @ ahead > 0
+    return alike.where(two_classes, -torch.inf)
 
 
 def masks_for(labels, setting):
@@ -146,7 +171,7 @@ def test_a_batch_of_nobody_or_against_nobody_is_no_accident(loss, shape):
 @given(seed=st.integers(0, 2**31), setting=st.sampled_from(["pairs", "prototypes"]))
 @pytest.mark.parametrize("name", losses.__all__)
 def test_does_not_care_about_the_order_of_candidates(name, seed, setting):
-    loss = getattr(losses, name)
+    loss = as_called(name)
     masks = masks_for(LABELS["several classes"], setting)
     batch = scores_like(masks[0], seed), *masks
     shuffle = torch.randperm(batch[0].shape[1], generator=torch.Generator().manual_seed(seed))
@@ -207,8 +232,10 @@ def test_half_precision_costs_what_the_same_scores_cost_in_full(loss, batch):
 
 
 def test_makes_nothing_larger_than_the_scores(loss):
-    """One more column than there are scores is allowed, for sums that begin with nothing."""
-    anchors, candidates = 30, 40
+    """One more column than there are scores is allowed, for sums that begin with nothing. There are fewer
+    candidates than anchors, as a loss may be given the scores between candidates.
+    """
+    anchors, candidates = 40, 30
     positive = torch.arange(anchors)[:, None] % 3 == torch.arange(candidates) % 3
     scores = scores_like(positive).requires_grad_()
     with Largest() as largest:
@@ -218,7 +245,7 @@ def test_makes_nothing_larger_than_the_scores(loss):
 
 @pytest.mark.parametrize("name", [each for each in losses.__all__ if "scale" in keywords(each)])
 def test_a_scale_may_be_learned(name, batch):
-    loss = getattr(losses, name)
+    loss = as_called(name)
     scale = torch.tensor(math.e, requires_grad=True)
     shares = loss(*batch, scale=scale)
     shares.sum().backward()

@@ -34,13 +34,13 @@ def test_the_mean_has_a_gradient():
     assert z.grad.tolist() == [[0.5, 0.5], [0.5, 0.5], [1.0, 1.0]]
 
 
-def by_hand(values, how):
+def by_hand(values, how, temperature=0.1):
     """One score from the scores of several vectors."""
     if how == "mean":
         return sum(values) / len(values)
     if how == "max":
         return max(values)
-    weights = [math.exp(each) for each in values]
+    weights = [math.exp(each / temperature) for each in values]
     return sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)
 
 
@@ -53,6 +53,16 @@ def test_pooling_agrees_with_the_definition(how, count):
     torch.testing.assert_close(pool(scores, how), torch.tensor(expected, dtype=torch.double))
 
 
+def test_soft_pooling_has_a_temperature():
+    """From the mean, where it is high, to the maximum, where it is low."""
+    scores = torch.tensor([[[0.2, 0.5, -0.1]]], dtype=torch.double)
+    for temperature in (0.05, 1.0):
+        expected = by_hand(scores.flatten().tolist(), "soft", temperature)
+        assert pool(scores, "soft", temperature=temperature).item() == pytest.approx(expected)
+    assert pool(scores, "soft", temperature=1e4).item() == pytest.approx(0.2, abs=1e-4)
+    assert pool(scores, "soft", temperature=1e-4).item() == pytest.approx(0.5)
+
+
 @pytest.mark.parametrize("how", ["mean", "max", "soft"])
 def test_one_vector_pools_to_itself(how):
     scores = torch.tensor([[[1e4], [-1e4], [0.0]]])
@@ -60,10 +70,10 @@ def test_one_vector_pools_to_itself(how):
 
 
 def test_soft_lies_between_mean_and_max():
-    scores = torch.tensor([[[0.0, 1.0, 3.0]]])
+    scores = torch.tensor([[[0.0, 0.1, 0.3]]])
     mean, soft, most = (pool(scores, how).item() for how in ("mean", "soft", "max"))
     assert mean < soft < most
-    assert pool(1000 * scores, "soft").item() == pytest.approx(3000)
+    assert pool(1000 * scores, "soft").item() == pytest.approx(300)
 
 
 def test_an_unknown_pooling_is_refused():

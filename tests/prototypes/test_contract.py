@@ -21,7 +21,12 @@ OTHER = {
     "initial": "uniform",
     "momentum": 0.5,
     "pooling": "max",
+    "rate": 0.5,
+    "temperature": 0.5,
 }
+
+# What a kind must remember beside its vectors.
+BESIDES = {"EMAProxies": ["visited"]}
 
 
 @pytest.fixture(params=prototypes.PROTOTYPES)
@@ -74,7 +79,8 @@ def test_the_vectors_are_all_there_is_and_travel_with_the_rest(bank):
     for classes in (CLASSES, ["dog", "elk"]):
         if classes != bank.classes:
             bank.assign(classes, fitting(bank, len(classes)))
-        assert list(bank.state_dict()) == ["vectors"]
+        assert list(bank.state_dict()) == ["vectors", *BESIDES.get(type(bank).__name__, [])]
+        assert all(len(each) == len(classes) for each in bank.state_dict().values())
         assert torch.equal(bank.state_dict()["vectors"], bank.vectors)
         assert bank.double().vectors.dtype == torch.double
         assert bank.float().vectors.dtype == torch.float32
@@ -88,7 +94,7 @@ def test_the_vectors_are_learned_by_the_gradient_or_not_at_all(bank):
     assert bank.vectors.requires_grad == learned
     assert bank.vectors.grad_fn is None
     assert len(list(bank.parameters())) == learned
-    assert len(list(bank.buffers())) == (not learned)
+    assert len(list(bank.buffers())) == (not learned) + len(BESIDES.get(type(bank).__name__, []))
 
 
 def test_can_be_written_down_and_built_again(bank):
@@ -101,7 +107,8 @@ def test_can_be_written_down_and_built_again(bank):
         assert parts.describe(again) == description
         again.load_state_dict(bank.state_dict())
         assert again.classes == classes
-        assert torch.equal(again.vectors, bank.vectors)
+        for name, each in bank.state_dict().items():
+            assert torch.equal(again.state_dict()[name], each)
 
 
 def test_an_assignment_puts_other_classes_in_place(bank):

@@ -1,13 +1,14 @@
 """A run carried out to the end: trained, filled in, thresholds fitted, saved; and again without training."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
 
 from samekind import recipes
 from samekind.data import Split, clusters, digits, prepare
-from samekind.errors import SettingError, TrainingError
+from samekind.errors import DataError, SettingError, TrainingError
 from samekind.inference import embed
 from samekind.prototypes import SupportMeans
 from samekind.recipes import fit
@@ -49,6 +50,34 @@ def test_thresholds_come_from_the_validation_items_at_the_point_asked_for(sets, 
         assert decision.point == "far=0.1"
         assert decision.trials.startswith(sets.validation.name)
         assert decision.false_accepts <= 0.1
+
+
+def test_what_is_kept_for_testing_is_not_looked_at(sets, tmp_path):
+    """With nothing but NaN in the test items and the unseen classes the same space comes out."""
+    run = small("prototypical", sets.train.shape)
+    spoilt = {
+        name: replace(getattr(sets, name), inputs=torch.full_like(getattr(sets, name).inputs, torch.nan))
+        for name in ("test", "unseen")
+    }
+    fair = fit(run, sets, folder=tmp_path / "fair")
+    blind = fit(run, replace(sets, **spoilt), folder=tmp_path / "blind")
+    assert fair.decisions == blind.decisions
+    fair, blind = fair.state_dict(), blind.state_dict()
+    assert all(torch.equal(fair[name], blind[name]) for name in fair)
+
+
+@pytest.mark.parametrize("point", ["far=2", "frr=0.1"])
+def test_a_point_that_is_none_is_refused_before_training(point, sets, tmp_path):
+    with pytest.raises(SettingError, match="expected an operating point"):
+        fit(small("triplet", sets.train.shape), sets, folder=tmp_path / "run", point=point)
+    assert not (tmp_path / "run").exists()
+
+
+def test_one_class_is_refused_before_training(sets, tmp_path):
+    alone = prepare(digits().only(["0", "1"]).take(torch.arange(40)), unseen=["1"])
+    with pytest.raises(DataError, match="validation: expected two classes or more"):
+        fit(small("triplet", alone.train.shape), alone, folder=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_the_split_is_kept(sets, tmp_path):

@@ -45,4 +45,5 @@ def test_many_classes_are_written_smaller():
     labels = torch.arange(60)
     many = embedding_map(torch.rand(60, 2), labels, [str(each) for each in range(60)]).axes[0].texts
     few = embedding_map(POINTS, LABELS, CLASSES).axes[0].texts
-    assert len(many) == 60 and many[0].get_size() < few[0].get_size()
+    assert len(many) == 60
+    assert many[0].get_size() < few[0].get_size()

@@ -41,7 +41,7 @@ def test_the_curve_is_made_of_the_rates_on_normal_deviate_axes():
     pairs = {
         (round(x, 6), round(y, 6))
         for x, y in zip(*drawn, strict=True)
-        if 0.02 < min(x, y) and max(x, y) < 0.9
+        if min(x, y) > 0.02 and max(x, y) < 0.9
     }
     known = zip(rates.false_accepts.tolist(), rates.false_rejects.tolist(), strict=True)
     assert len(pairs) > 20

@@ -2,13 +2,15 @@
 
 import doctest
 
+from samekind.data import clusters
 from samekind.evaluation import evaluate
 from samekind.reports import glossary
 from samekind.reports.glossary import meanings
 
 
-def test_every_measure_of_an_evaluation_is_explained(vectors, space_for):
-    measures = [row.measure for row in evaluate(space_for(vectors), {"seen": vectors}, tasks=2)]
+def test_every_measure_of_an_evaluation_is_explained(space_for):
+    items = clusters(classes=3, items=20, dimension=4)
+    measures = [row.measure for row in evaluate(space_for(items), {"seen": items}, tasks=2)]
     assert len(set(measures)) > 6
     assert all(meanings([measure]) for measure in measures)
 

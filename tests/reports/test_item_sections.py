@@ -76,4 +76,4 @@ def test_a_class_the_items_do_not_have_is_another(images, space_for):
 
 
 def test_no_confusions_where_the_space_does_not_know_a_class(vectors, space_for):
-    assert confusion_section(*sets_of(space_for(vectors.only(["0"])), vectors)) is None
+    assert confusion_section(*sets_of(space_for(vectors.only(["0", "1"])), vectors)) is None

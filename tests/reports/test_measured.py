@@ -15,7 +15,8 @@ def test_embeddings_and_trials_are_those_of_the_space(vectors, space_for):
     scores, same = found.trials["mine"]["similarity"]
     # The first trial is the first item against the second.
     torch.testing.assert_close(scores[0], -(vectors.inputs[0] - vectors.inputs[1]).norm())
-    assert len(same) == 24 * 23 // 2 and same[0]
+    assert len(same) == 24 * 23 // 2
+    assert same[0]
     assert found.note == ""
 
 

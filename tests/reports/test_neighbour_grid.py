@@ -26,7 +26,8 @@ def test_a_row_is_the_query_and_its_neighbours():
     shades = [float(np.mean(image.get_array())) for image in axes.images]
     assert shades == pytest.approx([0, 1 / 3, 2 / 3, 1, 2 / 3, 0])
     rows = [image.get_extent()[3] for image in axes.images]
-    assert rows == sorted(rows) and rows[0] == rows[2] != rows[3]
+    assert rows == sorted(rows)
+    assert rows[0] == rows[2] != rows[3]
 
 
 def test_right_and_wrong_differ_by_mark_as_well_as_by_colour():

@@ -37,7 +37,7 @@ def test_systems_and_kinds_are_columns_measures_and_items_lines(rows):
         ["", "mine", "other"],
         ["", "similarity", "cosine", "similarity"],
         ["EER, %", "seen", "2.00", "1.00", "*0.50*"],
-        ["unseen", "*20.00*", "30.00", "–"],
+        ["unseen", "*20.00*", "30.00", "\u2013"],
     ]
 
 

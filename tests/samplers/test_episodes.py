@@ -18,9 +18,7 @@ def generator(seed=0):
 @settings(max_examples=30)
 @given(way=st.integers(2, 4), shot=st.integers(1, 3), queries=st.integers(1, 3), seed=st.integers(0, 99))
 def test_a_task_has_different_classes_and_different_items_of_each(way, shot, queries, seed):
-    tasks = list(
-        episodes(LABELS, way=way, shot=shot, queries=queries, tasks=3, generator=generator(seed))
-    )
+    tasks = list(episodes(LABELS, way=way, shot=shot, queries=queries, tasks=3, generator=generator(seed)))
     assert len(tasks) == 3
     for classes, support, query in tasks:
         assert (classes.shape, support.shape, query.shape) == ((way,), (way, shot), (way, queries))
@@ -35,9 +33,7 @@ def test_every_class_and_item_gets_its_turn_in_both_roles():
     tasks = list(episodes(LABELS, way=2, shot=1, queries=1, tasks=300, generator=generator()))
     assert {int(label) for task in tasks for label in task.classes} == {3, 5, 8, 9}
     for role in ("support", "query"):
-        assert {int(index) for task in tasks for index in getattr(task, role).flatten()} == set(
-            range(24)
-        )
+        assert {int(index) for task in tasks for index in getattr(task, role).flatten()} == set(range(24))
 
 
 def test_the_generator_decides():

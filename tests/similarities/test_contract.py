@@ -19,12 +19,15 @@ DIMENSION = 5
 # One possible value for each argument that any similarity has, and none of them a default.
 OTHER = {
     "bias": True,
+    "clip": 0.125,
+    "curvature": 0.5,
     "depth": 3,
     "dimension": DIMENSION,
     "dropout": 0.5,
     "epsilon": 1e-6,
     "hidden": 7,
     "normalise": True,
+    "rank": 4,
     "scale": LearnedScale(5.0),
     "similarity": Dot(),
     "slope": 0.3,

@@ -1,12 +1,82 @@
-"""The scale: fixed or learned, always positive."""
+"""The scale: what every kind promises, and those that are fixed or learned."""
 
+import inspect
 import math
 
 import pytest
 import torch
 
+from samekind import similarities
 from samekind.errors import SettingError
-from samekind.similarities import FixedScale, LearnedScale
+from samekind.losses import softmax
+from samekind.similarities import FixedScale, LearnedScale, LogDistance
+
+# What a scale cannot do without.
+NEEDED = {"classes": 30}
+
+
+def made(name):
+    kind = getattr(similarities, name)
+    taken = inspect.signature(kind).parameters
+    return kind(**{each: value for each, value in NEEDED.items() if each in taken})
+
+
+def a_batch(seed=0):
+    """Scores against the classes, each item at its own, and the mask of the true ones."""
+    labels = torch.arange(8)
+    positive = labels[:, None] == torch.arange(30)
+    noise = torch.rand(8, 30, generator=torch.Generator().manual_seed(seed))
+    return 0.5 * positive + 0.4 * noise, positive
+
+
+def test_the_family_is_public():
+    assert set(similarities.SCALES) <= set(similarities.__all__)
+
+
+@pytest.mark.parametrize("name", similarities.SCALES)
+def test_every_scale_is_a_positive_number_that_bears_the_step(name):
+    """What it gave before the step stays as it was, and the scores too."""
+    scale = made(name)
+    before = scale()
+    kept = before.detach().clone()
+    scores, positive = a_batch()
+    given = scores.clone()
+    for _ in range(3):
+        with torch.no_grad():
+            scale.after_step(scores, positive)
+        scale.after_step(scores[:0], positive[:0])  # a batch that has nobody
+    assert scale().shape == ()
+    assert scale() > 0
+    assert torch.equal(before, kept)
+    assert torch.equal(scores, given)
+    assert all(each.grad is None for each in scale.parameters())
+
+
+@pytest.mark.parametrize("name", similarities.SCALES)
+def test_every_scale_is_kept_with_the_weights(name):
+    one, other = made(name), made(name)
+    one.after_step(*a_batch())
+    other.load_state_dict(one.state_dict())
+    assert other() == one()
+    assert all(each.dtype == torch.double for each in one.double().state_dict().values())
+
+
+def test_the_exponent_of_the_distance_ratio_is_learned():
+    """From e² it rises where the nearest class is the right one, and falls where it is not."""
+    z = torch.tensor([[0.0, 0.0]])
+    prototypes = torch.tensor([[1.0, 0.0], [0.0, 3.0]])
+    for label, direction in ((0, 1), (1, -1)):
+        similarity = LogDistance(scale=LearnedScale(math.exp(2)))
+        optimiser = torch.optim.Adam(similarity.parameters(), lr=0.01)
+        start = similarity.scale().item()
+        assert start == pytest.approx(7.389, abs=1e-3)
+        positive = torch.arange(2)[None] == label
+        for _ in range(3):
+            optimiser.zero_grad()
+            scores = similarity.score_all(prototypes, z).T
+            softmax(scores, positive, ~positive, scale=similarity.scale()).mean().backward()
+            optimiser.step()
+        assert direction * (similarity.scale().item() - start) > 0.1
 
 
 def test_a_fixed_scale_is_what_was_asked_and_has_nothing_to_learn():

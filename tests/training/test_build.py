@@ -7,7 +7,7 @@ import typing
 import pytest
 import torch
 
-from samekind import losses, miners, parts, penalties, recipes, samplers
+from samekind import losses, miners, parts, penalties, recipes, samplers, similarities
 from samekind.data import Items
 from samekind.encoders import MLP, SmallConvnet
 from samekind.errors import SettingError
@@ -15,6 +15,7 @@ from samekind.prototypes import LearnedProxies, RunningAverages
 from samekind.training import Batches, Head, Part, Penalty, Term, build_space
 from samekind.training.build import (
     HANDED_OVER,
+    BuiltPenalty,
     build_optimiser,
     build_penalties,
     build_sampler,
@@ -130,14 +131,15 @@ def test_the_terms_of_a_recipe_are_looked_up(run, items):
         losses.softmax,
     ]
     assert built["pair"].loss.keywords == {"smoothing": 0.1}
-    assert all(each.miner is miners.everything for each in built.values())
+    assert all(each.miner.func is miners.everything for each in built.values())
     assert [each.needs for each in built.values()] == [("scale",), ("generator",), ("scale",)]
 
 
 @pytest.mark.parametrize("name", losses.__all__)
 def test_a_loss_is_handed_what_it_asks_for_and_nothing_else(run, items, name):
     kind = losses.ACCEPTS.get(name, ("logit",))[0]
-    similarity = {"cosine": "Cosine", "logit": "PairsNetwork"}[kind]
+    givers = ("Cosine", "Dot", "Euclidean", "LogDistance", "PairsNetwork")
+    similarity = next(each for each in givers if getattr(similarities, each).kind == kind)
     changed = with_terms(run.update({"space": {"similarity": {"name": similarity}}}), only=Term(name))
     needs = build_terms(changed, build_space(changed, items))["only"].needs
     assert set(needs) == set(inspect.signature(getattr(losses, name)).parameters) & set(HANDED_OVER)
@@ -216,18 +218,35 @@ def test_a_term_for_a_head_that_is_not_there_is_refused(run, items):
 
 def test_penalties_are_looked_up_with_their_weights(run):
     changed = dataclasses.replace(run, penalties={"wide": Penalty("spread", weight=0.3)})
-    assert build_penalties(changed) == {"wide": (0.3, penalties.spread)}
+    assert build_penalties(changed) == {"wide": BuiltPenalty(0.3, penalties.spread, ("z",))}
     assert build_penalties(run) == {}
     with pytest.raises(SettingError, match=r'run\.penalties\.wide: .*did you mean "spread"'):
         build_penalties(dataclasses.replace(run, penalties={"wide": Penalty("spraed")}))
 
 
+SAMPLER_ARGUMENTS = {
+    "Shuffled": {"size": 8},
+    "Balanced": {"classes": 2, "items": 3},
+    "Tuples": {"size": 3},
+    "OnePerDomain": {"size": 4},
+    "UniformTriplets": {"triplets": 4, "steps": 3},
+}
+
+
+def test_a_sampler_of_domains_needs_domains(run, items):
+    chosen = dataclasses.replace(run, batches=Batches("OnePerDomain", {"size": 4}))
+    with pytest.raises(SettingError, match="needs the domain of each item"):
+        build_sampler(chosen, items.labels)
+
+
 @pytest.mark.parametrize("name", samplers.SAMPLERS)
 def test_every_sampler_can_be_chosen_and_gets_the_seed(run, items, name):
-    arguments = {"Shuffled": {"size": 8}, "Balanced": {"classes": 2, "items": 3}, "Tuples": {"size": 3}}[name]
+    arguments = SAMPLER_ARGUMENTS[name]
+    domains = torch.arange(len(items)) % 2
+    handed = {"domains": domains} if name == "OnePerDomain" else {}
     chosen = dataclasses.replace(run, batches=Batches(name, arguments), seed=5)
-    expected = getattr(samplers, name)(items.labels, seed=5, **arguments)
-    sampler = build_sampler(chosen, items.labels)
+    expected = getattr(samplers, name)(items.labels, seed=5, **arguments, **handed)
+    sampler = build_sampler(chosen, items.labels, domains=domains)
     assert type(sampler) is type(expected)
     for mine, theirs in zip(sampler.batches(2), expected.batches(2), strict=True):
         assert torch.equal(mine, theirs)
@@ -310,7 +329,7 @@ def test_the_arguments_of_a_loss_can_lie_beside_those_of_its_term(name):
 @pytest.mark.parametrize("name", samplers.SAMPLERS)
 def test_the_arguments_of_a_sampler_can_lie_beside_its_name(name):
     sampler = getattr(samplers, name)
-    arguments = settable(sampler, hidden=("labels", "seed"))
+    arguments = settable(sampler, hidden=("labels", "domains", "seed"))
     assert not set(arguments) & {each.name for each in dataclasses.fields(Batches)}
     hints = typing.get_type_hints(sampler.__init__)
     for argument, parameter in arguments.items():

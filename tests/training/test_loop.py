@@ -339,8 +339,10 @@ def test_a_term_that_becomes_infinite_is_named(run, items, constant, tmp_path, m
 
     def infinite(*arguments, **keywords):
         calls.append(1)
-        costs = real(*arguments, **keywords)
-        return costs | ({"pair": costs["pair"] + torch.inf} if len(calls) == 5 else {})
+        step = real(*arguments, **keywords)
+        if len(calls) == 5:
+            step.costs["pair"] = step.costs["pair"] + torch.inf
+        return step
 
     monkeypatch.setattr(loop, "loss_terms", infinite)
     with pytest.raises(TrainingError, match=r'the term "pair" became inf at step 5 \(epoch 2\)'):

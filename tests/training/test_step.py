@@ -7,12 +7,21 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from samekind.losses import softmax
 from samekind.miners import everything
+from samekind.pairs import pair_masks
 from samekind.training import Penalty, Term, build_space
-from samekind.training.build import BuiltTerm, build_penalties, build_terms
-from samekind.training.step import after_step, loss_terms
+from samekind.training.build import BuiltPenalty, BuiltTerm, build_penalties, build_terms
+from samekind.training.memory import Memory
+from samekind.training.step import after_step
+from samekind.training.step import loss_terms as step
 
 LABELS = torch.tensor([0, 0, 2, 2, 0, 3])  # class 1 is absent, class 3 is alone
+
+
+def loss_terms(space, z, y, terms, penalties, *, generator=None):
+    """The terms of a step alone."""
+    return step(space, z, y, terms, penalties, generator=generator).costs
 
 
 @pytest.fixture
@@ -263,3 +272,95 @@ def test_random_targets_come_from_the_generator_alone(run, space, z):
     assert cost(0) == cost(0)
     assert cost(0) != cost(1)
     assert torch.equal(torch.get_rng_state(), state)
+
+
+# --- memory, candidates among themselves, scales ---------------------------------------------------
+
+
+def remembered(space, count):
+    memory = Memory(size=10, dimension=space.prototypes.dimension)
+    memory.push(torch.randn(count, space.prototypes.dimension), torch.arange(count) % 3)
+    return memory
+
+
+def seeing(seen, *, needs=()):
+    """A term whose loss writes down what it is given."""
+
+    def loss(scores, positive, negative, **handed):
+        seen.append((scores, positive, negative, handed))
+        return scores.sum(1)
+
+    return loss, needs
+
+
+def test_the_memory_adds_candidates_behind_the_batch(space, z):
+    memory, seen = remembered(space, 4), []
+    loss, needs = seeing(seen)
+    term = BuiltTerm(Term("softmax", against="memory"), loss, everything, needs)
+    step(space, z, LABELS, {"mine": term}, {}, memory=memory)
+    scores, positive, negative, _ = seen[0]
+    past, past_labels = memory.content()
+    batch_positive, batch_negative = pair_masks(LABELS)
+    assert scores.shape == (len(z), len(z) + 4)
+    for row, column in itertools.product(range(len(z)), range(len(z) + 4)):
+        other = LABELS[column] if column < len(z) else past_labels[column - len(z)]
+        alike = bool(LABELS[row] == other)
+        assert positive[row, column] == (alike and row != column)
+        assert negative[row, column] == (not alike)
+    assert torch.equal(positive[:, : len(z)], batch_positive)
+    assert torch.equal(negative[:, : len(z)], batch_negative)
+    assert past.shape == (4, z.shape[1])
+
+
+def test_the_memory_is_filled_after_the_step(space, z):
+    memory = Memory(size=10, dimension=space.prototypes.dimension)
+    after_step(space, z, LABELS, memory=memory)
+    assert torch.equal(memory.content()[0], z[:10].detach())
+
+
+@pytest.mark.parametrize("against", ["batch", "prototypes", "memory"])
+def test_candidates_of_different_classes_are_scored_with_each_other(space, z, against):
+    seen, memory = [], remembered(space, 3)
+    loss, needs = seeing(seen, needs=("between",))
+    space.eval()
+    step(
+        space,
+        z,
+        LABELS,
+        {"mine": BuiltTerm(Term("x", against=against), loss, everything, needs)},
+        {},
+        memory=memory,
+    )
+    between = seen[0][3]["between"]
+    vectors, labels = {
+        "batch": (z, LABELS),
+        "memory": (torch.cat([z, memory.content()[0]]), torch.cat([LABELS, memory.content()[1]])),
+        "prototypes": (space.prototypes.vectors[:, 0], torch.arange(len(space.classes))),
+    }[against]
+    for row, column in itertools.product(range(len(vectors)), repeat=2):
+        if labels[row] == labels[column]:
+            assert between[row, column] == -torch.inf
+        else:
+            expected = space.similarity(vectors[row : row + 1], vectors[column : column + 1])
+            torch.testing.assert_close(between[row, column], expected[0], rtol=1e-4, atol=1e-5)
+
+
+def test_a_scale_sees_the_class_scores_after_the_step(space, z, monkeypatch):
+    seen = []
+    monkeypatch.setattr(space.similarity.scale, "after_step", lambda *given: seen.append(given))
+    term = BuiltTerm(Term("softmax", against="prototypes"), softmax, everything, ("scale",))
+    done = step(space, z, LABELS, {"class": term}, {})
+    after_step(space, z, LABELS, done.candidates)
+    scores, positive = seen[0]
+    assert torch.equal(scores, done.candidates["prototypes"].scores)
+    assert not scores.requires_grad
+    assert positive.nonzero()[:, 1].tolist() == LABELS.tolist()
+
+
+def test_a_penalty_gets_what_it_asks_for(space, z):
+    def crowding(y, prototypes):
+        return y.double().mean() + prototypes.sum() * 0
+
+    penalty = BuiltPenalty(2.0, crowding, ("y", "prototypes"))
+    costs = step(space, z, LABELS, {}, {"crowding": penalty}).costs
+    assert costs["crowding"].item() == pytest.approx(2 * LABELS.double().mean().item())

@@ -43,7 +43,9 @@ def main() -> None:
     except SamekindError as error:
         _stop(str(error))
     except OSError as error:
-        _stop(f"cannot use {error.filename}: {error.strerror}" if error.filename else str(error))
+        # Of a file that was to take another's place, the place says more than the draft.
+        path = error.filename2 or error.filename
+        _stop(f"cannot use {path}: {error.strerror}" if path else str(error))
     except KeyboardInterrupt:
         status = INTERRUPTED
     if status == INTERRUPTED:

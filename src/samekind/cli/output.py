@@ -59,20 +59,25 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, 
 
 
 def measures_tables(systems: Mapping[str, Sequence["Row"]]) -> Iterator[Table]:
-    """One table a question: a line for each measure, set of items and system, the kinds of score across."""
+    """One table a question: a line for each measure, set of items and system, the kinds of score across.
+
+    The only system is not named.
+    """
     everything = [(system, row) for system, rows in systems.items() for row in rows]
     for question in dict.fromkeys(row.question for _, row in everything):
         asked = [(system, row) for system, row in everything if row.question == question]
         kinds = list(dict.fromkeys(row.kind for _, row in asked))
         cells = {(row.measure, row.items, system, row.kind): format_row(row) for system, row in asked}
         heads = dict.fromkeys((row.measure, row.items) for _, row in asked)
+        named = len(systems) > 1
         lines = [
-            [*head, system, *(cells.get((*head, system, kind), "") for kind in kinds)]
+            [*head, *((system,) if named else ()), *(cells.get((*head, system, kind), "") for kind in kinds)]
             for head in heads
             for system in systems
             if any((*head, system, kind) in cells for kind in kinds)
         ]
-        yield table(question.capitalize(), ["measure", "classes", "system", *kinds], lines, texts=3)
+        texts = ["measure", "classes", *(("system",) if named else ())]
+        yield table(question.capitalize(), [*texts, *kinds], lines, texts=len(texts))
 
 
 def format_row(row: "Row") -> str:

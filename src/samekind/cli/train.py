@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from samekind.cli.options import AsJson, Changes, Data, Device, Seed
+from samekind.errors import SettingError
 
 
 def train(
@@ -34,7 +35,9 @@ def train(
     from samekind.space import MetricSpace
     from samekind.training import Bar, Record
 
-    held_out = [name.strip() for name in unseen.split(",") if name.strip()]
+    held_out = sorted({name.strip() for name in unseen.split(",") if name.strip()})
+    if len(held_out) == 1:
+        raise SettingError(f"--unseen needs two classes or more, to tell from each other; got {held_out[0]}")
     settings = run_named(run, open_data(data).shape, changes or [], seed=seed)
     folder = out or Path("runs") / settings.recipe
     first = MetricSpace.load(space_folder(start)) if start else None

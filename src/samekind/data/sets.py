@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from samekind.data.items import Items
 from samekind.data.splits import Split, by_class, stratified
+from samekind.errors import DataError, nearest
 
 FRACTIONS = {"train": 0.6, "validation": 0.2, "test": 0.2}
 
@@ -51,6 +52,8 @@ def divide(items: Items, split: Split) -> Sets:
     unseen = [name for index, name in enumerate(items.classes) if index in hidden]
 
     def part(name: str, classes: list[str]) -> Items:
+        if name not in split.parts:
+            raise DataError(f'the split has no part "{name}"; {nearest(name, split.parts)}')
         chosen = items.take(split.parts[name]).only(classes)
         return replace(chosen, name=f"{items.name}, {name}")
 

@@ -2,14 +2,25 @@
 
 from collections.abc import Callable
 
+import torch
+
 from samekind.data import Items
+from samekind.errors import DataError
 from samekind.inference import all_trials, embed
 from samekind.measures import equal_error_rate
 from samekind.space import MetricSpace
 
 
 def validation(items: Items) -> Callable[[MetricSpace], dict[str, float]]:
-    """A function from a space to its EER with each kind of score, and ``eer``, the lowest of them."""
+    """A function from a space to its EER with each kind of score, and ``eer``, the lowest of them.
+
+    There must be items of two classes at least, and one class with two items.
+    """
+    sizes = torch.bincount(items.labels)
+    if (sizes > 0).sum() < 2 or (sizes < 2).all():
+        raise DataError(
+            f"{items.name}: expected two classes or more, one of them with two items, to validate on"
+        )
 
     def validate(space: MetricSpace) -> dict[str, float]:
         z = embed(space, items.inputs)

@@ -4,13 +4,14 @@ from samekind.inference.cluster import Groups, cluster
 from samekind.inference.embed import asking, device_of, embed, embed_files
 from samekind.inference.search import Neighbours, search
 from samekind.inference.settle import settle
-from samekind.inference.verify import Trials, all_trials, calibrate, fit_decision
+from samekind.inference.verify import Trials, all_trials, allowed_false_accepts, calibrate, fit_decision
 
 __all__ = [
     "Groups",
     "Neighbours",
     "Trials",
     "all_trials",
+    "allowed_false_accepts",
     "asking",
     "calibrate",
     "cluster",

@@ -93,9 +93,10 @@ def calibrate(trials: Trials, *, steps: int = 100) -> tuple[float, float]:
     return slope, float(curve[1] - slope * centre)
 
 
-def _threshold(trials: Trials, point: str) -> float:
+def allowed_false_accepts(point: str) -> float | None:
+    """The rate of false accepts an operating point allows, None for ``"eer"``; any other text is refused."""
     if point == "eer":
-        return equal_error_rate(trials.scores, trials.same).threshold
+        return None
     name, _, value = point.partition("=")
     try:
         rate = float(value)
@@ -105,4 +106,11 @@ def _threshold(trials: Trials, point: str) -> float:
         raise SettingError(
             f'expected an operating point "eer" or "far=0.01" (a rate from 0 to 1), got "{point}"'
         )
+    return rate
+
+
+def _threshold(trials: Trials, point: str) -> float:
+    rate = allowed_false_accepts(point)
+    if rate is None:
+        return equal_error_rate(trials.scores, trials.same).threshold
     return threshold_at(trials.scores, trials.same, false_accepts=rate)

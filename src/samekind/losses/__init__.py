@@ -8,15 +8,75 @@ run.
 """
 
 from samekind.losses.additive_margin import additive_margin
+from samekind.losses.angular import angular
+from samekind.losses.arc_face import arc_face
+from samekind.losses.circle import circle
+from samekind.losses.contrastive import contrastive, exponential_contrastive
+from samekind.losses.corr import corr
+from samekind.losses.histogram import histogram
+from samekind.losses.lifted_structure import generalised_lifted_structure, lifted_structure
+from samekind.losses.multi_similarity import multi_similarity
+from samekind.losses.n_pair import n_pair
+from samekind.losses.nca import nca
 from samekind.losses.pair_likelihood import pair_likelihood
+from samekind.losses.proxy_anchor import proxy_anchor
+from samekind.losses.proxy_nca import proxy_nca
+from samekind.losses.quadruplet import quadruplet
+from samekind.losses.smooth_ap import smooth_ap
+from samekind.losses.soft_triple import soft_triple
 from samekind.losses.softmax import softmax
+from samekind.losses.sphere_face import sphere_face
+from samekind.losses.supervised_contrastive import supervised_contrastive
 from samekind.losses.triplet import triplet
 
 #: The kinds of similarity a loss accepts; a loss that is not named here accepts all.
 ACCEPTS = {
     "additive_margin": ("cosine",),
+    "angular": ("cosine", "inner product"),
+    "arc_face": ("cosine",),
+    "circle": ("cosine",),
+    "contrastive": ("negative distance",),
+    "corr": ("cosine",),
+    "exponential_contrastive": ("negative distance",),
+    "generalised_lifted_structure": ("negative distance", "cosine"),
+    "histogram": ("cosine",),
+    "lifted_structure": ("negative distance", "cosine"),
+    "multi_similarity": ("cosine",),
+    "n_pair": ("inner product", "cosine"),
+    "nca": ("cosine", "negative distance", "log-distance", "inner product"),
     "pair_likelihood": ("logit", "inner product"),
+    "proxy_anchor": ("cosine",),
+    "proxy_nca": ("negative distance", "cosine"),
+    "quadruplet": ("negative distance", "cosine"),
+    "smooth_ap": ("cosine", "negative distance", "inner product"),
+    "soft_triple": ("cosine",),
+    "sphere_face": ("cosine",),
+    "supervised_contrastive": ("cosine", "inner product", "negative distance"),
     "triplet": ("cosine", "negative distance", "log-distance", "inner product"),
 }
 
-__all__ = ["additive_margin", "pair_likelihood", "softmax", "triplet"]
+__all__ = [
+    "additive_margin",
+    "angular",
+    "arc_face",
+    "circle",
+    "contrastive",
+    "corr",
+    "exponential_contrastive",
+    "generalised_lifted_structure",
+    "histogram",
+    "lifted_structure",
+    "multi_similarity",
+    "n_pair",
+    "nca",
+    "pair_likelihood",
+    "proxy_anchor",
+    "proxy_nca",
+    "quadruplet",
+    "smooth_ap",
+    "soft_triple",
+    "softmax",
+    "sphere_face",
+    "supervised_contrastive",
+    "triplet",
+]

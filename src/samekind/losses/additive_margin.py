@@ -5,10 +5,9 @@ Wang et al., "CosFace", CVPR 2018; Wang et al., "Additive Margin Softmax for Fac
 
 from typing import Literal
 
-import torch
 from torch import Tensor
 
-from samekind.losses.softmax import softmax
+from samekind.losses.softmax import moved_softmax
 
 
 def additive_margin(
@@ -25,13 +24,12 @@ def additive_margin(
 
     Cosines are clamped to [-1, 1]; rounding can put them just outside.
     """
-    cosines = scores.clamp(-1, 1).to(torch.promote_types(scores.dtype, torch.float32))
-    shares = softmax(
-        cosines - margin * positive.to(cosines.dtype),
+    return moved_softmax(
+        scores.clamp(-1, 1),
         positive,
         negative,
+        move=lambda cosines, _: cosines - margin,
         scale=scale,
         smoothing=smoothing,
         spread=spread,
     )
-    return shares.to(scores.dtype)

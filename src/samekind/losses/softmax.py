@@ -4,12 +4,16 @@ Over prototypes this is the cross-entropy of a classifier; over the batch, the N
 and -ln d give NormFace, squared-distance, distance and distance-ratio classifiers.
 """
 
+from collections.abc import Callable
 from typing import Literal
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.errors import SettingError
+from samekind.losses.inputs import check
+from samekind.losses.soft_maximum import soft_maximum
 
 
 def softmax(
@@ -27,20 +31,39 @@ def softmax(
     (documents 000 and 001) or to all K, the positive too (document 003). An anchor with no positive or no
     negative costs 0. Computed in float32 at least.
     """
+    return moved_softmax(scores, positive, negative, scale=scale, smoothing=smoothing, spread=spread)
+
+
+def moved_softmax(
+    scores: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    move: Callable[[Tensor, Tensor], Tensor] | None = None,
+    scale: float | Tensor,
+    smoothing: float = 0.0,
+    spread: Literal["others", "all"] = "others",
+) -> Tensor:
+    """`softmax` with the positives' scores moved first, which is all that the losses with a margin do.
+
+    ``move`` gets the scores of all positive pairs and the candidate of each: (pairs,), (pairs,) -> (pairs,).
+    """
+    check(scores, positive, negative)
     if spread not in ("others", "all"):
         raise SettingError(f'the spread of the smoothing is "others" or "all"; got "{spread}"')
     # The share is a small difference of large logits: half precision would round it, and its gradient, away.
-    logits = scores.to(torch.promote_types(scores.dtype, torch.float32)) * scale
-    behind = logits.masked_fill(~negative, -torch.inf)
-    rivals = negative.sum(1, keepdim=True)
-    # Anchors without negatives are kept out of the logarithm, whose gradient there is not a number.
-    behind = torch.where(rivals > 0, behind, 0).logsumexp(1, keepdim=True)
-    total = torch.logaddexp(logits, behind)
-    others = logits.where(negative, 0).sum(1, keepdim=True)
-    if spread == "others":
-        aim = (1 - smoothing) * logits + smoothing * others / rivals.clamp(min=1)
-    else:
-        aim = (1 - smoothing) * logits + smoothing * (logits + others) / (rivals + 1)
-    counted = positive & (rivals > 0)
-    shares = (total - aim).where(counted, 0).sum(1) / counted.sum(1).clamp(min=1)
-    return shares.to(scores.dtype)
+    exact = scores.to(torch.promote_types(scores.dtype, torch.float32))
+    behind = soft_maximum(exact, negative, factor=scale)
+    # Positives are few: pair by pair costs less than another matrix.
+    anchors, positives = positive.nonzero(as_tuple=True)
+    ahead = exact[anchors, positives]
+    ahead = scale * (move(ahead, positives) if move else ahead)
+    # log(1 + exp(behind - ahead)) is -log of the positive's part; without negatives it is 0.
+    costs = F.softplus(behind[anchors] - ahead)
+    if smoothing:
+        rivals = negative.sum(1).to(exact.dtype)
+        others = scale * exact.where(negative, 0).sum(1) / rivals.clamp(min=1)
+        parts = smoothing * (rivals.clamp(max=1) if spread == "others" else rivals / (rivals + 1))
+        costs = costs + parts[anchors] * (ahead - others[anchors])
+    total = costs.new_zeros(len(scores)).index_add(0, anchors, costs)
+    return (total / anchors.bincount(minlength=len(scores)).clamp(min=1)).to(scores.dtype)

@@ -1,11 +1,27 @@
 """Which triplets a loss looks at: scores and masks to rows and thinner masks.
 
-A miner is ``miner(scores, positive, negative, *, generator) -> (rows, positive, negative)``. A row is an
+A miner is ``miner(scores, positive, negative, *, generator, …) -> (rows, positive, negative)``. A row is an
 anchor, or one (anchor, positive) pair where the choice of negatives depends on the pair; the loss gets
-``scores[rows]``. Miners see scores without gradient and keep no state.
+``scores[rows]``. Miners see scores without gradient and keep no state. The generator is one of the CPU,
+wherever the scores are.
 """
 
+from samekind.miners.distance_weighted import distance_weighted
+from samekind.miners.easy_positives import easy_positives
 from samekind.miners.everything import everything
 from samekind.miners.hardest import hardest
+from samekind.miners.informative import informative
+from samekind.miners.one_pair import one_pair
+from samekind.miners.rho_switch import rho_switch
+from samekind.miners.semi_hard import semi_hard
 
-__all__ = ["everything", "hardest"]
+__all__ = [
+    "distance_weighted",
+    "easy_positives",
+    "everything",
+    "hardest",
+    "informative",
+    "one_pair",
+    "rho_switch",
+    "semi_hard",
+]

@@ -5,8 +5,9 @@ problem", 2020.
 """
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
+
+from samekind.miners.rows import triplet_rows
 
 
 def hardest(
@@ -32,7 +33,4 @@ def hardest(
     kept = breach > 0
     if not kept.any():
         kept = torch.arange(len(breach), device=breach.device) == breach.argmax()
-    candidates = scores.shape[1]
-    one_positive = F.one_hot(positives[kept], candidates).bool()
-    one_negative = F.one_hot(rivals[kept], candidates).bool()
-    return anchors[kept], one_positive, one_negative
+    return triplet_rows(anchors[kept], positives[kept], rivals[kept], candidates=scores.shape[1])

@@ -6,15 +6,19 @@ compute no score.
 """
 
 from samekind.prototypes.classes import Prototypes, class_means, pool
+from samekind.prototypes.ema_proxies import EMAProxies
+from samekind.prototypes.fixed_proxies import FixedProxies
 from samekind.prototypes.learned_proxies import LearnedProxies
 from samekind.prototypes.running_averages import RunningAverages
 from samekind.prototypes.support_means import SupportMeans
 
 #: The prototypes a space can be built with.
-PROTOTYPES = ("LearnedProxies", "RunningAverages", "SupportMeans")
+PROTOTYPES = ("EMAProxies", "FixedProxies", "LearnedProxies", "RunningAverages", "SupportMeans")
 
 __all__ = [
     "PROTOTYPES",
+    "EMAProxies",
+    "FixedProxies",
     "LearnedProxies",
     "Prototypes",
     "RunningAverages",

@@ -15,6 +15,7 @@ class Prototypes(Protocol):
     classes: list[str]
     trained: bool  # by a training run; else filled from examples afterwards
     pooling: str
+    temperature: float  # of the pooling, if it is soft
     dimension: int
     count: int
     vectors: Tensor  # (classes, k, d)
@@ -36,10 +37,11 @@ def class_means(z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:
     return sums / counts.clamp(min=1)[:, None], counts > 0
 
 
-def pool(scores: Tensor, how: str) -> Tensor:
+def pool(scores: Tensor, how: str, *, temperature: float = 0.1) -> Tensor:
     """One score a class from the scores of its k vectors: (n, classes, k) -> (n, classes).
 
-    ``mean``, ``max``, or ``soft``: the mean weighted by the scores' own softmax.
+    ``mean``, ``max``, or ``soft``: the mean weighted by the softmax of score / temperature, which is nearer
+    to the maximum the lower the temperature (γ of Qian et al., "SoftTriple Loss", ICCV 2019).
     """
     match how:
         case "mean":
@@ -47,7 +49,9 @@ def pool(scores: Tensor, how: str) -> Tensor:
         case "max":
             return scores.amax(-1)
         case "soft":
-            return (scores.softmax(-1) * scores).sum(-1)
+            # Items last, as they lie in memory where the prototypes were scored first: several times faster.
+            turned = scores.permute(1, 2, 0)
+            return ((turned / temperature).softmax(1) * turned).sum(1).T
     raise SettingError(f'pooling must be "mean", "max" or "soft", got "{how}"')
 
 

@@ -13,7 +13,7 @@ class LearnedProxies(nn.Module):
     """``count`` parameters of ``dimension`` numbers for each class, from a Kaiming-normal start.
 
     With several proxies a class, ``pooling`` says how their scores become one: mean, max, or soft (weighted
-    by their own softmax).
+    by their own softmax at ``temperature``).
     """
 
     trained = True
@@ -25,12 +25,14 @@ class LearnedProxies(nn.Module):
         dimension: int,
         count: int = 1,
         pooling: Literal["mean", "max", "soft"] = "mean",
+        temperature: float = 0.1,
     ) -> None:
         super().__init__()
         self.classes = list(classes)
         self.dimension = dimension
         self.count = count
         self.pooling = pooling
+        self.temperature = temperature
         start = torch.empty(len(self.classes) * count, dimension)
         if start.numel():
             nn.init.kaiming_normal_(start)

@@ -23,6 +23,7 @@ class RunningAverages(nn.Module):
 
     trained = True
     pooling = "mean"
+    temperature = 0.1
     count = 1
 
     def __init__(
@@ -36,6 +37,8 @@ class RunningAverages(nn.Module):
         super().__init__()
         if initial not in ("gaussian", "uniform"):
             raise SettingError(f'running averages start "gaussian" or "uniform"; got "{initial}"')
+        if not 0 <= momentum <= 1:
+            raise SettingError(f"the momentum of running averages is from 0 to 1; got {momentum}")
         self.classes = list(classes)
         self.dimension = dimension
         self.momentum = momentum

@@ -28,12 +28,14 @@ class SupportMeans(nn.Module):
         dimension: int,
         count: int = 1,
         pooling: Literal["mean", "max", "soft"] = "mean",
+        temperature: float = 0.1,
     ) -> None:
         super().__init__()
         self.classes = list(classes)
         self.dimension = dimension
         self.count = count
         self.pooling = pooling
+        self.temperature = temperature
         self.vectors: Tensor
         self.register_buffer("vectors", torch.zeros(len(self.classes), count, dimension))
 

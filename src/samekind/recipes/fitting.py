@@ -4,7 +4,7 @@ from pathlib import Path
 
 from samekind.data import Sets
 from samekind.evaluation import validation
-from samekind.inference import settle
+from samekind.inference import allowed_false_accepts, settle
 from samekind.space import MetricSpace
 from samekind.training import Run, Watcher, train
 
@@ -25,6 +25,7 @@ def fit(
     The test sets are not looked at. The folder also keeps the run, its record, its checkpoints and the
     split; the same call goes on where it was stopped. ``point`` is the operating point of the decisions.
     """
+    allowed_false_accepts(point)  # a mistake is told now, not when the training is over
     folder = Path(folder)
     space = train(
         run,

@@ -8,10 +8,21 @@ few-shot tasks, not batches to train on: they take a generator.
 
 from samekind.samplers.balanced import Balanced
 from samekind.samplers.episodes import Episode, episodes
+from samekind.samplers.one_per_domain import OnePerDomain
 from samekind.samplers.shuffled import Shuffled
 from samekind.samplers.tuples import Tuples
+from samekind.samplers.uniform_triplets import UniformTriplets
 
-__all__ = ["SAMPLERS", "Balanced", "Episode", "Shuffled", "Tuples", "episodes"]
+__all__ = [
+    "SAMPLERS",
+    "Balanced",
+    "Episode",
+    "OnePerDomain",
+    "Shuffled",
+    "Tuples",
+    "UniformTriplets",
+    "episodes",
+]
 
 # The family a run chooses from.
-SAMPLERS = ("Shuffled", "Balanced", "Tuples")
+SAMPLERS = ("Shuffled", "Balanced", "Tuples", "OnePerDomain", "UniformTriplets")

@@ -5,28 +5,54 @@ A similarity is a module with a ``kind`` (what its scores are), a ``scale``, ``f
 prototype, enrolment or query.
 """
 
+from samekind.similarities.adacos_scale import AdaCosScale
+from samekind.similarities.angles import Angle, LogAngle
 from samekind.similarities.blocks import MEMORY_BUDGET, Similarity, blocks, score_all
 from samekind.similarities.cosine import Cosine
 from samekind.similarities.distances import Euclidean, LogDistance, SquaredEuclidean
 from samekind.similarities.dot import Dot
+from samekind.similarities.dynamic_scale import DynamicScale
 from samekind.similarities.fused import Fused
+from samekind.similarities.mahalanobis import Mahalanobis
 from samekind.similarities.pairs_network import PairsNetwork
+from samekind.similarities.poincare import Poincare
 from samekind.similarities.scale import FixedScale, LearnedScale, Scale
 
 #: The similarities a space can be built with.
-SIMILARITIES = ("Cosine", "Dot", "Euclidean", "LogDistance", "PairsNetwork", "SquaredEuclidean")
+SIMILARITIES = (
+    "Angle",
+    "Cosine",
+    "Dot",
+    "Euclidean",
+    "LogAngle",
+    "LogDistance",
+    "Mahalanobis",
+    "PairsNetwork",
+    "Poincare",
+    "SquaredEuclidean",
+)
+
+#: The scales a similarity can have.
+SCALES = ("AdaCosScale", "DynamicScale", "FixedScale", "LearnedScale")
 
 __all__ = [
     "MEMORY_BUDGET",
+    "SCALES",
     "SIMILARITIES",
+    "AdaCosScale",
+    "Angle",
     "Cosine",
     "Dot",
+    "DynamicScale",
     "Euclidean",
     "FixedScale",
     "Fused",
     "LearnedScale",
+    "LogAngle",
     "LogDistance",
+    "Mahalanobis",
     "PairsNetwork",
+    "Poincare",
     "Scale",
     "Similarity",
     "SquaredEuclidean",

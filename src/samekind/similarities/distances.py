@@ -24,10 +24,10 @@ class Euclidean(nn.Module):
         self.scale = scale or FixedScale()
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        return -_paired(a, b, self.normalise).to(a.dtype)
+        return -paired(a, b, self.normalise).to(a.dtype)
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
-        return -_crossed(a, b, self.normalise).to(a.dtype)
+        return -crossed(a, b, self.normalise).to(a.dtype)
 
     def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (two numbers a pair, whatever the dimension)
         return 8
@@ -44,10 +44,10 @@ class SquaredEuclidean(nn.Module):
         self.scale = scale or FixedScale()
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        return -_paired(a, b, self.normalise).square().to(a.dtype)
+        return -paired(a, b, self.normalise).square().to(a.dtype)
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
-        return -_crossed(a, b, self.normalise).square().to(a.dtype)
+        return -crossed(a, b, self.normalise).square().to(a.dtype)
 
     def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (two numbers a pair, whatever the dimension)
         return 8
@@ -67,10 +67,10 @@ class LogDistance(nn.Module):
         self.scale = scale or FixedScale()
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        return self._score(_paired(a, b, self.normalise)).to(a.dtype)
+        return self._score(paired(a, b, self.normalise)).to(a.dtype)
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
-        return self._score(_crossed(a, b, self.normalise)).to(a.dtype)
+        return self._score(crossed(a, b, self.normalise)).to(a.dtype)
 
     def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (two numbers a pair, whatever the dimension)
         return 8
@@ -79,20 +79,21 @@ class LogDistance(nn.Module):
         return -0.5 * (distances.square() + self.epsilon).log()
 
 
-def _paired(a: Tensor, b: Tensor, normalise: bool) -> Tensor:
-    distances: Tensor = torch.linalg.vector_norm(_exact(a, normalise) - _exact(b, normalise), dim=-1)
+def paired(a: Tensor, b: Tensor, normalise: bool) -> Tensor:
+    """The distance of each a and its b: (n, d), (n, d) -> (n,)."""
+    distances: Tensor = torch.linalg.vector_norm(exact(a, normalise) - exact(b, normalise), dim=-1)
     return distances
 
 
-def _crossed(a: Tensor, b: Tensor, normalise: bool) -> Tensor:
+def crossed(a: Tensor, b: Tensor, normalise: bool) -> Tensor:
     """Every distance by differences, not by the expanded square, which loses half the digits near zero."""
     distances: Tensor = torch.cdist(
-        _exact(a, normalise), _exact(b, normalise), compute_mode="donot_use_mm_for_euclid_dist"
+        exact(a, normalise), exact(b, normalise), compute_mode="donot_use_mm_for_euclid_dist"
     )
     return distances
 
 
-def _exact(z: Tensor, normalise: bool) -> Tensor:
+def exact(z: Tensor, normalise: bool) -> Tensor:
     """In float32 at least: half precision has no digits for a small distance, and no room for epsilon."""
     z = z.to(torch.promote_types(z.dtype, torch.float32))
     return F.normalize(z, dim=-1) if normalise else z

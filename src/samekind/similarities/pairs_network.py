@@ -38,6 +38,10 @@ class PairsNetwork(nn.Module):
         super().__init__()
         if depth < 1:
             raise SettingError(f"a pairs network needs at least one hidden layer, got depth={depth}")
+        if hidden < 1:
+            raise SettingError(
+                f"the hidden layers of a pairs network need at least one unit, got hidden={hidden}"
+            )
         if not 0 <= dropout < 1:
             raise SettingError(f"dropout is a probability below 1; got {dropout}")
         self.dimension = dimension

@@ -10,9 +10,16 @@ from samekind.errors import SettingError
 
 
 class Scale(Protocol):
-    """Called without arguments, gives the factor (a tensor of no dimensions)."""
+    """Called without arguments, gives the factor (a tensor of no dimensions).
+
+    ``after_step(scores, positive)`` is called by the training step, without gradient, once the optimiser has
+    stepped: the similarity's scores against the classes (n, classes), not yet scaled, and the mask of the
+    true ones. A scale that follows the scores moves there.
+    """
 
     def __call__(self) -> Tensor: ...
+
+    def after_step(self, scores: Tensor, positive: Tensor) -> None: ...
 
 
 class FixedScale(nn.Module):
@@ -26,6 +33,9 @@ class FixedScale(nn.Module):
     def forward(self) -> Tensor:
         return torch.tensor(self.value)
 
+    def after_step(self, scores: Tensor, positive: Tensor) -> None:
+        """Nothing moves."""
+
 
 class LearnedScale(nn.Module):
     """A scale trained with the rest; its logarithm is the parameter, so it stays positive."""
@@ -38,6 +48,9 @@ class LearnedScale(nn.Module):
 
     def forward(self) -> Tensor:
         return self.logarithm.exp()
+
+    def after_step(self, scores: Tensor, positive: Tensor) -> None:
+        """Nothing moves but by the optimiser."""
 
 
 def _check(value: float) -> None:

@@ -15,11 +15,15 @@ from samekind import losses, miners, parts, penalties, samplers
 from samekind.data import Items, reader_for
 from samekind.errors import SettingError, nearest
 from samekind.space import AuxiliaryHead, MetricSpace
-from samekind.training.run import Head, Optimiser, Part, Run, Term
+from samekind.training.memory import Memory
+from samekind.training.run import Head, Optimiser, Part, Penalty, Run, Term
 from samekind.training.settings import typed
 
 #: What the training step hands to a loss that has such a keyword.
-HANDED_OVER = ("scale", "generator")
+HANDED_OVER = ("scale", "generator", "between")
+
+#: What it hands to a penalty.
+OFFERED_TO_PENALTIES = ("z", "y", "prototypes")
 
 
 @dataclass(frozen=True)
@@ -50,23 +54,43 @@ def build_terms(run: Run, space: MetricSpace) -> dict[str, BuiltTerm]:
     return {name: _build_term(name, term, space) for name, term in run.terms.items()}
 
 
-def build_penalties(run: Run) -> dict[str, tuple[float, Callable[[Tensor], Tensor]]]:
-    """The penalties of a run with their weights."""
-    return {
-        name: (each.weight, _look_up(penalties, each.penalty, f"run.penalties.{name}"))
-        for name, each in run.penalties.items()
-    }
+@dataclass(frozen=True)
+class BuiltPenalty:
+    """A penalty looked up, and what it needs to be given."""
+
+    weight: float
+    function: Callable[..., Tensor]
+    needs: tuple[str, ...]  # of OFFERED_TO_PENALTIES
 
 
-def build_sampler(run: Run, labels: Tensor) -> Any:
-    """The sampler of a run over these labels."""
+def build_penalties(run: Run) -> dict[str, BuiltPenalty]:
+    """The penalties of a run, looked up."""
+    return {name: _build_penalty(name, each) for name, each in run.penalties.items()}
+
+
+def build_memory(run: Run, space: MetricSpace) -> Memory | None:
+    """The memory of past embeddings, where a term asks for it."""
+    if not any(term.against == "memory" for term in run.terms.values()):
+        return None
+    if run.memory < 1:
+        raise SettingError("run.memory: a term asks for the memory; set how many embeddings it holds")
+    return Memory(size=run.memory, dimension=space.prototypes.dimension)
+
+
+def build_sampler(run: Run, labels: Tensor, *, domains: Tensor | None = None) -> Any:
+    """The sampler of a run over these labels, and the domains of the items where it asks for them."""
     name = run.batches.sampler
     if name not in samplers.SAMPLERS:
         raise SettingError(f'run.batches: there is no sampler "{name}"; {nearest(name, samplers.SAMPLERS)}')
     sampler = getattr(samplers, name)
-    known = [each for each in inspect.signature(sampler).parameters if each not in ("labels", "seed")]
+    takes = list(inspect.signature(sampler).parameters)
+    known = [each for each in takes if each not in ("labels", "domains", "seed")]
     _check_arguments(run.batches.arguments, known, sampler.__init__, f"run.batches ({name})")
-    return sampler(labels, seed=run.seed, **run.batches.arguments)
+    if "domains" not in takes:
+        return sampler(labels, seed=run.seed, **run.batches.arguments)
+    if domains is None:
+        raise SettingError(f"run.batches: {name} needs the domain of each item, which these items lack")
+    return sampler(labels, domains=domains, seed=run.seed, **run.batches.arguments)
 
 
 def build_optimiser(settings: Optimiser, space: MetricSpace) -> torch.optim.Optimizer:
@@ -145,9 +169,27 @@ def _build_term(name: str, term: Term, space: MetricSpace) -> BuiltTerm:
     return BuiltTerm(
         term,
         partial(loss, **term.arguments),
-        _look_up(miners, term.miner, where),
+        _build_miner(term, where),
         tuple(each for each in HANDED_OVER if each in takes),
     )
+
+
+def _build_penalty(name: str, penalty: Penalty) -> BuiltPenalty:
+    function = _look_up(penalties, penalty.penalty, f"run.penalties.{name}")
+    needs = tuple(inspect.signature(function).parameters)
+    missing = [each for each in needs if each not in OFFERED_TO_PENALTIES]
+    if missing:
+        raise SettingError(
+            f"run.penalties.{name}: {penalty.penalty} needs {', '.join(missing)}, which a run lacks"
+        )
+    return BuiltPenalty(penalty.weight, function, needs)
+
+
+def _build_miner(term: Term, where: str) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
+    miner = _look_up(miners, term.miner, where)
+    takes = [each for each in list(inspect.signature(miner).parameters)[3:] if each != "generator"]
+    _check_arguments(term.mining, takes, miner, f"{where}.mining ({term.miner})")
+    return partial(miner, **term.mining)
 
 
 def _auxiliary(space: MetricSpace) -> AuxiliaryHead:

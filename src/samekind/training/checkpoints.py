@@ -47,7 +47,8 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     except Exception as error:  # torch raises many kinds for a damaged file, in many words
         why = "it is damaged, or not one of samekind's" if path.exists() else "it is not there"
         raise TrainingError(
-            f"the checkpoint {path} cannot be read: {why}; remove all checkpoints of that folder to start again"
+            f"the checkpoint {path} cannot be read: {why}; "
+            "remove all checkpoints of that folder to start again"
         ) from error
 
 

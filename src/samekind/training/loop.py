@@ -19,6 +19,7 @@ from samekind.errors import SettingError, TrainingError, nearest
 from samekind.parts import fingerprint
 from samekind.space import MetricSpace
 from samekind.training.build import (
+    build_memory,
     build_optimiser,
     build_penalties,
     build_sampler,
@@ -85,6 +86,8 @@ class Trainer:
             take_weights(self.space, start)
         self.terms, self.penalties = build_terms(run, self.space), build_penalties(run)
         self.names = [*self.terms, *self.penalties]
+        memory = build_memory(run, self.space)
+        self.memory = memory.to(fabric.device) if memory is not None else None
         self.sampler = build_sampler(run, items.labels)
         self.model, self.optimiser = fabric.setup(self.space, build_optimiser(run.optimiser, self.space))
         self.scheduler = Scheduler(self.optimiser.optimizer, run)
@@ -134,7 +137,9 @@ class Trainer:
         x, y = self.items.batch(indices.to(self.fabric.device))
         self.optimiser.zero_grad()
         z = self.model(x)
-        costs = loss_terms(self.space, z, y, self.terms, self.penalties, generator=self.generator)
+        costs, candidates = loss_terms(
+            self.space, z, y, self.terms, self.penalties, memory=self.memory, generator=self.generator
+        )
         self.fabric.backward(torch.stack(list(costs.values())).sum())
         if self.run.clip is not None:
             # Whether the numbers are finite is looked at later: here it would make a GPU wait, and half
@@ -144,7 +149,7 @@ class Trainer:
             )
         self.optimiser.step()
         self.scheduler.after_step()
-        after_step(self.space, z, y)
+        after_step(self.space, z, y, candidates, memory=self.memory)
         return torch.stack([each.detach() for each in costs.values()])
 
     def _look(self, pending: list[Tensor]) -> None:
@@ -212,6 +217,7 @@ class Trainer:
             "optimiser": self.optimiser.state_dict(),
             "scheduler": self.scheduler.state_dict(),
             "generator": self.generator.get_state(),
+            "memory": self.memory.state_dict() if self.memory is not None else {},
             "precision": self.fabric.strategy.precision.state_dict(),
         }
         save_checkpoint(
@@ -236,6 +242,8 @@ class Trainer:
         self.optimiser.load_state_dict(states["optimiser"])
         self.scheduler.load_state_dict(states["scheduler"])
         self.generator.set_state(states["generator"])
+        if self.memory is not None:
+            self.memory.load_state_dict(states["memory"])
         self.fabric.strategy.precision.load_state_dict(states["precision"])
         self.progress = saved["progress"]
         self.record.cut(after=self.progress.step)

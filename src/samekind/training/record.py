@@ -14,11 +14,11 @@ class Record:
         self.path = path
 
     def lines(self) -> list[dict[str, Any]]:
-        """All entries; a last line cut short by a dying process is left out."""
+        """All entries up to the first that is damaged, such as a last line cut short by a dying process."""
         if not self.path.exists():
             return []
         entries = []
-        for line in self.path.read_text().splitlines():
+        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
                 entries.append(json.loads(line))
             except json.JSONDecodeError:

@@ -47,17 +47,19 @@ class Parts:
 
 @dataclass(frozen=True)
 class Term:
-    """One part of the loss: a loss against candidates, mined and weighted. ``arguments`` are the loss's own.
+    """One part of the loss: a loss against candidates, mined and weighted. ``arguments`` are the loss's own,
+    ``mining`` the miner's. The memory's candidates come on top of the batch itself.
 
     ``order`` matters against the batch alone: whether a positive pair counts in both orders or in one.
     """
 
     loss: str
-    against: Literal["batch", "prototypes", "auxiliary"] = "batch"
+    against: Literal["batch", "prototypes", "auxiliary", "memory"] = "batch"
     miner: str = "everything"
     order: Literal["both", "one"] = "both"
     weight: float = 1.0
     arguments: Values = field(default_factory=dict)
+    mining: Values = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,7 @@ class Run:
     watch: str = "eer"
     better: Literal["lower", "higher"] = "lower"
     checkpoint_steps: int = 0
+    memory: int = 0
 
     def __post_init__(self) -> None:
         for name, least, value in _limits(self):
@@ -179,6 +182,10 @@ def _limits(run: Run) -> Iterator[tuple[str, float, float]]:
     yield "schedule.warmup", 1, run.schedule.warmup
     for part, rate in run.optimiser.rates.items():
         yield f"optimiser.rates.{part}", 0, rate
+    for name, term in run.terms.items():
+        yield f"terms.{name}.weight", 0, term.weight
+    for name, penalty in run.penalties.items():
+        yield f"penalties.{name}.weight", 0, penalty.weight
 
 
 def _value(text: str) -> Any:

@@ -1,19 +1,40 @@
 """One training step: embeddings, what moves before the loss, and the terms of the loss.
 
-This is the only place that calls the hooks of the prototypes, and the only place that takes the mean of
-shares.
+This is the only place that calls the hooks of prototypes and scales, and the only place that takes the mean
+of shares.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from samekind.pairs import class_masks, pair_masks
-from samekind.space import MetricSpace
-from samekind.training.build import BuiltTerm
-from samekind.training.run import Term
+from samekind.similarities import Similarity
+from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.training.build import BuiltPenalty, BuiltTerm
+from samekind.training.memory import Memory
+
+
+class Candidates(NamedTuple):
+    """What the anchors of a batch are compared with, and how alike they are."""
+
+    similarity: Similarity
+    vectors: Tensor  # (candidates, d)
+    labels: Tensor  # (candidates,)
+    scores: Tensor  # (anchors, candidates)
+
+
+NONE: Mapping[str, Candidates] = MappingProxyType({})
+
+
+class Step(NamedTuple):
+    """The weighted terms of the loss, whose sum is what training descends, and what they were made of."""
+
+    costs: dict[str, Tensor]
+    candidates: dict[str, Candidates]
 
 
 def loss_terms(
@@ -21,68 +42,106 @@ def loss_terms(
     z: Tensor,
     y: Tensor,
     terms: Mapping[str, BuiltTerm],
-    penalties: Mapping[str, tuple[float, Callable[[Tensor], Tensor]]],
+    penalties: Mapping[str, BuiltPenalty],
     *,
+    memory: Memory | None = None,
     generator: torch.Generator | None = None,
-) -> dict[str, Tensor]:
-    """The weighted terms of the loss for embeddings (n, d) and labels (n,): their sum is what training
-    descends.
-    """
+) -> Step:
+    """The terms of the loss for embeddings (n, d) and labels (n,)."""
     _before_loss(space, z, y)
     # In the order of the terms, never of a set: dropout draws as the scores are made, and the order of a set
     # of texts differs from one process to the next.
-    kinds = dict.fromkeys(each.term.against for each in terms.values())
-    scores = {against: _scores(space, z, against) for against in kinds}
+    kinds: dict[str, None] = dict.fromkeys(each.term.against for each in terms.values())
+    candidates = {against: _candidates(space, z, y, against, memory) for against in kinds}
     costs = {
-        name: each.term.weight * _cost(space, each, scores[each.term.against], y, generator)
+        name: each.term.weight * _cost(each, candidates[each.term.against], y, generator)
         for name, each in terms.items()
     }
-    return costs | {name: weight * penalty(z) for name, (weight, penalty) in penalties.items()}
+    offered = {"z": z, "y": y, "prototypes": space.prototypes.vectors}
+    for name, penalty in penalties.items():
+        costs[name] = penalty.weight * penalty.function(**{each: offered[each] for each in penalty.needs})
+    return Step(costs, candidates)
+
+
+@torch.no_grad()
+def after_step(
+    space: MetricSpace,
+    z: Tensor,
+    y: Tensor,
+    candidates: Mapping[str, Candidates] = NONE,
+    *,
+    memory: Memory | None = None,
+) -> None:
+    """What moves once the optimiser has stepped; the scales see the class scores of the step."""
+    z = z.detach()
+    space.prototypes.after_step(z, y)
+    if space.auxiliary is not None:
+        space.auxiliary.prototypes.after_step(space.auxiliary.project(z), y)
+    for against in ("prototypes", "auxiliary"):
+        if against in candidates:
+            scored = candidates[against]
+            scored.similarity.scale.after_step(scored.scores.detach(), class_masks(y, len(scored.labels))[0])
+    if memory is not None:
+        memory.push(z, y)
 
 
 @torch.no_grad()
 def _before_loss(space: MetricSpace, z: Tensor, y: Tensor) -> None:
     """What moves before the loss is computed."""
-    space.prototypes.before_loss(z.detach(), y)
+    z = z.detach()
+    space.prototypes.before_loss(z, y)
     if space.auxiliary is not None:
-        space.auxiliary.prototypes.before_loss(z.detach(), y)
+        space.auxiliary.prototypes.before_loss(space.auxiliary.project(z), y)
 
 
-@torch.no_grad()
-def after_step(space: MetricSpace, z: Tensor, y: Tensor) -> None:
-    """What moves once the optimiser has stepped."""
-    space.prototypes.after_step(z.detach(), y)
-    if space.auxiliary is not None:
-        space.auxiliary.prototypes.after_step(z.detach(), y)
-
-
-def _scores(space: MetricSpace, z: Tensor, against: str) -> Tensor:
-    match against:
-        case "batch":
-            return space.similarity.score_all(z, z)
-        case "prototypes":
-            return space.score_classes(z)
-        case _:
+def _candidates(space: MetricSpace, z: Tensor, y: Tensor, against: str, memory: Memory | None) -> Candidates:
+    """The candidates a term asks for; those of the memory come after the batch itself."""
+    if against in ("prototypes", "auxiliary"):
+        owner: MetricSpace | AuxiliaryHead = space
+        if against == "auxiliary":
             assert space.auxiliary is not None
-            return space.auxiliary.score_classes(z)
+            owner = space.auxiliary
+        vectors = owner.prototypes.vectors.flatten(0, 1)
+        labels = torch.arange(len(owner.prototypes.classes), device=y.device)
+        return Candidates(owner.similarity, vectors, labels, owner.score_classes(z))
+    vectors, labels = z, y
+    if against == "memory":
+        assert memory is not None
+        past, past_labels = memory.content()
+        vectors, labels = torch.cat([z, past.to(z.dtype)]), torch.cat([y, past_labels])
+    return Candidates(space.similarity, vectors, labels, space.similarity.score_all(z, vectors))
 
 
-def _cost(
-    space: MetricSpace, built: BuiltTerm, scores: Tensor, y: Tensor, generator: torch.Generator | None
-) -> Tensor:
+def _cost(built: BuiltTerm, candidates: Candidates, y: Tensor, generator: torch.Generator | None) -> Tensor:
     """The mean share of one term; 0, with a graph, where mining left no row."""
-    masks = _masks(built.term, y, scores.shape[1])
+    scores = candidates.scores
+    masks = _masks(built, candidates, y)
     rows, positive, negative = built.miner(scores.detach(), *masks, generator=generator)
-    similarity = (
-        space.auxiliary.similarity
-        if built.term.against == "auxiliary" and space.auxiliary
-        else space.similarity
-    )
-    offered: dict[str, Any] = {"scale": similarity.scale(), "generator": generator}
-    handed = {name: offered[name] for name in built.needs}
-    shares = built.loss(scores[rows], positive, negative, **handed)
+    offered: dict[str, Any] = {"generator": generator}
+    if "scale" in built.needs:
+        offered["scale"] = candidates.similarity.scale()
+    if "between" in built.needs:
+        offered["between"] = _between(built, candidates)
+    shares = built.loss(scores[rows], positive, negative, **{name: offered[name] for name in built.needs})
     return shares.mean() if len(shares) else scores.sum() * 0
 
 
-def _masks(term: Term, y: Tensor, candidates: int) -> tuple[Tensor, Tensor]:
-    return pair_masks(y, order=term.order) if term.against == "batch" else class_masks(y, candidates)
+def _masks(built: BuiltTerm, candidates: Candidates, y: Tensor) -> tuple[Tensor, Tensor]:
+    if built.term.against in ("prototypes", "auxiliary"):
+        return class_masks(y, len(candidates.labels))
+    positive, negative = pair_masks(y, order=built.term.order)
+    past = candidates.labels[len(y) :]
+    if not len(past):
+        return positive, negative
+    same = y[:, None] == past
+    return torch.cat([positive, same], dim=1), torch.cat([negative, ~same], dim=1)
+
+
+def _between(built: BuiltTerm, candidates: Candidates) -> Tensor:
+    """The scores of candidates with each other; -inf, which is never read, for two of one class."""
+    if built.term.against == "batch":
+        scores = candidates.scores
+    else:
+        scores = candidates.similarity.score_all(candidates.vectors, candidates.vectors)
+    same = candidates.labels[:, None] == candidates.labels
+    return scores.masked_fill(same, -torch.inf)

@@ -1,0 +1,32 @@
+"""Circle loss: each score is weighted by how far it is from its best value.
+
+Sun et al., "Circle Loss: A Unified Perspective of Pair Similarity Optimization", CVPR 2020.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from samekind.losses.inputs import check
+from samekind.losses.soft_maximum import soft_maximum
+
+
+def circle(
+    scores: Tensor, positive: Tensor, negative: Tensor, *, margin: float = 0.4, sharpness: float = 80.0
+) -> Tensor:
+    """log(1 + Σ exp(γ w_n (s_n - m)) Σ exp(-γ w_p (s_p - 1 + m))), w_n = [s_n + m]₊ and w_p = [1 + m - s_p]₊.
+
+    m is ``margin`` and γ ``sharpness``; the defaults are the paper's for retrieval (for faces 0.25 and 256).
+    Like `multi_similarity`, but every positive meets every negative: an anchor without one of the two costs
+    0. With the weights at 1 it would be a softmax with a margin. As in the paper the weights are constants
+    to the gradient, which therefore is not the slope of the value.
+    """
+    check(scores, positive, negative)
+    exact = torch.promote_types(scores.dtype, torch.float32)
+    with torch.no_grad():
+        still = scores.to(exact)
+        pull, push = (still - (1 + margin)).clamp_(max=0), (still + margin).clamp_(min=0)
+        weights = torch.where(positive, pull, push).mul_(sharpness)
+        best = positive.to(exact).mul_(1 - 2 * margin).add_(margin)
+    logits = weights * (scores.to(exact) - best)
+    return F.softplus(soft_maximum(logits, positive) + soft_maximum(logits, negative)).to(scores.dtype)

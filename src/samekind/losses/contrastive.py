@@ -1,0 +1,86 @@
+"""Contrastive losses: a pair alone, drawn together if of one kind and pushed apart if not.
+
+Hadsell et al., "Dimensionality Reduction by Learning an Invariant Mapping", CVPR 2006; the exponential form
+is of Chopra et al., "Learning a Similarity Metric Discriminatively, with Application to Face Verification",
+CVPR 2005. Distances are negative scores: use the similarity Euclidean.
+
+Unlike in `triplet`, no pair is compared with another: positives go to distance 0 and negatives to an
+absolute distance.
+"""
+
+import math
+from typing import Literal
+
+from torch import Tensor
+
+from samekind.errors import SettingError
+from samekind.losses.inputs import check
+from samekind.losses.row_blocks import row_by_row
+
+
+def contrastive(
+    scores: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    margin: float = 1.0,
+    weighting: Literal["pairs", "kinds"] = "pairs",
+) -> Tensor:
+    """½ d² for a positive pair, ½ [margin - d]² for a negative one nearer than the margin, with d = -score.
+
+    The value is the mean over all pairs of the batch. ``weighting="kinds"`` takes the mean over positives
+    plus that over negatives instead, so that many negatives do not drown the positives. The share of an
+    anchor is what its pairs add, times the number of anchors. A score above 0, which no distance gives,
+    counts as distance 0.
+    """
+    if not margin >= 0:
+        raise SettingError(f"the margin is a distance, 0 or more; got {margin}")
+    check(scores, positive, negative)
+    pull, push = _weights(positive, negative, weighting)
+
+    def cost(score: Tensor, pulled: Tensor, pushed: Tensor) -> Tensor:
+        breach = score.clamp(-margin, 0) + margin
+        return 0.5 * (pull * _square_sum(score.clamp(max=0), pulled) + push * _square_sum(breach, pushed))
+
+    return row_by_row(cost, (scores, None), (positive, None), (negative, None)).to(scores.dtype)
+
+
+def exponential_contrastive(
+    scores: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    bound: float = 2.0,
+    weighting: Literal["pairs", "kinds"] = "pairs",
+) -> Tensor:
+    """(2 / Q) d² for a positive pair, 2 Q exp(-2.77 d / Q) for a negative one, with d = -score.
+
+    Q is ``bound``, the largest distance there can be: 2 between embeddings on the sphere. Like
+    `contrastive`, but a negative is pushed at any distance, ever more weakly: at the bound it still costs
+    6% of what it costs at 0. Weighting and scores above 0 as there.
+    """
+    if not (bound > 0 and math.isfinite(bound)):
+        raise SettingError(f"the bound of distances must be a positive number, got {bound}")
+    check(scores, positive, negative)
+    pull, push = _weights(positive, negative, weighting)
+
+    def cost(score: Tensor, pulled: Tensor, pushed: Tensor) -> Tensor:
+        nearness = score.clamp(max=0)
+        repelled = (nearness * (2.77 / bound)).exp().masked_fill(~pushed, 0).sum(1)
+        return (2 / bound) * pull * _square_sum(nearness, pulled) + (2 * bound) * push * repelled
+
+    return row_by_row(cost, (scores, None), (positive, None), (negative, None)).to(scores.dtype)
+
+
+def _weights(positive: Tensor, negative: Tensor, weighting: str) -> tuple[Tensor, Tensor]:
+    """What a positive and a negative pair count for in the share of their anchor."""
+    if weighting not in ("pairs", "kinds"):
+        raise SettingError(f'the weighting is "pairs" or "kinds"; got "{weighting}"')
+    positives, negatives = positive.sum(), negative.sum()
+    if weighting == "pairs":
+        positives = negatives = positives + negatives
+    return len(positive) / positives.clamp(min=1), len(positive) / negatives.clamp(min=1)
+
+
+def _square_sum(values: Tensor, counted: Tensor) -> Tensor:
+    return values.masked_fill(~counted, 0).square().sum(1)

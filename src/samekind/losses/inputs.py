@@ -1,0 +1,32 @@
+"""What a loss is given, checked at the door: a mask of another shape would be stretched in silence."""
+
+import torch
+from torch import Tensor
+
+
+def check(scores: Tensor, positive: Tensor, negative: Tensor) -> None:
+    """Refuse scores that are no matrix, and masks that are not boolean and of the scores' shape."""
+    if scores.dim() != 2:
+        raise ValueError(f"expected scores (anchors, candidates), got shape {tuple(scores.shape)}")
+    for name, mask in (("positive", positive), ("negative", negative)):
+        if mask.shape != scores.shape:
+            shapes = f"{tuple(scores.shape)} and {tuple(mask.shape)}"
+            raise ValueError(f"expected scores and {name} of one shape (anchors, candidates), got {shapes}")
+        if mask.dtype != torch.bool:
+            raise ValueError(f"expected a boolean {name}, got {mask.dtype}; use .bool()")
+
+
+def check_between(between: Tensor | None, scores: Tensor) -> Tensor:
+    """The scores of candidates with each other, which some losses cannot do without."""
+    expected = (scores.shape[1], scores.shape[1])
+    if between is None:
+        raise ValueError(
+            f"expected between, the scores {expected} of candidates with each other, got None; "
+            "score the candidates against themselves, with -inf where two are of one class"
+        )
+    if between.shape != expected:
+        raise ValueError(
+            f"expected between of shape {expected}, as there are {expected[0]} candidates, "
+            f"got {tuple(between.shape)}"
+        )
+    return between

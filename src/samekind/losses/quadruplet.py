@@ -1,0 +1,135 @@
+"""Quadruplet loss: a positive pair beats the anchor's negatives, and also pairs it has no part in.
+
+Chen et al., "Beyond Triplet Loss: A Deep Quadruplet Network for Person Re-Identification", CVPR 2017. It is
+`triplet` and a second, weaker hinge that holds classes together independently of the anchor. The paper reads
+squared distances: use the similarity SquaredEuclidean.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from samekind.losses.inputs import check, check_between
+from samekind.losses.row_blocks import BLOCK, mean_by_anchor, positive_pairs
+from samekind.losses.triplet import triplet
+
+
+def quadruplet(
+    scores: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    between: Tensor | None = None,
+    margin: float = 1.0,
+    second_margin: float = 0.5,
+) -> Tensor:
+    """`triplet` plus the mean over an anchor's positives p and pairs (n, m) of its negatives, of two
+    classes, of [second_margin + score(n, m) - score(a, p)]₊.
+
+    ``between`` (candidates, candidates) holds score(n, m). The margins are those of the paper in units of
+    distance; its adaptive ones are left out. An anchor with no positive or no negative costs 0; one whose
+    negatives are all of one class costs what it does in `triplet`. Exact in memory of order anchors x
+    candidates: with the bars score(a, p) in order, the pairs that break them are counted into the gaps.
+    """
+    check(scores, positive, negative)
+    between = check_between(between, scores)
+    first = triplet(scores, positive, negative, margin=margin)
+    anchors, positives = positive_pairs(positive, negative)
+    if not len(anchors):
+        return first
+    # Sums over all pairs, minus some of them again, need the digits.
+    exact = torch.float64 if scores.device.type != "mps" else torch.float32
+    bars = scores[anchors, positives].to(exact) - second_margin
+    selections = list(_selections(anchors, negative))
+    breach, pairs = _Breach.apply(between, bars, selections)  # type: ignore[no-untyped-call]
+    second = mean_by_anchor(breach / pairs.clamp(min=1), anchors, positive)
+    return first + second.clamp(min=0).to(scores.dtype)
+
+
+#: A sign, the rows and columns of a table (None for all columns), and the bars they are held against.
+Selection = tuple[int, Tensor, Tensor | None, Tensor]
+
+
+def _selections(anchors: Tensor, negative: Tensor) -> Iterator[Selection]:
+    """Which cells of ``between`` each bar is held against: both row and column are negatives of its anchor.
+
+    Anchors with the same negatives, such as those of a class, go together. Where they lack few candidates
+    it is quicker to take all cells once, for all such anchors, and those of the few off again.
+    """
+    kinds, kind = torch.unique(negative, dim=0, return_inverse=True)
+    kind = kind[anchors]
+    sizes = kind.bincount(minlength=len(kinds)).tolist()
+    bars_of_kinds = torch.split(kind.argsort(stable=True), sizes)
+    everyone = torch.arange(negative.shape[1], device=negative.device)
+    lacking_few = []
+    for inside, bars in zip(kinds, bars_of_kinds, strict=True):
+        here, elsewhere = everyone[inside], everyone[~inside]
+        if not len(bars):
+            continue
+        if len(here) ** 2 <= 2 * len(elsewhere) * len(everyone):
+            yield 1, here, here, bars
+        else:
+            lacking_few.append(bars)
+            yield -1, elsewhere, None, bars
+            yield -1, everyone, elsewhere, bars
+            yield 1, elsewhere, elsewhere, bars
+    if lacking_few:
+        yield 1, everyone, None, torch.cat(lacking_few)
+
+
+class _Breach(torch.autograd.Function):
+    """For each bar, by how much its cells exceed it in sum, and how many cells it has; -inf is no cell.
+
+    With the bars in order, a cell exceeds the first so many of them: cells are summed by that number.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, table: Tensor, bars: Tensor, selections: list[Selection]) -> tuple[Tensor, Tensor]:
+        ctx.save_for_backward(table, bars)
+        ctx.selections = selections
+        breach, cells = torch.zeros_like(bars), torch.zeros_like(bars)
+        for sign, rows, columns, which in selections:
+            ordered, order = bars[which].sort()
+            sums, counts = bars.new_zeros(len(which) + 1), bars.new_zeros(len(which) + 1)
+            for cell in _blocks(rows, columns, table):
+                values = table[cell].flatten().to(bars.dtype)
+                exceeded = torch.searchsorted(ordered, values)
+                sums.index_add_(0, exceeded, values)
+                counts.index_add_(0, exceeded, torch.ones_like(values))
+                cells[which] += sign * values.isfinite().sum()
+            breach[which[order]] += sign * (_tail_sums(sums) - _tail_sums(counts) * ordered)
+        ctx.mark_non_differentiable(cells)
+        return breach, cells
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, upstream: Tensor, _: Tensor) -> tuple[Tensor, Tensor, None]:
+        table, bars = ctx.saved_tensors
+        to_table = torch.zeros_like(table, dtype=torch.promote_types(table.dtype, torch.float32))
+        to_bars = torch.zeros_like(bars)
+        for sign, rows, columns, which in ctx.selections:
+            ordered, order = bars[which].sort()
+            weights = sign * upstream[which[order]]
+            reach = F.pad(weights.cumsum(0), (1, 0))
+            counts = torch.zeros_like(reach)
+            for cell in _blocks(rows, columns, table):
+                exceeded = torch.searchsorted(ordered, table[cell].to(bars.dtype))
+                to_table[cell] += reach[exceeded].to(to_table.dtype)
+                counts += exceeded.flatten().bincount(minlength=len(counts))
+            to_bars[which[order]] -= weights * _tail_sums(counts)
+        return to_table.to(table.dtype), to_bars, None
+
+
+def _blocks(rows: Tensor, columns: Tensor | None, table: Tensor) -> Iterator[tuple[Tensor, ...]]:
+    """The index of the cells, a block at a time."""
+    width = len(columns) if columns is not None else table.shape[1]
+    for some in torch.split(rows, max(1, BLOCK // max(1, width))):
+        yield (some,) if columns is None else (some[:, None], columns)
+
+
+def _tail_sums(values: Tensor) -> Tensor:
+    """Sums of all but the first 1, 2, … n values: (n + 1,) -> (n,)."""
+    return values[1:].flip(0).cumsum(0).flip(0)

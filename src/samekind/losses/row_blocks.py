@@ -1,0 +1,110 @@
+"""A loss row by row, a block of rows at a time: exact, in memory that a large batch does not multiply.
+
+A row is an anchor, or one (anchor, positive) pair. Of the latter there may be far more than anchors, so
+neither they nor what autograd would keep of them are ever held at once: the backward pass goes through the
+blocks again.
+"""
+
+from collections.abc import Callable, Iterator
+from types import EllipsisType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+#: Numbers in a block of rows: a few tensors of this size fit into a processor's cache.
+BLOCK = 2**20
+
+#: For each row of the loss the row of a table it reads; None where they are the same, ``...`` for all of it.
+Index = Tensor | None | EllipsisType
+
+
+def row_by_row(cost: Callable[..., Tensor], *tables: tuple[Tensor, Index]) -> Tensor:
+    """What each row costs: (rows,).
+
+    ``cost`` gets a block of rows of each table, in float32 at least, and gives one number per row. The
+    first table holds scores: a block has no more rows than that has, nor many more than BLOCK numbers.
+    """
+    scores, index = tables[0]
+    rows = len(index) if isinstance(index, Tensor) else len(scores)
+    if not rows or not scores.shape[1]:
+        return _rows(scores, index, slice(None)).sum(1)
+    size = max(1, min(len(scores), BLOCK // scores.shape[1]))
+    if rows <= size:
+        return cost(*(_exact(_rows(table, index, slice(None))) for table, index in tables))
+    blocks = [slice(start, start + size) for start in range(0, rows, size)]
+    indices = [index for _, index in tables]
+    costs: Tensor = _InBlocks.apply(cost, blocks, indices, *(table for table, _ in tables))  # type: ignore[no-untyped-call]
+    return costs
+
+
+def positive_pairs(positive: Tensor, negative: Tensor) -> tuple[Tensor, Tensor]:
+    """The anchor and the positive of each positive pair whose anchor has a negative: two of (pairs,)."""
+    anchors, positives = (positive & negative.any(1, keepdim=True)).nonzero(as_tuple=True)
+    return anchors, positives
+
+
+def mean_by_anchor(costs: Tensor, anchors: Tensor, positive: Tensor) -> Tensor:
+    """The mean cost of each anchor's positive pairs; 0 for an anchor that has none."""
+    total = costs.new_zeros(len(positive)).index_add(0, anchors, costs)
+    return total / positive.sum(1).clamp(min=1)
+
+
+class _InBlocks(torch.autograd.Function):
+    """The cost of each row, nothing kept but the tables; the gradient block by block, from the start."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        cost: Callable[..., Tensor],
+        blocks: list[slice],
+        indices: list[Index],
+        *tables: Tensor,
+    ) -> Tensor:
+        ctx.cost, ctx.blocks, ctx.indices = cost, blocks, indices
+        ctx.save_for_backward(*tables)
+        return torch.cat([cost(*read) for read in _reads(tables, indices, blocks)])
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        tables, indices = ctx.saved_tensors, ctx.indices
+        learned = [place for place in range(len(tables)) if ctx.needs_input_grad[place + 3]]
+        gradients = {place: torch.zeros_like(_exact(tables[place])) for place in learned}
+        for block, read in zip(ctx.blocks, _reads(tables, indices, ctx.blocks), strict=True):
+            leaves = [read[place].requires_grad_() for place in learned]
+            with torch.enable_grad():
+                costs = ctx.cost(*read)
+            for place, found in zip(
+                learned, torch.autograd.grad(costs, leaves, upstream[block]), strict=True
+            ):
+                index = indices[place]
+                if isinstance(index, Tensor):
+                    gradients[place].index_add_(0, index[block], found)
+                else:
+                    gradients[place][block if index is None else index] += found
+        given = (
+            gradients[place].to(table.dtype) if place in gradients else None
+            for place, table in enumerate(tables)
+        )
+        return None, None, None, *given
+
+
+def _reads(tables: tuple[Tensor, ...], indices: list[Index], blocks: list[slice]) -> Iterator[list[Tensor]]:
+    """What the cost reads, block after block, apart from any graph."""
+    for block in blocks:
+        yield [
+            _exact(_rows(table, index, block)).detach() for table, index in zip(tables, indices, strict=True)
+        ]
+
+
+def _rows(table: Tensor, index: Index, block: slice) -> Tensor:
+    if isinstance(index, Tensor):
+        return table[index[block]]
+    return table[block if index is None else index]
+
+
+def _exact(table: Tensor) -> Tensor:
+    """In float32 at least, if it holds fractions: half precision has no digits for differences of scores."""
+    floating = table.is_floating_point()
+    return table.to(torch.promote_types(table.dtype, torch.float32)) if floating else table

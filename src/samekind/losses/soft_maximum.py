@@ -1,0 +1,57 @@
+"""log Σ exp over some of the candidates: the one sum that the soft losses are made of.
+
+It keeps nothing of the size of the scores for the way back but the scores themselves, so that a loss of two
+such sums fits where torch's own operations would not.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def soft_maximum(scores: Tensor, mask: Tensor, *, factor: float | Tensor = 1.0, dim: int = 1) -> Tensor:
+    """log Σ exp(factor x score) over the masked scores along ``dim``: (anchors, candidates) -> (anchors,).
+
+    Where the mask is empty it is a hugely negative number, not -inf: two of them still add up, and nothing
+    built on them has a gradient that is not a number. In float32 at least. ``factor`` may be learned.
+    """
+    result: Tensor = _SoftMaximum.apply(scores, mask, factor, dim)  # type: ignore[no-untyped-call]
+    return result.squeeze(dim)
+
+
+class _SoftMaximum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, mask: Tensor, factor: float | Tensor, dim: int) -> Tensor:
+        powers = _powers(scores, factor)
+        if not powers.shape[dim]:
+            # There is no largest among none; a sum over none is 0, and so is the gradient.
+            return powers.sum(dim, keepdim=True).fill_(_least(powers))
+        powers.masked_fill_(~mask, _least(powers))
+        largest = powers.amax(dim, keepdim=True)
+        result = powers.sub_(largest).exp_().sum(dim, keepdim=True).log_().add_(largest)
+        ctx.factor = factor
+        ctx.save_for_backward(scores, mask, result)
+        return result
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, None, Tensor | None, None]:
+        if not ctx.saved_tensors:
+            return None, None, None, None
+        scores, mask, result = ctx.saved_tensors
+        weights = _powers(scores, ctx.factor).sub_(result).exp_().masked_fill_(~mask, 0)
+        factor = None
+        if ctx.needs_input_grad[2]:
+            factor = (weights * scores).mul_(grad).sum().to(ctx.factor)
+        return weights.mul_(grad * ctx.factor).to(scores.dtype), None, factor, None
+
+
+def _powers(scores: Tensor, factor: float | Tensor) -> Tensor:
+    """A new tensor: what follows writes into it."""
+    return scores.to(torch.promote_types(scores.dtype, torch.float32)) * factor
+
+
+def _least(powers: Tensor) -> float:
+    """Half of the least number, so that two of them still make one."""
+    return torch.finfo(powers.dtype).min / 2

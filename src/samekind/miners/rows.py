@@ -1,0 +1,15 @@
+"""Rows that are single triplets."""
+
+import torch
+from torch import Tensor
+
+
+def triplet_rows(
+    anchors: Tensor, positives: Tensor, negatives: Tensor, *, candidates: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """One row for each triplet of indices (rows,): its masks hold that positive and that negative alone."""
+    positive = torch.zeros(len(anchors), candidates, dtype=torch.bool, device=anchors.device)
+    negative = positive.clone()
+    positive.scatter_(1, positives[:, None], True)
+    negative.scatter_(1, negatives[:, None], True)
+    return anchors, positive, negative

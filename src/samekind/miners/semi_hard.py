@@ -1,0 +1,32 @@
+"""For each pair of an anchor and a positive, the negatives behind the positive but within the margin.
+
+Schroff et al., "FaceNet: A Unified Embedding for Face Recognition and Clustering", CVPR 2015.
+"""
+
+import torch
+from torch import Tensor
+
+
+def semi_hard(
+    scores: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    margin: float = 0.2,
+    generator: torch.Generator | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """One row for each (anchor, positive) with a negative at d(a, p) < d(a, n) < d(a, p) + margin.
+
+    Distances are negative scores. A row's masks hold that positive and all such negatives, not one of them
+    at random. Like `hardest`, but a negative nearer than the positive is left out: pulling on it early in
+    training can collapse the space. Both bounds are strict: at the margin itself a hinge costs nothing.
+    Where no negative lies there, no row comes back. Takes a mask of (pairs, candidates).
+    """
+    del generator
+    anchors, positives = (positive & negative.any(1, keepdim=True)).nonzero(as_tuple=True)
+    reached = scores[anchors, positives][:, None]
+    rivals = scores[anchors]
+    within = negative[anchors] & (rivals < reached) & (rivals > reached - margin)
+    kept = within.any(1)
+    alone = torch.zeros_like(within[kept]).scatter_(1, positives[kept, None], True)
+    return anchors[kept], alone, within[kept]

@@ -1,0 +1,44 @@
+"""Proxies that were placed beforehand, by a hierarchy of the classes for instance, and never move.
+
+Kim, "On the Significance of Distance in Machine Learning", 2023.
+"""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from samekind.prototypes.classes import check_vectors
+
+
+class FixedProxies(nn.Module):
+    """Given vectors, one for each class: `assign` fills them, and training moves the embeddings towards them.
+
+    Until they are assigned they are random directions, which in high dimensions are nearly orthogonal. Like
+    `LearnedProxies` without the learning; unlike `SupportMeans`, they are not replaced by means of examples
+    once training is over.
+    """
+
+    trained = True
+    pooling = "mean"
+    temperature = 0.1
+    count = 1
+
+    def __init__(self, classes: Sequence[str], *, dimension: int) -> None:
+        super().__init__()
+        self.classes = list(classes)
+        self.dimension = dimension
+        self.vectors: Tensor
+        self.register_buffer("vectors", F.normalize(torch.randn(len(self.classes), 1, dimension), dim=-1))
+
+    def before_loss(self, z: Tensor, y: Tensor) -> None:
+        """Nothing moves before the loss."""
+
+    def after_step(self, z: Tensor, y: Tensor) -> None:
+        """Nothing moves after the step."""
+
+    def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
+        """Put other classes in place of these."""
+        check_vectors(classes, vectors, dimension=self.dimension, count=1)
+        self.classes, self.vectors = list(classes), vectors.detach().clone()

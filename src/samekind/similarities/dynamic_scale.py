@@ -1,0 +1,142 @@
+"""A scale that follows training: the probability of the true class shall change fastest at the usual angle.
+
+Kim, "On the Significance of Distance in Machine Learning", 2023, the dynamic scale of NormFace and ProxyDR.
+
+With θ the angle to the true class and B = Σ exp(scale x score) over the wrong ones, the probability is
+p = 1/(1 + B exp(-scale x score of the true class)). |dp/dθ| is largest where ψ, which is d²p/dθ² up to a
+factor that is never 0, is 0; the scale descends ψ². For a softmax over -ln(chord) the thesis has the
+derivative by the chord (and, in print, the formula for the angle itself as distance); here it is by θ, as
+for cosines.
+"""
+
+import math
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from samekind.errors import SettingError
+from samekind.similarities.adacos_scale import fixed_value, log_rivals
+
+#: The angle that counts as usual before there is any, and the largest that counts later.
+QUARTER = math.pi / 4
+
+# The moments of Adam: their decay and the number that keeps the quotient finite.
+DECAYS, TINY = (0.9, 0.999), 1e-8
+
+
+class DynamicScale(nn.Module):
+    """Starts at the root of ψ at π/4, the wrong classes at right angles; then one step of Adam each step.
+
+    ``form`` says what the scores are: ``"cosine"``, or ``"log-distance"``, -ln of the chord
+    (`LogDistance(normalise=True)`). After each step of the optimiser log(scale) takes one step of Adam of the
+    given ``rate`` down ψ², where B is the mean of the batch and θ the median of the angles to the true
+    classes, at most π/4. All of its state is in buffers, and so in the checkpoint.
+    """
+
+    def __init__(
+        self,
+        *,
+        classes: int,
+        form: Literal["cosine", "log-distance"] = "cosine",
+        rate: float = 1e-4,
+    ) -> None:
+        super().__init__()
+        if form not in ("cosine", "log-distance"):
+            raise SettingError(f'the form of a dynamic scale is "cosine" or "log-distance"; got "{form}"')
+        if not rate >= 0:
+            raise SettingError(f"the rate of a dynamic scale is a number from 0 up; got {rate}")
+        self.classes = classes
+        self.form = form
+        self.rate = rate
+        self.logarithm: Tensor
+        self.moments: Tensor
+        self.steps: Tensor
+        self.register_buffer("logarithm", torch.tensor(math.log(initial_scale(classes, form=form))))
+        self.register_buffer("moments", torch.zeros(2))
+        self.register_buffer("steps", torch.zeros(()))
+
+    def forward(self) -> Tensor:
+        return self.logarithm.exp()
+
+    def after_step(self, scores: Tensor, positive: Tensor) -> None:
+        if not positive.any():
+            return
+        scores = scores.detach().to(torch.promote_types(scores.dtype, torch.float32))
+        rivals = log_rivals(self.logarithm.exp(), scores, positive)
+        angle = _angles(scores[positive], self.form).median().clamp(max=QUARTER)
+        with torch.enable_grad():
+            logarithm = self.logarithm.detach().clone().requires_grad_()
+            cost = turning(logarithm.exp(), rivals, angle, form=self.form).square()
+            (slope,) = torch.autograd.grad(cost, logarithm)
+        self._descend(slope)
+
+    @torch.no_grad()
+    def _descend(self, slope: Tensor) -> None:
+        """One step of Adam."""
+        self.steps += 1
+        decays = self.moments.new_tensor(DECAYS)
+        self.moments.lerp_(torch.stack([slope, slope.square()]).to(self.moments), 1 - decays)
+        mean, square = self.moments / (1 - decays**self.steps)
+        self.logarithm -= self.rate * mean / (square.sqrt() + TINY)
+
+
+def turning(scale: Tensor, rivals: Tensor, angle: Tensor, *, form: str) -> Tensor:
+    """ψ, divided by a positive number: 0 where p has its steepest slope at the angle. ``rivals`` is ln B.
+
+    For cosines, with E = exp(scale x cos θ), ψ = cos θ (E + B) + scale sin²θ (E - B) is divided by E + B. For
+    chords d = 2 sin(θ/2), with U = B d^scale, ψ = (U (scale + 1) - scale + 1)(1 - d²/4) + (1 + U) d²/4 is
+    divided by 1 + U. So nothing overflows; and as the number has no gradient, the way down ψ² is that of the
+    undivided one, to which Adam's steps come down whatever its size.
+    """
+    if form == "cosine":
+        own, other = _shares(scale * angle.cos(), rivals)
+        return angle.cos() * (own + other) + scale * angle.sin().square() * (own - other)
+    other, own = _shares(rivals + scale * (2 * (angle / 2).sin()).log(), torch.zeros_like(rivals))
+    far, near = (angle / 2).cos().square(), (angle / 2).sin().square()
+    return ((scale + 1) * other - (scale - 1) * own) * far + (own + other) * near
+
+
+def _shares(one: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
+    """The exponentials of both, divided by their sum, which is held constant."""
+    total = torch.logaddexp(one, other).detach()
+    return (one - total).exp(), (other - total).exp()
+
+
+def initial_scale(classes: int, *, form: str) -> float:
+    """The scale with ψ = 0 at π/4, where the wrong classes are at right angles, so B follows from the scale.
+
+    For cosines there are two roots and the larger one is meant; up to 22 classes there is none, and √2
+    ln(classes - 1) stands in, as in `AdaCosScale`. Chords have one root for any number of classes from 2.
+    """
+    from scipy.optimize import brentq, minimize_scalar  # here, because it is slow to import
+
+    if form == "cosine":
+        # There B equals E and ψ is positive; below lies the dip that holds both roots, if it goes down to 0.
+        equal = fixed_value(classes)
+        dip = minimize_scalar(_at_quarter, bounds=(0, equal), args=(classes, form), method="bounded").x
+        if _at_quarter(dip, classes, form) > 0:
+            return equal
+        return float(brentq(_at_quarter, dip, equal, args=(classes, form)))
+    if classes < 2:
+        raise SettingError(f"a dynamic scale needs at least 2 classes, got {classes}")
+    # Where B d^scale is 1, ψ is positive; from there on it falls without end.
+    low = math.log(classes - 1) / (0.5 * math.log(2) - math.log(2 * math.sin(QUARTER / 2)))
+    high = low + 1
+    while _at_quarter(high, classes, form) > 0:
+        high *= 2
+    return float(brentq(_at_quarter, low, high, args=(classes, form)))
+
+
+def _at_quarter(scale: float, classes: int, form: str) -> float:
+    """ψ at π/4 with the wrong classes at right angles: their cosine is 0, their chord √2."""
+    rivals = math.log(classes - 1) - (0 if form == "cosine" else 0.5 * scale * math.log(2))
+    values = torch.tensor([scale, rivals, QUARTER], dtype=torch.double)
+    return turning(*values, form=form).item()
+
+
+def _angles(scores: Tensor, form: str) -> Tensor:
+    """The angles of scores; never quite 0, where the logarithm of the chord would be infinite."""
+    if form == "cosine":
+        return scores.clamp(-1, 1).acos()
+    return 2 * (0.5 * (-scores).exp()).clamp(1e-6, 1).asin()

@@ -1,0 +1,105 @@
+"""Hyperbolic distance in the Poincaré ball: room for trees, since it grows exponentially with the radius.
+
+Nickel and Kiela, "Poincaré Embeddings for Learning Hierarchical Representations", NeurIPS 2017; Ganea et al.,
+"Hyperbolic Neural Networks", NeurIPS 2018; Khrulkov et al., "Hyperbolic Image Embeddings", CVPR 2020.
+
+The ball of curvature c holds the points with c|x|² < 1.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from samekind.errors import SettingError
+from samekind.similarities.distances import crossed, exact, paired
+from samekind.similarities.scale import FixedScale, Scale
+
+
+class Poincare(nn.Module):
+    """The negative hyperbolic distance, at most 0; its gradient where two items meet is 0.
+
+    Embeddings are tangent vectors at the origin, of any length: the exponential map puts them into the ball.
+    So an encoder needs no special last layer, and a mean of embeddings is the mean of tangent vectors. Points
+    end at (1 - clip)/√curvature, where float32 can still tell them apart: a longer vector is drawn back to
+    there along its direction and has no gradient in its length. As the curvature goes to 0 the distance goes
+    to 2|a - b|.
+    """
+
+    kind = "negative distance"
+
+    def __init__(self, *, curvature: float = 1.0, clip: float = 1e-5, scale: Scale | None = None) -> None:
+        super().__init__()
+        if not (curvature > 0 and math.isfinite(curvature)):
+            raise SettingError(f"the curvature must be a positive number, got {curvature}; 0 is Euclidean")
+        if not 0 < clip < 1:
+            raise SettingError(f"the clip is the part of the radius left out, between 0 and 1; got {clip}")
+        self.curvature = curvature
+        self.clip = clip
+        self.scale = scale or FixedScale()
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        (first, left), (second, right) = self._place(a), self._place(b)
+        return self._score(paired(first, second, normalise=False) * left * right).to(a.dtype)
+
+    def score_all(self, a: Tensor, b: Tensor) -> Tensor:
+        (first, left), (second, right) = self._place(a), self._place(b)
+        return self._score(crossed(first, second, normalise=False) * left[:, None] * right).to(a.dtype)
+
+    def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (three numbers a pair, whatever the dimension)
+        return 12
+
+    def _place(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        """Each vector's point in the ball (n, d), and 1/√(1 - c|point|²) (n,), which is cosh(√c|vector|).
+
+        Taken from the vector, because near the border 1 - c|point|² has no digits left.
+        """
+        z = exact(z, normalise=False)
+        lengths = math.sqrt(self.curvature) * torch.linalg.vector_norm(z, dim=-1, keepdim=True)
+        # Away from 0, where the length has no slope: there the map is the identity.
+        lengths = lengths.clamp(min=1e-12)
+        clipped = lengths.clamp(max=math.atanh(1 - self.clip))
+        return clipped.tanh() / lengths * z, clipped.cosh().squeeze(-1)
+
+    def _score(self, stretched: Tensor) -> Tensor:
+        """From √(|x - y|²/((1 - c|x|²)(1 - c|y|²))) to the score.
+
+        The same distance as `distance`, by sinh(√c d/2), which has no cancellation: neither for two points
+        that are near each other nor at the border.
+        """
+        root = math.sqrt(self.curvature)
+        return -2 / root * (root * stretched).asinh()
+
+
+def add(a: Tensor, b: Tensor, *, curvature: float = 1.0) -> Tensor:
+    """The gyrovector sum of points (…, d): translation by a. Neither commutative nor associative."""
+    product = (a * b).sum(-1, keepdim=True)
+    first, second = a.square().sum(-1, keepdim=True), b.square().sum(-1, keepdim=True)
+    above = (1 + 2 * curvature * product + curvature * second) * a + (1 - curvature * first) * b
+    return above / (1 + 2 * curvature * product + curvature**2 * first * second)
+
+
+def distance(a: Tensor, b: Tensor, *, curvature: float = 1.0) -> Tensor:
+    """The hyperbolic distance of points (…, d) by its definition, (2/√c) artanh(√c |(-a) + b|).
+
+    The reference of the tests; use `Poincare` for training, which is exact near the border too.
+    """
+    root = math.sqrt(curvature)
+    length: Tensor = torch.linalg.vector_norm(add(-a, b, curvature=curvature), dim=-1)
+    return 2 / root * (root * length).clamp(max=1 - 1e-7).atanh()
+
+
+def exponential_map(vector: Tensor, at: Tensor | None = None, *, curvature: float = 1.0) -> Tensor:
+    """The point reached from ``at`` (the origin, if not said) along a tangent vector: (…, d) -> (…, d).
+
+    With this map the origin's conformal factor of 2 is part of the distance: a vector of length r leads to a
+    point at distance 2r.
+    """
+    root = math.sqrt(curvature)
+    lengths: Tensor = torch.linalg.vector_norm(vector, dim=-1, keepdim=True)
+    lengths = lengths.clamp(min=1e-15)
+    if at is None:
+        return (root * lengths).tanh() / (root * lengths) * vector
+    factor = 1 / (1 - curvature * at.square().sum(-1, keepdim=True))  # half the conformal factor at the point
+    step = (root * factor * lengths).tanh() / (root * lengths) * vector
+    return add(at, step, curvature=curvature)

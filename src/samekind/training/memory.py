@@ -1,0 +1,33 @@
+"""Embeddings of past batches as further candidates: a queue, the oldest out first.
+
+Wang et al., "Cross-Batch Memory for Embedding Learning", CVPR 2020. It belongs to a run and its checkpoint,
+not to the space.
+"""
+
+import torch
+from torch import Tensor, nn
+
+
+class Memory(nn.Module):
+    """The last ``size`` embeddings and their labels, without gradient, on the device of the space."""
+
+    def __init__(self, *, size: int, dimension: int) -> None:
+        super().__init__()
+        self.size = size
+        self.dimension = dimension
+        self.vectors: Tensor
+        self.labels: Tensor
+        self.register_buffer("vectors", torch.zeros(size, dimension))
+        self.register_buffer("labels", torch.full((size,), -1))  # -1: not yet filled
+
+    def content(self) -> tuple[Tensor, Tensor]:
+        """What is remembered, newest first: (m, d) and (m,), m at most ``size``."""
+        filled = int((self.labels >= 0).sum())
+        return self.vectors[:filled], self.labels[:filled]
+
+    @torch.no_grad()
+    def push(self, z: Tensor, y: Tensor) -> None:
+        """Remember a batch; what no longer fits is forgotten."""
+        vectors = torch.cat([z.detach().to(self.vectors.dtype), self.vectors])
+        labels = torch.cat([y, self.labels])
+        self.vectors, self.labels = vectors[: self.size].clone(), labels[: self.size].clone()

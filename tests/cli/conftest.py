@@ -1,0 +1,87 @@
+"""The command line called from inside, and one small run that all tests of it look at."""
+
+import contextlib
+import io
+import sys
+from typing import NamedTuple
+
+import pytest
+import torch
+
+from samekind.cli.main import main
+from samekind.data import digits, write_image
+
+#: A run of a second or two, 7, 8 and 9 never shown.
+COMMAND = (
+    "train",
+    "prototypical",
+    "--unseen",
+    "7,8,9",
+    "--set",
+    "epochs=2",
+    "--set",
+    "space.similarity.hidden=32",
+)
+
+
+class Answer(NamedTuple):
+    """What a command left: its exit status and what it said."""
+
+    status: int
+    out: str
+    err: str
+
+
+def call(*arguments):
+    """`samekind` with these arguments, in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        patch.setattr(sys, "argv", ["samekind", *map(str, arguments)])
+        patch.setattr(sys, "excepthook", sys.excepthook)  # typer puts its own there
+        try:
+            main()
+            status = 0
+        except SystemExit as stopped:
+            status = stopped.code
+    return Answer(status, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture(scope="session")
+def samekind():
+    return call
+
+
+@pytest.fixture(scope="session")
+def again():
+    """The command of the trained run, in a folder, with more options."""
+    return lambda folder, *more: call(*COMMAND, "--out", folder, *more)
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory):
+    """The folder of that run. Not to be changed."""
+    folder = tmp_path_factory.mktemp("runs") / "trained"
+    answer = call(*COMMAND, "--out", folder)
+    assert answer.status == 0, answer.err
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pictures(tmp_path_factory):
+    """The first pictures of the digits 0, 1 and 2."""
+    folder = tmp_path_factory.mktemp("pictures")
+    for digit in range(3):
+        write_image(folder / f"{digit}.png", digits().inputs[(digits().labels == digit).nonzero()[0, 0]])
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -1,0 +1,125 @@
+"""samekind train: a folder with everything, the same answer when asked again, no other run in its place."""
+
+import json
+import shutil
+
+import pytest
+import torch
+
+from samekind.cli.experiments import sets_of
+from samekind.space import MetricSpace
+
+FILES = {"best.pt", "data.json", "last.pt", "record.jsonl", "run.json", "space", "split.json"}
+
+
+@pytest.fixture
+def copy(trained, tmp_path):
+    return shutil.copytree(trained, tmp_path / "copy")
+
+
+def content(folder):
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_the_folder_holds_the_whole_run(trained):
+    assert {path.name for path in trained.iterdir()} == FILES
+    assert json.loads((trained / "data.json").read_text()) == {
+        "data": "digits",
+        "unseen": ["7", "8", "9"],
+        "seed": 0,
+    }
+
+
+def test_a_finished_run_answers_again_without_training(again, copy):
+    before = {name: (copy / name).read_bytes() for name in ("last.pt", "best.pt", "record.jsonl")}
+    answer = again(copy, "--json")
+    assert (answer.status, answer.err) == (0, "")  # no epoch, so no progress
+    told = json.loads(answer.out)
+    assert told.keys() == {"folder", "space", "best", "classes"}
+    assert (told["folder"], told["space"]) == (str(copy), str(copy / "space"))
+    assert told["classes"] == ["0", "1", "2", "3", "4", "5", "6"]
+    record = [json.loads(line) for line in (copy / "record.jsonl").read_text().splitlines()]
+    assert told["best"] == min(record, key=lambda entry: entry["validation"]["eer"])
+    assert {name: (copy / name).read_bytes() for name in before} == before
+
+
+def test_the_text_tells_the_same(again, copy):
+    best = json.loads(again(copy, "--json").out)["best"]
+    items = len(sets_of(copy).train)
+    assert again(copy).out.splitlines() == [
+        f"Trained prototypical for 2 epochs on {items} items of 7 classes.",
+        f"Best epoch {best['epoch']}: validation EER {100 * best['validation']['eer']:.2f}%.",
+        f"The space is in {copy / 'space'}; next: samekind evaluate {copy}",
+    ]
+
+
+@pytest.mark.parametrize("damage", [b"", b"\xff\xff\n"])
+def test_a_lost_record_is_no_reason_to_lose_the_space(again, copy, damage):
+    (copy / "record.jsonl").write_bytes(damage)
+    shutil.rmtree(copy / "space")
+    answer = again(copy, "--json")
+    assert answer.status == 0
+    assert json.loads(answer.out)["best"] is None
+    assert (copy / "space" / "space.json").is_file()
+    assert "Best epoch" not in again(copy).out
+
+
+def test_the_order_of_the_unseen_classes_is_no_other_split(again, copy):
+    answer = again(copy, "--unseen", " 9,8, 7,7")
+    assert (answer.status, answer.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--set", "epochs=3"), "holds a run with other settings (epochs"),
+        (("--seed", "1"), "holds a run on other data or another split"),
+        (("--unseen", "8,9"), "holds a run on other data or another split"),
+    ],
+)
+def test_another_run_in_the_folder_is_refused_and_the_folder_kept(again, copy, more, says):
+    before = content(copy)
+    answer = again(copy, *more)
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith(f"samekind: {copy} {says}")
+    assert content(copy) == before
+
+
+def test_another_operating_point_is_fitted_without_training(again, copy):
+    answer = again(copy, "--at", "far=0.05")
+    assert (answer.status, answer.err) == (0, "")
+    for decision in MetricSpace.load(copy / "space").decisions.values():
+        assert decision.point == "far=0.05"
+        assert decision.false_accepts <= 0.05
+
+
+def test_a_run_that_lost_its_way_says_so_and_can_be_begun_anew(samekind, tmp_path):
+    """Nothing of the first attempt stands in the way of the second, not even another split."""
+    command = ("train", "triplet", "--out", tmp_path / "run", "--set", "epochs=1", "--unseen")
+    answer = samekind(*command, "5,6,7,8,9", "--set", "optimiser.rate=1e30", "--set", "clip=1e30")
+    assert answer.status == 2
+    [line] = answer.err.splitlines()
+    assert line.startswith("samekind: ")
+    assert "Lower optimiser.rate" in line
+    assert samekind(*command, "4,5,6,7,8,9").status == 0
+
+
+def test_a_run_file_names_the_recipe_and_the_recipe_the_folder(samekind, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text('recipe = "triplet"\nepochs = 1\n')
+    answer = samekind("train", "mine.toml", "--unseen", "2,3,4,5,6,7,8,9", "--json")
+    assert answer.status == 0
+    assert json.loads(answer.out)["folder"] == "runs/triplet"
+    assert {path.name for path in (tmp_path / "runs" / "triplet").iterdir()} == FILES
+    [line] = answer.err.splitlines()
+    assert line.startswith("triplet: epoch 1 loss ")
+
+
+def test_a_run_can_start_from_a_space(again, trained, tmp_path):
+    """With a rate of 0 what comes out is what went in."""
+    answer = again(tmp_path / "next", "--from", trained, "--set", "epochs=1", "--set", "optimiser.rate=0")
+    assert answer.status == 0
+    first, second = (MetricSpace.load(folder / "space") for folder in (trained, tmp_path / "next"))
+    for name in ("encoder", "similarity"):
+        ours, theirs = (dict(getattr(space, name).named_parameters()) for space in (first, second))
+        assert all(torch.equal(ours[each], theirs[each]) for each in ours)

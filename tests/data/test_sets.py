@@ -1,0 +1,132 @@
+"""The sets of an experiment: every item in one of them, under its own name, and none shown too early."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from samekind.data import Items, Split, divide, prepare
+from samekind.errors import DataError, SettingError
+
+NAMES = ("ant", "bee", "cat", "dog")
+PARTS = ("train", "validation", "test", "unseen")
+
+
+def numbered(count=40):
+    """Items that can be told apart: the input of item i is i, its class i modulo 4."""
+    indices = torch.arange(count)
+    return Items(inputs=indices[:, None].float(), labels=indices % 4, classes=NAMES, name="numbers")
+
+
+def numbers(items):
+    return [int(each) for each in items.inputs[:, 0]]
+
+
+def filled(sets):
+    return {name: getattr(sets, name) for name in PARTS if getattr(sets, name) is not None}
+
+
+@pytest.fixture(params=[(), ("bee",), ("dog", "ant")], ids=["none", "one", "two"])
+def unseen(request):
+    return request.param
+
+
+def test_every_item_is_in_one_set(unseen):
+    sets = prepare(numbered(), unseen=unseen, seed=0)
+    assert sorted(number for each in filled(sets).values() for number in numbers(each)) == list(range(40))
+
+
+def test_the_first_three_hold_the_seen_classes_and_unseen_the_others(unseen):
+    sets = prepare(numbered(), unseen=unseen, seed=0)
+    seen = tuple(name for name in NAMES if name not in unseen)
+    for name in ("train", "validation", "test"):
+        assert getattr(sets, name).classes == seen
+    if unseen:
+        assert sets.unseen.classes == tuple(name for name in NAMES if name in unseen)
+        assert sorted(numbers(sets.unseen)) == [n for n in range(40) if NAMES[n % 4] in unseen]
+    else:
+        assert sets.unseen is None
+
+
+def test_every_item_keeps_the_name_of_its_class(unseen):
+    """Labels are counted anew where classes are left out; what they mean must not change."""
+    for items in filled(prepare(numbered(), unseen=unseen, seed=0)).values():
+        assert [items.classes[label] for label in items.labels] == [NAMES[n % 4] for n in numbers(items)]
+
+
+def test_each_class_is_cut_in_the_fractions(unseen):
+    sets = prepare(numbered(), unseen=unseen, seed=0)
+    for items, share in ((sets.train, 6), (sets.validation, 2), (sets.test, 2)):
+        assert torch.bincount(items.labels).tolist() == [share] * (4 - len(unseen))
+    halves = prepare(
+        numbered(), unseen=unseen, fractions={"train": 0.5, "validation": 0.1, "test": 0.4}, seed=0
+    )
+    assert torch.bincount(halves.test.labels).tolist() == [4] * (4 - len(unseen))
+
+
+@hypothesis_settings(max_examples=20)
+@given(unseen=st.sets(st.sampled_from(NAMES), max_size=3), count=st.integers(20, 60), seed=st.integers(0, 99))
+def test_no_choice_of_classes_mixes_the_sets(unseen, count, seed):
+    sets = filled(prepare(numbered(count), unseen=sorted(unseen), seed=seed))
+    assert sorted(number for each in sets.values() for number in numbers(each)) == list(range(count))
+    for name, items in sets.items():
+        named = [items.classes[label] for label in items.labels]
+        assert named == [NAMES[number % 4] for number in numbers(items)]
+        assert all((each in unseen) == (name == "unseen") for each in named)
+
+
+def test_the_seed_decides(unseen):
+    one, again, other = (prepare(numbered(), unseen=unseen, seed=seed) for seed in (1, 1, 2))
+    assert numbers(one.train) == numbers(again.train)
+    assert numbers(one.train) != numbers(other.train)
+
+
+def test_what_a_split_says_is_what_the_sets_hold(unseen):
+    sets = prepare(numbered(), unseen=unseen, seed=0)
+    for name, items in filled(sets).items():
+        assert numbers(items) == sets.split.parts[name].tolist()
+
+
+def test_a_split_that_was_stored_gives_the_same_sets(unseen, tmp_path):
+    items = numbered()
+    sets = prepare(items, unseen=unseen, seed=3)
+    sets.split.save(tmp_path / "split.json")
+    again = divide(items, Split.load(tmp_path / "split.json", items))
+    assert filled(again).keys() == filled(sets).keys()
+    for name, part in filled(sets).items():
+        other = getattr(again, name)
+        assert torch.equal(part.inputs, other.inputs)
+        assert torch.equal(part.labels, other.labels)
+        assert (part.classes, part.name) == (other.classes, other.name)
+
+
+def test_sets_are_named_after_the_items_and_their_part():
+    sets = prepare(numbered(), unseen=["bee"], seed=0)
+    assert [items.name for items in filled(sets).values()] == [f"numbers, {name}" for name in PARTS]
+
+
+def test_an_evaluation_asks_about_test_items_and_about_unseen_classes_if_there_are_any():
+    with_unseen = prepare(numbered(), unseen=["bee"], seed=0)
+    assert with_unseen.tests() == {"seen": with_unseen.test, "unseen": with_unseen.unseen}
+    without = prepare(numbered(), seed=0)
+    assert without.tests() == {"seen": without.test}
+
+
+def test_a_class_that_is_not_there_cannot_be_kept_apart():
+    with pytest.raises(DataError, match='no class "bea"; did you mean "bee"'):
+        prepare(numbered(), unseen=["bea"])
+
+
+def test_not_everything_can_be_kept_apart():
+    with pytest.raises(SettingError, match="40 of 40 items are unseen"):
+        prepare(numbered(), unseen=NAMES)
+
+
+@pytest.mark.parametrize("missing", ["train", "validation", "test"])
+def test_a_split_into_other_parts_is_refused(missing):
+    items = numbered()
+    parts = dict(prepare(items, seed=0).split.parts)
+    parts["spare"] = parts.pop(missing)
+    with pytest.raises(DataError, match=f'the split has no part "{missing}"; .*spare'):
+        divide(items, Split(parts=parts, fingerprint=items.fingerprint()))

@@ -1,0 +1,33 @@
+"""Proxies that stay where they were put."""
+
+import pytest
+import torch
+
+from samekind.errors import SettingError
+from samekind.prototypes import FixedProxies
+
+
+def test_starts_as_random_directions():
+    torch.manual_seed(0)
+    vectors = FixedProxies([str(each) for each in range(50)], dimension=64).vectors
+    torch.testing.assert_close(vectors.norm(dim=-1), torch.ones(50, 1))
+    cosines = (vectors[:, 0] @ vectors[:, 0].T)[~torch.eye(50, dtype=torch.bool)]
+    assert cosines.abs().max() < 0.7
+    assert abs(cosines.mean()) < 0.02
+
+
+def test_nothing_but_an_assignment_moves_them():
+    proxies = FixedProxies(["a", "b"], dimension=3)
+    placed = torch.tensor([[[1.0, 0.0, 0.0]], [[0.0, 2.0, 0.0]]])
+    proxies.assign(["a", "b"], placed)
+    z, y = torch.ones(4, 3), torch.tensor([0, 0, 1, 1])
+    proxies.before_loss(z, y)
+    proxies.after_step(z, y)
+    assert torch.equal(proxies.vectors, placed)
+    assert list(proxies.parameters()) == []
+    assert proxies.trained  # so that they are not replaced by means when training is over
+
+
+def test_one_vector_a_class_is_all_it_takes():
+    with pytest.raises(SettingError, match=r"\(1 classes, 1, 3\), got \(1, 2, 3\)"):
+        FixedProxies(["a"], dimension=3).assign(["b"], torch.zeros(1, 2, 3))

@@ -1,0 +1,190 @@
+"""The dynamic scale: its start against a table and against finite differences, its steps against Adam's."""
+
+import math
+
+import pytest
+import torch
+
+from samekind.errors import SettingError
+from samekind.similarities import AdaCosScale, Cosine, DynamicScale, LogDistance
+from samekind.similarities.dynamic_scale import initial_scale, turning
+
+TABLE = [
+    (52, 4.6777, 6.9577),
+    (100, 5.7939, 7.9668),
+    (102, 5.8262, 7.9975),
+    (109, 5.9343, 8.1004),
+    (555, 8.4563, 10.6488),
+    (1000, 9.3358, 11.5800),
+]
+FORMS = ["cosine", "log-distance"]
+
+
+@pytest.mark.parametrize(("classes", "cosine", "chord"), TABLE)
+def test_starts_as_the_table_has_it(classes, cosine, chord):
+    assert DynamicScale(classes=classes)().item() == pytest.approx(cosine, abs=1e-4)
+    assert DynamicScale(classes=classes, form="log-distance")().item() == pytest.approx(chord, abs=1e-4)
+
+
+def test_few_classes_have_a_start_too():
+    """Up to 22 classes there is no root for cosines; the scale of AdaCos stands in."""
+    assert DynamicScale(classes=10, form="log-distance")().item() == pytest.approx(4.4558, abs=1e-4)
+    for classes in (3, 10, 22):
+        torch.testing.assert_close(DynamicScale(classes=classes)(), AdaCosScale(classes=classes)())
+    assert DynamicScale(classes=23)() < AdaCosScale(classes=23)()
+    assert DynamicScale(classes=2, form="log-distance")().item() > 1
+
+
+def probability(angle, scale, classes, form):
+    """p of the true class at an angle, the wrong ones at right angles: the definition."""
+    if form == "cosine":
+        own, other = math.exp(scale * math.cos(angle)), 1.0
+    else:
+        own, other = (2 * math.sin(angle / 2)) ** -scale, math.sqrt(2) ** -scale
+    return own / (own + (classes - 1) * other)
+
+
+def bend(scale, classes, form, angle=math.pi / 4, step=1e-3):
+    """The second derivative by finite differences."""
+    low, middle, high = (probability(angle + each, scale, classes, form) for each in (-step, 0, step))
+    return (low - 2 * middle + high) / step**2
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("classes", [23, 52, 100, 555, 1000])
+def test_at_the_start_the_probability_changes_fastest_at_a_quarter_turn(classes, form):
+    scale = initial_scale(classes, form=form)
+    assert abs(bend(scale, classes, form)) < 1e-4
+    # It is a crossing, and the larger of two: above it the bend stays on one side.
+    assert bend(0.98 * scale, classes, form) * bend(1.02 * scale, classes, form) < 0
+    above = [bend(factor * scale, classes, form) for factor in (1.02, 1.2, 1.5, 2.0)]
+    assert len({each > 0 for each in above}) == 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_turning_has_the_sign_of_the_second_derivative(form):
+    """For chords; for cosines the opposite sign."""
+    for scale in (0.5, 2.0, 5.0, 9.0):
+        for angle in (0.2, 0.5, math.pi / 4):
+            rivals = math.log(99) - (0 if form == "cosine" else scale / 2 * math.log(2))
+            value = turning(*torch.tensor([scale, rivals, angle], dtype=torch.double), form=form).item()
+            side = bend(scale, 100, form, angle=angle)
+            assert (value > 0) == ((side < 0) if form == "cosine" else (side > 0))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("rivals", [-3.0, 2.0, 9.0])
+def test_the_turning_and_its_slope_are_the_documents_divided_by_a_number(form, rivals):
+    scale = torch.tensor(5.0, dtype=torch.double, requires_grad=True)
+    angle, large = torch.tensor(0.6, dtype=torch.double), torch.tensor(rivals, dtype=torch.double).exp()
+    if form == "cosine":
+        own = (scale * angle.cos()).exp()
+        exact = angle.cos() * (own + large) + scale * angle.sin() ** 2 * (own - large)
+        number = (own + large).item()
+    else:
+        chord = 2 * (angle / 2).sin()
+        power = large * chord**scale
+        exact = ((scale + 1) * power - scale + 1) * (1 - chord**2 / 4) + (1 + power) * chord**2 / 4
+        number = (1 + power).item()
+    value = turning(scale, large.log(), angle, form=form)
+    torch.testing.assert_close(value, exact / number)
+    slopes = [torch.autograd.grad(each, scale)[0] for each in (value, exact / number)]
+    torch.testing.assert_close(*slopes)
+
+
+def batch(form, items=7, classes=30, seed=0):
+    """Scores of items near the proxies of their classes, and the mask of the true ones."""
+    generator = torch.Generator().manual_seed(seed)
+    proxies = torch.randn(classes, 32, dtype=torch.double, generator=generator)
+    labels = torch.randint(classes, (items,), generator=generator)
+    z = proxies[labels] + 0.4 * torch.randn(items, 32, dtype=torch.double, generator=generator)
+    similarity = Cosine() if form == "cosine" else LogDistance(normalise=True)
+    return similarity.score_all(proxies, z).T, labels[:, None] == torch.arange(classes), labels.tolist()
+
+
+def by_hand(scale, scores, labels, form):
+    """ψ² (divided as above), with B the mean sum over wrong classes, held constant, and the median angle."""
+    sums, angles = [], []
+    for row, label in zip(scores.tolist(), labels, strict=True):
+        sums.append(sum(math.exp(scale.item() * each) for place, each in enumerate(row) if place != label))
+        own = row[label]
+        angles.append(math.acos(own) if form == "cosine" else 2 * math.asin(math.exp(-own) / 2))
+    angle = torch.tensor(min(math.pi / 4, sorted(angles)[len(angles) // 2]), dtype=torch.double)
+    rivals = torch.tensor(math.log(sum(sums) / len(sums)), dtype=torch.double)
+    return turning(scale, rivals, angle, form=form) ** 2
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_step_is_a_step_of_adam_down_the_square(form):
+    scale = DynamicScale(classes=30, form=form, rate=0.01).double()
+    logarithm = scale.logarithm.clone().requires_grad_()
+    optimiser = torch.optim.Adam([logarithm], lr=0.01)
+    for seed in range(5):
+        scores, positive, labels = batch(form, seed=seed)
+        with torch.no_grad():
+            scale.after_step(scores, positive)
+        optimiser.zero_grad()
+        by_hand(logarithm.exp(), scores, labels, form).backward()
+        optimiser.step()
+        torch.testing.assert_close(scale.logarithm, logarithm.detach())
+    assert abs(scale.logarithm.item() - math.log(initial_scale(30, form=form))) > 0.005
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_goes_to_where_the_probability_of_the_batch_changes_fastest(form):
+    """Over many steps on one batch ψ comes to 0."""
+    scale = DynamicScale(classes=200, form=form, rate=0.02).double()
+    scores, positive, labels = batch(form, classes=200)
+    for _ in range(300):
+        scale.after_step(scores, positive)
+    assert by_hand(scale().clone(), scores, labels, form).item() < 1e-4
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_goes_on_from_a_checkpoint_as_if_it_had_not_stopped(form):
+    one, other = (DynamicScale(classes=30, form=form, rate=0.01) for _ in range(2))
+    for seed in range(3):
+        one.after_step(*batch(form, seed=seed)[:2])
+    assert one() != other()
+    other.load_state_dict(one.state_dict())
+    for each in (one, other):
+        each.after_step(*batch(form, seed=9)[:2])
+    assert one() == other()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("value", [1e4, -1e4, 0.0, 23.0])
+def test_no_scores_break_it(form, dtype, value):
+    """Items on their proxies, on wrong ones, or nowhere."""
+    scale = DynamicScale(classes=4, form=form, rate=0.01)
+    positive = torch.eye(4, dtype=torch.bool)
+    for scores in (
+        torch.full((4, 4), value),
+        torch.where(positive, value, 0.0),
+        torch.where(positive, 0.0, value),
+    ):
+        scale.after_step(scores.to(dtype), positive)
+        assert scale().isfinite()
+        assert scale() > 0
+        assert scale.moments.isfinite().all()
+
+
+def test_nothing_is_learned_by_the_gradient():
+    scale = DynamicScale(classes=30)
+    assert list(scale.parameters()) == []
+    assert not scale().requires_grad
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"classes": 2}, "at least 3 classes, got 2"),
+        ({"classes": 1, "form": "log-distance"}, "at least 2 classes, got 1"),
+        ({"classes": 9, "form": "angle"}, '"cosine" or "log-distance"; got "angle"'),
+        ({"classes": 9, "rate": -1.0}, "from 0 up; got -1.0"),
+    ],
+)
+def test_refuses_what_has_no_scale(arguments, says):
+    with pytest.raises(SettingError, match=says):
+        DynamicScale(**arguments)
