@@ -23,7 +23,8 @@ def random(*shape, seed=0):
 
 def a_similarity(name, scale=None):
     kind = getattr(similarities, name)
-    return kind(dimension=4, hidden=6, scale=scale) if name == "PairsNetwork" else kind(scale=scale)
+    needed = {"PairsNetwork": {"dimension": 4, "hidden": 6}, "Mahalanobis": {"dimension": 4}}
+    return kind(**needed.get(name, {}), scale=scale)
 
 
 def a_space(similarity="Cosine", kind="LearnedProxies", scale=None, **options):

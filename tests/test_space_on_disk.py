@@ -30,8 +30,8 @@ DECISIONS = {
 
 
 def a_similarity(name):
-    extra = {"dimension": 4, "hidden": 5} if name == "PairsNetwork" else {}
-    return getattr(similarities, name)(scale=LearnedScale(3.0), **extra)
+    needed = {"PairsNetwork": {"dimension": 4, "hidden": 5}, "Mahalanobis": {"dimension": 4}}
+    return getattr(similarities, name)(scale=LearnedScale(3.0), **needed.get(name, {}))
 
 
 def a_space(similarity="PairsNetwork", kind="LearnedProxies", encoder=None, **options):

@@ -1,10 +1,80 @@
-"""What an embedding costs by itself: (n, d) -> a number, added to the losses."""
+"""What embeddings and prototypes cost by themselves: a number, added to the losses.
+
+A penalty says by the names of its parameters what it needs, and the training step hands that over:
+
+- ``z``, the embeddings of the batch, (n, d);
+- ``y``, their classes, (n,) whole numbers;
+- ``prototypes``, the vectors of the classes, (classes, k, d);
+- ``distances``, how far apart the classes should be, (classes, classes).
+
+Parameters with a default are settings, keyword-only. A penalty is one finite number with a finite gradient,
+0 where there is nothing to compare.
+"""
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-__all__ = ["spread"]
+from samekind.errors import SettingError
+from samekind.prototypes import class_means
+
+__all__ = ["distortion", "energy_confusion", "norm", "spread"]
+
+
+def distortion(prototypes: Tensor, distances: Tensor, *, normalise: bool = False) -> Tensor:
+    """How far the distances of prototypes are, relatively, from those of their classes, at the best scale.
+
+    The mean over pairs of (s d / D - 1)², d being the Euclidean distance of two prototypes, D that of their
+    classes and s the factor that makes it least. Pairs with D = 0 (two of one class) do not count. 0: the
+    prototypes are a scaled copy of the classes; 1, the most: they are all in one point. ``normalise`` puts
+    the prototypes on the sphere first, for similarities that do. Garnot and Landrieu, "Leveraging Class
+    Hierarchies with Metric-Guided Prototype Learning", BMVC 2021.
+    """
+    classes, count, dimension = prototypes.shape
+    if distances.shape != (classes, classes):
+        expected = f"({classes}, {classes}), one for each two of the prototypes' {classes} classes"
+        raise SettingError(
+            f"distortion: expected distances of shape {expected}; got {tuple(distances.shape)}"
+        )
+    points = _exact(prototypes.reshape(classes * count, dimension))
+    points = F.normalize(points, dim=-1) if normalise else points
+    targets = distances.to(points).repeat_interleave(count, 0).repeat_interleave(count, 1)
+    counted = targets > 0
+    if not counted.any():
+        return prototypes.sum() * 0
+    found = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist")
+    ratios = (found / targets.where(counted, 1))[counted]
+    # The value does not depend on the unit of length; this one keeps the squares in range.
+    ratios = ratios / ratios.detach().amax().clamp(min=torch.finfo(ratios.dtype).tiny)
+    best = ratios.sum() / ratios.square().sum().clamp(min=torch.finfo(ratios.dtype).tiny)
+    return (best * ratios - 1).square().mean().to(prototypes.dtype)
+
+
+def energy_confusion(z: Tensor, y: Tensor) -> Tensor:
+    """Mean squared distance of two items of two classes: every two classes count alike, whatever their sizes.
+
+    Descending it draws the classes together, against a loss that tells them apart too well to be of use for
+    classes to come. A batch of one class costs 0. Chen and Deng, "Energy Confused Adversarial Metric Learning
+    for Zero-Shot Image Retrieval and Clustering", AAAI 2019.
+    """
+    names, members = y.unique(return_inverse=True)  # type: ignore[no-untyped-call]
+    if len(names) < 2:
+        return z.sum() * 0
+    exact = _exact(z)
+    means, _ = class_means(exact, members, len(names))
+    # |a - b|² between two classes is, in the mean, what each varies by plus the square between their means.
+    within = (exact - means[members]).square().sum(1, keepdim=True)
+    variances, _ = class_means(within, members, len(names))
+    between = (means - means.mean(0)).square().sum(1).mean() * len(names) / (len(names) - 1)
+    return (2 * variances.mean() + 2 * between).to(z.dtype)
+
+
+def norm(z: Tensor) -> Tensor:
+    """The mean length of the embeddings; its gradient at a zero vector is 0."""
+    if not len(z):
+        return z.sum() * 0
+    lengths: Tensor = torch.linalg.vector_norm(_exact(z), dim=-1)
+    return lengths.mean().to(z.dtype)
 
 
 def spread(z: Tensor) -> Tensor:
@@ -16,7 +86,12 @@ def spread(z: Tensor) -> Tensor:
     if len(z) < 2:
         return z.sum() * 0
     z = F.normalize(z, dim=-1)
-    exact = z.to(torch.promote_types(z.dtype, torch.float32))
+    exact = _exact(z)
     distances = torch.cdist(exact, exact, compute_mode="donot_use_mm_for_euclid_dist")
     itself = torch.eye(len(z), dtype=torch.bool, device=z.device)
     return -distances.masked_fill(itself, torch.inf).amin(1).mean().to(z.dtype)
+
+
+def _exact(vectors: Tensor) -> Tensor:
+    """In float32 at least: half precision has no digits for small distances."""
+    return vectors.to(torch.promote_types(vectors.dtype, torch.float32))

@@ -24,8 +24,8 @@ def a_space(similarity):
 def a_similarity(name):
     torch.manual_seed(0)
     kind = getattr(similarities, name)
-    scale = FixedScale(3.0)
-    return kind(dimension=3, hidden=8, scale=scale) if name == "PairsNetwork" else kind(scale=scale)
+    needed = {"PairsNetwork": {"dimension": 3, "hidden": 8}, "Mahalanobis": {"dimension": 3}}
+    return kind(**needed.get(name, {}), scale=FixedScale(3.0))
 
 
 def softmax(values):

@@ -21,7 +21,8 @@ def a_space(similarity):
 def a_similarity(name):
     torch.manual_seed(0)
     kind = getattr(similarities, name)
-    return kind(dimension=3, hidden=6) if name == "PairsNetwork" else kind()
+    needed = {"PairsNetwork": {"dimension": 3, "hidden": 6}, "Mahalanobis": {"dimension": 3}}
+    return kind(**needed.get(name, {}))
 
 
 def whole_numbers(*shape, seed=0):

@@ -31,7 +31,8 @@ def a_space(similarity):
 def a_similarity(name):
     torch.manual_seed(0)
     kind = getattr(similarities, name)
-    return kind(dimension=3, hidden=6) if name == "PairsNetwork" else kind()
+    needed = {"PairsNetwork": {"dimension": 3, "hidden": 6}, "Mahalanobis": {"dimension": 3}}
+    return kind(**needed.get(name, {}))
 
 
 def gaussians(different, same, *, spread=1.0, count=4000, share=0.5):

@@ -93,15 +93,15 @@ def test_the_draws_follow_the_weights_for_each_positive_alike():
     scores = -0.4 - torch.rand(6, 6, generator=generator)
     positive, negative = pair_masks(LABELS)
     counts = torch.zeros(8, 6)
-    repeats = 2000
+    repeats = 1000
     for _ in range(repeats):
         counts += distance_weighted(scores, positive, negative, dimension=4, generator=generator)[2]
     rows = distance_weighted(scores, positive, negative, dimension=4)[0]
     expected = [
         by_hand((-scores[row]).tolist(), negative[row].nonzero().flatten().tolist(), 4) for row in rows
     ]
-    # Four standard deviations of a share of 2,000 draws are at most 0.045.
-    torch.testing.assert_close(counts / repeats, torch.tensor(expected), atol=0.045, rtol=0)
+    # Four standard deviations of a share of 1,000 draws are at most 0.064.
+    torch.testing.assert_close(counts / repeats, torch.tensor(expected), atol=0.064, rtol=0)
 
 
 def test_two_positives_of_an_anchor_get_negatives_of_their_own():

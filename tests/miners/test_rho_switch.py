@@ -47,14 +47,14 @@ def test_a_triplet_is_plain_or_switched_as_often_as_asked(switch):
 def test_the_plain_ones_have_any_positive_and_a_negative_by_its_weight():
     scores, generator = some_scores(), torch.Generator().manual_seed(0)
     positives, negatives = torch.zeros(6, 6), torch.zeros(6, 6)
-    repeats = 2000
+    repeats = 1000
     for _ in range(repeats):
         for anchor, positive, negative in mined(scores, generator, switch=0.0):
             positives[anchor, positive] += 1 / repeats
             negatives[anchor, negative] += 1 / repeats
-    torch.testing.assert_close(positives[0], torch.tensor([0.0, 0.5, 0.5, 0.0, 0.0, 0.0]), atol=0.045, rtol=0)
+    torch.testing.assert_close(positives[0], torch.tensor([0.0, 0.5, 0.5, 0.0, 0.0, 0.0]), atol=0.064, rtol=0)
     chances = draw_chances(-scores, MASKS[1], dimension=4, nearest=0.5, farthest=1.4).float()
-    torch.testing.assert_close(negatives[:5], chances[:5], atol=0.045, rtol=0)
+    torch.testing.assert_close(negatives[:5], chances[:5], atol=0.064, rtol=0)
 
 
 def test_a_switched_triplet_pushes_its_two_items_apart_up_to_the_margin():

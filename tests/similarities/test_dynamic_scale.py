@@ -93,11 +93,15 @@ def test_the_turning_and_its_slope_are_the_documents_divided_by_a_number(form, r
 
 
 def batch(form, items=7, classes=30, seed=0):
-    """Scores of items near the proxies of their classes, and the mask of the true ones."""
+    """Scores of items around the proxies of their classes, the mask of the true ones, and the labels.
+
+    As far around as there is an angle for ψ = 0: cosines have none for small angles.
+    """
+    noise = 1.0 if form == "cosine" else 0.4
     generator = torch.Generator().manual_seed(seed)
     proxies = torch.randn(classes, 32, dtype=torch.double, generator=generator)
     labels = torch.randint(classes, (items,), generator=generator)
-    z = proxies[labels] + 0.4 * torch.randn(items, 32, dtype=torch.double, generator=generator)
+    z = proxies[labels] + noise * torch.randn(items, 32, dtype=torch.double, generator=generator)
     similarity = Cosine() if form == "cosine" else LogDistance(normalise=True)
     return similarity.score_all(proxies, z).T, labels[:, None] == torch.arange(classes), labels.tolist()
 

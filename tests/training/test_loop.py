@@ -143,7 +143,7 @@ def test_a_validation_that_draws_or_changes_the_mode_changes_nothing(run, items,
         ("lower", [0.3, 0.1, 0.2], 2),
         ("higher", [0.3, 0.1, 0.2], 1),
         ("lower", [0.3, 0.2, 0.1], 3),
-        ("lower", [0.2, 0.2, 0.2], 1),  # a tie is no improvement
+        ("lower", [0.2, 0.2, 0.2], 3),  # of equal epochs the later
         ("lower", [float("nan"), 0.3, 0.4], 2),
         ("higher", [float("nan"), 0.3, 0.4], 3),
         ("lower", [0.3, float("nan"), 0.4], 1),

@@ -335,9 +335,9 @@ class House:
                 return line.strip()
         raise AssertionError(f"the process ended before it said {words}")
 
-    def end(self):
+    def end(self, heard=""):
         """The exit status of a life, once it has ended."""
-        status = int(self.hear("ended").split()[1])
+        status = int((heard if heard.startswith("ended") else self.hear("ended")).split()[1])
         print("buried", file=self.process.stdin, flush=True)
         return status
 
@@ -385,7 +385,7 @@ def test_a_killed_process_goes_on_in_another_and_ends_as_an_unbroken_one(houses,
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "houses", [["epochs=40", "checkpoint_steps=1", "space.encoder.hidden=[256, 256]"]], indirect=True
+    "houses", [["epochs=20", "checkpoint_steps=1", "space.encoder.hidden=[256, 256]"]], indirect=True
 )
 def test_a_process_killed_at_any_moment_whatever_ends_as_an_unbroken_one(houses, tmp_path):
     houses[0].live(tmp_path / "unbroken")
@@ -394,11 +394,12 @@ def test_a_process_killed_at_any_moment_whatever_ends_as_an_unbroken_one(houses,
     while True:
         house = chance.choice(houses)
         child = house.begin(tmp_path / "broken")
-        time.sleep(chance.uniform(0.02, 0.15))
+        heard = house.hear("written 6\n", "ended")  # however busy the machine, every life gets a step further
+        time.sleep(chance.uniform(0, 0.04))
         os.kill(child, signal.SIGKILL)
-        if house.end() == 0:
+        if house.end(heard) == 0:
             break
         kills += 1
-        assert kills < 300
-    assert kills >= 10
+        assert kills < 200
+    assert kills >= 5
     assert_same_outcome(tmp_path / "broken", tmp_path / "unbroken")

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.losses.inputs import check
+from samekind.losses.row_blocks import row_by_row
 from samekind.losses.soft_maximum import soft_maximum
 
 
@@ -22,11 +23,13 @@ def circle(
     to the gradient, which therefore is not the slope of the value.
     """
     check(scores, positive, negative)
-    exact = torch.promote_types(scores.dtype, torch.float32)
-    with torch.no_grad():
-        still = scores.to(exact)
+
+    def cost(scores: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        still = scores.detach()
         pull, push = (still - (1 + margin)).clamp_(max=0), (still + margin).clamp_(min=0)
         weights = torch.where(positive, pull, push).mul_(sharpness)
-        best = positive.to(exact).mul_(1 - 2 * margin).add_(margin)
-    logits = weights * (scores.to(exact) - best)
-    return F.softplus(soft_maximum(logits, positive) + soft_maximum(logits, negative)).to(scores.dtype)
+        best = positive.to(scores.dtype).mul_(1 - 2 * margin).add_(margin)
+        logits = weights * (scores - best)
+        return F.softplus(soft_maximum(logits, positive) + soft_maximum(logits, negative))
+
+    return row_by_row(cost, (scores, None), (positive, None), (negative, None)).to(scores.dtype)

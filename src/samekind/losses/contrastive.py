@@ -11,6 +11,7 @@ absolute distance.
 import math
 from typing import Literal
 
+import torch
 from torch import Tensor
 
 from samekind.errors import SettingError
@@ -39,8 +40,9 @@ def contrastive(
     pull, push = _weights(positive, negative, weighting)
 
     def cost(score: Tensor, pulled: Tensor, pushed: Tensor) -> Tensor:
-        breach = score.clamp(-margin, 0) + margin
-        return 0.5 * (pull * _square_sum(score.clamp(max=0), pulled) + push * _square_sum(breach, pushed))
+        distance = score.where(pulled, 0).clamp(max=0)
+        breach = score.where(pushed, -torch.inf).clamp(-margin, 0) + margin
+        return 0.5 * (pull * distance.square().sum(1) + push * breach.square().sum(1))
 
     return row_by_row(cost, (scores, None), (positive, None), (negative, None)).to(scores.dtype)
 
@@ -65,9 +67,9 @@ def exponential_contrastive(
     pull, push = _weights(positive, negative, weighting)
 
     def cost(score: Tensor, pulled: Tensor, pushed: Tensor) -> Tensor:
-        nearness = score.clamp(max=0)
-        repelled = (nearness * (2.77 / bound)).exp().masked_fill(~pushed, 0).sum(1)
-        return (2 / bound) * pull * _square_sum(nearness, pulled) + (2 * bound) * push * repelled
+        distance = score.where(pulled, 0).clamp(max=0)
+        repelled = (score.where(pushed, -torch.inf).clamp(max=0) * (2.77 / bound)).exp()
+        return (2 / bound) * pull * distance.square().sum(1) + (2 * bound) * push * repelled.sum(1)
 
     return row_by_row(cost, (scores, None), (positive, None), (negative, None)).to(scores.dtype)
 
@@ -80,7 +82,3 @@ def _weights(positive: Tensor, negative: Tensor, weighting: str) -> tuple[Tensor
     if weighting == "pairs":
         positives = negatives = positives + negatives
     return len(positive) / positives.clamp(min=1), len(positive) / negatives.clamp(min=1)
-
-
-def _square_sum(values: Tensor, counted: Tensor) -> Tensor:
-    return values.masked_fill(~counted, 0).square().sum(1)

@@ -31,20 +31,13 @@ def lifted_structure(
     check(scores, positive, negative)
     between = check_between(between, scores)
 
-    def cost(score: Tensor, other: Tensor, behind: Tensor, own: Tensor) -> Tensor:
-        nearest = torch.logaddexp(soft_maximum(score, behind), soft_maximum(other, behind))
-        return 0.5 * (nearest + margin - score.gather(1, own)[:, 0]).clamp(min=0).square()
-
     anchors, positives = positive_pairs(positive, negative)
-    costs = row_by_row(
-        cost,
-        (scores, anchors),
-        (between, positives),
-        (negative, anchors),
-        (positives[:, None], None),
-    )
-    share = costs * (len(scores) / max(1, len(costs)))
-    return costs.new_zeros(len(scores)).index_add(0, anchors, share).to(scores.dtype)
+    around_anchors = soft_maximum(scores, negative)[anchors]
+    around_positives = row_by_row(soft_maximum, (between, positives), (negative, anchors))
+    distances = -scores[anchors, positives].to(around_anchors.dtype)
+    breach = (torch.logaddexp(around_anchors, around_positives) + margin + distances).clamp(min=0)
+    costs = 0.5 * breach.square() * (len(scores) / max(1, len(anchors)))
+    return costs.new_zeros(len(scores)).index_add(0, anchors, costs).to(scores.dtype)
 
 
 def generalised_lifted_structure(

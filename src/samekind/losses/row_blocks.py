@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-#: Numbers in a block of rows: a few tensors of this size fit into a processor's cache.
-BLOCK = 2**20
+#: Numbers in a block of rows. What fits into one block is computed at once, and only once.
+BLOCK = 2**22
 
 #: For each row of the loss the row of a table it reads; None where they are the same, ``...`` for all of it.
 Index = Tensor | None | EllipsisType
@@ -23,13 +23,13 @@ def row_by_row(cost: Callable[..., Tensor], *tables: tuple[Tensor, Index]) -> Te
     """What each row costs: (rows,).
 
     ``cost`` gets a block of rows of each table, in float32 at least, and gives one number per row. The
-    first table holds scores: a block has no more rows than that has, nor many more than BLOCK numbers.
+    first table is the widest: a block has as many of its rows as make BLOCK numbers, or one.
     """
     scores, index = tables[0]
     rows = len(index) if isinstance(index, Tensor) else len(scores)
     if not rows or not scores.shape[1]:
         return _rows(scores, index, slice(None)).sum(1)
-    size = max(1, min(len(scores), BLOCK // scores.shape[1]))
+    size = max(1, BLOCK // scores.shape[1])
     if rows <= size:
         return cost(*(_exact(_rows(table, index, slice(None))) for table, index in tables))
     blocks = [slice(start, start + size) for start in range(0, rows, size)]

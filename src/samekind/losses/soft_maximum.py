@@ -9,6 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+#: A power of e that no sum notices. What lies below is raised to it: the far smaller numbers it would give,
+#: next to zero, are many times slower to compute with.
+NOTHING = -80.0
+
 
 def soft_maximum(scores: Tensor, mask: Tensor, *, factor: float | Tensor = 1.0, dim: int = 1) -> Tensor:
     """log Σ exp(factor x score) over the masked scores along ``dim``: (anchors, candidates) -> (anchors,).
@@ -29,7 +33,7 @@ class _SoftMaximum(torch.autograd.Function):
             return powers.sum(dim, keepdim=True).fill_(_least(powers))
         powers.masked_fill_(~mask, _least(powers))
         largest = powers.amax(dim, keepdim=True)
-        result = powers.sub_(largest).exp_().sum(dim, keepdim=True).log_().add_(largest)
+        result = powers.sub_(largest).clamp_(min=NOTHING).exp_().sum(dim, keepdim=True).log_().add_(largest)
         ctx.factor = factor
         ctx.save_for_backward(scores, mask, result)
         return result
@@ -40,7 +44,7 @@ class _SoftMaximum(torch.autograd.Function):
         if not ctx.saved_tensors:
             return None, None, None, None
         scores, mask, result = ctx.saved_tensors
-        weights = _powers(scores, ctx.factor).sub_(result).exp_().masked_fill_(~mask, 0)
+        weights = _powers(scores, ctx.factor).sub_(result).clamp_(min=NOTHING).exp_().masked_fill_(~mask, 0)
         factor = None
         if ctx.needs_input_grad[2]:
             factor = (weights * scores).mul_(grad).sum().to(ctx.factor)

@@ -31,7 +31,9 @@ class DynamicScale(nn.Module):
     ``form`` says what the scores are: ``"cosine"``, or ``"log-distance"``, -ln of the chord
     (`LogDistance(normalise=True)`). After each step of the optimiser log(scale) takes one step of Adam of the
     given ``rate`` down ψ², where B is the mean of the batch and θ the median of the angles to the true
-    classes, at most π/4. All of its state is in buffers, and so in the checkpoint.
+    classes, at most π/4. All of its state is in buffers, and so in the checkpoint. Where the batch allows no
+    root (cosines at small angles, wrong classes nearer than the true one), the scale drifts, by the rate at
+    most in each step.
     """
 
     def __init__(
@@ -87,7 +89,7 @@ def turning(scale: Tensor, rivals: Tensor, angle: Tensor, *, form: str) -> Tenso
     For cosines, with E = exp(scale x cos θ), ψ = cos θ (E + B) + scale sin²θ (E - B) is divided by E + B. For
     chords d = 2 sin(θ/2), with U = B d^scale, ψ = (U (scale + 1) - scale + 1)(1 - d²/4) + (1 + U) d²/4 is
     divided by 1 + U. So nothing overflows; and as the number has no gradient, the way down ψ² is that of the
-    undivided one, to which Adam's steps come down whatever its size.
+    undivided one, whose size Adam's steps do not depend on.
     """
     if form == "cosine":
         own, other = _shares(scale * angle.cos(), rivals)

@@ -288,7 +288,10 @@ def take_weights(space: MetricSpace, start: MetricSpace) -> None:
 
 
 def _beats(watched: float, best: float | None, better: str) -> bool:
-    """Whether a measure is better than the best so far; anything beats none, and what is not a number."""
+    """Whether a measure is as good as the best so far, or better; anything beats none, and a NaN.
+
+    Of equal epochs the later wins: a measure often reaches its end long before the loss does.
+    """
     if best is None or best != best:
         return True
-    return watched < best if better == "lower" else watched > best
+    return watched <= best if better == "lower" else watched >= best
