@@ -31,6 +31,14 @@ SCORES = {
     "zero": torch.zeros(8),
 }
 
+# What a loss does not promise, by its formula, and why; what holds instead is shown in its own tests.
+NOT_ONE_WAY = {
+    "corr": "looks at positives alone: nothing pushes",
+    "proxy_nca": "a smoothed target leaves a part to the other classes: a far one is drawn nearer",
+    "supervised_contrastive": "positives are rivals too: the closest of several may be pushed",
+}
+NOT_THE_SLOPE = {"circle": "the weights are constants to the gradient, as in the paper"}
+
 
 @pytest.fixture(params=losses.__all__)
 def loss(request):
@@ -124,6 +132,8 @@ def test_gives_one_finite_share_per_anchor(loss, batch):
 
 
 def test_pulls_positives_and_pushes_negatives(loss, batch):
+    if loss.__name__ in NOT_ONE_WAY:
+        pytest.skip(NOT_ONE_WAY[loss.__name__])
     scores, positive, negative = batch
     loss(scores, positive, negative).sum().backward()
     assert (scores.grad[positive] <= 0).all()
@@ -191,6 +201,8 @@ def test_does_not_care_how_the_scores_lie_in_memory(loss, batch):
 
 
 def test_has_the_gradient_it_claims(loss, batch):
+    if loss.__name__ in NOT_THE_SLOPE:
+        pytest.skip(NOT_THE_SLOPE[loss.__name__])
     scores, *masks = batch
     assert torch.autograd.gradcheck(lambda each: loss(each, *masks), scores)
 

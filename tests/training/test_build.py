@@ -11,6 +11,7 @@ from samekind import losses, miners, parts, penalties, recipes, samplers, simila
 from samekind.data import Items
 from samekind.encoders import MLP, SmallConvnet
 from samekind.errors import SettingError
+from samekind.pairs import pair_masks
 from samekind.prototypes import LearnedProxies, RunningAverages
 from samekind.training import Batches, Head, Part, Penalty, Term, build_space
 from samekind.training.build import (
@@ -342,3 +343,26 @@ def test_the_arguments_of_a_part_can_lie_beside_its_name(room):
         assert not set(inspect.signature(member).parameters) & {
             each.name for each in dataclasses.fields(Part)
         }
+
+
+@pytest.mark.parametrize("miner", miners.__all__)
+def test_every_miner_can_be_chosen_without_an_argument(run, items, miner):
+    changed = run.update({"space": {"similarity": {"name": "Euclidean", "normalise": True}}})
+    changed = with_terms(changed, only=Term("triplet", miner=miner))
+    built = build_terms(changed, build_space(changed, items))["only"]
+    scores = -torch.rand(6, 6, generator=torch.Generator().manual_seed(0))
+    masks = pair_masks(torch.tensor([0, 0, 1, 1, 2, 2]))
+    rows, positive, negative = built.miner(scores, *masks, generator=torch.Generator().manual_seed(0))
+    assert len(rows) == len(positive) == len(negative)
+
+
+def test_a_miner_that_cannot_read_the_scores_is_refused(run, items):
+    changed = with_terms(run, only=Term("pair_likelihood", miner="distance_weighted"))
+    with pytest.raises(SettingError, match=r"mining \(distance_weighted\)"):
+        build_terms(changed, build_space(changed, items))
+
+
+def test_the_arguments_of_a_miner_are_checked(run, items):
+    changed = with_terms(run, only=Term("softmax", miner="hardest", mining={"margn": 0.2}))
+    with pytest.raises(SettingError, match='did you mean "margin"'):
+        build_terms(changed, build_space(changed, items))

@@ -42,7 +42,9 @@ def _margins(margin: float | Tensor, scores: Tensor) -> Tensor:
     """The margin of each candidate."""
     if not isinstance(margin, Tensor) and not abs(margin) <= math.pi / 2:
         raise SettingError(f"the margin of arc_face is an angle in radians, from -π/2 to π/2; got {margin}")
-    margins, candidates = torch.as_tensor(margin), scores.shape[-1]
+    # In double precision, of which the scores take what they have.
+    margins = margin if isinstance(margin, Tensor) else torch.tensor(margin, dtype=torch.double)
+    candidates = scores.shape[-1]
     if margins.shape not in ((), (candidates,)):
         expected = f"one number, or one for each of the {candidates} candidates"
         raise SettingError(f"arc_face: expected as margin {expected}; got the shape {tuple(margins.shape)}")

@@ -169,7 +169,7 @@ def _build_term(name: str, term: Term, space: MetricSpace) -> BuiltTerm:
     return BuiltTerm(
         term,
         partial(loss, **term.arguments),
-        _build_miner(term, where),
+        _build_miner(term, where, dimension=space.prototypes.dimension, kind=similarity.kind),
         tuple(each for each in HANDED_OVER if each in takes),
     )
 
@@ -185,11 +185,16 @@ def _build_penalty(name: str, penalty: Penalty) -> BuiltPenalty:
     return BuiltPenalty(penalty.weight, function, needs)
 
 
-def _build_miner(term: Term, where: str) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
+def _build_miner(
+    term: Term, where: str, *, dimension: int, kind: str
+) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
+    """A miner with its arguments; what it asks about the embeddings and the scores is filled in."""
     miner = _look_up(miners, term.miner, where)
     takes = [each for each in list(inspect.signature(miner).parameters)[3:] if each != "generator"]
-    _check_arguments(term.mining, takes, miner, f"{where}.mining ({term.miner})")
-    return partial(miner, **term.mining)
+    facts = {"dimension": dimension, "kind": kind}
+    arguments = {name: value for name, value in facts.items() if name in takes} | term.mining
+    _check_arguments(arguments, takes, miner, f"{where}.mining ({term.miner})")
+    return partial(miner, **arguments)
 
 
 def _auxiliary(space: MetricSpace) -> AuxiliaryHead:
