@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from samekind import losses, similarities
+from samekind.losses import row_blocks
 from samekind.pairs import class_masks, pair_masks
 
 # Label 3 is alone: as a pair it has no positive.
@@ -243,11 +244,13 @@ def test_half_precision_costs_what_the_same_scores_cost_in_full(loss, batch):
     torch.testing.assert_close(rough.grad.double(), full.grad, atol=0.005, rtol=0.01)
 
 
-def test_makes_nothing_larger_than_the_scores(loss):
+def test_makes_nothing_larger_than_the_scores(loss, monkeypatch):
     """One more column than there are scores is allowed, for sums that begin with nothing. There are fewer
-    candidates than anchors, as a loss may be given the scores between candidates.
+    candidates than anchors, as a loss may be given the scores between candidates. What fits into a block
+    is computed at once; so here a block holds no more than the scores.
     """
     anchors, candidates = 40, 30
+    monkeypatch.setattr(row_blocks, "BLOCK", anchors * candidates)
     positive = torch.arange(anchors)[:, None] % 3 == torch.arange(candidates) % 3
     scores = scores_like(positive).requires_grad_()
     with Largest() as largest:

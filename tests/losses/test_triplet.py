@@ -1,11 +1,13 @@
 """Triplet loss against a loop anyone can check by eye, and against torch's own."""
 
+import math
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samekind.losses import triplet
+from samekind.losses import row_blocks, triplet
 from samekind.miners import hardest
 from samekind.pairs import pair_masks
 from samekind.similarities import Euclidean
@@ -47,6 +49,21 @@ def test_agrees_with_the_definition(seed, anchors, candidates, margin):
     expected = by_definition(scores, *masks, margin)
     torch.testing.assert_close(
         torch.autograd.grad(shares.sum(), scores), torch.autograd.grad(expected.sum(), scores)
+    )
+
+
+def test_in_blocks_of_anchors_it_is_the_same(monkeypatch):
+    monkeypatch.setattr(row_blocks, "BLOCK", 20)
+    scores = torch.randn(
+        7, 9, dtype=torch.double, generator=torch.Generator().manual_seed(0)
+    ).requires_grad_()
+    role = torch.arange(63).reshape(7, 9) % 3
+    masks = role == 0, role == 1
+    shares, expected = triplet(scores, *masks), by_definition(scores, *masks, 0.3)
+    torch.testing.assert_close(shares, expected)
+    weights = torch.arange(7.0, dtype=torch.double)
+    torch.testing.assert_close(
+        torch.autograd.grad(shares, scores, weights), torch.autograd.grad(expected, scores, weights)
     )
 
 
@@ -116,4 +133,58 @@ def test_many_candidates_fit_in_memory():
     shares = triplet(scores, *masks)
     shares.mean().backward()
     torch.testing.assert_close(shares[:2], by_definition(scores[:2], *(each[:2] for each in masks), 0.3))
+    assert scores.grad.isfinite().all()
+
+
+def softly_by_hand(scores, positive, negative, margin):
+    values = []
+    for anchor in range(len(scores)):
+        ahead = scores[anchor][positive[anchor]].tolist()
+        behind = scores[anchor][negative[anchor]].tolist()
+        terms = [math.log(1 + math.exp(b - a + margin)) for a in ahead for b in behind]
+        values.append(sum(terms) / len(terms) if terms else 0.0)
+    return torch.tensor(values, dtype=scores.dtype)
+
+
+@pytest.mark.parametrize("block", [10, 1000])
+@pytest.mark.parametrize("margin", [0.0, 0.3])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_soft_margin_agrees_with_its_definition(seed, margin, block, monkeypatch):
+    monkeypatch.setattr(row_blocks, "BLOCK", block)
+    generator = torch.Generator().manual_seed(seed)
+    scores = torch.randn(6, 9, dtype=torch.double, generator=generator).requires_grad_()
+    role = torch.randint(3, scores.shape, generator=generator)
+    masks = role == 0, role == 1
+    shares = triplet(scores, *masks, margin=margin, soft=True)
+    torch.testing.assert_close(shares, softly_by_hand(scores, *masks, margin))
+    assert torch.autograd.gradcheck(lambda each: triplet(each, *masks, margin=margin, soft=True), scores)
+
+
+def test_a_soft_margin_keeps_pulling_where_the_hinge_is_met():
+    scores = torch.tensor([[0.9, 0.1]], requires_grad=True)
+    positive = torch.tensor([[True, False]])
+    soft = triplet(scores, positive, ~positive, margin=0.0, soft=True)
+    soft.sum().backward()
+    assert soft.item() == pytest.approx(math.log1p(math.exp(-0.8)))
+    assert scores.grad[0].tolist() == pytest.approx([-1 / (1 + math.exp(0.8)), 1 / (1 + math.exp(0.8))])
+
+
+def test_scaled_up_the_soft_margin_is_the_hinge():
+    scores = torch.randn(6, 6, dtype=torch.double, generator=torch.Generator().manual_seed(0))
+    masks = pair_masks(torch.tensor([0, 0, 0, 1, 1, 2]))
+    soft = triplet(1e4 * scores, *masks, margin=1e3, soft=True) / 1e4
+    torch.testing.assert_close(soft, triplet(scores, *masks, margin=0.1), atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("value", [0.0, 1e4, -1e4])
+@pytest.mark.parametrize("labels", [[0, 0, 0, 0], [0, 1, 2, 3], [0, 0, 1, 1]])
+def test_a_soft_margin_is_finite_whatever_the_batch(labels, value, dtype):
+    scores = torch.full((4, 4), value, dtype=dtype)
+    scores[:, ::2] = -value
+    scores.requires_grad_()
+    shares = triplet(scores, *pair_masks(torch.tensor(labels)), soft=True)
+    shares.sum().backward()
+    assert shares.dtype == dtype
+    assert shares.isfinite().all()
     assert scores.grad.isfinite().all()

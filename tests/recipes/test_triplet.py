@@ -50,7 +50,7 @@ def test_one_step_is_the_head_the_mined_triplets_and_the_spread(spread_out):
         z = F.one_hot(LABELS, 5) + 0.05 * z
     with torch.no_grad():
         space.auxiliary.offsets.copy_(offsets)
-    costs = loss_terms(space, z, LABELS, build_terms(run, space), build_penalties(run))
+    costs = loss_terms(space, z, LABELS, build_terms(run, space), build_penalties(run)).costs
     assert list(costs) == ["triplet", "auxiliary", "spread"]
 
     sphere = z / z.norm(dim=1, keepdim=True)

@@ -35,7 +35,7 @@ def test_one_step_is_the_pair_likelihood_and_the_margin_softmax(smoothing):
     with torch.random.fork_rng():
         torch.manual_seed(0)
         space, z = build_space(run, items), torch.randn(6, 5)
-    costs = loss_terms(space, z, LABELS, build_terms(run, space), {})
+    costs = loss_terms(space, z, LABELS, build_terms(run, space), {}).costs
     assert list(costs) == ["pair", "auxiliary"]
 
     scores = concatenated(space.similarity, z, z)

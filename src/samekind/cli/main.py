@@ -8,6 +8,7 @@ import typer
 
 from samekind.cli.compare import compare
 from samekind.cli.demo import demo
+from samekind.cli.draw import draw
 from samekind.cli.evaluate import evaluate
 from samekind.cli.info import info
 from samekind.cli.train import train
@@ -25,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, train, evaluate, compare, info):
+for command in (demo, train, evaluate, compare, info, draw):
     app.command()(command)
 
 

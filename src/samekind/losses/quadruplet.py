@@ -12,8 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from samekind.losses import row_blocks
 from samekind.losses.inputs import check, check_between
-from samekind.losses.row_blocks import BLOCK, mean_by_anchor, positive_pairs
 from samekind.losses.triplet import triplet
 
 
@@ -29,15 +29,16 @@ def quadruplet(
     """`triplet` plus the mean over an anchor's positives p and pairs (n, m) of its negatives, of two
     classes, of [second_margin + score(n, m) - score(a, p)]₊.
 
-    ``between`` (candidates, candidates) holds score(n, m). The margins are those of the paper in units of
-    distance; its adaptive ones are left out. An anchor with no positive or no negative costs 0; one whose
-    negatives are all of one class costs what it does in `triplet`. Exact in memory of order anchors x
-    candidates: with the bars score(a, p) in order, the pairs that break them are counted into the gaps.
+    ``between`` (candidates, candidates) holds score(n, m). The margins are fixed; the paper takes 1 and
+    ½ times the gap between the mean distances of negative and of positive pairs. An anchor with no positive
+    or no negative costs 0; one whose negatives are all of one class costs what it does in `triplet`. Exact
+    in memory of order anchors x candidates and candidates x candidates: with the bars score(a, p) in order,
+    the pairs that break them are counted into the gaps.
     """
     check(scores, positive, negative)
     between = check_between(between, scores)
     first = triplet(scores, positive, negative, margin=margin)
-    anchors, positives = positive_pairs(positive, negative)
+    anchors, positives = row_blocks.positive_pairs(positive, negative)
     if not len(anchors):
         return first
     # Sums over all pairs, minus some of them again, need the digits.
@@ -45,7 +46,7 @@ def quadruplet(
     bars = scores[anchors, positives].to(exact) - second_margin
     selections = list(_selections(anchors, negative))
     breach, pairs = _Breach.apply(between, bars, selections)  # type: ignore[no-untyped-call]
-    second = mean_by_anchor(breach / pairs.clamp(min=1), anchors, positive)
+    second = row_blocks.mean_by_anchor(breach / pairs.clamp(min=1), anchors, positive)
     return first + second.clamp(min=0).to(scores.dtype)
 
 
@@ -126,7 +127,7 @@ class _Breach(torch.autograd.Function):
 def _blocks(rows: Tensor, columns: Tensor | None, table: Tensor) -> Iterator[tuple[Tensor, ...]]:
     """The index of the cells, a block at a time."""
     width = len(columns) if columns is not None else table.shape[1]
-    for some in torch.split(rows, max(1, BLOCK // max(1, width))):
+    for some in torch.split(rows, max(1, row_blocks.BLOCK // max(1, width))):
         yield (some,) if columns is None else (some[:, None], columns)
 
 

@@ -6,7 +6,6 @@ Qian et al., "SoftTriple Loss: Deep Metric Learning Without Triplet Sampling", I
 from torch import Tensor
 
 from samekind.losses.additive_margin import additive_margin
-from samekind.losses.inputs import check
 
 
 def soft_triple(
@@ -23,5 +22,4 @@ def soft_triple(
     of a class's centres one by their softmax, whose temperature is the paper's γ, 0.1. With one centre it is
     CosFace with a small margin, with none of that NormFace.
     """
-    check(scores, positive, negative)
     return additive_margin(scores, positive, negative, scale=scale, margin=margin)

@@ -28,8 +28,8 @@ def softmax(
     """Mean over an anchor's positives of -log softmax(scale x score) among that positive and all negatives.
 
     ``smoothing`` moves that much of the target to the other candidates, in equal parts: to the K - 1 others
-    (documents 000 and 001) or to all K, the positive too (document 003). An anchor with no positive or no
-    negative costs 0. Computed in float32 at least.
+    (as Monteiro et al. do) or to all K, the positive too (as torch's cross-entropy does). An anchor with no
+    positive or no negative costs 0. Computed in float32 at least.
     """
     return moved_softmax(scores, positive, negative, scale=scale, smoothing=smoothing, spread=spread)
 

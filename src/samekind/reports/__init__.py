@@ -4,9 +4,12 @@ A plot is a function from plain values to a matplotlib ``Figure``, which its ``s
 matplotlib is imported when the first figure is drawn, and its global state is left alone.
 """
 
+from samekind.reports.confidence import Confidence
+from samekind.reports.confidence_map import confidence_map
 from samekind.reports.confusion_matrix import confusion_matrix
 from samekind.reports.embedding_map import embedding_map
 from samekind.reports.error_tradeoff import error_tradeoff
+from samekind.reports.gradient_field import Field, gradient_field, measure_field
 from samekind.reports.measured import System
 from samekind.reports.neighbour_grid import neighbour_grid
 from samekind.reports.plane import plane
@@ -15,10 +18,15 @@ from samekind.reports.score_histogram import score_histogram
 from samekind.reports.training_curves import training_curves
 
 __all__ = [
+    "Confidence",
+    "Field",
     "System",
+    "confidence_map",
     "confusion_matrix",
     "embedding_map",
     "error_tradeoff",
+    "gradient_field",
+    "measure_field",
     "neighbour_grid",
     "plane",
     "score_histogram",

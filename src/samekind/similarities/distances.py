@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.similarities.scale import FixedScale, Scale
+from samekind.similarities.squares import square_root, squared_distances
 
 
 class Euclidean(nn.Module):
@@ -44,10 +45,10 @@ class SquaredEuclidean(nn.Module):
         self.scale = scale or FixedScale()
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        return -paired(a, b, self.normalise).square().to(a.dtype)
+        return -(exact(a, self.normalise) - exact(b, self.normalise)).square().sum(-1).to(a.dtype)
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
-        return -crossed(a, b, self.normalise).square().to(a.dtype)
+        return -squared_distances(exact(a, self.normalise), exact(b, self.normalise)).to(a.dtype)
 
     def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (two numbers a pair, whatever the dimension)
         return 8
@@ -67,16 +68,18 @@ class LogDistance(nn.Module):
         self.scale = scale or FixedScale()
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        return self._score(paired(a, b, self.normalise)).to(a.dtype)
+        squares = (exact(a, self.normalise) - exact(b, self.normalise)).square().sum(-1)
+        return self._score(squares).to(a.dtype)
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
-        return self._score(crossed(a, b, self.normalise)).to(a.dtype)
+        squares = squared_distances(exact(a, self.normalise), exact(b, self.normalise))
+        return self._score(squares).to(a.dtype)
 
     def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (two numbers a pair, whatever the dimension)
         return 8
 
-    def _score(self, distances: Tensor) -> Tensor:
-        return -0.5 * (distances.square() + self.epsilon).log()
+    def _score(self, squares: Tensor) -> Tensor:
+        return -0.5 * (squares + self.epsilon).log()
 
 
 def paired(a: Tensor, b: Tensor, normalise: bool) -> Tensor:
@@ -86,11 +89,8 @@ def paired(a: Tensor, b: Tensor, normalise: bool) -> Tensor:
 
 
 def crossed(a: Tensor, b: Tensor, normalise: bool) -> Tensor:
-    """Every distance by differences, not by the expanded square, which loses half the digits near zero."""
-    distances: Tensor = torch.cdist(
-        exact(a, normalise), exact(b, normalise), compute_mode="donot_use_mm_for_euclid_dist"
-    )
-    return distances
+    """The distance of every a and every b: (n, d), (m, d) -> (n, m)."""
+    return square_root(squared_distances(exact(a, normalise), exact(b, normalise)))
 
 
 def exact(z: Tensor, normalise: bool) -> Tensor:

@@ -176,7 +176,8 @@ def _build_term(name: str, term: Term, space: MetricSpace) -> BuiltTerm:
 
 def _build_penalty(name: str, penalty: Penalty) -> BuiltPenalty:
     function = _look_up(penalties, penalty.penalty, f"run.penalties.{name}")
-    needs = tuple(inspect.signature(function).parameters)
+    parameters = inspect.signature(function).parameters.values()
+    needs = tuple(each.name for each in parameters if each.default is inspect.Parameter.empty)
     missing = [each for each in needs if each not in OFFERED_TO_PENALTIES]
     if missing:
         raise SettingError(

@@ -1,0 +1,175 @@
+"""What a loss does to one point: its cost at every place, and the way it is pushed there.
+
+One item moves over a plane or around a circle while all others stay where they are.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from samekind.reports.style import (
+    DIFFERENT,
+    FULL,
+    INK,
+    MUTED,
+    ORANGE,
+    PAPER,
+    SAME,
+    SIZE,
+    SMALL,
+    new_figure,
+    plain,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure
+
+#: Places along a side of the square, and around the circle; every third has an arrow.
+SIDE, AROUND, EVERY = 33, 120, 3
+#: Half the side of the square.
+REACH = 1.2
+#: The band around the circle in which costs are shown, and where the arrows are.
+INSIDE, OUTSIDE, BEYOND = 0.74, 1.0, 1.2
+#: Of costs and pushes this part at the ends is shown like what is next to it: a pole would outshine the rest.
+EXTREME = 0.03
+COLUMNS = 5
+
+
+class Field(NamedTuple):
+    """What was found at each place of the moving point, and the points that stood still."""
+
+    places: Tensor  # (n, 2)
+    costs: Tensor  # (n,)
+    pushes: Tensor  # (n, 2), minus the gradient
+    same: Tensor  # (p, 2), of the moving point's class
+    different: Tensor  # (q, 2), of others
+    circle: bool
+
+
+def measure_field(
+    cost: Callable[[Tensor], Tensor], *, same: Tensor, different: Tensor, circle: bool = False
+) -> Field:
+    """Cost and push at every place; ``cost`` takes the moving point (1, 2) and gives one number.
+
+    The places fill a square, or go around the unit circle. ``same`` and ``different`` are shown only: what
+    stands still is known to the cost.
+    """
+    if circle:
+        turns = torch.arange(AROUND, dtype=torch.double) * (2 * torch.pi / AROUND)
+        places = torch.stack([turns.cos(), turns.sin()], dim=1)
+    else:
+        axis = torch.linspace(-REACH, REACH, SIDE, dtype=torch.double)
+        places = torch.cartesian_prod(axis, axis).flip(1)  # row by row, as a picture is
+    costs, pushes = [], []
+    for place in places:
+        point = place[None].clone().requires_grad_()
+        value = cost(point)
+        (slope,) = torch.autograd.grad(value, point)
+        costs.append(value.detach())
+        pushes.append(-slope[0])
+    return Field(places, torch.stack(costs), torch.stack(pushes), same, different, circle)
+
+
+def gradient_field(fields: Mapping[str, Field]) -> "Figure":
+    """A panel for each named field: the cost as shading, the pushes as arrows, the points that stand still.
+
+    Darker costs more, from the least of a panel to its most. Arrows are as long as the square root of the
+    push, so that weak ones are seen too, and the longest are alike in all panels; where nothing pushes there is
+    none. Discs are of the moving point's class, squares of others. A second line of a name is written small.
+    No field at all is a ``ValueError``.
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+
+    if not fields:
+        raise ValueError("expected at least one field to draw, got none")
+    columns = min(COLUMNS, len(fields))
+    rows = -(-len(fields) // columns)
+    side = FULL / COLUMNS
+    figure = new_figure(side * columns, (side + 0.34) * rows)
+    colours = LinearSegmentedColormap.from_list("cost", [PAPER, ORANGE])
+    panels = figure.subplots(rows, columns, squeeze=False).flat
+    for axes in panels:
+        axes.set_axis_off()
+        axes.set_aspect("equal")
+    for axes, (name, field) in zip(panels, fields.items(), strict=False):
+        (_draw_circle if field.circle else _draw_square)(axes, field, colours)
+        _draw_points(axes, field)
+        _write_name(axes, name)
+    return figure
+
+
+def arrows(pushes: Tensor) -> np.ndarray:
+    """Pushes (n, 2) as arrows: the same ways, the square roots of their lengths, the longest 1; none stays 0."""
+    lengths = pushes.norm(dim=1, keepdim=True)
+    longest = lengths.quantile(1 - EXTREME).clamp(min=torch.finfo(lengths.dtype).tiny)
+    ways = pushes / lengths.where(lengths > 0, 1)
+    shown: np.ndarray = (ways * (lengths / longest).clamp(max=1).sqrt()).numpy()
+    return shown
+
+
+def levels(costs: Tensor, count: int) -> np.ndarray:
+    """Evenly spaced steps from the least to the most cost; around it, if there is one cost only."""
+    low, high = costs.quantile(EXTREME).item(), costs.quantile(1 - EXTREME).item()
+    if not high > low:
+        low, high = low - 0.5, high + 0.5
+    return np.linspace(low, high, count)
+
+
+def _draw_square(axes: "Axes", field: Field, colours: "Colormap") -> None:
+    costs = field.costs.reshape(SIDE, SIDE).numpy()
+    axis = field.places[:SIDE, 0].numpy()
+    axes.contourf(axis, axis, costs, levels=levels(field.costs, 15), cmap=colours, extend="both")
+    some = torch.arange(SIDE * SIDE).reshape(SIDE, SIDE)[1::EVERY, 1::EVERY].flatten()
+    _draw_arrows(axes, field.places[some].numpy(), arrows(field.pushes)[some], EVERY * 2 * REACH / SIDE)
+    axes.set(xlim=(-REACH, REACH), ylim=(-REACH, REACH))
+
+
+def _draw_circle(axes: "Axes", field: Field, colours: "Colormap") -> None:
+    """The cost in a band around the circle, the arrows outside of it."""
+    closed = torch.cat([field.places, field.places[:1]])
+    around = closed.numpy().T
+    costs = torch.cat([field.costs, field.costs[:1]]).expand(2, -1).numpy()
+    x, y = (np.stack([INSIDE * each, OUTSIDE * each]) for each in around)
+    axes.contourf(x, y, costs, levels=levels(field.costs, 15), cmap=colours, extend="both")
+    for radius in (INSIDE, OUTSIDE):
+        axes.plot(*(radius * around), color=MUTED, linewidth=0.5)
+    some = slice(0, AROUND, EVERY)
+    _draw_arrows(axes, BEYOND * field.places[some].numpy(), arrows(field.pushes)[some], 0.24)
+    axes.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4))
+
+
+def _draw_arrows(axes: "Axes", at: np.ndarray, shown: np.ndarray, longest: float) -> None:
+    there = np.linalg.norm(shown, axis=1) > 0.03
+    axes.quiver(
+        *at[there].T,
+        *(longest * shown[there].T),
+        color=INK,
+        angles="xy",
+        scale_units="xy",
+        scale=1,
+        pivot="middle",
+        width=0.0065,
+        headwidth=4,
+        headlength=4.5,
+        headaxislength=4,
+        minlength=0,
+    )
+
+
+def _draw_points(axes: "Axes", field: Field) -> None:
+    radius = (INSIDE + OUTSIDE) / 2 if field.circle else 1.0
+    for points, colour, marker in ((field.same, SAME, "o"), (field.different, DIFFERENT, "s")):
+        dots = axes.plot(*(radius * points).T.numpy(), marker, color=colour, markersize=6.5)[0]
+        dots.set(markeredgecolor=PAPER, zorder=4)
+
+
+def _write_name(axes: "Axes", name: str) -> None:
+    first, _, second = name.partition("\n")
+    axes.set_title(plain(first), fontsize=SIZE, color=INK, pad=15)
+    label = axes.text(0.5, 1.03, plain(second), color=MUTED, fontsize=SMALL - 1, ha="center")
+    label.set_transform(axes.transAxes)

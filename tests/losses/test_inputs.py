@@ -1,0 +1,42 @@
+"""A loss says what it expected and what it got."""
+
+import pytest
+import torch
+
+from samekind import losses
+from samekind.losses.inputs import check, check_between
+
+SCORES, NOBODY = torch.zeros(3, 4), torch.zeros(3, 4, dtype=torch.bool)
+
+
+def test_lets_a_batch_pass():
+    check(SCORES, NOBODY, NOBODY)
+    between = torch.zeros(4, 4)
+    assert check_between(between, SCORES) is between
+
+
+def test_scores_are_a_matrix():
+    with pytest.raises(ValueError, match=r"expected scores \(anchors, candidates\), got shape \(4,\)"):
+        check(SCORES[0], NOBODY[0], NOBODY[0])
+
+
+@pytest.mark.parametrize("mask", [NOBODY[:1], NOBODY[:, :1], NOBODY.T, NOBODY[0]])
+def test_a_mask_that_torch_would_stretch_is_refused(mask):
+    with pytest.raises(ValueError, match=r"scores and positive of one shape .*, got \(3, 4\) and"):
+        check(SCORES, mask, NOBODY)
+    with pytest.raises(ValueError, match=r"scores and negative of one shape .*, got \(3, 4\) and"):
+        check(SCORES, NOBODY, mask)
+
+
+def test_a_mask_is_boolean():
+    with pytest.raises(ValueError, match=r"expected a boolean negative, got torch.int64; use .bool\(\)"):
+        check(SCORES, NOBODY, NOBODY.long())
+
+
+@pytest.mark.parametrize("name", ["angular", "lifted_structure", "quadruplet"])
+def test_a_loss_that_compares_candidates_asks_for_their_scores(name):
+    loss = getattr(losses, name)
+    with pytest.raises(ValueError, match=r"the scores \(4, 4\) of candidates with each other, got None"):
+        loss(SCORES, NOBODY, NOBODY)
+    with pytest.raises(ValueError, match=r"between of shape \(4, 4\), .* got \(3, 4\)"):
+        loss(SCORES, NOBODY, NOBODY, between=SCORES)
