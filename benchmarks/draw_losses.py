@@ -1,17 +1,19 @@
 """The pictures of docs/losses.md, made anew.
 
-    python benchmarks/draw_losses.py [--out docs/pictures]
+    python benchmarks/draw_losses.py [--out FOLDER] [--only NAME ...]
 
 One item moves, all others stand still: over the plane for losses of distances and inner products, around the
 circle for losses of cosines. What is drawn is the mean loss of the whole batch and the way it pushes the item.
+Takes a minute.
 """
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -38,96 +40,118 @@ ON_PLANE = torch.tensor(
 ON_CIRCLE = around(75, 120, 15, 345, 195, 225)
 PROTOTYPES_ON_PLANE = torch.tensor([[-0.6, 0.55], [0.8, 0.3], [-0.1, -0.95]], dtype=torch.double)
 PROTOTYPES_ON_CIRCLE = around(100, 0, 210)
+# Two for each class.
 CENTRES_ON_CIRCLE = around(70, 130, 345, 15, 195, 225)
+
+PLANE_FORMS, SPHERE_FORMS = ("squared", "distance", "ratio"), ("normface", "ratio")
 
 
 class Panel(NamedTuple):
     """A loss as it is drawn: what reads the points, and what the moving item is compared with."""
 
-    loss: Callable[..., Tensor]
+    name: str
     similarity: Similarity
-    against: str = "batch"
-    note: str = ""
+    against: Literal["batch", "prototypes"] = "batch"
+    settings: Mapping[str, Any] = MappingProxyType({})
+
+    def title(self) -> str:
+        """The loss; below it, small, the similarity, what is compared with and what is set."""
+        read = type(self.similarity).__name__
+        compared = [self.against] if self.against == "prototypes" else []
+        return f"{self.name}\n" + ", ".join(
+            [read, *compared, *(f"{name}={value:g}" for name, value in self.settings.items())]
+        )
 
 
-ON_THE_PLANE = {
-    "contrastive": Panel(losses.contrastive, Euclidean()),
-    "exponential_contrastive": Panel(losses.exponential_contrastive, Euclidean()),
-    "triplet": Panel(losses.triplet, Euclidean()),
-    "triplet, soft": Panel(partial(losses.triplet, soft=True, margin=0.0), Euclidean()),
-    "quadruplet": Panel(losses.quadruplet, SquaredEuclidean()),
-    "lifted_structure": Panel(losses.lifted_structure, Euclidean()),
-    "generalised_lifted_structure": Panel(losses.generalised_lifted_structure, Euclidean()),
-    "nca": Panel(losses.nca, SquaredEuclidean()),
-    "n_pair": Panel(losses.n_pair, Dot()),
-    "pair_likelihood": Panel(losses.pair_likelihood, Dot()),
-    "softmax, squared": Panel(losses.softmax, SquaredEuclidean(), "prototypes"),
-    "softmax, distance": Panel(losses.softmax, Euclidean(), "prototypes"),
-    "softmax, ratio": Panel(losses.softmax, LogDistance(), "prototypes"),
+ON_THE_PLANE = (
+    Panel("contrastive", Euclidean()),
+    Panel("exponential_contrastive", Euclidean()),
+    Panel("triplet", Euclidean()),
+    Panel("triplet", Euclidean(), settings={"margin": 0.0, "soft": True}),
+    Panel("quadruplet", SquaredEuclidean()),
+    Panel("lifted_structure", Euclidean()),
+    Panel("generalised_lifted_structure", Euclidean()),
+    Panel("supervised_contrastive", Euclidean()),
+    Panel("nca", SquaredEuclidean()),
+    Panel("softmax", SquaredEuclidean()),
+    Panel("n_pair", Dot()),
+    Panel("pair_likelihood", Dot()),
+    Panel("softmax", SquaredEuclidean(), "prototypes"),
+    Panel("softmax", Euclidean(), "prototypes"),
+    Panel("softmax", LogDistance(), "prototypes"),
+)
+ON_THE_CIRCLE = (
+    Panel("angular", Cosine()),
+    Panel("multi_similarity", Cosine()),
+    Panel("circle", Cosine()),
+    Panel("supervised_contrastive", Cosine()),
+    Panel("histogram", Cosine(), settings={"bins": 20}),
+    Panel("smooth_ap", Cosine(), settings={"temperature": 0.1}),
+    Panel("softmax", Cosine(), "prototypes", settings={"scale": 10}),
+    Panel("additive_margin", Cosine(), "prototypes"),
+    Panel("arc_face", Cosine(), "prototypes"),
+    Panel("arc_face", Cosine(), "prototypes", settings={"margin": -0.5}),
+    Panel("sphere_face", Cosine(), "prototypes"),
+    Panel("soft_triple", Cosine(), "prototypes"),
+    Panel("proxy_nca", SquaredEuclidean(normalise=True), "prototypes"),
+    Panel("proxy_anchor", Cosine(), "prototypes"),
+    Panel("corr", Cosine(), "prototypes"),
+)
+PICTURES = {
+    "confidence-plane": lambda: confidence_map([Confidence(form, scale=1.0) for form in PLANE_FORMS]),
+    "confidence-circle": lambda: confidence_map(
+        [Confidence(form, 2, surface="sphere") for form in SPHERE_FORMS]
+    ),
+    "confidence-sphere": lambda: confidence_map(
+        [Confidence(form, 3, surface="sphere") for form in SPHERE_FORMS]
+    ),
+    "losses-plane": lambda: gradient_field({each.title(): field_of(each) for each in ON_THE_PLANE}),
+    "losses-circle": lambda: gradient_field({each.title(): field_of(each) for each in ON_THE_CIRCLE}),
 }
-ON_THE_CIRCLE = {
-    "angular": Panel(losses.angular, Cosine()),
-    "multi_similarity": Panel(losses.multi_similarity, Cosine()),
-    "circle": Panel(losses.circle, Cosine()),
-    "supervised_contrastive": Panel(losses.supervised_contrastive, Cosine()),
-    "histogram": Panel(losses.histogram, Cosine()),
-    "smooth_ap": Panel(losses.smooth_ap, Cosine()),
-    "softmax (NormFace)": Panel(partial(losses.softmax, scale=10.0), Cosine(), "prototypes"),
-    "additive_margin": Panel(losses.additive_margin, Cosine(), "prototypes"),
-    "arc_face": Panel(losses.arc_face, Cosine(), "prototypes"),
-    "sphere_face": Panel(losses.sphere_face, Cosine(), "prototypes"),
-    "proxy_nca": Panel(losses.proxy_nca, SquaredEuclidean(normalise=True), "prototypes"),
-    "proxy_anchor": Panel(losses.proxy_anchor, Cosine(), "prototypes"),
-    "soft_triple": Panel(losses.soft_triple, Cosine(), "centres"),
-    "corr": Panel(losses.corr, Cosine(), "prototypes"),
-}
 
 
-def field_of(panel: Panel, *, circle: bool) -> Field:
-    """The moving item in its batch, or against its prototypes."""
+def field_of(panel: Panel) -> Field:
+    """The moving item in its batch, or against the prototypes of the classes."""
+    circle = panel in ON_THE_CIRCLE
     if panel.against == "batch":
-        still = ON_CIRCLE if circle else ON_PLANE
-        same = LABELS == 0
+        still, own = ON_CIRCLE if circle else ON_PLANE, LABELS == 0
         cost = partial(batch_cost, panel, still)
     else:
         still = PROTOTYPES_ON_CIRCLE if circle else PROTOTYPES_ON_PLANE
-        still = CENTRES_ON_CIRCLE if panel.against == "centres" else still
-        same = torch.arange(len(still)) < len(still) // 3
+        still = CENTRES_ON_CIRCLE if panel.name == "soft_triple" else still
+        own = torch.arange(len(still)) < len(still) // 3
         cost = partial(class_cost, panel, still)
-    return measure_field(cost, same=still[same], different=still[~same], circle=circle)
+    return measure_field(cost, same=still[own], different=still[~own], circle=circle)
 
 
 def batch_cost(panel: Panel, still: Tensor, point: Tensor) -> Tensor:
     """The mean loss of the batch with the moving item in it."""
+    loss = getattr(losses, panel.name)
     z, y = torch.cat([point, still]), torch.cat([torch.tensor([0]), LABELS])
     scores = panel.similarity.score_all(z, z)
-    more = {}
-    if "between" in signature(panel.loss).parameters:
+    more = dict(panel.settings)
+    if "between" in signature(loss).parameters:
         more["between"] = scores.masked_fill(y[:, None] == y, -torch.inf)
-    return panel.loss(scores, *pair_masks(y), **more).mean()
+    return loss(scores, *pair_masks(y), **more).mean()
 
 
 def class_cost(panel: Panel, still: Tensor, point: Tensor) -> Tensor:
     """The loss of the moving item against three classes with one or more prototypes each."""
     scores = panel.similarity.score_all(still, point).T.reshape(1, 3, -1)
-    return panel.loss(pool(scores, "soft"), *class_masks(torch.tensor([0]), 3)).mean()
+    masks = class_masks(torch.tensor([0]), 3)
+    return getattr(losses, panel.name)(pool(scores, "soft"), *masks, **panel.settings).mean()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("docs/pictures"))
-    out = parser.parse_args().out
-    out.mkdir(parents=True, exist_ok=True)
-    figures = {
-        "losses-plane": gradient_field(
-            {name: field_of(panel, circle=False) for name, panel in ON_THE_PLANE.items()}
-        ),
-        "losses-circle": gradient_field(
-            {name: field_of(panel, circle=True) for name, panel in ON_THE_CIRCLE.items()}
-        ),
-    }
-    for name, figure in figures.items():
-        figure.savefig(out / f"{name}.png", dpi=150, facecolor=PAPER, metadata={"Software": None})
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs" / "pictures")
+    parser.add_argument("--only", choices=PICTURES, nargs="+", default=list(PICTURES))
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for name in arguments.only:
+        path = arguments.out / f"{name}.png"
+        PICTURES[name]().savefig(path, dpi=120, facecolor=PAPER, metadata={"Software": None})
+        print(f"{path}: {path.stat().st_size / 1024:.0f} KiB")
 
 
 if __name__ == "__main__":

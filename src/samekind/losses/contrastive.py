@@ -12,6 +12,7 @@ import math
 from typing import Literal
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.errors import SettingError
@@ -40,9 +41,8 @@ def contrastive(
     pull, push = _weights(positive, negative, weighting)
 
     def cost(score: Tensor, pulled: Tensor, pushed: Tensor) -> Tensor:
-        distance = score.where(pulled, 0).clamp(max=0)
-        breach = score.where(pushed, -torch.inf).clamp(-margin, 0) + margin
-        return 0.5 * (pull * distance.square().sum(1) + push * breach.square().sum(1))
+        breach = F.hardtanh(torch.where(pushed, score, -margin), -margin, 0) + margin
+        return 0.5 * (pull * _squared_distances(score, pulled) + push * breach.square().sum(1))
 
     return row_by_row(cost, (scores, None), (positive, None), (negative, None)).to(scores.dtype)
 
@@ -67,9 +67,8 @@ def exponential_contrastive(
     pull, push = _weights(positive, negative, weighting)
 
     def cost(score: Tensor, pulled: Tensor, pushed: Tensor) -> Tensor:
-        distance = score.where(pulled, 0).clamp(max=0)
-        repelled = (score.where(pushed, -torch.inf).clamp(max=0) * (2.77 / bound)).exp()
-        return (2 / bound) * pull * distance.square().sum(1) + (2 * bound) * push * repelled.sum(1)
+        repelled = (torch.where(pushed, score, -torch.inf).clamp(max=0) * (2.77 / bound)).exp().sum(1)
+        return (2 / bound) * pull * _squared_distances(score, pulled) + (2 * bound) * push * repelled
 
     return row_by_row(cost, (scores, None), (positive, None), (negative, None)).to(scores.dtype)
 
@@ -82,3 +81,10 @@ def _weights(positive: Tensor, negative: Tensor, weighting: str) -> tuple[Tensor
     if weighting == "pairs":
         positives = negatives = positives + negatives
     return len(positive) / positives.clamp(min=1), len(positive) / negatives.clamp(min=1)
+
+
+def _squared_distances(scores: Tensor, counted: Tensor) -> Tensor:
+    """The sum of d² over what counts in each row, which is little: it is picked out, not masked."""
+    rows, columns = counted.nonzero(as_tuple=True)
+    squares = scores[rows, columns].clamp(max=0).square()
+    return squares.new_zeros(len(scores)).index_add(0, rows, squares)

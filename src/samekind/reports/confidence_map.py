@@ -68,7 +68,9 @@ def _draw_shading(axes: "Axes", each: Confidence) -> None:
     chances = each.probability(_lift(flat) if each.surface == "sphere" else flat)
     values = chances.reshape(PIXELS, PIXELS).numpy()
     edge = (
-        Circle((0, 0), reach) if each.surface == "sphere" else Rectangle((-reach, -reach), 2 * reach, 2 * reach)
+        Circle((0, 0), reach)
+        if each.surface == "sphere"
+        else Rectangle((-reach, -reach), 2 * reach, 2 * reach)
     )
     edge.set(facecolor="none", edgecolor=MUTED, linewidth=0.8)
     axes.add_patch(edge)
@@ -100,7 +102,9 @@ def _draw_circle(axes: "Axes", each: Confidence) -> None:
     axes.plot(*surface.T, color=BLUE, linewidth=1.3)
     axes.plot(*points.numpy().T, color=MUTED, linewidth=0.9)
     for height, words in ((0.5, "0.5"), (1.0, "1")):
-        axes.plot(*((1 + HEIGHT * height) * points.numpy().T), color=MUTED, linewidth=0.6, linestyle=(0, (2, 3)))
+        axes.plot(
+            *((1 + HEIGHT * height) * points.numpy().T), color=MUTED, linewidth=0.6, linestyle=(0, (2, 3))
+        )
         at = (1 + HEIGHT * height) * np.array([np.cos(-np.pi / 4), np.sin(-np.pi / 4)])
         label = write(axes, (at[0], at[1]), words, colour=MUTED, size=SMALL)
         label.set_bbox({"facecolor": PAPER, "edgecolor": "none", "pad": 1.0})

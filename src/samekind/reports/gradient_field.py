@@ -92,7 +92,7 @@ def gradient_field(fields: Mapping[str, Field]) -> "Figure":
     side = FULL / COLUMNS
     figure = new_figure(side * columns, (side + 0.34) * rows)
     colours = LinearSegmentedColormap.from_list("cost", [PAPER, ORANGE])
-    panels = figure.subplots(rows, columns, squeeze=False).flat
+    panels = figure.subplots(rows, columns, squeeze=False).flatten()
     for axes in panels:
         axes.set_axis_off()
         axes.set_aspect("equal")
