@@ -11,11 +11,17 @@ import argparse
 import json
 from pathlib import Path
 
+import torch
+
 from samekind import recipes
 from samekind.data import digits, prepare
 from samekind.evaluation import Row, evaluate
-from samekind.measures import Interval, paired_difference, student_interval
+from samekind.inference import all_trials
+from samekind.measures import Interval, equal_error_rate, paired_difference, student_interval
+from samekind.prototypes import SupportMeans
 from samekind.recipes import fit
+from samekind.similarities import Cosine
+from samekind.space import MetricSpace
 
 UNSEEN = ("7", "8", "9")
 SYSTEMS = ("prototypical", "verification", "triplet")
@@ -88,6 +94,15 @@ def differences(measured: Measured) -> str:
     return "\n".join(lines)
 
 
+def raw_pixels() -> str:
+    """What the cosine of the pixels themselves says about pairs of unseen digits, for comparison."""
+    items = digits().only(UNSEEN)
+    pixels = items.inputs.flatten(1)
+    space = MetricSpace(torch.nn.Identity(), Cosine(), SupportMeans(dimension=pixels.shape[1]))
+    rate = equal_error_rate(*all_trials(space, pixels, items.labels)).rate
+    return f"raw pixels, cosine: EER of unseen digits {100 * rate:.2f}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=5)
@@ -95,7 +110,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path("runs/digits"))
     arguments = parser.parse_args()
     measured = collect(arguments.seeds, arguments.results, arguments.work)
-    print(f"\n{table(measured)}\n\n{differences(measured)}")
+    print(f"\n{table(measured)}\n\n{differences(measured)}\n\n{raw_pixels()}")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
     python benchmarks/draw_losses.py [--out FOLDER] [--only NAME ...]
 
-One item moves, all others stand still: over the plane for losses of distances and inner products, around the
-circle for losses of cosines. What is drawn is the mean loss of the whole batch and the way it pushes the item.
-Takes a minute.
+The losses: one item moves and all others stand still, over the plane where a loss reads distances or inner
+products, around the circle where it reads cosines. Drawn are the mean loss of the whole batch and the way it
+pushes the item. The classifiers: how sure each is of one class. Takes a minute.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import torch
+from PIL import Image
 from torch import Tensor
 
 from samekind import losses
@@ -43,7 +44,8 @@ PROTOTYPES_ON_CIRCLE = around(100, 0, 210)
 # Two for each class.
 CENTRES_ON_CIRCLE = around(70, 130, 345, 15, 195, 225)
 
-PLANE_FORMS, SPHERE_FORMS = ("squared", "distance", "ratio"), ("normface", "ratio")
+# Scales as the paper has them.
+PLANE_FORMS, SPHERE_FORMS = {"squared": 1.0, "distance": 2.0, "ratio": 2.0}, ("normface", "ratio")
 
 
 class Panel(NamedTuple):
@@ -59,7 +61,7 @@ class Panel(NamedTuple):
         read = type(self.similarity).__name__
         compared = [self.against] if self.against == "prototypes" else []
         return f"{self.name}\n" + ", ".join(
-            [read, *compared, *(f"{name}={value:g}" for name, value in self.settings.items())]
+            [read, *compared, *(f"{name}={value}" for name, value in self.settings.items())]
         )
 
 
@@ -98,7 +100,9 @@ ON_THE_CIRCLE = (
     Panel("corr", Cosine(), "prototypes"),
 )
 PICTURES = {
-    "confidence-plane": lambda: confidence_map([Confidence(form, scale=1.0) for form in PLANE_FORMS]),
+    "confidence-plane": lambda: confidence_map(
+        [Confidence(form, 3, scale) for form, scale in PLANE_FORMS.items()]
+    ),
     "confidence-circle": lambda: confidence_map(
         [Confidence(form, 2, surface="sphere") for form in SPHERE_FORMS]
     ),
@@ -151,6 +155,11 @@ def main() -> None:
     for name in arguments.only:
         path = arguments.out / f"{name}.png"
         PICTURES[name]().savefig(path, dpi=120, facecolor=PAPER, metadata={"Software": None})
+        if name.startswith("losses"):
+            # Even bands of colour: a palette shows them as they are, in a third of the bytes.
+            with Image.open(path) as picture:
+                few = picture.convert("RGB").quantize(96, dither=Image.Dither.NONE)
+            few.save(path, optimize=True)
         print(f"{path}: {path.stat().st_size / 1024:.0f} KiB")
 
 

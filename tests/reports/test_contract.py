@@ -13,16 +13,26 @@ from samekind.measures import error_rates
 from samekind.reports.picture import picture
 from samekind.space import Decision
 
-NO_PLOTS = {"System", "plane", "write_report"}
+NO_PLOTS = {"Confidence", "Field", "System", "measure_field", "plane", "write_report"}
 SCORES, SAME = torch.tensor([0.9, 0.4, 0.6, 0.1]), torch.tensor([True, True, False, False])
 ENTRY = {"epoch": 1, "loss": 1.0, "terms": {"$a": 1.0, "b_^": 0.0}, "validation": {"eer": 0.0}, "best": True}
+POINTS = torch.eye(2, dtype=torch.double)
 # Names a formula or a tag could be made of.
 AWKWARD = ["$x^", "<b>&"]
 
 EXAMPLES = {
+    "confidence_map": lambda: (
+        [reports.Confidence("squared"), *(reports.Confidence("ratio", n, surface="sphere") for n in (2, 3))],
+    ),
     "confusion_matrix": lambda: (torch.tensor([[2, 1], [0, 3]]), AWKWARD),
     "embedding_map": lambda: (torch.eye(4)[:, :2], torch.tensor([0, 0, 1, 1]), AWKWARD, ["<b>&"]),
     "error_tradeoff": lambda: ({"$x^": error_rates(SCORES, SAME)},),
+    "gradient_field": lambda: (
+        {
+            "$x^\n<b>&": reports.measure_field(lambda z: z.norm(), same=POINTS, different=-POINTS),
+            "circle": reports.measure_field(lambda z: z[0, 0], same=POINTS, different=-POINTS, circle=True),
+        },
+    ),
     "neighbour_grid": lambda: (
         torch.eye(4).reshape(4, 1, 2, 2),
         torch.tensor([0, 0, 1, 1]),

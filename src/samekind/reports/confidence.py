@@ -1,7 +1,7 @@
 """How sure a classifier is of one class, at every point of a plane, a circle or a sphere.
 
-Kim, "Distance-Ratio-Based Formulation for Metric Learning", 2022: a softmax of squared distances or of cosines
-is surest somewhere away from the prototype of the class; a ratio of distances is surest at the prototype.
+Kim, "Distance-Ratio-Based Formulation for Metric Learning", 2022: a softmax of squared distances or of
+cosines is surest somewhere away from the prototype of the class; a ratio of distances is surest at it.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ FORMS = {
     "distance": "softmax of distances",
     "ratio": "ratio of distances (DR)",
 }
-#: Half the side of the piece of the plane that is looked at, whose prototypes are at distance 1 from its centre.
+#: Half the side of the piece of the plane that is looked at; prototypes are at distance 1 from its centre.
 REACH = 2.5
 MOST_CLASSES = {"plane": 7, "sphere": 3}
 

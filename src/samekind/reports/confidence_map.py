@@ -10,7 +10,6 @@ from torch import Tensor
 from samekind.reports.confidence import FORMS, REACH, Confidence
 from samekind.reports.style import (
     BLUE,
-    FAINT,
     FULL,
     INK,
     LARGE,
@@ -37,8 +36,8 @@ HEIGHT = 0.6
 def confidence_map(maps: Sequence[Confidence]) -> "Figure":
     """One panel for each map: the probability of class 1, its prototypes, and a ring where it is surest.
 
-    On a plane and a sphere darker is surer, with lines at 10, 25, 50 (the thick one), 75 and 90 %. On a circle
-    the probability is the height over it. No map at all is a ``ValueError``.
+    On a plane and a sphere darker is surer, with lines at 10, 25, 50 (the thick one), 75 and 90 %. On a
+    circle the probability is the height over it. No map at all is a ``ValueError``.
     """
     if not maps:
         raise ValueError("expected at least one map to draw, got none")
@@ -116,14 +115,14 @@ def _draw_circle(axes: "Axes", each: Confidence) -> None:
 
 def _draw_prototypes(axes: "Axes", each: Confidence) -> None:
     """A numbered disc for each class, and the ring of the surest point around it or elsewhere."""
-    for index, point in enumerate(_seen(each, each.prototypes)):
+    for index, point in enumerate(_seen(each.prototypes)):
         axes.plot(*point, "o", color=SERIES[index], markersize=13, markeredgecolor=PAPER, zorder=4)
         label = write(axes, (point[0], point[1]), str(index + 1), colour=PAPER, size=SMALL)
         label.set(zorder=5, fontweight="bold", va="center_baseline")
-    peak = _seen(each, each.surest()[None])[0]
-    ring = {"markerfacecolor": "none", "markersize": 19, "zorder": 6, "clip_on": False}
-    axes.plot(*peak, "o", markeredgecolor=PAPER, markeredgewidth=3.6, **ring)
-    axes.plot(*peak, "o", markeredgecolor=INK, markeredgewidth=1.7, **ring)
+    peak = _seen(each.surest()[None])[0]
+    for colour, width in ((PAPER, 3.6), (INK, 1.7)):
+        ring = axes.plot(*peak, "o", markersize=19, markeredgecolor=colour, markeredgewidth=width)[0]
+        ring.set(markerfacecolor="none", zorder=6, clip_on=False)
 
 
 def _name(each: Confidence) -> str:
@@ -143,7 +142,7 @@ def _in_words(each: Confidence) -> str:
     return f"scale {each.scale:g}, {found}\nat the prototype: {there:.4f}"
 
 
-def _seen(each: Confidence, points: Tensor) -> np.ndarray:
+def _seen(points: Tensor) -> np.ndarray:
     """Where points (n, dimension) are on the sheet, (n, 2)."""
     seen: np.ndarray = (points @ _sheet().T if points.shape[1] == 3 else points).numpy()
     return seen

@@ -3,6 +3,7 @@
 One item moves over a plane or around a circle while all others stay where they are.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,7 +38,7 @@ REACH = 1.2
 INSIDE, OUTSIDE, BEYOND = 0.74, 1.0, 1.2
 #: Of costs and pushes this part at the ends is shown like what is next to it: a pole would outshine the rest.
 EXTREME = 0.03
-COLUMNS = 5
+COLUMNS, STEPS = 5, 15
 
 
 class Field(NamedTuple):
@@ -79,9 +80,9 @@ def gradient_field(fields: Mapping[str, Field]) -> "Figure":
     """A panel for each named field: the cost as shading, the pushes as arrows, the points that stand still.
 
     Darker costs more, from the least of a panel to its most. Arrows are as long as the square root of the
-    push, so that weak ones are seen too, and the longest are alike in all panels; where nothing pushes there is
-    none. Discs are of the moving point's class, squares of others. A second line of a name is written small.
-    No field at all is a ``ValueError``.
+    push, so that weak ones are seen too, and the longest are alike in all panels; where nothing pushes there
+    is none. Discs are of the moving point's class, squares of others. A second line of a name is written
+    small. No field at all is a ``ValueError``.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -90,7 +91,8 @@ def gradient_field(fields: Mapping[str, Field]) -> "Figure":
     columns = min(COLUMNS, len(fields))
     rows = -(-len(fields) // columns)
     side = FULL / COLUMNS
-    figure = new_figure(side * columns, (side + 0.34) * rows)
+    figure = new_figure(side * columns, (side + 0.42) * rows)
+    figure.set_layout_engine("constrained", h_pad=0.09)  # room over the names
     colours = LinearSegmentedColormap.from_list("cost", [PAPER, ORANGE])
     panels = figure.subplots(rows, columns, squeeze=False).flatten()
     for axes in panels:
@@ -104,7 +106,7 @@ def gradient_field(fields: Mapping[str, Field]) -> "Figure":
 
 
 def arrows(pushes: Tensor) -> np.ndarray:
-    """Pushes (n, 2) as arrows: the same ways, the square roots of their lengths, the longest 1; none stays 0."""
+    """Pushes (n, 2) as arrows: the same ways, the square roots of the lengths, the longest 1; 0 stays 0."""
     lengths = pushes.norm(dim=1, keepdim=True)
     longest = lengths.quantile(1 - EXTREME).clamp(min=torch.finfo(lengths.dtype).tiny)
     ways = pushes / lengths.where(lengths > 0, 1)
@@ -121,12 +123,13 @@ def levels(costs: Tensor, count: int) -> np.ndarray:
 
 
 def _draw_square(axes: "Axes", field: Field, colours: "Colormap") -> None:
-    costs = field.costs.reshape(SIDE, SIDE).numpy()
-    axis = field.places[:SIDE, 0].numpy()
-    axes.contourf(axis, axis, costs, levels=levels(field.costs, 15), cmap=colours, extend="both")
-    some = torch.arange(SIDE * SIDE).reshape(SIDE, SIDE)[1::EVERY, 1::EVERY].flatten()
-    _draw_arrows(axes, field.places[some].numpy(), arrows(field.pushes)[some], EVERY * 2 * REACH / SIDE)
-    axes.set(xlim=(-REACH, REACH), ylim=(-REACH, REACH))
+    side = math.isqrt(len(field.places))
+    axis = field.places[:side, 0].numpy()
+    costs = field.costs.reshape(side, side).numpy()
+    axes.contourf(axis, axis, costs, levels=levels(field.costs, STEPS), cmap=colours, extend="both")
+    some = torch.arange(side * side).reshape(side, side)[1::EVERY, 1::EVERY].flatten()
+    _draw_arrows(axes, field.places[some].numpy(), arrows(field.pushes)[some], EVERY * (axis[1] - axis[0]))
+    axes.set(xlim=(axis[0], axis[-1]), ylim=(axis[0], axis[-1]))
 
 
 def _draw_circle(axes: "Axes", field: Field, colours: "Colormap") -> None:
@@ -135,16 +138,16 @@ def _draw_circle(axes: "Axes", field: Field, colours: "Colormap") -> None:
     around = closed.numpy().T
     costs = torch.cat([field.costs, field.costs[:1]]).expand(2, -1).numpy()
     x, y = (np.stack([INSIDE * each, OUTSIDE * each]) for each in around)
-    axes.contourf(x, y, costs, levels=levels(field.costs, 15), cmap=colours, extend="both")
+    axes.contourf(x, y, costs, levels=levels(field.costs, STEPS), cmap=colours, extend="both")
     for radius in (INSIDE, OUTSIDE):
         axes.plot(*(radius * around), color=MUTED, linewidth=0.5)
-    some = slice(0, AROUND, EVERY)
+    some = slice(0, None, EVERY)
     _draw_arrows(axes, BEYOND * field.places[some].numpy(), arrows(field.pushes)[some], 0.24)
     axes.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4))
 
 
 def _draw_arrows(axes: "Axes", at: np.ndarray, shown: np.ndarray, longest: float) -> None:
-    there = np.linalg.norm(shown, axis=1) > 0.03
+    there = np.linalg.norm(shown, axis=1) > 0.06
     axes.quiver(
         *at[there].T,
         *(longest * shown[there].T),

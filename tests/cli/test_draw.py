@@ -1,0 +1,101 @@
+"""samekind draw: a picture in a file, and where a classifier is surest in words or JSON."""
+
+import json
+
+import pytest
+
+HEADS = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
+
+
+@pytest.fixture
+def draw(samekind, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return lambda *more: samekind("draw", "confidence", "--out", "map.svg", *more)
+
+
+@pytest.mark.parametrize(
+    ("more", "place", "probability", "at_prototype"),
+    [
+        (["--form", "normface", "--classes", "2"], [-(0.5**0.5), 0.5**0.5], 0.944193, 0.880797),
+        (["--form", "normface"], [-(6**-0.5), -(6**-0.5), 2 * 6**-0.5], 0.852751, 0.786986),
+        (["--form", "ratio", "--sphere"], [0, 0, 1], 1.0, 1.0),
+        (["--form", "squared", "--angle", "--scale", "1"], [-0.60397, -0.60397, 0.52003], 0.960214, 0.854986),
+        (["--form", "distance"], [0, 1], 0.941086, 0.941086),
+    ],
+)
+def test_json_tells_the_maximiser(draw, more, place, probability, at_prototype):
+    answer = draw(*more, "--json")
+    assert (answer.status, answer.err) == (0, "")
+    told = json.loads(answer.out)
+    assert told["maximiser"] == pytest.approx(place, abs=1e-5)
+    assert told["probability"] == pytest.approx(probability, abs=1e-6)
+    assert told["probability_at_prototype"] == pytest.approx(at_prototype, abs=1e-6)
+    assert (told["at_edge"], told["picture"]) == (False, "map.svg")
+
+
+def test_json_tells_what_was_drawn(draw):
+    told = json.loads(draw("--form", "squared", "--classes", "4", "--scale", "0.5", "--json").out)
+    kept = {name: told[name] for name in ("form", "surface", "classes", "scale", "angle", "at_edge")}
+    assert kept == {
+        "form": "squared",
+        "surface": "plane",
+        "classes": 4,
+        "scale": 0.5,
+        "angle": False,
+        "at_edge": True,
+    }
+    assert told["prototype"] == [0, 1]
+
+
+def test_the_answer_in_words(draw):
+    assert draw("--form", "normface", "--classes", "2").out == (
+        "surest at (-0.7071, 0.7071): probability 0.944193; at the prototype (0.0000, 1.0000) it is 0.880797\n"
+        "The picture is in map.svg\n"
+    )
+    assert draw().out.startswith("surest at the prototype (0.0000, 1.0000): probability 1.000000\n")
+    assert "surest at (0.0000, 2.5000), where the picture ends: " in draw("--form", "squared").out
+
+
+@pytest.mark.parametrize("ending", HEADS)
+def test_the_ending_says_how_it_is_written(samekind, tmp_path, ending):
+    out = tmp_path / "new folder" / f"map.{ending.upper()}"
+    assert samekind("draw", "confidence", "--out", out).status == 0
+    assert out.read_bytes().startswith(HEADS[ending])
+
+
+def test_the_same_command_writes_the_same_file(draw, tmp_path):
+    contents = []
+    for _ in range(2):
+        assert draw("--out", "map.png").status == 0
+        contents.append((tmp_path / "map.png").read_bytes())
+    assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--form", "softmax"], 'there is no form "softmax"; Known: distance, normface, ratio, squared'),
+        (
+            ["--form", "normface", "--plane"],
+            "normface compares directions, so it is drawn on the sphere, not …",
+        ),
+        (["--classes", "9"], "expected 2 to 7 classes on the plane, got 9"),
+        (["--scale", "-1"], "a scale must be a positive number, got -1.0"),
+        (["--out", "map.bmp"], "a picture ends in .pdf, .png, .svg; got map.bmp"),
+        (["--out", "map"], "a picture ends in .pdf, .png, .svg; got map"),
+        (["--out", "."], "a picture ends in …"),
+    ],
+)
+def test_a_mistake_gets_one_line_and_no_file(draw, tmp_path, more, says):
+    answer = draw(*more)
+    [line] = answer.err.splitlines()
+    sentence, ellipsis, _ = f"samekind: {says}".partition("…")
+    assert line.startswith(sentence) if ellipsis else line == sentence
+    assert (answer.status, answer.out) == (2, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_picture_is_answered_with_the_nearest(samekind):
+    answer = samekind("draw", "confidenc", "--out", "map.svg")
+    assert (answer.status, answer.out) == (2, "")
+    assert 'no picture "confidenc"; did you mean "confidence"?' in answer.err
