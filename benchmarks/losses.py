@@ -45,6 +45,18 @@ def against_batch(loss: Callable[..., Tensor], similarity: torch.nn.Module, *, b
     return cost
 
 
+def one_pair_a_class(loss: Callable[..., Tensor], similarity: torch.nn.Module) -> Cost:
+    """A loss of one pair for each class, as the peer's N-pair loss takes them."""
+
+    def cost(z: Tensor, y: Tensor) -> Tensor:
+        anchors, positives = z[::PER_CLASS], z[1::PER_CLASS]
+        return loss(
+            similarity.score_all(anchors, positives), *class_masks(torch.arange(len(anchors)), len(anchors))
+        ).mean()
+
+    return cost
+
+
 def against_proxies(
     loss: Callable[..., Tensor], similarity: torch.nn.Module, classes: int, count: int = 1
 ) -> Cost:
@@ -52,7 +64,7 @@ def against_proxies(
     proxies = torch.randn(classes * count, DIMENSION, requires_grad=True)
 
     def cost(z: Tensor, y: Tensor) -> Tensor:
-        scores = similarity.score_all(proxies, z).T
+        scores = similarity.score_all(z, proxies)
         if count > 1:
             scores = pool(scores.reshape(len(z), classes, count), "soft")
         return loss(scores, *class_masks(y, classes)).mean()
@@ -70,7 +82,7 @@ def ours(classes: int) -> dict[str, Cost]:
         for name in ("lifted_structure", "quadruplet")
     }
     batch["angular"] = against_batch(losses.angular, cosine, between=True)
-    batch["n_pair"] = against_batch(losses.n_pair, Dot())
+    batch["n_pair"] = one_pair_a_class(losses.n_pair, Dot())
     batch["pair_likelihood"] = against_batch(losses.pair_likelihood, Dot())
     batch["softmax over the batch"] = against_batch(losses.softmax, cosine)
     proxies = {name: against_proxies(getattr(losses, name), cosine, classes) for name in PROXY_COSINE}

@@ -33,9 +33,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINKED = [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md"]
 SOURCE = ROOT / "src"
-WITH_EXAMPLES = [
-    path for path in sorted(SOURCE.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")
-]
+WITH_EXAMPLES = [path for path in sorted(SOURCE.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")]
 LANGUAGES = {"python", "console", "text", "toml", "json", "mermaid", "bibtex", ""}
 NOT_RUN = (
     "make",
@@ -352,8 +350,6 @@ def test_a_block_that_cannot_be_told_is_refused(tmp_path):
 
 
 def test_links_are_found_in_prose_only():
-    page = (
-        '[a](docs/a.md#part) ![b](<b.png>) [c](https://x.org) [d](#here) `[e](e.md)` <img src="f.svg">\n'
-    )
+    page = '[a](docs/a.md#part) ![b](<b.png>) [c](https://x.org) [d](#here) `[e](e.md)` <img src="f.svg">\n'
     page += fenced("python", "g[0](h)") + "[i]: i.md\n"
     assert links_of(page) == ["docs/a.md", "b.png", "i.md", "f.svg"]

@@ -64,7 +64,7 @@ class Classification(NamedTuple):
 
 
 class AuxiliaryHead(nn.Module):
-    """The documents' dense output layer: a second way to the classes, with its own similarity and proxies.
+    """The dense output layer of the papers: a second way to the classes, with its own similarity and proxies.
 
     `Dot` with ``bias`` is a plain linear layer; `Cosine` with a scale is the head of the margin softmax.
     ``normalise`` puts the embedding on the sphere first; ``projection`` maps it to the head's own
@@ -343,7 +343,11 @@ def _score_classes(similarity: Similarity, prototypes: Prototypes, z: Tensor) ->
     vectors = prototypes.vectors
     # With a gradient every pair is kept for the way back anyway; without, memory stays within the budget.
     every = similarity.score_all if torch.is_grad_enabled() else partial(score_all, similarity)
-    scores = every(vectors.flatten(0, 1), z).T
+    flat = vectors.flatten(0, 1)
+    # Where the order does not matter, the items go first: their scores then lie in rows, which is faster.
+    scores = every(z, flat) if similarity.symmetric else every(flat, z).T
+    if vectors.shape[1] == 1:
+        return scores
     scores = scores.reshape(len(z), *vectors.shape[:2])
     return pool(scores, prototypes.pooling, temperature=prototypes.temperature)
 

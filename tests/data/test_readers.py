@@ -186,15 +186,11 @@ def test_height_and_width_are_not_swapped_by_resizing(tmp_path):
     assert read[0, 1].max() < 0.2
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"not an image", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0 broken"]
-)
+@pytest.mark.parametrize("content", [b"", b"not an image", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0 broken"])
 def test_names_a_file_that_is_no_image(tmp_path, content):
     path = tmp_path / "broken.png"
     path.write_bytes(content)
-    with pytest.raises(
-        DataError, match=r"cannot read .*broken\.png.*expected an image or .* \(1, 4, 6\)"
-    ):
+    with pytest.raises(DataError, match=r"cannot read .*broken\.png.*expected an image or .* \(1, 4, 6\)"):
         ImageReader(height=4, width=6).read(path)
 
 
@@ -215,9 +211,7 @@ def test_names_a_file_that_is_cut_short_or_missing(tmp_path):
 
 def test_vectors_are_arrays_only(tmp_path):
     write_image(tmp_path / "image.png", picture())
-    with pytest.raises(
-        DataError, match=r"image\.png: vectors are stored as \.npy arrays of shape \(4,\)"
-    ):
+    with pytest.raises(DataError, match=r"image\.png: vectors are stored as \.npy arrays of shape \(4,\)"):
         VectorReader(dimension=4).read(tmp_path / "image.png")
 
 

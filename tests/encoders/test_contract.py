@@ -105,9 +105,7 @@ def test_the_gradient_reaches_every_parameter(kind):
     embeddings = encoder(items_for(encoder, count=16))
     torch.manual_seed(2)
     (embeddings * torch.randn_like(embeddings)).sum().backward()
-    unmoved = [
-        name for name, each in encoder.named_parameters() if each.grad is None or not each.grad.any()
-    ]
+    unmoved = [name for name, each in encoder.named_parameters() if each.grad is None or not each.grad.any()]
     assert unmoved == []
 
 

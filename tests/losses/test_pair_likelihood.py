@@ -23,7 +23,7 @@ def mean(values):
 
 
 def triplets(labels):
-    """All (anchor, later item of its class, item of another class), as the document enumerates them."""
+    """All (anchor, later item of its class, item of another class), as the authors' code enumerates them."""
     everyone = range(len(labels))
     return [
         (anchor, positive, negative)
@@ -93,7 +93,7 @@ def test_a_kind_of_pair_that_is_missing_adds_nothing(weighting, labels, target):
     assert shares.mean().item() == pytest.approx(expected)
 
 
-def test_the_five_items_of_the_document():
+def test_five_items_counted_by_hand():
     labels = [0, 0, 1, 1, 1]
     assert len(triplets(labels)) == 9
     positive, negative = multiplicities(labels)

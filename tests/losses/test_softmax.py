@@ -1,4 +1,4 @@
-"""Softmax against a loop, against torch's cross-entropy, and at the documents' numbers."""
+"""Softmax against a loop, against torch's cross-entropy, and at known numbers."""
 
 import math
 
@@ -61,7 +61,7 @@ def test_agrees_with_the_definition(seed, anchors, candidates, scale, smoothing,
 @pytest.mark.parametrize("scale", [1.0, 3.0])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5])
 def test_over_prototypes_it_is_torchs_cross_entropy(scale, smoothing):
-    """Torch spreads the smoothing over all K classes, as document 003 does."""
+    """Torch spreads the smoothing over all K classes, the true one too."""
     labels = torch.tensor([0, 2, 2, 4, 1])
     ours, torchs = some_scores(5, 6).requires_grad_(), some_scores(5, 6).requires_grad_()
     shares = softmax(ours, *class_masks(labels, 6), scale=scale, smoothing=smoothing, spread="all")
@@ -74,7 +74,7 @@ def test_over_prototypes_it_is_torchs_cross_entropy(scale, smoothing):
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.2])
 def test_by_default_the_smoothing_goes_to_the_other_classes(smoothing):
-    """1 - smoothing for the class itself and smoothing / (K - 1) for each other, as documents 000 and 001."""
+    """1 - smoothing for the class itself and smoothing / (K - 1) for each other, as Monteiro et al. do."""
     labels, classes = torch.tensor([0, 2, 2, 4, 1]), 6
     scores = some_scores(5, classes)
     targets = torch.full((5, classes), smoothing / (classes - 1), dtype=torch.double)

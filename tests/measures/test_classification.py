@@ -68,9 +68,7 @@ def test_a_class_outside_the_table_is_refused(predicted, truth, message):
 
 @pytest.mark.parametrize("measure", [accuracy, lambda *labels: confusion(*labels, classes=2)])
 def test_scores_in_place_of_classes_are_refused(measure):
-    with pytest.raises(
-        ValueError, match=r"of one shape .* got \(3, 2\) and \(3,\); of scores, take .argmax"
-    ):
+    with pytest.raises(ValueError, match=r"of one shape .* got \(3, 2\) and \(3,\); of scores, take .argmax"):
         measure(torch.rand(3, 2), torch.tensor([0, 1, 1]))
     with pytest.raises(ValueError, match="expected whole numbers in predicted"):
         measure(torch.rand(3), torch.tensor([0, 1, 1]))

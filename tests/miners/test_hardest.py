@@ -1,4 +1,4 @@
-"""The hardest negatives against a loop over positive pairs, in distances as the document has them."""
+"""The hardest negatives against a loop over positive pairs, in distances as the paper has them."""
 
 import pytest
 import torch

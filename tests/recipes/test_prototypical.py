@@ -1,10 +1,10 @@
-"""The prototypical recipe says what its document says; the step itself is in the training tests."""
+"""The prototypical recipe says what its paper says; the step itself is in the training tests."""
 
 from samekind.recipes import prototypical
 from samekind.training import Head, Part, Term
 
 
-def test_the_three_losses_have_weight_one_and_the_smoothing_of_the_document():
+def test_the_three_losses_have_weight_one_and_the_smoothing_of_the_paper():
     run = prototypical((1, 8, 8))
     assert run.terms == {
         "class": Term("softmax", against="prototypes", arguments={"smoothing": 0.2}),

@@ -1,4 +1,4 @@
-"""The verification recipe: one step against the definition, and the settings its document selected."""
+"""The verification recipe: one step against the definition, and the settings its paper selected."""
 
 import pytest
 import torch
@@ -14,7 +14,7 @@ from samekind.training.step import loss_terms
 LABELS = torch.tensor([0, 0, 2, 2, 0, 3])
 
 
-def test_the_settings_are_those_of_the_document():
+def test_the_settings_are_those_of_the_paper():
     run = verification((3, 32, 32))
     assert run.space.similarity == Part("PairsNetwork", {"hidden": 350, "depth": 3, "dropout": 0.2})
     assert run.space.prototypes == Part("SupportMeans")

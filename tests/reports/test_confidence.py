@@ -1,4 +1,4 @@
-"""How sure a classifier is: the definitions by hand, and where it is surest against what the paper derives."""
+"""How sure a classifier is: the definitions by hand, and where it is surest as the paper derives it."""
 
 import math
 

@@ -19,7 +19,7 @@ def some(count, dimension=6, seed=1):
 
 
 def as_layers(network):
-    """The architecture as the document draws it: (Linear, LeakyReLU) x depth, Dropout, Linear."""
+    """The architecture as the paper draws it: (Linear, LeakyReLU) x depth, Dropout, Linear."""
     layers = []
     for linear in [network.first, *network.layers]:
         layers += [linear, nn.LeakyReLU(network.slope)]
@@ -80,7 +80,7 @@ def test_dropout_acts_in_training_only():
 
 @pytest.mark.parametrize("depth", [1, 3])
 def test_dropout_lies_between_the_last_hidden_layer_and_the_logit_alone(depth):
-    """In training, with the same draws, the score is that of the layers as the document draws them."""
+    """In training, with the same draws, the score is that of the layers as the paper draws them."""
     similarity = network(dropout=0.5, depth=depth).train()
     layers = as_layers(similarity)
     a, b = some(4), some(4, seed=2)
@@ -90,7 +90,7 @@ def test_dropout_lies_between_the_last_hidden_layer_and_the_logit_alone(depth):
     torch.testing.assert_close(similarity(a, b), expected, atol=1e-5, rtol=1e-5)
 
 
-def test_the_defaults_are_the_documents():
+def test_the_defaults_are_the_papers():
     similarity = PairsNetwork(dimension=128)
     assert (similarity.hidden, similarity.depth, similarity.dropout, similarity.slope) == (512, 1, 0.25, 0.1)
     assert sum(each.numel() for each in similarity.parameters()) == (256 * 512 + 512) + (512 + 1)

@@ -214,6 +214,31 @@ def test_a_term_for_a_head_that_is_not_there_is_refused(run, items):
         build_terms(headless, build_space(headless, items))
 
 
+@pytest.mark.parametrize("against", ["prototypes", "auxiliary"])
+def test_a_term_against_prototypes_that_are_filled_later_is_refused(run, items, against):
+    """They are zeros until then: the loss would be a constant."""
+    means = {"name": "SupportMeans"}
+    space = {"prototypes": means} if against == "prototypes" else {"auxiliary": {"prototypes": means}}
+    changed = with_terms(run.update({"space": space}), only=Term("softmax", against=against))
+    with pytest.raises(SettingError, match=r"run\.terms\.only: SupportMeans .*RunningAverages"):
+        build_terms(changed, build_space(changed, items))
+    filled = build_space(changed, items)
+    for prototypes in (filled.prototypes, filled.auxiliary.prototypes):
+        prototypes.assign(items.classes, torch.ones(len(items.classes), 1, prototypes.dimension))
+    assert list(build_terms(changed, filled)) == ["only"]
+
+
+@pytest.mark.parametrize("against", ["prototypes", "auxiliary"])
+def test_a_loss_that_compares_candidates_takes_one_prototype_a_class(run, items, against):
+    parts = {"similarity": {"name": "Cosine"}, "prototypes": {"name": "LearnedProxies", "count": 2}}
+    space = parts if against == "prototypes" else {"auxiliary": parts}
+    changed = with_terms(run.update({"space": space}), only=Term("lifted_structure", against=against))
+    with pytest.raises(SettingError, match=r"run\.terms\.only: .*lifted_structure.*LearnedProxies.*count=2"):
+        build_terms(changed, build_space(changed, items))
+    softmax = with_terms(changed, only=Term("softmax", against=against))
+    assert list(build_terms(softmax, build_space(softmax, items))) == ["only"]
+
+
 # --- penalties, samplers, optimisers --------------------------------------------------------------
 
 

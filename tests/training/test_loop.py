@@ -171,7 +171,9 @@ def test_a_measure_that_is_not_there_is_refused_with_the_nearest(run, items, mea
         train(run.override(["watch=eerr"]), items, folder=tmp_path, validate=measured(0.5))
 
 
-@pytest.mark.parametrize("number", [numpy.float64, numpy.float32, torch.tensor], ids=["double", "single", "tensor"])
+@pytest.mark.parametrize(
+    "number", [numpy.float64, numpy.float32, torch.tensor], ids=["double", "single", "tensor"]
+)
 def test_a_measure_may_be_any_number(run, items, measured, tmp_path, number):
     """NumPy's own numbers would make the checkpoint unreadable where no code may run."""
     values = [number(0.5), number(0.25), number(0.75)]

@@ -149,6 +149,7 @@ def test_an_override_that_makes_no_sense_is_refused(prototypical, assignment, wo
         ("epochs=0", "run.epochs"),
         ("epochs=-1", "run.epochs"),
         ("checkpoint_steps=-1", "run.checkpoint_steps"),
+        ("memory=-1", "run.memory"),
         ("clip=0", "run.clip"),
         ("clip=-1.0", "run.clip"),
         ("clip=nan", "run.clip"),

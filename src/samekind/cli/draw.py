@@ -57,6 +57,8 @@ def _write(drawn: "Confidence", out: Path) -> None:
     """The picture on white paper, as a file that is there whole or not at all."""
     import io
 
+    import matplotlib
+
     from samekind.errors import SettingError
     from samekind.reports import confidence_map
     from samekind.reports.style import PAPER
@@ -66,10 +68,11 @@ def _write(drawn: "Confidence", out: Path) -> None:
     if ending not in known:
         raise SettingError(f"a picture ends in .{', .'.join(known)}; got {out.name}")
     content = io.BytesIO()
-    # Without the date, so that the same picture is the same file.
+    # Without the date, and with the same identifiers every time: the same picture is the same file.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[ending]
     figure = confidence_map([drawn])
-    figure.savefig(content, format=ending, dpi=192, facecolor=PAPER, metadata=metadata)
+    with matplotlib.rc_context({"svg.hashsalt": "samekind"}):
+        figure.savefig(content, format=ending, dpi=192, facecolor=PAPER, metadata=metadata)
     write_bytes(out, content.getvalue())
 
 
@@ -92,7 +95,7 @@ def _answer(drawn: "Confidence") -> dict[str, Any]:
 
 def _sentence(answer: dict[str, Any]) -> str:
     place, prototype = (
-        f"({', '.join(f'{each:.4f}' for each in answer[name])})" for name in ("maximiser", "prototype")
+        f"({', '.join(f'{each:z.4f}' for each in answer[name])})" for name in ("maximiser", "prototype")
     )
     if answer["maximiser"] == answer["prototype"]:
         return f"surest at the prototype {prototype}: probability {answer['probability']:.6f}"

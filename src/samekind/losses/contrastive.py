@@ -9,7 +9,7 @@ absolute distance.
 """
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
@@ -41,10 +41,31 @@ def contrastive(
     pull, push = _weights(positive, negative, weighting)
 
     def cost(score: Tensor, pulled: Tensor, pushed: Tensor) -> Tensor:
-        breach = F.hardtanh(torch.where(pushed, score, -margin), -margin, 0) + margin
-        return 0.5 * (pull * _squared_distances(score, pulled) + push * breach.square().sum(1))
+        costs: Tensor = _HalfSquares.apply(score, pulled, pushed, margin, pull, push)  # type: ignore[no-untyped-call]
+        return costs
 
     return row_by_row(cost, (scores, None), (positive, None), (negative, None)).to(scores.dtype)
+
+
+class _HalfSquares(torch.autograd.Function):
+    """Half the weighted squares of what each pair is off by, which is also nearly its gradient."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, scores: Tensor, pulled: Tensor, pushed: Tensor, margin: float, pull: Tensor, push: Tensor
+    ) -> Tensor:
+        near = scores.clamp(max=0)
+        breach = (near + margin).relu_().mul_(push.sqrt())
+        off = torch.where(pulled, near.mul_(pull.sqrt()), breach).mul_(pulled | pushed)
+        ctx.save_for_backward(scores, off, pulled, pull.sqrt(), push.sqrt())
+        return 0.5 * torch.linalg.vecdot(off, off)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        scores, off, pulled, pull, push = ctx.saved_tensors
+        gradient = torch.where(pulled, pull, push).mul_(off).mul_(grad[:, None])
+        return gradient.mul_(scores <= 0), None, None, None, None, None
 
 
 def exponential_contrastive(

@@ -53,6 +53,8 @@ def moved_softmax(
         raise SettingError(f'the spread of the smoothing is "others" or "all"; got "{spread}"')
     # The share is a small difference of large logits: half precision would round it, and its gradient, away.
     exact = scores.to(torch.promote_types(scores.dtype, torch.float32))
+    if smoothing <= 0.5 and _is_one_against_all_others(positive, negative):
+        return _cross_entropy(exact, positive, move, scale, smoothing, spread).to(scores.dtype)
     behind = soft_maximum(exact, negative, factor=scale)
     # Positives are few: pair by pair costs less than another matrix.
     anchors, positives = positive.nonzero(as_tuple=True)
@@ -67,3 +69,29 @@ def moved_softmax(
         costs = costs + parts[anchors] * (ahead - others[anchors])
     total = costs.new_zeros(len(scores)).index_add(0, anchors, costs)
     return (total / anchors.bincount(minlength=len(scores)).clamp(min=1)).to(scores.dtype)
+
+
+def _is_one_against_all_others(positive: Tensor, negative: Tensor) -> bool:
+    """Whether every anchor has one positive and all other candidates are negatives: a classifier's masks."""
+    others = positive.shape[1] - 1
+    return others > 0 and bool((positive.sum(1) == 1).all() & (negative.sum(1) == others).all())
+
+
+def _cross_entropy(
+    scores: Tensor,
+    positive: Tensor,
+    move: Callable[[Tensor, Tensor], Tensor] | None,
+    scale: float | Tensor,
+    smoothing: float,
+    spread: str,
+) -> Tensor:
+    """The same by PyTorch's cross-entropy, which is one fused operation where the masks allow it."""
+    targets = positive.to(torch.uint8).argmax(1)
+    if move is not None:
+        anchors = torch.arange(len(scores), device=scores.device)
+        scores = scores.index_put((anchors, targets), move(scores[anchors, targets], targets))
+    # Its smoothing goes to all K candidates, the positive too: K / (K - 1) of it is as much for the others
+    # alone, and at most 1 if that is at most ½.
+    classes = scores.shape[1]
+    to_all = smoothing * classes / (classes - 1) if spread == "others" else smoothing
+    return F.cross_entropy(scores * scale, targets, reduction="none", label_smoothing=to_all)

@@ -17,7 +17,7 @@ class RunningAverages(nn.Module):
     """C <- momentum·C + (1 - momentum)·(batch mean), for the classes present, before the loss is computed.
 
     The vectors are a buffer: they follow the space to its device and into its checkpoint, and the losses
-    see them as constants. They start as Gaussian (the document's text) or uniform in [0, 1) (its authors'
+    see them as constants. They start as Gaussian (the paper's text) or uniform in [0, 1) (its authors'
     code).
     """
 

@@ -1,4 +1,4 @@
-"""One file per system of the documents: a function from the shape of an item to a `Run`.
+"""One file per published system: a function from the shape of an item to a `Run`.
 
 `fit` carries a run out: it trains, fills in what training leaves open, and saves the space.
 """
@@ -8,7 +8,7 @@ from samekind.recipes.prototypical import prototypical
 from samekind.recipes.triplet import triplet
 from samekind.recipes.verification import verification
 
-#: The systems of the documents.
+#: The systems there are.
 RECIPES = ("prototypical", "triplet", "verification")
 
 __all__ = ["RECIPES", "fit", "prototypical", "triplet", "verification"]

@@ -22,6 +22,7 @@ class Angle(nn.Module):
     """
 
     kind = "negative distance"
+    symmetric = True
 
     def __init__(self, *, scale: Scale | None = None) -> None:
         super().__init__()
@@ -44,6 +45,7 @@ class LogAngle(nn.Module):
     """
 
     kind = "log-distance"
+    symmetric = True
 
     def __init__(self, *, epsilon: float = 1e-10, scale: Scale | None = None) -> None:
         super().__init__()

@@ -18,6 +18,7 @@ class Similarity(Protocol):
     """What every member of this room is."""
 
     kind: str
+    symmetric: bool  # whether the order of its arguments does not matter
     scale: Scale
 
     def __call__(self, a: Tensor, b: Tensor) -> Tensor:

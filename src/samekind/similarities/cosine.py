@@ -10,6 +10,7 @@ class Cosine(nn.Module):
     """Inner product of the normalised embeddings, in [-1, 1]; a zero vector scores 0 with everything."""
 
     kind = "cosine"
+    symmetric = True
 
     def __init__(self, *, scale: Scale | None = None) -> None:
         super().__init__()

@@ -18,6 +18,7 @@ class Euclidean(nn.Module):
     """The negative Euclidean distance, at most 0; its gradient where two items meet is 0."""
 
     kind = "negative distance"
+    symmetric = True
 
     def __init__(self, *, normalise: bool = False, scale: Scale | None = None) -> None:
         super().__init__()
@@ -38,6 +39,7 @@ class SquaredEuclidean(nn.Module):
     """The negative squared Euclidean distance, at most 0."""
 
     kind = "negative distance"
+    symmetric = True
 
     def __init__(self, *, normalise: bool = False, scale: Scale | None = None) -> None:
         super().__init__()
@@ -58,6 +60,7 @@ class LogDistance(nn.Module):
     """-ln d, as -½ ln(d² + epsilon): where two items meet the score is -½ ln(epsilon), its gradient 0."""
 
     kind = "log-distance"
+    symmetric = True
 
     def __init__(
         self, *, normalise: bool = False, epsilon: float = 1e-10, scale: Scale | None = None

@@ -14,6 +14,7 @@ class Dot(nn.Module):
     """
 
     kind = "inner product"
+    symmetric = True
 
     def __init__(self, *, bias: bool = False, scale: Scale | None = None) -> None:
         super().__init__()

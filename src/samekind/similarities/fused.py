@@ -1,6 +1,6 @@
 """The fused score: the learned probability and the cosine, each in [0, 1], averaged.
 
-The documents "sum" the two; the authors' code rescales first, because a raw logit would drown the cosine.
+The papers "sum" the two; their authors' code rescales first, because a raw logit would drown the cosine.
 """
 
 from torch import Tensor, nn
@@ -15,6 +15,7 @@ class Fused(nn.Module):
     """½ (sigmoid(logit) + ½ (cosine + 1)), in [0, 1], over a similarity whose scores are logits."""
 
     kind = "probability"
+    symmetric = False
 
     def __init__(self, similarity: Similarity, *, scale: Scale | None = None) -> None:
         super().__init__()

@@ -24,6 +24,7 @@ class PairsNetwork(nn.Module):
     """
 
     kind = "logit"
+    symmetric = False
 
     def __init__(
         self,
@@ -50,7 +51,7 @@ class PairsNetwork(nn.Module):
         self.dropout = dropout
         self.slope = slope
         self.scale = scale or FixedScale()
-        # One Linear over the concatenation, so that its initialisation is the documents'; sliced when used.
+        # One Linear over the concatenation, so that its initialisation is the papers'; sliced when used.
         self.first = nn.Linear(2 * dimension, hidden)
         self.layers = nn.ModuleList(nn.Linear(hidden, hidden) for _ in range(depth - 1))
         self.last = nn.Linear(hidden, 1)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from samekind import losses, miners, parts, penalties, samplers
 from samekind.data import Items, reader_for
 from samekind.errors import SettingError, nearest
+from samekind.prototypes import Prototypes
 from samekind.space import AuxiliaryHead, MetricSpace
 from samekind.training.memory import Memory
 from samekind.training.run import Head, Optimiser, Part, Penalty, Run, Term
@@ -160,6 +161,9 @@ def _build_term(name: str, term: Term, space: MetricSpace) -> BuiltTerm:
     if term.against == "auxiliary" and space.auxiliary is None:
         raise SettingError(f"{where}: the space has no auxiliary head to train; add run.space.auxiliary")
     similarity = space.similarity if term.against != "auxiliary" else _auxiliary(space).similarity
+    if term.against in ("prototypes", "auxiliary"):
+        owner = space if term.against == "prototypes" else _auxiliary(space)
+        _check_prototypes(owner.prototypes, where, loss=term.loss if "between" in takes else None)
     accepted = losses.ACCEPTS.get(term.loss, (similarity.kind,))
     if similarity.kind not in accepted:
         raise SettingError(
@@ -172,6 +176,21 @@ def _build_term(name: str, term: Term, space: MetricSpace) -> BuiltTerm:
         _build_miner(term, where, dimension=space.prototypes.dimension, kind=similarity.kind),
         tuple(each for each in HANDED_OVER if each in takes),
     )
+
+
+def _check_prototypes(prototypes: Prototypes, where: str, *, loss: str | None) -> None:
+    """Refuse prototypes that no term can be against; ``loss``, if given, compares them with each other."""
+    name = type(prototypes).__name__
+    if not prototypes.trained and not prototypes.vectors.any():
+        raise SettingError(
+            f"{where}: {name} are filled when training is over, there is nothing to train against; "
+            "choose other prototypes, such as RunningAverages"
+        )
+    if loss is not None and prototypes.count > 1:
+        raise SettingError(
+            f"{where}: the loss {loss} compares prototypes with each other and takes one a class, but "
+            f"{name} have count={prototypes.count}; choose another loss, or count=1"
+        )
 
 
 def _build_penalty(name: str, penalty: Penalty) -> BuiltPenalty:

@@ -50,7 +50,8 @@ class Term:
     """One part of the loss: a loss against candidates, mined and weighted. ``arguments`` are the loss's own,
     ``mining`` the miner's. The memory's candidates come on top of the batch itself.
 
-    ``order`` matters against the batch alone: whether a positive pair counts in both orders or in one.
+    ``order`` says whether a positive pair of the batch counts in both orders or in one; against prototypes
+    it has no meaning.
     """
 
     loss: str
@@ -110,7 +111,11 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Run:
-    """A whole training run. ``watch`` names the validation measure that chooses the best epoch."""
+    """A whole training run. ``watch`` names the validation measure that chooses the best epoch.
+
+    ``checkpoint_steps`` adds a checkpoint every so many steps to those at the end of epochs; ``memory`` says
+    how many past embeddings the terms against the memory see.
+    """
 
     recipe: str
     space: Parts
@@ -174,6 +179,7 @@ def _limits(run: Run) -> Iterator[tuple[str, float, float]]:
     """The settings that have a least value: where, what it is, and what was set."""
     yield "epochs", 1, run.epochs
     yield "checkpoint_steps", 0, run.checkpoint_steps
+    yield "memory", 0, run.memory
     yield "optimiser.rate", 0, run.optimiser.rate
     yield "optimiser.weight_decay", 0, run.optimiser.weight_decay
     yield "optimiser.momentum", 0, run.optimiser.momentum
