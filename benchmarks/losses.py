@@ -49,10 +49,8 @@ def one_pair_a_class(loss: Callable[..., Tensor], similarity: torch.nn.Module) -
     """A loss of one pair for each class, as the peer's N-pair loss takes them."""
 
     def cost(z: Tensor, y: Tensor) -> Tensor:
-        anchors, positives = z[::PER_CLASS], z[1::PER_CLASS]
-        return loss(
-            similarity.score_all(anchors, positives), *class_masks(torch.arange(len(anchors)), len(anchors))
-        ).mean()
+        scores = similarity.score_all(z[::PER_CLASS], z[1::PER_CLASS])
+        return loss(scores, *class_masks(y[::PER_CLASS], len(scores))).mean()
 
     return cost
 

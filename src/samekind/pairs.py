@@ -22,9 +22,9 @@ def pair_masks(labels: Tensor, order: Literal["both", "one"] = "both") -> tuple[
     if order not in ("both", "one"):
         raise SettingError(f'the order of pairs is "both" or "one"; got "{order}"')
     same = labels[:, None] == labels[None, :]
-    itself = torch.eye(len(labels), dtype=torch.bool, device=labels.device)
-    positive = same & ~itself
-    return (positive.triu() if order == "one" else positive), ~same
+    negative = ~same
+    positive = same.fill_diagonal_(False)  # an item is no pair with itself
+    return (positive.triu() if order == "one" else positive), negative
 
 
 def class_masks(labels: Tensor, classes: int) -> tuple[Tensor, Tensor]:

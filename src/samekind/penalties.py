@@ -4,11 +4,12 @@ A penalty says by the names of its parameters what it needs, and the training st
 
 - ``z``, the embeddings of the batch, (n, d);
 - ``y``, their classes, (n,) whole numbers;
-- ``prototypes``, the vectors of the classes, (classes, k, d);
-- ``distances``, how far apart the classes should be, (classes, classes).
+- ``prototypes``, the vectors of the classes, (classes, k, d).
 
-Parameters with a default are settings, keyword-only. A penalty is one finite number with a finite gradient,
-0 where there is nothing to compare.
+``distances``, how far apart the classes should be, (classes, classes), no run knows: a penalty that needs
+them is for a loop of your own. Parameters with a default are settings, keyword-only; a run leaves them as
+they are. A penalty is one finite number with a finite gradient, 0 where there is nothing to
+compare.
 """
 
 import torch

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from samekind import losses
-from samekind.losses.inputs import check, check_between
+from samekind.losses.inputs import as_numbers, check, check_between
 
 SCORES, NOBODY = torch.zeros(3, 4), torch.zeros(3, 4, dtype=torch.bool)
 
@@ -40,3 +40,11 @@ def test_a_loss_that_compares_candidates_asks_for_their_scores(name):
         loss(SCORES, NOBODY, NOBODY)
     with pytest.raises(ValueError, match=r"between of shape \(4, 4\), .* got \(3, 4\)"):
         loss(SCORES, NOBODY, NOBODY, between=SCORES)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_a_mask_as_numbers(dtype):
+    mask = torch.tensor([[True, False], [False, True]])
+    numbers = as_numbers(mask.T, torch.zeros(1, dtype=dtype))
+    assert numbers.dtype == dtype
+    assert numbers.tolist() == [[1, 0], [0, 1]]

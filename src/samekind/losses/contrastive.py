@@ -12,11 +12,10 @@ import math
 from typing import Any, Literal
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.errors import SettingError
-from samekind.losses.inputs import check
+from samekind.losses.inputs import as_numbers, check
 from samekind.losses.row_blocks import row_by_row
 
 
@@ -54,18 +53,21 @@ class _HalfSquares(torch.autograd.Function):
     def forward(
         ctx: Any, scores: Tensor, pulled: Tensor, pushed: Tensor, margin: float, pull: Tensor, push: Tensor
     ) -> Tensor:
-        near = scores.clamp(max=0)
-        breach = (near + margin).relu_().mul_(push.sqrt())
-        off = torch.where(pulled, near.mul_(pull.sqrt()), breach).mul_(pulled | pushed)
+        # In place wherever it can be: at this size a new matrix costs as much as what is done with it.
+        off = (scores + margin).clamp_(0, margin).mul_(as_numbers(pushed, scores)).mul_(push.sqrt())
+        off.add_(as_numbers(pulled, scores).mul_(scores).clamp_(max=0).mul_(pull.sqrt()))
         ctx.save_for_backward(scores, off, pulled, pull.sqrt(), push.sqrt())
-        return 0.5 * torch.linalg.vecdot(off, off)
+        squares: Tensor = torch.linalg.vecdot(off, off)
+        return squares.mul_(0.5)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         scores, off, pulled, pull, push = ctx.saved_tensors
-        gradient = torch.where(pulled, pull, push).mul_(off).mul_(grad[:, None])
-        return gradient.mul_(scores <= 0), None, None, None, None, None
+        weights = torch.where(pulled, pull, push) if pull != push else pull
+        gradient = (off * weights).mul_(grad[:, None])
+        gradient.mul_(as_numbers(scores <= 0, scores))
+        return gradient, None, None, None, None, None
 
 
 def exponential_contrastive(
@@ -98,7 +100,7 @@ def _weights(positive: Tensor, negative: Tensor, weighting: str) -> tuple[Tensor
     """What a positive and a negative pair count for in the share of their anchor."""
     if weighting not in ("pairs", "kinds"):
         raise SettingError(f'the weighting is "pairs" or "kinds"; got "{weighting}"')
-    positives, negatives = positive.sum(), negative.sum()
+    positives, negatives = positive.count_nonzero(), negative.count_nonzero()
     if weighting == "pairs":
         positives = negatives = positives + negatives
     return len(positive) / positives.clamp(min=1), len(positive) / negatives.clamp(min=1)

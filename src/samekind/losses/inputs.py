@@ -16,6 +16,15 @@ def check(scores: Tensor, positive: Tensor, negative: Tensor) -> None:
             raise ValueError(f"expected a boolean {name}, got {mask.dtype}; use .bool()")
 
 
+def as_numbers(mask: Tensor, like: Tensor) -> Tensor:
+    """1 where a mask is true and 0 where it is not, in the dtype of ``like``.
+
+    By way of bytes: PyTorch turns those into numbers several times faster than truth values, and multiplies
+    by numbers faster than it chooses by a mask.
+    """
+    return mask.view(torch.uint8).to(like.dtype)
+
+
 def check_between(between: Tensor | None, scores: Tensor) -> Tensor:
     """The scores of candidates with each other, which some losses cannot do without."""
     expected = (scores.shape[1], scores.shape[1])

@@ -74,7 +74,9 @@ def moved_softmax(
 def _is_one_against_all_others(positive: Tensor, negative: Tensor) -> bool:
     """Whether every anchor has one positive and all other candidates are negatives: a classifier's masks."""
     others = positive.shape[1] - 1
-    return others > 0 and bool((positive.sum(1) == 1).all() & (negative.sum(1) == others).all())
+    return others > 0 and bool(
+        (positive.count_nonzero(1) == 1).all() & (negative.count_nonzero(1) == others).all()
+    )
 
 
 def _cross_entropy(
@@ -86,7 +88,7 @@ def _cross_entropy(
     spread: str,
 ) -> Tensor:
     """The same by PyTorch's cross-entropy, which is one fused operation where the masks allow it."""
-    targets = positive.to(torch.uint8).argmax(1)
+    targets = positive.view(torch.uint8).argmax(1)
     if move is not None:
         anchors = torch.arange(len(scores), device=scores.device)
         scores = scores.index_put((anchors, targets), move(scores[anchors, targets], targets))

@@ -93,7 +93,8 @@ def paired(a: Tensor, b: Tensor, normalise: bool) -> Tensor:
 
 def crossed(a: Tensor, b: Tensor, normalise: bool) -> Tensor:
     """The distance of every a and every b: (n, d), (m, d) -> (n, m)."""
-    return square_root(squared_distances(exact(a, normalise), exact(b, normalise)))
+    first = exact(a, normalise)
+    return square_root(squared_distances(first, first if b is a else exact(b, normalise)))
 
 
 def exact(z: Tensor, normalise: bool) -> Tensor:

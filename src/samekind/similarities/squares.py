@@ -50,12 +50,10 @@ class _SquaredDistances(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
         with torch.autocast(a.device.type, enabled=False):
-            # Distances do not care about the origin; the smaller the norms, the less there is to cancel.
-            origin = b.mean(0) if len(b) else 0
-            a, b = a - origin, b - origin
-            norms = a.square().sum(1)[:, None] + b.square().sum(1)
-            squares = torch.addmm(norms, a, b.T, alpha=-2)
-            rows, columns = (squares < norms.mul_(CLOSE)).nonzero(as_tuple=True)
+            # Each pair by itself: what else is scored with it must not move its score by a bit.
+            lengths, widths = a.square().sum(1)[:, None], b.square().sum(1)
+            squares = (a @ b.T).mul_(-2).add_(lengths).add_(widths)
+            rows, columns = (squares < CLOSE * lengths + CLOSE * widths).nonzero(as_tuple=True)
             for some in _portions(rows):
                 difference = a[rows[some]] - b[columns[some]]
                 squares[rows[some], columns[some]] = difference.square().sum(1)
