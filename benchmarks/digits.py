@@ -25,7 +25,16 @@ from samekind.space import MetricSpace
 
 UNSEEN = ("7", "8", "9")
 SYSTEMS = ("prototypical", "verification", "triplet")
-LEARNED, TRIPLET = ("prototypical", "similarity"), ("triplet", "cosine")
+LEARNED, BASELINE = ("prototypical", "verification"), ("triplet", "similarity")
+SHOWN = {
+    "prototypical | learned similarity": ("prototypical", "similarity"),
+    "prototypical | cosine": ("prototypical", "cosine"),
+    "prototypical | fused": ("prototypical", "fused"),
+    "verification | learned similarity": ("verification", "similarity"),
+    "verification | cosine": ("verification", "cosine"),
+    "verification | fused": ("verification", "fused"),
+    "triplet baseline | distance on the sphere (ranks as cosine)": BASELINE,
+}
 
 Measured = dict[tuple[str, str, str, str], list[float]]  # (recipe, kind, items, measure) -> a value a seed
 
@@ -67,30 +76,26 @@ def table(measured: Measured) -> str:
     asked += [(measure, items) for measure in ("EER", "Recall@1") for items in ("seen", "unseen")]
     lines = ["| system | score | " + " | ".join(f"{measure}, {items}" for measure, items in asked) + " |"]
     lines.append("|---|---|" + "--:|" * len(asked))
-    for recipe, kind in dict.fromkeys((recipe, kind) for recipe, kind, *_ in measured):
+    for name, (recipe, kind) in SHOWN.items():
         values = [measured.get((recipe, kind, items, measure)) for measure, items in asked]
-        if any(values):
-            cells = [percent(student_interval(each)) if each else "" for each in values]
-            lines.append(f"| {recipe} | {kind} | " + " | ".join(cells) + " |")
+        cells = [percent(student_interval(each)) if each else "" for each in values]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 def differences(measured: Measured) -> str:
     """Paired differences of the EER over seeds, in per cent; below 0 means the first is better."""
-    first = {kind: ("prototypical", kind) for kind in ("similarity", "cosine", "fused")}
-    pairs = [
-        ("learned - cosine", first["similarity"], first["cosine"]),
-        ("fused - cosine", first["fused"], first["cosine"]),
-        ("learned - triplet baseline", first["similarity"], TRIPLET),
-        ("cosine - triplet baseline", first["cosine"], TRIPLET),
-    ]
-    lines = ["| difference of EER (prototypical) | seen | unseen |", "|---|--:|--:|"]
-    for name, one, other in pairs:
+    lines = ["| difference of EER | seen | unseen |", "|---|--:|--:|"]
+    pairs = [(recipe, kind, (recipe, "cosine")) for recipe in LEARNED for kind in ("similarity", "fused")]
+    pairs += [(recipe, kind, BASELINE) for recipe in LEARNED for kind in ("similarity", "cosine", "fused")]
+    for recipe, kind, other in pairs:
         cells = [
-            percent(paired_difference(measured[(*one, items, "EER")], measured[(*other, items, "EER")]))
+            percent(paired_difference(measured[recipe, kind, items, "EER"], measured[*other, items, "EER"]))
             for items in ("seen", "unseen")
         ]
-        lines.append(f"| {name} | {cells[0]} | {cells[1]} |")
+        against = "triplet baseline" if other == BASELINE else "cosine"
+        first = {"similarity": "learned"}.get(kind, kind)
+        lines.append(f"| {recipe}: {first} - {against} | {cells[0]} | {cells[1]} |")
     return "\n".join(lines)
 
 

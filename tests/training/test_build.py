@@ -391,3 +391,11 @@ def test_the_arguments_of_a_miner_are_checked(run, items):
     changed = with_terms(run, only=Term("softmax", miner="hardest", mining={"margn": 0.2}))
     with pytest.raises(SettingError, match='did you mean "margin"'):
         build_terms(changed, build_space(changed, items))
+
+
+@pytest.mark.parametrize("scale", ["AdaCosScale", "DynamicScale"])
+def test_a_scale_is_told_how_many_classes_there_are(run, items, scale):
+    arguments = {"form": "cosine"} if scale == "DynamicScale" else {}
+    similarity = Part("Cosine", {"scale": {"name": scale, **arguments}})
+    changed = dataclasses.replace(run, space=dataclasses.replace(run.space, similarity=similarity))
+    assert build_space(changed, items).similarity.scale.classes == len(items.classes)

@@ -1,7 +1,7 @@
 """What a batch costs: scores and two masks to one share per anchor.
 
 A loss is ``loss(scores, positive, negative, *, …) -> (anchors,)``. ``scores`` is (anchors, candidates),
-higher meaning closer, and the masks share its shape. The mean of the shares is the document's value. A
+higher meaning closer, and the masks share its shape. The mean of the shares is the paper's value. A
 share is finite, and 0 where there is nothing to compare. Losses keep no state; what they need beyond the
 masks is a keyword: ``scale``, ``generator`` and ``between`` (the scores of candidates with each other, -inf
 where two are of one class) are handed over by the training step, the rest is set in the run.

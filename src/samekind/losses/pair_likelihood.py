@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.errors import SettingError
+from samekind.losses.inputs import check
 
 
 def pair_likelihood(
@@ -30,6 +31,7 @@ def pair_likelihood(
     among all triplets (anchor, later positive, negative), as the authors' code does; it reads the batch
     against itself.
     """
+    check(scores, positive, negative)
     if weighting not in ("pairs", "triplets"):
         raise SettingError(f'the weighting is "pairs" or "triplets"; got "{weighting}"')
     weights = _triplet_counts(positive, negative) if weighting == "triplets" else (positive, negative)

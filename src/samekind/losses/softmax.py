@@ -53,8 +53,9 @@ def moved_softmax(
         raise SettingError(f'the spread of the smoothing is "others" or "all"; got "{spread}"')
     # The share is a small difference of large logits: half precision would round it, and its gradient, away.
     exact = scores.to(torch.promote_types(scores.dtype, torch.float32))
-    if smoothing <= 0.5 and _is_one_against_all_others(positive, negative):
-        return _cross_entropy(exact, positive, move, scale, smoothing, spread).to(scores.dtype)
+    targets = _targets(positive, negative) if smoothing <= 0.5 else None
+    if targets is not None:
+        return _cross_entropy(exact, targets, move, scale, smoothing, spread).to(scores.dtype)
     behind = soft_maximum(exact, negative, factor=scale)
     # Positives are few: pair by pair costs less than another matrix.
     anchors, positives = positive.nonzero(as_tuple=True)
@@ -71,24 +72,26 @@ def moved_softmax(
     return (total / anchors.bincount(minlength=len(scores)).clamp(min=1)).to(scores.dtype)
 
 
-def _is_one_against_all_others(positive: Tensor, negative: Tensor) -> bool:
-    """Whether every anchor has one positive and all other candidates are negatives: a classifier's masks."""
-    others = positive.shape[1] - 1
-    return others > 0 and bool(
-        (positive.count_nonzero(1) == 1).all() & (negative.count_nonzero(1) == others).all()
-    )
+def _targets(positive: Tensor, negative: Tensor) -> Tensor | None:
+    """The one positive of each anchor (anchors,), if all others are negatives, as for a classifier."""
+    anchors, candidates = positive.shape
+    others = anchors * (candidates - 1)
+    if not others or int(positive.count_nonzero()) != anchors or int(negative.count_nonzero()) != others:
+        return None
+    # As many positives as anchors: one each, if each has one.
+    found, targets = positive.view(torch.uint8).max(1)
+    return targets if bool(found.all()) else None
 
 
 def _cross_entropy(
     scores: Tensor,
-    positive: Tensor,
+    targets: Tensor,
     move: Callable[[Tensor, Tensor], Tensor] | None,
     scale: float | Tensor,
     smoothing: float,
     spread: str,
 ) -> Tensor:
     """The same by PyTorch's cross-entropy, which is one fused operation where the masks allow it."""
-    targets = positive.view(torch.uint8).argmax(1)
     if move is not None:
         anchors = torch.arange(len(scores), device=scores.device)
         scores = scores.index_put((anchors, targets), move(scores[anchors, targets], targets))

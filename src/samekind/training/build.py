@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from samekind import losses, miners, parts, penalties, samplers
+from samekind import losses, miners, parts, penalties, samplers, similarities
 from samekind.data import Items, reader_for
 from samekind.errors import SettingError, nearest
 from samekind.prototypes import Prototypes
@@ -141,7 +141,20 @@ def _build(room: str, part: Part, facts: Mapping[str, Any]) -> Any:
     known = parts.members(room)
     takes = inspect.signature(known[part.name]).parameters if part.name in known else {}
     filled = {name: value for name, value in facts.items() if name in takes}
-    return parts.make(room, part.name, {**filled, **part.arguments})
+    arguments = {name: _with_class_count(value, facts) for name, value in part.arguments.items()}
+    return parts.make(room, part.name, {**filled, **arguments})
+
+
+def _with_class_count(value: Any, facts: Mapping[str, Any]) -> Any:
+    """A scale inside a similarity may ask how many classes there are."""
+    if (
+        not isinstance(value, Mapping)
+        or value.get("name") not in similarities.SCALES
+        or "classes" not in facts
+    ):
+        return value
+    takes = inspect.signature(getattr(similarities, value["name"])).parameters
+    return {"classes": len(facts["classes"]), **value} if "classes" in takes else value
 
 
 def _facts_of(items: Items) -> dict[str, Any]:
