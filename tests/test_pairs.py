@@ -53,3 +53,9 @@ def test_each_item_is_of_its_class_and_no_other(labels, classes):
 def test_an_unknown_order_is_refused():
     with pytest.raises(SettingError, match='is "both" or "one"; got "first"'):
         pair_masks(torch.tensor([0, 1]), order="first")
+
+
+@pytest.mark.parametrize("label", [-1, 3])
+def test_a_label_outside_the_classes_is_refused(label):
+    with pytest.raises(ValueError, match=r"expected labels from 0 to 2.*got"):
+        class_masks(torch.tensor([0, label]), 3)

@@ -28,6 +28,19 @@ def pair_masks(labels: Tensor, order: Literal["both", "one"] = "both") -> tuple[
 
 
 def class_masks(labels: Tensor, classes: int) -> tuple[Tensor, Tensor]:
-    """Positives and negatives of a batch against the prototypes: (n,) -> two of (n, classes)."""
-    same = labels[:, None] == torch.arange(classes, device=labels.device)
+    """Positives and negatives of a batch against the prototypes: (n,) -> two of (n, classes).
+
+    A label outside the classes is an error; on a GPU it is the device that says so.
+    """
+    if (
+        labels.device.type == "cpu"
+        and len(labels)
+        and not 0 <= int(labels.min()) <= int(labels.max()) < classes
+    ):
+        raise ValueError(
+            f"expected labels from 0 to {classes - 1}, one for each of the {classes} classes, "
+            f"got {int(labels.min())} to {int(labels.max())}"
+        )
+    same = torch.zeros(len(labels), classes, dtype=torch.bool, device=labels.device)
+    same.scatter_(1, labels[:, None], True)
     return same, ~same

@@ -38,8 +38,9 @@ def angular(
     slope = math.tan(math.radians(alpha)) ** 2
 
     def cost(score: Tensor, other: Tensor, behind: Tensor, own: Tensor) -> Tensor:
-        reach = (4 * slope) * (score + other) - (2 * (1 + slope)) * score.gather(1, own)
-        return F.softplus(soft_maximum(reach, behind))
+        # What does not depend on the negative stays outside of the sum, and out of the matrix.
+        reach = soft_maximum(score + other, behind, factor=4 * slope)
+        return F.softplus(reach - (2 * (1 + slope)) * score.gather(1, own).squeeze(1))
 
     anchors, positives = positive_pairs(positive, negative)
     costs = row_by_row(

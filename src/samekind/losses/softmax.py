@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.errors import SettingError
-from samekind.losses.inputs import check
+from samekind.losses.inputs import as_numbers, check
 from samekind.losses.soft_maximum import soft_maximum
 
 
@@ -76,11 +76,12 @@ def _targets(positive: Tensor, negative: Tensor) -> Tensor | None:
     """The one positive of each anchor (anchors,), if all others are negatives, as for a classifier."""
     anchors, candidates = positive.shape
     others = anchors * (candidates - 1)
-    if not others or int(positive.count_nonzero()) != anchors or int(negative.count_nonzero()) != others:
+    if not others or int(negative.count_nonzero()) != others:
         return None
-    # As many positives as anchors: one each, if each has one.
-    found, targets = positive.view(torch.uint8).max(1)
-    return targets if bool(found.all()) else None
+    # How many positives each anchor has, and the sum of their numbers: the number itself where it is one.
+    number = torch.arange(candidates, dtype=torch.float, device=positive.device)
+    counts, sums = (as_numbers(positive, number) @ torch.stack([torch.ones_like(number), number], dim=1)).T
+    return sums.round().long() if bool((counts == 1).all()) else None
 
 
 def _cross_entropy(
