@@ -11,7 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.errors import SettingError
-from samekind.losses.inputs import check
+from samekind.losses.inputs import as_numbers, check
+from samekind.losses.row_blocks import row_by_row
 
 
 def pair_likelihood(
@@ -34,22 +35,38 @@ def pair_likelihood(
     check(scores, positive, negative)
     if weighting not in ("pairs", "triplets"):
         raise SettingError(f'the weighting is "pairs" or "triplets"; got "{weighting}"')
-    weights = _triplet_counts(positive, negative) if weighting == "triplets" else (positive, negative)
-    costs = F.softplus(-scores), F.softplus(scores)  # of a positive, of a negative
+    pulled, *counts = _weights(positive, negative, weighting)
+    pull, push = (each.to(torch.promote_types(scores.dtype, torch.float32)) for each in counts)
+
+    def cost(
+        score: Tensor, same: Tensor, different: Tensor, ahead: Tensor, behind: Tensor, *drawn: Tensor
+    ) -> Tensor:
+        wrong = torch.where(same, -score, score)  # the logit of the wrong answer
+        costs = F.softplus(wrong) - drawn[0] * wrong if drawn else F.softplus(wrong)
+        ahead = ahead[:, 0] * (costs * as_numbers(same, costs)).sum(1)
+        return ahead + behind[:, 0] * (costs * as_numbers(different, costs)).sum(1)
+
+    tables = [(scores, None), (pulled, None), (negative, None), (pull[:, None], None), (push[:, None], None)]
     if smoothing:
-        drawn = smoothing * _uniform(scores, generator)
-        costs = costs[0] + drawn * scores, costs[1] - drawn * scores
-    means = [
-        (cost * weight.to(cost.dtype)).sum(1) / weight.sum().clamp(min=1)
-        for cost, weight in zip(costs, weights, strict=True)
-    ]
-    return len(scores) * (means[0] + means[1])
+        tables.append((smoothing * _uniform(scores, generator), None))
+    return row_by_row(cost, *tables).to(scores.dtype)
 
 
-def _triplet_counts(positive: Tensor, negative: Tensor) -> tuple[Tensor, Tensor]:
-    """How many triplets (anchor, positive after it, negative) hold each positive and each negative pair."""
-    later = positive.triu(1)
-    return later * negative.sum(1, keepdim=True), negative * later.sum(1, keepdim=True)
+def _weights(positive: Tensor, negative: Tensor, weighting: str) -> tuple[Tensor, Tensor, Tensor]:
+    """The positives that count, and what one positive and one negative of each anchor count for, (anchors,).
+
+    Among all triplets (anchor, positive after it, negative) a positive pair appears once for each negative of
+    its anchor, and a negative pair once for each later positive.
+    """
+    ahead, behind = torch.ones(2, len(positive), dtype=torch.double, device=positive.device)
+    if weighting == "triplets":
+        positive = positive.triu(1)
+        ahead, behind = negative.sum(1).double(), positive.sum(1).double()
+    totals = (ahead * positive.sum(1)).sum(), (behind * negative.sum(1)).sum()
+    pull, push = (
+        len(positive) * each / total.clamp(min=1) for each, total in zip((ahead, behind), totals, strict=True)
+    )
+    return positive, pull, push
 
 
 def _uniform(scores: Tensor, generator: torch.Generator | None) -> Tensor:
