@@ -1,0 +1,77 @@
+"""Every loss over real embeddings at their worst: finite, with a finite gradient for every vector."""
+
+import inspect
+
+import pytest
+import torch
+
+from samekind import losses, similarities
+from samekind.pairs import class_masks, pair_masks
+
+# A similarity for each kind of score, by name.
+GIVERS = {
+    "cosine": lambda: similarities.Cosine(),
+    "inner product": lambda: similarities.Dot(bias=True),
+    "negative distance": lambda: similarities.Euclidean(normalise=True),
+    "log-distance": lambda: similarities.LogDistance(),
+    "logit": lambda: similarities.PairsNetwork(dimension=4, hidden=8),
+}
+SMALL, LARGE = 1e-4, 1e4
+
+
+def batches():
+    """Embeddings (n, 4) and labels (n,), each hard in its own way."""
+    torch.manual_seed(0)
+    some, labels = torch.randn(8, 4), torch.tensor([0, 0, 0, 1, 1, 2, 2, 3])
+    twins = some[:2].repeat(4, 1)
+    return {
+        "exact matches": (some[labels], labels),
+        "antipodes": (torch.cat([some[:4], -some[:4]]), labels),
+        "duplicates": (twins, labels),
+        "zero vectors": (torch.zeros(8, 4), labels),
+        "one class": (some, torch.zeros(8, dtype=torch.long)),
+        "all alone": (some, torch.arange(8)),
+        "tiny": (SMALL * some, labels),
+        "huge": (LARGE * some, labels),
+    }
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
+@pytest.mark.parametrize("case", list(batches()))
+@pytest.mark.parametrize("against", ["batch", "prototypes"])
+@pytest.mark.parametrize("name", losses.__all__)
+def test_is_finite_and_so_is_its_gradient(name, against, case, dtype):
+    loss = getattr(losses, name)
+    z, labels = batches()[case]
+    z = z.to(dtype).requires_grad_()
+    torch.manual_seed(1)
+    for kind in losses.ACCEPTS.get(name, tuple(GIVERS)):
+        similarity = GIVERS[kind]().to(dtype)
+        candidates = z if against == "batch" else torch.randn(8, 4).to(dtype).requires_grad_()
+        masks = pair_masks(labels) if against == "batch" else class_masks(labels, 8)
+        scores = similarity.score_all(z, candidates)
+        handed = {}
+        if "between" in inspect.signature(loss).parameters:
+            owners = labels if against == "batch" else torch.arange(8)
+            same = owners[:, None] == owners
+            handed["between"] = similarity.score_all(candidates, candidates).masked_fill(same, -torch.inf)
+        shares = loss(scores, *masks, **handed)
+        assert shares.isfinite().all(), kind
+        gradients = torch.autograd.grad(shares.sum(), [z, candidates], allow_unused=True, retain_graph=True)
+        assert all(each is None or each.isfinite().all() for each in gradients), kind
+
+
+@pytest.mark.parametrize("scale", [SMALL, LARGE])
+@pytest.mark.parametrize(
+    "name",
+    [each for each in losses.__all__ if "scale" in inspect.signature(getattr(losses, each)).parameters],
+)
+def test_is_finite_at_any_scale(name, scale):
+    z, labels = batches()["antipodes"]
+    z.requires_grad_()
+    factor = torch.tensor(scale, requires_grad=True)
+    shares = getattr(losses, name)(similarities.Cosine().score_all(z, z), *pair_masks(labels), scale=factor)
+    shares.sum().backward()
+    assert shares.isfinite().all()
+    assert z.grad.isfinite().all()
+    assert factor.grad.isfinite()

@@ -1,0 +1,35 @@
+"""Every loss on a GPU: the shares and the gradient of the CPU."""
+
+import inspect
+
+import pytest
+import torch
+
+from samekind import losses
+from samekind.pairs import class_masks, pair_masks
+
+pytestmark = pytest.mark.device
+
+
+@pytest.mark.parametrize("against", ["batch", "prototypes"])
+@pytest.mark.parametrize("name", losses.__all__)
+def test_the_device_gives_what_the_cpu_gives(name, against):
+    loss = getattr(losses, name)
+    torch.manual_seed(0)
+    labels = torch.arange(48) % 6
+    masks = pair_masks(labels) if against == "batch" else class_masks(labels, 6)
+    scores = torch.rand(masks[0].shape) * 2 - 1
+    handed = {}
+    if "between" in inspect.signature(loss).parameters:
+        owners = labels if against == "batch" else torch.arange(6)
+        between = torch.rand(len(owners), len(owners)).masked_fill(owners[:, None] == owners, -torch.inf)
+        handed["between"] = between
+    answers = []
+    for device in ("cpu", "cuda"):
+        leaf = scores.to(device).requires_grad_()
+        shares = loss(
+            leaf, *(each.to(device) for each in masks), **{k: v.to(device) for k, v in handed.items()}
+        )
+        shares.sum().backward()
+        answers.append((shares.detach().cpu(), leaf.grad.cpu()))
+    torch.testing.assert_close(answers[1], answers[0], rtol=1e-4, atol=1e-4)
