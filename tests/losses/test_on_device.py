@@ -26,7 +26,7 @@ def test_the_device_gives_what_the_cpu_gives(name, against):
         handed["between"] = between
     answers = []
     for device in ("cpu", "cuda"):
-        leaf = scores.to(device).requires_grad_()
+        leaf = scores.detach().clone().to(device).requires_grad_()
         shares = loss(
             leaf, *(each.to(device) for each in masks), **{k: v.to(device) for k, v in handed.items()}
         )

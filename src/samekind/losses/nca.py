@@ -4,6 +4,7 @@ Goldberger et al., "Neighbourhood Components Analysis", NeurIPS 2004: the second
 that chance. The neighbour is drawn with the softmax of -d².
 """
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -19,7 +20,19 @@ def nca(scores: Tensor, positive: Tensor, negative: Tensor, *, scale: float | Te
     or no negative costs 0.
     """
     check(scores, positive, negative)
-    ahead = soft_maximum(scores, positive, factor=scale)
+    ahead = _soft_maximum_of_few(scores, positive, scale)
     behind = soft_maximum(scores, negative, factor=scale)
     counted = positive.any(1) & negative.any(1)
     return F.softplus(behind - ahead).where(counted, 0).to(scores.dtype)
+
+
+def _soft_maximum_of_few(scores: Tensor, mask: Tensor, scale: float | Tensor) -> Tensor:
+    """`soft_maximum` pair by pair: positives are few, and another pass over the matrix costs more."""
+    anchors, candidates = mask.nonzero(as_tuple=True)
+    exact = torch.promote_types(scores.dtype, torch.float32)
+    powers = scores[anchors, candidates].to(exact) * scale
+    start = powers.new_full((len(scores),), torch.finfo(exact).min / 2)
+    largest = start.scatter_reduce(0, anchors, powers.detach(), "amax")
+    sums = torch.zeros_like(start).index_add(0, anchors, (powers - largest[anchors]).exp())
+    # An anchor without any keeps the least number; the 1 keeps its logarithm, and its gradient, a number.
+    return largest + sums.where(sums > 0, 1).log()
