@@ -1,5 +1,7 @@
 """Labelled items: what is refused, and that selections keep inputs and class names together."""
 
+import dataclasses
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -134,3 +136,24 @@ def test_no_selection_separates_an_input_from_its_class(indices, order, count):
     chosen = items.take(torch.tensor(indices, dtype=torch.int64)).only(order[:count])
     assert all(truth[index] == name for index, name in named(chosen))
     assert len(chosen) == sum(truth[index] in order[:count] for index in indices)
+
+
+def test_domains_go_where_their_items_go():
+    items = Items(
+        inputs=torch.arange(12.0).reshape(6, 2),
+        labels=torch.tensor([0, 1, 0, 1, 2, 2]),
+        classes=("a", "b", "c"),
+        name="six",
+        domains=torch.tensor([5, 6, 7, 5, 6, 7]),
+    )
+    assert items.take(torch.tensor([4, 0])).domains.tolist() == [6, 5]
+    assert items.only(["c", "a"]).domains.tolist() == [5, 7, 6, 7]
+    assert items.to("cpu").domains.tolist() == items.domains.tolist()
+    plain = dataclasses.replace(items, domains=None)
+    assert plain.take(torch.tensor([1])).domains is None
+    assert plain.fingerprint() != items.fingerprint()
+
+
+def test_domains_of_another_length_are_refused():
+    with pytest.raises(DataError, match="every item needs a domain"):
+        Items(torch.zeros(3, 2), torch.zeros(3, dtype=torch.int64), ("a",), "three", torch.zeros(2))

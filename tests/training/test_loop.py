@@ -11,7 +11,7 @@ from samekind.data import Items, clusters
 from samekind.errors import SettingError, TrainingError
 from samekind.inference import embed
 from samekind.samplers import Shuffled
-from samekind.training import Record, Term, build_space, loop, train
+from samekind.training import Batches, Record, Term, build_space, loop, train
 from samekind.training.checkpoints import load_checkpoint
 from samekind.training.loop import LOOK_EVERY
 
@@ -517,3 +517,10 @@ def test_nothing_is_written_for_a_run_that_cannot_be_built(run, items, constant,
     with pytest.raises(SettingError):
         train(run.override(["space.encoder.hiden=3"]), items, folder=tmp_path / "run", validate=constant)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_run_can_draw_one_item_of_each_domain(run, items, constant, tmp_path):
+    two = dataclasses.replace(items, domains=torch.arange(len(items)) % 2)
+    changed = dataclasses.replace(run, batches=Batches("OnePerDomain", {"size": 8}), epochs=1)
+    train(changed, two, folder=tmp_path, validate=constant)
+    assert len(Record(tmp_path / "record.jsonl").lines()) == 1

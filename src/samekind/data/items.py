@@ -18,13 +18,14 @@ class Items:
 
     ``inputs`` is (n, …), ``labels`` (n,) int64 indices into ``classes``. A class may be without items,
     and n may be 0: that is what is left when a selection selects nothing. ``name`` says what the items
-    are, in reports.
+    are, in reports. ``domains`` (n,), where given, are whole numbers for where each item comes from.
     """
 
     inputs: Tensor
     labels: Tensor
     classes: tuple[str, ...]
     name: str
+    domains: Tensor | None = None
 
     def __post_init__(self) -> None:
         if self.inputs.dim() < 2:
@@ -39,6 +40,11 @@ class Items:
         if len(self.inputs) != len(self.labels):
             raise DataError(
                 f"every item needs a label; got {len(self.inputs)} inputs and {len(self.labels)} labels"
+            )
+        if self.domains is not None and self.domains.shape != self.labels.shape:
+            raise DataError(
+                f"every item needs a domain where one has; got {len(self.labels)} items "
+                f"and domains of shape {shape_of(self.domains)}"
             )
         repeated = [name for name, count in Counter(self.classes).items() if count > 1]
         if repeated:
@@ -64,7 +70,7 @@ class Items:
     def take(self, indices: Tensor) -> "Items":
         """The items at ``indices`` (k,), in that order, with all the class names kept."""
         inputs, labels = self.batch(indices)
-        return replace(self, inputs=inputs, labels=labels)
+        return replace(self, inputs=inputs, labels=labels, domains=_at(self.domains, indices))
 
     def class_indices(self, classes: Sequence[str]) -> Tensor:
         """Labels of the named classes, in the order given; an unknown name is refused."""
@@ -83,22 +89,33 @@ class Items:
         place[wanted] = torch.arange(len(wanted), device=self.labels.device)
         kept = place[self.labels] >= 0
         return replace(
-            self, inputs=self.inputs[kept], labels=place[self.labels[kept]], classes=tuple(classes)
+            self,
+            inputs=self.inputs[kept],
+            labels=place[self.labels[kept]],
+            classes=tuple(classes),
+            domains=_at(self.domains, kept),
         )
 
     def fingerprint(self) -> str:
-        """SHA-256, in hex, of inputs (shape, dtype, bytes), labels and classes, but not of ``name``."""
+        """SHA-256, in hex, of inputs (shape, dtype, bytes), labels, classes and domains, but not of
+        ``name``.
+        """
         digest = hashlib.sha256()
         heading = [list(self.inputs.shape), str(self.inputs.dtype), list(self.classes)]
         digest.update(json.dumps(heading).encode())
-        for tensor in (self.inputs, self.labels):
+        for tensor in (self.inputs, self.labels, *([] if self.domains is None else [self.domains])):
             # As raw bytes, because numpy does not know every dtype of torch.
             digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
         return digest.hexdigest()
 
     def to(self, device: torch.device | str) -> "Items":
         """The same items on ``device``."""
-        return replace(self, inputs=self.inputs.to(device), labels=self.labels.to(device))
+        domains = None if self.domains is None else self.domains.to(device)
+        return replace(self, inputs=self.inputs.to(device), labels=self.labels.to(device), domains=domains)
+
+
+def _at(values: Tensor | None, chosen: Tensor) -> Tensor | None:
+    return None if values is None else values[chosen]
 
 
 def shape_of(tensor: Tensor) -> str:

@@ -88,7 +88,7 @@ class Trainer:
         self.names = [*self.terms, *self.penalties]
         memory = build_memory(run, self.space)
         self.memory = memory.to(fabric.device) if memory is not None else None
-        self.sampler = build_sampler(run, items.labels)
+        self.sampler = build_sampler(run, items.labels, domains=items.domains)
         self.model, self.optimiser = fabric.setup(self.space, build_optimiser(run.optimiser, self.space))
         self.scheduler = Scheduler(self.optimiser.optimizer, run)
         self.generator = torch.Generator().manual_seed(run.seed)
