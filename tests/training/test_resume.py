@@ -116,11 +116,12 @@ save_checkpoint = loop.save_checkpoint
 
 def life(run, items, folder, monkeypatch, fuse):
     """One process's worth of training; None if it was stopped."""
-    monkeypatch.setattr(loop, "save_checkpoint", fuse.save)
-    try:
-        return train(run, items, folder=folder, validate=fuse.validate, watcher=fuse)
-    except StopError:
-        return None
+    with monkeypatch.context() as patch:  # no other run, such as a reference, may meet the fuse
+        patch.setattr(loop, "save_checkpoint", fuse.save)
+        try:
+            return train(run, items, folder=folder, validate=fuse.validate, watcher=fuse)
+        except StopError:
+            return None
 
 
 def same(one, other):
