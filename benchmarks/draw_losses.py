@@ -70,6 +70,7 @@ ON_THE_PLANE = (
     Panel("exponential_contrastive", Euclidean()),
     Panel("triplet", Euclidean()),
     Panel("triplet", Euclidean(), settings={"margin": 0.0, "soft": True}),
+    Panel("swapped_triplet", Euclidean()),
     Panel("quadruplet", SquaredEuclidean()),
     Panel("lifted_structure", Euclidean()),
     Panel("generalised_lifted_structure", Euclidean()),

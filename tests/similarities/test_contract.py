@@ -226,3 +226,9 @@ def test_follows_to_another_precision(similarity):
         assert each.dtype == torch.double, name
     a, b = some(2, seed=1, dtype=torch.double), some(3, seed=2, dtype=torch.double)
     assert similarity.score_all(a, b).dtype == torch.double
+
+
+def test_says_whether_the_order_of_the_two_matters(similarity):
+    a, b = some(5, seed=0), some(4, seed=1)
+    there, back = similarity.score_all(a, b), similarity.score_all(b, a).T
+    assert torch.allclose(there, back, rtol=1e-5, atol=1e-5) == similarity.symmetric

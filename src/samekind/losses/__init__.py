@@ -27,6 +27,7 @@ from samekind.losses.soft_triple import soft_triple
 from samekind.losses.softmax import softmax
 from samekind.losses.sphere_face import sphere_face
 from samekind.losses.supervised_contrastive import supervised_contrastive
+from samekind.losses.swapped_triplet import swapped_triplet
 from samekind.losses.triplet import triplet
 
 #: The kinds of similarity a loss accepts; a loss that is not named here accepts all.
@@ -52,6 +53,7 @@ ACCEPTS = {
     "soft_triple": ("cosine",),
     "sphere_face": ("cosine",),
     "supervised_contrastive": ("cosine", "inner product", "negative distance"),
+    "swapped_triplet": ("cosine", "negative distance", "log-distance", "inner product"),
     "triplet": ("cosine", "negative distance", "log-distance", "inner product"),
 }
 
@@ -78,5 +80,6 @@ __all__ = [
     "softmax",
     "sphere_face",
     "supervised_contrastive",
+    "swapped_triplet",
     "triplet",
 ]

@@ -1,0 +1,43 @@
+"""Triplet loss with the anchor swap: the negative is as near as it is to the anchor or to the positive.
+
+Balntas et al., "Learning Local Feature Descriptors with Triplets and Shallow Convolutional Neural Networks",
+BMVC 2016. Like `triplet`, but harder: of the two distances to a negative the smaller one counts.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from samekind.losses.inputs import check, check_between
+from samekind.losses.row_blocks import mean_by_anchor, positive_pairs, row_by_row
+
+
+def swapped_triplet(
+    scores: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    between: Tensor | None = None,
+    margin: float = 0.3,
+) -> Tensor:
+    """Mean over the (positive, negative) pairs of each anchor of [margin + nearer negative - positive]₊.
+
+    ``between`` (candidates, candidates) holds the score of the positive with the negative; the higher of it
+    and the anchor's own counts. An anchor with no positive or no negative costs 0.
+    """
+    check(scores, positive, negative)
+    between = check_between(between, scores)
+
+    def cost(score: Tensor, other: Tensor, behind: Tensor, own: Tensor) -> Tensor:
+        breach = torch.maximum(score, other) - (score.gather(1, own) - margin)
+        return F.relu(breach).masked_fill(~behind, 0).sum(1) / behind.sum(1)
+
+    anchors, positives = positive_pairs(positive, negative)
+    costs = row_by_row(
+        cost,
+        (scores, anchors),
+        (between, positives),
+        (negative, anchors),
+        (positives[:, None], None),
+    )
+    return mean_by_anchor(costs, anchors, positive).to(scores.dtype)
