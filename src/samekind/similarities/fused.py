@@ -15,7 +15,6 @@ class Fused(nn.Module):
     """½ (sigmoid(logit) + ½ (cosine + 1)), in [0, 1], over a similarity whose scores are logits."""
 
     kind = "probability"
-    symmetric = False
 
     def __init__(self, similarity: Similarity, *, scale: Scale | None = None) -> None:
         super().__init__()
@@ -25,6 +24,7 @@ class Fused(nn.Module):
                 "use the similarity's own score or the cosine"
             )
         self.similarity = similarity
+        self.symmetric = similarity.symmetric
         self.cosine = Cosine()
         self.scale = scale or FixedScale()
 
