@@ -77,7 +77,7 @@ def ours(classes: int) -> dict[str, Cost]:
     batch |= {name: against_batch(getattr(losses, name), distance) for name in BATCH_DISTANCE}
     batch |= {
         name: against_batch(getattr(losses, name), distance, between=True)
-        for name in ("lifted_structure", "quadruplet")
+        for name in ("lifted_structure", "quadruplet", "swapped_triplet")
     }
     batch["angular"] = against_batch(losses.angular, cosine, between=True)
     batch["n_pair"] = one_pair_a_class(losses.n_pair, Dot())
