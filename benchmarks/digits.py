@@ -104,7 +104,8 @@ def raw_pixels() -> str:
     items = digits().only(UNSEEN)
     pixels = items.inputs.flatten(1)
     space = MetricSpace(torch.nn.Identity(), Cosine(), SupportMeans(dimension=pixels.shape[1]))
-    rate = equal_error_rate(*all_trials(space, pixels, items.labels)).rate
+    trials = all_trials(space, pixels, items.labels)
+    rate = equal_error_rate(trials.scores, trials.same).rate
     return f"raw pixels, cosine: EER of unseen digits {100 * rate:.2f}"
 
 

@@ -60,7 +60,7 @@ def test_what_was_written_is_read_to_the_bit(folder):
 def test_the_folder_holds_two_files_and_the_first_is_for_people(folder):
     assert sorted(each.name for each in folder.iterdir()) == ["space.json", "weights.safetensors"]
     text = (folder / "space.json").read_text()
-    assert text.startswith('{\n  "format": "samekind space",\n  "version": 1,\n')
+    assert text.startswith('{\n  "format": "samekind space",\n  "version": 2,\n')
     assert json.loads(text)["encoder"] == CONTENT["encoder"]
 
 

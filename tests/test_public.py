@@ -14,16 +14,20 @@ import samekind
 
 PUBLIC = [
     "AuxiliaryHead",
+    "DataSettings",
     "Decision",
     "Items",
     "MetricSpace",
     "Run",
     "SamekindError",
     "Sets",
+    "SplitSettings",
     "Term",
     "digits",
     "evaluate",
+    "examine",
     "fit",
+    "open_data",
     "prepare",
     "train",
 ]

@@ -423,6 +423,14 @@ def test_a_decision_accepts_from_its_threshold_on():
     torch.testing.assert_close(decision.probability(scores), torch.tensor(expected))
 
 
+def test_another_prior_moves_the_odds():
+    decision = Decision("similarity", 0.5, "eer", "four trials", 0.0, 0.0, (2.0, -1.0))
+    even, rare = (decision.probability(torch.tensor(0.75), prior=prior) for prior in (0.5, 0.1))
+    assert float(rare / (1 - rare)) == pytest.approx(float(even / (1 - even)) / 9, rel=1e-5)
+    with pytest.raises(SettingError, match="expected a prior between 0 and 1, got 1"):
+        decision.probability(torch.zeros(1), prior=1.0)
+
+
 def test_a_decision_without_calibration_gives_no_probability():
     decision = Decision("similarity", 0.5, "eer", "four trials", 0.0, 0.0)
     with pytest.raises(SpaceError, match="without a calibration; fit it again"):

@@ -27,6 +27,9 @@ DECISIONS = {
     ),
     "cosine": Decision("cosine", -1.0, "far=0.01", "digits: 1 same, 2 different", 0.0, 1.0),
 }
+OPEN_SET = Decision(
+    "similarity", 0.3, "far=0.1", "4 known, 5 unknown", 0.2, 0.25, (2.0, 1.0), (0.1, 0.4), (0.0, 0.5), 4, 5, 2
+)
 
 
 def a_similarity(name):
@@ -55,6 +58,7 @@ def full_space():
     nn.init.normal_(head.offsets)
     space = a_space(auxiliary=head, reader=VectorReader(dimension=3))
     space.decisions = dict(DECISIONS)
+    space.open_set = OPEN_SET
     return space.eval()
 
 
@@ -115,6 +119,7 @@ def test_so_does_one_with_everything(tmp_path):
     loaded = saved(space, tmp_path)
     assert_same(loaded, space)
     assert loaded.decisions == DECISIONS
+    assert loaded.open_set == OPEN_SET
     assert describe(loaded.reader) == describe(space.reader)
     assert loaded.auxiliary.describe() == space.auxiliary.describe()
 
@@ -338,12 +343,38 @@ def test_parts_that_are_not_ours_are_refused(tmp_path, part, changes, sentence):
         {"kind": "cosine"},
         {"point": 3},
         {"surprise": 1},
+        {"false_accept_interval": [0.1]},
+        {"false_reject_interval": ["a", 0.5]},
+        {"same_trials": 2.5},
+        {"classes": None},
     ],
 )
-def test_a_decision_that_is_none_is_refused(tmp_path, changes):
+@pytest.mark.parametrize("place", ["decisions", "open set"])
+def test_a_decision_that_is_none_is_refused(tmp_path, changes, place):
     full_space().save(tmp_path)
-    edit(tmp_path, lambda content: content["decisions"]["similarity"].update(changes))
+
+    def change(content):
+        (content["decisions"]["similarity"] if place == "decisions" else content[place]).update(changes)
+
+    edit(tmp_path, change)
     assert "is damaged: " in refused(tmp_path)
+
+
+def test_a_space_saved_before_there_were_intervals_is_read(tmp_path):
+    full_space().save(tmp_path)
+
+    def as_it_was(content):
+        del content["open set"]
+        for decision in content["decisions"].values():
+            for name in ("false_accept_interval", "false_reject_interval"):
+                del decision[name]
+            for name in ("same_trials", "different_trials", "classes"):
+                del decision[name]
+
+    edit(tmp_path, as_it_was)
+    loaded = MetricSpace.load(tmp_path)
+    assert loaded.decisions == DECISIONS
+    assert loaded.open_set is None
 
 
 @pytest.mark.parametrize("changed", ["missing", "unexpected", "shape"])

@@ -8,9 +8,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from samekind.data import DataSettings as DataSettings
     from samekind.data import Items as Items
     from samekind.data import Sets as Sets
+    from samekind.data import SplitSettings as SplitSettings
     from samekind.data import digits as digits
+    from samekind.data import examine as examine
+    from samekind.data import open_data as open_data
     from samekind.data import prepare as prepare
     from samekind.errors import SamekindError as SamekindError
     from samekind.evaluation import evaluate as evaluate
@@ -26,32 +30,40 @@ __version__ = "0.1.0"
 
 _ROOM_OF = {
     "AuxiliaryHead": "space",
+    "DataSettings": "data",
     "Decision": "space",
     "Items": "data",
     "MetricSpace": "space",
     "Run": "training",
     "SamekindError": "errors",
     "Sets": "data",
+    "SplitSettings": "data",
     "Term": "training",
     "digits": "data",
     "evaluate": "evaluation",
+    "examine": "data",
     "fit": "recipes",
+    "open_data": "data",
     "prepare": "data",
     "train": "training",
 }
 
 __all__ = [
     "AuxiliaryHead",
+    "DataSettings",
     "Decision",
     "Items",
     "MetricSpace",
     "Run",
     "SamekindError",
     "Sets",
+    "SplitSettings",
     "Term",
     "digits",
     "evaluate",
+    "examine",
     "fit",
+    "open_data",
     "prepare",
     "train",
 ]

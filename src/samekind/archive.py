@@ -12,13 +12,14 @@ from typing import Any
 import safetensors
 import safetensors.torch
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from samekind import storage
 from samekind.errors import SpaceError
+from samekind.parts import build, fingerprint
 
 FORMAT = "samekind space"
-VERSION = 1
+VERSION = 2
 FILES = {"space.json", "weights.safetensors"}
 
 
@@ -59,6 +60,33 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         return content, safetensors.torch.load(weights)
     except safetensors.SafetensorError as error:
         raise SpaceError(f"{folder} is damaged: weights.safetensors cannot be read ({error})") from error
+
+
+def encoder_of(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module:
+    """The encoder a saved space speaks of: built if it is ours, else the one given, if it fits."""
+    foreign, saved = content["encoder"].get("foreign"), content["encoder fingerprint"]
+    if foreign is None and given is None:
+        built: nn.Module = build(content["encoder"], room="encoders")
+        return built
+    if given is None:
+        raise SpaceError(
+            f"this space has an encoder of your own, {foreign}; pass it as load(folder, encoder=…)"
+        )
+    if fingerprint(given) != saved:
+        wanted = foreign or content["encoder"]["name"]
+        raise SpaceError(
+            f"the encoder given ({type(given).__qualname__}) is not the one this space was saved with "
+            f"({wanted}): its class or the shapes of its weights differ"
+        )
+    return given
+
+
+def fill(space: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Give a space its saved tensors; one saved in double or half precision stays in it."""
+    for name, each in space.state_dict(keep_vars=True).items():
+        if name in tensors:
+            each.data = each.data.to(tensors[name].dtype)
+    space.load_state_dict(tensors)
 
 
 def _read_content(folder: Path) -> dict[str, Any]:

@@ -4,6 +4,7 @@ Everything but `MetricSpace.embed` takes embeddings, so an item is encoded once 
 The order of arguments is always prototype, enrolment or query first, item second.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -15,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind import archive
-from samekind.data import ImageReader, VectorReader
+from samekind.data import Reader
 from samekind.errors import SettingError, SpaceError, nearest
 from samekind.parts import build, describe, fingerprint, room_of
 from samekind.prototypes import Prototypes, pool
@@ -24,13 +25,17 @@ from samekind.similarities import Cosine, Fused, Similarity, blocks, score_all
 Kind = Literal["similarity", "cosine", "fused"]
 Head = Literal["similarity", "auxiliary", "fused"]
 
+#: What of a decision is two numbers, or nothing.
+PAIRS = ("calibration", "false_accept_interval", "false_reject_interval")
+
 
 @dataclass(frozen=True)
 class Decision:
     """When two items are called the same: a threshold on one kind of score, and where it came from.
 
     ``calibration`` is (slope, offset): sigmoid(slope·score + offset) is the probability of "same" where
-    both answers are equally likely beforehand.
+    both answers are equally likely beforehand. The intervals are the ends (low, high) at 95 %, for classes
+    like those of the trials; ``classes`` is how many there were. 0 trials: from before they were counted.
     """
 
     kind: Kind
@@ -40,19 +45,26 @@ class Decision:
     false_accepts: float
     false_rejects: float
     calibration: tuple[float, float] | None = None
+    false_accept_interval: tuple[float, float] | None = None
+    false_reject_interval: tuple[float, float] | None = None
+    same_trials: int = 0
+    different_trials: int = 0
+    classes: int = 0
 
     def accepts(self, scores: Tensor) -> Tensor:
         """Same (true) or different (false); a score at the threshold is the same."""
         return scores >= self.threshold
 
-    def probability(self, scores: Tensor) -> Tensor:
-        """The calibrated probability of "same"."""
+    def probability(self, scores: Tensor, *, prior: float = 0.5) -> Tensor:
+        """The calibrated probability of "same" where a share ``prior`` of what is asked about is the same."""
         if self.calibration is None:
             raise SpaceError(
                 "this decision was stored without a calibration; fit it again to get probabilities"
             )
+        if not 0 < prior < 1:
+            raise SettingError(f"expected a prior between 0 and 1, got {prior}")
         slope, offset = self.calibration
-        return (slope * scores + offset).sigmoid()
+        return (slope * scores + (offset + math.log(prior / (1 - prior)))).sigmoid()
 
 
 class Classification(NamedTuple):
@@ -135,7 +147,7 @@ class MetricSpace(nn.Module):
     """An encoder, a similarity and prototypes; see `AuxiliaryHead` for the optional fourth part.
 
     ``reader`` says how a stored item becomes a tensor, and ``decisions`` holds one `Decision` for each kind
-    of score.
+    of score. ``open_set`` decides about the score of the best class: below its threshold, none of them.
     """
 
     def __init__(
@@ -145,7 +157,7 @@ class MetricSpace(nn.Module):
         prototypes: Prototypes,
         *,
         auxiliary: AuxiliaryHead | None = None,
-        reader: ImageReader | VectorReader | None = None,
+        reader: Reader | None = None,
     ) -> None:
         super().__init__()
         self.encoder = encoder
@@ -154,6 +166,7 @@ class MetricSpace(nn.Module):
         self.auxiliary = auxiliary
         self.reader = reader
         self.decisions: dict[str, Decision] = {}
+        self.open_set: Decision | None = None
 
     @property
     def classes(self) -> list[str]:
@@ -278,6 +291,7 @@ class MetricSpace(nn.Module):
             "auxiliary": self.auxiliary.describe() if self.auxiliary else None,
             "reader": describe(self.reader) if self.reader else None,
             "decisions": {kind: asdict(each) for kind, each in self.decisions.items()},
+            "open set": asdict(self.open_set) if self.open_set else None,
         }
         archive.write(Path(folder), content, self.state_dict())
 
@@ -292,14 +306,16 @@ class MetricSpace(nn.Module):
         try:
             head, reader = content["auxiliary"], content["reader"]
             space = cls(
-                _encoder(content, encoder),
+                archive.encoder_of(content, encoder),
                 build(content["similarity"], room="similarities"),
                 build(content["prototypes"], room="prototypes"),
                 auxiliary=AuxiliaryHead.build(head) if head is not None else None,
                 reader=build(reader, room="data") if reader is not None else None,
             )
-            _take(space, tensors)
+            archive.fill(space, tensors)
             space.decisions = {kind: _decision(kind, each) for kind, each in content["decisions"].items()}
+            if (stored := content.get("open set")) is not None:
+                space.open_set = _decision("similarity", stored)
         except KeyError as error:
             raise SpaceError(
                 f"{folder} is damaged: space.json has no {error}; restore it or train again"
@@ -352,39 +368,18 @@ def _score_classes(similarity: Similarity, prototypes: Prototypes, z: Tensor) ->
     return pool(scores, prototypes.pooling, temperature=prototypes.temperature)
 
 
-def _encoder(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module:
-    """The encoder a saved space speaks of: built if it is ours, else the one given, if it fits."""
-    foreign, saved = content["encoder"].get("foreign"), content["encoder fingerprint"]
-    if foreign is None and given is None:
-        built: nn.Module = build(content["encoder"], room="encoders")
-        return built
-    if given is None:
-        raise SpaceError(
-            f"this space has an encoder of your own, {foreign}; pass it as load(folder, encoder=…)"
-        )
-    if fingerprint(given) != saved:
-        wanted = foreign or content["encoder"]["name"]
-        raise SpaceError(
-            f"the encoder given ({type(given).__qualname__}) is not the one this space was saved with "
-            f"({wanted}): its class or the shapes of its weights differ"
-        )
-    return given
-
-
-def _take(space: MetricSpace, tensors: Mapping[str, Tensor]) -> None:
-    """Give a space its saved tensors; one saved in double or half precision stays in it."""
-    for name, each in space.state_dict(keep_vars=True).items():
-        if name in tensors:
-            each.data = each.data.to(tensors[name].dtype)
-    space.load_state_dict(tensors)
-
-
 def _decision(kind: str, stored: dict[str, Any]) -> Decision:
-    curve = stored["calibration"]
-    decision = Decision(**{**stored, "calibration": None if curve is None else tuple(curve)})
+    """A decision as JSON has it; what was stored before there were intervals has none."""
+    pairs = {name: stored.get(name) for name in PAIRS}
+    decision = Decision(
+        **{**stored, **{name: None if each is None else tuple(each) for name, each in pairs.items()}}
+    )
     numbers = [decision.threshold, decision.false_accepts, decision.false_rejects]
-    numbers += [0.0, 0.0] if curve is None else curve
+    numbers += [each for pair in pairs.values() for each in (pair or ())]
+    counts = [decision.same_trials, decision.different_trials, decision.classes]
     fits = decision.kind == kind and isinstance(decision.point, str) and isinstance(decision.trials, str)
-    if not fits or len(numbers) != 5 or not all(type(each) in (int, float) for each in numbers):
+    fits = fits and all(each is None or len(each) == 2 for each in pairs.values())
+    fits = fits and all(type(each) is int for each in counts)
+    if not fits or not all(type(each) in (int, float) for each in numbers):
         raise SettingError(f'the decision for "{kind}" is not one')
     return decision

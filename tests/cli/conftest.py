@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from samekind.cli.main import main
-from samekind.data import digits, write_image
+from samekind.data import digits, scaled, write_image
 
 #: A run of a second or two, 7, 8 and 9 never shown.
 COMMAND = (
@@ -76,6 +76,16 @@ def pictures(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pictures")
     for digit in range(3):
         write_image(folder / f"{digit}.png", digits().inputs[(digits().labels == digit).nonzero()[0, 0]])
+    return folder
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory):
+    """Twelve pictures each of the digits 0, 1 and 7, a folder for each digit: 7 is a class never shown."""
+    folder = tmp_path_factory.mktemp("data") / "folders"
+    for digit in (0, 1, 7):
+        for place, index in enumerate((digits().labels == digit).nonzero().flatten()[:12].tolist()):
+            write_image(folder / str(digit) / f"{place:02d}.png", scaled(digits().inputs[index]))
     return folder
 
 

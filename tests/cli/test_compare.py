@@ -72,3 +72,15 @@ def test_the_space_itself_will_do(samekind, trained, pictures):
         samekind("compare", *files, "--space", folder) for folder in (trained, trained / "space")
     )
     assert of_run == of_space
+
+
+def test_another_prior_moves_the_probability_and_nothing_else(compare):
+    even = json.loads(compare("0.png", "1.png", "--kind", "cosine", "--json").out)
+    rare = json.loads(compare("0.png", "1.png", "--kind", "cosine", "--prior", "0.1", "--json").out)
+    odds = [each.pop("probability") for each in (even, rare)]
+    assert even == rare
+    even_odds, rare_odds = (each / (1 - each) for each in odds)
+    assert rare_odds == pytest.approx(even_odds / 9, rel=1e-3)
+    refused = compare("0.png", "1.png", "--prior", "1.5")
+    assert refused.status == 2
+    assert refused.err == "samekind: expected a prior between 0 and 1, got 1.5\n"

@@ -1,104 +1,86 @@
-"""Named data, runs by name or file, and the folders of runs."""
+"""Data looked at before it is used, and the folders of runs."""
 
 import json
+import re
 
 import pytest
 import torch
 
-from samekind import recipes
-from samekind.cli import experiments
-from samekind.cli.experiments import begin_folder, finish_folder, open_data, run_named, sets_of, space_folder
+from samekind.cli.experiments import begin_folder, finish_folder, open_items, sets_of, space_folder
+from samekind.cli.plans import read_plan
 from samekind.data import digits, prepare
 from samekind.errors import DataError, SettingError, SpaceError
 
-SHAPE = (1, 8, 8)
-SPLIT = {"data": "digits", "unseen": ["7", "8"], "seed": 3}
+
+def plan(unseen=("7", "8"), **more):
+    return read_plan("triplet", split={"unseen": list(unseen)}, **more)
 
 
 def same_items(one, other):
     return torch.equal(one.inputs, other.inputs) and torch.equal(one.labels, other.labels)
 
 
-@pytest.fixture
-def run_file(tmp_path):
-    def write(text):
-        path = tmp_path / "run.toml"
-        path.write_text(text)
-        return str(path)
-
-    return write
+# --- data -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", experiments.DATA)
-def test_every_data_set_can_be_opened(name):
-    assert len(open_data(name)) > 0
+def test_named_data_is_opened_without_a_word(capsys):
+    assert len(open_items(plan())) == 1797
+    assert capsys.readouterr() == ("", "")
 
 
-def test_unknown_data_is_answered_with_the_nearest():
-    with pytest.raises(DataError, match='no data "digit"; did you mean "digits"'):
-        open_data("digit")
+def test_a_folder_of_the_same_name_is_not_what_is_opened_and_that_is_said(tmp_path, monkeypatch, capsys):
+    (tmp_path / "digits").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert len(open_items(plan())) == 1797
+    assert "for the one in this folder say ./digits" in capsys.readouterr().err
 
 
-# --- runs -------------------------------------------------------------------------------------------
+def test_what_may_be_wrong_is_said_and_what_is_wrong_refused(tmp_path, capsys):
+    table = tmp_path / "flowers.csv"
+    table.write_text("petal,label\n1.5,rose\n2.0,Rose\n2.5,rose\n0.5,Rose\n")
+    open_items(read_plan("triplet", source=str(table)))
+    said = " ".join(capsys.readouterr().err.split())
+    assert 'flowers.csv: the classes "Rose" and "rose" differ only by case or spaces' in said
+    table.write_text("petal,label\n1.5,rose\n2.0,rose\n")
+    with pytest.raises(DataError, match=r'flowers.csv: there is one class only, "rose"'):
+        open_items(read_plan("triplet", source=str(table)))
 
 
-@pytest.mark.parametrize("name", recipes.RECIPES)
-def test_a_recipe_by_its_name_is_the_recipe(name):
-    assert run_named(name, SHAPE, []) == getattr(recipes, name)(SHAPE)
+def test_what_pictures_take_is_said_before_they_are_decoded(folders, monkeypatch, capsys):
+    from samekind.cli import experiments
 
-
-def test_changes_go_before_the_file_and_the_file_before_the_recipe(run_file):
-    path = run_file('recipe = "triplet"\nepochs = 5\nclip = 1.0\n[terms.triplet]\nmargin = 0.5\n')
-    run = run_named(path, SHAPE, ["epochs=6"])
-    assert (run.recipe, run.epochs, run.clip) == ("triplet", 6, 1.0)
-    assert run.terms["triplet"].arguments["margin"] == 0.5
-    assert run.terms["auxiliary"] == recipes.triplet(SHAPE).terms["auxiliary"]
-
-
-@pytest.mark.parametrize(
-    ("in_file", "option", "change", "seed"),
-    [
-        ("", None, [], 0),
-        ("seed = 1", None, [], 1),
-        ("seed = 1", 2, [], 2),
-        ("seed = 1", 0, [], 0),
-        ("seed = 1", 2, ["seed=3"], 3),
-    ],
-)
-def test_where_the_seed_comes_from(run_file, in_file, option, change, seed):
-    run = run_named(run_file(f'recipe = "triplet"\n{in_file}\n'), SHAPE, change, seed=option)
-    assert run.seed == seed
-
-
-@pytest.mark.parametrize("seed", [-1, 2**32])
-def test_a_seed_that_not_everything_takes_is_refused(run_file, seed):
-    with pytest.raises(SettingError, match=f"run.seed: .* from 0 to 4294967295, got {seed}"):
-        run_named(run_file(f'recipe = "triplet"\nseed = {seed}'), SHAPE, [])
+    monkeypatch.setattr(experiments, "WORTH_SAYING", 1)
+    open_items(read_plan("triplet", source=str(folders)))
+    assert re.match(r"decoding into memory: 0 MiB\n", capsys.readouterr().err)
+    open_items(read_plan("triplet", source=str(folders), data={"memory": "never"}))
+    assert "stay on the disk" in capsys.readouterr().err
 
 
 # --- folders ----------------------------------------------------------------------------------------
 
 
 def test_the_sets_of_a_run_are_those_it_was_trained_on(tmp_path):
-    begun = begin_folder(tmp_path / "run", **SPLIT)
+    begun = begin_folder(tmp_path / "run", plan(), digits(), seed=3)
     begun.split.save(tmp_path / "run" / "split.json")  # as training does
-    finish_folder(tmp_path / "run", **SPLIT)
+    finish_folder(tmp_path / "run", plan(), digits(), seed=3)
     wanted = prepare(digits(), unseen=["7", "8"], seed=3)
-    for sets in (begun, sets_of(tmp_path / "run"), begin_folder(tmp_path / "run", **SPLIT)):
+    for sets in (begun, sets_of(tmp_path / "run"), begin_folder(tmp_path / "run", plan(), digits(), seed=3)):
         for name in ("train", "validation", "test", "unseen"):
             assert same_items(getattr(sets, name), getattr(wanted, name))
 
 
 def test_beginning_writes_nothing(tmp_path):
-    begin_folder(tmp_path / "run", **SPLIT)
+    begin_folder(tmp_path / "run", plan(), digits(), seed=3)
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("change", [{"unseen": ["7", "9"]}, {"unseen": []}, {"seed": 4}])
-def test_the_folder_of_another_split_is_refused(tmp_path, change):
-    finish_folder(tmp_path, **SPLIT)
+@pytest.mark.parametrize(
+    ("other", "seed"), [(plan(["7", "9"]), 3), (plan([]), 3), (plan(), 4), (plan(data={"size": 8}), 3)]
+)
+def test_the_folder_of_another_split_is_refused(tmp_path, other, seed):
+    finish_folder(tmp_path, plan(), digits(), seed=3)
     with pytest.raises(SettingError, match="holds a run on other data or another split"):
-        begin_folder(tmp_path, **{**SPLIT, **change})
+        begin_folder(tmp_path, other, digits(), seed=seed)
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path):
@@ -111,21 +93,23 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
     [
         (b"{", "is damaged"),
         (b"\xff", "is damaged"),
-        (b"[]", "was not written by samekind"),
-        (b"{}", "was not written by samekind"),
-        (b'{"data": 3}', "was not written by samekind"),
+        (b"[]", "was not written by this samekind"),
+        (b"{}", "was not written by this samekind"),
+        (b'{"source": 3, "data": {}, "split": {}}', "was not written by this samekind"),
+        (b'{"source": "digits", "data": {}}', "was not written by this samekind"),
     ],
 )
 def test_what_is_not_a_description_of_data_is_refused(tmp_path, content, says):
     (tmp_path / "data.json").write_bytes(content)
-    for use in (sets_of, lambda folder: begin_folder(folder, **SPLIT)):
+    for use in (sets_of, lambda folder: begin_folder(folder, plan(), digits(), seed=0)):
         with pytest.raises(SpaceError, match=rf"data\.json {says}"):
             use(tmp_path)
 
 
-def test_data_from_elsewhere_is_refused_by_name(tmp_path):
-    (tmp_path / "data.json").write_text(json.dumps({**SPLIT, "data": "faces"}))
-    with pytest.raises(DataError, match='no data "faces"'):
+def test_data_that_went_away_is_named(tmp_path):
+    gone = {"source": str(tmp_path / "faces"), "data": {}, "split": {}}
+    (tmp_path / "data.json").write_text(json.dumps(gone))
+    with pytest.raises(DataError, match=r"was trained on cannot be opened: .*faces"):
         sets_of(tmp_path)
 
 

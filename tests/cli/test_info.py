@@ -5,7 +5,8 @@ from dataclasses import asdict
 
 import pytest
 
-from samekind.space import MetricSpace
+from samekind.encoders import Standardised
+from samekind.space import Decision, MetricSpace
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def told(samekind, trained):
 
 
 def test_json_has_the_parts_as_they_are_stored(told, trained):
-    assert told.keys() == {"parts", "parameters", "classes", "decisions"}
+    assert told.keys() == {"parts", "parameters", "classes", "decisions", "open set"}
     stored = json.loads((trained / "space" / "space.json").read_text())
     del stored["prototypes"]["arguments"]["classes"]  # told once, beside the parts
     del stored["auxiliary"]["prototypes"]["arguments"]["classes"]
@@ -47,9 +48,24 @@ def test_the_tables_tell_the_same(samekind, trained, told):
         assert f" {size:,}\n" in page
     assert "\nClasses (7): 0, 1, 2, 3, 4, 5, 6\n" in page
     for kind, decision in told["decisions"].items():
-        [line] = [line.split() for line in page.splitlines() if line.startswith(f"{kind} ") and "eer" in line]
-        rates = [f"{decision['false_accepts']:.2%}", f"{decision['false_rejects']:.2%}"]
-        assert line == [kind, f"{decision['threshold']:.4f}", "eer", *rates]
+        [line] = [line for line in page.splitlines() if line.startswith(f"{kind} ") and "eer" in line]
+        rates = []
+        for error in ("false_accept", "false_reject"):
+            low, high = decision[f"{error}_interval"]
+            rates.append(f"{decision[f'{error}s']:.2%} ({100 * low:.2f} to {100 * high:.2f})")
+        assert line.split() == f"{kind} {decision['threshold']:.4f} eer {' '.join(rates)}".split()
+        assert f"\n{kind}: fitted on {decision['trials']}\n" in page
+
+
+def test_the_threshold_for_none_of_these_is_told_too(samekind, space, tmp_path):
+    other = MetricSpace(space.encoder, space.similarity, space.prototypes)
+    other.open_set = Decision("similarity", 0.25, "far=0.1", "4 known, 5 unknown", 0.2, 0.0)
+    other.save(tmp_path / "open")
+    assert json.loads(samekind("info", tmp_path / "open", "--json").out)["open set"]["threshold"] == 0.25
+    page = samekind("info", tmp_path / "open").out
+    [line] = [line for line in page.splitlines() if line.startswith("open set ")]
+    assert line.split() == ["open", "set", "0.2500", "far=0.1", "20.00%", "0.00%"]
+    assert "open set: fitted on 4 known, 5 unknown\n" in page
 
 
 def test_the_folder_of_the_space_will_do(samekind, trained):
@@ -62,3 +78,11 @@ def test_a_space_without_a_head_and_without_thresholds(samekind, space, tmp_path
     assert list(told["parts"]) == ["encoder", "similarity", "prototypes"]
     assert told["decisions"] == {}
     assert samekind("info", tmp_path / "bare").status == 0
+
+
+def test_long_lists_are_told_by_their_length(samekind, space, tmp_path):
+    encoder = Standardised(encoder=space.encoder, means=[0.5] * 64, deviations=[2.0] * 64)
+    MetricSpace(encoder, space.similarity, space.prototypes).save(tmp_path / "wide")
+    answer = samekind("info", tmp_path / "wide").out
+    assert answer.count("(64 numbers)") == 2
+    assert "0.5, 0.5" not in answer

@@ -16,8 +16,12 @@ from samekind.cli.main import app
 from samekind.errors import SpaceError
 from samekind.space import MetricSpace
 
-INTERRUPTED = "samekind: interrupted; training goes on where it stopped when the command is given again\n"
-COMMANDS = [command.callback.__name__ for command in app.registered_commands]
+INTERRUPTED = (
+    "samekind: interrupted; nothing is half written: the same command goes on with a training, and begins "
+    "all else again\n"
+)
+#: As they are typed; a file is named like its command, with _ for -.
+COMMANDS = [command.callback.__name__.replace("_", "-") for command in app.registered_commands]
 
 
 def everything_in(folder):
@@ -29,8 +33,10 @@ def everything_in(folder):
 
 
 def test_there_is_a_file_for_every_command():
-    shared = {"__init__", "main", "options", "output", "experiments"}
-    assert {path.stem for path in Path(cli.__file__).parent.glob("*.py")} - shared == set(COMMANDS)
+    shared = {"__init__", "main", "options", "output", "experiments", "asking", "tables", "group_files"}
+    shared |= {"answers", "plans", "thresholds"}
+    files = {path.stem for path in Path(cli.__file__).parent.glob("*.py")} - shared
+    assert {file.replace("_", "-") for file in files} == set(COMMANDS)
 
 
 def test_help_loads_nothing_heavy():
@@ -64,7 +70,8 @@ def test_every_command_has_json_and_says_what_it_does(samekind, command):
     answer = samekind(command, "--help")
     assert answer.status == 0
     assert "--json" in answer.out
-    [registered] = [each for each in app.registered_commands if each.callback.__name__ == command]
+    name = command.replace("-", "_")
+    [registered] = [each for each in app.registered_commands if each.callback.__name__ == name]
     assert registered.callback.__doc__.split()[0] in answer.out
 
 
@@ -125,8 +132,9 @@ SAYS = {
     "them with two items, to validate on",
     "train triplet --unseen 0,1,2,3,4,5,6,7,8,9": "a split by class needs items of seen and of unseen "
     "classes; 1797 of 1797 items are unseen (10 classes)",
-    "train triplet --at far=2": 'expected an operating point "eer" or "far=0.01" (a rate from 0 to 1), '
-    'got "far=2"',
+    "train triplet --at far=2": 'expected an operating point "eer", "far=0.01" or "frr=0.01" (a rate from 0 '
+    'to 1), "cost=PRIOR" or "cost=PRIOR:MISS:FALSE_ACCEPT", got "far=2"',
+    "calibrate run --at far": 'expected an operating point "eer", …',
     "train triplet --device gpu": 'expected a device auto, cpu, cuda, mps or "cuda:1", got "gpu"',
     "evaluate run --device gpu": 'expected a device auto, cpu, cuda, mps or "cuda:1", got "gpu"',
     "demo --device gpu": 'expected a device auto, cpu, cuda, mps or "cuda:1", got "gpu"',
@@ -159,7 +167,7 @@ SAYS = {
     "train none.toml": "cannot read the run file none.toml: No such file or directory",
     "train cut.toml": "the run file cut.toml is not valid TOML: …",
     "train latin.toml": "the run file latin.toml is not valid TOML: 'utf-8' codec …",
-    "train misspelt.toml": 'run: there is no setting "epohcs"; did you mean "epochs"? …',
+    "train misspelt.toml": 'misspelt.toml: there is no setting or table "epohcs"; did you mean "epochs"? …',
     "train bare.toml": 'bare.toml names no recipe; add a line such as recipe = "triplet" (one of …',
     "train foreign.toml": 'there is no recipe "siamese"; …',
     "train typed.toml": "run.optimiser.rate: expected a number, got 'fast'",
@@ -183,6 +191,17 @@ SAYS = {
     "evaluate 'damaged space'": "damaged space/space is damaged: space.json cannot be read (…",
     "evaluate 'damaged weights'": "damaged weights/space is damaged: weights.safetensors is not the file it "
     "was saved with; restore it or train again",
+    "report nowhere": "nowhere is not the folder of a finished run: …",
+    "embed 0.png --space nowhere --out v.npy": "there is no space at nowhere; …",
+    "embed 0.png --space run --out v.txt": "expected a file ending in .npy, .csv, .parquet; got v.txt",
+    "predict 0.png --space run --out file": "expected a file ending in .csv, .parquet; got file",
+    "cluster 0.png --space run --out run": "run holds something else than groups; choose another folder",
+    "search 0.png --gallery 1.png --space run --save-index run": "run holds something else than an index; …",
+    "search 0.png --gallery 'damaged space/space' --space run": "there is nothing to read in damaged …",
+    "enroll 0 0.png --space run": 'the class "0" is already there; ask to replace it (--replace), or choose '
+    "another name",
+    "enroll new --space run": 'to enrol "new" give a few examples of it: files, folders or tables',
+    "enroll new 0.png --space run --out file": "file holds something else than a space; …",
     "info nowhere": "there is no space at nowhere; expected a folder with space.json",
     "info file": "there is no space at file; expected a folder with space.json",
     "info unfinished": "unfinished is not a space: it has no space.json",
@@ -190,14 +209,19 @@ SAYS = {
     # items
     "compare 0.png 3.png --space run": "there is no file 3.png; expected an image or a .npy array of shape "
     "(1, 8, 8)",
-    "compare text.png 0.png --space run": "cannot read text.png: cannot identify image file 'text.png'; "
-    "expected an image or a .npy array of shape (1, 8, 8)",
-    "compare 0.png empty.png --space run": "cannot read empty.png: cannot identify image file 'empty.png'; "
-    "expected an image or a .npy array of shape (1, 8, 8)",
+    "compare text.png 0.png --space run": "cannot read text.png: it is not an image, or of a format that "
+    "cannot be read; expected an image or a .npy array of shape (1, 8, 8)",
+    "compare 0.png empty.png --space run": "cannot read empty.png: it is not an image, or of a format that "
+    "cannot be read; expected an image or a .npy array of shape (1, 8, 8)",
     "compare 0.png run --space run": "cannot read run: …",
     "compare 0.png text.npy --space run": "cannot read text.npy: …",
     "compare 0.png shape.npy --space run": "shape.npy does not fit: expected a .npy array of shape (1, 8, "
     "8), got shape (8, 8)",
+    "identify 3.png --space run": "1 of 1 files cannot be read; …",
+    "identify text.png 0.png --space run": "1 of 2 files cannot be read; …",
+    "search text.png --gallery 0.png --space run": "1 of 1 files cannot be read; …",
+    "predict nan.npy --space run --out p.csv": "1 of 1 files cannot be read; …",
+    "cluster 0.png --space run --out g.csv --groups 2": "asked for 2 groups of 1 items; ask for fewer",
     "compare 0.png nan.npy --space run": "nan.npy holds values that are not finite (NaN or infinity)",
 }
 
@@ -268,15 +292,16 @@ def test_a_bug_is_not_taken_for_a_mistake(samekind, monkeypatch):
         samekind("info", "anywhere")
 
 
-def test_signs_a_terminal_cannot_write_do_not_end_the_program(trained, monkeypatch):
+def test_signs_a_terminal_cannot_write_do_not_end_the_program(trained, tmp_path, monkeypatch):
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="ascii") for _ in range(2))
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
-    monkeypatch.setattr(sys, "argv", ["samekind", "evaluate", str(trained), "--tasks", "2"])
+    copy = shutil.copytree(trained, tmp_path / "söme")
+    monkeypatch.setattr(sys, "argv", ["samekind", "report", str(copy), "--tasks", "2"])
     cli.main()
     out.flush()
-    assert b"% \\xb1 " in out.buffer.getvalue()
+    assert b"s\\xf6me/report.html" in out.buffer.getvalue()
     monkeypatch.setattr(sys, "argv", ["samekind", "info", "söme\udcff"])
     with pytest.raises(SystemExit):
         cli.main()

@@ -1,31 +1,42 @@
 """Tables that keep every number, names that are printed as they are, and JSON that is JSON."""
 
+import doctest
 import json
 
 import pytest
 
+from samekind.cli import output
 from samekind.cli.output import (
     console,
+    differences_tables,
+    format_difference,
     format_row,
     measures_tables,
     messages,
+    print_differences,
     print_json,
     print_measures,
+    print_promises,
     print_text,
     rows_as_json,
     table,
 )
-from samekind.evaluation import Row
+from samekind.evaluation import Compared, PromiseRow, RatePromise, Row
 
-# As wide as it gets: the longest names of each question.
+# As wide as it gets: the longest names of each question, and the longest numbers.
 WIDE = [
-    Row("verification", "unseen", "accuracy at threshold", "similarity", 1.0),
-    Row("verification", "unseen", "accuracy at threshold", "cosine", 0.98765),
-    Row("verification", "unseen", "accuracy at threshold", "fused", 0.5),
-    Row("few-shot", "unseen", "5-way 1-shot", "similarity", 0.8707, 0.8194, 0.9220),
-    Row("few-shot", "unseen", "5-way 1-shot", "cosine", 0.9313, 0.9083, 0.9543),
-    Row("few-shot", "unseen", "5-way 1-shot", "fused", 0.8833, 0.8317, 0.9349),
+    Row("verification", "unseen", "accuracy at threshold", "similarity", 1.0, 0.986, 1.0, "classes"),
+    Row("verification", "unseen", "accuracy at threshold", "cosine", 0.98765, 0.971, 0.993, "classes"),
+    Row("verification", "unseen", "accuracy at threshold", "fused", 0.5, 0.45, 0.55, "classes"),
+    Row("few-shot", "unseen", "5-way 1-shot", "similarity", 0.8707, 0.8194, 0.9220, "episodes"),
+    Row("few-shot", "unseen", "5-way 1-shot", "cosine", 0.9313, 0.9083, 0.9543, "episodes"),
+    Row("few-shot", "unseen", "5-way 1-shot", "fused", 0.8833, 0.8317, 0.9349, "episodes"),
     Row("clustering", "unseen", "NMI", "embedding", 0.90349),
+]
+COMPARED = [
+    Compared("retrieval", "unseen", "Recall@1", "cosine", 0.91, 0.97, -0.06, -0.08, -0.04, 0.0004, "queries"),
+    Compared("retrieval", "unseen", "MAP@R", "cosine", 0.5, 0.5, 0.0, None, None, None, ""),
+    Compared("clustering", "seen", "NMI", "embedding", 0.9, 0.8, 0.1, 0.05, 0.15, 0.01, "items"),
 ]
 
 
@@ -34,30 +45,79 @@ WIDE = [
     [
         (Row("verification", "seen", "EER", "cosine", 0.06789), "6.79%"),
         (Row("verification", "seen", "EER", "cosine", 0.0), "0.00%"),
-        (Row("retrieval", "seen", "Recall@1", "cosine", 1.0), "100.00%"),
-        (Row("few-shot", "seen", "5-way 1-shot", "cosine", 0.9, 0.88, 0.92), "90.00% ± 2.00"),
+        (Row("retrieval", "seen", "Recall@1", "cosine", 1.0, 0.986, 1.0), "100.00% (98.6-100)"),
+        (Row("verification", "seen", "AUC", "cosine", 0.99999, 0.99996, 1.0), "100.00% (100-100)"),
+        (Row("few-shot", "seen", "5-way 1-shot", "cosine", 0.9, 0.88, 0.92), "90.00% (88.0-92.0)"),
         (Row("clustering", "seen", "NMI", "embedding", 0.90349), "0.903"),
+        (Row("verification", "seen", "minDCF at 1%", "fused", 0.35, 0.2, 0.5), "0.350 (0.20-0.50)"),
     ],
 )
 def test_a_value_is_written_as_people_read_it(row, text):
     assert format_row(row) == text
 
 
-def test_two_systems_fit_a_terminal_of_80_columns_whole(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    print_measures({"prototypical": WIDE, "triplet": WIDE[:2]})
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [(COMPARED[0], "-6.00 (-8.0 to -4.0)"), (COMPARED[1], "+0.00"), (COMPARED[2], "+0.100 (+0.05 to +0.15)")],
+)
+def test_a_difference_has_its_sign(row, text):
+    assert format_difference(row) == text
+
+
+def lines_of(capsys):
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert max(map(len, lines)) <= 80
-    assert "measure                classes  system        similarity  cosine   fused" in lines
-    assert "accuracy at threshold  unseen   prototypical     100.00%  98.77%  50.00%" in lines
-    assert "accuracy at threshold  unseen   triplet          100.00%  98.77%" in lines
-    assert "5-way 1-shot  unseen   prototypical  87.07% ± 5.13  93.13% ± 2.30  88.33% ± 5.16" in lines
-    assert "NMI      unseen   prototypical      0.903" in lines
-    assert [line for line in lines if line in ("Verification", "Few-shot", "Clustering")] == [
-        "Verification",
-        "Few-shot",
+    return lines
+
+
+def test_three_kinds_of_score_fit_a_terminal_of_80_columns_whole(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    print_measures({"prototypical": WIDE})
+    lines = lines_of(capsys)
+    assert "accuracy at  unseen   100.00% (98.6-100)  98.77% (97.1-99.3)  50.00% (45.0-55.0)" in lines
+    assert "threshold" in lines
+    assert "NMI      unseen       0.903" in lines
+    assert [line for line in lines if line.startswith(("Verif", "Few", "Clus"))] == [
+        "Verification (95% intervals over classes)",
+        "Few-shot (95% intervals over episodes)",
         "Clustering",
     ]
+
+
+def test_two_systems_stand_side_by_side_in_80_columns(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    print_measures({"prototypical": WIDE, "triplet": WIDE[:2]})
+    lines = lines_of(capsys)
+    assert "measure              classes  score             prototypical             triplet" in lines
+    assert "accuracy at          unseen   cosine      98.77% (97.1-99.3)  98.77% (97.1-99.3)" in lines
+    assert "accuracy at          unseen   fused       50.00% (45.0-55.0)" in lines
+
+
+def test_a_note_is_shown_with_the_items(capsys):
+    print_measures({"one": [WIDE[-1]._replace(note="selected on test")]})
+    assert "unseen, selected on test" in capsys.readouterr().out
+
+
+def test_differences_have_a_table_a_question(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    print_differences(("mine", "other"), COMPARED)
+    lines = lines_of(capsys)
+    assert "Retrieval (95% intervals over queries)" in lines
+    assert "Recall@1  unseen   cosine  91.00%  97.00%  -6.00 (-8.0 to -4.0)  0.000" in lines
+    assert "MAP@R     unseen   cosine  50.00%  50.00%                 +0.00" in lines
+    assert len(list(differences_tables(("mine", "other"), COMPARED))) == 2
+
+
+def test_promises_have_a_line_each(capsys):
+    rates = RatePromise(0.01, 0.013, 0.009, 0.018, "holds")
+    print_promises([PromiseRow("seen", "cosine", "far=0.01", True, "promised 1.0%: holds", rates, rates)])
+    assert capsys.readouterr().out == "\nThresholds\nseen, cosine: promised 1.0%: holds\n"
+    print_promises([])
+    assert capsys.readouterr().out == ""
+
+
+def test_doctests():
+    assert doctest.testmod(output).failed == 0
 
 
 def test_a_system_that_was_not_asked_has_no_line():
@@ -74,7 +134,7 @@ def test_numbers_are_never_broken_where_there_is_no_room(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     print_measures({"prototypical": WIDE[3:6]})
     page = capsys.readouterr().out
-    for number in ("87.07% ± 5.13", "93.13% ± 2.30", "88.33% ± 5.16"):
+    for number in ("87.07% (81.9-92.2)", "93.13% (90.8-95.4)", "88.33% (83.2-93.5)"):
         assert number in page
 
 
@@ -113,4 +173,6 @@ def test_json_comes_back(capsys):
         "value": 0.8707,
         "low": 0.8194,
         "high": 0.9220,
+        "unit": "episodes",
+        "note": "",
     }

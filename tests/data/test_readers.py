@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from samekind import data
-from samekind.data import ImageReader, Items, VectorReader, reader_for, write_image
+from samekind.data import ImageReader, TableReader, VectorReader, write_image
+from samekind.data.readers import refitted
 from samekind.errors import DataError, SettingError
 
 ORIENTATION = 0x0112  # the EXIF tag
@@ -22,7 +23,11 @@ def picture(channels=3, height=4, width=6, seed=0):
 
 @pytest.fixture(params=data.READERS)
 def reader(request):
-    made = {"ImageReader": {"height": 2, "width": 3, "channels": 3}, "VectorReader": {"dimension": 4}}
+    made = {
+        "ImageReader": {"height": 2, "width": 3, "channels": 3},
+        "VectorReader": {"dimension": 4},
+        "TableReader": {"columns": ["a", "b", "c"]},
+    }
     return getattr(data, request.param)(**made[request.param])
 
 
@@ -155,7 +160,7 @@ def test_scales_16_bits_rather_than_cutting_them_off(tmp_path, channels):
 
 def test_refuses_pixels_of_unknown_range(tmp_path):
     Image.fromarray(np.ones((2, 2), dtype=np.float32)).save(tmp_path / "float.tiff")
-    with pytest.raises(DataError, match=r"^\S*float\.tiff has 32-bit pixels"):
+    with pytest.raises(DataError, match=r"float\.tiff: it has 32-bit pixels"):
         ImageReader(height=2, width=2).read(tmp_path / "float.tiff")
 
 
@@ -215,17 +220,31 @@ def test_vectors_are_arrays_only(tmp_path):
         VectorReader(dimension=4).read(tmp_path / "image.png")
 
 
-@pytest.mark.parametrize("shape", [(7,), (1, 4, 6), (3, 4, 6)])
-def test_finds_the_reader_that_gives_the_shape_of_the_items(shape):
-    items = Items(torch.zeros(2, *shape), torch.tensor([0, 0]), ("a",), "x")
-    assert reader_for(items).shape == shape
+def test_a_table_of_one_row_is_one_item(tmp_path):
+    reader = TableReader(columns=["height", "weight"])
+    (tmp_path / "one.csv").write_text("weight,name,height\n3,x,4.5\n", encoding="utf-8")
+    assert reader.read(tmp_path / "one.csv").tolist() == [4.5, 3]
+    (tmp_path / "two.csv").write_text("weight,height\n3,4\n5,6\n", encoding="utf-8")
+    assert reader.rows(tmp_path / "two.csv").tolist() == [[4, 3], [6, 5]]
+    with pytest.raises(DataError, match=r"two\.csv has 2 rows where one item was expected"):
+        reader.read(tmp_path / "two.csv")
 
 
-@pytest.mark.parametrize("shape", [(2, 4, 6), (4, 6), (1, 2, 4, 6)])
-def test_says_when_there_is_no_reader(shape):
-    items = Items(torch.zeros(2, *shape), torch.tensor([0, 0]), ("a",), "odd")
-    with pytest.raises(DataError, match=r"no reader gives items of shape .* as odd has"):
-        reader_for(items)
+def test_the_bytes_of_a_picture_are_what_is_read_before_scaling(tmp_path):
+    write_image(tmp_path / "image.png", picture())
+    reader = ImageReader(height=4, width=6, channels=3)
+    assert reader.pixels(tmp_path / "image.png").dtype == torch.uint8
+    assert torch.equal(
+        reader.pixels(tmp_path / "image.png").float() / 255, reader.read(tmp_path / "image.png")
+    )
+
+
+def test_pictures_in_memory_are_brought_to_the_readers_shape():
+    images = (picture(height=8, width=10) * 255).round().to(torch.uint8)[None]
+    reader = ImageReader(height=4, width=5, channels=1, fit="crop")
+    assert refitted(images, reader).shape == (1, 1, 4, 5)
+    same = ImageReader(height=8, width=10, channels=3)
+    assert refitted(images, same) is images
 
 
 def test_stores_its_arguments_under_their_names():
@@ -241,3 +260,10 @@ def test_refuses_impossible_settings():
         ImageReader(height=0, width=4)
     with pytest.raises(SettingError, match="got 0"):
         VectorReader(dimension=0)
+    with pytest.raises(SettingError, match=r'fit must be .* got "squeeze"'):
+        ImageReader(height=4, width=4, fit="squeeze")
+    with pytest.raises(SettingError, match=r'background must be .* got "red"'):
+        ImageReader(height=4, width=4, background="red")
+    for columns in ([], ["a", "a"]):
+        with pytest.raises(SettingError, match="columns must be names that differ"):
+            TableReader(columns=columns)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from samekind.data import Items, Split, divide, prepare
+from samekind.data import Items, Split, SplitSettings, divide, prepare
 from samekind.errors import DataError, SettingError
 
 NAMES = ("ant", "bee", "cat", "dog")
@@ -130,3 +130,38 @@ def test_a_split_into_other_parts_is_refused(missing):
     parts["spare"] = parts.pop(missing)
     with pytest.raises(DataError, match=f'the split has no part "{missing}"; .*spare'):
         divide(items, Split(parts=parts, fingerprint=items.fingerprint()))
+
+
+def test_settings_say_what_the_keywords_do_and_more():
+    items = numbered()
+    one, other = (
+        prepare(items, SplitSettings(unseen=("bee",), seed=3)),
+        prepare(items, unseen=["bee"], seed=3),
+    )
+    assert numbers(one.train) == numbers(other.train)
+    for keywords in ({"unseen": ["bee"]}, {"seed": 1}, {"fractions": {"train": 1.0}}):
+        with pytest.raises(SettingError, match="in the settings of the split, or give no settings"):
+            prepare(items, SplitSettings(), **keywords)
+
+
+def test_validation_may_have_classes_of_its_own(tmp_path):
+    items = numbered(80)
+    sets = prepare(items, SplitSettings(unseen=("dog",), validation_classes=1))
+    assert len(sets.validation.classes) == 1
+    assert sets.train.classes == sets.test.classes
+    assert set(sets.train.classes) | set(sets.validation.classes) | {"dog"} == set(NAMES)
+    assert sets.validation.name == "numbers, validation"
+    for part in filled(sets).values():
+        assert [part.classes[label] for label in part.labels] == [NAMES[n % 4] for n in numbers(part)]
+    sets.split.save(tmp_path / "split.json")
+    again = divide(items, Split.load(tmp_path / "split.json", items))
+    assert numbers(again.validation) == numbers(sets.validation)
+    assert again.validation.classes == sets.validation.classes
+
+
+def test_unseen_classes_may_be_all_there_is_to_test_with():
+    """The usual protocol of zero-shot retrieval: all items of the seen classes are trained on."""
+    sets = prepare(numbered(), SplitSettings(unseen="half", fractions={"train": 0.8, "validation": 0.2}))
+    assert len(sets.test) == 0
+    assert sets.tests() == {"unseen": sets.unseen}
+    assert len(sets.train) + len(sets.validation) == len(sets.unseen) == 20

@@ -1,32 +1,59 @@
 """What every encoder promises, checked on all of them; a new one is covered by being exported.
 
 An encoder of images says by ``channels`` and ``size`` what it takes, or takes any size; any other says
-by ``inputs`` how many numbers an item has.
+by ``inputs`` how many numbers an item has. One around another takes what that one takes. What the
+networks with named stages promise beyond that is in the last part.
 """
 
+import copy
+import functools
 import inspect
+import json
+from contextlib import nullcontext
 
 import pytest
 import torch
 
 from samekind import encoders
 from samekind.errors import DataError, SettingError
+from samekind.parts import build, describe
 
 # One possible value for each argument that any encoder has, and none of them a default.
 OTHER = {
+    "batch_norm": "frozen",
     "channels": 2,
+    "checkpointing": True,
+    "depth": 16,
+    "deviations": [2.0] * 12,
     "dimension": 7,
     "dropout": 0.25,
+    "freeze": "features",
     "hidden": [5, 6],
     "inputs": 12,
+    "means": [0.5] * 12,
     "size": 20,
     "stem": "imagenet",
+    "variant": 1,
+    "weights": False,
     "width": 3,
 }
+
+# Where an encoder has only some of these, or its defaults would take long.
+OTHER_OF = {"EfficientNetLite": {"channels": 1}}
+LIGHT = {"EfficientNetLite": {"weights": False}, "WideResNet": {"depth": 10, "width": 1}}
+
+# The side of an image for an encoder that takes any: the smallest where 16 pixels are too few; and large
+# networks are shown fewer images.
+SIDES = {"EfficientNetLite": 32, "InceptionV3": 75}
+LARGE = ("InceptionV3", "ResNet34", "ResNet50")
+STAGED = [name for name in encoders.__all__ if hasattr(getattr(encoders, name), "stages")]
+PACKAGES = {"EfficientNetLite": "efficientnet_lite_pytorch"}
 
 
 @pytest.fixture(params=encoders.__all__)
 def kind(request):
+    if request.param in PACKAGES:
+        pytest.importorskip(PACKAGES[request.param])
     return getattr(encoders, request.param)
 
 
@@ -34,33 +61,70 @@ def parameters(kind):
     return inspect.signature(kind).parameters
 
 
-def plain(kind):
-    """An encoder with its defaults."""
-    torch.manual_seed(0)
+def other(kind, name):
+    """A value for an argument; an encoder inside another is a new one each time."""
+    if name == "encoder":
+        return encoders.MLP(inputs=12, dimension=7)
+    return {**OTHER, **OTHER_OF.get(kind.__name__, {})}[name]
+
+
+def taker(encoder):
+    """What says which items it takes: the encoder, or the one inside it."""
+    return getattr(encoder, "encoder", encoder)
+
+
+def arguments_of(kind):
+    """What `plain` builds it with: what has no default, and what keeps it light."""
     needed = [name for name, each in parameters(kind).items() if each.default is inspect.Parameter.empty]
-    return kind(**{name: OTHER[name] for name in needed})
+    return {**{name: other(kind, name) for name in needed}, **LIGHT.get(kind.__name__, {})}
+
+
+@functools.cache
+def built(kind):
+    """An encoder with its defaults, which no test may change."""
+    torch.manual_seed(0)
+    return kind(**arguments_of(kind)).eval()
+
+
+def plain(kind):
+    """One of one's own, in training mode; fresh weights for a large one take longer than a copy."""
+    return copy.deepcopy(built(kind)).train()
+
+
+def shape_of(kind, arguments):
+    """An encoder of which only the shapes are wanted: on the device without numbers, if it is large."""
+    with torch.device("meta") if kind.__name__ in STAGED else nullcontext():
+        return kind(**arguments)
 
 
 def items_for(encoder, count=6):
-    if hasattr(encoder, "inputs"):
-        shape = (encoder.inputs,)
+    takes = taker(encoder)
+    if type(takes).__name__ in STAGED:
+        count = min(count, 3 if type(takes).__name__ in LARGE else 5)
+    if hasattr(takes, "inputs"):
+        shape = (takes.inputs,)
     else:
-        side = getattr(encoder, "size", 16)
-        shape = (encoder.channels, side, side)
+        side = getattr(takes, "size", SIDES.get(type(takes).__name__, 16))
+        shape = (takes.channels, side, side)
     return torch.rand(count, *shape, generator=torch.Generator().manual_seed(1))
 
 
 def test_takes_keywords_only_and_stores_them_under_their_names(kind):
     assert all(each.kind is each.KEYWORD_ONLY for each in parameters(kind).values())
-    encoder = plain(kind)
+    given = arguments_of(kind)
+    encoder = shape_of(kind, given)
     for name, parameter in parameters(kind).items():
         if parameter.default is not inspect.Parameter.empty:
-            assert getattr(encoder, name) == parameter.default
-            assert parameter.default != OTHER[name]
-    other = {name: OTHER[name] for name in parameters(kind)}
-    encoder = kind(**other)
-    assert {name: getattr(encoder, name) for name in other} == other
-    assert encoder.eval()(items_for(encoder)).shape == (6, OTHER["dimension"])
+            expected = given.get(name, parameter.default)
+            if name == "dimension" and expected is None:  # left open: that of the features
+                expected = encoder.feature_dimension
+            assert getattr(encoder, name) == expected
+            assert parameter.default != other(kind, name)
+    others = {name: other(kind, name) for name in parameters(kind)}
+    encoder = shape_of(kind, others)
+    assert {name: getattr(encoder, name) for name in others} == others
+    items = items_for(encoder).to(next(encoder.parameters()).device)
+    assert encoder.eval()(items).shape == (len(items), OTHER["dimension"])
 
 
 def test_gives_one_embedding_per_item(kind):
@@ -73,13 +137,13 @@ def test_gives_one_embedding_per_item(kind):
 
 
 def test_does_not_normalise(kind):
-    encoder = plain(kind).eval()
+    encoder = built(kind)
     norms = encoder(items_for(encoder)).norm(dim=1)
     assert not torch.allclose(norms, torch.ones_like(norms), atol=1e-3)
 
 
 def test_features_are_what_the_embedding_layer_sees(kind):
-    encoder = plain(kind).eval()
+    encoder = built(kind)
     items = items_for(encoder)
     features = encoder.features(items)
     assert features.dim() == 2
@@ -88,14 +152,14 @@ def test_features_are_what_the_embedding_layer_sees(kind):
 
 
 def test_an_item_is_embedded_alike_alone_and_in_company(kind):
-    encoder = plain(kind).eval()
+    encoder = built(kind)
     items = items_for(encoder)
     torch.testing.assert_close(encoder(items[:1]), encoder(items)[:1], atol=1e-5, rtol=1e-4)
     assert encoder(items[:0]).shape == (0, encoder.dimension)
 
 
 def test_tells_different_items_apart(kind):
-    encoder = plain(kind).eval()
+    encoder = built(kind)
     embeddings = encoder(items_for(encoder))
     assert len(embeddings.unique(dim=0)) == len(embeddings)
 
@@ -113,21 +177,22 @@ def test_weights_travel_to_an_encoder_of_the_same_arguments(kind):
     encoder = plain(kind)
     items = items_for(encoder)
     encoder(items)  # so that batch statistics are not at their start either
-    copy = kind(**{name: getattr(encoder, name) for name in parameters(kind)})
-    assert not torch.equal(copy.eval()(items), encoder.eval()(items))
-    copy.load_state_dict(encoder.state_dict())
-    assert torch.equal(copy(items), encoder(items))
+    same = {name: getattr(encoder, name) for name in parameters(kind)}
+    twin = kind(**{name: other(kind, name) if name == "encoder" else value for name, value in same.items()})
+    assert not torch.equal(twin.eval()(items), encoder.eval()(items))
+    twin.load_state_dict(encoder.state_dict())
+    assert torch.equal(twin(items), encoder(items))
 
 
 def test_refuses_input_of_another_shape_with_a_sentence(kind):
-    encoder = plain(kind)
+    encoder = built(kind)
     items = items_for(encoder)
     wrong = [items[0], items[:, :0]]
     if items.dim() == 4:
         wrong += [items[:, [0] * (encoder.channels + 1)], items.flatten(1)]
     if hasattr(encoder, "size"):
         wrong += [items[:, :, 1:, :], items[:, :, :, 1:]]
-    if hasattr(encoder, "inputs"):
+    if hasattr(taker(encoder), "inputs"):
         wrong += [items[:, 1:]]
     for each in wrong:
         with pytest.raises(DataError, match=r"the encoder takes .* got \(") as caught:
@@ -135,9 +200,69 @@ def test_refuses_input_of_another_shape_with_a_sentence(kind):
         assert str(tuple(each.shape)) in str(caught.value)
 
 
-@pytest.mark.parametrize("argument", ["channels", "dimension", "inputs", "size", "width"])
+@pytest.mark.parametrize("argument", ["channels", "depth", "dimension", "inputs", "size", "width"])
 def test_refuses_sizes_of_nothing(kind, argument):
     if argument in parameters(kind):
         needed = {"inputs": 12} if "inputs" in parameters(kind) else {}
         with pytest.raises(SettingError, match=r"got .*0"):
             kind(**{**needed, argument: 0})
+
+
+def test_is_written_down_and_built_again(kind):
+    encoder = built(kind)
+    with torch.device("meta") if kind.__name__ in STAGED else nullcontext():
+        again = build(json.loads(json.dumps(describe(encoder))), room="encoders")
+    shapes = {name: each.shape for name, each in encoder.state_dict().items()}
+    assert {name: each.shape for name, each in again.state_dict().items()} == shapes
+    assert again.dimension == encoder.dimension
+
+
+# --- networks with named stages -------------------------------------------------------------------
+
+
+@pytest.fixture(params=STAGED)
+def staged(request):
+    if request.param in PACKAGES:
+        pytest.importorskip(PACKAGES[request.param])
+    return getattr(encoders, request.param)
+
+
+def test_stages_hold_every_parameter_once_and_in_order(staged):
+    encoder = built(staged)
+    modules = [module for modules in encoder.stages().values() for module in modules]
+    listed = [id(each) for module in modules for each in module.parameters()]
+    assert listed == [id(each) for each in encoder.parameters()]
+    assert list(encoder.stages()) == [*encoder.map_channels, "embedding"]
+    assert encoder.stages()["embedding"] == [encoder.embedding]
+
+
+def test_maps_are_what_comes_out_of_each_stage_and_the_last_becomes_the_features(staged):
+    encoder = built(staged)
+    items = items_for(encoder)
+    with torch.no_grad():
+        maps, x = encoder.maps(items), items
+        for name, modules in list(encoder.stages().items())[:-1]:
+            for module in modules:
+                x = module(x)
+            assert torch.equal(maps[name], x)
+            assert x.dim() == 4
+            assert x.shape[:2] == (len(items), encoder.map_channels[name])
+        features = encoder.features(items)
+    assert list(maps) == list(encoder.map_channels)
+    assert features.shape == (len(items), encoder.feature_dimension)
+    averaged = x.flatten(2).mean(2)
+    torch.testing.assert_close(features, x.flatten(1) if staged is encoders.Conv4 else averaged)
+
+
+def test_maps_refuse_what_features_refuse(staged):
+    encoder = built(staged)
+    with pytest.raises(DataError, match="the encoder takes"):
+        encoder.maps(items_for(encoder)[0])
+
+
+@pytest.mark.parametrize("of_features", [True, False])
+def test_there_is_no_embedding_layer_unless_a_dimension_asks_for_one(staged, of_features):
+    features = built(staged).feature_dimension
+    encoder = shape_of(staged, {**arguments_of(staged), "dimension": features if of_features else 5})
+    count = sum(each.numel() for each in encoder.embedding.parameters())
+    assert count == (0 if of_features else features * 5 + 5)

@@ -1,12 +1,10 @@
-"""ResNet-18: the published size, the shapes on the way, the block by hand."""
+"""ResNet-18, -34 and -50: the published sizes, and the shapes on the way. The blocks have their own test."""
 
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import nn
 
-from samekind.encoders import ResNet18
-from samekind.encoders.resnet import Block
+from samekind.encoders import ResNet18, ResNet34, ResNet50
 from samekind.errors import SettingError
 
 
@@ -14,9 +12,50 @@ def size_of(module):
     return sum(each.numel() for each in module.parameters())
 
 
-def test_has_the_published_number_of_parameters():
-    # 11,689,512 with the classifier of 1000 classes, which has 512 * 1000 + 1000.
-    assert size_of(ResNet18(stem="imagenet")) == 11_689_512 - 513_000
+@pytest.mark.parametrize(
+    ("kind", "published", "classifier"),
+    [  # of 1000 classes: 512 (or 2048) * 1000 + 1000
+        (ResNet18, 11_689_512, 513_000),
+        (ResNet34, 21_797_672, 513_000),
+        (ResNet50, 25_557_032, 2_049_000),
+    ],
+)
+def test_has_the_published_number_of_parameters(kind, published, classifier):
+    with torch.device("meta"):
+        assert size_of(kind(stem="imagenet")) == published - classifier
+
+
+@pytest.mark.parametrize(("kind", "widest"), [(ResNet18, 512), (ResNet34, 512), (ResNet50, 2048)])
+def test_maps_of_224_pixels(kind, widest):
+    with torch.device("meta"):
+        maps = kind(stem="imagenet").maps(torch.empty(2, 3, 224, 224))
+    assert list(maps) == ["stem", "layer1", "layer2", "layer3", "layer4"]
+    assert [tuple(each.shape[1:]) for each in maps.values()] == [
+        (64, 56, 56),
+        (widest // 8, 56, 56),
+        (widest // 4, 28, 28),
+        (widest // 2, 14, 14),
+        (widest, 7, 7),
+    ]
+
+
+def test_layers_have_the_names_of_published_weights():
+    with torch.device("meta"):
+        names = set(ResNet50().state_dict())
+    assert {
+        "conv1.weight",
+        "bn1.running_mean",
+        "layer1.0.downsample.1.bias",
+        "layer4.2.conv3.weight",
+    } <= names
+
+
+def test_the_stem_for_84_pixels_halves_them():
+    with torch.device("meta"):
+        encoder = ResNet18(stem="miniimagenet")
+        maps = encoder.maps(torch.empty(2, 3, 84, 84))
+    assert encoder.conv1.weight.shape == (64, 3, 5, 5)
+    assert [each.shape[-1] for each in maps.values()] == [41, 41, 21, 11, 6]
 
 
 def test_the_small_stem_differs_by_its_kernel_alone():
@@ -55,20 +94,6 @@ def test_takes_images_that_are_not_square():
         assert ResNet18(dimension=5).eval()(torch.rand(1, 3, 16, 24)).shape == (1, 5)
 
 
-@pytest.mark.parametrize(("outputs", "stride"), [(4, 1), (6, 2)])
-def test_a_block_adds_its_shortcut_before_the_last_relu(outputs, stride):
-    torch.manual_seed(0)
-    block, x = Block(4, outputs, stride=stride).eval(), torch.randn(2, 4, 6, 6)
-    # Fresh batch normalisation in evaluation mode divides by sqrt(1 + epsilon) and does no more.
-    scale = (1 + block.bn1.eps) ** -0.5
-    inner = F.relu(F.conv2d(x, block.conv1.weight, stride=stride, padding=1) * scale)
-    inner = F.conv2d(inner, block.conv2.weight, padding=1) * scale
-    shortcut = x
-    if stride == 2:
-        shortcut = F.conv2d(x, block.downsample[0].weight, stride=stride) * scale
-    torch.testing.assert_close(block(x), F.relu(inner + shortcut))
-
-
 def test_convolutions_start_with_the_variance_of_the_paper():
     torch.manual_seed(0)
     for module in ResNet18().modules():
@@ -78,5 +103,5 @@ def test_convolutions_start_with_the_variance_of_the_paper():
 
 
 def test_refuses_another_stem():
-    with pytest.raises(SettingError, match='"cifar" or "imagenet"; got "mnist"'):
+    with pytest.raises(SettingError, match='"cifar", "imagenet" or "miniimagenet"; got "mnist"'):
         ResNet18(stem="mnist")

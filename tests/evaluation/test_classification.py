@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from sklearn.metrics import f1_score
 from torch import nn
 
 from samekind.data import clusters
@@ -41,13 +42,52 @@ def by_hand(space, head):
 def test_the_accuracy_of_the_similarity_alone():
     space = a_space()
     rows = classification(space, ITEMS, ITEMS.inputs, name="seen")
-    assert rows == [Row("classification", "seen", "accuracy", "similarity", by_hand(space, "similarity"))]
+    accuracy = Row("classification", "seen", "accuracy", "similarity", by_hand(space, "similarity"))
+    assert [row[:4] for row in rows] == [accuracy[:4], ("classification", "seen", "macro F1", "similarity")]
+    assert rows[0].value == accuracy.value
     assert 0.5 < rows[0].value < 1
+
+
+@pytest.mark.parametrize("head", ["similarity", "auxiliary", "fused"])
+def test_f1_and_calibration_error_against_the_plain_way(head):
+    space = a_space(auxiliary=an_auxiliary())
+    rows = classification(space, ITEMS, ITEMS.inputs, name="seen", measures="all")
+    found = {row.measure: row.value for row in rows if row.kind == head}
+    assert list(found) == ["accuracy", "macro F1", "ECE"]
+    with torch.no_grad():
+        answer = space.classify(ITEMS.inputs, head=head)
+    truth = [ITEMS.classes[label] for label in ITEMS.labels]
+    assert found["macro F1"] == pytest.approx(f1_score(truth, answer.classes, average="macro"))
+    gap = 0.0
+    confidence = answer.probabilities.amax(1).tolist()
+    for low in range(15):
+        inside = [i for i, each in enumerate(confidence) if low / 15 < each <= (low + 1) / 15]
+        gap += abs(sum((answer.classes[i] == truth[i]) - confidence[i] for i in inside))
+    assert found["ECE"] == pytest.approx(gap / len(ITEMS), abs=1e-6)
+
+
+def test_intervals_are_over_items_and_fixed_by_the_seed():
+    rows = classification(a_space(), ITEMS, ITEMS.inputs, name="seen", seed=3)
+    assert rows == classification(a_space(), ITEMS, ITEMS.inputs, name="seen", seed=3)
+    assert rows != classification(a_space(), ITEMS, ITEMS.inputs, name="seen", seed=4)
+    for row in rows:
+        assert 0 <= row.low < row.value < row.high <= 1
+        assert row.unit == "items"
+
+
+def test_no_mistake_is_no_certainty():
+    """24 of 24 right: the rule of three, and no interval where there is no such rule."""
+    sure = clusters(classes=4, items=6, dimension=3, spread=0.0)
+    accuracy, f1 = classification(a_space(), sure, sure.inputs, name="seen")
+    assert (accuracy.value, f1.value) == (1, 1)
+    assert 0.8 < accuracy.low < 0.9
+    assert (f1.low, f1.high, f1.unit) == (None, None, "")
 
 
 def test_every_head_that_was_trained_with_the_classes_has_its_row():
     space = a_space(auxiliary=an_auxiliary())
     rows = classification(space, ITEMS, ITEMS.inputs, name="seen")
+    rows = [row for row in rows if row.measure == "accuracy"]
     assert [row.kind for row in rows] == ["similarity", "auxiliary", "fused"]
     for row in rows:
         assert row.value == by_hand(space, row.kind)
@@ -59,7 +99,7 @@ def test_a_head_that_does_not_fit_any_more_has_none():
     assert heads(space) == ["similarity", "auxiliary", "fused"]
     space.enroll("new", torch.ones(1, 3))
     assert heads(space) == ["similarity"]
-    assert [row.kind for row in classification(space, ITEMS, ITEMS.inputs, name="seen")] == ["similarity"]
+    assert {row.kind for row in classification(space, ITEMS, ITEMS.inputs, name="seen")} == {"similarity"}
 
 
 def test_there_are_no_rows_where_the_classes_are_unknown():
@@ -76,7 +116,7 @@ def test_classes_without_items_need_not_be_known():
     """A part of a data set keeps the names of all its classes."""
     some = ITEMS.take((ITEMS.labels < 3).nonzero().flatten())
     assert some.classes == ITEMS.classes
-    assert len(classification(a_space(classes=("0", "1", "2")), some, some.inputs, name="seen")) == 1
+    assert len(classification(a_space(classes=("0", "1", "2")), some, some.inputs, name="seen")) == 2
 
 
 def test_a_class_the_items_do_not_have_is_a_wrong_answer():
@@ -106,4 +146,5 @@ def test_the_rows_do_not_depend_on_the_order_of_the_items(count):
     order = torch.randperm(len(ITEMS), generator=torch.Generator().manual_seed(count))
     shuffled = ITEMS.take(order)
     expected = classification(a_space(), ITEMS, ITEMS.inputs, name="seen")
-    assert classification(a_space(), shuffled, shuffled.inputs, name="seen") == expected
+    found = classification(a_space(), shuffled, shuffled.inputs, name="seen")
+    assert [row.value for row in found] == pytest.approx([row.value for row in expected])

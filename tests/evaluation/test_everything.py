@@ -7,7 +7,16 @@ from torch import nn
 from samekind.data import clusters
 from samekind.encoders import MLP
 from samekind.errors import DataError
-from samekind.evaluation import classification, clustering, evaluate, few_shot, retrieval, verification
+from samekind.evaluation import (
+    claims,
+    classification,
+    clustering,
+    evaluate,
+    few_shot,
+    open_set,
+    retrieval,
+    verification,
+)
 from samekind.inference import embed, settle
 from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import Cosine, Dot, PairsNetwork
@@ -28,16 +37,22 @@ def a_space():
     return space
 
 
-def test_the_rows_are_those_of_the_protocols():
+@pytest.mark.parametrize("measures", ["main", "all"])
+def test_the_rows_are_those_of_the_protocols(measures):
     space, expected = a_space(), []
+    how = {"measures": measures, "seed": 7}
     for name, items in {"seen": SEEN, "unseen": UNSEEN}.items():
         z = embed(space, items.inputs)
-        expected += classification(space, items, z, name=name)
-        expected += verification(space, items, z, name=name)
-        expected += retrieval(space, items, z, name=name)
-        expected += few_shot(space, items, z, name=name, tasks=3, seed=7)
-        expected += clustering(items, z, name=name, seed=7)
-    assert evaluate(space, {"seen": SEEN, "unseen": UNSEEN}, tasks=3, seed=7) == expected
+        expected += classification(space, items, z, name=name, **how)
+        expected += claims(space, items, z, name=name, **how) if measures == "all" else []
+        expected += verification(space, items, z, name=name, **how)
+        expected += retrieval(space, items, z, name=name, **how)
+        expected += few_shot(space, items, z, name=name, tasks=3, way=2, shots=(2,), seed=7)
+        expected += clustering(space, items, z, name=name, **how)
+    both = (SEEN, embed(space, SEEN.inputs), UNSEEN, embed(space, UNSEEN.inputs))
+    expected += open_set(space, *both, name="seen, unseen", seed=7)
+    sets = {"seen": SEEN, "unseen": UNSEEN}
+    assert evaluate(space, sets, tasks=3, way=2, shots=(2,), **how) == expected
 
 
 def test_what_cannot_be_asked_has_no_row():
@@ -46,6 +61,25 @@ def test_what_cannot_be_asked_has_no_row():
     everything = {"classification", "verification", "retrieval", "few-shot", "clustering"}
     assert {question for items, question in asked if items == "seen"} == everything
     assert {question for items, question in asked if items == "unseen"} == everything - {"classification"}
+    assert {question for items, question in asked if items == "seen, unseen"} == {"open set"}
+
+
+def test_all_measures_are_the_main_ones_and_more():
+    sets = {"seen": SEEN, "unseen": UNSEEN}
+    main, every = evaluate(a_space(), sets, tasks=2), evaluate(a_space(), sets, tasks=2, measures="all")
+    assert set(main) < set(every)
+    assert {"minDCF at 1%", "MAP@R", "macro F1"} <= {row.measure for row in main}
+    assert {"Cllr", "FAR at threshold", "R-precision", "ECE", "AMI", "F1"} <= {row.measure for row in every}
+
+
+def test_every_row_has_an_interval_and_says_of_what_unless_all_draws_are_alike():
+    for row in evaluate(a_space(), {"seen": SEEN, "unseen": UNSEEN}, tasks=10, measures="all"):
+        if row.low is None:
+            assert row.value in (0, 1)
+            assert row.unit == ""
+        else:
+            assert row.low <= row.value <= row.high
+            assert row.unit in ("items", "classes", "queries", "episodes")
 
 
 def test_every_item_is_embedded_once():

@@ -1,12 +1,15 @@
 """Recall at k against a loop over queries."""
 
+import importlib
+
 import pytest
 import torch
 from torch import nn
 
 from samekind import similarities
-from samekind.data import clusters
-from samekind.evaluation import retrieval
+from samekind.data import Items, clusters
+from samekind.errors import DataError
+from samekind.evaluation import query_gallery, retrieval
 from samekind.prototypes import SupportMeans
 from samekind.space import MetricSpace
 
@@ -43,9 +46,9 @@ def test_agrees_with_a_loop_for_each_kind_of_score(name):
     space = a_space(name)
     rows = retrieval(space, ITEMS, ITEMS.inputs, name="unseen", ks=(1, 3))
     assert [(row.measure, row.kind) for row in rows] == [
-        (f"Recall@{k}", kind) for kind in space.kinds for k in (1, 3)
+        (measure, kind) for kind in space.kinds for measure in ("Recall@1", "Recall@3", "MAP@R")
     ]
-    for row in rows:
+    for row in (each for each in rows if each.measure != "MAP@R"):
         assert row[:2] == ("retrieval", "unseen")
         assert row.value == by_hand(space, ITEMS, row.kind, int(row.measure.partition("@")[2]))
 
@@ -60,7 +63,7 @@ def test_an_item_is_not_its_own_neighbour():
 def test_k_beyond_the_gallery_is_left_out():
     few = ITEMS.take(torch.tensor([0, 1, 4, 5]))
     rows = retrieval(a_space("Cosine"), few, few.inputs, name="seen")
-    assert [row.measure for row in rows] == ["Recall@1", "Recall@2"]
+    assert [row.measure for row in rows] == ["Recall@1", "Recall@2", "MAP@R"]
     alone = ITEMS.take(torch.tensor([0]))
     assert retrieval(a_space("Cosine"), alone, alone.inputs, name="seen") == []
 
@@ -69,3 +72,85 @@ def test_clear_classes_are_found_at_once():
     items = clusters(classes=3, items=3, dimension=3, spread=0.01)
     space = MetricSpace(nn.Identity(), similarities.Euclidean(), SupportMeans(dimension=3))
     assert {row.value for row in retrieval(space, items, items.inputs, name="seen")} == {1.0}
+
+
+def precisions_by_hand(space, items, kind):
+    """R-precision and MAP@R, query by query, from a list sorted by score."""
+    values = []
+    for query in range(len(items)):
+        others = [i for i in range(len(items)) if i != query]
+        with torch.no_grad():
+            scores = {
+                i: float(space.score(items.inputs[query][None], items.inputs[i][None], kind=kind))
+                for i in others
+            }
+        hits = [
+            bool(items.labels[i] == items.labels[query]) for i in sorted(others, key=lambda i: -scores[i])
+        ]
+        relevant = sum(hits)
+        first = hits[:relevant]
+        average = sum(sum(first[: rank + 1]) / (rank + 1) for rank in range(relevant) if first[rank])
+        values.append((sum(first) / relevant, average / relevant))
+    return [sum(each) / len(each) for each in zip(*values, strict=True)]
+
+
+def test_r_precision_and_map_at_r_agree_with_a_loop():
+    space = a_space("PairsNetwork")
+    rows = retrieval(space, ITEMS, ITEMS.inputs, name="seen", measures="all")
+    for kind in space.kinds:
+        found = {row.measure: row.value for row in rows if row.kind == kind}
+        precision, average = precisions_by_hand(space, ITEMS, kind)
+        assert found["R-precision"] == pytest.approx(precision)
+        assert found["MAP@R"] == pytest.approx(average)
+
+
+def test_intervals_are_over_queries_and_fixed_by_the_seed():
+    space = a_space("Euclidean")
+    rows = retrieval(space, ITEMS, ITEMS.inputs, name="seen", ks=(1,), seed=1)
+    assert all(0 <= row.low < row.value < row.high <= 1 and row.unit == "queries" for row in rows)
+    assert rows == retrieval(space, ITEMS, ITEMS.inputs, name="seen", ks=(1,), seed=1)
+
+
+def test_few_neighbours_at_a_time_are_all_of_them(monkeypatch):
+    space = a_space("Euclidean")
+    whole = retrieval(space, ITEMS, ITEMS.inputs, name="seen", measures="all")
+    monkeypatch.setattr(importlib.import_module("samekind.evaluation.retrieval"), "MOST_NEIGHBOURS", 20)
+    assert retrieval(space, ITEMS, ITEMS.inputs, name="seen", measures="all") == whole
+
+
+def test_queries_against_a_gallery_of_the_same_items_find_themselves():
+    space = MetricSpace(nn.Identity(), similarities.Euclidean(), SupportMeans(dimension=3))
+    rows = query_gallery(space, ITEMS, ITEMS.inputs, ITEMS, ITEMS.inputs, name="seen", ks=(1,))
+    assert {row.value for row in rows if row.measure == "Recall@1" and row.kind == "similarity"} == {1.0}
+
+
+def test_classes_are_matched_by_name():
+    """The gallery counts its classes the other way round, and has one nobody asks about."""
+    gallery = ITEMS.only(list(reversed(ITEMS.classes)))
+    queries = ITEMS.only([ITEMS.classes[2], ITEMS.classes[0]])
+    space = MetricSpace(nn.Identity(), similarities.Euclidean(), SupportMeans(dimension=3))
+    rows = query_gallery(space, queries, queries.inputs, gallery, gallery.inputs, name="seen", ks=(1,))
+    assert rows[0].value == 1
+
+
+@pytest.mark.parametrize("ignore", ["domain", "group"])
+def test_what_shares_class_and_camera_with_the_query_is_passed_over(ignore):
+    labels, cameras = torch.tensor([0, 0, 0, 1]), torch.tensor([0, 0, 1, 0])
+    places = torch.tensor([[0.0], [0.1], [5.0], [1.0]])
+    beside = {"domains" if ignore == "domain" else "groups": cameras}
+    items = Items(places, labels, ("a", "b"), "people", **beside)
+    query = items.take(torch.tensor([0]))
+    space = MetricSpace(nn.Identity(), similarities.Euclidean(), SupportMeans(dimension=1))
+    both = (space, query, query.inputs, items, items.inputs)
+    seen = query_gallery(*both, name="x", ks=(1, 2), measures="all", ignore=ignore)
+    found = {row.measure: row.value for row in seen if row.kind == "similarity"}
+    # Left are b at 1 and a, before another camera, at 5: one to be found, in the second place.
+    assert found == {"Recall@1": 0, "Recall@2": 1, "MAP@R": 0, "R-precision": 0}
+    whole = query_gallery(*both, name="x", ks=(1,))
+    assert whole[0].value == 1
+
+
+def test_passing_over_needs_domains():
+    space = a_space("Cosine")
+    with pytest.raises(DataError, match="each needs a domain"):
+        query_gallery(space, ITEMS, ITEMS.inputs, ITEMS, ITEMS.inputs, name="x", ignore="domain")

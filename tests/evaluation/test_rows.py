@@ -1,10 +1,14 @@
 """One line of an evaluation."""
 
-from samekind.evaluation import Row
+import doctest
+
+import pytest
+
+from samekind.evaluation import Row, is_share, lower_is_better, rows
 
 
 def test_a_row_says_what_was_asked_of_which_items_by_which_score():
-    row = Row("few-shot", "unseen", "5-way 1-shot", "cosine", 0.5, 0.4, 0.6)
+    row = Row("few-shot", "unseen", "5-way 1-shot", "cosine", 0.5, 0.4, 0.6, "episodes", "selected on test")
     assert row._asdict() == {
         "question": "few-shot",
         "items": "unseen",
@@ -13,8 +17,41 @@ def test_a_row_says_what_was_asked_of_which_items_by_which_score():
         "value": 0.5,
         "low": 0.4,
         "high": 0.6,
+        "unit": "episodes",
+        "note": "selected on test",
     }
 
 
-def test_an_interval_is_there_only_where_the_protocol_has_one():
-    assert Row("clustering", "seen", "NMI", "embedding", 1.0)[5:] == (None, None)
+def test_an_interval_and_a_note_are_there_only_where_the_protocol_has_one():
+    assert Row("clustering", "seen", "NMI", "embedding", 1.0)[5:] == (None, None, "", "")
+
+
+def test_the_note_is_part_of_what_is_shown():
+    row = Row("clustering", "seen", "NMI", "embedding", 1.0)
+    assert row.about == "seen"
+    assert row._replace(note="selected on test").about == "seen, selected on test"
+
+
+@pytest.mark.parametrize(
+    ("measure", "lower", "share"),
+    [
+        ("EER", True, True),
+        ("FAR at threshold", True, True),
+        ("false alarms at threshold", True, True),
+        ("ECE", True, True),
+        ("minDCF at 1%", True, False),
+        ("Cllr", True, False),
+        ("NMI", False, False),
+        ("AMI", False, False),
+        ("F1", False, True),
+        ("DIR at 1% FAR", False, True),
+        ("accuracy at threshold", False, True),
+        ("Recall@1", False, True),
+    ],
+)
+def test_which_way_is_better_and_how_it_is_written(measure, lower, share):
+    assert (lower_is_better(measure), is_share(measure)) == (lower, share)
+
+
+def test_doctests():
+    assert doctest.testmod(rows).failed == 0

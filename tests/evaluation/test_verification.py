@@ -46,16 +46,30 @@ def equal_error_by_hand(scores):
     return nearest[1]
 
 
+def area_by_hand(scores):
+    return roc_auc_score(SAME, scores)
+
+
+def cost_by_hand(scores):
+    """The least cost at a prior of 0.01, what saying nothing costs being 1."""
+    costs = [1.0]
+    for threshold in scores:
+        accepts = sum(s >= threshold for s, same in zip(scores, SAME, strict=True) if not same)
+        rejects = sum(s < threshold for s, same in zip(scores, SAME, strict=True) if same)
+        costs.append(rejects / SAME.count(True) + 99 * accepts / SAME.count(False))
+    return min(costs)
+
+
 @pytest.mark.parametrize("name", similarities.SIMILARITIES)
 def test_agrees_with_a_count_for_each_kind_of_score(name):
     space = a_space(name)
     rows = verification(space, ITEMS, ITEMS.inputs, name="unseen")
     assert [(row.measure, row.kind) for row in rows] == [
-        (measure, kind) for kind in space.kinds for measure in ("EER", "AUC")
+        (measure, kind) for kind in space.kinds for measure in ("EER", "AUC", "minDCF at 1%")
     ]
+    by_hand = {"EER": equal_error_by_hand, "AUC": area_by_hand, "minDCF at 1%": cost_by_hand}
     for row in rows:
-        scores = scores_by_hand(space, row.kind)
-        expected = equal_error_by_hand(scores) if row.measure == "EER" else roc_auc_score(SAME, scores)
+        expected = by_hand[row.measure](scores_by_hand(space, row.kind))
         assert row[:2] == ("verification", "unseen")
         assert row.value == pytest.approx(expected)
 
@@ -66,11 +80,37 @@ def test_a_kind_with_a_decision_has_its_accuracy():
     threshold = sorted(scores)[len(scores) // 2]
     space.decisions["cosine"] = Decision("cosine", threshold - 1e-6, "eer", "others", 0.0, 0.0)
     rows = verification(space, ITEMS, ITEMS.inputs, name="seen")
-    assert [(row.measure, row.kind) for row in rows if row.measure not in ("EER", "AUC")] == [
+    assert [(row.measure, row.kind) for row in rows if "threshold" in row.measure] == [
         ("accuracy at threshold", "cosine")
     ]
     right = sum((score >= threshold) == same for score, same in zip(scores, SAME, strict=True))
     assert rows[-1].value == pytest.approx(right / len(PAIRS))
+
+
+def test_intervals_are_over_classes_and_fixed_by_the_seed():
+    rows = verification(a_space("Euclidean"), ITEMS, ITEMS.inputs, name="seen", seed=1)
+    assert rows == verification(a_space("Euclidean"), ITEMS, ITEMS.inputs, name="seen", seed=1)
+    assert rows != verification(a_space("Euclidean"), ITEMS, ITEMS.inputs, name="seen", seed=2)
+    assert all(row.low <= row.value <= row.high and row.unit == "classes" for row in rows)
+
+
+def test_two_classes_are_too_few_for_an_interval():
+    rows = verification(a_space("Euclidean"), ITEMS.only(["0", "1"]), ITEMS.inputs[:8], name="seen")
+    assert len(rows) == 6
+    assert all((row.low, row.high, row.unit) == (None, None, "") for row in rows)
+
+
+def test_more_pairs_than_are_stored_have_the_same_rates():
+    space = a_space("Euclidean")
+    space.decisions["cosine"] = Decision("cosine", 0.5, "eer", "others", 0.0, 0.0)
+    stored = verification(space, ITEMS, ITEMS.inputs, name="seen", measures="all")
+    walked = verification(space, ITEMS, ITEMS.inputs, name="seen", measures="all", most_stored=10)
+    assert [row[:4] for row in walked] == [row[:4] for row in stored]
+    # Of so few pairs the random part is all of them.
+    assert [row.value for row in walked] == pytest.approx([row.value for row in stored])
+    assert [row.note for row in walked] == [
+        "of 120 pairs" if "minDCF" in row.measure else "" for row in walked
+    ]
 
 
 def test_items_of_one_class_cannot_be_verified():

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from samekind.data import ImageReader, VectorReader, write_image
+from samekind.data import ImageReader, Stored, VectorReader, write_image
 from samekind.encoders import MLP
 from samekind.errors import DataError, SpaceError
 from samekind.inference import asking, device_of, embed, embed_files
@@ -88,6 +88,35 @@ def test_pictures_are_read_as_the_space_says(tmp_path):
     z = embed_files(space, [tmp_path / "2.png", str(tmp_path / "0.png"), tmp_path / "1.png"], batch=2)
     torch.testing.assert_close(z, images[[2, 0, 1]].flatten(1))
     assert [size for size, *_ in space.encoder.noted] == [2, 1]
+
+
+def test_bytes_are_numbers_from_0_to_1_and_other_types_stay():
+    pixels = torch.randint(256, (5, 1, 2, 2), generator=torch.Generator().manual_seed(0)).to(torch.uint8)
+    space = a_space(Batches())
+    assert torch.equal(embed(space, pixels, batch=2), pixels.flatten(1).float() / 255)
+    assert torch.equal(embed(space, pixels.float()), pixels.flatten(1).float())
+
+
+@pytest.mark.parametrize("batch", [1, 2, 512])
+def test_stored_pictures_are_embedded_batch_by_batch(tmp_path, batch):
+    pixels = torch.randint(256, (5, 1, 2, 2), generator=torch.Generator().manual_seed(0)).to(torch.uint8)
+    for index, image in enumerate(pixels):
+        write_image(tmp_path / f"{index}.png", image.float() / 255)
+    stored = Stored([tmp_path / f"{index}.png" for index in range(5)], ImageReader(height=2, width=2))
+    space = a_space(Batches())
+    assert torch.equal(embed(space, stored, batch=batch), embed(space, pixels))
+    assert max(size for size, *_ in space.encoder.noted[: -(-5 // batch)]) <= batch
+    assert embed(space, stored.take(slice(0, 0))).shape == (0, 4)
+
+
+def test_arrays_beside_pictures_are_read_too(tmp_path):
+    image = torch.tensor([[[0.0, 0.2], [0.4, 1.0]]])
+    write_image(tmp_path / "a.png", image)
+    np.save(tmp_path / "b.npy", image.numpy())
+    space = a_space(Batches(), reader=ImageReader(height=2, width=2))
+    torch.testing.assert_close(
+        embed_files(space, [tmp_path / "b.npy", tmp_path / "a.png"]), image.flatten().expand(2, 4)
+    )
 
 
 def test_vectors_are_read_as_the_space_says(tmp_path):

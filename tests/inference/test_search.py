@@ -1,5 +1,7 @@
 """The nearest of a gallery against a full sort."""
 
+import importlib
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -134,3 +136,49 @@ def test_more_than_there_is_or_less_than_one_is_refused(k, same_items, available
 def test_nothing_can_be_found_in_an_empty_gallery():
     with pytest.raises(SpaceError, match="there are 0 to be found"):
         search(a_space(Dot()), whole_numbers(1, 3), torch.empty(0, 3), k=1)
+
+
+@pytest.mark.parametrize("listed", [0, 10**6])
+@pytest.mark.parametrize("memory_budget", [1, 12, 60, 10**6])
+@pytest.mark.parametrize("seed", range(3))
+def test_those_with_the_query_s_mark_are_passed_over(monkeypatch, seed, memory_budget, listed):
+    """Few of them are listed, of many a mask is made: the same is found."""
+    monkeypatch.setattr(importlib.import_module("samekind.inference.search"), "MOST_LISTED", listed)
+    space, generator = a_space(Dot()), torch.Generator().manual_seed(seed)
+    queries, gallery = whole_numbers(4, 3, seed=seed), whole_numbers(9, 3, seed=seed + 1)
+    marks = torch.randint(5, (4,), generator=generator), torch.arange(9) % 4
+    found = search(space, queries, gallery, k=6, apart=marks, memory_budget=memory_budget)
+    for query in range(4):
+        allowed = (marks[1] != marks[0][query]).nonzero().flatten()
+        scores, indices = by_hand(space, queries[query : query + 1], gallery[allowed], 6)
+        assert torch.equal(found.scores[query], scores[0])
+        assert torch.equal(found.indices[query], allowed[indices[0]])
+
+
+def test_no_more_can_be_found_than_the_marks_leave():
+    z, marks = whole_numbers(5, 3), torch.tensor([0, 0, 0, 1, 2])
+    with pytest.raises(SpaceError, match="asked for the 3 nearest, but there are 2 to be found"):
+        search(a_space(Dot()), z, z, k=3, apart=(marks, marks))
+    assert search(a_space(Dot()), z, z, k=5, apart=(marks + 3, marks)).indices.shape == (5, 5)
+    with pytest.raises(
+        SpaceError, match=r"marks \(5,\) of queries and \(5,\) of a gallery, got \(4,\) and \(5,\)"
+    ):
+        search(a_space(Dot()), z, z, k=1, apart=(marks[:4], marks))
+    with pytest.raises(SpaceError, match="give it or apart, not both"):
+        search(a_space(Dot()), z, z, k=1, same_items=True, apart=(marks, marks))
+
+
+def test_more_queries_than_meet_the_gallery_together(monkeypatch):
+    space, z = a_space(Dot()), whole_numbers(23, 3)
+    whole = search(space, z, z, k=9, same_items=True)
+    monkeypatch.setattr(importlib.import_module("samekind.inference.search"), "STRIP", 4)
+    parts = search(space, z, z, k=9, same_items=True)
+    assert torch.equal(whole.scores, parts.scores)
+    assert torch.equal(whole.indices, parts.indices)
+
+
+def test_a_score_that_is_not_a_number_is_an_error_not_a_neighbour():
+    z = whole_numbers(4, 3)
+    z[2, 0] = torch.nan
+    with pytest.raises(SpaceError, match="not a number"):
+        search(a_space(Dot()), z, z, k=1)

@@ -6,7 +6,7 @@ import torch
 from samekind import prototypes
 from samekind.data import Items, clusters
 from samekind.encoders import MLP
-from samekind.inference import all_trials, embed, fit_decision, settle
+from samekind.inference import all_trials, divided, embed, fit_decision, fit_open_set, settle
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, Dot, PairsNetwork
 from samekind.space import MetricSpace
@@ -71,6 +71,24 @@ def test_only_the_kinds_the_space_has_get_one_and_old_ones_are_replaced():
     settle(space, KNOWN, TRIALS, point="far=0")
     assert space.decisions["similarity"].point == "far=0"
     assert space.decisions["similarity"].false_accepts == 0
+
+
+def test_classes_the_space_does_not_know_give_a_threshold_for_none_of_these():
+    space = a_space()
+    settle(space, KNOWN, TRIALS, point="far=0.1")
+    inside, outside = divided(space, TRIALS)
+    assert (len(inside), len(outside)) == (15, 5)
+    assert space.open_set == fit_open_set(space, inside, outside, point="far=0.1")
+
+
+def test_where_all_or_none_are_known_there_is_no_such_threshold():
+    space = a_space()
+    settle(space, KNOWN, TRIALS)
+    settle(space, KNOWN, TRIALS.only(["0", "1", "2"]))
+    assert space.open_set is None
+    trained = a_space("LearnedProxies")
+    settle(trained, KNOWN, TRIALS)
+    assert trained.open_set is None
 
 
 def test_the_mode_is_kept_and_dropout_plays_no_part():

@@ -13,6 +13,8 @@ import torch
 
 from samekind import measures
 
+DRAWN = torch.randn(4, 8, 8, generator=torch.Generator().manual_seed(0), dtype=torch.double)
+
 ITEMS = {
     "scores": torch.tensor([0.9, 0.8, 0.4, 0.7, 0.3, 0.2, 0.1, 0.4]),
     "same": torch.tensor([True, True, True, False, False, False, False, False]),
@@ -22,12 +24,56 @@ ITEMS = {
     "assigned": torch.tensor([5, 5, 5, 3, 3, 4, 4, 4]),
     "truth": torch.tensor([0, 1, 2, 0, 0, 1, 2, 2]),
     "values": torch.tensor([0.5, 0.25, 0.75, 0.5, 1.0, 0.0, 0.25, 0.125]),
-    "first": torch.tensor([0.5, 0.25, 0.75, 0.5, 1.0, 0.0, 0.25, 0.125]),
-    "second": torch.tensor([0.5, 0.5, 0.25, 0.125, 1.0, 0.0, 0.5, 0.25]),
+    # Values of two systems, or the classes of the two sides of a trial: equal where ``same`` is true.
+    "first": torch.tensor([0.0, 1.0, 2.0, 0.0, 0.0, 1.0, 0.0, 1.0]),
+    "second": torch.tensor([0.0, 1.0, 2.0, 1.0, 2.0, 2.0, 1.0, 2.0]),
+    "others": torch.tensor([0.5, 0.5, 0.25, 0.125, 1.0, 0.0, 0.5, 0.25]),
+    "features": DRAWN[0, :, :3],
+    "old": DRAWN[0, :, :3],
+    "new": 1.1 * DRAWN[0, :, :3] + 0.1 * DRAWN[1, :, :3],
+    "motions": 1 + 0.1 * DRAWN[2, :, :3],
+    "one": DRAWN[2, :, 0].exp(),
+    "other": DRAWN[2, :, 1].exp(),
+    "newness": DRAWN[2, :, 2],
+    "is_new": torch.tensor([True, False, True, False, False, False, True, True]),
+    "kernel": DRAWN[3],
+    "in_first": torch.tensor([True, False, True, False, False, False, True, True]),
+    "distances": DRAWN[3].abs(),
+    "relevant": torch.tensor([3, 3, 2, 3, 0, 3, 5, 5]),  # as many as there are in neighbours
+    "systems": DRAWN[1, :, :3],
+    "logits": DRAWN[1, :, 3],
+    "cosines": DRAWN[1, :, 4].tanh(),
+    "first_cohort": DRAWN[1],
+    "second_cohort": DRAWN[2],
+    "class_scores": DRAWN[3, :, :6],
+    "probabilities": DRAWN[3, :, :3].softmax(1),
 }
-SETTINGS = {"threshold": 0.4, "false_accepts": 0.4, "classes": 3}
+#: Tables of every item against every item: what happens to the rows happens to the columns.
+SQUARE = {"kernel", "distances"}
+PROTOTYPES = {"old_prototypes": DRAWN[1, :3, None, :3], "new_prototypes": DRAWN[1, 3:6, None, :3]}
+SETTINGS = {"proper": "below 1", **PROTOTYPES, "threshold": 0.4, "false_accepts": 0.4, "classes": 3}
 
-MEASURES = [name for name in measures.__all__ if inspect.isfunction(getattr(measures, name))]
+#: A value for each item, which follow the items; where there is nothing to measure it may be NaN.
+OF_EACH_ITEM = {
+    "adjust_prior",
+    "as_norm",
+    "fused_score",
+    "majority_vote",
+    "relevant_counts",
+    "retrieval_values",
+    "s_norm",
+}
+SETTINGS |= {"before": torch.tensor([1, 2, 3]), "after": torch.tensor([2, 2, 1])}
+#: Of two counts, or of other measures, and no items at all.
+OF_COUNTS = {"proportion_interval", "retrieval_means"}
+#: Of prices alone, and of trials that are walked, not given.
+OF_COUNTS |= {"bayes_threshold", "streamed"}
+#: One of several settings that could be given instead.
+CHOSEN = {"false_accepts"}
+SETTINGS |= {"top": 3}
+MEASURES = [
+    name for name in measures.__all__ if inspect.isfunction(getattr(measures, name)) and name not in OF_COUNTS
+]
 
 
 @pytest.fixture(params=MEASURES)
@@ -40,8 +86,9 @@ def arguments(measure, change=torch.clone):
     found = {}
     for name, parameter in inspect.signature(measure).parameters.items():
         if name in ITEMS:
-            found[name] = change(ITEMS[name])
-        elif parameter.default is inspect.Parameter.empty:
+            changed = change(ITEMS[name])
+            found[name] = change(changed.T).T if name in SQUARE else changed
+        elif parameter.default is inspect.Parameter.empty or name in CHOSEN:
             found[name] = SETTINGS[name]
     return found
 
@@ -49,11 +96,11 @@ def arguments(measure, change=torch.clone):
 def leaves(result):
     """The tensors and numbers of a result, in order; anything else is not plain and fails."""
     if isinstance(result, dict):
-        assert all(type(key) is int for key in result)
+        assert all(type(key) in (int, str) for key in result)
         return [leaf for value in result.values() for leaf in leaves(value)]
     if isinstance(result, tuple):
         return [leaf for value in result for leaf in leaves(value)]
-    assert isinstance(result, torch.Tensor) or type(result) is float, f"{type(result)} is not plain"
+    assert isinstance(result, torch.Tensor) or type(result) in (float, int), f"{type(result)} is not plain"
     return [result]
 
 
@@ -63,7 +110,7 @@ def test_there_are_measures_to_check():
 
 def test_gives_plain_numbers_and_tensors(measure):
     for leaf in leaves(measure(**arguments(measure))):
-        assert not torch.as_tensor(leaf).isnan().any()
+        assert measure.__name__ == "retrieval_values" or not torch.as_tensor(leaf).isnan().any()
 
 
 def test_leaves_its_inputs_as_they_are(measure):
@@ -81,7 +128,10 @@ def test_refuses_nothing_at_all(measure):
 def test_does_not_care_about_the_order_of_items(measure):
     shuffle = torch.randperm(8, generator=torch.Generator().manual_seed(1))
     shuffled = measure(**arguments(measure, lambda items: items[shuffle]))
-    torch.testing.assert_close(leaves(shuffled), leaves(measure(**arguments(measure))))
+    expected = leaves(measure(**arguments(measure)))
+    if measure.__name__ in OF_EACH_ITEM:
+        expected = [each[shuffle] for each in expected]
+    torch.testing.assert_close(leaves(shuffled), expected, equal_nan=True)
 
 
 def test_does_not_follow_gradients(measure):
@@ -94,7 +144,7 @@ def test_does_not_follow_gradients(measure):
 
 def test_takes_tensors_that_are_not_contiguous(measure):
     spread = measure(**arguments(measure, lambda items: items.repeat_interleave(2, 0)[::2]))
-    torch.testing.assert_close(leaves(spread), leaves(measure(**arguments(measure))))
+    torch.testing.assert_close(leaves(spread), leaves(measure(**arguments(measure))), equal_nan=True)
 
 
 def test_settings_are_keyword_only(measure):

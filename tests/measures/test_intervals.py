@@ -15,6 +15,7 @@ from samekind.measures import (
     intervals,
     normal_interval,
     paired_difference,
+    proportion_interval,
     student_interval,
 )
 
@@ -107,6 +108,38 @@ def test_values_without_a_mean_are_refused(measure):
         measure([1.0, math.nan, math.inf])
     with pytest.raises(ValueError, match=r"of shape \(n,\), at least one, got shape \(2, 2\)"):
         measure(torch.rand(2, 2))
+
+
+# --- shares -----------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 400), st.floats(0, 1), st.sampled_from(["exact", "wilson"]))
+def test_shares_agree_with_scipy(trials, share, form):
+    hits = round(share * trials)
+    known = stats.binomtest(hits, trials).proportion_ci(0.95, method=form)
+    found = proportion_interval(hits, trials, form=form)
+    assert found == pytest.approx((hits / trials, known.low, known.high), abs=1e-9)
+    assert 0 <= found.low <= found.mean <= found.high <= 1
+
+
+@pytest.mark.parametrize("trials", [30, 1000, 10**6])
+def test_the_rule_of_three(trials):
+    """With no hit among n, a share of 3 / n would have shown itself 95 times in 100."""
+    assert (1 - 3 / trials) ** trials == pytest.approx(0.05, rel=0.2)
+    assert proportion_interval(0, trials).high == pytest.approx(-math.log(0.025) / trials, rel=0.07)
+    assert proportion_interval(trials, trials).low == pytest.approx(1 - proportion_interval(0, trials).high)
+
+
+@pytest.mark.parametrize(("hits", "trials"), [(0, 0), (-1, 3), (4, 3)])
+def test_counts_that_are_none_are_refused(hits, trials):
+    with pytest.raises(ValueError, match=f"got {hits} of {trials}"):
+        proportion_interval(hits, trials)
+
+
+def test_an_unknown_form_is_refused():
+    with pytest.raises(ValueError, match='expected the form "exact" or "wilson", got "normal"'):
+        proportion_interval(1, 3, form="normal")
 
 
 def test_examples_in_the_docstrings_hold():

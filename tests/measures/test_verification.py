@@ -7,15 +7,26 @@ import pytest
 import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, roc_auc_score, roc_curve
+from sklearn.metrics import accuracy_score, average_precision_score, roc_auc_score, roc_curve
 
 from samekind.measures import (
     accuracy_at,
     area_under_curve,
+    average_precision,
+    detection_cost,
+    detection_error_tradeoff,
+    equal_error_and_area,
     equal_error_rate,
     error_rates,
+    isotonic_calibration,
+    log_likelihood_ratio_cost,
+    logistic_calibration,
+    minimum_detection_cost,
+    minimum_log_likelihood_ratio_cost,
     rates_at,
+    receiver_operating_characteristic,
     threshold_at,
+    true_accepts_at,
     verification,
 )
 
@@ -166,6 +177,63 @@ def test_swapping_the_roles_changes_nothing_unless_two_thresholds_are_equally_ne
     assert swapped.rate == pytest.approx(equal_error_rate(scores, same).rate)
 
 
+@settings(max_examples=60)
+@given(trials())
+def test_the_interpolated_form_is_where_the_straight_lines_cross(given_trials):
+    """Walked along the curve of scikit-learn, segment by segment."""
+    scores, same = given_trials
+    accepts, accepted, _ = roc_curve(same.numpy(), scores.numpy(), drop_intermediate=False)
+    rejects = 1 - accepted
+    for left in range(len(accepts) - 1):
+        before, after = accepts[left] - rejects[left], accepts[left + 1] - rejects[left + 1]
+        if before <= 0 < after:
+            step = before / (before - after)
+            expected = accepts[left] + step * (accepts[left + 1] - accepts[left])
+    rate, threshold = equal_error_rate(scores, same, form="interpolated")
+    assert rate == pytest.approx(expected)
+    assert scores.min() <= threshold <= scores.max()
+    # Here swapping the roles never changes anything.
+    assert equal_error_rate(-scores, ~same, form="interpolated").rate == pytest.approx(rate)
+
+
+def kaldi_by_hand(scores, same):
+    """The loop of the toolkit."""
+    targets, impostors = sorted(scores[same].tolist()), sorted(scores[~same].tolist())
+    position = 0
+    while position + 1 < len(targets):
+        place = max(len(impostors) - 1 - len(impostors) * position // len(targets), 0)
+        if impostors[place] < targets[position]:
+            break
+        position += 1
+    return position / len(targets), targets[position]
+
+
+@settings(max_examples=60)
+@given(trials())
+def test_the_form_of_kaldi_is_its_loop(given_trials):
+    assert equal_error_rate(*given_trials, form="kaldi") == kaldi_by_hand(*given_trials)
+
+
+def test_all_forms_agree_on_many_trials():
+    scores, same = random_trials(20_000, levels=10_000)
+    scores = scores + 0.25 * same
+    rates = [equal_error_rate(scores, same, form=form).rate for form in ("nearest", "interpolated", "kaldi")]
+    assert max(rates) - min(rates) < 1e-3
+
+
+def test_the_forms_of_scores_apart_and_all_equal():
+    scores, same = INVERTED
+    for form in ("interpolated", "kaldi"):
+        assert equal_error_rate(-scores, same, form=form).rate == 0
+    assert equal_error_rate(scores, same, form="interpolated").rate == 1
+    assert equal_error_rate(torch.full((5,), 0.25), torch.arange(5) < 2, form="interpolated") == (0.5, 0.25)
+
+
+def test_an_unknown_form_is_refused():
+    with pytest.raises(ValueError, match=r"expected the form .* got 'median'"):
+        equal_error_rate(*ANCHOR, form="median")
+
+
 # --- the area under the curve ---------------------------------------------------------------------
 
 
@@ -204,6 +272,33 @@ def test_only_the_order_of_scores_matters(transform, given_trials):
     assert moved.rate == rate
     assert moved.threshold == pytest.approx(transform(torch.tensor(threshold).double()).item())
     assert area_under_curve(transform(scores), same) == area_under_curve(scores, same)
+
+
+@settings(max_examples=30)
+@given(trials())
+def test_both_from_one_sort(given_trials):
+    both = equal_error_rate(*given_trials), area_under_curve(*given_trials)
+    assert equal_error_and_area(*given_trials) == both
+
+
+@settings(max_examples=30)
+@given(trials(), st.integers(2, 4))
+def test_every_trial_several_times_over_changes_nothing(given_trials, times):
+    scores, same = (each.repeat(times) for each in given_trials)
+    for measure in (equal_error_rate, area_under_curve, average_precision):
+        assert measure(scores, same) == pytest.approx(measure(*given_trials))
+
+
+@settings(max_examples=40)
+@given(trials())
+def test_average_precision_is_that_of_scikit_learn(given_trials):
+    scores, same = given_trials
+    expected = average_precision_score(same.numpy(), scores.numpy())
+    assert average_precision(scores, same) == pytest.approx(expected)
+
+
+def test_average_precision_of_scores_that_say_nothing_is_the_share_of_one_class():
+    assert average_precision(torch.zeros(5), torch.arange(5) < 2) == 2 / 5
 
 
 # --- one threshold --------------------------------------------------------------------------------
@@ -274,6 +369,33 @@ def test_where_the_highest_score_accepts_too_many_nothing_is_accepted(dtype):
 def test_a_wanted_rate_is_a_share(wanted):
     with pytest.raises(ValueError, match=f"expected a false-accept rate from 0 to 1, got {wanted}"):
         threshold_at(*ANCHOR, false_accepts=wanted)
+    with pytest.raises(ValueError, match=f"expected a false-reject rate from 0 to 1, got {wanted}"):
+        threshold_at(*ANCHOR, false_rejects=wanted)
+
+
+@settings(max_examples=60)
+@given(trials(), st.integers(0, 12))
+def test_the_strictest_threshold_for_a_rate_of_false_rejects(given_trials, twelfths):
+    scores, same = given_trials
+    wanted = twelfths / 12
+    allowed = [each for each in set(scores.tolist()) if rates_by_hand(scores, same, each)[1] <= wanted]
+    assert threshold_at(scores, same, false_rejects=wanted) == max(allowed)
+
+
+@pytest.mark.parametrize("given_rates", [{}, {"false_accepts": 0.1, "false_rejects": 0.1}])
+def test_a_threshold_is_for_one_of_the_two_rates(given_rates):
+    with pytest.raises(ValueError, match="expected false_accepts or false_rejects, got"):
+        threshold_at(*ANCHOR, **given_rates)
+
+
+@settings(max_examples=40)
+@given(trials(), st.integers(0, 12))
+def test_true_accepts_are_those_at_the_threshold(given_trials, twelfths):
+    scores, same = given_trials
+    wanted = twelfths / 12
+    found = true_accepts_at(scores, same, false_accepts=wanted)
+    possible = [rates_by_hand(scores, same, each) for each in [math.inf, *scores.tolist()]]
+    assert found == pytest.approx(max(1 - missed for accepts, missed in possible if accepts <= wanted))
 
 
 # --- input that cannot be measured, and much of it ------------------------------------------------
@@ -285,6 +407,19 @@ EVERY_MEASURE = [
     lambda scores, same: rates_at(scores, same, 0.5),
     lambda scores, same: accuracy_at(scores, same, 0.5),
     lambda scores, same: threshold_at(scores, same, false_accepts=0.5),
+    lambda scores, same: threshold_at(scores, same, false_rejects=0.5),
+    average_precision,
+    equal_error_and_area,
+    lambda scores, same: equal_error_rate(scores, same, form="kaldi"),
+    lambda scores, same: true_accepts_at(scores, same, false_accepts=0.5),
+    minimum_detection_cost,
+    detection_cost,
+    log_likelihood_ratio_cost,
+    minimum_log_likelihood_ratio_cost,
+    logistic_calibration,
+    isotonic_calibration,
+    receiver_operating_characteristic,
+    detection_error_tradeoff,
 ]
 BROKEN = {
     "expected trials of both kinds, got 2 same and 0 different": ([0.1, 0.2], [True, True]),

@@ -22,7 +22,9 @@ def run_with():
 
     def make(encoder):
         run = triplet((6,))
-        return dataclasses.replace(run, space=dataclasses.replace(run.space, encoder=encoder))
+        return dataclasses.replace(
+            run, space=dataclasses.replace(run.space, encoder=encoder, standardise="none")
+        )
 
     return make
 

@@ -1,6 +1,7 @@
 """What every recipe promises: a run that can be written down, built, trained and used on any kind of item."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -20,7 +21,7 @@ def recipe(request):
 
 
 def test_the_recipes_are_public_and_carried_out_by_fit():
-    assert set(recipes.__all__) == {"RECIPES", "fit", *recipes.RECIPES}
+    assert set(recipes.__all__) == {"RECIPES", "fit", "leave_one_out", *recipes.RECIPES}
 
 
 def test_a_run_knows_the_recipe_it_came_from(recipe):
@@ -59,3 +60,15 @@ def test_a_few_epochs_make_a_difference(recipe, tmp_path, one_thread):
     train(recipe(items.shape).override(small), items, folder=tmp_path, validate=lambda space: {"eer": 0.5})
     lines = Record(tmp_path / "record.jsonl").lines()
     assert lines[-1]["loss"] < 0.9 * lines[0]["loss"]
+
+
+def test_the_scale_of_features_makes_no_difference(recipe, tmp_path, one_thread):
+    """Raw tables train as well as prepared ones: millions beside millionths."""
+    items = clusters(classes=4, items=12, dimension=6, seed=1, spread=0.5)
+    scales = torch.tensor([1e6, 1.0, 1e-6, 1e3, 1e-3, 1.0])
+    raw = replace(items, inputs=items.inputs * scales + scales)
+    run = recipe(items.shape).override(["epochs=3", "batches.size=16", "space.encoder.hidden=[16]"])
+    for name, each in (("plain", items), ("raw", raw)):
+        train(run, each, folder=tmp_path / name, validate=lambda space: {"eer": 0.5})
+    plain, other = (Record(tmp_path / name / "record.jsonl").lines()[-1]["loss"] for name in ("plain", "raw"))
+    assert other == pytest.approx(plain, rel=0.02)

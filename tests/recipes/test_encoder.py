@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from samekind.data import Items
-from samekind.recipes.encoder import encoder_for
+from samekind.recipes.encoder import encoder_for, standardise_for
 from samekind.training import Part, build_space
 
 
@@ -35,3 +35,10 @@ def test_what_is_chosen_takes_such_items(shape, run_with):
     space = build_space(run_with(encoder_for(shape, dimension=7)), items).eval()
     with torch.no_grad():
         assert space.embed(items.inputs).shape == (2, 7)
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"), [((6,), "features"), ((4, 5), "none"), ((1, 8, 8), "none"), ((3, 64, 64), "none")]
+)
+def test_vectors_are_standardised_and_nothing_else(shape, expected):
+    assert standardise_for(shape) == expected

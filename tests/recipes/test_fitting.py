@@ -66,7 +66,7 @@ def test_what_is_kept_for_testing_is_not_looked_at(sets, tmp_path):
     assert all(torch.equal(fair[name], blind[name]) for name in fair)
 
 
-@pytest.mark.parametrize("point", ["far=2", "frr=0.1"])
+@pytest.mark.parametrize("point", ["far=2", "mcr=0.1"])
 def test_a_point_that_is_none_is_refused_before_training(point, sets, tmp_path):
     with pytest.raises(SettingError, match="expected an operating point"):
         fit(small("triplet", sets.train.shape), sets, folder=tmp_path / "run", point=point)
@@ -120,6 +120,6 @@ def test_a_start_of_another_kind_is_refused(sets, tmp_path):
     vectors = prepare(clusters(classes=4, items=10, dimension=6))
     other = fit(recipes.triplet((6,)).override(["epochs=1"]), vectors, folder=tmp_path / "vectors")
     with pytest.raises(
-        SettingError, match="its encoder \\(MLP\\) does not fit this run's \\(SmallConvnet\\)"
+        SettingError, match=r"its encoder \(MLP, standardised\) does not fit this run's \(SmallConvnet\)"
     ):
         fit(small("triplet", sets.train.shape), sets, folder=tmp_path / "images", start=other)

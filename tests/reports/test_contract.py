@@ -9,11 +9,20 @@ from matplotlib.figure import Figure
 
 from samekind import reports
 from samekind.inference import Trials
-from samekind.measures import error_rates
+from samekind.measures import error_rates, metric_breaches
 from samekind.reports.picture import picture
 from samekind.space import Decision
 
-NO_PLOTS = {"Confidence", "Field", "System", "measure_field", "plane", "write_report"}
+NO_PLOTS = {
+    "Confidence",
+    "Field",
+    "Grouped",
+    "System",
+    "measure_field",
+    "plane",
+    "write_groups_page",
+    "write_report",
+}
 SCORES, SAME = torch.tensor([0.9, 0.4, 0.6, 0.1]), torch.tensor([True, True, False, False])
 ENTRY = {"epoch": 1, "loss": 1.0, "terms": {"$a": 1.0, "b_^": 0.0}, "validation": {"eer": 0.0}, "best": True}
 POINTS = torch.eye(2, dtype=torch.double)
@@ -21,6 +30,7 @@ POINTS = torch.eye(2, dtype=torch.double)
 AWKWARD = ["$x^", "<b>&"]
 
 EXAMPLES = {
+    "axiom_histograms": lambda: (metric_breaches(torch.arange(9.0).reshape(3, 3)),),
     "confidence_map": lambda: (
         [reports.Confidence("squared"), *(reports.Confidence("ratio", n, surface="sphere") for n in (2, 3))],
     ),
@@ -39,7 +49,10 @@ EXAMPLES = {
         AWKWARD,
         torch.tensor([[1, 2]]),
     ),
-    "score_histogram": lambda: (Trials(SCORES, SAME), Decision("cosine", 0.5, "eer", "x", 0.0, 0.0)),
+    "score_histogram": lambda: (
+        Trials(SCORES, SAME, *2 * [torch.zeros(4, dtype=torch.int32)]),
+        Decision("cosine", 0.5, "eer", "x", 0.0, 0.0),
+    ),
     "training_curves": lambda: ({"$x^": [ENTRY]},),
 }
 

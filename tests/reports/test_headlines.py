@@ -43,6 +43,18 @@ def test_a_new_class_from_one_example_and_from_five():
             "The item found most alike is of the same class for 50.0 % of seen items.",
         ),
         (
+            "open set",
+            "DIR at 1% FAR",
+            0.5,
+            "It names the right class for 50.0 % of known items while 1% of unknown ones pass for known.",
+        ),
+        (
+            "claimed class",
+            "EER",
+            0.25,
+            "It misjudges 25.0 % of claims about seen items.",
+        ),
+        (
             "clustering",
             "NMI",
             0.5,

@@ -12,7 +12,8 @@ def test_embeddings_and_trials_are_those_of_the_space(vectors, space_for):
     found = measure({"mine": System(space, [])}, vectors)
     assert torch.equal(found.embeddings["mine"], vectors.inputs)
     assert list(found.trials["mine"]) == space.kinds == ["similarity", "cosine"]
-    scores, same = found.trials["mine"]["similarity"]
+    trials = found.trials["mine"]["similarity"]
+    scores, same = trials.scores, trials.same
     # The first trial is the first item against the second.
     torch.testing.assert_close(scores[0], -(vectors.inputs[0] - vectors.inputs[1]).norm())
     assert len(same) == 24 * 23 // 2

@@ -35,6 +35,7 @@ def test_pictures_with_a_record_have_every_section(report, images, space_for, ro
     html = report({"mine": System(space_for(images), rows, record)}, images, images.only(["<b>light"]))
     assert headings(html) == [
         "Answers",
+        "What the thresholds promised",
         "Training",
         "Scores of same and different pairs",
         "Error trade-off",
@@ -58,6 +59,7 @@ def test_vectors_without_a_record_leave_out_what_they_cannot_show(report, few, s
     html = report(systems, few)
     assert headings(html) == [
         "Answers",
+        "What the thresholds promised",
         "Scores of same and different pairs",
         "Error trade-off",
         "Map of the items",
@@ -71,6 +73,7 @@ def test_vectors_without_a_record_leave_out_what_they_cannot_show(report, few, s
 def test_one_class_alone_has_no_tradeoff(report, few, space_for):
     html = report({"mine": System(space_for(few), [])}, few.only(["0"]))
     assert "Error trade-off" not in headings(html)
+    assert "What the thresholds promised" not in headings(html)
 
 
 def test_items_without_a_mistake_can_be_reported(report, few, space_for):

@@ -12,6 +12,12 @@ from samekind.reports.score_histogram import bin_edges
 from samekind.space import Decision
 
 
+def trials(scores, same):
+    """The histogram does not look at the classes."""
+    nobody = torch.zeros(len(scores), dtype=torch.int32)
+    return Trials(scores, same, nobody, nobody)
+
+
 def decision(threshold):
     return Decision("cosine", threshold, "eer", "ten pairs", 0.0, 0.0)
 
@@ -31,7 +37,7 @@ SAME = torch.tensor([True] * 4 + [False] * 5)
 
 def test_the_two_error_rates_are_those_counted_by_hand():
     # Below 0.5 lies one same pair of four, at or above it one different pair of five.
-    words = texts(score_histogram(Trials(SCORES, SAME), decision(0.5)))
+    words = texts(score_histogram(trials(SCORES, SAME), decision(0.5)))
     assert {"same, called different: 25.00 %", "different, called same: 20.00 %", "threshold 0.5"} <= set(
         words
     )
@@ -39,18 +45,18 @@ def test_the_two_error_rates_are_those_counted_by_hand():
 
 def test_a_score_at_the_threshold_is_called_the_same():
     words = texts(
-        score_histogram(Trials(torch.tensor([0.5, 0.5]), torch.tensor([True, False])), decision(0.5))
+        score_histogram(trials(torch.tensor([0.5, 0.5]), torch.tensor([True, False])), decision(0.5))
     )
     assert {"same, called different: 0.00 %", "different, called same: 100.00 %"} <= set(words)
 
 
 def test_each_kind_is_a_density_of_its_own():
-    for values, edges, _ in densities(score_histogram(Trials(SCORES, SAME), decision(0.5))).values():
+    for values, edges, _ in densities(score_histogram(trials(SCORES, SAME), decision(0.5))).values():
         assert (values * np.diff(edges)).sum() == pytest.approx(1)
 
 
 def test_the_darker_areas_are_the_errors():
-    figure = score_histogram(Trials(SCORES, SAME), decision(0.5))
+    figure = score_histogram(trials(SCORES, SAME), decision(0.5))
     dark = [
         patch.get_data() for patch in figure.axes[0].patches if patch.get_fill() and patch.get_alpha() > 0.5
     ]
@@ -67,23 +73,23 @@ def test_bins_hold_every_score_and_break_at_the_threshold(threshold):
 
 
 def test_one_kind_alone_is_drawn_alone():
-    figure = score_histogram(Trials(SCORES, torch.ones_like(SAME)), decision(0.5))
+    figure = score_histogram(trials(SCORES, torch.ones_like(SAME)), decision(0.5))
     assert list(densities(figure)) == ["same"]
     assert not any(words.startswith("different") for words in texts(figure))
 
 
 def test_without_a_decision_there_is_no_threshold():
-    figure = score_histogram(Trials(SCORES, SAME), None)
+    figure = score_histogram(trials(SCORES, SAME), None)
     assert sorted(texts(figure)) == ["different", "same"]
     assert not figure.axes[0].lines
 
 
 def test_a_threshold_that_accepts_nothing_is_no_line():
-    figure = score_histogram(Trials(SCORES, SAME), decision(math.inf))
+    figure = score_histogram(trials(SCORES, SAME), decision(math.inf))
     assert "same, called different: 100.00 %" in texts(figure)
     assert not figure.axes[0].lines
 
 
 def test_no_pair_at_all_is_refused():
     with pytest.raises(ValueError, match="at least one pair"):
-        score_histogram(Trials(torch.empty(0), torch.empty(0, dtype=torch.bool)), decision(0.5))
+        score_histogram(trials(torch.empty(0), torch.empty(0, dtype=torch.bool)), decision(0.5))

@@ -43,7 +43,19 @@ def test_systems_and_kinds_are_columns_measures_and_items_lines(rows):
 
 def test_an_interval_is_written_behind_the_value(rows):
     lines = Reader(question_table({"mine": rows}, "few-shot")).lines
-    assert lines[-1] == ["5-way 1-shot, %", "seen", "90.00 ± 2.00"]
+    assert lines[-1] == ["5-way 1-shot, %", "seen", "90.00 (88.0\u201392.0)"]
+
+
+def test_the_unit_of_the_intervals_is_said_once(rows):
+    html = answers({"mine": [*rows, rows[0]._replace(low=0.01, high=0.03, unit="classes")]})
+    assert html.count("In brackets the 95 % interval over classes.") == 1
+    assert html.count("In brackets") == 1
+
+
+def test_a_note_stands_beside_the_items(rows):
+    noted = [row._replace(note="selected on test") for row in rows]
+    lines = Reader(question_table({"mine": noted}, "clustering")).lines
+    assert lines[-1] == ["NMI", "seen, selected on test", "0.925"]
 
 
 def test_information_has_no_unit(rows):

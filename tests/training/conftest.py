@@ -24,6 +24,7 @@ def run(items):
     """All that has a state, in small: dropout, running averages, momentum, random targets."""
     small = ["space.encoder.dimension=5", "space.encoder.hidden=[8]", "space.encoder.dropout=0.2"]
     small += ["space.similarity.hidden=8", "batches.size=16", "epochs=3", "schedule={name='constant'}"]
+    small += ["space.standardise=none"]
     fixed = ["optimiser={name='SGD', rate=0.05, momentum=0.9, weight_decay=5e-4}", "clip=10"]
     return prototypical(items.shape).override(small + fixed)
 

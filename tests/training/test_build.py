@@ -7,16 +7,17 @@ import typing
 import pytest
 import torch
 
-from samekind import losses, miners, parts, penalties, recipes, samplers, similarities
+from samekind import augmentations, losses, miners, parts, penalties, recipes, samplers, similarities
 from samekind.data import Items
-from samekind.encoders import MLP, SmallConvnet
-from samekind.errors import SettingError
+from samekind.encoders import MLP, SmallConvnet, Standardised
+from samekind.errors import DataError, SettingError
 from samekind.pairs import pair_masks
 from samekind.prototypes import LearnedProxies, RunningAverages
 from samekind.training import Batches, Head, Part, Penalty, Term, build_space
 from samekind.training.build import (
     HANDED_OVER,
     BuiltPenalty,
+    build_augmentations,
     build_optimiser,
     build_penalties,
     build_sampler,
@@ -399,3 +400,118 @@ def test_a_scale_is_told_how_many_classes_there_are(run, items, scale):
     similarity = Part("Cosine", {"scale": {"name": scale, **arguments}})
     changed = dataclasses.replace(run, space=dataclasses.replace(run.space, similarity=similarity))
     assert build_space(changed, items).similarity.scale.classes == len(items.classes)
+
+
+# --- standardised input ---------------------------------------------------------------------------
+
+
+def test_the_encoder_is_shown_the_features_of_the_training_items_standardised(run, items):
+    space = build_space(run.override(["space.standardise=features"]), items)
+    assert isinstance(space.encoder, Standardised)
+    assert isinstance(space.encoder.encoder, MLP)
+    seen = space.encoder.standardise(items.inputs)
+    torch.testing.assert_close(seen.mean(0), torch.zeros(6), atol=1e-5, rtol=0)
+    torch.testing.assert_close(seen.std(0, correction=0), torch.ones(6))
+    assert space.embed(items.inputs).shape == (48, 5)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.float32])
+def test_the_channels_of_images_are_standardised_as_they_are_shown(dtype):
+    pictures = images(3, 16)
+    inputs = (pictures.inputs * 255).to(torch.uint8)
+    pictures = dataclasses.replace(pictures, inputs=inputs if dtype == torch.uint8 else inputs.float() / 255)
+    run = recipes.triplet(pictures.shape).override(["space.standardise=channels"])
+    seen = build_space(run, pictures).encoder.standardise(inputs.float() / 255)
+    torch.testing.assert_close(seen.mean((0, 2, 3)), torch.zeros(3), atol=1e-5, rtol=0)
+    torch.testing.assert_close(seen.std((0, 2, 3), correction=0), torch.ones(3))
+
+
+def test_features_that_are_no_numbers_are_found_before_training(run, items):
+    broken = dataclasses.replace(items, inputs=items.inputs.index_fill(1, torch.tensor([2]), torch.nan))
+    with pytest.raises(DataError, match=r"feature 2 .* not finite"):
+        build_space(run.override(["space.standardise=features"]), broken)
+
+
+# --- augmentations --------------------------------------------------------------------------------
+
+
+def augmenting(run, *listed):
+    return dataclasses.replace(run, augment=tuple(Part(name, arguments) for name, arguments in listed))
+
+
+def test_augmentations_are_built_in_their_order_with_their_arguments(run):
+    changed = augmenting(run, ("PadAndCrop", {"padding": 2}), ("AdditiveNoise", {"factors": [0.1, 1]}))
+    shift, noise = build_augmentations(changed, images())
+    assert isinstance(shift, augmentations.PadAndCrop)
+    assert shift.padding == 2
+    assert noise.factors == (0.1, 1.0)
+    assert build_augmentations(run, images()) == []
+
+
+def test_augmentations_of_vectors_are_told_about_the_training_items(run, items):
+    shaken, gaps = build_augmentations(augmenting(run, ("GaussianNoise", {}), ("FeatureDropout", {})), items)
+    torch.testing.assert_close(torch.tensor(shaken.spreads), items.inputs.std(0, correction=0))
+    torch.testing.assert_close(torch.tensor(gaps.means), items.inputs.mean(0))
+
+
+@pytest.mark.parametrize("name", augmentations.AUGMENTATIONS)
+def test_every_augmentation_can_be_chosen_without_an_argument(run, items, name):
+    chosen = images(3) if name in augmentations.IMAGES else items
+    (built,) = build_augmentations(augmenting(run, (name, {})), chosen)
+    assert type(built).__name__ == name
+
+
+@pytest.mark.parametrize("name", augmentations.AUGMENTATIONS)
+def test_the_arguments_of_an_augmentation_can_lie_beside_its_name_and_be_checked(name):
+    made = getattr(augmentations, name)
+    hints = typing.get_type_hints(made.__init__)
+    for argument, parameter in inspect.signature(made).parameters.items():
+        assert argument not in {each.name for each in dataclasses.fields(Part)}
+        if argument not in ("means", "spreads"):
+            assert typed(hints[argument], parameter.default, argument) == parameter.default
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("Flipp", {}, 'run.augment[0]: there is no augmentation "Flipp"; did you mean "Flip"?'),
+        ("warp", {}, 'there is no augmentation "warp"'),
+        ("Flip", {"probabilty": 1.0}, 'no setting "probabilty"; did you mean "probability"?'),
+        (
+            "Flip",
+            {"probability": "often"},
+            "run.augment[0] (Flip).probability: expected a number, got 'often'",
+        ),
+        (
+            "Flip",
+            {"probability": 2.0},
+            "run.augment[0] (Flip).probability: expected a number from 0 to 1, got 2",
+        ),
+        ("Rotation", {"degrees": [1, 2]}, "run.augment[0] (Rotation).degrees: expected a number"),
+        ("Blur", {"sigma": 1.0}, "run.augment[0] (Blur).sigma: expected a list"),
+        ("GaussianNoise", {}, "GaussianNoise is for vectors, these items have shape (1, 8, 8)"),
+    ],
+)
+def test_an_augmentation_that_cannot_be_is_refused_in_words(run, name, arguments, words):
+    with pytest.raises(SettingError) as refusal:
+        build_augmentations(augmenting(run, (name, arguments)), images())
+    assert words in str(refusal.value)
+
+
+def test_what_the_items_say_cannot_be_set(run, items):
+    with pytest.raises(SettingError, match='there is no setting "means"'):
+        build_augmentations(augmenting(run, ("FeatureDropout", {"means": [0.0]})), items)
+
+
+def test_images_for_vectors_and_images_out_of_range_are_refused(run, items):
+    flip = augmenting(run, ("Flip", {}))
+    with pytest.raises(SettingError, match=r"Flip is for images, these items have shape \(6,\)"):
+        build_augmentations(flip, items)
+    for change in (lambda x: x * 255, lambda x: x - 0.5, lambda x: x * torch.nan):
+        outside = dataclasses.replace(images(), inputs=change(images().inputs))
+        with pytest.raises(
+            SettingError, match=r"Flip\): images are augmented in \[0, 1\], these have values"
+        ):
+            build_augmentations(flip, outside)
+    as_bytes = dataclasses.replace(images(), inputs=(images().inputs * 255).to(torch.uint8))
+    assert len(build_augmentations(flip, as_bytes)) == 1

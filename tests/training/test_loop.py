@@ -7,7 +7,7 @@ import numpy
 import pytest
 import torch
 
-from samekind.data import Items, clusters
+from samekind.data import ImageReader, Items, Stored, clusters, write_image
 from samekind.errors import SettingError, TrainingError
 from samekind.inference import embed
 from samekind.samplers import Shuffled
@@ -524,3 +524,95 @@ def test_a_run_can_draw_one_item_of_each_domain(run, items, constant, tmp_path):
     changed = dataclasses.replace(run, batches=Batches("OnePerDomain", {"size": 8}), epochs=1)
     train(changed, two, folder=tmp_path, validate=constant)
     assert len(Record(tmp_path / "record.jsonl").lines()) == 1
+
+
+# --- bytes, files and augmentations ---------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    """48 images in 4 classes, as bytes."""
+    inputs = torch.randint(256, (48, 1, 8, 8), generator=torch.Generator().manual_seed(0)).to(torch.uint8)
+    return Items(inputs, torch.arange(48) % 4, ("a", "b", "c", "d"), "pictures")
+
+
+def of_pictures(run, *settings):
+    small = {"name": "SmallConvnet", "dimension": 5, "width": 2}
+    return run.update({"space": {"encoder": small}}).override(["epochs=2", *settings])
+
+
+def test_bytes_are_numbers_from_0_to_1(run, pictures, constant, tmp_path):
+    floats = dataclasses.replace(pictures, inputs=pictures.inputs.float() / 255)
+    first = train(of_pictures(run), pictures, folder=tmp_path / "bytes", validate=constant)
+    second = train(of_pictures(run), floats, folder=tmp_path / "floats", validate=constant)
+    assert equal(first, second)
+    assert torch.equal(embed(first, pictures.inputs), embed(first, floats.inputs))
+
+
+def test_stored_pictures_train_as_those_in_memory(run, pictures, constant, tmp_path):
+    for place, image in enumerate(pictures.inputs):
+        write_image(tmp_path / f"{place}.png", image.float() / 255)
+    files = [tmp_path / f"{place}.png" for place in range(48)]
+    stored = dataclasses.replace(pictures, inputs=Stored(files, ImageReader(height=8, width=8), workers=2))
+    run = of_pictures(run, "space.standardise=channels", 'augment=[{name="PadAndCrop", padding=1}]')
+    memory = train(run, pictures, folder=tmp_path / "memory", validate=constant)
+    disk = train(run, stored, folder=tmp_path / "disk", validate=constant)
+    assert equal(memory, disk)
+    assert torch.equal(embed(disk, stored.inputs), embed(memory, pictures.inputs))
+
+
+def test_augmentations_happen_to_training_batches(run, pictures, constant, tmp_path):
+    """A certain mirror is the same as mirrored items."""
+    mirrored = dataclasses.replace(pictures, inputs=pictures.inputs.flip(-1))
+    certain = of_pictures(run, 'augment=[{name="Flip", probability=1.0}]')
+    plain = train(of_pictures(run), pictures, folder=tmp_path / "plain", validate=constant)
+    first = train(certain, pictures, folder=tmp_path / "augmented", validate=constant)
+    second = train(of_pictures(run), mirrored, folder=tmp_path / "mirrored", validate=constant)
+    assert equal(first, second)
+    assert not equal(first, plain)
+
+
+def test_every_step_has_chances_of_its_own_and_seeds_differ(run, pictures, constant, tmp_path, monkeypatch):
+    seen, real = [], loop.augment
+
+    def noted(x, augmentations, *, generator):
+        seen.append(tuple(torch.rand(2, generator=generator).tolist()))
+        return real(x, augmentations, generator=generator)
+
+    monkeypatch.setattr(loop, "augment", noted)
+    run = of_pictures(run, 'augment=[{name="Flip"}]')
+    train(run, pictures, folder=tmp_path / "first", validate=constant)
+    train(run, pictures, folder=tmp_path / "again", validate=constant)
+    train(run.override(["seed=1"]), pictures, folder=tmp_path / "other", validate=constant)
+    assert seen[:6] == seen[6:12]
+    assert len(set(seen)) == 12
+
+
+def test_a_run_begun_before_a_setting_existed_goes_on(run, items, constant, tmp_path):
+    train(run, items, folder=tmp_path, validate=constant)
+    for name in ("last.pt", "best.pt"):
+        content = torch.load(tmp_path / name, weights_only=True)
+        del content["run"]["augment"], content["run"]["space"]["standardise"]
+        torch.save(content, tmp_path / name)
+    train(run, items, folder=tmp_path, validate=constant)
+    with pytest.raises(TrainingError, match=r"other settings \(space\)"):
+        train(run.override(["space.standardise=features"]), items, folder=tmp_path, validate=constant)
+
+
+def test_weights_come_with_the_means_they_were_trained_with(run, items, constant, tmp_path):
+    run = run.override(["space.standardise=features"])
+    start = train(run, items, folder=tmp_path / "first", validate=constant)
+    moved = dataclasses.replace(items, inputs=items.inputs * 3 + 1)
+    frozen = run.override(["optimiser.rate=0", "epochs=1"])
+    space = train(frozen, moved, folder=tmp_path / "second", validate=constant, start=start)
+    assert equal(space.encoder, start.encoder)
+    with pytest.raises(
+        SettingError, match=r"its encoder \(MLP, standardised\) does not fit this run's \(MLP\)"
+    ):
+        train(
+            run.override(["space.standardise=none"]),
+            moved,
+            folder=tmp_path / "third",
+            validate=constant,
+            start=start,
+        )

@@ -56,13 +56,29 @@ def with_batch_normalisation(run):
     return run.update({"space": {"encoder": small}}).override(["epochs=4", "checkpoint_steps=1"])
 
 
-RUNS = [with_everything, saved_at_epochs_only, with_adam, with_mined_triplets, with_batch_normalisation]
+def with_augmentation(run):
+    """Bytes, standardised and augmented in every way that draws anything else."""
+    listed = ["PadAndCrop", "Flip", "RandAugment", "Rotation", "ColourJitter", "Blur", "AdditiveNoise"]
+    augment = {"augment": [{"name": name} for name in listed]}
+    return with_batch_normalisation(run).update(augment).override(["space.standardise=channels"])
+
+
+RUNS = [
+    with_everything,
+    saved_at_epochs_only,
+    with_adam,
+    with_mined_triplets,
+    with_batch_normalisation,
+    with_augmentation,
+]
 
 
 def items_for(settings, vectors):
-    if settings is not with_batch_normalisation:
+    if settings not in (with_batch_normalisation, with_augmentation):
         return vectors
     images = torch.rand(48, 1, 8, 8, generator=torch.Generator().manual_seed(0))
+    if settings is with_augmentation:
+        images = (images * 255).to(torch.uint8)
     return Items(images, vectors.labels, vectors.classes, "images")
 
 
@@ -227,6 +243,7 @@ def test_the_runs_above_hold_the_states_they_claim(run, items, references):
     assert len(set(rates[with_mined_triplets])) == 4
     assert every[with_mined_triplets]["scheduler"]["by_step"]["last_epoch"] == 12
     assert any("running_mean" in name for name in every[with_batch_normalisation]["space"])
+    assert "encoder.centre" in every[with_augmentation]["space"]
     untouched = torch.Generator().manual_seed(0).get_state()
     assert not torch.equal(every[with_everything]["generator"], untouched)
 

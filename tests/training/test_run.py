@@ -34,6 +34,7 @@ def test_a_run_with_every_setting_away_from_its_default_comes_back():
             Part("Cosine", {"scale": {"name": "LearnedScale", "initial": 5.0}}),
             Part("LearnedProxies", {"count": 2, "pooling": "max"}),
             Head(Part("Dot"), Part("LearnedProxies"), Part("MLP", {"dimension": 2}), True, True),
+            "features",
         ),
         terms={"class": Term("softmax", "prototypes", "hardest", "one", 0.5, {"smoothing": 0.1})},
         penalties={"spread": Penalty("spread", 0.3)},
@@ -46,7 +47,10 @@ def test_a_run_with_every_setting_away_from_its_default_comes_back():
         precision="32-true",
         watch="accuracy",
         better="higher",
+        select_on="test",
         checkpoint_steps=9,
+        memory=10,
+        augment=(Part("Flip", {"vertical": True}), Part("AdditiveNoise", {"factors": [0.1]})),
     )
     assert Run.from_dict(json.loads(json.dumps(run.to_dict()))) == run
 
@@ -258,3 +262,31 @@ def test_a_table_with_a_mistake_is_refused(prototypical, table, words):
         prototypical.update(table)
     for word in words:
         assert word in str(refusal.value)
+
+
+def test_augmentations_are_listed_in_toml_and_set_by_name_or_number(prototypical):
+    listed = """
+        [[augment]]
+        name = "PadAndCrop"
+        padding = 2
+
+        [[augment]]
+        name = "Flip"
+    """
+    run = prototypical.update(tomllib.loads(listed))
+    assert run.augment == (Part("PadAndCrop", {"padding": 2}), Part("Flip"))
+    changed = run.override(["augment.Flip.probability=0.2", "augment.0.padding=3"])
+    assert changed.augment == (Part("PadAndCrop", {"padding": 3}), Part("Flip", {"probability": 0.2}))
+    assert prototypical.override(['augment=[{name="Blur"}]']).augment == (Part("Blur"),)
+    assert run.update({"augment": []}).augment == ()
+    with pytest.raises(SettingError, match=r'augment: there is no "Flp" .*did you mean "Flip"'):
+        run.override(["augment.Flp.probability=0.2"])
+    with pytest.raises(SettingError, match=r"run\.augment\[0\]: missing name"):
+        prototypical.override(["augment=[{padding=2}]"])
+
+
+def test_another_way_of_standardising_is_refused_with_the_choices(prototypical):
+    with pytest.raises(
+        SettingError, match=r'run.space.standardise: "pixels" is not a choice; .*channels, features'
+    ):
+        prototypical.override(["space.standardise=pixels"])

@@ -1,6 +1,7 @@
 """Settings are read strictly: what is not understood is refused, in words that help."""
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -34,6 +35,7 @@ class Outer:
     flag: bool = False
     table: dict[str, Inner] = field(default_factory=dict)
     part: Named | None = None
+    parts: tuple[Named, ...] = ()
 
 
 WHOLE = {
@@ -45,6 +47,7 @@ WHOLE = {
     "flag": True,
     "table": {"a": {"size": 1}, "b": {"size": 2, "label": "two"}},
     "part": {"name": "MLP", "hidden": [8, 8], "dropout": 0.1},
+    "parts": [{"name": "Flip", "vertical": True}, {"name": "Blur"}],
 }
 
 
@@ -58,6 +61,7 @@ def test_every_kind_of_field_is_read():
         flag=True,
         table={"a": Inner(1), "b": Inner(2, "two")},
         part=Named("MLP", {"hidden": [8, 8], "dropout": 0.1}),
+        parts=(Named("Flip", {"vertical": True}), Named("Blur")),
     )
 
 
@@ -191,6 +195,42 @@ def test_override_at_the_top_and_of_a_new_key():
 def test_override_of_a_table_that_is_not_there_is_refused(path):
     with pytest.raises(SettingError, match=f'there is no table ".*" to set ".*{path.partition(".")[2]}"'):
         override(WHOLE, path, 1)
+
+
+TABLES = {"list": [{"name": "A", "x": 1}, {"name": "B"}, {"name": "B", "x": 3}, {"x": 4}]}
+
+
+@pytest.mark.parametrize(
+    ("path", "place", "expected"),
+    [
+        ("list.A.x", 0, {"name": "A", "x": 9}),
+        ("list.0.x", 0, {"name": "A", "x": 9}),
+        ("list.2.x", 2, {"name": "B", "x": 9}),
+        ("list.3.new", 3, {"x": 4, "new": 9}),
+        ("list.1", 1, 9),
+    ],
+)
+def test_override_finds_a_table_in_a_list_by_name_or_number(path, place, expected):
+    before = json.loads(json.dumps(TABLES))
+    after = override(TABLES, path, 9)["list"]
+    assert after[place] == expected
+    assert [each for index, each in enumerate(after) if index != place] == [
+        each for index, each in enumerate(before["list"]) if index != place
+    ]
+    assert before == TABLES
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("list.B.x", 'list: there are 2 of "B"'),
+        ("list.4.x", 'list: there is no "4"'),
+        ("list.C.x", 'list: there is no "C" to set "C.x" in'),
+    ],
+)
+def test_override_of_a_table_that_is_not_in_the_list_is_refused(path, message):
+    with pytest.raises(SettingError, match=re.escape(message)):
+        override(TABLES, path, 1)
 
 
 def test_override_suggests_the_table_that_was_meant():

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from samekind.cli.options import AsJson, SpaceFolder
+from samekind.cli.options import AsJson, Device, SpaceFolder
 
 
 def compare(
@@ -17,32 +17,38 @@ def compare(
     kind: Annotated[
         str, typer.Option(help="The score to decide by: similarity, cosine or fused.")
     ] = "similarity",
+    prior: Annotated[
+        float, typer.Option(help="How often two items are the same where this is asked, from 0 to 1.")
+    ] = 0.5,
+    device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Say whether two items are the same kind, with the score, the threshold and the probability."""
     import torch
     from rich.text import Text
 
-    from samekind.cli.experiments import space_folder
+    from samekind.cli.asking import open_space
     from samekind.cli.output import print_json, print_text
     from samekind.errors import SpaceError, nearest
-    from samekind.inference import embed_files
-    from samekind.space import MetricSpace
+    from samekind.inference import device_of, embed
 
-    loaded = MetricSpace.load(space_folder(space))
+    loaded = open_space(space, device)
     if kind not in loaded.decisions:
         raise SpaceError(
             f'this space has no threshold for the score "{kind}"; {nearest(kind, loaded.decisions)}'
         )
     decision = loaded.decisions[kind]
-    z = embed_files(loaded, [first, second])
+    if loaded.reader is None:
+        raise SpaceError("this space does not say how to read a file; use it from Python, with tensors")
+    items = torch.stack([loaded.reader.read(each) for each in (first, second)])
+    z = embed(loaded, items).to(device_of(loaded))
     with torch.no_grad():
-        score = loaded.score(z[:1], z[1:], kind=decision.kind)
+        score = loaded.score(z[:1], z[1:], kind=decision.kind).cpu()
     answer = {
         "same": bool(decision.accepts(score)),
         "score": float(score),
         "threshold": decision.threshold,
-        "probability": float(decision.probability(score)),
+        "probability": float(decision.probability(score, prior=prior)),
         "kind": kind,
         "point": decision.point,
     }

@@ -25,21 +25,26 @@ def demo(
 ) -> None:
     """Train on the digits 0 to 6, ask every question about them and about 7, 8 and 9, and write a report."""
     from samekind import evaluation
-    from samekind.cli.experiments import begin_folder, finish_folder, open_data, run_named
+    from samekind.cli.experiments import begin_folder, finish_folder, open_items
     from samekind.cli.output import messages, print_json, print_measures, rows_as_json
+    from samekind.cli.plans import read_plan
     from samekind.recipes import fit
     from samekind.reports import System, write_report
     from samekind.training import Bar, Record
 
     # All of them first: a mistake in a setting should not come to light after the first is trained.
-    runs = [run_named(recipe, open_data("digits").shape, changes or [], seed=seed) for recipe in RECIPES]
+    chosen = {} if seed is None else {"seed": seed}
+    plans = [
+        read_plan(recipe, changes or [], split={"unseen": UNSEEN}, training=chosen) for recipe in RECIPES
+    ]
+    items = open_items(plans[0])
     systems: dict[str, System] = {}
-    for run in runs:
+    for plan, run in [(each, each.run(items.shape)) for each in plans]:
         folder = out / run.recipe
-        sets = begin_folder(folder, data="digits", unseen=UNSEEN, seed=run.seed)
+        sets = begin_folder(folder, plan, items, seed=run.seed)
         watcher = Bar(messages(), title=run.recipe)
         space = fit(run, sets, folder=folder, device=device, watcher=watcher)
-        finish_folder(folder, data="digits", unseen=UNSEEN, seed=run.seed)
+        finish_folder(folder, plan, items, seed=run.seed)
         rows = evaluation.evaluate(space, sets.tests(), tasks=tasks, seed=run.seed)
         systems[run.recipe] = System(space, rows, Record(folder / "record.jsonl").lines())
     assert sets.unseen is not None
@@ -78,5 +83,5 @@ def _write_examples(items: "Items", folder: Path) -> list[Path]:
         earlier = EXAMPLES[:place].count(name)
         index = int((items.labels == items.classes.index(name)).nonzero()[earlier])
         paths.append(folder / f"{name}-{earlier + 1}.png")
-        write_image(paths[-1], items.inputs[index])
+        write_image(paths[-1], items.inputs[index : index + 1][0])
     return paths

@@ -1,54 +1,165 @@
 """samekind evaluate: every question, asked of held-out items."""
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from samekind.cli.options import LARGEST_SEED, AsJson, Device, Tasks
+from samekind.cli.answers import Answer, Asked, about_data, about_list, about_tests, about_two
+from samekind.cli.options import LARGEST_SEED, AsJson, Device, LabelColumn, SkipUnreadable, Tasks
+from samekind.errors import SettingError, nearest
+
+Other = Annotated[
+    Path | None,
+    typer.Option(metavar="RUN", help="Another run: by how much is the first better, on the same items?"),
+]
+OtherData = Annotated[
+    str | None,
+    typer.Option(metavar="DATA", help="Ask about these items instead; do the thresholds still hold there?"),
+]
+Most = Annotated[
+    int | None,
+    typer.Option(help="Of more items in a set, draw so many: all pairs of many items take time.", min=4),
+]
+Everything = Annotated[bool, typer.Option("--all", help="All measures, not the main ones alone.")]
+Report = Annotated[Path | None, typer.Option(help="Write a one-page HTML report here as well.")]
+Out = Annotated[Path | None, typer.Option(help="Write what --json prints to this file as well.")]
+Way = Annotated[int, typer.Option(help="Classes of a few-shot task.", min=2)]
+Shots = Annotated[str, typer.Option(help="Examples of each class in few-shot tasks, with commas.")]
+Enrol = Annotated[
+    int | None,
+    typer.Option(metavar="K", help="Also enrol each class from K items and verify the others.", min=1),
+]
+Combine = Annotated[
+    str, typer.Option(help="How enrolled items make one score: embedding, mean, median, max or min.")
+]
+Trials = Annotated[
+    Path | None,
+    typer.Option(metavar="LIST", help='Verify the trials of a list instead: a line "1 first second" each.'),
+]
+Root = Annotated[
+    Path | None, typer.Option(help="Where the paths of the list start.", show_default="the list's folder")
+]
+Enrolments = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help='Sets the list compares: a line "name file file …" each.'),
+]
+Gallery = Annotated[
+    str | None,
+    typer.Option(metavar="PART", help="Also search the items of this part of the run: train or validation."),
+]
+Ignore = Annotated[
+    str, typer.Option(help="What of the query's class is passed over in --gallery: nothing, domain or group.")
+]
+DrawSeed = Annotated[
+    int,
+    typer.Option(
+        help="Fixes the few-shot tasks, the starts of k-means and the intervals.", min=0, max=LARGEST_SEED
+    ),
+]
 
 
 def evaluate(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
-    report: Annotated[Path | None, typer.Option(help="Write a one-page HTML report here as well.")] = None,
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The folder of a run; with --data, of a space as well.")
+    ],
+    data: OtherData = None,
+    against: Other = None,
+    everything: Everything = False,
+    report: Report = None,
+    out: Out = None,
     tasks: Tasks = 600,
-    seed: Annotated[
-        int,
-        typer.Option(
-            help="Fixes the few-shot tasks and the starts of k-means.",
-            min=0,
-            max=LARGEST_SEED,
-        ),
-    ] = 0,
+    way: Way = 5,
+    shots: Shots = "1,5",
+    enrol: Enrol = None,
+    combine: Combine = "embedding",
+    gallery: Gallery = None,
+    ignore: Ignore = "nothing",
+    trials: Trials = None,
+    root: Root = None,
+    enrolments: Enrolments = None,
+    most: Most = None,
+    label: LabelColumn = "label",
+    skip_unreadable: SkipUnreadable = False,
+    seed: DrawSeed = 0,
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Ask a trained space every question, on the test items of its run and on the unseen classes."""
-    from samekind import evaluation
-    from samekind.cli.experiments import sets_of, space_folder
-    from samekind.cli.output import print_json, print_measures, print_text, rows_as_json
-    from samekind.space import MetricSpace
-    from samekind.training import Record, launch
+    """Ask a trained space every question, on the test items of its run and on the unseen classes.
 
-    name = run.resolve().name
-    sets = sets_of(run)
-    space = MetricSpace.load(space_folder(run)).to(launch(device, "32-true").device)
-    rows = evaluation.evaluate(space, sets.tests(), tasks=tasks, seed=seed)
-    if report is not None:
-        from samekind.reports import System, write_report
+    Values have their 95% interval in brackets, where one can be told.
+    """
+    from samekind.evaluation.retrieval import IGNORED
+    from samekind.inference.enrolment import COMBINATIONS
 
-        record = Record(run / "record.jsonl").lines()
-        write_report(
-            report,
-            title=f"samekind: {name}",
-            lead=f"Every question asked of the space in {name}, on items it was not trained on.",
-            systems={name: System(space.cpu(), rows, record)},
-            seen=sets.test,
-            unseen=sets.unseen,
-        )
+    _check_together(
+        data=data, against=against, trials=trials, report=report, root=root, enrolments=enrolments
+    )
+    asked = Asked(
+        tasks=tasks,
+        way=way,
+        shots=_numbers(shots),
+        enrol=enrol,
+        combination=_one_of("combine", combine, COMBINATIONS),
+        gallery=None if gallery is None else _one_of("gallery", gallery, ("train", "validation")),
+        ignore=_one_of("ignore", ignore, IGNORED),
+        measures="all" if everything else "main",
+        seed=seed,
+        device=device,
+        most=most,
+    )
+    if trials is not None:
+        answer = about_list(run, trials, root, enrolments, asked)
+    elif data is not None:
+        answer = about_data(run, data, asked, label=label, skip_unreadable=skip_unreadable)
+    elif against is not None:
+        answer = about_two(run, against, asked)
+    else:
+        answer = about_tests(run, report, asked)
+    _tell(answer, report=report, out=out, as_json=as_json)
+
+
+def _tell(answer: Answer, *, report: Path | None, out: Path | None, as_json: bool) -> None:
+    from samekind.cli.output import print_json, print_text
+    from samekind.storage import write_text
+
+    if out is not None:
+        write_text(out, json.dumps(answer.content, indent=2) + "\n")
     if as_json:
-        print_json({"folder": str(run), "systems": rows_as_json({name: rows})})
+        print_json(answer.content)
         return
-    print_measures({name: rows})
-    if report is not None:
-        print_text(f"The report is in {report}")
+    answer.say()
+    for words, path in (("The report is in", report), ("The same as JSON is in", out)):
+        if path is not None:
+            print_text(f"{words} {path}")
+
+
+def _check_together(**given: Path | str | None) -> None:
+    """Options that ask for different things are refused together."""
+    instead = [f"--{name}" for name in ("data", "against", "trials") if given[name] is not None]
+    if len(instead) > 1:
+        raise SettingError(f"{' and '.join(instead)} ask for different things; leave out one")
+    if given["report"] is not None and instead:
+        raise SettingError(f"--report is about the test items of one run; leave out {instead[0]}")
+    for name in ("root", "enrolments"):
+        if given[name] is not None and given["trials"] is None:
+            raise SettingError(f"--{name} belongs to a list of trials; give --trials LIST as well")
+
+
+def _one_of(option: str, given: str, known: Sequence[str]) -> str:
+    if given not in known:
+        raise SettingError(f'--{option}: there is no "{given}"; {nearest(given, known)}')
+    return given
+
+
+def _numbers(shots: str) -> tuple[int, ...]:
+    """Whole numbers from 1 up, written with commas."""
+    try:
+        numbers = tuple(int(each) for each in shots.split(","))
+    except ValueError:
+        numbers = ()
+    if not numbers or min(numbers) < 1:
+        raise SettingError(f'--shots: expected whole numbers from 1 up, such as 1,5; got "{shots}"')
+    return numbers

@@ -1,87 +1,76 @@
-"""What the commands share: named data, runs by name or file, and the folders of runs."""
+"""What the commands share about experiments: data looked at before it is used, and the folders of runs."""
 
 import json
-import tomllib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from samekind.cli.options import LARGEST_SEED
-from samekind.errors import DataError, SettingError, SpaceError, nearest
+from samekind.errors import DataError, SettingError, SpaceError
 
 if TYPE_CHECKING:
-    from samekind.data import Items, Sets
-    from samekind.training import Run
+    from samekind.cli.plans import Plan
+    from samekind.data import Items, Sets, SplitSettings
 
-DATA = ("digits",)
-
-
-def open_data(name: str) -> "Items":
-    """The items of a named data set."""
-    from samekind.data import digits
-
-    if name not in DATA:
-        raise DataError(f'there is no data "{name}"; {nearest(name, DATA)}')
-    return digits()
+#: Below this many bytes nobody needs to be told what the items take.
+WORTH_SAYING = 64 * 2**20
 
 
-def run_named(name: str, shape: Sequence[int], changes: Sequence[str], *, seed: int | None = None) -> "Run":
-    """A recipe's run, or that of a TOML file, which names a recipe and lays its settings over it.
-
-    A ``seed`` goes before the file's, and ``changes`` before both.
+def open_items(plan: "Plan") -> "Items":
+    """The items of a plan. What they take in memory, what was left out and what looks wrong is said on the
+    standard error; what makes training pointless is refused.
     """
-    from samekind import recipes
+    from samekind.cli.output import messages
+    from samekind.data import open_data
+    from samekind.data.problems import problems_of
 
-    table: dict[str, Any] = {"recipe": name}
-    if name.endswith(".toml"):
-        table = _read_toml(Path(name))
-        if "recipe" not in table:
-            known = ", ".join(recipes.RECIPES)
-            raise SettingError(
-                f'{name} names no recipe; add a line such as recipe = "triplet" (one of {known})'
-            )
-    recipe = table["recipe"]
-    if recipe not in recipes.RECIPES:
-        raise SettingError(f'there is no recipe "{recipe}"; {nearest(str(recipe), recipes.RECIPES)}')
-    run: Run = getattr(recipes, recipe)(shape)
-    run = run.update(table if seed is None else {**table, "seed": seed}).override(changes)
-    if run.recipe != recipe:
-        raise SettingError(f'--set recipe={run.recipe} would only rename the run; say "{run.recipe}" instead')
-    if not 0 <= run.seed <= LARGEST_SEED:
-        raise SettingError(f"run.seed: expected a whole number from 0 to {LARGEST_SEED}, got {run.seed}")
-    return run
+    def say(sentence: str) -> None:
+        messages().print(sentence, soft_wrap=True)
+
+    _say_size(plan, say)
+    items = open_data(plan.source, settings=plan.data)
+    problems = problems_of(items)
+    errors = [each.sentence for each in problems if each.severity == "error"]
+    if errors:
+        raise DataError(f"{items.name}: {'; '.join(errors)}")
+    for sentence in [*items.notes, *(each.sentence for each in problems)]:
+        say(f"{items.name}: {sentence}")
+    return items
 
 
-def begin_folder(folder: Path, *, data: str, unseen: Sequence[str], seed: int) -> "Sets":
+def begin_folder(folder: Path, plan: "Plan", items: "Items", *, seed: int) -> "Sets":
     """The sets of a run; the folder of a run on others is refused."""
     from samekind.data import prepare
 
+    split = plan.splitting(items, seed=seed)
     known = _read_data(folder)
-    if known is not None and known != _data(data, unseen, seed):
+    if known is not None and known != _data(plan, split):
         raise SettingError(f"{folder} holds a run on other data or another split; choose another folder")
-    return prepare(open_data(data), unseen=unseen, seed=seed)
+    return prepare(items, split)
 
 
-def finish_folder(folder: Path, *, data: str, unseen: Sequence[str], seed: int) -> None:
+def finish_folder(folder: Path, plan: "Plan", items: "Items", *, seed: int) -> None:
     """Write down what a run that is done was trained on, so that it can be tested.
 
     Not before: a command that is refused leaves nothing that would stand in the way of the next.
     """
     from samekind import storage
 
-    storage.write_text(folder / "data.json", json.dumps(_data(data, unseen, seed)) + "\n")
+    content = _data(plan, plan.splitting(items, seed=seed))
+    storage.write_text(folder / "data.json", json.dumps(content, indent=2) + "\n")
 
 
 def sets_of(folder: Path) -> "Sets":
     """The sets a run was trained and is to be tested on, as its folder says."""
-    from samekind.data import Split, divide
+    from samekind.data import DataSettings, Split, divide, open_data
 
     known = _read_data(folder)
     if known is None:
         raise SpaceError(
             f"{folder} is not the folder of a finished run: it has no data.json; samekind train makes one"
         )
-    items = open_data(known["data"])
+    try:
+        items = open_data(known["source"], settings=DataSettings.from_dict(known["data"]))
+    except DataError as error:
+        raise DataError(f"the data that {folder} was trained on cannot be opened: {error}") from error
     return divide(items, Split.load(folder / "split.json", items))
 
 
@@ -91,8 +80,29 @@ def space_folder(folder: Path) -> Path:
     return inside if (inside / "space.json").is_file() else folder
 
 
-def _data(data: str, unseen: Sequence[str], seed: int) -> dict[str, Any]:
-    return {"data": data, "unseen": list(unseen), "seed": seed}
+def _say_size(plan: "Plan", say: Any) -> None:
+    """Tell what pictures will take in memory, before they are decoded; and which of two data is meant."""
+    from samekind.data import memory_needed
+    from samekind.data.opening import NAMED
+
+    if plan.source in NAMED:
+        if Path(plan.source).exists():
+            say(f'"{plan.source}" is the data of that name; for the one in this folder say ./{plan.source}')
+        return
+    needed = memory_needed(plan.source, settings=plan.data)
+    if needed < WORTH_SAYING:
+        return
+    kept = plan.data.memory == "always" or (plan.data.memory == "auto" and needed <= plan.data.memory_limit)
+    size = f"{needed / 2**20:,.0f} MiB"
+    say(
+        f"decoding into memory: {size}"
+        if kept
+        else f"{size} once decoded: the pictures stay on the disk and are decoded when they are needed"
+    )
+
+
+def _data(plan: "Plan", split: "SplitSettings") -> dict[str, Any]:
+    return {"source": plan.source, "data": plan.data.to_dict(), "split": split.to_dict()}
 
 
 def _read_data(folder: Path) -> dict[str, Any] | None:
@@ -106,16 +116,9 @@ def _read_data(folder: Path) -> dict[str, Any] | None:
         raise SpaceError(
             f"{path} is damaged ({error}); restore it or train again in another folder"
         ) from error
-    if not isinstance(content, dict) or not isinstance(content.get("data"), str):
-        raise SpaceError(f"{path} was not written by samekind; choose another folder")
+    kinds = {"source": str, "data": dict, "split": dict}
+    if not isinstance(content, dict) or not all(
+        isinstance(content.get(name), kind) for name, kind in kinds.items()
+    ):
+        raise SpaceError(f"{path} was not written by this samekind; choose another folder")
     return content
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SettingError(f"cannot read the run file {path}: {error.strerror or error}") from error
-    # What is not UTF-8 is a ValueError too.
-    except ValueError as error:
-        raise SettingError(f"the run file {path} is not valid TOML: {error}") from error

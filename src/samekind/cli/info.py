@@ -7,11 +7,14 @@ import typer
 
 from samekind.cli.options import AsJson
 from samekind.cli.output import console, print_json, print_text, table
+from samekind.cli.thresholds import thresholds_table
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from samekind.space import MetricSpace
+
+LONGEST_LIST = 6
 
 
 def info(
@@ -28,15 +31,23 @@ def info(
     described = _describe(loaded)
     sizes = {name: sum(each.numel() for each in getattr(loaded, name).parameters()) for name in described}
     if as_json:
-        decisions = {kind: asdict(each) for kind, each in loaded.decisions.items()}
         print_json(
-            {"parts": described, "parameters": sizes, "classes": loaded.classes, "decisions": decisions}
+            {
+                "parts": described,
+                "parameters": sizes,
+                "classes": loaded.classes,
+                "decisions": {kind: asdict(each) for kind, each in loaded.decisions.items()},
+                "open set": asdict(loaded.open_set) if loaded.open_set else None,
+            }
         )
         return
     output = console()
     output.print(_parts_table(described, sizes))
     print_text(f"\nClasses ({len(loaded.classes)}): {', '.join(loaded.classes)}")
-    output.print(_thresholds_table(loaded))
+    decisions = {**loaded.decisions, **({"open set": loaded.open_set} if loaded.open_set else {})}
+    output.print(thresholds_table(decisions))
+    for name, decision in decisions.items():
+        print_text(f"{name}: fitted on {decision.trials}")
 
 
 def _describe(space: "MetricSpace") -> dict[str, dict[str, Any]]:
@@ -58,18 +69,15 @@ def _parts_table(described: dict[str, dict[str, Any]], sizes: dict[str, int]) ->
 
 
 def _in_short(part: dict[str, Any]) -> str:
-    """A part as people write it; parts inside it by their names alone."""
+    """A part as people write it; parts inside it by their names alone, long lists by their length."""
     arguments = [
-        f"{key}={value['name'] if isinstance(value, dict) else value}"
-        for key, value in part["arguments"].items()
-        if value is not None
+        f"{key}={_value_in_short(value)}" for key, value in part["arguments"].items() if value is not None
     ]
     return f"{part['name']}({', '.join(arguments)})"
 
 
-def _thresholds_table(space: "MetricSpace") -> "Table":
-    lines = [
-        [kind, f"{each.threshold:.4f}", each.point, f"{each.false_accepts:.2%}", f"{each.false_rejects:.2%}"]
-        for kind, each in space.decisions.items()
-    ]
-    return table("Thresholds", ["score", "threshold", "point", "false accepts", "false rejects"], lines)
+def _value_in_short(value: Any) -> Any:
+    if isinstance(value, dict):
+        return value["name"]
+    # The means of a standardised encoder can be hundreds.
+    return f"({len(value)} numbers)" if isinstance(value, list) and len(value) > LONGEST_LIST else value

@@ -6,12 +6,25 @@ from typing import Any, NoReturn
 
 import typer
 
+from samekind.cli.calibrate import calibrate
+from samekind.cli.check import check
+from samekind.cli.cluster import cluster
 from samekind.cli.compare import compare
 from samekind.cli.demo import demo
 from samekind.cli.draw import draw
+from samekind.cli.embed import embed
+from samekind.cli.enroll import enroll
 from samekind.cli.evaluate import evaluate
+from samekind.cli.identify import identify
 from samekind.cli.info import info
+from samekind.cli.init import init
+from samekind.cli.leave_one_out import leave_one_out
+from samekind.cli.novelty import novelty
+from samekind.cli.predict import predict
+from samekind.cli.report import report
+from samekind.cli.search import search
 from samekind.cli.train import train
+from samekind.cli.two_sample import two_sample
 from samekind.errors import SamekindError
 
 MISTAKE, INTERRUPTED = 2, 130
@@ -26,7 +39,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, train, evaluate, compare, info, draw):
+ASKING = (compare, search, enroll, identify, predict, cluster, embed, novelty, two_sample)
+for command in (demo, check, init, train, leave_one_out, evaluate, calibrate, report, *ASKING, info, draw):
     app.command()(command)
 
 
@@ -50,7 +64,13 @@ def main() -> None:
     except KeyboardInterrupt:
         status = INTERRUPTED
     if status == INTERRUPTED:
-        _stop("interrupted; training goes on where it stopped when the command is given again", INTERRUPTED)
+        _stop(
+            "interrupted; nothing is half written: the same command goes on with a training, and begins "
+            "all else again",
+            INTERRUPTED,
+        )
+    if isinstance(status, int) and status:
+        sys.exit(status)  # of a command that has said why
 
 
 def _stop(message: str, status: int = MISTAKE) -> NoReturn:

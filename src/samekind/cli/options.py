@@ -5,13 +5,36 @@ from typing import Annotated
 
 import typer
 
-#: k-means takes no larger seed.
+#: scikit-learn, whose silhouette chooses groups, takes no larger seed.
 LARGEST_SEED = 2**32 - 1
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 or mps.")]
 Data = Annotated[
-    str, typer.Option(help="What to learn from: digits (scikit-learn's 1,797 handwritten digits).")
+    str | None,
+    typer.Option(
+        metavar="DATA",
+        help="What to learn from: a folder or .zip of class folders, a table or manifest (.csv, .parquet), "
+        "arrays (.npz), IDX files; or digits (scikit-learn's 1,797 handwritten digits).",
+        show_default="that of the run file, or digits",
+    ),
+]
+Label = Annotated[str | None, typer.Option(help="The column of the class, in a table.", show_default="label")]
+Size = Annotated[
+    int | None,
+    typer.Option(help="Pictures are read this many pixels wide and high.", show_default="their own", min=1),
+]
+SplitBy = Annotated[
+    str | None,
+    typer.Option(
+        "--split",
+        help="How the items are split: random, group, domain, or part (as a column or the files say).",
+        show_default="part where the data has parts, else random",
+    ),
+]
+Unseen = Annotated[
+    str,
+    typer.Option(help="Classes never shown in training, to test on: 7,8,9 with commas; half or random-half."),
 ]
 Seed = Annotated[
     int | None,
@@ -33,3 +56,13 @@ SpaceFolder = Annotated[
     Path,
     typer.Option("--space", envvar="SAMEKIND_SPACE", help="The folder of a saved space, or of a run."),
 ]
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA…", help="Files, folders, .zip archives, tables or arrays, read as in training."
+    ),
+]
+SkipUnreadable = Annotated[
+    bool, typer.Option("--skip-unreadable", help="Leave out files that cannot be read, and name them.")
+]
+LabelColumn = Annotated[str, typer.Option("--label", help="The column of a table that holds the label.")]

@@ -10,7 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from samekind.evaluation import Row
+    from samekind.evaluation import Compared, PromiseRow, Row
+
+
+#: A word of so many letters is not broken in a table.
+LONGEST_WORD = 14
 
 
 def print_json(content: Any) -> None:
@@ -26,7 +30,21 @@ def print_text(text: str | Text) -> None:
 def print_measures(systems: Mapping[str, Sequence["Row"]]) -> None:
     """The tables of an evaluation."""
     for each in measures_tables(systems):
-        console().print(each)
+        console().print(each, crop=False)
+
+
+def print_differences(names: tuple[str, str], rows: Sequence["Compared"]) -> None:
+    """The tables of a comparison."""
+    for each in differences_tables(names, rows):
+        console().print(each, crop=False)
+
+
+def print_promises(promises: Sequence["PromiseRow"]) -> None:
+    """A line for each threshold: what it promised, what it gives, and whether that holds."""
+    if promises:
+        print_text(Text("\nThresholds", style="bold"))
+    for each in promises:
+        print_text(f"{each.items}, {each.kind}: {each.sentence}")
 
 
 def console() -> Console:
@@ -50,42 +68,108 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, 
         pad_edge=False,
         padding=(0, 1, 0, 0),
     )
+    lines = [[*row] for row in rows]
     for index, column in enumerate(columns):
         is_text = index < texts
-        made.add_column(column, justify="left" if is_text else "right", no_wrap=not is_text)
-    for row in rows:
-        made.add_row(*row)
+        cells = [column, *(line[index] for line in lines)]
+        # Where there is too little room a table is wider than the terminal: cut off, a number would be
+        # another. Words stay whole too, but for very long ones such as paths, which go on in the next line.
+        parts = [part[:LONGEST_WORD] for cell in cells for part in cell.split()] if is_text else cells
+        made.add_column(
+            column,
+            justify="left" if is_text else "right",
+            no_wrap=not is_text,
+            overflow="fold",
+            min_width=max(map(len, parts), default=0),
+        )
+    for line in lines:
+        made.add_row(*line)
     return made
 
 
 def measures_tables(systems: Mapping[str, Sequence["Row"]]) -> Iterator[Table]:
-    """One table a question: a line for each measure, set of items and system, the kinds of score across.
-
-    The only system is not named.
+    """One table a question: a line for each measure and set of items, the kinds of score across; of several
+    systems, a line for each kind of score too, and the systems across.
     """
     everything = [(system, row) for system, rows in systems.items() for row in rows]
     for question in dict.fromkeys(row.question for _, row in everything):
         asked = [(system, row) for system, row in everything if row.question == question]
-        kinds = list(dict.fromkeys(row.kind for _, row in asked))
-        cells = {(row.measure, row.items, system, row.kind): format_row(row) for system, row in asked}
-        heads = dict.fromkeys((row.measure, row.items) for _, row in asked)
-        named = len(systems) > 1
+        if len(systems) > 1:
+            texts = ["measure", "classes", "score"]
+            cells: dict[tuple[str, ...], str] = {
+                (row.measure, row.about, row.kind, system): format_row(row) for system, row in asked
+            }
+        else:
+            texts = ["measure", "classes"]
+            cells = {(row.measure, row.about, row.kind): format_row(row) for _, row in asked}
+        heads = dict.fromkeys(cell[:-1] for cell in cells)
+        across = list(dict.fromkeys(cell[-1] for cell in cells))
+        lines = [[*head, *(cells.get((*head, each), "") for each in across)] for head in heads]
+        title = titled(question, (row.unit for _, row in asked))
+        yield table(title, [*texts, *across], lines, texts=len(texts))
+
+
+def differences_tables(names: tuple[str, str], rows: Sequence["Compared"]) -> Iterator[Table]:
+    """One table a question: both systems, the first less the second with its interval, and the p-value."""
+    for question in dict.fromkeys(row.question for row in rows):
+        asked = [row for row in rows if row.question == question]
         lines = [
-            [*head, *((system,) if named else ()), *(cells.get((*head, system, kind), "") for kind in kinds)]
-            for head in heads
-            for system in systems
-            if any((*head, system, kind) in cells for kind in kinds)
+            [
+                row.measure,
+                row.items,
+                row.kind,
+                format_value(row.measure, row.first),
+                format_value(row.measure, row.second),
+                format_difference(row),
+                "" if row.p_value is None else f"{row.p_value:.3f}",
+            ]
+            for row in asked
         ]
-        texts = ["measure", "classes", *(("system",) if named else ())]
-        yield table(question.capitalize(), [*texts, *kinds], lines, texts=len(texts))
+        title = titled(question, (row.unit for row in asked))
+        yield table(title, ["measure", "classes", "score", *names, "difference", "p"], lines, texts=3)
+
+
+def titled(question: str, units: Iterable[str]) -> str:
+    """A question as a title, with the units its intervals are over, where it has any.
+
+    >>> titled("few-shot", ["episodes"]), titled("clustering", [""])
+    ('Few-shot (95% intervals over episodes)', 'Clustering')
+    """
+    known = " and ".join(dict.fromkeys(unit for unit in units if unit))
+    return question.capitalize() + (f" (95% intervals over {known})" if known else "")
 
 
 def format_row(row: "Row") -> str:
-    """A value as people read it: per cent, with ± its interval; NMI as it is."""
-    if row.measure == "NMI":
-        return f"{row.value:.3f}"
-    interval = f" ± {50 * (row.high - row.low):.2f}" if row.low is not None and row.high is not None else ""
-    return f"{100 * row.value:.2f}%{interval}"
+    """A value as people read it, with the ends of its interval, which have a digit less: three kinds of
+    score fit a terminal of 80 columns.
+    """
+    from samekind.evaluation import is_share
+
+    value = format_value(row.measure, row.value)
+    if row.low is None or row.high is None:
+        return value
+    factor, digits = (100, 1) if is_share(row.measure) else (1, 2)
+    low, high = factor * row.low, factor * row.high
+    ends = f"{low:.{digits}f}-{high:.{digits}f}".replace("100.0", "100")
+    return f"{value} ({ends})"
+
+
+def format_difference(row: "Compared") -> str:
+    """A difference with its sign, in points of per cent where the values are in per cent."""
+    from samekind.evaluation import is_share
+
+    factor, digits = (100, 2) if is_share(row.measure) else (1, 3)
+    ends = ""
+    if row.low is not None and row.high is not None:
+        ends = f" ({factor * row.low:+.{digits - 1}f} to {factor * row.high:+.{digits - 1}f})"
+    return f"{factor * row.difference:+.{digits}f}{ends}"
+
+
+def format_value(measure: str, value: float) -> str:
+    """Shares in per cent; what is no share as it is."""
+    from samekind.evaluation import is_share
+
+    return f"{100 * value:.2f}%" if is_share(measure) else f"{value:.3f}"
 
 
 def rows_as_json(systems: Mapping[str, Sequence["Row"]]) -> dict[str, list[dict[str, Any]]]:

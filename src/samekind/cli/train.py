@@ -1,11 +1,23 @@
 """samekind train: from a recipe and data to a trained space."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from samekind.cli.options import AsJson, Changes, Data, Device, Seed
+from samekind.cli.options import (
+    AsJson,
+    Changes,
+    Data,
+    Device,
+    Label,
+    Seed,
+    Size,
+    SkipUnreadable,
+    SplitBy,
+    Unseen,
+)
 from samekind.errors import SettingError
 
 
@@ -14,47 +26,106 @@ def train(
         str,
         typer.Argument(metavar="RUN", help="A recipe (prototypical, verification, triplet) or a TOML file."),
     ],
-    data: Data = "digits",
-    unseen: Annotated[str, typer.Option(help="Classes to hold out as unseen, with commas: 7,8,9.")] = "",
+    data: Data = None,
+    label: Label = None,
+    size: Size = None,
+    skip_unreadable: SkipUnreadable = False,
+    split: SplitBy = None,
+    unseen: Unseen = "",
+    test_domains: Annotated[
+        str, typer.Option("--test-domain", help="Domains to test on, with commas; trained on are the others.")
+    ] = "",
     out: Annotated[
         Path | None, typer.Option(help="The folder of the run.", show_default="runs/RECIPE")
     ] = None,
     start: Annotated[
         Path | None, typer.Option("--from", help="Start from the weights of a saved space.")
     ] = None,
-    at: Annotated[str, typer.Option(help="Where the threshold goes: eer, or far=0.01.")] = "eer",
+    at: Annotated[
+        str, typer.Option(help="Where the threshold goes: eer, far=0.01, frr=0.01 or cost=0.01.")
+    ] = "eer",
     seed: Seed = None,
     device: Device = "auto",
     changes: Changes = None,
     as_json: AsJson = False,
 ) -> None:
     """Train a metric space. The same command goes on where it was stopped."""
-    from samekind.cli.experiments import begin_folder, finish_folder, open_data, run_named, space_folder
-    from samekind.cli.output import messages, print_json, print_text
+    from samekind.cli.experiments import begin_folder, finish_folder, open_items, space_folder
+    from samekind.cli.output import messages
+    from samekind.cli.plans import read_plan
     from samekind.recipes import fit
     from samekind.space import MetricSpace
-    from samekind.training import Bar, Record
+    from samekind.training import Bar
 
-    held_out = sorted({name.strip() for name in unseen.split(",") if name.strip()})
-    if len(held_out) == 1:
-        raise SettingError(f"--unseen needs two classes or more, to tell from each other; got {held_out[0]}")
-    settings = run_named(run, open_data(data).shape, changes or [], seed=seed)
+    plan = read_plan(
+        run,
+        changes or [],
+        source=data,
+        data=data_options(label, size, skip_unreadable),
+        split=split_options(split, unseen, test_domains),
+        training={} if seed is None else {"seed": seed},
+    )
+    items = open_items(plan)
+    settings = plan.run(items.shape)
     folder = out or Path("runs") / settings.recipe
     first = MetricSpace.load(space_folder(start)) if start else None
-    sets = begin_folder(folder, data=data, unseen=held_out, seed=settings.seed)
+    sets = begin_folder(folder, plan, items, seed=settings.seed)
     watcher = Bar(messages(), title=settings.recipe)
     space = fit(settings, sets, folder=folder, device=device, start=first, point=at, watcher=watcher)
-    finish_folder(folder, data=data, unseen=held_out, seed=settings.seed)
-    best = next((each for each in reversed(Record(folder / "record.jsonl").lines()) if each["best"]), None)
-    if as_json:
-        print_json(
-            {"folder": str(folder), "space": str(folder / "space"), "best": best, "classes": space.classes}
-        )
-        return
-    print_text(
+    finish_folder(folder, plan, items, seed=settings.seed)
+    _tell(
+        folder,
         f"Trained {settings.recipe} for {settings.epochs} epochs on {len(sets.train):,} items of "
-        f"{len(space.classes)} classes."
+        f"{len(space.classes)} classes.",
+        space.classes,
+        as_json=as_json,
     )
+
+
+def data_options(label: str | None, size: int | None, skip_unreadable: bool) -> dict[str, Any]:
+    """What the options say about reading the data; what they do not say is left to the run file."""
+    said: dict[str, Any] = {}
+    if label is not None:
+        said["label"] = label
+    if size is not None:
+        said["size"] = size
+    if skip_unreadable:
+        said["skip_unreadable"] = True
+    return said
+
+
+def split_options(by: str | None, unseen: str, test_domains: str) -> dict[str, Any]:
+    """What the options say about the split."""
+    said: dict[str, Any] = {}
+    if by is not None:
+        said["by"] = by
+    if unseen in ("half", "random-half"):
+        said["unseen"] = unseen
+    elif held_out := sorted(_names(unseen)):
+        if len(held_out) == 1:
+            raise SettingError(
+                f"--unseen needs two classes or more, to tell from each other; got {held_out[0]}"
+            )
+        said["unseen"] = held_out
+    if domains := sorted(_names(test_domains)):
+        said |= {"by": "domain", "test_domains": domains}
+    return said
+
+
+def _names(text: str) -> set[str]:
+    return {name.strip() for name in text.split(",") if name.strip()}
+
+
+def _tell(folder: Path, trained: str, classes: list[str], *, as_json: bool) -> None:
+    from samekind.cli.output import print_json, print_text
+    from samekind.training import Record
+
+    lines = reversed(Record(folder / "record.jsonl").lines())
+    best: Mapping[str, Any] | None = next((each for each in lines if each["best"]), None)
+    if as_json:
+        print_json({"folder": str(folder), "space": str(folder / "space"), "best": best, "classes": classes})
+        return
+    print_text(trained)
     if best is not None:
         print_text(f"Best epoch {best['epoch']}: validation EER {100 * best['validation']['eer']:.2f}%.")
     print_text(f"The space is in {folder / 'space'}; next: samekind evaluate {folder}")

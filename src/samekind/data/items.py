@@ -5,10 +5,13 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import torch
 from torch import Tensor
 
+from samekind.data.readers import Reader
+from samekind.data.stored import Stored
 from samekind.errors import DataError, nearest
 
 
@@ -16,36 +19,44 @@ from samekind.errors import DataError, nearest
 class Items:
     """Inputs with one class each; a value that is not changed after it is made.
 
-    ``inputs`` is (n, …), ``labels`` (n,) int64 indices into ``classes``. A class may be without items,
-    and n may be 0: that is what is left when a selection selects nothing. ``name`` says what the items
-    are, in reports. ``domains`` (n,), where given, are whole numbers for where each item comes from.
+    ``inputs`` is (n, …), a tensor or pictures that are `Stored`; ``labels`` (n,) int64 are indices into
+    ``classes``. A class may be without items, and n may be 0: that is what is left when a selection selects
+    nothing. ``name`` says what the items are, in reports.
+
+    What may be known beside: ``domains`` (n,), whole numbers for where each item comes from, with
+    ``domain_names`` for them, where they have names; ``groups`` (n,), whole numbers for items that belong
+    together (one person, one day) and must not be torn apart by a split; ``parts``, the part of the split
+    each item was published in; ``ids``, the path or row of each; ``reader``, how one more of them is read;
+    ``notes``, sentences on what was left out when they were opened.
     """
 
-    inputs: Tensor
+    inputs: Tensor | Stored
     labels: Tensor
     classes: tuple[str, ...]
     name: str
     domains: Tensor | None = None
+    domain_names: tuple[str, ...] = ()
+    groups: Tensor | None = None
+    parts: tuple[str, ...] | None = None
+    ids: tuple[str, ...] | None = None
+    reader: Reader | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.inputs.dim() < 2:
             raise DataError(
-                f"inputs must be (items, …), at least one vector per item; got {shape_of(self.inputs)}"
+                f"inputs must be (items, …), at least one vector per item; got {tuple(self.inputs.shape)}"
             )
         if self.labels.dim() != 1 or self.labels.dtype != torch.int64:
             raise DataError(
                 "labels must be one int64 number per item (n,); "
-                f"got {shape_of(self.labels)} of {self.labels.dtype}"
+                f"got {tuple(self.labels.shape)} of {self.labels.dtype}"
             )
         if len(self.inputs) != len(self.labels):
             raise DataError(
                 f"every item needs a label; got {len(self.inputs)} inputs and {len(self.labels)} labels"
             )
-        if self.domains is not None and self.domains.shape != self.labels.shape:
-            raise DataError(
-                f"every item needs a domain where one has; got {len(self.labels)} items "
-                f"and domains of shape {shape_of(self.domains)}"
-            )
+        self._check_what_is_beside()
         repeated = [name for name, count in Counter(self.classes).items() if count > 1]
         if repeated:
             raise DataError(f"class names must differ from each other; repeated: {', '.join(repeated)}")
@@ -54,6 +65,27 @@ class Items:
                 f"labels must be indices into the {len(self.classes)} class names; "
                 f"got {int(self.labels.min())} to {int(self.labels.max())}"
             )
+
+    def _check_what_is_beside(self) -> None:
+        for word, numbers in (("domain", self.domains), ("group", self.groups)):
+            if numbers is not None and numbers.shape != self.labels.shape:
+                raise DataError(
+                    f"every item needs a {word} where one has; got {len(self.labels)} items "
+                    f"and {word}s of shape {tuple(numbers.shape)}"
+                )
+        for word, texts in (("part", self.parts), ("id", self.ids)):
+            if texts is not None and len(texts) != len(self.labels):
+                raise DataError(
+                    f"every item needs a {word} where one has; "
+                    f"got {len(self.labels)} items and {len(texts)} {word}s"
+                )
+        if self.domain_names and self.domains is not None and len(self.domains):
+            first, last = int(self.domains.min()), int(self.domains.max())
+            if first < 0 or last >= len(self.domain_names):
+                raise DataError(
+                    f"domains must be indices into the {len(self.domain_names)} domain names; "
+                    f"got {first} to {last}"
+                )
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -64,13 +96,23 @@ class Items:
         return tuple(self.inputs.shape[1:])
 
     def batch(self, indices: Tensor) -> tuple[Tensor, Tensor]:
-        """Inputs and labels at ``indices`` (k,), in that order."""
-        return self.inputs[indices], self.labels[indices]
+        """Inputs and labels at ``indices`` (k,), in that order, on the device of the labels."""
+        inputs = self.inputs[indices]
+        return inputs.to(self.labels.device), self.labels[indices]
 
     def take(self, indices: Tensor) -> "Items":
-        """The items at ``indices`` (k,), in that order, with all the class names kept."""
-        inputs, labels = self.batch(indices)
-        return replace(self, inputs=inputs, labels=labels, domains=_at(self.domains, indices))
+        """The items at ``indices`` (k,), in that order, with all the class names kept; what is stored stays
+        stored.
+        """
+        return replace(
+            self,
+            inputs=self.inputs.take(indices) if isinstance(self.inputs, Stored) else self.inputs[indices],
+            labels=self.labels[indices],
+            domains=_at(self.domains, indices),
+            groups=_at(self.groups, indices),
+            parts=_texts_at(self.parts, indices),
+            ids=_texts_at(self.ids, indices),
+        )
 
     def class_indices(self, classes: Sequence[str]) -> Tensor:
         """Labels of the named classes, in the order given; an unknown name is refused."""
@@ -87,37 +129,47 @@ class Items:
         wanted = self.class_indices(classes)
         place = torch.full((len(self.classes),), -1, dtype=torch.int64, device=self.labels.device)
         place[wanted] = torch.arange(len(wanted), device=self.labels.device)
-        kept = place[self.labels] >= 0
-        return replace(
-            self,
-            inputs=self.inputs[kept],
-            labels=place[self.labels[kept]],
-            classes=tuple(classes),
-            domains=_at(self.domains, kept),
-        )
+        kept = self.take(place[self.labels] >= 0)
+        return replace(kept, labels=place[kept.labels], classes=tuple(classes))
 
     def fingerprint(self) -> str:
-        """SHA-256, in hex, of inputs (shape, dtype, bytes), labels, classes and domains, but not of
-        ``name``.
+        """SHA-256, in hex, of inputs (shape, dtype, bytes), labels, classes, domains, groups and parts, but
+        not of ``name`` or ``ids``. Of stored pictures the files' bytes count, and how they are read.
         """
         digest = hashlib.sha256()
-        heading = [list(self.inputs.shape), str(self.inputs.dtype), list(self.classes)]
+        heading: list[object] = [list(self.inputs.shape), str(self.inputs.dtype), list(self.classes)]
+        if isinstance(self.inputs, Stored):
+            heading.append(vars(self.inputs.reader))
+        # Added only where it is there, so that fingerprints from before it could be there hold.
+        heading += [list(texts) for texts in (self.domain_names, self.parts) if texts]
         digest.update(json.dumps(heading).encode())
-        for tensor in (self.inputs, self.labels, *([] if self.domains is None else [self.domains])):
+        if isinstance(self.inputs, Stored):
+            for each in self.inputs.digests():
+                digest.update(each)
+        tensors = [self.inputs, self.labels, self.domains, self.groups]
+        for tensor in (each for each in tensors if isinstance(each, Tensor)):
             # As raw bytes, because numpy does not know every dtype of torch.
             digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
         return digest.hexdigest()
 
     def to(self, device: torch.device | str) -> "Items":
-        """The same items on ``device``."""
-        domains = None if self.domains is None else self.domains.to(device)
-        return replace(self, inputs=self.inputs.to(device), labels=self.labels.to(device), domains=domains)
+        """The same items on ``device``; stored pictures stay where they are, and go there batch by batch."""
+        return replace(
+            self,
+            inputs=self.inputs if isinstance(self.inputs, Stored) else self.inputs.to(device),
+            labels=self.labels.to(device),
+            domains=None if self.domains is None else self.domains.to(device),
+            groups=None if self.groups is None else self.groups.to(device),
+        )
 
 
 def _at(values: Tensor | None, chosen: Tensor) -> Tensor | None:
     return None if values is None else values[chosen]
 
 
-def shape_of(tensor: Tensor) -> str:
-    """A shape as people write it: (3, 8, 8)."""
-    return str(tuple(tensor.shape))
+def _texts_at(texts: tuple[str, ...] | None, chosen: Tensor) -> tuple[str, ...] | None:
+    if texts is None:
+        return None
+    if chosen.dtype == torch.bool:
+        return tuple(compress(texts, chosen.tolist()))
+    return tuple(texts[index] for index in chosen.tolist())

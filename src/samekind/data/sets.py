@@ -3,17 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from samekind.data.items import Items
-from samekind.data.splits import Split, by_class, stratified
-from samekind.errors import DataError, nearest
+import torch
 
-FRACTIONS = {"train": 0.6, "validation": 0.2, "test": 0.2}
+from samekind.data.items import Items
+from samekind.data.split_settings import FRACTIONS, SplitSettings, split_items
+from samekind.data.splits import Split
+from samekind.errors import DataError, SettingError, nearest
 
 
 @dataclass(frozen=True)
 class Sets:
     """The sets of an experiment. The first three hold the seen classes alone; ``unseen`` holds the others,
-    if any.
+    if any. Where validation has classes of its own, train and test hold the rest of the seen ones; where
+    the unseen classes are all there is to test with, ``test`` is empty.
     """
 
     train: Items
@@ -24,43 +26,53 @@ class Sets:
 
     def tests(self) -> dict[str, Items]:
         """What an evaluation asks about, by name."""
-        return {"seen": self.test} | ({"unseen": self.unseen} if self.unseen is not None else {})
+        seen = {"seen": self.test} if len(self.test) or self.unseen is None else {}
+        return seen | ({"unseen": self.unseen} if self.unseen is not None else {})
 
 
 def prepare(
     items: Items,
+    settings: SplitSettings | None = None,
     *,
     unseen: Sequence[str] = (),
     fractions: Mapping[str, float] = FRACTIONS,
     seed: int = 0,
 ) -> Sets:
-    """Split items at random into train, validation and test, with all items of the ``unseen`` classes kept
-    apart.
+    """Split items into train, validation and test, with all items of the ``unseen`` classes kept apart.
+
+    At random, or in any of the ways that `SplitSettings` has; say it there or by the keywords, not both.
     """
-    if unseen:
-        split = by_class(items, unseen=unseen, fractions=fractions, seed=seed)
-    else:
-        split = stratified(items, fractions, seed=seed)
-    return divide(items, split)
+    if settings is None:
+        settings = SplitSettings(unseen=tuple(unseen), fractions=fractions, seed=seed)
+    elif unseen or fractions is not FRACTIONS or seed:
+        raise SettingError("say unseen, fractions and seed in the settings of the split, or give no settings")
+    return divide(items, split_items(items, settings))
 
 
 def divide(items: Items, split: Split) -> Sets:
-    """The sets a split speaks of; which classes are unseen is read off it."""
-    kept_apart = split.parts.get("unseen")
-    hidden = set(items.labels[kept_apart].tolist()) if kept_apart is not None else set()
-    seen = [name for index, name in enumerate(items.classes) if index not in hidden]
+    """The sets a split speaks of; which classes are unseen, or for validation alone, is read off it."""
+    hidden, chosen_by = _labels(items, split, "unseen"), _labels(items, split, "validation_classes")
+    seen = [name for index, name in enumerate(items.classes) if index not in hidden | chosen_by]
     unseen = [name for index, name in enumerate(items.classes) if index in hidden]
+    validation = [name for index, name in enumerate(items.classes) if index in chosen_by]
 
     def part(name: str, classes: list[str]) -> Items:
-        if name not in split.parts:
+        indices = split.parts.get(name)
+        if indices is None and name == "test" and unseen:
+            indices = torch.empty(0, dtype=torch.int64)
+        if indices is None:
             raise DataError(f'the split has no part "{name}"; {nearest(name, split.parts)}')
-        chosen = items.take(split.parts[name]).only(classes)
-        return replace(chosen, name=f"{items.name}, {name}")
+        return replace(items.take(indices).only(classes), name=f"{items.name}, {name.partition('_')[0]}")
 
     return Sets(
         train=part("train", seen),
-        validation=part("validation", seen),
+        validation=part("validation_classes", validation) if validation else part("validation", seen),
         test=part("test", seen),
         unseen=part("unseen", unseen) if unseen else None,
         split=split,
     )
+
+
+def _labels(items: Items, split: Split, part: str) -> set[int]:
+    """The classes that have items in a part; none where there is no such part."""
+    return set(items.labels[split.parts[part]].tolist()) if part in split.parts else set()

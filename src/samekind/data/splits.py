@@ -72,9 +72,9 @@ def stratified(items: Items, fractions: Mapping[str, float], *, seed: int) -> Sp
     short in every class. A class with as many items as there are parts is in every part; the items of a
     smaller one go where the fractions are largest.
     """
-    _check_fractions(fractions)
+    check_fractions(fractions)
     return Split(
-        parts=_cut(items.labels, fractions, torch.arange(len(items)), seed),
+        parts=cut(items.labels, fractions, torch.arange(len(items)), seed),
         fingerprint=items.fingerprint(),
     )
 
@@ -84,7 +84,7 @@ def by_class(items: Items, *, unseen: Sequence[str], fractions: Mapping[str, flo
 
     The other classes are split as by ``stratified``, under the names in ``fractions``.
     """
-    _check_fractions(fractions)
+    check_fractions(fractions)
     if "unseen" in fractions:
         raise SettingError('"unseen" is the part of the classes held back; give the fraction another name')
     held_back = torch.isin(items.labels, items.class_indices(unseen)).cpu()
@@ -93,11 +93,11 @@ def by_class(items: Items, *, unseen: Sequence[str], fractions: Mapping[str, flo
             f"a split by class needs items of seen and of unseen classes; "
             f"{int(held_back.sum())} of {len(items)} items are unseen ({len(set(unseen))} classes)"
         )
-    parts = _cut(items.labels, fractions, (~held_back).nonzero().flatten(), seed)
+    parts = cut(items.labels, fractions, (~held_back).nonzero().flatten(), seed)
     return Split(parts={**parts, "unseen": held_back.nonzero().flatten()}, fingerprint=items.fingerprint())
 
 
-def _check_fractions(fractions: Mapping[str, float]) -> None:
+def check_fractions(fractions: Mapping[str, float]) -> None:
     """Refuse fractions that are not a division of the whole."""
     written = ", ".join(f"{name} {fraction:g}" for name, fraction in fractions.items()) or "none"
     if not all(fraction > 0 for fraction in fractions.values()):
@@ -106,7 +106,7 @@ def _check_fractions(fractions: Mapping[str, float]) -> None:
         raise SettingError(f"the fractions of a split must sum to 1; got {written}")
 
 
-def _cut(labels: Tensor, fractions: Mapping[str, float], among: Tensor, seed: int) -> dict[str, Tensor]:
+def cut(labels: Tensor, fractions: Mapping[str, float], among: Tensor, seed: int) -> dict[str, Tensor]:
     """The items ``among`` (k,) dealt to the fractions, class by class."""
     generator = torch.Generator().manual_seed(seed)
     dealt: dict[str, list[Tensor]] = {name: [] for name in fractions}

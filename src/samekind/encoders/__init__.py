@@ -3,11 +3,39 @@
 An encoder is a module with a ``dimension``: ``forward`` takes items (n, …) to embeddings (n,
 dimension), not normalised, and ``features`` to what its last layer sees. Input of another shape is
 refused with a ``DataError``.
+
+The networks for images have named stages too: ``stages()`` lists the modules of each, from the input to
+the embedding, ``maps(x)`` gives what comes out of each, with ``map_channels`` channels, and
+``feature_dimension`` is what the last map becomes before the embedding layer. A module of your own, or a
+network of another library, is wrapped by `samekind.encoders.foreign`.
 """
 
+from samekind.encoders.bn_inception import BNInception
+from samekind.encoders.conv4 import Conv4
+from samekind.encoders.inception_v3 import InceptionV3
 from samekind.encoders.lenet import LeNet
 from samekind.encoders.mlp import MLP
-from samekind.encoders.resnet import ResNet18
+from samekind.encoders.preact_resnet import PreActResNet18
+from samekind.encoders.pretrained import EfficientNetLite
+from samekind.encoders.resnet import ResNet18, ResNet34, ResNet50
+from samekind.encoders.resnet12 import ResNet12
 from samekind.encoders.small_convnet import SmallConvnet
+from samekind.encoders.standardised import Standardised
+from samekind.encoders.wide_resnet import WideResNet
 
-__all__ = ["MLP", "LeNet", "ResNet18", "SmallConvnet"]
+__all__ = [
+    "MLP",
+    "BNInception",
+    "Conv4",
+    "EfficientNetLite",
+    "InceptionV3",
+    "LeNet",
+    "PreActResNet18",
+    "ResNet12",
+    "ResNet18",
+    "ResNet34",
+    "ResNet50",
+    "SmallConvnet",
+    "Standardised",
+    "WideResNet",
+]

@@ -1,84 +1,184 @@
-"""ResNet-18 with a stem for small or for large images.
+"""ResNet-18, -34 and -50, with a stem for small, middling or large images.
 
-He et al., "Deep Residual Learning for Image Recognition", CVPR 2016.
+He et al., "Deep Residual Learning for Image Recognition", CVPR 2016. Layers have torchvision's names, so its
+weights fit.
 """
 
 from typing import Literal
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from samekind.encoders.images import expect_images
+from samekind.encoders.images import expect_images, expect_sizes
+from samekind.encoders.residual_blocks import BasicBlock, Bottleneck, in_a_row, start_convolutions
+from samekind.encoders.stages import embedding_layer, last_map, maps_of
 from samekind.errors import SettingError
+
+#: How an image enters: "cifar" keeps its size (3x3 convolution), for about 32 pixels; "miniimagenet"
+#: halves it (5x5 and pooling; Monteiro et al., "An end-to-end approach for the verification problem",
+#: 2020), for about 84; "imagenet" divides it by four (7x7 and pooling), for about 224.
+Stem = Literal["cifar", "imagenet", "miniimagenet"]
 
 
 class ResNet18(nn.Module):
     """Images (n, channels, height, width) of any size to embeddings (n, dimension).
 
-    The ``"cifar"`` stem keeps the size (3x3 convolution), for images of about 32 pixels; ``"imagenet"``
-    divides it by four (7x7 convolution and pooling), for about 224. With dimension 512 the embeddings
-    are the pooled features themselves, none of them negative; with any other they are a linear map of
-    these. Layers have torchvision's names, so its weights fit.
+    With ``dimension`` None or 512 the embeddings are the pooled features themselves, none of them negative;
+    with any other they are a linear map of these. ``checkpointing`` saves memory for time in training: each
+    stage is computed again in the backward pass.
     """
 
     def __init__(
-        self, *, channels: int = 3, stem: Literal["cifar", "imagenet"] = "cifar", dimension: int = 512
+        self,
+        *,
+        channels: int = 3,
+        stem: Stem = "cifar",
+        dimension: int | None = None,
+        checkpointing: bool = False,
     ) -> None:
         super().__init__()
-        if stem not in ("cifar", "imagenet"):
-            raise SettingError(f'the stem of ResNet18 is "cifar" or "imagenet"; got "{stem}"')
-        if channels < 1 or dimension < 1:
-            raise SettingError(f"channels and dimension must be at least 1; got {channels} and {dimension}")
+        expect_sizes({"channels": channels, "dimension": dimension})
         self.channels = channels
         self.stem = stem
-        self.dimension = dimension
-        large = stem == "imagenet"
-        self.conv1 = nn.Conv2d(
-            channels,
-            64,
-            7 if large else 3,
-            stride=2 if large else 1,
-            padding=3 if large else 1,
-            bias=False,
-        )
-        self.bn1 = nn.BatchNorm2d(64)
-        self.maxpool = nn.MaxPool2d(3, stride=2, padding=1) if large else nn.Identity()
-        self.layer1 = nn.Sequential(Block(64, 64, stride=1), Block(64, 64, stride=1))
-        self.layer2 = nn.Sequential(Block(64, 128, stride=2), Block(128, 128, stride=1))
-        self.layer3 = nn.Sequential(Block(128, 256, stride=2), Block(256, 256, stride=1))
-        self.layer4 = nn.Sequential(Block(256, 512, stride=2), Block(512, 512, stride=1))
-        self.embedding = nn.Identity() if dimension == 512 else nn.Linear(512, dimension)
-        for module in self.modules():
-            if isinstance(module, nn.Conv2d):
-                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+        self.feature_dimension = 512
+        self.dimension = dimension or self.feature_dimension
+        self.checkpointing = checkpointing
+        self.map_channels = {"stem": 64, "layer1": 64, "layer2": 128, "layer3": 256, "layer4": 512}
+        self.conv1, self.bn1, self.relu, self.maxpool = _entrance(stem, channels)
+        self.layer1 = in_a_row(BasicBlock, 64, 64, outputs=64, count=2, stride=1)
+        self.layer2 = in_a_row(BasicBlock, 64, 128, outputs=128, count=2, stride=2)
+        self.layer3 = in_a_row(BasicBlock, 128, 256, outputs=256, count=2, stride=2)
+        self.layer4 = in_a_row(BasicBlock, 256, 512, outputs=512, count=2, stride=2)
+        self.embedding = embedding_layer(self.feature_dimension, dimension)
+        start_convolutions(self)
+
+    def stages(self) -> dict[str, list[nn.Module]]:
+        """The modules of each stage, from the input to the embedding."""
+        return _stages_of(self)
+
+    def maps(self, x: Tensor) -> dict[str, Tensor]:
+        """What comes out of each stage, (n, C, H, W); the last is what is pooled."""
+        expect_images(x, channels=self.channels)
+        return maps_of(self, x)
 
     def features(self, x: Tensor) -> Tensor:
         """The last map averaged over its places: (n, 512)."""
         expect_images(x, channels=self.channels)
-        x = self.maxpool(F.relu(self.bn1(self.conv1(x))))
-        x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
-        return x.mean((2, 3))
+        return last_map(self, x).mean((2, 3))
 
     def forward(self, x: Tensor) -> Tensor:
         embeddings: Tensor = self.embedding(self.features(x))
         return embeddings
 
 
-class Block(nn.Module):
-    """Two 3x3 convolutions around a shortcut; the shortcut is projected where the shape changes."""
+class ResNet34(nn.Module):
+    """Like `ResNet18`, with 3, 4, 6 and 3 blocks in its four layers instead of two in each."""
 
-    def __init__(self, inputs: int, outputs: int, *, stride: int) -> None:
+    def __init__(
+        self,
+        *,
+        channels: int = 3,
+        stem: Stem = "cifar",
+        dimension: int | None = None,
+        checkpointing: bool = False,
+    ) -> None:
         super().__init__()
-        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride=stride, padding=1, bias=False)
-        self.bn1 = nn.BatchNorm2d(outputs)
-        self.conv2 = nn.Conv2d(outputs, outputs, 3, padding=1, bias=False)
-        self.bn2 = nn.BatchNorm2d(outputs)
-        self.downsample: nn.Module = nn.Identity()
-        if stride != 1 or inputs != outputs:
-            self.downsample = nn.Sequential(
-                nn.Conv2d(inputs, outputs, 1, stride=stride, bias=False), nn.BatchNorm2d(outputs)
-            )
+        expect_sizes({"channels": channels, "dimension": dimension})
+        self.channels = channels
+        self.stem = stem
+        self.feature_dimension = 512
+        self.dimension = dimension or self.feature_dimension
+        self.checkpointing = checkpointing
+        self.map_channels = {"stem": 64, "layer1": 64, "layer2": 128, "layer3": 256, "layer4": 512}
+        self.conv1, self.bn1, self.relu, self.maxpool = _entrance(stem, channels)
+        self.layer1 = in_a_row(BasicBlock, 64, 64, outputs=64, count=3, stride=1)
+        self.layer2 = in_a_row(BasicBlock, 64, 128, outputs=128, count=4, stride=2)
+        self.layer3 = in_a_row(BasicBlock, 128, 256, outputs=256, count=6, stride=2)
+        self.layer4 = in_a_row(BasicBlock, 256, 512, outputs=512, count=3, stride=2)
+        self.embedding = embedding_layer(self.feature_dimension, dimension)
+        start_convolutions(self)
+
+    def stages(self) -> dict[str, list[nn.Module]]:
+        """The modules of each stage, from the input to the embedding."""
+        return _stages_of(self)
+
+    def maps(self, x: Tensor) -> dict[str, Tensor]:
+        """What comes out of each stage, (n, C, H, W); the last is what is pooled."""
+        expect_images(x, channels=self.channels)
+        return maps_of(self, x)
+
+    def features(self, x: Tensor) -> Tensor:
+        """The last map averaged over its places: (n, 512)."""
+        expect_images(x, channels=self.channels)
+        return last_map(self, x).mean((2, 3))
 
     def forward(self, x: Tensor) -> Tensor:
-        inner = F.relu(self.bn1(self.conv1(x)))
-        return F.relu(self.bn2(self.conv2(inner)) + self.downsample(x))
+        embeddings: Tensor = self.embedding(self.features(x))
+        return embeddings
+
+
+class ResNet50(nn.Module):
+    """Like `ResNet34`, with bottlenecks for blocks: 2048 features, which ``dimension`` None or 2048 keeps."""
+
+    def __init__(
+        self,
+        *,
+        channels: int = 3,
+        stem: Stem = "cifar",
+        dimension: int | None = None,
+        checkpointing: bool = False,
+    ) -> None:
+        super().__init__()
+        expect_sizes({"channels": channels, "dimension": dimension})
+        self.channels = channels
+        self.stem = stem
+        self.feature_dimension = 2048
+        self.dimension = dimension or self.feature_dimension
+        self.checkpointing = checkpointing
+        self.map_channels = {"stem": 64, "layer1": 256, "layer2": 512, "layer3": 1024, "layer4": 2048}
+        self.conv1, self.bn1, self.relu, self.maxpool = _entrance(stem, channels)
+        self.layer1 = in_a_row(Bottleneck, 64, 64, outputs=256, count=3, stride=1)
+        self.layer2 = in_a_row(Bottleneck, 256, 128, outputs=512, count=4, stride=2)
+        self.layer3 = in_a_row(Bottleneck, 512, 256, outputs=1024, count=6, stride=2)
+        self.layer4 = in_a_row(Bottleneck, 1024, 512, outputs=2048, count=3, stride=2)
+        self.embedding = embedding_layer(self.feature_dimension, dimension)
+        start_convolutions(self)
+
+    def stages(self) -> dict[str, list[nn.Module]]:
+        """The modules of each stage, from the input to the embedding."""
+        return _stages_of(self)
+
+    def maps(self, x: Tensor) -> dict[str, Tensor]:
+        """What comes out of each stage, (n, C, H, W); the last is what is pooled."""
+        expect_images(x, channels=self.channels)
+        return maps_of(self, x)
+
+    def features(self, x: Tensor) -> Tensor:
+        """The last map averaged over its places: (n, 2048)."""
+        expect_images(x, channels=self.channels)
+        return last_map(self, x).mean((2, 3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        embeddings: Tensor = self.embedding(self.features(x))
+        return embeddings
+
+
+def _entrance(stem: Stem, channels: int) -> tuple[nn.Conv2d, nn.BatchNorm2d, nn.ReLU, nn.Module]:
+    """The stem: convolution, batch normalisation, ReLU, and pooling where there is any."""
+    shapes = {"cifar": (3, 1, 1), "imagenet": (7, 2, 3), "miniimagenet": (5, 1, 1)}
+    if stem not in shapes:
+        raise SettingError(f'the stem is "cifar", "imagenet" or "miniimagenet"; got "{stem}"')
+    kernel, stride, padding = shapes[stem]
+    convolution = nn.Conv2d(channels, 64, kernel, stride=stride, padding=padding, bias=False)
+    pool = nn.Identity() if stem == "cifar" else nn.MaxPool2d(3, stride=2, padding=1)
+    return convolution, nn.BatchNorm2d(64), nn.ReLU(), pool
+
+
+def _stages_of(network: ResNet18 | ResNet34 | ResNet50) -> dict[str, list[nn.Module]]:
+    return {
+        "stem": [network.conv1, network.bn1, network.relu, network.maxpool],
+        "layer1": [network.layer1],
+        "layer2": [network.layer2],
+        "layer3": [network.layer3],
+        "layer4": [network.layer4],
+        "embedding": [network.embedding],
+    }

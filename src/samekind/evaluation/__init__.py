@@ -1,26 +1,50 @@
 """One protocol per question: a space and labelled items to measures.
 
 A protocol returns rows; ``name`` says which items were asked about. Embeddings are computed once and passed
-in.
+in. Every row has a 95% interval where there are units enough to tell one; ``measures="all"`` gives more rows,
+and ``seed`` fixes all that is drawn.
 """
 
+from samekind.evaluation.against import against
+from samekind.evaluation.claims import claims
 from samekind.evaluation.classification import classification, heads, predicted_labels
 from samekind.evaluation.clustering import clustering
+from samekind.evaluation.enrolled import enrolled
 from samekind.evaluation.everything import evaluate
 from samekind.evaluation.few_shot import few_shot
-from samekind.evaluation.retrieval import retrieval
-from samekind.evaluation.rows import Row
+from samekind.evaluation.listed_trials import listed_trials
+from samekind.evaluation.open_set import Identified, identification, open_set
+from samekind.evaluation.promises import PromiseRow, RatePromise, listed_promises, promise_row, promises
+from samekind.evaluation.retrieval import query_gallery, retrieval
+from samekind.evaluation.rows import Row, is_share, lower_is_better
+from samekind.evaluation.samples import Compared
 from samekind.evaluation.validation import validation
 from samekind.evaluation.verification import verification
 
 __all__ = [
+    "Compared",
+    "Identified",
+    "PromiseRow",
+    "RatePromise",
     "Row",
+    "against",
+    "claims",
     "classification",
     "clustering",
+    "enrolled",
     "evaluate",
     "few_shot",
     "heads",
+    "identification",
+    "is_share",
+    "listed_promises",
+    "listed_trials",
+    "lower_is_better",
+    "open_set",
     "predicted_labels",
+    "promise_row",
+    "promises",
+    "query_gallery",
     "retrieval",
     "validation",
     "verification",

@@ -3,13 +3,51 @@
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.evaluation.rows import Row
+from samekind.evaluation.rows import Measures, Row
+from samekind.evaluation.samples import Sample, replicated, row_of
 from samekind.inference import cluster
-from samekind.measures import normalised_mutual_information
+from samekind.inference.cluster import assign_by_similarity
+from samekind.measures.clustering import (
+    adjusted_mutual_information,
+    normalised_mutual_information,
+    pairwise_f1,
+)
+from samekind.space import MetricSpace
+
+MEASURES = {"NMI": normalised_mutual_information, "AMI": adjusted_mutual_information, "F1": pairwise_f1}
 
 
-def clustering(items: Items, z: Tensor, *, name: str, seed: int = 0) -> list[Row]:
-    """NMI of k-means on the embeddings; it asks the encoder alone, so there is one kind: the embedding."""
-    groups = cluster(z, groups=len(set(items.labels.tolist())), seed=seed)
-    agreement = normalised_mutual_information(groups.assigned, items.labels)
-    return [Row("clustering", name, "NMI", "embedding", agreement)]
+def clustering(
+    space: MetricSpace, items: Items, z: Tensor, *, name: str, measures: Measures = "main", seed: int = 0
+) -> list[Row]:
+    """NMI of k-means on the embeddings, with ``measures="all"`` AMI and pairwise F1 too.
+
+    There are two kinds: "embedding" asks the encoder alone, and "similarity" gives each item to the centre
+    the space's own similarity finds most alike. The labels count the groups and are not used otherwise.
+    """
+    samples = clustering_samples(space, items, z, name=name, measures=measures, seed=seed)
+    return [row_of(each, seed=seed) for each in samples]
+
+
+def clustering_samples(
+    space: MetricSpace, items: Items, z: Tensor, *, name: str, measures: Measures = "main", seed: int = 0
+) -> list[Sample]:
+    """The same before the intervals are made; the units are the items, their groups stay as they are."""
+    truth = items.labels.cpu()
+    groups = cluster(z, groups=len(set(truth.tolist())), seed=seed)
+    assigned = {
+        "embedding": groups.assigned.cpu(),
+        "similarity": assign_by_similarity(space, groups.centres, z),
+    }
+    return [
+        _sample(name, measure, kind, each, truth, seed)
+        for measure in (MEASURES if measures == "all" else ("NMI",))
+        for kind, each in assigned.items()
+    ]
+
+
+def _sample(name: str, measure: str, kind: str, assigned: Tensor, truth: Tensor, seed: int) -> Sample:
+    function = MEASURES[measure]
+    replicates = replicated(lambda drawn: function(assigned[drawn], truth[drawn]), len(truth), seed=seed)
+    value = function(assigned, truth)
+    return Sample("clustering", name, measure, kind, "items", value, None, replicates, len(truth))

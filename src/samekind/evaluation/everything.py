@@ -3,35 +3,78 @@
 from collections.abc import Mapping
 
 import torch
+from torch import Tensor
 
 from samekind.data import Items
 from samekind.errors import DataError
-from samekind.evaluation.classification import classification
+from samekind.evaluation.claims import claims
+from samekind.evaluation.classification import classification, knows
 from samekind.evaluation.clustering import clustering
 from samekind.evaluation.few_shot import few_shot
+from samekind.evaluation.open_set import open_set
 from samekind.evaluation.retrieval import retrieval
-from samekind.evaluation.rows import Row
+from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.verification import verification
 from samekind.inference import embed
 from samekind.space import MetricSpace
 
 
-def evaluate(space: MetricSpace, sets: Mapping[str, Items], *, tasks: int = 600, seed: int = 0) -> list[Row]:
+def evaluate(
+    space: MetricSpace,
+    sets: Mapping[str, Items],
+    *,
+    tasks: int = 600,
+    way: int = 5,
+    shots: tuple[int, ...] = (1, 5),
+    measures: Measures = "main",
+    seed: int = 0,
+) -> list[Row]:
     """All questions to a space about named sets of items, each item embedded once.
 
-    A set needs items of two classes at least, and one class with two items: else there is nothing to compare.
+    ``measures="all"`` adds what the main tables leave out. ``seed`` fixes the few-shot tasks, the starts of
+    k-means and the draws of the intervals. Where the space knows the classes of one set and none of
+    another's, the two together make the open set. A set needs items of two classes at least, and one class
+    with two items: else there is nothing to compare.
     """
     rows: list[Row] = []
+    embedded = embed_sets(space, sets)
     for name, items in sets.items():
+        z = embedded[name]
+        rows += classification(space, items, z, name=name, measures=measures, seed=seed)
+        if measures == "all":
+            rows += claims(space, items, z, name=name, measures=measures, seed=seed)
+        rows += verification(space, items, z, name=name, measures=measures, seed=seed)
+        rows += retrieval(space, items, z, name=name, measures=measures, seed=seed)
+        rows += few_shot(space, items, z, name=name, way=way, shots=shots, tasks=tasks, seed=seed)
+        rows += clustering(space, items, z, name=name, measures=measures, seed=seed)
+    return rows + _open_sets(space, sets, embedded, seed)
+
+
+def embed_sets(space: MetricSpace, sets: Mapping[str, Items]) -> dict[str, Tensor]:
+    """The embeddings of every set; a set with nothing to compare is refused first."""
+    for items in sets.values():
         sizes = torch.bincount(items.labels)
         if (sizes > 0).sum() < 2 or (sizes < 2).all():
             raise DataError(
                 f"{items.name}: expected two classes or more, one of them with two items, to evaluate on"
             )
-        z = embed(space, items.inputs)
-        rows += classification(space, items, z, name=name)
-        rows += verification(space, items, z, name=name)
-        rows += retrieval(space, items, z, name=name)
-        rows += few_shot(space, items, z, name=name, tasks=tasks, seed=seed)
-        rows += clustering(items, z, name=name, seed=seed)
+    return {name: embed(space, items.inputs) for name, items in sets.items()}
+
+
+def _open_sets(
+    space: MetricSpace, sets: Mapping[str, Items], embedded: Mapping[str, Tensor], seed: int
+) -> list[Row]:
+    """Every set of known classes among every set of unknown ones."""
+    rows: list[Row] = []
+    for inside in (name for name in sets if knows(space, sets[name])):
+        for outside in (name for name in sets if name != inside):
+            rows += open_set(
+                space,
+                sets[inside],
+                embedded[inside],
+                sets[outside],
+                embedded[outside],
+                name=f"{inside}, {outside}",
+                seed=seed,
+            )
     return rows

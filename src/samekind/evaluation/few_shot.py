@@ -5,8 +5,8 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.evaluation.rows import Row
+from samekind.evaluation.samples import Sample, row_of
 from samekind.inference import asking, device_of
-from samekind.measures import normal_interval
 from samekind.samplers import Episode, episodes
 from samekind.space import MetricSpace
 
@@ -29,10 +29,29 @@ def few_shot(
     its shots; where it has none left there is no row. The fused kind averages the probabilities of the
     similarity and the cosine.
     """
+    samples = few_shot_samples(
+        space, items, z, name=name, way=way, shots=shots, queries=queries, tasks=tasks, seed=seed
+    )
+    return [row_of(each) for each in samples]
+
+
+def few_shot_samples(
+    space: MetricSpace,
+    items: Items,
+    z: Tensor,
+    *,
+    name: str,
+    way: int = 5,
+    shots: tuple[int, ...] = (1, 5),
+    queries: int = 15,
+    tasks: int = 600,
+    seed: int = 0,
+) -> list[Sample]:
+    """The same before the intervals are made: the accuracy of each task, in the same order for one seed."""
     z = z.to(device_of(space))
     sizes = torch.bincount(items.labels)
     way, fewest = min(way, int((sizes > 0).sum())), int(sizes[sizes > 0].min())
-    rows = []
+    samples = []
     for shot in (each for each in shots if each < fewest):
         generator = torch.Generator().manual_seed(seed)
         left = min(queries, fewest - shot)
@@ -40,9 +59,10 @@ def few_shot(
         with asking(space):
             accuracies = torch.stack([_task(space, z, episode) for episode in drawn], dim=1)
         for kind, values in zip(space.kinds, accuracies, strict=True):
-            mean, low, high = normal_interval(values)
-            rows.append(Row("few-shot", name, f"{way}-way {shot}-shot", kind, mean, low, high))
-    return rows
+            values = values.cpu()
+            measure = f"{way}-way {shot}-shot"
+            samples.append(Sample("few-shot", name, measure, kind, "episodes", float(values.mean()), values))
+    return samples
 
 
 def _task(space: MetricSpace, z: Tensor, episode: Episode) -> Tensor:

@@ -1,24 +1,156 @@
-"""What is most like this? Every item a query, the others the gallery."""
+"""What is most like this? Every item a query and the others the gallery, or queries against a gallery."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Literal, get_args
 
+import torch
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.evaluation.rows import Row
+from samekind.errors import DataError
+from samekind.evaluation.rows import Measures, Row
+from samekind.evaluation.samples import Sample, row_of
 from samekind.inference import search
-from samekind.measures import recall_at
-from samekind.space import MetricSpace
+from samekind.measures.ranking import relevant_counts
+from samekind.measures.retrieval import retrieval_values
+from samekind.space import Kind, MetricSpace
+
+#: How many neighbours are held at a time: those of all queries, where they are no more.
+MOST_NEIGHBOURS = 20_000_000
+
+Ignored = Literal["nothing", "domain", "group"]
+IGNORED: tuple[str, ...] = get_args(Ignored)
 
 
 def retrieval(
-    space: MetricSpace, items: Items, z: Tensor, *, name: str, ks: Sequence[int] = (1, 2, 4, 8)
+    space: MetricSpace,
+    items: Items,
+    z: Tensor,
+    *,
+    name: str,
+    ks: Sequence[int] = (1, 2, 4, 8),
+    measures: Measures = "main",
+    seed: int = 0,
 ) -> list[Row]:
-    """Recall@k with each kind of score; k beyond the gallery is left out."""
-    possible = [k for k in ks if k < len(items)]
-    rows = []
-    for kind in space.kinds if possible else []:
-        found = search(space, z, z, k=max(possible), kind=kind, same_items=True)
-        recalls = recall_at(items.labels[found.indices], items.labels, ks=possible)
-        rows += [Row("retrieval", name, f"Recall@{k}", kind, value) for k, value in recalls.items()]
-    return rows
+    """Recall@k and MAP@R with each kind of score, with ``measures="all"`` R-precision too; no item finds
+    itself.
+
+    k beyond the gallery is left out. An item that is alone in its class can only miss in Recall@k and
+    counts nowhere else.
+    """
+    samples = retrieval_samples(space, items, z, name=name, ks=ks, measures=measures)
+    return [row_of(each, seed=seed) for each in samples]
+
+
+def retrieval_samples(
+    space: MetricSpace,
+    items: Items,
+    z: Tensor,
+    *,
+    name: str,
+    ks: Sequence[int] = (1, 2, 4, 8),
+    measures: Measures = "main",
+) -> list[Sample]:
+    """The same before the intervals are made; the units are the queries."""
+    labels = items.labels.cpu()
+    itself = torch.arange(len(items))
+    relevant = relevant_counts(labels)
+    return _samples(
+        space, (z, z), (labels, labels), (itself, itself), relevant, name=name, ks=ks, measures=measures
+    )
+
+
+def query_gallery(
+    space: MetricSpace,
+    queries: Items,
+    queries_z: Tensor,
+    gallery: Items,
+    gallery_z: Tensor,
+    *,
+    name: str,
+    ignore: Ignored = "nothing",
+    ks: Sequence[int] = (1, 2, 4, 8),
+    measures: Measures = "main",
+    seed: int = 0,
+) -> list[Row]:
+    """As `retrieval`, for queries against other items; classes are the same where their names are.
+
+    With ``ignore`` "domain" or "group" an item of the gallery is passed over where it has the query's class
+    and its domain or group too: the same person before the same camera, as in Zheng et al., "Scalable
+    Person Re-identification: A Benchmark", ICCV 2015.
+    """
+    names = {each: index for index, each in enumerate(dict.fromkeys([*queries.classes, *gallery.classes]))}
+    labels = _renamed(queries, names), _renamed(gallery, names)
+    apart = None
+    if ignore != "nothing":
+        marks = _marks(queries, ignore), _marks(gallery, ignore)
+        wide = int(torch.cat(marks).max()) + 1
+        apart = labels[0] * wide + marks[0], labels[1] * wide + marks[1]
+    relevant = relevant_counts(labels[0], gallery=labels[1], apart=apart)
+    samples = _samples(
+        space, (queries_z, gallery_z), labels, apart, relevant, name=name, ks=ks, measures=measures
+    )
+    return [row_of(each, seed=seed) for each in samples]
+
+
+def _samples(
+    space: MetricSpace,
+    z: tuple[Tensor, Tensor],
+    labels: tuple[Tensor, Tensor],
+    apart: tuple[Tensor, Tensor] | None,
+    relevant: Tensor,
+    *,
+    name: str,
+    ks: Sequence[int],
+    measures: Measures,
+) -> list[Sample]:
+    """The measures of queries (first) in a gallery (second), items with the query's mark passed over."""
+    available = len(z[1])
+    if apart is not None:
+        counts = torch.unique(apart[1], return_counts=True)[1]
+        available -= int(counts.max()) if len(counts) else 0
+    possible = [k for k in ks if k <= available]
+    asked = ["Recall"] if possible else []
+    if 0 < int(relevant.max()) <= available:
+        asked += ["MAP@R", "R-precision"] if measures == "all" else ["MAP@R"]
+    samples = []
+    for kind in space.kinds if asked else []:
+        k = max([*possible, int(relevant.max()) if len(asked) > 1 else 1])
+        parts = [
+            retrieval_values(found, labels[0][part], relevant=relevant[part], ks=possible, measures=asked)
+            for part, found in _found(space, z, labels[1], apart, kind, k)
+        ]
+        for measure in parts[0]:
+            values = torch.cat([each[measure] for each in parts])
+            values = values[~values.isnan()]
+            samples.append(Sample("retrieval", name, measure, kind, "queries", float(values.mean()), values))
+    return samples
+
+
+def _found(
+    space: MetricSpace,
+    z: tuple[Tensor, Tensor],
+    labels: Tensor,
+    apart: tuple[Tensor, Tensor] | None,
+    kind: Kind,
+    k: int,
+) -> Iterator[tuple[slice, Tensor]]:
+    """The labels of the k nearest of each query, (queries, k), as many queries at a time as may be held."""
+    step = max(1, MOST_NEIGHBOURS // k)
+    for top in range(0, len(z[0]), step):
+        part = slice(top, top + step)
+        marks = None if apart is None else (apart[0][part], apart[1])
+        yield part, labels[search(space, z[0][part], z[1], k=k, kind=kind, apart=marks).indices]
+
+
+def _renamed(items: Items, names: dict[str, int]) -> Tensor:
+    """The labels of items as numbers that mean the same in both sets."""
+    return torch.tensor([names[each] for each in items.classes])[items.labels.cpu()]
+
+
+def _marks(items: Items, ignore: Ignored) -> Tensor:
+    """The domain or group of each item."""
+    marks = items.domains if ignore == "domain" else items.groups
+    if marks is None:
+        raise DataError(f"{items.name}: to pass over items of the same {ignore} each needs a {ignore}")
+    return marks.cpu()

@@ -1,15 +1,60 @@
 """One measured value: what was asked, of which items, by which score, and how sure it is."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+#: Which measures a protocol gives: those one looks at first, or all it has.
+Measures = Literal["main", "all"]
+
+#: The note of rows measured on items that had a say in which epoch was kept.
+SELECTED_ON_TEST = "selected on test"
+
+#: What the worst case and the best column are decided by; a name counts up to its first blank.
+LOWER_IS_BETTER = frozenset({"EER", "minDCF", "Cllr", "FAR", "FRR", "ECE", "false"})
+#: Measures that are no share of anything and so are not written in per cent.
+PLAIN = frozenset({"NMI", "AMI", "minDCF", "Cllr"})
 
 
 class Row(NamedTuple):
-    """A line of an evaluation. ``low`` and ``high`` are a 95% interval where the protocol has one."""
+    """A line of an evaluation.
 
-    question: str  # classification, verification, retrieval, few-shot, clustering
+    ``low`` and ``high`` are a 95% interval: how far another draw of as many units (classes, queries, items,
+    episodes, domains) might have come out. Where there are too few units to tell, there is none. ``note``
+    is what a reader must know to judge the value, such as "selected on test"; every table shows it.
+    """
+
+    question: str  # classification, verification, retrieval, few-shot, clustering, …
     items: str  # which items were asked about: seen, unseen
     measure: str  # accuracy, EER, AUC, Recall@1, …
     kind: str  # the score or head that answered: similarity, cosine, fused, auxiliary
     value: float
     low: float | None = None
     high: float | None = None
+    unit: str = ""
+    note: str = ""
+
+    @property
+    def about(self) -> str:
+        """The items, with the note where there is one."""
+        return f"{self.items}, {self.note}" if self.note else self.items
+
+
+def lower_is_better(measure: str) -> bool:
+    """Whether less of a measure is more: true of errors and costs.
+
+    >>> lower_is_better("minDCF at 1%"), lower_is_better("AUC")
+    (True, False)
+    """
+    return _stem(measure) in LOWER_IS_BETTER
+
+
+def is_share(measure: str) -> bool:
+    """Whether a measure is a share of something, written in per cent.
+
+    >>> is_share("Recall@1"), is_share("NMI")
+    (True, False)
+    """
+    return _stem(measure) not in PLAIN
+
+
+def _stem(measure: str) -> str:
+    return measure.partition(" ")[0]

@@ -3,20 +3,36 @@
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.evaluation.rows import Row
+from samekind.evaluation.rows import Measures, Row
+from samekind.evaluation.streamed import MOST_STORED, streamed_rows
+from samekind.evaluation.trial_measures import About, trial_rows
 from samekind.inference import all_trials
-from samekind.measures import accuracy_at, area_under_curve, equal_error_rate
 from samekind.space import MetricSpace
 
 
-def verification(space: MetricSpace, items: Items, z: Tensor, *, name: str) -> list[Row]:
-    """EER and AUC, and where the space has a decision for that kind of score, accuracy at its threshold."""
+def verification(
+    space: MetricSpace,
+    items: Items,
+    z: Tensor,
+    *,
+    name: str,
+    measures: Measures = "main",
+    seed: int = 0,
+    most_stored: int = MOST_STORED,
+) -> list[Row]:
+    """EER, AUC and the least detection cost, and where the space has a decision for that kind of score,
+    accuracy at its threshold; see `trial_rows` for ``measures="all"``.
+
+    Up to ``most_stored`` pairs are kept; more are walked several times instead, see `streamed_rows`.
+    """
     rows = []
     for kind in space.kinds:
-        scores, same = all_trials(space, z, items.labels, kind=kind)
-        rows.append(Row("verification", name, "EER", kind, equal_error_rate(scores, same).rate))
-        rows.append(Row("verification", name, "AUC", kind, area_under_curve(scores, same)))
-        if kind in space.decisions:
-            at_threshold = accuracy_at(scores, same, space.decisions[kind].threshold)
-            rows.append(Row("verification", name, "accuracy at threshold", kind, at_threshold))
+        about, decision = About("verification", name, kind), space.decisions.get(kind)
+        if len(items) * (len(items) - 1) // 2 > most_stored:
+            rows += streamed_rows(
+                space, z, items.labels, about, kind=kind, decision=decision, measures=measures, seed=seed
+            )
+        else:
+            trials = all_trials(space, z, items.labels, kind=kind)
+            rows += trial_rows(trials, about, decision=decision, measures=measures, seed=seed)
     return rows

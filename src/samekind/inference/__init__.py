@@ -1,24 +1,83 @@
 """A trained space put to use: items in, answers out."""
 
-from samekind.inference.cluster import Groups, cluster
+from samekind.inference.axioms import metric_axioms, score_distances
+from samekind.inference.cluster import (
+    GroupChoice,
+    Groups,
+    assign_by_similarity,
+    choose_groups,
+    cluster,
+    oracle_centres,
+)
+from samekind.inference.directions import (
+    PrincipalDirections,
+    principal_directions,
+    residual_features,
+    reweighted,
+)
 from samekind.inference.embed import asking, device_of, embed, embed_files
+from samekind.inference.enrolment import enrolment_scores, listed_scores
+from samekind.inference.kernels import SemidefiniteKernel, kernel_blocks, kernel_matrix, semidefinite
+from samekind.inference.kmeans import Grouping, kmeans
+from samekind.inference.novelty import neighbour_novelty, one_class_novelty, prototype_novelty
+from samekind.inference.open_set import Named, divided, fit_open_set, identify
+from samekind.inference.points import OperatingPoint, operating_point, support
+from samekind.inference.promise import Kept, Promise, kept
+from samekind.inference.representatives import centre_distances, largest_first, representatives
 from samekind.inference.search import Neighbours, search
 from samekind.inference.settle import settle
-from samekind.inference.verify import Trials, all_trials, allowed_false_accepts, calibrate, fit_decision
+from samekind.inference.trials import Trials, all_trials, streamed_trials, walk_trials
+from samekind.inference.two_sample import two_sample
+from samekind.inference.verify import fit_decision
 
 __all__ = [
+    "GroupChoice",
+    "Grouping",
     "Groups",
+    "Kept",
+    "Named",
     "Neighbours",
+    "OperatingPoint",
+    "PrincipalDirections",
+    "Promise",
+    "SemidefiniteKernel",
     "Trials",
     "all_trials",
-    "allowed_false_accepts",
     "asking",
-    "calibrate",
+    "assign_by_similarity",
+    "centre_distances",
+    "choose_groups",
     "cluster",
     "device_of",
+    "divided",
     "embed",
     "embed_files",
+    "enrolment_scores",
     "fit_decision",
+    "fit_open_set",
+    "identify",
+    "kept",
+    "kernel_blocks",
+    "kernel_matrix",
+    "kmeans",
+    "largest_first",
+    "listed_scores",
+    "metric_axioms",
+    "neighbour_novelty",
+    "one_class_novelty",
+    "operating_point",
+    "oracle_centres",
+    "principal_directions",
+    "prototype_novelty",
+    "representatives",
+    "residual_features",
+    "reweighted",
+    "score_distances",
     "search",
+    "semidefinite",
     "settle",
+    "streamed_trials",
+    "support",
+    "two_sample",
+    "walk_trials",
 ]

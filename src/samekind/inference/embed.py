@@ -7,6 +7,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from samekind.data import ImageReader, Stored, scaled
+from samekind.data.fetching import fetched
 from samekind.errors import SpaceError
 from samekind.space import MetricSpace
 
@@ -25,20 +27,29 @@ def asking(space: MetricSpace) -> Iterator[None]:
             module.training = mode
 
 
-def embed(space: MetricSpace, inputs: Tensor, *, batch: int = 512) -> Tensor:
-    """Embeddings (n, d) of items given as a tensor (n, …), on the CPU."""
+def embed(space: MetricSpace, inputs: Tensor | Stored, *, batch: int = 512) -> Tensor:
+    """Embeddings (n, d), on the CPU, of items given as a tensor (n, …) or as stored pictures.
+
+    Bytes become numbers in [0, 1] on the space's device; stored pictures are decoded a batch or two ahead and
+    never all held at once.
+    """
     if not len(inputs):
         return torch.empty(0, space.prototypes.dimension)
     device = device_of(space)
+    places = [slice(start, start + batch) for start in range(0, len(inputs), batch)]
     with asking(space):
-        return torch.cat([space.embed(each.to(device)).float().cpu() for each in torch.split(inputs, batch)])
+        batches = (scaled(each.to(device)) for each in fetched(inputs, places))
+        return torch.cat([space.embed(each).float().cpu() for each in batches])
 
 
 def embed_files(space: MetricSpace, paths: Iterable[str | Path], *, batch: int = 512) -> Tensor:
     """Embeddings (n, d) of stored items, read the way the space's training data was."""
     if space.reader is None:
         raise SpaceError("this space does not say how to read a file; pass tensors to embed instead")
-    items = [space.reader.read(Path(path)) for path in paths]
+    files = [Path(path) for path in paths]
+    if isinstance(space.reader, ImageReader) and all(each.suffix != ".npy" for each in files):
+        return embed(space, Stored(files, space.reader), batch=batch)
+    items = [space.reader.read(each) for each in files]
     return embed(space, torch.stack(items) if items else torch.empty(0), batch=batch)
 
 

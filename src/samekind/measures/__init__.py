@@ -8,36 +8,198 @@ Input that cannot be measured (empty, of different lengths, NaN) is a ``ValueErr
 was expected and what came.
 """
 
-from samekind.measures.classification import accuracy, confusion
-from samekind.measures.clustering import normalised_mutual_information
-from samekind.measures.intervals import Interval, normal_interval, paired_difference, student_interval
-from samekind.measures.retrieval import recall_at
-from samekind.measures.verification import (
-    EqualError,
+from samekind.measures.bootstrap import Difference, bootstrap_mean, paired_bootstrap_mean
+from samekind.measures.calibration import IsotonicCalibration, isotonic_calibration, logistic_calibration
+from samekind.measures.calibration_error import expected_calibration_error, maximum_calibration_error
+from samekind.measures.class_clusters import centroid_shifts, class_radii, nearest_centroid_accuracy
+from samekind.measures.classification import (
+    accuracy,
+    adjust_prior,
+    confusion,
+    f1_by_class,
+    macro_f1,
+    recall_by_class,
+    recall_with_confounders,
+    top_k_accuracy,
+)
+from samekind.measures.clustering import (
+    adjusted_mutual_information,
+    adjusted_rand_index,
+    normalised_mutual_information,
+    pairwise_f1,
+    purity,
+)
+from samekind.measures.costs import (
+    DetectionCost,
+    bayes_threshold,
+    detection_cost,
+    log_likelihood_ratio_cost,
+    minimum_detection_cost,
+    minimum_log_likelihood_ratio_cost,
+)
+from samekind.measures.crossing import EqualError
+from samekind.measures.curves import (
     ErrorRates,
+    OperatingCurve,
+    Tradeoff,
+    detection_error_tradeoff,
+    error_rates,
+    receiver_operating_characteristic,
+)
+from samekind.measures.dynamics import (
+    CheckpointComparison,
+    ClassMotion,
+    ProperCases,
+    Rescaling,
+    class_motion,
+    compare_checkpoints,
+    proper_cases,
+    rescaling,
+)
+from samekind.measures.intervals import (
+    Interval,
+    normal_interval,
+    paired_difference,
+    proportion_interval,
+    student_interval,
+)
+from samekind.measures.kernels import TwoSample, mean_discrepancy, two_sample_test
+from samekind.measures.metric_axioms import Breaches, MetricAxioms, metric_breaches
+from samekind.measures.nearest_neighbours import majority_accuracy, majority_vote, neighbour_accuracy
+from samekind.measures.novelty import novelty_auroc
+from samekind.measures.ranking import relevant_counts
+from samekind.measures.representation import (
+    ClassDensity,
+    ClassSpread,
+    class_density,
+    class_separation,
+    class_spread,
+)
+from samekind.measures.retrieval import (
+    RETRIEVAL_MEASURES,
+    RetrievalMeans,
+    cumulative_match,
+    map_at_r,
+    mean_average_precision,
+    ndcg_at,
+    precision_at,
+    r_precision,
+    recall_at,
+    retrieval_means,
+    retrieval_values,
+)
+from samekind.measures.score_fusion import Fusion, fused_score, logistic_fusion
+from samekind.measures.score_normalisation import as_norm, s_norm
+from samekind.measures.spectrum import directions_of_variance, spectral_decay
+from samekind.measures.streaming import StreamedRates, streamed
+from samekind.measures.trial_bootstrap import FEWEST_CLASSES, bootstrap_trials, paired_bootstrap
+from samekind.measures.verification import (
     accuracy_at,
     area_under_curve,
+    average_precision,
+    equal_error_and_area,
     equal_error_rate,
-    error_rates,
     rates_at,
     threshold_at,
+    true_accepts_at,
 )
 
 __all__ = [
+    "FEWEST_CLASSES",
+    "RETRIEVAL_MEASURES",
+    "Breaches",
+    "CheckpointComparison",
+    "ClassDensity",
+    "ClassMotion",
+    "ClassSpread",
+    "DetectionCost",
+    "Difference",
     "EqualError",
     "ErrorRates",
+    "Fusion",
     "Interval",
+    "IsotonicCalibration",
+    "MetricAxioms",
+    "OperatingCurve",
+    "ProperCases",
+    "Rescaling",
+    "RetrievalMeans",
+    "StreamedRates",
+    "Tradeoff",
+    "TwoSample",
     "accuracy",
     "accuracy_at",
+    "adjust_prior",
+    "adjusted_mutual_information",
+    "adjusted_rand_index",
     "area_under_curve",
+    "as_norm",
+    "average_precision",
+    "bayes_threshold",
+    "bootstrap_mean",
+    "bootstrap_trials",
+    "centroid_shifts",
+    "class_density",
+    "class_motion",
+    "class_radii",
+    "class_separation",
+    "class_spread",
+    "compare_checkpoints",
     "confusion",
+    "cumulative_match",
+    "detection_cost",
+    "detection_error_tradeoff",
+    "directions_of_variance",
+    "equal_error_and_area",
     "equal_error_rate",
     "error_rates",
+    "expected_calibration_error",
+    "f1_by_class",
+    "fused_score",
+    "isotonic_calibration",
+    "log_likelihood_ratio_cost",
+    "logistic_calibration",
+    "logistic_fusion",
+    "macro_f1",
+    "majority_accuracy",
+    "majority_vote",
+    "map_at_r",
+    "maximum_calibration_error",
+    "mean_average_precision",
+    "mean_discrepancy",
+    "metric_breaches",
+    "minimum_detection_cost",
+    "minimum_log_likelihood_ratio_cost",
+    "ndcg_at",
+    "nearest_centroid_accuracy",
+    "neighbour_accuracy",
     "normal_interval",
     "normalised_mutual_information",
+    "novelty_auroc",
+    "paired_bootstrap",
+    "paired_bootstrap_mean",
     "paired_difference",
+    "pairwise_f1",
+    "precision_at",
+    "proper_cases",
+    "proportion_interval",
+    "purity",
+    "r_precision",
     "rates_at",
     "recall_at",
+    "recall_by_class",
+    "recall_with_confounders",
+    "receiver_operating_characteristic",
+    "relevant_counts",
+    "rescaling",
+    "retrieval_means",
+    "retrieval_values",
+    "s_norm",
+    "spectral_decay",
+    "streamed",
     "student_interval",
     "threshold_at",
+    "top_k_accuracy",
+    "true_accepts_at",
+    "two_sample_test",
 ]

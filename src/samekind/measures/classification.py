@@ -1,8 +1,13 @@
-"""Classification: how often the predicted class is the true one.
+"""Classification: how often the predicted class is the true one, over all items and class by class.
 
-``predicted`` and ``truth`` are (n,) whole numbers, the class of each item.
+``predicted`` and ``truth`` are (n,) whole numbers, the class of each item. Where a number of ``classes`` is
+asked for, the known classes are 0 to classes - 1, and a prediction outside of them says "none of these".
+``class_scores`` and ``probabilities`` are (n, classes).
 """
 
+from collections.abc import Sequence
+
+import torch
 from torch import Tensor
 
 from samekind.measures.labels import check_labels
@@ -11,12 +16,81 @@ from samekind.measures.labels import check_labels
 def accuracy(predicted: Tensor, truth: Tensor) -> float:
     """The share of items whose class was predicted: 0 is none, 1 is all.
 
-    >>> import torch
     >>> accuracy(torch.tensor([0, 1, 1, 2]), torch.tensor([0, 1, 2, 2]))
     0.75
     """
     check_labels(predicted, truth, name="predicted")
     return int((predicted == truth).sum()) / len(truth)
+
+
+def top_k_accuracy(class_scores: Tensor, truth: Tensor, *, ks: Sequence[int] = (1, 5)) -> dict[int, float]:
+    """For each k, the share of items whose class is among the k with the highest scores.
+
+    Of equal scores the lower class comes first, so scores that say nothing give class 0 and no more than its
+    share. Asking for more classes than there are is an error.
+
+    >>> top_k_accuracy(torch.tensor([[0.1, 0.7, 0.2], [0.5, 0.4, 0.1]]), torch.tensor([2, 0]), ks=(1, 2))
+    {1: 0.5, 2: 1.0}
+    """
+    truth = check_class_scores(class_scores, truth, name="class_scores")
+    for k in ks:
+        if not 1 <= k <= class_scores.shape[1]:
+            raise ValueError(f"expected k from 1 to {class_scores.shape[1]}, the classes there are, got {k}")
+    own = class_scores.gather(1, truth[:, None])
+    lower = torch.arange(class_scores.shape[1], device=truth.device) < truth[:, None]
+    ahead = ((class_scores > own) | ((class_scores == own) & lower)).sum(1)
+    return {k: int((ahead < k).sum()) / len(truth) for k in ks}
+
+
+def recall_by_class(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:
+    """The share of each class's items that were given it: float64 (classes,); 0 for a class without items.
+
+    >>> recall_by_class(torch.tensor([0, 1, 1]), torch.tensor([0, 0, 1]), classes=3).tolist()
+    [0.5, 1.0, 0.0]
+    """
+    right, _, true = _class_counts(predicted, truth, classes)
+    return _ratio(right, true)
+
+
+def f1_by_class(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:
+    """Precision and recall of each class in one number, 2 right / (predicted + true): float64 (classes,).
+
+    0 for a class that is neither predicted nor true of any item.
+
+    >>> f1_by_class(torch.tensor([0, 0, 1, 1]), torch.tensor([0, 0, 0, 1]), classes=2).tolist()
+    [0.8, 0.6666666666666666]
+    """
+    right, given, true = _class_counts(predicted, truth, classes)
+    return _ratio(2 * right, given + true)
+
+
+def macro_f1(predicted: Tensor, truth: Tensor) -> float:
+    """The mean F1 of the classes that are predicted or true of some item; each counts the same.
+
+    >>> macro_f1(torch.tensor([0, 0, 1, 1]), torch.tensor([0, 0, 1, 1]))
+    1.0
+    """
+    check_labels(predicted, truth, name="predicted")
+    present, index = torch.unique(torch.cat([predicted, truth]), return_inverse=True)
+    each = f1_by_class(index[: len(truth)], index[len(truth) :], classes=len(present))
+    return float(each.mean())
+
+
+def recall_with_confounders(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:
+    """The recall of each class among look-alikes: float64 (classes,); 0 for a class without any.
+
+    Items of classes outside of 0 to classes - 1 are confounders: none of the known classes is right for
+    them, and one that is given a class counts as an item the class has missed. So it is
+    right / (items of the class + confounders taken for it): the plain recall where nothing is confounded,
+    and half of it where every item has a look-alike. Errors among the known classes count as in the recall.
+
+    >>> predicted, truth = torch.tensor([0, 0, 1, -1, 0]), torch.tensor([0, 0, 1, 7, 7])
+    >>> recall_with_confounders(predicted, truth, classes=2).tolist()
+    [0.6666666666666666, 1.0]
+    """
+    right, _, true = _class_counts(predicted, truth, classes)
+    stranger = (truth < 0) | (truth >= classes)
+    return _ratio(right, true + _count(predicted[stranger], classes))
 
 
 def confusion(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:
@@ -25,7 +99,6 @@ def confusion(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:
     Both axes have length ``classes``; a class without items has a row of zeros. Right predictions are
     on the diagonal.
 
-    >>> import torch
     >>> confusion(torch.tensor([0, 1, 1, 2]), torch.tensor([0, 1, 2, 2]), classes=3)
     tensor([[1, 0, 0],
             [0, 1, 0],
@@ -38,3 +111,79 @@ def confusion(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:
             raise ValueError(f"expected {called} from 0 to {classes - 1}, got {low} to {high}")
     cells = truth.long() * classes + predicted.long()
     return cells.bincount(minlength=classes * classes).reshape(classes, classes)
+
+
+def adjust_prior(probabilities: Tensor, *, before: Tensor, after: Tensor) -> Tensor:
+    """Probabilities for classes that are as frequent as ``after`` says where they were as ``before`` says.
+
+    Each is multiplied by after / before (both (classes,), in any unit) and the row divided by its sum:
+    float64 (n, classes). Equal frequencies change nothing; a class that no longer occurs gets 0. A frequency
+    of 0 before is an error. Saerens, Latinne and Decaestecker, "Adjusting the Outputs of a Classifier to New
+    a Priori Probabilities: A Simple Procedure", 2002.
+
+    >>> frequencies = {"before": torch.tensor([1, 1]), "after": torch.tensor([3, 1])}
+    >>> adjust_prior(torch.tensor([[0.5, 0.5]]), **frequencies).tolist()
+    [[0.75, 0.25]]
+    """
+    check_probabilities(probabilities)
+    for each, called in ((before, "before"), (after, "after")):
+        if each.shape != probabilities.shape[1:] or not (each.isfinite() & (each >= 0)).all():
+            expected = f"frequencies ({probabilities.shape[1]},) of 0 or more in {called}"
+            raise ValueError(f"expected {expected}, got {each.tolist()}")
+    if (before == 0).any():
+        class_ = int((before == 0).nonzero()[0])
+        raise ValueError(f"expected frequencies above 0 in before, got 0 for class {class_}")
+    weighed = probabilities.detach().double() * (after.double() / before.double())
+    total = weighed.sum(1, keepdim=True)
+    if (total == 0).any():
+        row = int((total == 0).nonzero()[0, 0])
+        raise ValueError(f"expected a class that can still occur for every item, got none for item {row}")
+    return weighed / total
+
+
+def check_class_scores(scores: Tensor, truth: Tensor, *, name: str) -> Tensor:
+    """The truth as int64; ValueError unless scores are (n, classes) numbers and the truth (n,) of them."""
+    if scores.ndim != 2 or truth.shape != scores.shape[:1] or 0 in scores.shape:
+        shapes = f"{tuple(scores.shape)} and {tuple(truth.shape)}"
+        raise ValueError(f"expected {name} (n, classes) and truth (n,), at least one item, got {shapes}")
+    if truth.is_floating_point() or int(truth.min()) < 0 or int(truth.max()) >= scores.shape[1]:
+        came = f"{truth.dtype} from {truth.min()} to {truth.max()}"
+        raise ValueError(f"expected a truth of whole numbers from 0 to {scores.shape[1] - 1}, got {came}")
+    if scores.isnan().any():
+        raise ValueError(f"expected numbers in {name}, got {int(scores.isnan().sum())} that are NaN")
+    return truth.long()
+
+
+def check_probabilities(probabilities: Tensor) -> None:
+    """ValueError unless they are (n, classes), none negative, each row summing to 1 up to rounding."""
+    if probabilities.ndim != 2 or 0 in probabilities.shape:
+        shape = tuple(probabilities.shape)
+        raise ValueError(f"expected probabilities (n, classes), at least one item, got {shape}")
+    wrong = (probabilities < 0).any(1) | ~((probabilities.double().sum(1) - 1).abs() < 1e-2)
+    if wrong.any():
+        row = int(wrong.nonzero()[0])
+        came = [round(each, 4) for each in probabilities[row, :6].tolist()]
+        raise ValueError(
+            f"expected probabilities that sum to 1, got {came} in row {row}; of scores, take softmax"
+        )
+
+
+def _class_counts(predicted: Tensor, truth: Tensor, classes: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Items given their own class, given the class, and of the class: three times int64 (classes,)."""
+    check_labels(predicted, truth, name="predicted")
+    if classes < 1:
+        raise ValueError(f"expected at least one class, got {classes}")
+    return (
+        _count(truth[predicted == truth], classes),
+        _count(predicted, classes),
+        _count(truth, classes),
+    )
+
+
+def _count(labels: Tensor, classes: int) -> Tensor:
+    labels = labels.long()
+    return labels[(labels >= 0) & (labels < classes)].bincount(minlength=classes)
+
+
+def _ratio(part: Tensor, whole: Tensor) -> Tensor:
+    return part.double() / whole.clamp(min=1).double()

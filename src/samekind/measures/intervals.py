@@ -2,14 +2,16 @@
 
 ``normal_interval`` is for many values (the tasks of a few-shot test), ``student_interval`` for few
 (the seeds of a run), ``paired_difference`` for two systems tried on the same seeds or tasks. All take
-(n,) finite values.
+(n,) finite values. ``proportion_interval`` is for a count of errors among independent trials.
 
-Student, "The Probable Error of a Mean", Biometrika 1908.
+Student, "The Probable Error of a Mean", Biometrika 1908; Clopper and Pearson, "The Use of Confidence or
+Fiducial Limits Illustrated in the Case of the Binomial", Biometrika 1934; Wilson, "Probable Inference, the
+Law of Succession, and Statistical Inference", Journal of the American Statistical Association 1927.
 """
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -36,7 +38,7 @@ def normal_interval(values: Tensor | Sequence[float]) -> Interval:
     >>> normal_interval([0.0, 0.0, 1.0, 1.0]).half
     0.49
     """
-    checked = _checked(values, "values")
+    checked = checked_values(values, "values")
     return _around(checked, 1.96 * float(checked.std(correction=0)))
 
 
@@ -48,7 +50,7 @@ def student_interval(values: Tensor | Sequence[float]) -> Interval:
     >>> round(student_interval([1.0, 2.0, 3.0]).half, 3)
     2.484
     """
-    checked = _checked(values, "values")
+    checked = checked_values(values, "values")
     if len(checked) < 2:
         raise ValueError("expected at least two values to tell a spread from, got one")
     # Imported here because it is slow, and most users of the room never need it.
@@ -66,7 +68,7 @@ def paired_difference(first: Tensor | Sequence[float], second: Tensor | Sequence
     >>> round(paired_difference([3.0, 5.0, 10.0], [2.0, 3.0, 7.0]).low, 3)
     -0.484
     """
-    one, other = _checked(first, "first"), _checked(second, "second")
+    one, other = checked_values(first, "first"), checked_values(second, "second")
     if len(one) != len(other):
         raise ValueError(
             f"expected pairs, as many values in first as in second, got {len(one)} and {len(other)}"
@@ -74,7 +76,44 @@ def paired_difference(first: Tensor | Sequence[float], second: Tensor | Sequence
     return student_interval(one - other)
 
 
-def _checked(values: Tensor | Sequence[float], name: str) -> Tensor:
+def proportion_interval(hits: int, trials: int, *, form: Literal["exact", "wilson"] = "exact") -> Interval:
+    """The share of ``hits`` among independent ``trials``, and what it may be: 2.5 % chance beyond each end.
+
+    "exact" is Clopper and Pearson's and holds at least 95 % of the time; "wilson" is narrower and holds
+    95 % on average. Of no hit among n the upper end is about 3.7 / n. (The rule of three, 3 / n, leaves 5 %
+    beyond the one end there is.) Trials that share items or classes are not independent: see
+    `bootstrap_trials`.
+
+    >>> round(proportion_interval(0, 100).high, 4), round(proportion_interval(50, 100).half, 4)
+    (0.0362, 0.1017)
+    >>> round(proportion_interval(50, 100, form="wilson").half, 4)
+    0.0962
+    """
+    if trials < 1 or not 0 <= hits <= trials:
+        raise ValueError(f"expected at least one trial and from 0 to that many hits, got {hits} of {trials}")
+    share = hits / trials
+    if form == "wilson":
+        squared = 1.959963984540054**2
+        centre = (hits + squared / 2) / (trials + squared)
+        reach = math.sqrt(squared * (hits * (1 - share) + squared / 4)) / (trials + squared)
+        # At the ends the formula is exact and its rounding is not.
+        return Interval(share, max(centre - reach, 0.0), min(centre + reach, 1.0))
+    if form != "exact":
+        raise ValueError(f'expected the form "exact" or "wilson", got "{form}"')
+    from scipy.special import betaincinv
+
+    low = float(betaincinv(hits, trials - hits + 1, 0.025)) if hits else 0.0
+    high = float(betaincinv(hits + 1, trials - hits, 0.975)) if hits < trials else 1.0
+    return Interval(share, low, high)
+
+
+def hull(interval: Interval, least: Interval) -> Interval:
+    """An interval of a share, no narrower than another on either side, within 0 and 1."""
+    low, high = min(interval.low, least.low), max(interval.high, least.high)
+    return Interval(interval.mean, max(low, 0.0), min(high, 1.0))
+
+
+def checked_values(values: Tensor | Sequence[float], name: str) -> Tensor:
     """The values in float64, without gradient."""
     checked = torch.as_tensor(values, dtype=torch.float64).detach()
     if checked.ndim != 1 or len(checked) == 0:

@@ -3,115 +3,51 @@
 A trial is a pair of items. ``scores`` and ``same`` are (trials,): scores are finite and higher means
 closer, ``same`` is boolean. A trial is accepted when its score is at least the threshold. A false
 accept is an accepted trial of two classes, a false reject a refused trial of one; each rate is a
-share of its own kind. Every function needs trials of both kinds and sorts once, so millions of trials
-are fine.
+share of its own kind. Every function needs trials of both kinds and sorts once at most, so many millions
+of trials are fine; for more than memory holds there is `streamed`.
+
+The Kaldi form of the equal error rate is that of the toolkit's ``compute-eer``: Povey et al., "The Kaldi
+Speech Recognition Toolkit", ASRU 2011.
 """
 
+import bisect
 import math
-from typing import NamedTuple
+from typing import Literal
 
 import torch
 from torch import Tensor
 
+from samekind.measures.crossing import EqualError, crossing
+from samekind.measures.sorted_trials import SortedTrials, checked, doubled_wins, sort_trials
 
-class ErrorRates(NamedTuple):
-    """Both rates at every threshold, each (thresholds,) in float64, the strictest threshold first."""
-
-    thresholds: Tensor
-    false_accepts: Tensor
-    false_rejects: Tensor
+Form = Literal["nearest", "interpolated", "kaldi"]
 
 
-class EqualError(NamedTuple):
-    """The equal error rate and the score it is reached at."""
+def equal_error_rate(scores: Tensor, same: Tensor, *, form: Form = "nearest") -> EqualError:
+    """The error rate at which false accepts and false rejects are equally frequent.
 
-    rate: float
-    threshold: float
+    ``"nearest"`` is the mean of the two rates at the observed score where they are nearest to each other;
+    of two equally near, the rates crossing between them, the stricter is taken. The threshold is always
+    one of the scores. ``"interpolated"`` draws a straight line between the two thresholds around the
+    crossing and takes the point with equal rates. ``"kaldi"`` walks up the scores of one class until the
+    score with as large a share of the others above it is lower: the rate is the share of the steps.
 
-
-class _Counts(NamedTuple):
-    """Trials accepted at every threshold, by kind, as int64: ties and areas are then exact."""
-
-    thresholds: Tensor
-    targets: Tensor
-    impostors: Tensor
-
-
-def _checked(scores: Tensor, same: Tensor) -> tuple[Tensor, Tensor]:
-    """The trials without gradient, their scores as floats; ValueError where they are no trials."""
-    if scores.ndim != 1 or scores.shape != same.shape:
-        shapes = f"{tuple(scores.shape)} and {tuple(same.shape)}"
-        raise ValueError(f"expected scores and same of one shape (trials,), got {shapes}")
-    if same.dtype != torch.bool:
-        raise ValueError(f"expected a boolean same, got {same.dtype}; compare the two labels, or use .bool()")
-    targets = int(same.sum())
-    if targets == 0 or targets == len(same):
-        kinds = f"{targets} same and {len(same) - targets} different"
-        raise ValueError(f"expected trials of both kinds, got {kinds}")
-    if not scores.isfinite().all():
-        broken = int((~scores.isfinite()).sum())
-        raise ValueError(f"expected finite scores, got {broken} of {len(scores)} that are NaN or infinite")
-    scores = scores.detach()
-    return (scores if scores.is_floating_point() else scores.double()), same
-
-
-def _counts(scores: Tensor, same: Tensor) -> _Counts:
-    """The counts at every threshold, strictest first; checked trials are expected."""
-    scores, order = scores.double().sort(descending=True)
-    same = same[order]
-    last_of_tie = torch.cat([scores[1:] != scores[:-1], torch.ones_like(same[:1])])
-    targets, impostors = same.cumsum(0)[last_of_tie], (~same).cumsum(0)[last_of_tie]
-    nothing, none = torch.full_like(scores[:1], math.inf), torch.zeros_like(targets[:1])
-    return _Counts(
-        torch.cat([nothing, scores[last_of_tie]]),
-        torch.cat([none, targets]),
-        torch.cat([none, impostors]),
-    )
-
-
-def _rates(counts: _Counts) -> ErrorRates:
-    targets, impostors = counts.targets.double(), counts.impostors.double()
-    # The last entry accepts all. Dividing by it as a tensor, not as a number, rounds correctly on every
-    # device, so that 3 false accepts of 10 are the number 0.3.
-    missed = targets[-1] - targets
-    return ErrorRates(counts.thresholds, impostors / impostors[-1], missed / targets[-1])
-
-
-def error_rates(scores: Tensor, same: Tensor) -> ErrorRates:
-    """Both error rates at every threshold that makes a difference, strictest first.
-
-    The first threshold is infinite and accepts nothing, the last is the lowest score and accepts all.
-    Tied scores share one threshold.
-
-    >>> rates = error_rates(torch.tensor([4, 2, 2, 1]), torch.tensor([True, True, False, False]))
-    >>> rates.thresholds.tolist()
-    [inf, 4.0, 2.0, 1.0]
-    >>> rates.false_accepts.tolist(), rates.false_rejects.tolist()
-    ([0.0, 0.0, 0.5, 1.0], [1.0, 0.5, 0.0, 0.0])
-    """
-    return _rates(_counts(*_checked(scores, same)))
-
-
-def equal_error_rate(scores: Tensor, same: Tensor) -> EqualError:
-    """The mean of the two error rates at the observed score where they are nearest to each other.
-
-    0 when every pair of one class outscores every other, 1 when it is the other way round, 0.5 when
-    all scores are equal. Two thresholds can be equally near, the rates crossing between them: the
-    stricter is taken. The threshold is always one of the scores.
+    0 when every pair of one class outscores every other, 1 when it is the other way round (Kaldi's form
+    stops one trial short of 1), 0.5 when all scores are equal (Kaldi's form knows no ties).
 
     >>> scores = torch.tensor([0.9, 0.8, 0.4, 0.7, 0.3, 0.2, 0.1], dtype=torch.double)
     >>> equal_error_rate(scores, torch.tensor([True] * 3 + [False] * 4))
     EqualError(rate=0.29166666666666663, threshold=0.7)
     """
-    counts = _counts(*_checked(scores, same))
-    targets, impostors = counts.targets, counts.impostors
-    # The difference of the rates, times both totals: in whole numbers, equally near is exact.
-    gap = impostors * targets[-1] - (targets[-1] - targets) * impostors[-1]
-    # The infinite threshold is left out: its rates are 1 apart, and no threshold is further.
-    nearest = int(gap[1:].abs().argmin()) + 1
-    thresholds, false_accepts, false_rejects = _rates(counts)
-    rate = (false_accepts[nearest] + false_rejects[nearest]) / 2
-    return EqualError(float(rate), float(thresholds[nearest]))
+    trials = sort_trials(scores, same)
+    match form:
+        case "nearest":
+            return crossing(trials).nearest()
+        case "interpolated":
+            return crossing(trials).interpolated()
+        case "kaldi":
+            return _kaldi(trials)
+    raise ValueError(f'expected the form "nearest", "interpolated" or "kaldi", got {form!r}')
 
 
 def area_under_curve(scores: Tensor, same: Tensor) -> float:
@@ -123,9 +59,32 @@ def area_under_curve(scores: Tensor, same: Tensor) -> float:
     >>> area_under_curve(torch.tensor([0.9, 0.6, 0.7, 0.1]), torch.tensor([True, True, False, False]))
     0.75
     """
-    counts = _counts(*_checked(scores, same))
-    doubled = (counts.impostors.diff() * (counts.targets[1:] + counts.targets[:-1])).sum()
-    return int(doubled) / (2 * int(counts.targets[-1]) * int(counts.impostors[-1]))
+    return _area(sort_trials(scores, same))
+
+
+def equal_error_and_area(scores: Tensor, same: Tensor) -> tuple[EqualError, float]:
+    """`equal_error_rate` and `area_under_curve` from one sort.
+
+    >>> equal_error_and_area(torch.tensor([4, 3, 2, 1]), torch.tensor([True, True, False, False]))
+    (EqualError(rate=0.0, threshold=3.0), 1.0)
+    """
+    trials = sort_trials(scores, same)
+    return crossing(trials).nearest(), _area(trials)
+
+
+def average_precision(scores: Tensor, same: Tensor) -> float:
+    """The mean, over the trials of one class, of the share of one class among those that score as much.
+
+    1 when the kinds are apart; for scores that say nothing about the share of trials that are of one
+    class, so it depends on how many of each there are. Tied scores are accepted together.
+
+    >>> average_precision(torch.tensor([0.9, 0.6, 0.7, 0.1]), torch.tensor([True, True, False, False]))
+    0.8333333333333333
+    """
+    trials = sort_trials(scores, same)
+    levels, sizes = torch.unique_consecutive(trials.targets, return_counts=True)
+    targets, impostors = trials.accepted(levels)
+    return float((sizes * targets.double() / (targets + impostors)).sum() / len(trials.targets))
 
 
 def rates_at(scores: Tensor, same: Tensor, threshold: float) -> tuple[float, float]:
@@ -151,32 +110,100 @@ def accuracy_at(scores: Tensor, same: Tensor, threshold: float) -> float:
     return int((accepted == same).sum()) / len(same)
 
 
+def threshold_at(
+    scores: Tensor, same: Tensor, *, false_accepts: float | None = None, false_rejects: float | None = None
+) -> float:
+    """The threshold for a wanted error rate: give one of the two.
+
+    For false accepts the most lenient observed score whose rate is at most ``false_accepts``. Where even
+    the highest score accepts too many, the next number above it in the scores' own precision: that
+    accepts none of these trials, and only a higher score later. A rate of 1 gives the lowest score.
+
+    For false rejects the strictest observed score whose rate is at most ``false_rejects``; there always
+    is one, as the lowest score rejects nothing. A rate of 1 gives the highest score.
+
+    >>> scores, same = torch.tensor([0.875, 0.75, 0.5, 0.25]), torch.tensor([True, False, True, False])
+    >>> threshold_at(scores, same, false_accepts=0.5), threshold_at(scores, same, false_accepts=0.0)
+    (0.5, 0.875)
+    >>> threshold_at(scores, same, false_rejects=0.5), threshold_at(scores, same, false_rejects=0.0)
+    (0.875, 0.5)
+    """
+    for name, rate in (("false-accept", false_accepts), ("false-reject", false_rejects)):
+        if rate is not None and not 0 <= rate <= 1:
+            raise ValueError(f"expected a {name} rate from 0 to 1, got {rate}")
+    if false_accepts is not None and false_rejects is None:
+        return _at_false_accepts(scores, same, false_accepts)
+    if false_rejects is not None and false_accepts is None:
+        return _at_false_rejects(scores, same, false_rejects)
+    raise ValueError(f"expected false_accepts or false_rejects, got {false_accepts} and {false_rejects}")
+
+
+def true_accepts_at(scores: Tensor, same: Tensor, *, false_accepts: float) -> float:
+    """The share of pairs of one class that are accepted where at most ``false_accepts`` of the others are.
+
+    At the threshold of `threshold_at`: often written TAR@FAR. 1 when the kinds are apart. With fewer
+    than 1 / ``false_accepts`` pairs of two classes not one of them may be accepted, and the share rests on
+    the highest of their scores alone.
+
+    >>> scores, same = torch.tensor([0.875, 0.75, 0.5, 0.25]), torch.tensor([True, False, True, False])
+    >>> true_accepts_at(scores, same, false_accepts=0.0), true_accepts_at(scores, same, false_accepts=0.5)
+    (0.5, 1.0)
+    """
+    threshold = threshold_at(scores, same, false_accepts=false_accepts)
+    accepted, same = _accepted(scores, same, threshold)
+    return int((accepted & same).sum()) / int(same.sum())
+
+
+def _kaldi(trials: SortedTrials) -> EqualError:
+    targets, impostors = len(trials.targets), len(trials.impostors)
+
+    def is_over(position: int) -> bool:
+        return bool(
+            trials.impostors[impostors - 1 - impostors * position // targets] < trials.targets[position]
+        )
+
+    # The walk ends at the last target, whatever its score.
+    position = bisect.bisect_left(range(targets - 1), True, key=is_over)
+    return EqualError(position / targets, float(trials.targets[position]))
+
+
+def _area(trials: SortedTrials) -> float:
+    return doubled_wins(trials) / (2 * len(trials.targets) * len(trials.impostors))
+
+
 def _accepted(scores: Tensor, same: Tensor, threshold: float) -> tuple[Tensor, Tensor]:
-    scores, same = _checked(scores, same)
+    scores, same = checked(scores, same)
     if math.isnan(threshold):
         raise ValueError("expected a threshold to compare scores with, got NaN")
     # In the scores' own precision: float32 scores of 0.7 pass a threshold written as 0.7.
     return scores >= threshold, same
 
 
-def threshold_at(scores: Tensor, same: Tensor, *, false_accepts: float) -> float:
-    """The most lenient observed score whose false-accept rate is at most ``false_accepts``.
+def _at_false_accepts(scores: Tensor, same: Tensor, rate: float) -> float:
+    trials = sort_trials(scores, same)
+    impostors = len(trials.impostors)
+    allowed = _allowed(rate, impostors)
+    if allowed == impostors:
+        return min(float(each[0]) for each in trials)
+    # The highest impostor that must stay below the threshold, and the next score of either kind.
+    refused = trials.impostors[impostors - 1 - allowed]
+    places = [int(torch.searchsorted(each, refused, right=True)) for each in trials]
+    above = [float(each[place]) for each, place in zip(trials, places, strict=True) if place < len(each)]
+    if above:
+        return min(above)
+    # In the scores' own precision; whole numbers count as the float64 they were sorted as.
+    highest = refused.to(scores.dtype) if scores.is_floating_point() else refused
+    return float(highest.nextafter(torch.full_like(highest, math.inf)))
 
-    Where even the highest score accepts too many, the next number above it in the scores' own
-    precision: that accepts none of these trials, and only a higher score later. A rate of 1 gives the
-    lowest score.
 
-    >>> scores, same = torch.tensor([0.875, 0.75, 0.5, 0.25]), torch.tensor([True, False, True, False])
-    >>> threshold_at(scores, same, false_accepts=0.5), threshold_at(scores, same, false_accepts=0.0)
-    (0.5, 0.875)
-    """
-    if not 0 <= false_accepts <= 1:
-        raise ValueError(f"expected a false-accept rate from 0 to 1, got {false_accepts}")
-    scores, same = _checked(scores, same)
-    rates = _rates(_counts(scores, same))
-    # The rate starts at 0 and never falls: the allowed thresholds come first, and there is one at least.
-    most_lenient = int((rates.false_accepts <= false_accepts).sum()) - 1
-    if most_lenient == 0:
-        highest = scores.max()
-        return float(highest.nextafter(torch.full_like(highest, math.inf)))
-    return float(rates.thresholds[most_lenient])
+def _at_false_rejects(scores: Tensor, same: Tensor, rate: float) -> float:
+    trials = sort_trials(scores, same)
+    allowed = _allowed(rate, len(trials.targets))
+    if allowed == len(trials.targets):
+        return max(float(each[-1]) for each in trials)
+    return float(trials.targets[allowed])
+
+
+def _allowed(rate: float, trials: int) -> int:
+    """The most trials whose share is at most the rate, shares rounded as Python divides."""
+    return bisect.bisect_right(range(1, trials + 1), rate, key=lambda count: count / trials)

@@ -1,6 +1,7 @@
 """An encoder that fits the items."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from samekind.training import Part
 
@@ -19,3 +20,8 @@ def encoder_for(shape: Sequence[int], *, dimension: int) -> Part:
     if width == 32 and channels == 3:
         return Part("ResNet18", {"stem": "cifar", "dimension": dimension})
     return Part("SmallConvnet", {"dimension": dimension})
+
+
+def standardise_for(shape: Sequence[int]) -> Literal["none", "features"]:
+    """Features of vectors are standardised, for they may have any scale; pixels are in [0, 1] as they are."""
+    return "features" if len(shape) == 1 else "none"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from samekind.data import Sets
 from samekind.evaluation import validation
-from samekind.inference import allowed_false_accepts, settle
+from samekind.inference import operating_point, settle
 from samekind.space import MetricSpace
 from samekind.training import Run, Watcher, train
 
@@ -22,16 +22,18 @@ def fit(
     """Train on ``sets.train``, choose the epoch and fit the thresholds on ``sets.validation``, save to
     ``folder/space``.
 
-    The test sets are not looked at. The folder also keeps the run, its record, its checkpoints and the
-    split; the same call goes on where it was stopped. ``point`` is the operating point of the decisions.
+    The test sets are not looked at, unless the run asks for it by name: with ``select_on="test"`` the epoch
+    is chosen on ``sets.test``; the thresholds never are. The folder also keeps the run, its record, its
+    checkpoints and the split; the same call goes on where it was stopped. ``point`` is the operating point
+    of the decisions.
     """
-    allowed_false_accepts(point)  # a mistake is told now, not when the training is over
+    operating_point(point)  # a mistake is told now, not when the training is over
     folder = Path(folder)
     space = train(
         run,
         sets.train,
         folder=folder,
-        validate=validation(sets.validation),
+        validate=validation(sets.test if run.select_on == "test" else sets.validation),
         device=device,
         start=start,
         watcher=watcher,

@@ -6,7 +6,7 @@ L_aux, prototypes as running averages, one similarity for classes and pairs.
 
 from collections.abc import Sequence
 
-from samekind.recipes.encoder import encoder_for
+from samekind.recipes.encoder import encoder_for, standardise_for
 from samekind.training import Batches, Head, Optimiser, Part, Parts, Run, Schedule, Term
 
 
@@ -21,6 +21,7 @@ def prototypical(shape: Sequence[int]) -> Run:
             similarity=Part("PairsNetwork", {"hidden": 256, "depth": 1, "dropout": 0.25}),
             prototypes=Part("RunningAverages", {"momentum": 0.9}),
             auxiliary=Head(Part("Dot"), bias=True),
+            standardise=standardise_for(shape),
         ),
         terms={
             "class": Term("softmax", against="prototypes", arguments={"smoothing": 0.2}),

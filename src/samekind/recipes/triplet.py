@@ -9,7 +9,7 @@ cosine.
 
 from collections.abc import Sequence
 
-from samekind.recipes.encoder import encoder_for
+from samekind.recipes.encoder import encoder_for, standardise_for
 from samekind.training import Batches, Head, Optimiser, Part, Parts, Penalty, Run, Schedule, Term
 
 
@@ -22,6 +22,7 @@ def triplet(shape: Sequence[int]) -> Run:
             similarity=Part("Euclidean", {"normalise": True}),
             prototypes=Part("SupportMeans"),
             auxiliary=Head(Part("Dot"), normalise=True, bias=True),
+            standardise=standardise_for(shape),
         ),
         terms={
             "triplet": Term(

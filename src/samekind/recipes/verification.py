@@ -6,7 +6,7 @@ Monteiro et al., "An end-to-end approach for the verification problem: learning 
 
 from collections.abc import Sequence
 
-from samekind.recipes.encoder import encoder_for
+from samekind.recipes.encoder import encoder_for, standardise_for
 from samekind.training import Batches, Head, Optimiser, Part, Parts, Run, Schedule, Term
 
 
@@ -21,6 +21,7 @@ def verification(shape: Sequence[int]) -> Run:
             similarity=Part("PairsNetwork", {"hidden": 350, "depth": 3, "dropout": 0.2}),
             prototypes=Part("SupportMeans"),
             auxiliary=Head(Part("Cosine", {"scale": {"name": "FixedScale", "value": 30.0}})),
+            standardise=standardise_for(shape),
         ),
         terms={
             "pair": Term("pair_likelihood", against="batch", arguments={"smoothing": 0.1}),

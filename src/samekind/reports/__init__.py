@@ -4,12 +4,14 @@ A plot is a function from plain values to a matplotlib ``Figure``, which its ``s
 matplotlib is imported when the first figure is drawn, and its global state is left alone.
 """
 
+from samekind.reports.axiom_histograms import axiom_histograms
 from samekind.reports.confidence import Confidence
 from samekind.reports.confidence_map import confidence_map
 from samekind.reports.confusion_matrix import confusion_matrix
 from samekind.reports.embedding_map import embedding_map
 from samekind.reports.error_tradeoff import error_tradeoff
 from samekind.reports.gradient_field import Field, gradient_field, measure_field
+from samekind.reports.groups_page import Grouped, write_groups_page
 from samekind.reports.measured import System
 from samekind.reports.neighbour_grid import neighbour_grid
 from samekind.reports.plane import plane
@@ -20,7 +22,9 @@ from samekind.reports.training_curves import training_curves
 __all__ = [
     "Confidence",
     "Field",
+    "Grouped",
     "System",
+    "axiom_histograms",
     "confidence_map",
     "confusion_matrix",
     "embedding_map",
@@ -31,5 +35,6 @@ __all__ = [
     "plane",
     "score_histogram",
     "training_curves",
+    "write_groups_page",
     "write_report",
 ]

@@ -9,6 +9,8 @@ from samekind.reports.numbers import unit, written
 #: The questions in the words of someone who asks them, in the order they are answered.
 QUESTIONS = {
     "classification": "Which class is it?",
+    "open set": "Which class is it, or none of these?",
+    "claimed class": "Is it of the class it claims to be?",
     "verification": "Are these two the same kind?",
     "retrieval": "What is most like this?",
     "few-shot": "A new class, from a few examples?",
@@ -27,6 +29,13 @@ class _Template(NamedTuple):
 
 _TEMPLATES = (
     _Template("classification", "accuracy", "{value} of {items} items", "It names the right class for {}."),
+    _Template(
+        "open set",
+        "FAR",
+        "{value} of known items while {rate} of unknown ones pass for known",
+        "It names the right class for {}.",
+    ),
+    _Template("claimed class", "EER", "{value} of claims about {items} items", "It misjudges {}."),
     _Template(
         "verification",
         "EER",
@@ -77,4 +86,7 @@ def _part(template: _Template, row: Row) -> str:
     # Exactly all and exactly none need no decimals. The no-break space keeps number and unit together.
     value = written(row, digits=0 if row.value in (0, 1) else 1)
     value += f"\u00a0{unit(row.measure)}" if unit(row.measure) else ""
-    return template.part.format(value=value, items=row.items, way=row.measure.partition("-")[0])
+    words = row.measure.split()
+    return template.part.format(
+        value=value, items=row.items, way=words[0].partition("-")[0], rate=words[-2] if words[1:] else ""
+    )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from samekind.data import Stored, scaled
 from samekind.reports.style import BESIDE, INK, MUTED, RIGHT, WRONG, new_figure, shortened, write
 
 if TYPE_CHECKING:
@@ -18,19 +19,20 @@ ACROSS, DOWN, GAP, HEAD = 1.2, 1.5, 0.4, 0.5
 
 
 def neighbour_grid(
-    inputs: Tensor, labels: Tensor, classes: Sequence[str], indices: Tensor, *, queries: Tensor
+    inputs: Tensor | Stored, labels: Tensor, classes: Sequence[str], indices: Tensor, *, queries: Tensor
 ) -> "Figure | None":
     """A row per query: its picture, then those of its neighbours, nearest first.
 
-    ``inputs`` (n, channels, height, width) and ``labels`` (n,) are all items; ``queries`` (q,) and
-    ``indices`` (q, k) point into them. A neighbour of the query's class has a frame and a tick in one
-    colour, another a frame and a cross in the other. Items that are no grey or colour pictures, and no
+    ``inputs`` (n, channels, height, width), bytes or floats, and ``labels`` (n,) are all items; ``queries``
+    (q,) and ``indices`` (q, k) point into them. A neighbour of the query's class has a frame and a tick in
+    one colour, another a frame and a cross in the other. Items that are no grey or colour pictures, and no
     query at all, give None.
     """
-    if inputs.ndim != 4 or inputs.shape[1] not in (1, 3) or not len(queries):
+    if len(inputs.shape) != 4 or inputs.shape[1] not in (1, 3) or not len(queries):
         return None
     shown = torch.cat([queries[:, None], indices], dim=1)
-    pictures = _displayable(inputs[shown])
+    # Only these are decoded, where pictures are kept in files.
+    pictures = _displayable(inputs[shown.flatten()].reshape(*shown.shape, *inputs.shape[1:]))
     width, height = ACROSS * shown.shape[1] - (ACROSS - 1) + GAP, DOWN * len(shown) + HEAD
     # A picture is as large as with eight neighbours, however many there are.
     inch = BESIDE / (9 * ACROSS + GAP)
@@ -54,8 +56,8 @@ def neighbour_grid(
 
 
 def _displayable(images: Tensor) -> Tensor:
-    """Pictures (q, k, c, h, w) as (q, k, h, w, 3) in [0, 1]; those outside it are squeezed in together."""
-    images = images.detach().cpu().float()
+    """Pictures (q, k, c, h, w) as (q, k, h, w, 3) in [0, 1]; floats outside it are squeezed in together."""
+    images = scaled(images.detach().cpu()).float()
     low, high = float(images.min()), float(images.max())
     if low < 0 or high > 1:
         images = (images - low) / max(high - low, 1e-12)

@@ -1,14 +1,11 @@
 """How measured values are written, and which of two is better."""
 
-from samekind.evaluation import Row
-
-LOWER_IS_BETTER = frozenset({"EER"})
-PLAIN = frozenset({"NMI"})
+from samekind.evaluation import Row, is_share, lower_is_better
 
 
 def unit(measure: str) -> str:
     """What the numbers of a measure count: per cent, or nothing for one that is no share of anything."""
-    return "" if measure in PLAIN else "%"
+    return "%" if is_share(measure) else ""
 
 
 def written(row: Row, *, digits: int = 2) -> str:
@@ -18,14 +15,20 @@ def written(row: Row, *, digits: int = 2) -> str:
     ...     Row("clustering", "seen", "NMI", "embedding", 0.9251))
     ('1.63', '0.925')
     """
-    return f"{row.value:.3f}" if row.measure in PLAIN else f"{100 * row.value:.{digits}f}"
+    return f"{100 * row.value:.{digits}f}" if is_share(row.measure) else f"{row.value:.3f}"
 
 
-def spread(row: Row) -> str:
-    """What stands behind the plus-minus sign, in the unit of the value; empty without an interval."""
+def ends(row: Row) -> str:
+    """The interval in the unit of the value, a digit shorter, with a dash between; empty without one.
+
+    >>> ends(Row("verification", "seen", "EER", "cosine", 0.0163, 0.011, 0.0252)).split("\\u2013")
+    ['1.1', '2.5']
+    """
     if row.low is None or row.high is None:
         return ""
-    return written(row._replace(value=(row.high - row.low) / 2))
+    factor, digits = (100, 1) if is_share(row.measure) else (1, 2)
+    low, high = factor * row.low, factor * row.high
+    return f"{low:.{digits}f}\u2013{high:.{digits}f}".replace("100.0", "100")
 
 
 def best(rows: list[Row]) -> set[str]:
@@ -36,5 +39,5 @@ def best(rows: list[Row]) -> set[str]:
     texts = {written(row): row.value for row in rows}
     if len(texts) < 2:
         return set()
-    choose = min if rows[0].measure in LOWER_IS_BETTER else max
+    choose = min if lower_is_better(rows[0].measure) else max
     return {choose(texts, key=lambda text: texts[text])}

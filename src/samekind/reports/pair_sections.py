@@ -32,7 +32,7 @@ def tradeoff_section(systems: Mapping[str, System], sets: Mapping[str, Measured]
     figures = {}
     for words, each in sets.items():
         curves = {
-            f"{name} · {kind}" if len(systems) > 1 else kind: error_rates(*trials)
+            f"{name} · {kind}" if len(systems) > 1 else kind: error_rates(trials.scores, trials.same)
             for name, kinds in each.trials.items()
             for kind, trials in kinds.items()
             if trials.same.any() and not trials.same.all()

@@ -8,6 +8,7 @@ from samekind.reports.item_sections import confusion_section, map_section, neigh
 from samekind.reports.measured import System, measure
 from samekind.reports.page import page
 from samekind.reports.pair_sections import scores_section, tradeoff_section
+from samekind.reports.promises_section import promises_section
 from samekind.reports.run_sections import answers_section, training_section
 from samekind.storage import write_text
 
@@ -34,6 +35,7 @@ def write_report(
         sets["unseen"] = measure(systems, unseen)
     content = [
         answers_section(systems, sets),
+        promises_section(systems, sets),
         training_section(systems),
         scores_section(systems, sets),
         tradeoff_section(systems, sets),

@@ -7,7 +7,7 @@ from itertools import groupby
 from samekind.evaluation import Row
 from samekind.reports.glossary import meanings
 from samekind.reports.headlines import QUESTIONS, headline
-from samekind.reports.numbers import best, spread, unit, written
+from samekind.reports.numbers import best, ends, unit, written
 
 Systems = Mapping[str, Sequence[Row]]
 Column = tuple[str, str]
@@ -21,7 +21,7 @@ def answers(systems: Systems) -> str:
     first = next(iter(systems.values()), ())
     blocks = [
         f'<div class="answer"><h3>{escape(QUESTIONS.get(question, question))}</h3>'
-        f"<p>{escape(headline(question, first))}</p>"
+        f"<p>{escape(headline(question, first))}</p>{_units(systems, question)}"
         f'<div class="scroll">{question_table(systems, question)}</div></div>'
         for question in asked
     ]
@@ -38,7 +38,7 @@ def question_table(systems: Systems, question: str) -> str:
     for system, rows in systems.items():
         for row in rows:
             if row.question == question:
-                cells.setdefault((row.measure, row.items), {})[system, row.kind] = row
+                cells.setdefault((row.measure, row.about), {})[system, row.kind] = row
                 columns += [(system, row.kind)] if (system, row.kind) not in columns else []
     measures = list(dict.fromkeys(measure for measure, _ in cells))
     lines = sorted(cells.items(), key=lambda cell: measures.index(cell[0][0]))
@@ -76,7 +76,14 @@ def _cell(row: Row | None, marked: set[str]) -> str:
     if row is None:
         return '<span class="none">&ndash;</span>'
     value = f"<b>{written(row)}</b>" if written(row) in marked else written(row)
-    return value + (f'<span class="spread"> ± {spread(row)}</span>' if spread(row) else "")
+    return value + (f'<span class="spread"> ({ends(row)})</span>' if ends(row) else "")
+
+
+def _units(systems: Systems, question: str) -> str:
+    """What the intervals of a table are over, where it has any."""
+    asked = (row for rows in systems.values() for row in rows if row.question == question)
+    units = " and ".join(dict.fromkeys(row.unit for row in asked if row.unit))
+    return f'<p class="units">In brackets the 95 % interval over {escape(units)}.</p>' if units else ""
 
 
 def _glossary(measures: Iterable[str]) -> str:

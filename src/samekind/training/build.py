@@ -1,4 +1,4 @@
-"""A run made real: the space, the optimiser, the sampler and the loss terms it names."""
+"""A run made real: the space, the optimiser, the sampler, the augmentations and the loss terms it names."""
 
 import inspect
 import math
@@ -11,20 +11,26 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from samekind import losses, miners, parts, penalties, samplers, similarities
-from samekind.data import Items, reader_for
+from samekind import augmentations, losses, miners, parts, penalties, samplers, similarities
+from samekind.augmentations import Augmentation
+from samekind.data import Items, Stored, reader_for
+from samekind.encoders import Standardised
 from samekind.errors import SettingError, nearest
 from samekind.prototypes import Prototypes
 from samekind.space import AuxiliaryHead, MetricSpace
 from samekind.training.memory import Memory
 from samekind.training.run import Head, Optimiser, Part, Penalty, Run, Term
 from samekind.training.settings import typed
+from samekind.training.statistics import statistics_of
 
 #: What the training step hands to a loss that has such a keyword.
 HANDED_OVER = ("scale", "generator", "between")
 
 #: What it hands to a penalty.
 OFFERED_TO_PENALTIES = ("z", "y", "prototypes")
+
+#: What an augmentation of vectors is told about the features.
+FILLED_IN = ("means", "spreads")
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,9 @@ class BuiltTerm:
 def build_space(run: Run, items: Items) -> MetricSpace:
     """The space of a run for these items, with fresh weights from the global random state."""
     encoder = _build("encoders", run.space.encoder, _facts_of(items))
+    if run.space.standardise != "none":
+        means, deviations = statistics_of(items, run.space.standardise)
+        encoder = Standardised(encoder=encoder, means=means, deviations=deviations)
     facts = {"dimension": encoder.dimension, "classes": list(items.classes)}
     return MetricSpace(
         encoder,
@@ -94,6 +103,18 @@ def build_sampler(run: Run, labels: Tensor, *, domains: Tensor | None = None) ->
     return sampler(labels, domains=domains, seed=run.seed, **run.batches.arguments)
 
 
+def build_augmentations(run: Run, items: Items) -> list[Augmentation]:
+    """The augmentations of a run, in their order, checked against the items they are to change."""
+    facts: dict[str, Any] = {}
+    if len(items.shape) == 1 and run.augment:
+        means, deviations = statistics_of(items, "features")
+        facts = dict(zip(FILLED_IN, (means, deviations), strict=True))
+    return [
+        _build_augmentation(part, f"run.augment[{place}]", items, facts)
+        for place, part in enumerate(run.augment)
+    ]
+
+
 def build_optimiser(settings: Optimiser, space: MetricSpace) -> torch.optim.Optimizer:
     """One parameter group for each part of the space that has anything to train."""
     modules = dict(space.named_children())
@@ -120,6 +141,42 @@ def build_optimiser(settings: Optimiser, space: MetricSpace) -> torch.optim.Opti
         weight_decay=settings.weight_decay,
         nesterov=settings.nesterov,
     )
+
+
+def _build_augmentation(part: Part, where: str, items: Items, facts: Mapping[str, Any]) -> Augmentation:
+    """One augmentation; what it asks about the features is filled in."""
+    if part.name not in augmentations.AUGMENTATIONS:
+        known = nearest(part.name, augmentations.AUGMENTATIONS)
+        raise SettingError(f'{where}: there is no augmentation "{part.name}"; {known}')
+    family, kind = ("images", 3) if part.name in augmentations.IMAGES else ("vectors", 1)
+    if len(items.shape) != kind:
+        raise SettingError(f"{where}: {part.name} is for {family}, these items have shape {items.shape}")
+    if family == "images":
+        _check_range(items, f"{where} ({part.name})")
+    made, where = getattr(augmentations, part.name), f"{where} ({part.name})"
+    takes = list(inspect.signature(made).parameters)
+    filled = {name: value for name, value in facts.items() if name in takes}
+    open_to_all = [each for each in takes if each not in FILLED_IN]
+    _check_arguments(part.arguments, open_to_all, made.__init__, where)
+    hints = typing.get_type_hints(made.__init__)
+    given = {name: typed(hints[name], value, f"{where}.{name}") for name, value in part.arguments.items()}
+    try:
+        built: Augmentation = made(**filled, **given)
+    except SettingError as error:
+        raise SettingError(f"{where}.{error}") from error
+    return built
+
+
+def _check_range(items: Items, where: str) -> None:
+    """Refuse images of floats that are not in [0, 1]: an augmentation would cut them off there."""
+    if isinstance(items.inputs, Stored) or not items.inputs.is_floating_point() or not len(items):
+        return
+    low, high = (float(each) for each in items.inputs.aminmax())
+    if not 0 <= low <= high <= 1:
+        raise SettingError(
+            f"{where}: images are augmented in [0, 1], these have values from {low:g} to {high:g}; "
+            'give them as bytes or in [0, 1], and set space.standardise to "channels" if need be'
+        )
 
 
 def _build_head(head: Head, facts: Mapping[str, Any]) -> AuxiliaryHead:

@@ -11,14 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from samekind import storage
-from samekind.data import Items
+from samekind.augmentations import augment, step_generator
+from samekind.data import Items, scaled
+from samekind.data.fetching import fetched
+from samekind.encoders import Standardised
 from samekind.errors import SettingError, TrainingError, nearest
 from samekind.parts import fingerprint
 from samekind.space import MetricSpace
 from samekind.training.build import (
+    build_augmentations,
     build_memory,
     build_optimiser,
     build_penalties,
@@ -89,6 +93,7 @@ class Trainer:
         memory = build_memory(run, self.space)
         self.memory = memory.to(fabric.device) if memory is not None else None
         self.sampler = build_sampler(run, items.labels, domains=items.domains)
+        self.augmentations = build_augmentations(run, items)
         self.model, self.optimiser = fabric.setup(self.space, build_optimiser(run.optimiser, self.space))
         self.scheduler = Scheduler(self.optimiser.optimizer, run)
         self.generator = torch.Generator().manual_seed(run.seed)
@@ -114,8 +119,9 @@ class Trainer:
         self.space.train()
         began, seen = time.perf_counter(), 0
         pending: list[Tensor] = []
-        for indices in self.sampler.batches(self.progress.epoch)[self.progress.batch :]:
-            pending.append(self._step(indices))
+        batches = self.sampler.batches(self.progress.epoch)[self.progress.batch :]
+        for indices, inputs in zip(batches, fetched(self.items.inputs, batches), strict=True):
+            pending.append(self._step(inputs, self.items.labels[indices.to(self.fabric.device)]))
             seen += len(indices)
             self.progress.batch += 1
             self.progress.step += 1
@@ -132,11 +138,10 @@ class Trainer:
         every, progress = self.run.checkpoint_steps, self.progress
         return every > 0 and progress.step % every == 0 and progress.batch < len(self.sampler)
 
-    def _step(self, indices: Tensor) -> Tensor:
+    def _step(self, inputs: Tensor, y: Tensor) -> Tensor:
         """One update; returns the terms (terms,), still on the device."""
-        x, y = self.items.batch(indices.to(self.fabric.device))
         self.optimiser.zero_grad()
-        z = self.model(x)
+        z = self.model(self._augmented(scaled(inputs.to(self.fabric.device))))
         costs, candidates = loss_terms(
             self.space, z, y, self.terms, self.penalties, memory=self.memory, generator=self.generator
         )
@@ -151,6 +156,12 @@ class Trainer:
         self.scheduler.after_step()
         after_step(self.space, z, y, candidates, memory=self.memory)
         return torch.stack([each.detach() for each in costs.values()])
+
+    def _augmented(self, x: Tensor) -> Tensor:
+        """The batch as this step is to see it."""
+        if not self.augmentations:
+            return x
+        return augment(x, self.augmentations, generator=step_generator(self.run.seed, self.progress.step))
 
     def _look(self, pending: list[Tensor]) -> None:
         """Bring the terms of the last steps home, tell the watcher, and stop if a number is none."""
@@ -252,7 +263,7 @@ class Trainer:
     def _check_same(self, saved: dict[str, Any]) -> None:
         if saved["data"] != self.data:
             raise TrainingError(f"{self.folder} holds a run on other data; choose another folder")
-        now, before = self.run.to_dict(), saved["run"]
+        now, before = self.run.to_dict(), _with_defaults(saved["run"])
         changed = [key for key in now if now[key] != before.get(key)]
         if changed:
             raise TrainingError(
@@ -274,8 +285,8 @@ def take_weights(space: MetricSpace, start: MetricSpace) -> None:
             ours.load_state_dict(theirs.state_dict())
         except RuntimeError as error:
             raise SettingError(
-                f"cannot start from that space: its {name} ({type(theirs).__name__}) does not fit this run's "
-                f"({type(ours).__name__}); use the recipe and settings it was trained with"
+                f"cannot start from that space: its {name} ({_called(theirs)}) does not fit this run's "
+                f"({_called(ours)}); use the recipe and settings it was trained with"
             ) from error
     for name in ("prototypes", "auxiliary"):
         ours, theirs = getattr(space, name), getattr(start, name)
@@ -285,6 +296,21 @@ def take_weights(space: MetricSpace, start: MetricSpace) -> None:
             and fingerprint(ours) == fingerprint(theirs)
         ):
             ours.load_state_dict(theirs.state_dict())
+
+
+def _called(part: nn.Module) -> str:
+    """What a part is, for a message."""
+    if isinstance(part, Standardised):
+        return f"{type(part.encoder).__name__}, standardised"
+    return type(part).__name__
+
+
+def _with_defaults(stored: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a stored run, with those that did not exist when it was begun as they are usually."""
+    try:
+        return Run.from_dict(stored).to_dict()
+    except SettingError:
+        return stored
 
 
 def _beats(watched: float, best: float | None, better: str) -> bool:

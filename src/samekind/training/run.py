@@ -37,12 +37,17 @@ class Head:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a space is made of."""
+    """What a space is made of.
+
+    ``standardise`` has the encoder shown its input less the mean and divided by the deviation of each feature
+    (of vectors) or channel (of images), those of the training items; it is kept in the space.
+    """
 
     encoder: Part
     similarity: Part
     prototypes: Part
     auxiliary: Head | None = None
+    standardise: Literal["none", "features", "channels"] = "none"
 
 
 @dataclass(frozen=True)
@@ -111,10 +116,12 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Run:
-    """A whole training run. ``watch`` names the validation measure that chooses the best epoch.
+    """A whole training run. ``watch`` names the measure that chooses the best epoch, on validation items;
+    ``select_on="test"`` lets the test items choose, and what is measured on them then says so.
 
     ``checkpoint_steps`` adds a checkpoint every so many steps to those at the end of epochs; ``memory`` says
-    how many past embeddings the terms against the memory see.
+    how many past embeddings the terms against the memory see; ``augment`` lists what is done to the items of
+    every training batch, first to last.
     """
 
     recipe: str
@@ -130,8 +137,10 @@ class Run:
     precision: Literal["auto", "32-true", "bf16-mixed", "16-mixed"] = "auto"
     watch: str = "eer"
     better: Literal["lower", "higher"] = "lower"
+    select_on: Literal["validation", "test"] = "validation"
     checkpoint_steps: int = 0
     memory: int = 0
+    augment: tuple[Part, ...] = ()
 
     def __post_init__(self) -> None:
         for name, least, value in _limits(self):
@@ -167,7 +176,7 @@ class Run:
             name, equals, text = assignment.partition("=")
             if not equals:
                 raise SettingError(f'expected name=value, got "{assignment}"')
-            values = settings.override(values, name.strip(), _value(text.strip()))
+            values = settings.override(values, name.strip(), plain_value(text.strip()))
         return Run.from_dict(values)
 
     def update(self, changes: Mapping[str, Any]) -> "Run":
@@ -194,7 +203,7 @@ def _limits(run: Run) -> Iterator[tuple[str, float, float]]:
         yield f"penalties.{name}.weight", 0, penalty.weight
 
 
-def _value(text: str) -> Any:
+def plain_value(text: str) -> Any:
     """A value as TOML reads it; a bare word is a text."""
     try:
         return tomllib.loads(f"value = {text}")["value"]

@@ -46,15 +46,35 @@ def write(instance: Any) -> dict[str, Any]:
 
 
 def override(values: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
-    """The mapping with one setting replaced, ``path`` with dots: ``space.similarity.hidden``."""
+    """The mapping with one setting replaced, ``path`` with dots: ``space.similarity.hidden``.
+
+    A table in a list is found by its name or its number from 0: ``augment.Flip.probability``.
+    """
     first, _, rest = path.partition(".")
     if not rest:
         return {**values, first: value}
     inner = values.get(first)
+    if isinstance(inner, list) and inner and all(isinstance(each, dict) for each in inner):
+        return {**values, first: _override_in_list(inner, rest, value, where=first)}
     if not isinstance(inner, dict):
         known = [key for key, each in values.items() if isinstance(each, dict)]
         raise SettingError(f'there is no table "{first}" to set "{path}" in; {nearest(first, known)}')
     return {**values, first: override(inner, rest, value)}
+
+
+def _override_in_list(tables: list[Any], path: str, value: Any, *, where: str) -> list[Any]:
+    which, _, rest = path.partition(".")
+    names = [str(table.get("name", "")) for table in tables]
+    if which.isdecimal() and int(which) < len(tables):
+        place = int(which)
+    elif names.count(which) == 1:
+        place = names.index(which)
+    else:
+        found = f"there are {names.count(which)} of" if which in names else "there is no"
+        known = [*names, *map(str, range(len(tables)))]
+        raise SettingError(f'{where}: {found} "{which}" to set "{path}" in; {nearest(which, known)}')
+    changed = override(tables[place], rest, value) if rest else value
+    return [*tables[:place], changed, *tables[place + 1 :]]
 
 
 def _is_required(field: dataclasses.Field[Any]) -> bool:

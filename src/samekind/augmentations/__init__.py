@@ -1,0 +1,66 @@
+"""What happens to a training batch on its way to the encoder: other views of the same items.
+
+An augmentation stores its settings and is called as ``augmentation(x, generator=…)``. Those of `IMAGES` take
+(n, channels, height, width) floats in [0, 1], those of `VECTORS` (n, d); what comes back has the same shape,
+type and range, and the input is left as it was. Every item has chances of its own. They are drawn from the
+generator on the CPU, whatever the device of the items, so a seed means the same everywhere.
+
+`augment` applies several in a row and resamples only once where they merely move pixels.
+"""
+
+from samekind.augmentations.additive_noise import AdditiveNoise
+from samekind.augmentations.affine import Affine
+from samekind.augmentations.blur import Blur
+from samekind.augmentations.chain import Augmentation, augment, step_generator
+from samekind.augmentations.colour_jitter import ColourJitter
+from samekind.augmentations.feature_dropout import FeatureDropout
+from samekind.augmentations.flip import Flip
+from samekind.augmentations.gaussian_noise import GaussianNoise
+from samekind.augmentations.greyscale import Greyscale
+from samekind.augmentations.pad_and_crop import PadAndCrop
+from samekind.augmentations.perspective import Perspective
+from samekind.augmentations.rand_augment import RandAugment
+from samekind.augmentations.random_resized_crop import RandomResizedCrop
+from samekind.augmentations.rotation import Rotation
+
+__all__ = [
+    "AUGMENTATIONS",
+    "IMAGES",
+    "VECTORS",
+    "AdditiveNoise",
+    "Affine",
+    "Augmentation",
+    "Blur",
+    "ColourJitter",
+    "FeatureDropout",
+    "Flip",
+    "GaussianNoise",
+    "Greyscale",
+    "PadAndCrop",
+    "Perspective",
+    "RandAugment",
+    "RandomResizedCrop",
+    "Rotation",
+    "augment",
+    "step_generator",
+]
+
+#: The augmentations of images a run chooses from.
+IMAGES = (
+    "AdditiveNoise",
+    "Affine",
+    "Blur",
+    "ColourJitter",
+    "Flip",
+    "Greyscale",
+    "PadAndCrop",
+    "Perspective",
+    "RandAugment",
+    "RandomResizedCrop",
+    "Rotation",
+)
+
+#: And those of vectors.
+VECTORS = ("FeatureDropout", "GaussianNoise")
+
+AUGMENTATIONS = IMAGES + VECTORS

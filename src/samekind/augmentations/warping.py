@@ -1,0 +1,74 @@
+"""Pixels moved: every geometric change is a 3 x 3 matrix, and any number of them is one resampling.
+
+A matrix takes a place in the result to the place in the input that is seen there, both as (x, y, 1) in
+pixels from the centre, x to the right and y down. Matrices are (n, 3, 3) float64 on the CPU. If A happens
+to an image and then B, the whole is ``A @ B``.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def turned(degrees: Tensor) -> Tensor:
+    """The image turned about its centre, against the clock."""
+    angle = torch.deg2rad(degrees)
+    return _matrices({(0, 0): angle.cos(), (0, 1): -angle.sin(), (1, 0): angle.sin(), (1, 1): angle.cos()})
+
+
+def shifted(right: Tensor, down: Tensor) -> Tensor:
+    """The image moved by so many pixels."""
+    return _matrices({(0, 2): -right, (1, 2): -down})
+
+
+def enlarged(across: Tensor, along: Tensor) -> Tensor:
+    """The image stretched by these factors from its centre; -1 mirrors it."""
+    return _matrices({(0, 0): 1 / across, (1, 1): 1 / along})
+
+
+def slanted(across: Tensor, along: Tensor) -> Tensor:
+    """The image sheared: a pixel moves right by ``across`` for each pixel down, then down by ``along`` for
+    each pixel right.
+    """
+    return _matrices({(0, 1): -across}) @ _matrices({(1, 0): -along})
+
+
+def warp(images: Tensor, matrices: Tensor) -> Tensor:
+    """Images (n, channels, height, width) seen through matrices (n, 3, 3), between pixels bilinearly.
+
+    What comes from outside of an image is 0.
+    """
+    height, width = images.shape[-2:]
+    # Places as `grid_sample` counts them, the image from -1 to 1. Written out and not as a product of
+    # matrices, which a GPU may be set to compute with too few digits for a place in a large image.
+    scaled = matrices / matrices.new_tensor([width / 2, height / 2, 1.0])[:, None]
+    flat = bool((matrices[:, 2] == matrices.new_tensor([0.0, 0.0, 1.0])).all())
+    inside = flat and _stay_inside(scaled, height, width)
+    scaled = scaled.to(images.device, images.dtype)
+    x = torch.arange(width, device=images.device, dtype=images.dtype) + (0.5 - width / 2)
+    y = torch.arange(height, device=images.device, dtype=images.dtype) + (0.5 - height / 2)
+    across = x[:, None] * scaled[:, None, None, :, 0]  # (n, 1, width, 3)
+    along = y[:, None, None] * scaled[:, None, None, :, 1] + scaled[:, None, None, :, 2]  # (n, height, 1, 3)
+    places = across[..., :2] + along[..., :2]
+    if not flat:
+        places = places / (across[..., 2:] + along[..., 2:])
+    # Up to the edge of the outermost pixels they are what is seen: "zeros" would darken a rim of half a
+    # pixel, which an enlarged corner shows.
+    warped = F.grid_sample(images, places, padding_mode="border", align_corners=False)
+    return warped if inside else warped * (places.abs() <= 1 + 1e-6).all(-1)[:, None]
+
+
+def _stay_inside(scaled: Tensor, height: int, width: int) -> bool:
+    """Whether no matrix without perspective looks outside of its image: none does if the corners do not."""
+    signs = torch.tensor([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], dtype=scaled.dtype)
+    corners = torch.cat([signs * signs.new_tensor([width / 2, height / 2]), signs.new_ones(4, 1)], dim=1)
+    return bool((scaled[:, :2] @ corners.T).abs().max().item() <= 1 + 1e-9) if len(scaled) else True
+
+
+def _matrices(entries: dict[tuple[int, int], Tensor]) -> Tensor:
+    """Unit matrices with these entries, each (n,), replaced."""
+    count = len(next(iter(entries.values())))
+    matrices = torch.eye(3, dtype=torch.float64).repeat(count, 1, 1)
+    for (row, column), values in entries.items():
+        matrices[:, row, column] = values
+    return matrices

@@ -1,0 +1,223 @@
+"""What `samekind evaluate` can be asked: about test items, other items, a list of trials, or two runs."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from samekind.cli.asking import labelled, open_space
+from samekind.errors import DataError
+
+if TYPE_CHECKING:
+    from samekind.data import Items
+    from samekind.evaluation import PromiseRow, Row
+    from samekind.space import MetricSpace
+
+
+class Asked(NamedTuple):
+    """How to ask."""
+
+    tasks: int
+    way: int
+    shots: tuple[int, ...]
+    enrol: int | None
+    combination: Any  # of enrolment.COMBINATIONS
+    gallery: str | None
+    ignore: Any  # of retrieval.IGNORED
+    measures: Literal["main", "all"]
+    seed: int
+    device: str
+    most: int | None
+
+
+class Answer(NamedTuple):
+    """What programs are told, and how people are."""
+
+    content: dict[str, Any]
+    say: Callable[[], None]
+
+
+def about_tests(run: Path, report: Path | None, asked: Asked) -> Answer:
+    """Every question about the test sets of a run."""
+    from samekind.cli.experiments import sets_of
+
+    name, sets = run.resolve().name, sets_of(run)
+    space = open_space(run, asked.device)
+    tests = _drawn(sets.tests(), asked)
+    rows = _rows(space, tests, asked)
+    if asked.gallery is not None:
+        rows += _found_in(space, tests, getattr(sets, asked.gallery), asked)
+    rows = [row._replace(note=selected_on_test(run)) for row in rows]
+    if report is not None:
+        from samekind.reports import System, write_report
+        from samekind.training import Record
+
+        record = Record(run / "record.jsonl").lines()
+        write_report(
+            report,
+            title=f"samekind: {name}",
+            lead=f"Every question asked of the space in {name}, on items it was not trained on.",
+            systems={name: System(space.cpu(), rows, record)},
+            seen=sets.test,
+            unseen=sets.unseen,
+        )
+    return _rows_answer({"folder": str(run)}, name, rows, _promises(space, tests, asked))
+
+
+def about_data(run: Path, data: str, asked: Asked, *, label: str, skip_unreadable: bool) -> Answer:
+    """Every question about other items, and whether the thresholds still keep their promises there."""
+    space = open_space(run, asked.device)
+    items = labelled(space, data, label=label, skip_unreadable=skip_unreadable)
+    sets = _drawn({items.name: items}, asked)
+    about = {"folder": str(run), "data": data}
+    return _rows_answer(about, run.resolve().name, _rows(space, sets, asked), _promises(space, sets, asked))
+
+
+def _drawn(sets: "Mapping[str, Items]", asked: Asked) -> "dict[str, Items]":
+    """The sets, or so many items of each as are asked for."""
+    from samekind.data import draw
+
+    if asked.most is None:
+        return dict(sets)
+    return {name: draw(items, most=asked.most, seed=asked.seed) for name, items in sets.items()}
+
+
+def _rows(space: "MetricSpace", sets: "Mapping[str, Items]", asked: Asked) -> "list[Row]":
+    """Every question about named sets of items, whichever they are."""
+    from samekind import evaluation
+    from samekind.inference import embed
+
+    rows = evaluation.evaluate(
+        space,
+        sets,
+        tasks=asked.tasks,
+        way=asked.way,
+        shots=asked.shots,
+        measures=asked.measures,
+        seed=asked.seed,
+    )
+    for name, items in sets.items() if asked.enrol is not None else ():
+        rows += evaluation.enrolled(
+            space,
+            items,
+            embed(space, items.inputs),
+            name=name,
+            shots=asked.enrol or 1,
+            combination=asked.combination,
+            measures=asked.measures,
+            seed=asked.seed,
+        )
+    return rows
+
+
+def _found_in(
+    space: "MetricSpace", sets: "Mapping[str, Items]", gallery: "Items", asked: Asked
+) -> "list[Row]":
+    """Retrieval from other items, for the sets that have a class in common with them."""
+    from samekind.evaluation import query_gallery
+    from samekind.inference import embed
+
+    z = embed(space, gallery.inputs)
+    rows: list[Row] = []
+    for name, items in sets.items():
+        if set(items.classes) & set(gallery.classes):
+            rows += query_gallery(
+                space,
+                items,
+                embed(space, items.inputs),
+                gallery,
+                z,
+                name=f"{name} in {asked.gallery}",
+                ignore=asked.ignore,
+                measures=asked.measures,
+                seed=asked.seed,
+            )
+    return rows
+
+
+def _promises(space: "MetricSpace", sets: "Mapping[str, Items]", asked: Asked) -> "list[PromiseRow]":
+    from samekind.evaluation import promises
+
+    return promises(space, sets, seed=asked.seed)
+
+
+def about_list(run: Path, trials: Path, root: Path | None, enrolments: Path | None, asked: Asked) -> Answer:
+    """The trials of a list; its files are read as the training items of the space were."""
+    from samekind import evaluation
+    from samekind.data.trial_lists import read_trial_list
+    from samekind.inference import embed_files
+
+    listed = read_trial_list(trials, root=root, enrolments=enrolments)
+    space = open_space(run, asked.device)
+    z = embed_files(space, listed.files)
+    rows = evaluation.listed_trials(
+        space,
+        listed,
+        z,
+        name=trials.stem,
+        combination=asked.combination,
+        measures=asked.measures,
+        seed=asked.seed,
+    )
+    kept = evaluation.listed_promises(
+        space, listed, z, name=trials.stem, combination=asked.combination, seed=asked.seed
+    )
+    return _rows_answer({"folder": str(run), "trials": str(trials)}, run.resolve().name, rows, kept)
+
+
+def about_two(run: Path, other: Path, asked: Asked) -> Answer:
+    """Two runs on the same test sets."""
+    from samekind import evaluation
+    from samekind.cli.experiments import sets_of
+    from samekind.cli.output import print_differences
+
+    sets, others = (_drawn(sets_of(each).tests(), asked) for each in (run, other))
+    prints = [{name: each.fingerprint() for name, each in found.items()} for found in (sets, others)]
+    if prints[0] != prints[1]:
+        raise DataError(
+            f"{run} and {other} were not tested on the same items, so their answers cannot be paired; "
+            "train both on the same data with the same split"
+        )
+    rows = evaluation.against(
+        open_space(run, asked.device),
+        open_space(other, asked.device),
+        sets,
+        tasks=asked.tasks,
+        way=asked.way,
+        shots=asked.shots,
+        measures=asked.measures,
+        seed=asked.seed,
+    )
+    first, second = run.resolve().name, other.resolve().name
+    names = (first, second) if first != second else (str(run), str(other))
+    content = {"folder": str(run), "against": str(other), "differences": [row._asdict() for row in rows]}
+    return Answer(content, lambda: print_differences(names, rows))
+
+
+def _rows_answer(
+    about: dict[str, Any], name: str, rows: Sequence["Row"], kept: Sequence["PromiseRow"]
+) -> Answer:
+    from samekind.cli.output import print_measures, print_promises, rows_as_json
+
+    content = {
+        **about,
+        "systems": rows_as_json({name: rows}),
+        "promises": [each.as_json() for each in kept],
+    }
+
+    def say() -> None:
+        print_measures({name: rows})
+        print_promises(kept)
+
+    return Answer(content, say)
+
+
+def selected_on_test(run: Path) -> str:
+    """The note of a run whose epoch was chosen on its test items; empty for any other."""
+    from samekind.evaluation.rows import SELECTED_ON_TEST
+
+    try:
+        settings = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    return SELECTED_ON_TEST if settings.get("select_on") == "test" else ""

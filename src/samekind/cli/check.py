@@ -1,0 +1,154 @@
+"""samekind check: what is in the data, what is wrong with it, and what a training run would do with it."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from samekind.cli.options import AsJson, Label, Size, SkipUnreadable, SplitBy, Unseen
+
+if TYPE_CHECKING:
+    from samekind.cli.plans import Plan
+    from samekind.data import Examination
+
+MOST_SHOWN = 20
+
+
+def check(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="A folder, .zip, table, manifest, array file or digits; or a run file (.toml).",
+        ),
+    ],
+    recipe: Annotated[str, typer.Option(help="The recipe a training run would use.")] = "prototypical",
+    label: Label = None,
+    size: Size = None,
+    skip_unreadable: SkipUnreadable = False,
+    split: SplitBy = None,
+    unseen: Unseen = "",
+    as_json: AsJson = False,
+) -> None:
+    """Look at every item and say what is there, what is wrong, and what training would do with it.
+
+    The exit status is 1 where something is wrong that training would refuse.
+    """
+    from samekind.cli.output import print_json
+    from samekind.cli.plans import read_plan
+    from samekind.cli.train import data_options, split_options
+    from samekind.data import examine
+
+    is_file = data.endswith(".toml")
+    plan = read_plan(
+        data if is_file else recipe,
+        source=None if is_file else data,
+        data=data_options(label, size, skip_unreadable),
+        split=split_options(split, unseen, ""),
+    )
+    found = examine(plan.source, settings=plan.data)
+    would, why_not = _training(plan) if not found.errors else (None, None)
+    refused = [*found.errors, *([why_not] if why_not else [])]
+    if as_json:
+        print_json({**_as_json(found), "errors": refused, "training": would})
+    else:
+        _print(found, refused, would)
+    if refused:
+        raise typer.Exit(1)
+
+
+def _training(plan: "Plan") -> tuple[dict[str, Any] | None, str | None]:
+    """What a run would do with the data, or why it cannot."""
+    from dataclasses import replace
+
+    from samekind.data import open_data, prepare
+    from samekind.errors import SamekindError
+    from samekind.training.build import build_sampler
+
+    try:
+        # Left on the disk: a look must not take the memory of a training.
+        items = open_data(plan.source, settings=replace(plan.data, memory="never"))
+        run = plan.run(items.shape)
+        split = plan.splitting(items, seed=run.seed)
+        sets = prepare(items, split)
+        sampler = build_sampler(run, sets.train.labels, domains=sets.train.domains)
+    except SamekindError as error:
+        return None, str(error)
+    parts = {"train": sets.train, "validation": sets.validation, **sets.tests()}
+    return {
+        "recipe": run.recipe,
+        "encoder": run.space.encoder.name,
+        "shape": list(items.shape),
+        "split": split.by,
+        "items": {name: len(part) for name, part in parts.items()},
+        "classes": {name: len(set(part.labels.tolist())) for name, part in parts.items()},
+        "epochs": run.epochs,
+        "steps": run.epochs * len(sampler.batches(0)),
+    }, None
+
+
+def _as_json(found: "Examination") -> dict[str, Any]:
+    sizes = {f"{width}x{height}": count for (height, width), count in found.sizes.items()}
+    return {
+        "name": found.name,
+        "items": found.items,
+        "classes": found.classes,
+        "sizes": sizes,
+        "memory": found.memory,
+        "domains": found.domains,
+        "groups": found.groups,
+        "parts": found.parts,
+        "unreadable": [{"file": file, "reason": reason} for file, reason in found.unreadable],
+        "duplicates": found.duplicates,
+        "warnings": found.warnings,
+    }
+
+
+def _print(found: "Examination", refused: list[str], would: dict[str, Any] | None) -> None:
+    from samekind.cli.output import console, print_text, table
+
+    print_text(f"{found.name}: {found.items:,} items of {len(found.classes)} classes{_more(found)}")
+    largest = sorted(found.classes.items(), key=lambda each: -each[1])
+    lines = [[name, f"{count:,}"] for name, count in largest[:MOST_SHOWN]]
+    if len(largest) > MOST_SHOWN:
+        rest = largest[MOST_SHOWN:]
+        lines.append([f"{len(rest)} more classes", f"{sum(count for _, count in rest):,}"])
+    if lines:
+        console().print(table("Classes", ["class", "items"], lines))
+    for words, sentences in (("error", refused), ("warning", found.warnings)):
+        for sentence in sentences:
+            print_text(f"{words}: {sentence}")
+    for file, reason in found.unreadable[:MOST_SHOWN]:
+        print_text(f"  unreadable: {' '.join(reason.split()) or file}")
+    for group in found.duplicates[:MOST_SHOWN]:
+        print_text(f"  same content: {', '.join(group)}")
+    if would is not None:
+        print_text(f"\n{_plan_in_words(would)}")
+
+
+def _more(found: "Examination") -> str:
+    said = []
+    if found.sizes:
+        (height, width), most = max(found.sizes.items(), key=lambda each: each[1])
+        others = f" and {len(found.sizes) - 1} other sizes" if len(found.sizes) > 1 else ""
+        said.append(f"pictures of {width} x {height} pixels ({most:,}){others}")
+    if found.domains:
+        said.append(f"{len(found.domains)} domains")
+    if found.groups:
+        said.append(f"{found.groups:,} groups")
+    if found.parts:
+        said.append("parts " + ", ".join(f"{name} {count:,}" for name, count in found.parts.items()))
+    if found.memory:
+        said.append(f"{found.memory / 2**20:,.1f} MiB once read")
+    return "; " + "; ".join(said) if said else ""
+
+
+def _plan_in_words(would: dict[str, Any]) -> str:
+    shape = " x ".join(str(each) for each in would["shape"])
+    parts = ", ".join(
+        f"{name} {count:,} items of {would['classes'][name]} classes"
+        for name, count in would["items"].items()
+    )
+    return (
+        f"A run of {would['recipe']} would train {would['encoder']} on items of {shape} for "
+        f"{would['epochs']} epochs, {would['steps']:,} steps. Split ({would['split']}): {parts}."
+    )

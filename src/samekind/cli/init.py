@@ -1,0 +1,192 @@
+"""samekind init: a look at the data, a few questions, and a run file to start from."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from samekind.cli.options import AsJson, Label, Size, SplitBy, Unseen
+from samekind.errors import DataError, SettingError, nearest
+
+if TYPE_CHECKING:
+    from samekind.data import Items
+    from samekind.training import Run
+
+#: What people want, and the recipe for it.
+WANTS = {
+    "everything": "prototypical",
+    "same-or-different": "verification",
+    "baseline": "triplet",
+}
+
+
+def init(
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="A folder, .zip, table, manifest, array file, or digits.")
+    ],
+    out: Annotated[Path, typer.Option(help="The run file to write.")] = Path("run.toml"),
+    want: Annotated[
+        str | None,
+        typer.Option(
+            help="What for: everything, same-or-different (pairs alone), or baseline (triplets).",
+            show_default="asked for, or everything",
+        ),
+    ] = None,
+    label: Label = None,
+    size: Size = None,
+    split: SplitBy = None,
+    unseen: Unseen = "",
+    epochs: Annotated[int | None, typer.Option(help="How long to train.", min=1)] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a run file that is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Look at the data, ask what is wanted, and write a commented run file.
+
+    Nothing is asked where the answer is given as an option, or where there is no terminal.
+    """
+    from samekind.cli.experiments import open_items
+    from samekind.cli.output import print_json, print_text
+    from samekind.cli.plans import read_plan
+    from samekind.cli.train import data_options, split_options
+    from samekind.storage import write_text
+
+    if out.suffix != ".toml":
+        raise SettingError(f"a run file ends in .toml; got {out.name}")
+    if out.exists() and not force:
+        raise SettingError(
+            f"{out} is there already; choose another name with --out, or --force to replace it"
+        )
+    label = label or _ask_label(data)
+    recipe = _recipe(want)
+    plan = read_plan(
+        recipe,
+        source=data,
+        data=data_options(label, size, False),
+        split=split_options(split, unseen, ""),
+        training={} if epochs is None else {"epochs": epochs},
+    )
+    items = open_items(plan)
+    run = plan.run(items.shape)
+    settings = plan.splitting(items, seed=run.seed)
+    text = run_file(
+        plan.recipe, _source(plan.source, out), plan.data.to_dict(), settings.to_dict(), items, run
+    )
+    write_text(out, text)
+    if as_json:
+        print_json({"run": str(out), "recipe": recipe, "items": len(items), "classes": list(items.classes)})
+        return
+    print_text(f"{items.name}: {len(items):,} items of {len(items.classes)} classes.")
+    print_text(f"The run is in {out}; next: samekind train {out}")
+
+
+def run_file(
+    recipe: str, source: str, data: dict[str, Any], split: dict[str, Any], items: "Items", run: "Run"
+) -> str:
+    """The run file, with what may be changed as comments."""
+    shape = " x ".join(map(str, items.shape))
+    batch = run.batches.arguments.get("size", 64)
+    usual_data, usual_split = _usual()
+    lines = [
+        f"# {len(items):,} items of {len(items.classes)} classes, each {shape}.",
+        f"# samekind train FILE does what this file says; --set training.epochs={run.epochs} goes before it.",
+        "",
+        f'recipe = "{recipe}"  # prototypical: every question; verification: pairs; triplet: the baseline',
+        "",
+        "[data]",
+        f"source = {_toml(source)}",
+        *_changed(data, usual_data),
+    ]
+    if len(items.shape) == 3:
+        lines += [
+            f"# size = {items.shape[-1]}               # pictures are read this many pixels wide and high",
+            f"# channels = {items.shape[0]}            # 1 grey, 3 colour",
+            '# fit = "stretch"          # or "crop", "pad": what happens to other proportions',
+            "# skip_unreadable = true   # leave out files that cannot be read",
+        ]
+    elif len(items.shape) == 1:
+        lines += ["# ignore = []              # columns to leave out"]
+    lines += [
+        "",
+        "[split]",
+        f"by = {_toml(split['by'])}              # random, group, domain, or part (as the data says)",
+        *_changed({key: value for key, value in split.items() if key != "by"}, usual_split),
+        '# unseen = ["…", "…"]      # classes never shown in training, to test on; or "half", "random-half"',
+        "# fractions = { train = 0.6, validation = 0.2, test = 0.2 }",
+        "",
+        "[training]",
+        f"epochs = {run.epochs}",
+        f"seed = {run.seed}",
+        "",
+        "[training.batches]",
+        f"size = {batch}",
+        "",
+        "[training.optimiser]",
+        f"rate = {run.optimiser.rate}",
+        "",
+    ]
+    if len(items.shape) == 3:
+        lines += [
+            "# [[training.augment]]      # what is done to training pictures, first to last",
+            '# name = "PadAndCrop"',
+            f"# padding = {max(1, items.shape[-1] // 8)}",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def _usual() -> tuple[dict[str, Any], dict[str, Any]]:
+    from samekind.data import DataSettings, SplitSettings
+
+    return DataSettings().to_dict(), SplitSettings().to_dict()
+
+
+def _changed(settings: dict[str, Any], usual: dict[str, Any]) -> list[str]:
+    """The settings that are not as usual, a line each."""
+    return [f"{key} = {_toml(value)}" for key, value in settings.items() if value != usual[key]]
+
+
+def _toml(value: Any) -> str:
+    """A text, number, truth or list as TOML writes it: as JSON does."""
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _source(source: str, out: Path) -> str:
+    """The data as seen from the run file, so that both can be moved together."""
+    from samekind.data.opening import NAMED
+
+    if source in NAMED:
+        return source
+    try:
+        return Path(os.path.relpath(source, out.parent.absolute())).as_posix()
+    except ValueError:  # on another drive
+        return source
+
+
+def _recipe(want: str | None) -> str:
+    """The recipe for what is wanted, which is asked for at a terminal."""
+    if want is None:
+        want = "everything"
+        if sys.stdin.isatty():
+            want = str(typer.prompt(f"What is it for? ({', '.join(WANTS)})", default=want, err=True))
+    if want not in WANTS:
+        raise SettingError(f'--want: there is no "{want}"; {nearest(want, WANTS)}')
+    return WANTS[want]
+
+
+def _ask_label(data: str) -> str | None:
+    """The label column of a table that has no column "label": asked for, or refused with the columns."""
+    from samekind.data import DataSettings
+    from samekind.data.tables import column_names, is_table
+
+    columns = column_names(Path(data)) if is_table(Path(data)) else None
+    if columns is None or DataSettings().label in columns:
+        return None
+    if not sys.stdin.isatty():
+        raise DataError(
+            f'{data} has no column "label"; name the column of the class with --label: {", ".join(columns)}'
+        )
+    return str(typer.prompt(f"Which column is the class? ({', '.join(columns)})", err=True))

@@ -1,0 +1,64 @@
+"""samekind leave-one-out: how well does it do in a domain it has never seen?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from samekind.cli.options import AsJson, Changes, Data, Device, Label, Seed, Size, SkipUnreadable, Tasks
+
+
+def leave_one_out(
+    run: Annotated[
+        str,
+        typer.Argument(metavar="RUN", help="A recipe (prototypical, verification, triplet) or a TOML file."),
+    ],
+    data: Data = None,
+    label: Label = None,
+    size: Size = None,
+    skip_unreadable: SkipUnreadable = False,
+    out: Annotated[Path, typer.Option(help="Where the runs go, a folder for each domain.")] = Path(
+        "runs/leave-one-out"
+    ),
+    select_on_test: Annotated[
+        bool,
+        typer.Option(
+            "--select-on-test",
+            help="Choose the epoch on the domain left out, as some papers do; every row then says so.",
+        ),
+    ] = False,
+    tasks: Tasks = 600,
+    seed: Seed = None,
+    device: Device = "auto",
+    changes: Changes = None,
+    as_json: AsJson = False,
+) -> None:
+    """Leave each domain out in turn: train on the others, choose on held-out items of theirs, test on it."""
+    from samekind.cli.experiments import open_items
+    from samekind.cli.output import messages, print_json, print_measures, rows_as_json
+    from samekind.cli.plans import read_plan
+    from samekind.cli.train import data_options
+    from samekind.recipes import leave_one_out as trained_in_turn
+    from samekind.training import Bar
+
+    plan = read_plan(
+        run,
+        changes or [],
+        source=data,
+        data=data_options(label, size, skip_unreadable),
+        training={} if seed is None else {"seed": seed},
+    )
+    items = open_items(plan)
+    rows = trained_in_turn(
+        plan.run(items.shape),
+        items,
+        folder=out,
+        select_on="test" if select_on_test else "validation",
+        tasks=tasks,
+        device=device,
+        watcher=Bar(messages(), title=plan.recipe),
+    )
+    if as_json:
+        print_json({"folder": str(out), "systems": rows_as_json({plan.recipe: rows})})
+    else:
+        print_measures({plan.recipe: rows})

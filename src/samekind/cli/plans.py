@@ -1,0 +1,170 @@
+"""What an experiment is to do, as a recipe, a run file and options say it, before any data is opened.
+
+A run file is TOML: ``recipe``, and the tables ``[data]`` (``source`` and how it is read), ``[split]`` and
+``[training]`` (the settings of the run, which may also stand at the top). An option goes before the file, and
+``--set name=value`` before both.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from samekind.cli.options import LARGEST_SEED
+from samekind.errors import SettingError, nearest
+
+if TYPE_CHECKING:
+    from samekind.data import DataSettings, Items, SplitSettings
+    from samekind.training import Run
+
+TABLES = ("data", "split", "training")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An experiment: which data, read how, split how, and trained how.
+
+    ``source`` is a name or an absolute path; ``split`` holds what is said about the split; ``training`` is
+    laid over the recipe's run, ``changes`` over both.
+    """
+
+    recipe: str
+    source: str
+    data: "DataSettings"
+    split: Mapping[str, Any]
+    training: Mapping[str, Any]
+    changes: tuple[str, ...]
+
+    def splitting(self, items: "Items", *, seed: int) -> "SplitSettings":
+        """How these items are split: as was said; where nothing was, in the parts they came in, or at random.
+
+        The split is drawn by the run's seed unless it has its own.
+        """
+        from samekind.data import SplitSettings
+
+        by = "part" if items.parts is not None else "random"
+        return SplitSettings.from_dict({"by": by, "seed": seed, **self.split})
+
+    def run(self, shape: Sequence[int]) -> "Run":
+        """The run for items of this shape."""
+        from samekind import recipes
+
+        run: Run = getattr(recipes, self.recipe)(shape)
+        run = run.update(self.training).override(self.changes)
+        if run.recipe != self.recipe:
+            raise SettingError(
+                f'--set recipe={run.recipe} would only rename the run; say "{run.recipe}" instead'
+            )
+        if not 0 <= run.seed <= LARGEST_SEED:
+            raise SettingError(f"run.seed: expected a whole number from 0 to {LARGEST_SEED}, got {run.seed}")
+        return run
+
+
+def read_plan(
+    name: str,
+    changes: Sequence[str] = (),
+    *,
+    source: str | None = None,
+    data: Mapping[str, Any] | None = None,
+    split: Mapping[str, Any] | None = None,
+    training: Mapping[str, Any] | None = None,
+) -> Plan:
+    """The plan of a recipe or of a run file, under the given options and ``--set`` changes."""
+    from samekind import recipes
+    from samekind.data import DataSettings, SplitSettings
+
+    file = _read_file(Path(name)) if name.endswith(".toml") else {"recipe": name}
+    recipe = file.pop("recipe", None)
+    if recipe is None:
+        known = ", ".join(recipes.RECIPES)
+        raise SettingError(f'{name} names no recipe; add a line such as recipe = "triplet" (one of {known})')
+    if recipe not in recipes.RECIPES:
+        raise SettingError(f'there is no recipe "{recipe}"; {nearest(str(recipe), recipes.RECIPES)}')
+    tables = {each: _table(file, each, name) for each in TABLES}
+    _check_names(file, name)
+    twice = sorted(file.keys() & tables["training"].keys())
+    if twice:
+        raise SettingError(
+            f"{name}: {', '.join(twice)} stands at the top and in [training]; keep one of them"
+        )
+    for given, table in ((data, "data"), (split, "split"), (training, "training")):
+        tables[table].update(given or {})
+    for change in (each for each in changes if _table_of(each) in ("data", "split")):
+        _set(tables, change)
+    found = tables["data"].pop("source", None)
+    if source is None and found is not None:
+        source = _beside(name, found)
+    SplitSettings.from_dict(tables["split"])  # a mistake is told before the data is opened
+    return Plan(
+        recipe=recipe,
+        source=_located(source if source is not None else "digits"),
+        data=DataSettings.from_dict(tables["data"]),
+        split=tables["split"],
+        training={**file, **tables["training"]},
+        changes=tuple(
+            each.removeprefix("training.") for each in changes if _table_of(each) not in TABLES[:2]
+        ),
+    )
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingError(f"cannot read the run file {path}: {error.strerror or error}") from error
+    # What is not UTF-8 is a ValueError too.
+    except ValueError as error:
+        raise SettingError(f"the run file {path} is not valid TOML: {error}") from error
+
+
+def _table(file: dict[str, Any], table: str, name: str) -> dict[str, Any]:
+    """A table taken out of a run file; none is an empty one."""
+    found = file.pop(table, {})
+    if not isinstance(found, dict):
+        raise SettingError(f"{name}: expected a table [{table}], got {table} = {found!r}")
+    return dict(found)
+
+
+def _check_names(file: Mapping[str, Any], name: str) -> None:
+    """Refuse what is neither a table nor a setting of the run, with the nearest of both."""
+    from samekind.training import Run
+
+    known = [*TABLES, *(each.name for each in fields(Run))]
+    for key in file:
+        if key not in known:
+            raise SettingError(f'{name}: there is no setting or table "{key}"; {nearest(key, known)}')
+
+
+def _table_of(change: str) -> str:
+    return change.partition("=")[0].partition(".")[0].strip()
+
+
+def _set(tables: dict[str, dict[str, Any]], change: str) -> None:
+    """Lay ``data.size=64`` over the tables."""
+    from samekind.training.run import plain_value
+
+    name, equals, text = change.partition("=")
+    table, _, key = (each.strip() for each in name.partition("."))
+    if not equals or not key:
+        raise SettingError(f'expected {table}.name=value, got "{change}"')
+    tables[table][key] = plain_value(text.strip())
+
+
+def _beside(name: str, source: Any) -> str:
+    """A path in a run file counts from where the file is; a name of known data stays one."""
+    from samekind.data.opening import NAMED
+
+    if not isinstance(source, str):
+        raise SettingError(f"{name}: expected a text for data.source, got {source!r}")
+    return source if source in NAMED else str(Path(name).parent / source)
+
+
+def _located(source: str) -> str:
+    """The path of data as it can be used from every folder; a name, and what is not there, stays as it is."""
+    from samekind.data.opening import NAMED
+
+    if source in NAMED or not Path(source).exists():
+        return source
+    return os.path.abspath(source)  # noqa: PTH100 (links stay as they are)

@@ -1,0 +1,190 @@
+"""Everything that can be said about data before a training begins."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from samekind.data.duplicates import duplicate_problems, duplicates
+from samekind.data.headings import headings
+from samekind.data.items import Items
+from samekind.data.listing import Listing
+from samekind.data.opening import NAMED, files_of, open_data
+from samekind.data.pictures import Heading
+from samekind.data.problems import Problem, blank_problem, class_sizes, is_blank, listed, problems_of
+from samekind.data.settings import DataSettings
+from samekind.data.splits import Split
+from samekind.data.stored import Stored, decode_all
+from samekind.errors import DataError, SettingError
+
+#: Pictures decoded at a time when only their being readable is of interest.
+AT_ONCE = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examination:
+    """What data consists of, and what is wrong with it.
+
+    ``classes``, ``domains`` and ``parts`` say how many items each has; ``sizes`` how many pictures are stored
+    in each (height, width); ``unreadable`` is (file, reason); ``duplicates`` are the ids of items with the
+    same content; ``memory`` is what the items take once decoded, in bytes.
+    """
+
+    name: str
+    items: int = 0
+    classes: dict[str, int]
+    problems: tuple[Problem, ...]
+    unreadable: tuple[tuple[str, str], ...] = ()
+    duplicates: tuple[tuple[str, ...], ...] = ()
+    sizes: dict[tuple[int, int], int]
+    domains: dict[str, int]
+    parts: dict[str, int]
+    groups: int = 0
+    memory: int = 0
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """The sentences that make training pointless or impossible."""
+        return tuple(each.sentence for each in self.problems if each.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The sentences that may be meant."""
+        return tuple(each.sentence for each in self.problems if each.severity == "warning")
+
+
+def examine(
+    source: str | Path | Items, *, settings: DataSettings | None = None, split: Split | None = None
+) -> Examination:
+    """Look at a source, or at items, and say everything that is wrong instead of the first of it.
+
+    Every picture is decoded once, and forgotten. With a ``split``, content that is in two of its parts is
+    found; without, the parts the items were published in count.
+    """
+    settings = settings or DataSettings()
+    if isinstance(source, Items):
+        return _report(source, [], [], Counter(), split)
+    try:
+        listing = None if source in NAMED else files_of(source, settings)
+        if listing is None or any(file.suffix == ".npy" for file in listing.files):
+            return _report(open_data(source, settings=settings), [], [], Counter(), split)
+    except (DataError, SettingError) as error:
+        return _refused(str(source), {}, [Problem("error", str(error))])
+    return _examine_files(listing, source, settings, split)
+
+
+def _examine_files(
+    listing: Listing, source: str | Path, settings: DataSettings, split: Split | None
+) -> Examination:
+    found = headings(listing.files, workers=settings.workers)
+    sizes = Counter((each.height, each.width) for each in found if isinstance(each, Heading))
+    unreadable = [
+        (str(file), str(each))
+        for file, each in zip(listing.files, found, strict=True)
+        if isinstance(each, DataError)
+    ]
+    problems = list(_listing_problems(listing))
+    try:
+        # Left on the disk: a look must not take the memory of a training.
+        looking = replace(settings, skip_unreadable=True, memory="never")
+        items = open_data(source, settings=looking)
+    except (DataError, SettingError) as error:
+        problems.insert(0, Problem("error", str(error)))
+        return _refused(listing.name, dict(Counter(listing.labels)), problems, unreadable, sizes)
+    if isinstance(items.inputs, Stored):
+        kept, blank, inside = _look_inside(items.inputs)
+        problems += blank_problem([items.ids[place] for place in blank] if items.ids else [])
+        items, unreadable = items.take(torch.tensor(kept, dtype=torch.int64)), unreadable + inside
+    return _report(items, problems, unreadable, sizes, split, skip=settings.skip_unreadable)
+
+
+def _look_inside(stored: Stored) -> tuple[list[int], list[int], list[tuple[str, str]]]:
+    """Decode every picture and forget it: the places of those that can be, and of the blank ones; and
+    (file, why not) of what the beginning of a file does not show, such as being cut short.
+    """
+    kept: list[int] = []
+    blank: list[int] = []
+    unreadable: list[tuple[str, str]] = []
+    for start in range(0, len(stored), AT_ONCE):
+        files = stored.files[start : start + AT_ONCE]
+        pixels, places, more = decode_all(files, stored.reader, workers=stored.workers)
+        kept += [start + place for place in places]
+        blank += [start + places[place] for place in is_blank(pixels).nonzero().flatten().tolist()]
+        unreadable += more
+    return kept, blank, unreadable
+
+
+def _listing_problems(listing: Listing) -> Iterator[Problem]:
+    if listing.empty:
+        yield Problem("warning", f"{len(listing.empty)} class folders are empty: {listed(listing.empty)}")
+    if listing.foreign:
+        yield Problem(
+            "warning",
+            f"{len(listing.foreign)} files are neither pictures nor arrays and are left out: "
+            f"{listed(listing.foreign)}",
+        )
+    if listing.repeated:
+        yield Problem(
+            "warning", f"{len(listing.repeated)} files are named more than once: {listed(listing.repeated)}"
+        )
+
+
+def _report(
+    items: Items,
+    problems: list[Problem],
+    unreadable: list[tuple[str, str]],
+    sizes: Counter[tuple[int, int]],
+    split: Split | None,
+    *,
+    skip: bool = False,
+) -> Examination:
+    if unreadable:
+        total = len(unreadable) + len(items)
+        names = [name for name, _ in unreadable]
+        sentence = f"{len(unreadable)} of {total} files cannot be read: {listed(names)}"
+        problems = [Problem("warning" if skip else "error", sentence), *problems]
+    groups = duplicates(items)
+    problems += [*problems_of(items), *duplicate_problems(items, groups, split)]
+    ids = items.ids or tuple(f"item {place}" for place in range(len(items)))
+    return Examination(
+        name=items.name,
+        items=len(items),
+        classes=class_sizes(items),
+        problems=tuple(sorted(problems, key=lambda each: each.severity)),
+        unreadable=tuple(unreadable),
+        duplicates=tuple(tuple(ids[place] for place in group) for group in groups),
+        sizes=dict(sizes),
+        domains=_domain_sizes(items),
+        parts=dict(Counter(items.parts or ())),
+        groups=0 if items.groups is None else len(set(items.groups.tolist())),
+        memory=items.inputs.nbytes,
+    )
+
+
+def _domain_sizes(items: Items) -> dict[str, int]:
+    if items.domains is None:
+        return {}
+    counts = sorted(Counter(items.domains.tolist()).items())
+    return {items.domain_names[n] if items.domain_names else str(n): count for n, count in counts}
+
+
+def _refused(
+    name: str,
+    classes: dict[str, int],
+    problems: list[Problem],
+    unreadable: list[tuple[str, str]] | None = None,
+    sizes: Counter[tuple[int, int]] | None = None,
+) -> Examination:
+    """What can be said of data that cannot be opened."""
+    return Examination(
+        name=name,
+        items=sum(classes.values()),
+        classes=classes,
+        problems=tuple(problems),
+        unreadable=tuple(unreadable or ()),
+        sizes=dict(sizes or {}),
+        domains={},
+        parts={},
+    )

@@ -1,0 +1,197 @@
+"""Unlabelled use: whatever files are named, read the way a space was trained."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.data.arrays import as_inputs, load_array
+from samekind.data.files import PICTURES, Archive, File, Member, is_hidden
+from samekind.data.folders import class_of, walk, wrapping
+from samekind.data.idx import is_idx, read_idx
+from samekind.data.loading import readable_pictures
+from samekind.data.npz import read_npz
+from samekind.data.readers import ImageReader, Reader, TableReader, refitted
+from samekind.data.scaling import scaled
+from samekind.data.settings import DataSettings
+from samekind.data.stored import Stored, unreadable_files
+from samekind.data.table_items import feature_columns
+from samekind.data.tables import column_names, is_table, numbers, read_table, texts
+from samekind.errors import DataError
+
+
+class Collection(NamedTuple):
+    """Items for which no class is asked.
+
+    ``ids`` says what each is, by path or row; ``labels`` its class where there is one (its folder, or a
+    label column), else None; ``skipped`` is (path, reason) of what could not be read.
+    """
+
+    inputs: Tensor | Stored
+    ids: tuple[str, ...]
+    labels: tuple[str | None, ...]
+    skipped: tuple[tuple[str, str], ...]
+
+
+class _Block(NamedTuple):
+    """Items from one place: files that are still to be read, or rows that have been."""
+
+    content: list[File] | Tensor
+    ids: list[str]
+    labels: list[str | None]
+
+
+def collect(
+    sources: Sequence[str | Path],
+    reader: Reader,
+    *,
+    skip_unreadable: bool = False,
+    settings: DataSettings | None = None,
+) -> Collection:
+    """Everything the sources name, in their order, read with one reader.
+
+    A source is a file, a folder (with all that lies below it), a .zip archive, a table or manifest (.csv,
+    .tsv, .parquet), an array of one or many items (.npy, .npz) or a file of images in IDX form. ``settings``
+    name the columns of tables, and say when pictures stay on the disk. Files that cannot be read are all
+    named in one error, or skipped and returned with their reasons.
+    """
+    settings = settings or DataSettings()
+    blocks = [block for source in sources for block in _blocks(Path(source), reader, settings)]
+    if not sum(len(block.ids) for block in blocks):
+        named = ", ".join(str(each) for each in sources) or "no source at all"
+        raise DataError(f"there is nothing to read in {named}; expected items of shape {reader.shape}")
+    files = [file for block in blocks if isinstance(block.content, list) for file in block.content]
+    pictures = isinstance(reader, ImageReader) and not any(file.suffix.lower() == ".npy" for file in files)
+    if pictures and len(files) == sum(len(block.ids) for block in blocks):
+        inputs, kept, unreadable = readable_pictures(files, reader, settings)  # type: ignore[arg-type]
+    else:
+        inputs, kept, unreadable = _numbers(blocks, reader)
+    if unreadable and (not skip_unreadable or not kept):
+        raise unreadable_files(unreadable, len(kept) + len(unreadable))
+    ids = [each for block in blocks for each in block.ids]
+    labels = [each for block in blocks for each in block.labels]
+    return Collection(
+        inputs=inputs,
+        ids=tuple(ids[place] for place in kept),
+        labels=tuple(labels[place] for place in kept),
+        skipped=tuple(unreadable),
+    )
+
+
+def _blocks(path: Path, reader: Reader, settings: DataSettings) -> Iterator[_Block]:
+    suffix = path.suffix.lower()
+    if path.is_dir():
+        yield from _below(path, reader, settings)
+    elif suffix == ".zip":
+        archive = Archive(path)
+        names = [name for name in sorted(archive.members()) if not is_hidden(name) and _wanted(name, reader)]
+        members: list[File] = [Member(archive, name) for name in names]
+        cut = wrapping(names)
+        labels = [class_of(name[cut:]) or None for name in names]
+        yield _Block(members, [str(each) for each in members], labels)
+    elif is_table(path) and not (isinstance(reader, ImageReader) and not path.exists()):
+        yield _table(path, reader, settings)
+    elif suffix == ".npy" and path.is_file():
+        yield _array(path, reader)
+    elif suffix == ".npz":
+        yield _archive(path, reader)
+    elif is_idx(path):
+        rows = _shaped(torch.from_numpy(read_idx(path, 3)[:, None]), reader, path)
+        yield _Block(rows, [f"{path}, item {place}" for place in range(len(rows))], [None] * len(rows))
+    else:
+        yield _Block([path], [str(path)], [None])
+
+
+def _below(root: Path, reader: Reader, settings: DataSettings) -> Iterator[_Block]:
+    names = [name for name in walk(root)[0] if _wanted(name, reader)]
+    if isinstance(reader, TableReader):
+        for name in names:
+            yield from _blocks(root / name, reader, settings)
+        return
+    files: list[File] = [root / name for name in names]
+    yield _Block(files, [str(each) for each in files], [class_of(name) or None for name in names])
+
+
+def _wanted(name: str, reader: Reader) -> bool:
+    """Whether a file found in a folder is of the kind the reader reads."""
+    path = Path(name)
+    if isinstance(reader, ImageReader):
+        return path.suffix.lower() in PICTURES | {".npy"}
+    return path.suffix.lower() == ".npy" or (isinstance(reader, TableReader) and is_table(path))
+
+
+def _table(path: Path, reader: Reader, settings: DataSettings) -> _Block:
+    table = read_table(path)
+    labels: list[str | None] = [None] * table.rows
+    if settings.label in table.columns:
+        labels = list(texts(table, settings.label))
+    if isinstance(reader, ImageReader):
+        if settings.path not in column_names(path):
+            raise DataError(
+                f"{path} is a table, but this space reads pictures; "
+                f'expected a column "{settings.path}" of files'
+            )
+        paths = [path.parent / each for each in texts(table, settings.path)]
+        return _Block(list(paths), [str(each) for each in paths], labels)
+    if isinstance(reader, TableReader):
+        rows = numbers(table, reader.columns)
+    else:
+        columns = feature_columns(table, settings)
+        if len(columns) != reader.dimension:
+            raise DataError(
+                f"{path} has {len(columns)} columns of features, but this space reads {reader.dimension}: "
+                f"{', '.join(columns)}"
+            )
+        rows = numbers(table, columns)
+    return _Block(rows, [f"{path}, row {row + 1}" for row in range(table.rows)], labels)
+
+
+def _array(path: Path, reader: Reader) -> _Block:
+    array = load_array(path)
+    if array.ndim != len(reader.shape) + 1:
+        return _Block([path], [str(path)], [None])
+    rows = _shaped(as_inputs(array, str(path)), reader, path)
+    return _Block(rows, [f"{path}, item {place}" for place in range(len(rows))], [None] * len(rows))
+
+
+def _archive(path: Path, reader: Reader) -> _Block:
+    arrays = read_npz(path)
+    if "inputs" not in arrays:
+        raise DataError(f'{path} has no array "inputs"; it has {", ".join(arrays) or "none"}')
+    rows = _shaped(as_inputs(arrays["inputs"], f"inputs of {path}"), reader, path)
+    labels: list[str | None] = [None] * len(rows)
+    if "labels" in arrays and len(arrays["labels"]) == len(rows):
+        labels = [str(each) for each in arrays["labels"].tolist()]
+    return _Block(rows, [f"{path}, item {place}" for place in range(len(rows))], labels)
+
+
+def _shaped(rows: Tensor, reader: Reader, path: Path) -> Tensor:
+    """Items in the reader's shape; pictures of bytes are brought to it, all else must have it."""
+    if isinstance(reader, ImageReader) and rows.dtype == torch.uint8 and rows.dim() == 4:
+        return refitted(rows, reader)
+    if tuple(rows.shape[1:]) != reader.shape:
+        raise DataError(f"{path} holds items of shape {tuple(rows.shape[1:])}; expected {reader.shape}")
+    return rows
+
+
+def _numbers(blocks: Sequence[_Block], reader: Reader) -> tuple[Tensor, list[int], list[tuple[str, str]]]:
+    """Everything as float32 (n, …), the places of what could be read, and (file, why not) of the rest."""
+    rows: list[Tensor] = []
+    kept: list[int] = []
+    unreadable: list[tuple[str, str]] = []
+    place = 0
+    for block in blocks:
+        if isinstance(block.content, Tensor):
+            rows.append(scaled(block.content))
+            kept += range(place, place + len(block.ids))
+        else:
+            for offset, file in enumerate(block.content):
+                try:
+                    rows.append(reader.read(file)[None])
+                    kept.append(place + offset)
+                except DataError as error:
+                    unreadable.append((str(file), str(error)))
+        place += len(block.ids)
+    return torch.cat(rows) if rows else torch.empty(0, *reader.shape), kept, unreadable

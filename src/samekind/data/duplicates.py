@@ -1,0 +1,72 @@
+"""Items that are there more than once, found by their content."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import torch
+
+from samekind.data.items import Items
+from samekind.data.problems import Problem, listed
+from samekind.data.splits import Split
+from samekind.data.stored import Stored
+
+
+def duplicates(items: Items) -> list[list[int]]:
+    """Groups of items with the same content, in order: equal numbers or, of stored pictures, files."""
+    places: dict[bytes, list[int]] = defaultdict(list)
+    for place, content in enumerate(_contents(items)):
+        places[content].append(place)
+    return [group for group in places.values() if len(group) > 1]
+
+
+def duplicate_problems(
+    items: Items, groups: Sequence[Sequence[int]], split: Split | None
+) -> Iterator[Problem]:
+    """What groups of the same content mean: contradictory labels, and tests that were trained on."""
+    if not groups:
+        return
+    spare = sum(len(group) - 1 for group in groups)
+    example = " = ".join(_named(items, place) for place in groups[0][:2])
+    yield Problem("warning", f"{spare} items repeat the content of another ({example})")
+    torn = [group for group in groups if len(set(items.labels[torch.tensor(group)].tolist())) > 1]
+    if torn:
+        names = [_contradiction(items, group) for group in torn]
+        yield Problem("warning", f"{len(torn)} contents have more than one label: {listed(names)}")
+    parts = _parts(items, split)
+    if parts is not None:
+        across = [group for group in groups if len({parts[place] for place in group} - {None}) > 1]
+        if across:
+            names = [" = ".join(f"{_named(items, n)} ({parts[n]})" for n in group[:2]) for group in across]
+            yield Problem("warning", f"{len(across)} contents are in more than one part: {listed(names)}")
+
+
+def _contents(items: Items) -> Iterator[bytes]:
+    if isinstance(items.inputs, Stored):
+        yield from items.inputs.digests()
+        return
+    flat = items.inputs.detach().cpu().contiguous().flatten(1)
+    for row in flat.view(torch.uint8).numpy():
+        yield hashlib.sha256(row.data).digest()
+
+
+def _contradiction(items: Items, group: Sequence[int]) -> str:
+    labelled = {int(items.labels[place]): place for place in reversed(group)}
+    return " = ".join(
+        f'{_named(items, n)} ("{items.classes[label]}")' for label, n in sorted(labelled.items())
+    )
+
+
+def _parts(items: Items, split: Split | None) -> Sequence[str | None] | None:
+    """The part each item is in, by the split or else as published."""
+    if split is None:
+        return items.parts
+    parts: list[str | None] = [None] * len(items)
+    for name, indices in split.parts.items():
+        for place in indices.tolist():
+            parts[place] = name
+    return parts
+
+
+def _named(items: Items, place: int) -> str:
+    return items.ids[place] if items.ids is not None else f"item {place}"

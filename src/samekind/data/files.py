@@ -1,0 +1,100 @@
+"""Where a file's bytes are: on the disk, or in an archive that is read in place."""
+
+import hashlib
+import threading
+import zipfile
+import zlib
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from samekind.errors import DataError
+
+PICTURES = frozenset({".avif", ".bmp", ".gif", ".jfif", ".jp2", ".jpeg", ".jpg", ".pbm", ".pgm", ".png"})
+PICTURES |= {".ppm", ".tga", ".tif", ".tiff", ".webp"}
+TABLES = frozenset({".csv", ".tsv", ".parquet"})
+
+#: The largest member of an archive that is unpacked into memory: no picture is as large.
+MOST_UNPACKED = 2**30
+
+
+class Archive:
+    """A .zip file whose members are read in place, from any thread, one at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except FileNotFoundError:
+            raise DataError(f"there is no file {path}") from None
+        except (OSError, zipfile.BadZipFile) as error:
+            raise DataError(f"cannot read {path} as a .zip archive: {error}") from error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An open file and a lock cannot be sent to another process; the path can.
+        return Archive, (self.path,)
+
+    def members(self) -> list[str]:
+        """The names of the files inside, in the order of the archive; folders are left out."""
+        return [each.filename for each in self._zip.infolist() if not each.is_dir()]
+
+    def folders(self) -> list[str]:
+        """The names of the folders that are written down as such, without the closing slash."""
+        return [each.filename.rstrip("/") for each in self._zip.infolist() if each.is_dir()]
+
+    def read(self, name: str) -> bytes:
+        """The bytes of one member."""
+        try:
+            if self._zip.getinfo(name).file_size > MOST_UNPACKED:
+                raise DataError(f"{name} in {self.path} unpacks to more than {MOST_UNPACKED:,} bytes")
+            with self._lock:
+                return self._zip.read(name)
+        except KeyError:
+            raise DataError(f"there is no file {name} in {self.path}") from None
+        # A password is a RuntimeError, an unknown compression a NotImplementedError, damage any of the rest.
+        except (OSError, RuntimeError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise DataError(f"cannot unpack {name} from {self.path}: {error}") from error
+
+
+class Member(NamedTuple):
+    """One file inside an archive."""
+
+    archive: Archive
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.archive.path}/{self.name}"
+
+    @property
+    def suffix(self) -> str:
+        return Path(self.name).suffix
+
+
+File = Path | Member
+
+
+def opened(file: File) -> BinaryIO:
+    """The file, to be read and closed; what goes wrong with an archive is a DataError, else an OSError."""
+    return BytesIO(file.archive.read(file.name)) if isinstance(file, Member) else file.open("rb")
+
+
+def digest(file: File) -> bytes:
+    """SHA-256 of a file's bytes, a piece at a time."""
+    try:
+        with opened(file) as content:
+            made = hashlib.sha256()
+            while piece := content.read(2**20):
+                made.update(piece)
+            return made.digest()
+    except OSError as error:
+        raise DataError(f"cannot read {file}: {error.strerror or error}") from error
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a path is one that systems leave behind: .DS_Store, Thumbs.db, __MACOSX/…"""
+    parts = name.split("/")
+    return any(part.startswith(".") or part == "__MACOSX" for part in parts) or parts[-1] in {
+        "Thumbs.db",
+        "desktop.ini",
+    }

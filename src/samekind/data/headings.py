@@ -1,0 +1,56 @@
+"""The sizes and colours of many pictures, read from the start of each file."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from samekind.data import pictures
+from samekind.data.files import File, opened
+from samekind.data.pictures import Heading
+from samekind.data.readers import ImageReader
+from samekind.data.settings import DataSettings
+from samekind.data.stored import pool
+from samekind.errors import DataError
+
+
+def headings(files: Sequence[File], *, workers: int = 0) -> list[Heading | DataError]:
+    """What each picture says about itself, or why it cannot be read; nothing is decoded."""
+    return list(pool(workers).map(_attempt, files))
+
+
+def reader_of(found: Sequence[Heading], settings: DataSettings) -> ImageReader:
+    """The reader for pictures like these, which decide what the settings leave open, if they agree."""
+    sizes = Counter((each.height, each.width) for each in found)
+    sides = settings.sides
+    if sides is None and len(sizes) > 1:
+        small, large = min(sizes, key=_area), max(sizes, key=_area)
+        common, count = sizes.most_common(1)[0]
+        raise DataError(
+            f"the pictures have {len(sizes)} different sizes, from {_written(small)} to {_written(large)} "
+            f"(most often {_written(common)}, {count} of {len(found)}); say which size to bring them to, "
+            f"such as size = {min(common)}"
+        )
+    height, width = sides if sides is not None else next(iter(sizes))
+    channels = settings.channels or (1 if all(each.grey for each in found) else 3)
+    return ImageReader(
+        height=height, width=width, channels=channels, fit=settings.fit, background=settings.background
+    )
+
+
+def _attempt(file: File) -> Heading | DataError:
+    try:
+        with opened(file) as stream:
+            return pictures.heading(stream)
+    except DataError as error:
+        return error
+    # As for decoding: however Pillow fails, the file cannot be read.
+    except Exception as error:
+        return DataError(f"cannot read {file}: {pictures.reason(error)}")
+
+
+def _area(size: tuple[int, int]) -> tuple[int, int]:
+    return size[0] * size[1], size[0]
+
+
+def _written(size: tuple[int, int]) -> str:
+    """Width before height, as pictures are spoken of."""
+    return f"{size[1]} x {size[0]}"

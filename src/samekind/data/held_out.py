@@ -1,0 +1,161 @@
+"""Splits that hold back what belongs together: groups, domains, or the part an item was published in."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from samekind.data.items import Items
+from samekind.data.splits import Split, check_fractions, cut
+from samekind.errors import DataError, SettingError, nearest
+
+#: What published splits call their parts, and what we do.
+PART_NAMES = {
+    **dict.fromkeys(("train", "training", "fit"), "train"),
+    **dict.fromkeys(("validation", "val", "valid", "dev", "development"), "validation"),
+    **dict.fromkeys(("test", "testing", "t10k", "holdout"), "test"),
+    "unseen": "unseen",
+}
+
+
+def by_group(items: Items, fractions: Mapping[str, float], *, seed: int) -> Split:
+    """Deal whole groups to the parts, so that no group is in two of them.
+
+    The largest groups are dealt first, ties by lot, each to the part that is furthest behind its fraction of
+    the items: the fractions are met as well as the sizes of the groups allow, over all classes together.
+    """
+    check_fractions(fractions)
+    groups = _groups(items)
+    return Split(
+        parts=deal_groups(groups, fractions, torch.arange(len(items)), seed), fingerprint=items.fingerprint()
+    )
+
+
+def by_domain(
+    items: Items, *, test_domains: Sequence[str], fractions: Mapping[str, float], seed: int
+) -> Split:
+    """Hold whole domains back: all items of the ``test_domains`` are the part "test".
+
+    The others are split as by `stratified` under the remaining names in ``fractions``, in proportion.
+    """
+    held_back = torch.isin(_domains(items), domain_indices(items, test_domains)).cpu()
+    if held_back.all() or not held_back.any():
+        raise SettingError(
+            "a split by domain needs items of domains to train with and of domains to test with; "
+            f"{int(held_back.sum())} of {len(items)} items are of the test domains"
+        )
+    rest = remaining(fractions, without="test")
+    parts = cut(items.labels, rest, (~held_back).nonzero().flatten(), seed)
+    return Split(parts={**parts, "test": held_back.nonzero().flatten()}, fingerprint=items.fingerprint())
+
+
+def leave_one_domain_out(
+    items: Items, *, fractions: Mapping[str, float], seed: int
+) -> Iterator[tuple[str, Split]]:
+    """For each domain in turn, its name and the split that holds it back."""
+    present = set(_domains(items).tolist())
+    for index, name in enumerate(domain_names(items)):
+        if index in present or not items.domain_names:
+            yield name, by_domain(items, test_domains=[name], fractions=fractions, seed=seed)
+
+
+def by_part(items: Items, fractions: Mapping[str, float], *, seed: int) -> Split:
+    """The parts the items were published in: train, validation (or val, dev) and test.
+
+    Where there is no validation part it is cut out of the training part, in the proportion that
+    ``fractions`` has for the two.
+    """
+    if items.parts is None:
+        raise DataError(
+            f"{items.name} does not say which part an item belongs to; "
+            'give a column (its name is the setting "part"), or split another way'
+        )
+    named = [PART_NAMES.get(each.strip().lower()) for each in items.parts]
+    for given, ours in zip(items.parts, named, strict=True):
+        if ours is None:
+            raise DataError(f'{items.name} has items of a part "{given}"; {nearest(given, PART_NAMES)}')
+    parts = {
+        name: torch.tensor([place for place, each in enumerate(named) if each == name], dtype=torch.int64)
+        for name in dict.fromkeys(("train", *(each for each in named if each is not None)))
+    }
+    if not len(parts["train"]):
+        raise DataError(
+            f"{items.name} has no items of the part train; it has {', '.join(sorted(set(items.parts)))}"
+        )
+    if "validation" not in parts:
+        two = {name: fractions[name] for name in ("train", "validation") if name in fractions}
+        whole = sum(two.values())
+        shares = {name: share / whole for name, share in two.items()}
+        check_fractions(shares)
+        parts |= cut(items.labels, shares, parts["train"], seed)
+    return Split(parts=parts, fingerprint=items.fingerprint())
+
+
+def domain_names(items: Items) -> tuple[str, ...]:
+    """The names of the domains; their numbers where they have none."""
+    return items.domain_names or tuple(str(each) for each in sorted(set(_domains(items).tolist())))
+
+
+def domain_indices(items: Items, names: Sequence[str]) -> Tensor:
+    """The numbers of the named domains; an unknown name is refused."""
+    numbers = range(len(items.domain_names)) if items.domain_names else sorted(set(_domains(items).tolist()))
+    known = dict(zip(domain_names(items), numbers, strict=True))
+    for name in names:
+        if name not in known:
+            raise DataError(f'{items.name} has no domain "{name}"; {nearest(name, known)}')
+    return torch.tensor([known[name] for name in names], dtype=torch.int64)
+
+
+def remaining(fractions: Mapping[str, float], *, without: str) -> dict[str, float]:
+    """The other fractions, in the same proportions, as a whole."""
+    rest = {name: share for name, share in fractions.items() if name != without}
+    whole = sum(rest.values())
+    if not rest or whole <= 0:
+        raise SettingError(f'there must be a fraction beside "{without}"; got {dict(fractions)}')
+    rest = {name: share / whole for name, share in rest.items()}
+    check_fractions(rest)
+    return rest
+
+
+def deal_groups(
+    groups: Tensor, fractions: Mapping[str, float], among: Tensor, seed: int
+) -> dict[str, Tensor]:
+    """The items ``among`` (k,) dealt to the fractions, whole groups at a time."""
+    generator = torch.Generator().manual_seed(seed)
+    inside = groups.cpu()[among]
+    different, counts = torch.unique(inside, return_counts=True)
+    if len(different) < len(fractions):
+        raise DataError(
+            f"there are {len(different)} groups for {len(fractions)} parts ({', '.join(fractions)}); "
+            "every part needs one of its own"
+        )
+    lots = torch.randperm(len(different), generator=generator)
+    order = lots[counts[lots].argsort(descending=True, stable=True)]
+    size = dict.fromkeys(fractions, 0)
+    dealt: dict[str, list[int]] = {name: [] for name in fractions}
+    for place, group in enumerate(order.tolist()):
+        empty = [name for name in fractions if not dealt[name]]
+        # The last groups are kept for parts that have none yet.
+        names = empty if len(empty) >= len(order) - place else list(fractions)
+        behind = max(names, key=lambda name: fractions[name] * len(among) - size[name])
+        dealt[behind].append(int(different[group]))
+        size[behind] += int(counts[group])
+    return {name: among[torch.isin(inside, torch.tensor(members))] for name, members in dealt.items()}
+
+
+def _groups(items: Items) -> Tensor:
+    if items.groups is None:
+        raise DataError(
+            f"{items.name} has no groups to keep together; "
+            'give a column (its name is the setting "group"), or split another way'
+        )
+    return items.groups
+
+
+def _domains(items: Items) -> Tensor:
+    if items.domains is None:
+        raise DataError(
+            f"{items.name} has no domains to hold back; "
+            'give a column (its name is the setting "domain"), or split another way'
+        )
+    return items.domains.cpu()

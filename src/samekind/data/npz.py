@@ -1,0 +1,103 @@
+"""NumPy archives (.npz): named arrays of inputs and labels, and what may be known beside."""
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from samekind.data.arrays import Array, as_inputs
+from samekind.data.items import Items
+from samekind.data.listing import Listing
+from samekind.data.loading import fitted, labelled
+from samekind.data.settings import DataSettings
+from samekind.errors import DataError
+
+#: The names each array may have, the first of them ours.
+NAMES = {
+    "inputs": ("inputs", "x", "images", "features", "data"),
+    "labels": ("labels", "y", "targets", "label"),
+    "domains": ("domains", "domain"),
+    "groups": ("groups", "group"),
+    "parts": ("parts", "split", "splits"),
+    "classes": ("classes", "class_names", "names"),
+}
+
+
+def npz_items(path: Path, settings: DataSettings) -> Items:
+    """The items of an archive. Labels are texts, or whole numbers that ``classes``, where given, has names
+    for.
+    """
+    arrays = read_npz(path)
+    inputs, reader = fitted(as_inputs(_wanted(arrays, "inputs", path), f"inputs of {path.name}"), settings)
+    labels = _texts(_wanted(arrays, "labels", path), f"labels of {path.name}", len(inputs))
+    if "classes" in arrays:
+        classes = tuple(str(each) for each in arrays["classes"].tolist())
+        labels = _named(labels, classes, path)
+        settings = settings if settings.classes else replace(settings, classes=classes)
+    beside = {
+        name: _texts(arrays[name], f"{name} of {path.name}", len(inputs)) if name in arrays else None
+        for name in ("domains", "parts", "groups")
+    }
+    listing = Listing(
+        name=path.name,
+        files=(),
+        labels=labels,
+        ids=[f"item {place}" for place in range(len(inputs))],
+        domains=beside["domains"],
+        parts=beside["parts"],
+        groups=beside["groups"],
+    )
+    return replace(labelled(inputs, listing, range(len(inputs)), settings), reader=reader)
+
+
+def read_npz(path: Path) -> dict[str, Array]:
+    """The arrays of an archive under our names for them; nothing it holds is run."""
+    try:
+        archive = np.load(path, allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            raise DataError(f"{path} is a single array, not an archive of them; save it with numpy.savez")
+        with archive:
+            stored = {name: archive[name] for name in archive.files}
+    except FileNotFoundError:
+        raise DataError(f"there is no file {path}") from None
+    except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+        raise DataError(f"cannot read {path} as an archive of arrays (.npz): {error}") from error
+    folded = {name.lower(): array for name, array in stored.items()}
+    known = {
+        ours: next((folded[each] for each in names if each in folded), None) for ours, names in NAMES.items()
+    }
+    # What has none of our names is kept under its own, so that an error can say what there is.
+    return {ours: array for ours, array in known.items() if array is not None} or folded
+
+
+def _wanted(arrays: Mapping[str, Array], name: str, path: Path) -> Array:
+    if name not in arrays:
+        raise DataError(
+            f'{path} has no array "{name}" (nor {", ".join(NAMES[name][1:])}); '
+            f"it has {', '.join(arrays) or 'none'}"
+        )
+    return arrays[name]
+
+
+def _texts(array: Array, name: str, count: int) -> list[str]:
+    """One text or whole number for each item, as texts."""
+    if array.shape != (count,):
+        raise DataError(f"{name} must be one for each of the {count} items; got {array.shape}")
+    if array.dtype.kind == "f" and np.array_equal(array, array.round()):
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iubU":
+        raise DataError(f"{name} must be texts or whole numbers; got {array.dtype}")
+    return [str(each) for each in array.tolist()]
+
+
+def _named(labels: list[str], classes: Sequence[str], path: Path) -> list[str]:
+    if set(labels) <= set(classes):
+        return labels
+    for each in labels:
+        if not each.isdecimal() or int(each) >= len(classes):
+            raise DataError(
+                f"labels of {path.name} must be indices into its {len(classes)} classes; got {each}"
+            )
+    return [classes[int(each)] for each in labels]

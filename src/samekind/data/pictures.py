@@ -1,0 +1,140 @@
+"""A stored picture to bytes of one size, whatever way it was stored.
+
+Decided once, here: a picture is turned the way its EXIF data say; of an animation the first frame counts;
+transparency is laid on the background, white unless said otherwise, because what hides behind it is often
+black; 16-bit greys are scaled, not cut off; CMYK and palettes become RGB.
+"""
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, NamedTuple
+
+import numpy as np
+import torch
+from PIL import Image, ImageOps, UnidentifiedImageError
+from torch import Tensor
+
+from samekind.errors import DataError
+from samekind.storage import write_bytes
+
+Fit = Literal["stretch", "crop", "pad"]
+Background = Literal["white", "black"]
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+
+MODES = {1: "L", 3: "RGB"}  # Pillow's names for grey and colour, by channels
+GREY = frozenset({"1", "L", "LA", "La", "I;16", "I;16B", "I;16L", "I;16N", "I"})
+
+_ORIENTATION = 0x0112  # the EXIF tag; 5 to 8 lie on their side
+_SIDEWAYS = (5, 6, 7, 8)
+
+
+class Heading(NamedTuple):
+    """What a picture says about itself before it is decoded."""
+
+    height: int
+    width: int
+    grey: bool
+
+
+def heading(stream: BinaryIO) -> Heading:
+    """The size as shown, that is after turning, and whether it is grey; only the start of a file is read."""
+    with Image.open(stream) as stored:
+        width, height = stored.size
+        if _is_sideways(stored):
+            width, height = height, width
+        return Heading(height=height, width=width, grey=stored.mode in GREY)
+
+
+def decode(
+    stream: BinaryIO, *, height: int, width: int, channels: int, fit: Fit, background: Background
+) -> Pixels:
+    """The picture as (height, width, channels) bytes."""
+    with Image.open(stream) as stored:
+        # A JPEG can be shrunk while it is decoded, which is several times faster; twice the size wanted is
+        # kept, so that the filter below still decides what is seen. Other formats ignore this.
+        wanted = (2 * height, 2 * width) if _is_sideways(stored) else (2 * width, 2 * height)
+        stored.draft(MODES[channels], wanted)
+        image = _plain(ImageOps.exif_transpose(stored), MODES[channels], background)
+    return np.asarray(_fitted(image, height, width, fit, background)).reshape(height, width, channels)
+
+
+def refit(
+    image: Pixels, *, height: int, width: int, channels: int, fit: Fit, background: Background
+) -> Pixels:
+    """A picture that is decoded already, (h, w, 1 or 3), as (height, width, channels)."""
+    shown = Image.fromarray(image[:, :, 0] if image.shape[2] == 1 else image).convert(MODES[channels])
+    return np.asarray(_fitted(shown, height, width, fit, background)).reshape(height, width, channels)
+
+
+def reason(error: Exception) -> str:
+    """Why a picture could not be decoded, for people: Pillow's decoders fail in a dozen ways."""
+    if isinstance(error, Image.DecompressionBombError | Image.DecompressionBombWarning):
+        most = 2 * (Image.MAX_IMAGE_PIXELS or 0)
+        return (
+            f"it has more pixels than the {most:,} that are decoded without asking; shrink it, or raise "
+            "PIL.Image.MAX_IMAGE_PIXELS if you trust it"
+        )
+    if isinstance(error, UnidentifiedImageError):
+        return "it is not an image, or of a format that cannot be read"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def write_image(path: Path, image: Tensor) -> None:
+    """Write an image (1 or 3, height, width), bytes or values in [0, 1], as 8-bit PNG.
+
+    What ``ImageReader`` reads back is the same up to rounding to 1/255.
+    """
+    if image.dim() != 3 or len(image) not in MODES:
+        raise DataError(f"an image is (1 or 3, height, width); got {tuple(image.shape)}")
+    if image.dtype != torch.uint8:
+        # Written so that NaN fails too.
+        if not ((image >= 0) & (image <= 1)).all():
+            raise DataError(
+                f"an image has values in [0, 1]; got {float(image.min()):g} to {float(image.max()):g}"
+            )
+        image = (image.detach().cpu().double() * 255).round().to(torch.uint8)
+    pixels = image.cpu().permute(1, 2, 0).numpy()
+    encoded = BytesIO()
+    Image.fromarray(pixels[:, :, 0] if len(image) == 1 else pixels).save(encoded, format="PNG")
+    write_bytes(path, encoded.getvalue())
+
+
+def _is_sideways(stored: Image.Image) -> bool:
+    # The method of the class, because that of a PNG decodes the whole picture to look behind it.
+    return Image.Image.getexif(stored).get(_ORIENTATION) in _SIDEWAYS
+
+
+def _plain(image: Image.Image, mode: str, background: Background) -> Image.Image:
+    """The picture as plain greys or colours."""
+    if image.mode.startswith("I;16"):
+        # Pillow would cut 16-bit greys off at 255 rather than scale them.
+        image = Image.fromarray((np.asarray(image).astype(np.float64) / 257).round().astype(np.uint8))
+    elif image.mode in ("I", "F"):
+        raise DataError("it has 32-bit pixels of unknown range; save it with 8 or 16 bits")
+    elif image.mode in ("RGBA", "RGBa", "LA", "La", "PA") or "transparency" in image.info:
+        above = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", above.size, background), above).convert("RGB")
+    elif image.mode == "P":
+        image = image.convert("RGB")
+    return image.convert(mode)
+
+
+def _fitted(image: Image.Image, height: int, width: int, fit: Fit, background: Background) -> Image.Image:
+    """The picture in the size wanted: out of proportion, cut at the edges, or on a ground."""
+    if image.size == (width, height):
+        return image
+    # Pillow widens the filter when it shrinks an image: this is antialiased.
+    filter = Image.Resampling.BILINEAR
+    if fit == "crop":
+        return ImageOps.fit(image, (width, height), method=filter)
+    if fit == "pad":
+        # A smaller picture is not blown up: it is set in the middle as it is.
+        shown = image
+        if image.width > width or image.height > height:
+            shown = ImageOps.contain(image, (width, height), method=filter)
+        ground = Image.new(image.mode, (width, height), background)
+        ground.paste(shown, ((width - shown.width) // 2, (height - shown.height) // 2))
+        return ground
+    return image.resize((width, height), filter)

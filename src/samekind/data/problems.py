@@ -1,0 +1,214 @@
+"""What is wrong with items, or may be, as sentences."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.data.held_out import PART_NAMES
+from samekind.data.items import Items
+from samekind.data.readers import TableReader
+from samekind.data.stored import Stored
+
+#: Names of classes, columns or items that one sentence lists.
+MOST_NAMED = 10
+
+#: A class this many times larger than another makes a sentence.
+UNBALANCED = 100
+
+
+class Problem(NamedTuple):
+    """An "error" makes training pointless or impossible; a "warning" may be meant."""
+
+    severity: Literal["error", "warning"]
+    sentence: str
+
+
+def problems_of(items: Items) -> list[Problem]:
+    """Everything that looks wrong in items as they are, the errors first."""
+    found = [problem for check in CHECKS for problem in check(items)]
+    return sorted(found, key=lambda each: each.severity)
+
+
+def listed(names: Iterable[str]) -> str:
+    """The first names, and how many more there are."""
+    names = list(names)
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
+
+
+def class_sizes(items: Items) -> dict[str, int]:
+    """How many items each class has."""
+    counts = torch.bincount(items.labels.cpu(), minlength=len(items.classes)).tolist()
+    return dict(zip(items.classes, counts, strict=True))
+
+
+def is_blank(pictures: Tensor) -> Tensor:
+    """Which pictures (n, channels, height, width) are one colour all over: (n,)."""
+    flat = pictures.flatten(2)
+    return (flat == flat[:, :, :1]).flatten(1).all(1)
+
+
+def blank_problem(names: Sequence[str]) -> Iterator[Problem]:
+    """What there is to say about blank pictures, if there are any."""
+    if names:
+        yield Problem("warning", f"{len(names)} pictures are blank, one colour all over: {listed(names)}")
+
+
+def _too_few(items: Items) -> Iterator[Problem]:
+    sizes = {name: count for name, count in class_sizes(items).items() if count}
+    if not sizes:
+        yield Problem("error", "there are no items")
+    elif len(sizes) == 1:
+        yield Problem("error", f'there is one class only, "{next(iter(sizes))}"; nothing can be told apart')
+    elif len(sizes) == len(items):
+        yield Problem(
+            "error", f"each of the {len(items)} items has a class of its own; is it the right label?"
+        )
+    else:
+        single = [name for name, count in sizes.items() if count == 1]
+        if single:
+            yield Problem(
+                "warning",
+                f"{len(single)} classes have a single item, which makes no pair and is in one part only: "
+                f"{listed(single)}",
+            )
+        few = [name for name, count in sizes.items() if count == 2]
+        if few:
+            yield Problem(
+                "warning", f"{len(few)} classes have fewer items than a split has parts: {listed(few)}"
+            )
+        largest, smallest = max(sizes, key=sizes.__getitem__), min(sizes, key=sizes.__getitem__)
+        if sizes[largest] > UNBALANCED * sizes[smallest]:
+            yield Problem(
+                "warning",
+                f'the classes are very unequal: "{largest}" has {sizes[largest]} items, '
+                f'"{smallest}" {sizes[smallest]}',
+            )
+
+
+def _empty_classes(items: Items) -> Iterator[Problem]:
+    empty = [name for name, count in class_sizes(items).items() if not count]
+    if empty and len(items):
+        yield Problem("warning", f"{len(empty)} classes have no items: {listed(empty)}")
+
+
+def _similar_names(items: Items) -> Iterator[Problem]:
+    alike: dict[str, list[str]] = defaultdict(list)
+    for name in items.classes:
+        alike[" ".join(name.split()).casefold()].append(name)
+    for names in alike.values():
+        if len(names) > 1:
+            quoted = " and ".join(f'"{name}"' for name in names)
+            yield Problem("warning", f"the classes {quoted} differ only by case or spaces; are they one?")
+    spaced = [f'"{name}"' for name in items.classes if name != name.strip()]
+    if spaced:
+        yield Problem("warning", f"{len(spaced)} class names begin or end with a space: {listed(spaced)}")
+
+
+def _measurements_as_labels(items: Items) -> Iterator[Problem]:
+    fractional = [name for name in items.classes if _is_fraction(name)]
+    if len(fractional) > max(2, len(items.classes) // 2):
+        yield Problem(
+            "error",
+            f"the labels look like measurements, not classes ({listed(fractional[:3])}, …; "
+            f"{len(items.classes)} different ones); name the column of the classes",
+        )
+
+
+def _values(items: Items) -> Iterator[Problem]:
+    """What is wrong with vectors, column by column, and with numbers in general."""
+    inputs = items.inputs
+    if isinstance(inputs, Stored) or not len(items) or not inputs.is_floating_point():
+        return
+    broken = (~inputs.flatten(1).isfinite()).any(1).nonzero().flatten().tolist()
+    if broken:
+        names = [_named(items, place) for place in broken]
+        yield Problem("error", f"{len(broken)} items hold values that are not finite: {listed(names)}")
+    elif inputs.dim() == 2 and len(items) > 1:
+        yield from _columns(inputs.double(), _column_names(items))
+
+
+def _columns(values: Tensor, names: Sequence[str]) -> Iterator[Problem]:
+    constant = (values == values[0]).all(0)
+    if constant.all():
+        yield Problem("error", "every item is the same; nothing can be told apart")
+        return
+    if constant.any():
+        which = [names[place] for place in constant.nonzero().flatten().tolist()]
+        yield Problem("warning", f"{len(which)} columns are constant and tell nothing: {listed(which)}")
+    counted = ((values[1:] - values[:-1]) == 1).all(0) & (len(values) > 2)
+    for place in counted.nonzero().flatten().tolist():
+        yield Problem("warning", f"the column {names[place]} counts the rows; leave it out with ignore")
+
+
+def _blank_pictures(items: Items) -> Iterator[Problem]:
+    if not isinstance(items.inputs, Stored) and items.inputs.dim() == 4:
+        places = is_blank(items.inputs).nonzero().flatten().tolist()
+        yield from blank_problem([_named(items, place) for place in places])
+
+
+def _given_parts(items: Items) -> Iterator[Problem]:
+    if items.parts is None:
+        return
+    sizes = Counter(items.parts)
+    unknown = [f'"{each}"' for each in sizes if each.strip().lower() not in PART_NAMES]
+    if unknown:
+        yield Problem(
+            "error", f"items are of unknown parts: {listed(unknown)}; known: train, validation, test"
+        )
+        return
+    parts = [PART_NAMES[each.strip().lower()] for each in items.parts]
+    if "train" not in parts:
+        yield Problem("error", "no item is of the part train")
+        return
+    known = {label for label, part in zip(items.labels.tolist(), parts, strict=True) if part == "train"}
+    later = {label for label, part in zip(items.labels.tolist(), parts, strict=True) if part != "train"}
+    missing = [items.classes[label] for label in sorted(later - known)]
+    if missing:
+        yield Problem(
+            "warning", f"{len(missing)} classes are tested but not in the part train: {listed(missing)}"
+        )
+
+
+def _lonely_domains(items: Items) -> Iterator[Problem]:
+    """Classes that one domain alone has: leaving it out leaves them out, and the two cannot be told apart."""
+    if items.domains is None or len(set(items.domains.tolist())) < 2:
+        return
+    homes: dict[int, set[int]] = defaultdict(set)
+    for label, domain in zip(items.labels.tolist(), items.domains.tolist(), strict=True):
+        homes[label].add(domain)
+    lonely = [items.classes[label] for label, domains in sorted(homes.items()) if len(domains) == 1]
+    if lonely:
+        yield Problem("warning", f"{len(lonely)} classes occur in one domain only: {listed(lonely)}")
+
+
+def _named(items: Items, place: int) -> str:
+    return items.ids[place] if items.ids is not None else f"item {place}"
+
+
+def _column_names(items: Items) -> list[str]:
+    if isinstance(items.reader, TableReader):
+        return [f'"{name}"' for name in items.reader.columns]
+    return [str(place) for place in range(items.shape[0])]
+
+
+def _is_fraction(text: str) -> bool:
+    try:
+        return not float(text).is_integer()
+    except ValueError:
+        return False
+
+
+CHECKS: tuple[Callable[[Items], Iterator[Problem]], ...] = (
+    _too_few,
+    _empty_classes,
+    _similar_names,
+    _measurements_as_labels,
+    _values,
+    _blank_pictures,
+    _given_parts,
+    _lonely_domains,
+)

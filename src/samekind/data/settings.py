@@ -1,0 +1,94 @@
+"""What can be said about data before it is opened: plain values, so that a run can write them down."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
+
+from samekind.data.pictures import Background, Fit
+from samekind.errors import SettingError, nearest
+
+Memory = Literal["auto", "always", "never"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataSettings:
+    """How a source of items is read.
+
+    Tables and manifests: ``label``, ``path``, ``domain``, ``part`` and ``group`` name the columns (the last
+    three need not be there); ``columns`` are the features, all the others where none is named, and
+    ``ignore`` is left out. ``classes``, where given, are the classes there may be, in this order.
+
+    Pictures: ``size`` is one number for a square or (height, width), and ``channels`` 1 or 3; left open, the
+    pictures decide, if they agree. ``fit`` and ``background`` are those of `ImageReader`. They are decoded
+    once into ``memory`` where they take no more than ``memory_limit`` bytes ("auto"), or always, or
+    whenever they are needed ("never"), by ``workers`` threads (0: one for each core).
+
+    ``skip_unreadable`` leaves out files that cannot be read, instead of refusing the whole.
+    """
+
+    label: str = "label"
+    path: str = "path"
+    domain: str = "domain"
+    part: str = "split"
+    group: str = "group"
+    columns: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    size: int | tuple[int, int] | None = None
+    channels: int | None = None
+    fit: Fit = "stretch"
+    background: Background = "white"
+    skip_unreadable: bool = False
+    memory: Memory = "auto"
+    # A number, not a share of the machine's memory: the same settings must mean the same everywhere.
+    memory_limit: int = 4 * 2**30
+    workers: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "ignore", "classes"):
+            value = getattr(self, name)
+            if isinstance(value, str) or not all(isinstance(each, str) for each in value):
+                raise SettingError(f"data.{name}: expected a list of names, got {value!r}")
+            object.__setattr__(self, name, tuple(value))
+        if not isinstance(self.size, int | None):
+            object.__setattr__(self, "size", tuple(self.size))  # JSON and TOML have a list
+        self._check()
+
+    def _check(self) -> None:
+        sides = self.size if isinstance(self.size, tuple) else (self.size, self.size)
+        if self.size is not None and (
+            len(sides) != 2 or not all(type(side) is int and side >= 1 for side in sides)
+        ):
+            raise SettingError(
+                "data.size: expected a number of pixels, or height and width, each 1 or more; "
+                f"got {self.size!r}"
+            )
+        if self.channels not in (None, 1, 3):
+            raise SettingError(f"data.channels: expected 1 (grey) or 3 (colour), got {self.channels!r}")
+        for name, choices in (("fit", Fit), ("background", Background), ("memory", Memory)):
+            if getattr(self, name) not in get_args(choices):
+                known = " or ".join(f'"{each}"' for each in get_args(choices))
+                raise SettingError(f"data.{name}: expected {known}, got {getattr(self, name)!r}")
+        for name in ("memory_limit", "workers"):
+            if type(getattr(self, name)) is not int or getattr(self, name) < 0:
+                raise SettingError(f"data.{name}: expected 0 or more, got {getattr(self, name)!r}")
+
+    @property
+    def sides(self) -> tuple[int, int] | None:
+        """Height and width, where they are given."""
+        return (self.size, self.size) if isinstance(self.size, int) else self.size
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as JSON has them."""
+        plain = dataclasses.asdict(self)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+
+    @staticmethod
+    def from_dict(table: Mapping[str, Any]) -> "DataSettings":
+        """The settings a table speaks of; what it leaves out is as usual, what is unknown is refused."""
+        known = [each.name for each in fields(DataSettings)]
+        for name in table:
+            if name not in known:
+                raise SettingError(f'there is no setting "data.{name}"; {nearest(name, known)}')
+        return DataSettings(**table)

@@ -1,0 +1,178 @@
+"""How items are divided into sets: plain values, so that a run can write them down, and the split itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor
+
+from samekind.data.held_out import by_domain, by_group, by_part, deal_groups, remaining
+from samekind.data.items import Items
+from samekind.data.splits import Split, check_fractions, cut, stratified
+from samekind.errors import DataError, SettingError, nearest
+
+By = Literal["random", "group", "domain", "part"]
+
+FRACTIONS = {"train": 0.6, "validation": 0.2, "test": 0.2}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitSettings:
+    """How items become the sets of an experiment.
+
+    ``by`` is "random" (each class cut at random), "group" (no group in two parts), "domain" (the
+    ``test_domains`` are the test set) or "part" (as published). ``fractions`` are for train, validation and
+    test; test may be left out where there are unseen classes.
+
+    ``unseen`` classes are kept apart whole: their names, "half" for the second half in the order of the
+    classes (the first is the larger where the number is odd), or "random-half" for half of them by ``seed``.
+    ``validation_classes`` cuts classes out of the seen ones to choose by, so many or, below 1, such a share:
+    their items are the validation set, and train and test share the rest. They are drawn by ``seed``.
+    """
+
+    by: By = "random"
+    unseen: tuple[str, ...] | str = ()
+    test_domains: tuple[str, ...] = ()
+    validation_classes: float = 0
+    fractions: Mapping[str, float] = field(default_factory=lambda: dict(FRACTIONS))
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.by not in get_args(By):
+            known = " or ".join(f'"{each}"' for each in get_args(By))
+            raise SettingError(f"split.by: expected {known}, got {self.by!r}")
+        if isinstance(self.unseen, str):
+            if self.unseen not in ("half", "random-half"):
+                raise SettingError(
+                    f'split.unseen: expected names of classes, "half" or "random-half", got {self.unseen!r}'
+                )
+        else:
+            object.__setattr__(self, "unseen", tuple(self.unseen))
+        domains: object = self.test_domains  # what a file says may be a single text
+        if isinstance(domains, str):
+            raise SettingError(f"split.test_domains: expected a list of names, got {domains!r}")
+        object.__setattr__(self, "test_domains", tuple(self.test_domains))
+        if (self.by == "domain") != bool(self.test_domains):
+            raise SettingError(
+                'split.test_domains: name one or more where split.by is "domain", and only there'
+            )
+        if not isinstance(self.validation_classes, int | float) or not 0 <= self.validation_classes < float(
+            "inf"
+        ):
+            raise SettingError(
+                "split.validation_classes: expected a number of classes, or a share below 1; "
+                f"got {self.validation_classes!r}"
+            )
+        if self.validation_classes and self.by != "random":
+            raise SettingError('split.validation_classes: only where split.by is "random"')
+        unknown = [name for name in self.fractions if name not in FRACTIONS]
+        if unknown:
+            raise SettingError(f'split.fractions: no part "{unknown[0]}"; {nearest(unknown[0], FRACTIONS)}')
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as JSON has them."""
+        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        plain["fractions"] = dict(self.fractions)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+
+    @staticmethod
+    def from_dict(table: Mapping[str, Any]) -> "SplitSettings":
+        """The settings a table speaks of; what it leaves out is as usual, what is unknown is refused."""
+        known = [each.name for each in fields(SplitSettings)]
+        for name in table:
+            if name not in known:
+                raise SettingError(f'there is no setting "split.{name}"; {nearest(name, known)}')
+        return SplitSettings(**table)
+
+
+def split_items(items: Items, settings: SplitSettings) -> Split:
+    """The split that the settings ask for: parts train, validation and test, "unseen" where classes are kept
+    apart, and "validation_classes" in place of validation where it has classes of its own.
+    """
+    if not settings.unseen and not settings.validation_classes:
+        return _whole(items, settings)
+    labels = items.labels.cpu()
+    unseen = unseen_classes(items, settings)
+    held_back = torch.isin(labels, items.class_indices(unseen).cpu())
+    if held_back.all() or (settings.unseen and not held_back.any()):
+        raise SettingError(
+            f"a split by class needs items of seen and of unseen classes; "
+            f"{int(held_back.sum())} of {len(items)} items are unseen ({len(set(unseen))} classes)"
+        )
+    seen = (~held_back).nonzero().flatten()
+    parts = _seen_parts(items, seen, settings)
+    if settings.unseen:
+        parts["unseen"] = held_back.nonzero().flatten()
+    _keep_groups_whole(items, parts, settings)
+    return Split(parts=parts, fingerprint=items.fingerprint())
+
+
+def unseen_classes(items: Items, settings: SplitSettings) -> list[str]:
+    """The names of the classes that are kept apart; of a half only classes that have items count."""
+    if not isinstance(settings.unseen, str):
+        return list(settings.unseen)
+    present = sorted(set(items.labels.tolist()))
+    if len(present) < 2:
+        raise DataError(f"half of the classes cannot be kept apart: {items.name} has {len(present)}")
+    if settings.unseen == "random-half":
+        lots = torch.randperm(len(present), generator=torch.Generator().manual_seed(settings.seed))
+        present = [present[place] for place in lots.tolist()]
+    return [items.classes[label] for label in sorted(present[(len(present) + 1) // 2 :])]
+
+
+def _whole(items: Items, settings: SplitSettings) -> Split:
+    match settings.by:
+        case "group":
+            return by_group(items, settings.fractions, seed=settings.seed)
+        case "domain":
+            return by_domain(
+                items, test_domains=settings.test_domains, fractions=settings.fractions, seed=settings.seed
+            )
+        case "part":
+            return by_part(items, settings.fractions, seed=settings.seed)
+    return stratified(items, settings.fractions, seed=settings.seed)
+
+
+def _seen_parts(items: Items, seen: Tensor, settings: SplitSettings) -> dict[str, Tensor]:
+    """The items of the seen classes, divided as if there were no others."""
+    if settings.validation_classes:
+        return _with_validation_classes(items.labels.cpu(), seen, settings)
+    check_fractions(settings.fractions)
+    if settings.by == "random":
+        return cut(items.labels, settings.fractions, seen, settings.seed)
+    if settings.by == "group" and items.groups is not None:
+        return deal_groups(items.groups, settings.fractions, seen, settings.seed)
+    inside = _whole(items.take(seen), settings)
+    return {name: seen[indices] for name, indices in inside.parts.items()}
+
+
+def _with_validation_classes(labels: Tensor, seen: Tensor, settings: SplitSettings) -> dict[str, Tensor]:
+    classes = torch.unique(labels[seen])
+    wanted = settings.validation_classes
+    count = max(1, round(wanted * len(classes))) if wanted < 1 else int(wanted)
+    if wanted >= 1 and count != wanted:
+        raise SettingError(f"split.validation_classes: expected a whole number of classes, got {wanted}")
+    if count >= len(classes):
+        raise SettingError(
+            f"split.validation_classes: {count} of {len(classes)} seen classes leaves none to train with"
+        )
+    lots = torch.randperm(len(classes), generator=torch.Generator().manual_seed(settings.seed))
+    chosen = torch.isin(labels[seen], classes[lots[:count]])
+    parts = cut(labels, remaining(settings.fractions, without="validation"), seen[~chosen], settings.seed)
+    return {**parts, "validation_classes": seen[chosen]}
+
+
+def _keep_groups_whole(items: Items, parts: Mapping[str, Tensor], settings: SplitSettings) -> None:
+    """Refuse a group with items of seen and of unseen classes: it would be in two parts."""
+    if settings.by != "group" or items.groups is None or "unseen" not in parts:
+        return
+    apart = set(items.groups[parts["unseen"]].tolist())
+    torn = apart & {
+        int(each) for name, part in parts.items() if name != "unseen" for each in items.groups[part]
+    }
+    if torn:
+        raise DataError(
+            f"{len(torn)} groups of {items.name} have items of seen and of unseen classes; "
+            "choose other unseen classes, or do not split by group"
+        )

@@ -1,0 +1,94 @@
+"""Sprites: many small square pictures in one PNG, a picture a row, with their labels in a JSON file.
+
+It is how CIFAR-10 is published for browsers: a row of 1,024 pixels is a picture of 32 x 32, read line by
+line; ``data_batch_1.png`` to ``data_batch_5.png`` have their labels in ``train_labels.json``,
+``test_batch.png`` in ``test_labels.json`` (or, as it happens, ``lables``).
+"""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from samekind.data.items import Items
+from samekind.data.listing import Listing
+from samekind.data.loading import fitted, labelled
+from samekind.data.pictures import reason
+from samekind.data.settings import DataSettings
+from samekind.errors import DataError
+
+
+def is_sprites(folder: Path) -> bool:
+    """Whether a folder holds sprites: PNG files beside a JSON file of labels, and nothing in folders."""
+    return bool(_label_files(folder)) and any(folder.glob("*.png"))
+
+
+def sprite_items(folder: Path, settings: DataSettings) -> Items:
+    """The pictures of all sprites in a folder; those for training and for testing know their part."""
+    inputs: list[Tensor] = []
+    labels: list[str] = []
+    parts: list[str] = []
+    for part, label_file in sorted(_label_files(folder).items(), key=lambda each: each[0] != "train"):
+        sprites = sorted(each for each in folder.glob("*.png") if _part(each) == part)
+        if not sprites:
+            raise DataError(f"{label_file} has labels, but there is no sprite (.png) for {part} beside it")
+        found = [read_sprite(each) for each in sprites]
+        names = _read_labels(label_file)
+        if len(names) != sum(map(len, found)):
+            raise DataError(
+                f"{label_file.name} has {len(names)} labels, but {', '.join(each.name for each in sprites)} "
+                f"have {sum(map(len, found))} pictures"
+            )
+        inputs, labels, parts = inputs + found, labels + names, parts + [part] * len(names)
+    if len({each.shape[1:] for each in inputs}) > 1:
+        raise DataError(f"the sprites of {folder} hold pictures of different sizes")
+    pixels, reader = fitted(torch.cat(inputs), settings)
+    listing = Listing(
+        name=folder.name,
+        files=(),
+        labels=labels,
+        ids=[f"{part} {place}" for place, part in enumerate(parts)],
+        parts=parts if len(set(parts)) > 1 else None,
+    )
+    return replace(labelled(pixels, listing, range(len(labels)), settings), reader=reader)
+
+
+def read_sprite(path: Path) -> Tensor:
+    """A sprite as pictures uint8 (rows, 1 or 3, side, side)."""
+    try:
+        with Image.open(path) as sprite:
+            pixels = np.asarray(sprite if sprite.mode in ("L", "RGB") else sprite.convert("RGB"))
+    except Exception as error:  # as for any picture: however Pillow fails, the file cannot be read
+        raise DataError(f"cannot read {path}: {reason(error)}") from error
+    rows, width = pixels.shape[:2]
+    side = math.isqrt(width)
+    if side * side != width:
+        raise DataError(
+            f"{path} is {width} pixels wide, which is no square number; "
+            "a row of a sprite is one square picture, line after line"
+        )
+    return torch.from_numpy(pixels.reshape(rows, side, side, -1).transpose(0, 3, 1, 2).copy())
+
+
+def _read_labels(path: Path) -> list[str]:
+    try:
+        labels = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read the labels {path}: {error}") from error
+    if not isinstance(labels, list) or not all(type(each) in (int, str) for each in labels):
+        raise DataError(f"{path} must be a JSON list of labels, one number or text for each picture")
+    return [str(each) for each in labels]
+
+
+def _label_files(folder: Path) -> dict[str, Path]:
+    found = [each for each in sorted(folder.glob("*.json")) if "label" in each.stem or "lable" in each.stem]
+    return {_part(each): each for each in found}
+
+
+def _part(path: Path) -> str:
+    return "test" if "test" in path.stem.lower() else "train"

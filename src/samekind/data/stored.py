@@ -1,0 +1,142 @@
+"""Pictures that stay on the disk, or in an archive, and are decoded when they are asked for."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from samekind.data.files import File, digest
+from samekind.data.readers import ImageReader
+from samekind.errors import MOST_LISTED, DataError
+
+#: More threads than this wait for the disk, or for each other.
+MOST_WORKERS = 16
+
+
+class Stored:
+    """Picture files that look like a uint8 tensor (n, channels, height, width).
+
+    ``stored[chosen]`` decodes what a slice, indices (k,) or a mask (n,) choose, in ``workers`` threads
+    (0: one for each core, at most 16). `take` chooses without decoding. `begin` starts decoding and gives
+    back the function that waits for it, so that the next batch can be read while this one is learned from.
+    """
+
+    dtype = torch.uint8
+
+    def __init__(self, files: Sequence[File], reader: ImageReader, *, workers: int = 0) -> None:
+        self.files = tuple(files)
+        self.reader = reader
+        self.workers = workers
+        # Of files, so that a selection need not read again what all of them together have read already.
+        self._digests: dict[File, bytes] = {}
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __repr__(self) -> str:
+        return f"Stored({len(self)} files, shape {self.reader.shape})"
+
+    @property
+    def shape(self) -> torch.Size:
+        """What the shape of the tensor would be."""
+        return torch.Size((len(self), *self.reader.shape))
+
+    @property
+    def nbytes(self) -> int:
+        """What the tensor would take, in bytes."""
+        return self.shape.numel()
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    def __getitem__(self, chosen: slice | Tensor) -> Tensor:
+        return self.begin(chosen)()
+
+    def begin(self, chosen: slice | Tensor) -> Callable[[], Tensor]:
+        """Start decoding; what comes back gives the pictures, uint8 (k, …), once they are ready."""
+        files = self._chosen(chosen)
+        pending = pool(self.workers).map(_attempt(self.reader), files)
+
+        def wait() -> Tensor:
+            return _stacked(list(pending), self.reader.shape)
+
+        return wait
+
+    def take(self, chosen: slice | Tensor) -> "Stored":
+        """The same for some of the files; nothing is decoded."""
+        taken = Stored(self._chosen(chosen), self.reader, workers=self.workers)
+        taken._digests = self._digests
+        return taken
+
+    def digests(self) -> list[bytes]:
+        """SHA-256 of every file's bytes, each read once and remembered."""
+        missing = [file for file in self.files if file not in self._digests]
+        self._digests.update(zip(missing, pool(self.workers).map(digest, missing), strict=True))
+        return [self._digests[file] for file in self.files]
+
+    def _chosen(self, chosen: slice | Tensor) -> tuple[File, ...]:
+        if isinstance(chosen, slice):
+            return self.files[chosen]
+        chosen = chosen.cpu()
+        if chosen.dtype == torch.bool:
+            if len(chosen) != len(self):
+                raise IndexError(f"a mask of {len(chosen)} for {len(self)} files")
+            chosen = chosen.nonzero().flatten()
+        return tuple(self.files[index] for index in chosen.tolist())
+
+
+def decode_all(
+    files: Sequence[File], reader: ImageReader, *, workers: int = 0
+) -> tuple[Tensor, list[int], list[tuple[str, str]]]:
+    """What can be decoded: uint8 (k, …), the places of those files, and (file, why not) of the others."""
+    readable: list[int] = []
+    unreadable: list[tuple[str, str]] = []
+    # Written where they will stay: a list of pictures and then a tensor of them would take twice the memory.
+    pixels = torch.empty(len(files), *reader.shape, dtype=torch.uint8)
+    found = pool(workers).map(_attempt(reader), files)
+    for place, each in enumerate(found):
+        if isinstance(each, DataError):
+            unreadable.append((str(files[place]), str(each)))
+        else:
+            pixels[len(readable)] = each
+            readable.append(place)
+    return pixels[: len(readable)], readable, unreadable
+
+
+def unreadable_files(unreadable: Sequence[tuple[str, str]], total: int) -> DataError:
+    """The error that names the files which cannot be read: the first 20, and how many there are."""
+    listed = "".join(f"\n  {why}" for _, why in unreadable[:MOST_LISTED])
+    more = len(unreadable) - MOST_LISTED
+    return DataError(
+        f"{len(unreadable)} of {total} files cannot be read; repair or remove them, "
+        f"or skip them with skip_unreadable:{listed}" + (f"\n  and {more} more" if more > 0 else "")
+    )
+
+
+def _attempt(reader: ImageReader) -> Callable[[File], Tensor | DataError]:
+    def attempt(file: File) -> Tensor | DataError:
+        try:
+            return reader.pixels(file)
+        except DataError as error:
+            return error
+
+    return attempt
+
+
+def _stacked(found: list[Tensor | DataError], shape: tuple[int, ...]) -> Tensor:
+    wrong = [("", str(each)) for each in found if isinstance(each, DataError)]
+    if wrong:
+        raise unreadable_files(wrong, len(found))
+    pixels = [each for each in found if isinstance(each, Tensor)]
+    return torch.stack(pixels) if pixels else torch.empty(0, *shape, dtype=torch.uint8)
+
+
+@cache
+def pool(workers: int) -> ThreadPoolExecutor:
+    """The threads that read files (0: one for each core, at most 16), shared by all who want as many."""
+    workers = workers or min(MOST_WORKERS, os.cpu_count() or 1)
+    return ThreadPoolExecutor(workers, thread_name_prefix="samekind-read")

@@ -1,0 +1,87 @@
+"""Rows of a table as items, and manifests: tables that name a file and its label in each row."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from samekind.data.items import Items
+from samekind.data.listing import Listing
+from samekind.data.loading import labelled
+from samekind.data.readers import TableReader
+from samekind.data.settings import DataSettings
+from samekind.data.tables import Table, check_column, numbers, texts
+from samekind.errors import MOST_LISTED, DataError
+
+
+def table_items(table: Table, settings: DataSettings) -> Items:
+    """One item for each row: its features are numbers, its class is in the label column."""
+    labels = texts(table, settings.label)
+    columns = feature_columns(table, settings)
+    listing = Listing(
+        name=table.name,
+        files=(),
+        labels=labels,
+        ids=[f"row {row + 1}" for row in range(table.rows)],
+        domains=_texts_if_there(table, settings.domain),
+        parts=_texts_if_there(table, settings.part),
+        groups=_texts_if_there(table, settings.group),
+    )
+    items = labelled(numbers(table, columns), listing, range(table.rows), settings)
+    return replace(items, reader=TableReader(columns=columns))
+
+
+def feature_columns(table: Table, settings: DataSettings) -> list[str]:
+    """The columns that are features: those named or, where none is, all that have no other meaning."""
+    for name in (*settings.columns, *settings.ignore):
+        check_column(table, name)
+    spoken_for = {settings.label, settings.domain, settings.part, settings.group, *settings.ignore}
+    if settings.label in settings.columns:
+        raise DataError(f'the label column "{settings.label}" cannot be a feature as well')
+    columns = list(settings.columns) or [name for name in table.columns if name not in spoken_for]
+    if not columns:
+        raise DataError(f"{table.name} has no column of features beside {', '.join(table.columns)}")
+    return columns
+
+
+def list_manifest(table: Table, root: Path, settings: DataSettings) -> Listing:
+    """The files that a manifest names, by paths from its own folder (or absolute ones)."""
+    paths, labels = texts(table, settings.path), texts(table, settings.label)
+    parts = _texts_if_there(table, settings.part)
+    kept = _without_repetition(table.name, paths, labels, parts)
+
+    def pick(values: Sequence[str] | None) -> list[str] | None:
+        return None if values is None else [values[row] for row in kept]
+
+    return Listing(
+        name=table.name,
+        files=[root / paths[row] for row in kept],
+        labels=[labels[row] for row in kept],
+        ids=[paths[row] for row in kept],
+        domains=pick(_texts_if_there(table, settings.domain)),
+        parts=pick(parts),
+        groups=pick(_texts_if_there(table, settings.group)),
+        repeated=sorted({paths[row] for row in set(range(len(paths))) - set(kept)}),
+    )
+
+
+def _without_repetition(
+    name: str, paths: Sequence[str], labels: Sequence[str], parts: Sequence[str] | None
+) -> list[int]:
+    """The first row of every path; one that says something else later on is refused."""
+    first: dict[str, int] = {}
+    torn: list[str] = []
+    for row, path in enumerate(paths):
+        before = first.setdefault(path, row)
+        torn += [
+            f'{path} is "{values[before]}" in row {before + 1} and "{values[row]}" in row {row + 1}'
+            for values in (labels, parts)
+            if values is not None and values[before] != values[row]
+        ]
+    if torn:
+        more = f"; and {len(torn) - MOST_LISTED} more" if len(torn) > MOST_LISTED else ""
+        raise DataError(f"{name} names a file twice: {'; '.join(torn[:MOST_LISTED])}{more}")
+    return list(first.values())
+
+
+def _texts_if_there(table: Table, column: str) -> list[str] | None:
+    return texts(table, column) if column in table.columns else None

@@ -1,0 +1,223 @@
+"""Tables of numbers with a label column: .csv, .tsv and .parquet files.
+
+What cannot be a number is named by row and column: a guess would end up in the distances.
+"""
+
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from samekind.errors import MOST_LISTED, DataError, SettingError, nearest
+
+Column = list[str] | list[str | None] | np.ndarray[Any, Any]
+
+#: How people write that a number is missing.
+MISSING = frozenset({"", "?", "-", "na", "n/a", "nan", "null", "none", "nil", "missing"})
+
+
+class Table(NamedTuple):
+    """Named columns of one length: texts from a .csv file, numbers or texts from .parquet."""
+
+    name: str
+    columns: dict[str, Column]
+    rows: int
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file is a table by its name."""
+    return path.suffix.lower() in (".csv", ".tsv", ".parquet")
+
+
+def read_table(path: Path) -> Table:
+    """The whole table. A first column without a name, as data frames write their index, is left out."""
+    if not path.is_file():
+        raise DataError(f"there is no file {path}; expected a table (.csv, .tsv or .parquet)")
+    columns = _parquet(path) if path.suffix.lower() == ".parquet" else _csv(path)
+    columns = {name: values for name, values in columns.items() if name not in ("", "__index_level_0__")}
+    if not columns:
+        raise DataError(f"{path} has no named column; expected a heading with the names of the columns")
+    rows = len(next(iter(columns.values())))
+    if not rows:
+        raise DataError(f"{path} has a heading but no rows")
+    return Table(name=path.name, columns=columns, rows=rows)
+
+
+def column_names(path: Path) -> list[str]:
+    """The names in the heading of a table; the rows are not read."""
+    if path.suffix.lower() == ".parquet":
+        return list(_parquet_file(path).schema_arrow.names)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            heading = file.readline()
+            rows = csv.reader([heading], delimiter=_separator(path, heading))
+            return [name.strip() for name in next(rows, [])]
+    except (OSError, ValueError, csv.Error):
+        return []  # whatever is wrong is said when the table is read
+
+
+def numbers(table: Table, columns: Sequence[str]) -> Tensor:
+    """The named columns as (rows, columns) float32; every cell that is no number is named."""
+    values = np.empty((table.rows, len(columns)), dtype=np.float32)
+    missing: list[str] = []
+    for place, name in enumerate(columns):
+        check_column(table, name)
+        column, absent = _as_numbers(table, name)
+        missing += [f'row {row + 1}, column "{name}"' for row in absent]
+        values[:, place] = column
+    if missing:
+        more = f", and {len(missing) - MOST_LISTED} more" if len(missing) > MOST_LISTED else ""
+        raise DataError(
+            f"{table.name} has {len(missing)} missing values: {'; '.join(missing[:MOST_LISTED])}{more}. "
+            "Fill them in, drop the rows, or leave the columns out with ignore"
+        )
+    infinite = np.argwhere(~np.isfinite(values))
+    if len(infinite):
+        row, place = infinite[0].tolist()
+        raise DataError(
+            f'{table.name}: row {row + 1}, column "{columns[place]}" is not a finite number '
+            "of single precision"
+        )
+    return torch.from_numpy(values)
+
+
+def texts(table: Table, column: str) -> list[str]:
+    """A column as texts, whole numbers without a decimal point; empty cells are named and refused."""
+    check_column(table, column)
+    values = table.columns[column]
+    found = [_as_text(each) for each in (values.tolist() if isinstance(values, np.ndarray) else values)]
+    empty = [row + 1 for row, each in enumerate(found) if each is None or not each.strip()]
+    if empty:
+        listed = ", ".join(str(row) for row in empty[:MOST_LISTED])
+        more = f" and {len(empty) - MOST_LISTED} more" if len(empty) > MOST_LISTED else ""
+        raise DataError(f'{table.name}: the column "{column}" is empty in row {listed}{more}')
+    return [each for each in found if each is not None]
+
+
+def check_column(table: Table, name: str) -> None:
+    """Refuse a column that is not there, and name the nearest that is."""
+    if name not in table.columns:
+        raise DataError(f'{table.name} has no column "{name}"; {nearest(name, table.columns)}')
+
+
+def _as_numbers(table: Table, name: str) -> tuple[np.ndarray[Any, Any], list[int]]:
+    """A column as numbers, and the rows where there is none."""
+    column = table.columns[name]
+    if not isinstance(column, np.ndarray):
+        absent = [row for row, each in enumerate(column) if each is None or each.strip().lower() in MISSING]
+        try:
+            # All at once, which is many times faster than one by one.
+            filled = np.array(["0" if each is None else each for each in column], dtype=np.str_)
+            filled[absent] = "0"
+            column = filled.astype(np.float64)
+        except ValueError:
+            raise _not_a_number(table.name, name, list(column)) from None
+    elif column.dtype.kind not in "fiub":
+        raise _not_a_number(table.name, name, [str(each) for each in column])
+    else:
+        absent = np.flatnonzero(np.isnan(column)).tolist() if column.dtype.kind == "f" else []
+    with np.errstate(over="ignore"):  # too large for single precision: said by who asked
+        single = np.where(np.isnan(column.astype(np.float64)), 0, column).astype(np.float32)
+    return single, absent
+
+
+def _not_a_number(table: str, name: str, column: Sequence[str | None]) -> DataError:
+    for row, each in enumerate(column, start=1):
+        try:
+            float(each or 0)
+        except ValueError:
+            if (each or "").strip().lower() not in MISSING:
+                return DataError(
+                    f'{table}: the column "{name}" is not numbers ("{each}" in row {row}); '
+                    "leave it out with ignore, or write it as numbers"
+                )
+    return DataError(f'{table}: the column "{name}" is not numbers; leave it out with ignore')
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None or value != value:
+        return None
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _csv(path: Path) -> dict[str, Column]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            heading = file.readline()
+            file.seek(0)
+            lines = csv.reader(file, delimiter=_separator(path, heading), strict=True)
+            rows = [row for row in lines if row]
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not text in UTF-8 ({error.reason} at byte {error.start})") from error
+    except (OSError, csv.Error) as error:
+        raise DataError(f"cannot read {path} as a table: {error}") from error
+    if not rows:
+        raise DataError(f"{path} is empty; expected a heading with the names of the columns, and rows")
+    names = [name.strip() for name in rows[0]]
+    _check_heading(path, names)
+    for number, row in enumerate(rows[1:], start=1):
+        if len(row) != len(names):
+            raise DataError(
+                f"{path}: row {number} has {len(row)} values where the heading has {len(names)}; "
+                "is a separator missing, or a text without quotes?"
+            )
+    if len(rows) == 1:
+        return {name: [] for name in names}
+    return {name: list(column) for name, column in zip(names, zip(*rows[1:], strict=True), strict=True)}
+
+
+def _separator(path: Path, heading: str) -> str:
+    return "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=heading.count)
+
+
+def _parquet_file(path: Path) -> Any:
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise SettingError(
+            "reading .parquet files takes pyarrow; install it by pip install 'samekind[tables]'"
+        ) from None
+    try:
+        return pyarrow.parquet.ParquetFile(path)
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read {path} as a Parquet table: {error}") from error
+
+
+def _parquet(path: Path) -> dict[str, Column]:
+    try:
+        table = _parquet_file(path).read()
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read {path} as a Parquet table: {error}") from error
+    _check_heading(path, table.column_names)
+    columns: dict[str, Column] = {}
+    for name in table.column_names:
+        values = table.column(name).to_numpy()
+        columns[name] = (
+            values
+            if values.dtype.kind in "fiub"
+            else [None if each is None else str(each) for each in values]
+        )
+    return columns
+
+
+def _check_heading(path: Path, names: Sequence[str]) -> None:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise DataError(f"{path} has columns of the same name: {', '.join(repeated)}; rename them")
+    if names and all(_is_number(name) for name in names):
+        raise DataError(
+            f"{path} has no heading: its first row is numbers; add one with the names of the columns"
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,145 @@
+"""Lists of verification trials: which files are compared with which, and whether they are of one class.
+
+The form is that of Nagrani et al., "VoxCeleb: a large-scale speaker identification dataset", Interspeech
+2017: a line ``1 first second`` for two files of one class, ``0 first second`` for two of different ones;
+``first second target`` and ``first second nontarget`` are read too. A file of enrolments, a line
+``name file file …`` each, lets the first of a trial be a set of files that is known under a name.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.errors import DataError
+
+MOST_NAMED = 20
+ANSWERS = {"1": True, "target": True, "0": False, "nontarget": False}
+
+
+class TrialList(NamedTuple):
+    """Sets of files against files. Without enrolments, every set is one file.
+
+    ``classes`` is what the list implies: files it calls the same, and those of one set, share a number.
+    """
+
+    same: Tensor  # (trials,) bool
+    first: Tensor  # (trials,) int64, which of the sets
+    second: Tensor  # (trials,) int64, which of the files
+    sets: tuple[tuple[int, ...], ...]  # which of the files each set holds
+    files: tuple[Path, ...]  # each file once
+    classes: Tensor  # (files,) int64
+
+
+class _Line(NamedTuple):
+    number: int
+    same: bool
+    first: str
+    second: str
+
+
+def read_trial_list(
+    path: str | Path, *, root: str | Path | None = None, enrolments: str | Path | None = None
+) -> TrialList:
+    """Read a list; paths in it are relative to ``root``, or else to the folder of the list.
+
+    Refused, with the numbers of the lines: a line of another form, a file compared with itself, an
+    enrolment nobody has made, a file that is not there, and a line that contradicts the others (a is b and
+    b is c, but a is not c). A list needs trials of both kinds. Empty lines are passed over.
+    """
+    path, root = Path(path), Path(root) if root is not None else Path(path).parent
+    known = _read_enrolments(Path(enrolments)) if enrolments is not None else None
+    lines = _read_trials(path)
+    if known is not None:
+        lost = [f"line {line.number}: {line.first}" for line in lines if line.first not in known]
+        _refuse(f"{path} names enrolments that {enrolments} does not have", lost)
+    sides = {line.first: (line.first,) for line in lines} if known is None else known
+    used = {name: sides[name] for name in dict.fromkeys(line.first for line in lines)}
+    again = [f"line {line.number}: {line.second}" for line in lines if line.second in used[line.first]]
+    _refuse(f"{path} compares a file with itself", again)
+    names = dict.fromkeys([*(file for files in used.values() for file in files), *(x.second for x in lines)])
+    _refuse(f"{path} names files that are not in {root}", [n for n in names if not (root / n).is_file()])
+    return _indexed(path, root, lines, used, list(names))
+
+
+def _indexed(
+    path: Path, root: Path, lines: list[_Line], sets: Mapping[str, tuple[str, ...]], names: list[str]
+) -> TrialList:
+    """The list in numbers; the classes are worked out, and contradictions refused."""
+    place = {name: index for index, name in enumerate(names)}
+    row = {name: index for index, name in enumerate(sets)}
+    members = [tuple(place[file] for file in files) for files in sets.values()]
+    same = torch.tensor([line.same for line in lines])
+    first = torch.tensor([row[line.first] for line in lines])
+    second = torch.tensor([place[line.second] for line in lines])
+    if same.all() or not same.any():
+        counts = f"{int(same.sum()):,} same and {int((~same).sum()):,} different"
+        raise DataError(f"{path}: expected trials of both kinds, got {counts}; add the other kind")
+    heads = torch.tensor([files[0] for files in members])
+    classes = _classes(len(names), members, heads[first[same]], second[same])
+    wrong = (~same & (classes[heads[first]] == classes[second])).nonzero().flatten().tolist()
+    told = [f"line {lines[index].number}: {lines[index].first} {lines[index].second}" for index in wrong]
+    _refuse(f"{path} contradicts itself: other lines make these pairs the same", told)
+    return TrialList(same, first, second, tuple(members), tuple(root / name for name in names), classes)
+
+
+def _classes(files: int, members: Iterable[tuple[int, ...]], first: Tensor, second: Tensor) -> Tensor:
+    """Numbers (files,) that are equal for files joined by a set or by a trial of one class."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    within = [(each[0], other) for each in members for other in each[1:]]
+    joined = torch.cat([torch.stack([first, second]).long(), torch.tensor(within).reshape(-1, 2).T.long()], 1)
+    graph = coo_array((torch.ones(joined.shape[1]).numpy(), tuple(joined.numpy())), shape=(files, files))
+    return torch.from_numpy(connected_components(graph, directed=False)[1]).long()
+
+
+def _read_trials(path: Path) -> list[_Line]:
+    lines, wrong = [], []
+    for number, words in _words(path):
+        if len(words) == 3 and words[0] in ANSWERS:
+            lines.append(_Line(number, ANSWERS[words[0]], words[1], words[2]))
+        elif len(words) == 3 and words[2] in ("target", "nontarget"):
+            lines.append(_Line(number, ANSWERS[words[2]], words[0], words[1]))
+        else:
+            wrong.append(f"line {number}: {' '.join(words)}")
+    _refuse(f'{path} is not a list of trials: expected "1 first second" or "0 first second"', wrong)
+    if not lines:
+        raise DataError(f'{path} has no trials; write lines such as "1 first.png second.png"')
+    return lines
+
+
+def _read_enrolments(path: Path) -> dict[str, tuple[str, ...]]:
+    """Name to files, each file once."""
+    found: dict[str, tuple[str, ...]] = {}
+    wrong = []
+    for number, (name, *files) in _words(path):
+        if not files or name in found:
+            wrong.append(f"line {number}: {name} {'has no file' if not files else 'is there already'}")
+        else:
+            found[name] = tuple(dict.fromkeys(files))
+    _refuse(f'{path} is not a list of enrolments: expected "name file file …", a name once', wrong)
+    return found
+
+
+def _words(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The words of each line that has any, with its number; between tabs, blanks are part of a word."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise DataError(f"there is no list {path}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot read the list {path}: {error}; expected text in UTF-8") from error
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            split = line.strip().split("\t") if "\t" in line.strip() else line.split()
+            yield number, [word.strip() for word in split]
+
+
+def _refuse(sentence: str, offences: list[str]) -> None:
+    """An error that names the first offences and counts the others; nothing where there are none."""
+    if offences:
+        more = f"; and {len(offences) - MOST_NAMED:,} more" if len(offences) > MOST_NAMED else ""
+        raise DataError(f"{sentence}: {'; '.join(offences[:MOST_NAMED])}{more}")

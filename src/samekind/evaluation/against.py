@@ -1,0 +1,100 @@
+"""Is one space better than another? The same questions to both, about the same items.
+
+What makes an item, a query or a class hard is hard for both: the difference of two systems is told much more
+precisely than either value, by drawing the same units again for both.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from samekind.data import Items
+from samekind.evaluation.classification import classification_samples
+from samekind.evaluation.clustering import clustering_samples
+from samekind.evaluation.everything import embed_sets
+from samekind.evaluation.few_shot import few_shot_samples
+from samekind.evaluation.retrieval import retrieval_samples
+from samekind.evaluation.rows import Measures
+from samekind.evaluation.samples import Compared, Sample, compared
+from samekind.evaluation.trial_measures import About, trial_differences
+from samekind.inference import Trials, asking, device_of
+from samekind.space import Kind, MetricSpace
+
+#: Of larger sets the pairs of so many items are compared.
+MOST_ITEMS = 2_000
+
+
+def against(
+    first: MetricSpace,
+    second: MetricSpace,
+    sets: Mapping[str, Items],
+    *,
+    tasks: int = 600,
+    way: int = 5,
+    shots: tuple[int, ...] = (1, 5),
+    measures: Measures = "main",
+    seed: int = 0,
+) -> list[Compared]:
+    """By how much each measure of ``first`` is above that of ``second``, with the paired 95% interval and
+    the p-value, for the questions and kinds of score both can answer.
+
+    Verification draws classes again, retrieval queries, classification and clustering items; few-shot tasks
+    are the same for both. Of sets above 2,000 items the pairs of a random part are compared.
+    """
+    rows: list[Compared] = []
+    mine, other = embed_sets(first, sets), embed_sets(second, sets)
+
+    def samples(space: MetricSpace, items: Items, z: Tensor, name: str) -> list[Sample]:
+        return [
+            *classification_samples(space, items, z, name=name, measures=measures, seed=seed),
+            *retrieval_samples(space, items, z, name=name, measures=measures),
+            *few_shot_samples(space, items, z, name=name, way=way, shots=shots, tasks=tasks, seed=seed),
+            *clustering_samples(space, items, z, name=name, measures=measures, seed=seed),
+        ]
+
+    for name, items in sets.items():
+        two = {each[:4]: each for each in samples(second, items, other[name], name)}
+        by_units = [
+            compared(each, two[each[:4]], seed=seed)
+            for each in samples(first, items, mine[name], name)
+            if each[:4] in two
+        ]
+        by_classes = _pairs(first, second, items, mine[name], other[name], name, measures, seed)
+        # Verification stands where an evaluation has it: after classification.
+        rows += [row for row in by_units if row.question == "classification"] + by_classes
+        rows += [row for row in by_units if row.question != "classification"]
+    return rows
+
+
+def _pairs(
+    first: MetricSpace,
+    second: MetricSpace,
+    items: Items,
+    mine: Tensor,
+    other: Tensor,
+    name: str,
+    measures: Measures,
+    seed: int,
+) -> list[Compared]:
+    """The measures of all pairs, by each kind of score both have."""
+    order = torch.randperm(len(items), generator=torch.Generator().manual_seed(seed))
+    kept = order[:MOST_ITEMS].sort().values
+    labels, mine, other = items.labels.cpu()[kept].int(), mine[kept], other[kept]
+    rows: list[Compared] = []
+    for kind in (each for each in first.kinds if each in second.kinds):
+        one, two = _trials(first, mine, labels, kind), _trials(second, other, labels, kind)
+        decisions = first.decisions.get(kind), second.decisions.get(kind)
+        about = About("verification", name, kind)
+        rows += trial_differences(one, two, about, decisions=decisions, measures=measures, seed=seed)
+    return rows
+
+
+def _trials(space: MetricSpace, z: Tensor, labels: Tensor, kind: Kind) -> Trials:
+    """Every pair once, row by row: in the same order for every space, which walking in blocks is not."""
+    z = z.to(device_of(space))
+    with asking(space):
+        scores = space.score_all(z, z, kind=kind).float().cpu()
+    first, second = torch.triu_indices(len(z), len(z), offset=1)
+    sides = labels[first], labels[second]
+    return Trials(scores[first, second], sides[0] == sides[1], *sides)

@@ -1,0 +1,62 @@
+"""Is it of the class it claims to be? Every item against every known class.
+
+The trials of the second type in Monteiro et al., "An end-to-end approach for the verification problem:
+learning the right distance", ICML 2020: a claimed class, known by its prototype, against one item.
+"""
+
+import torch
+from torch import Tensor
+
+from samekind.data import Items
+from samekind.evaluation.rows import Measures, Row
+from samekind.evaluation.trial_measures import About, trial_rows
+from samekind.inference import Trials, asking, device_of
+from samekind.prototypes import pool
+from samekind.space import Kind, MetricSpace
+
+#: Beyond this many trials a random part of the items makes the claims.
+MOST_TRIALS = 5_000_000
+
+
+def claims(
+    space: MetricSpace,
+    items: Items,
+    z: Tensor,
+    *,
+    name: str,
+    measures: Measures = "main",
+    seed: int = 0,
+    most_trials: int = MOST_TRIALS,
+) -> list[Row]:
+    """Measures of (items x classes) trials for each kind of score; no row where a class is unknown.
+
+    The threshold of a decision is for pairs of items, so it is not asked for here. Of very many trials
+    those of random items are taken, ``most_trials`` in all.
+    """
+    present = {items.classes[label] for label in items.labels.tolist()}
+    if not present <= set(space.classes) or len(space.classes) < 2:
+        return []
+    if len(items) * len(space.classes) > most_trials:
+        order = torch.randperm(len(items), generator=torch.Generator().manual_seed(seed))
+        kept = order[: max(1, most_trials // len(space.classes))]
+        items, z = items.take(kept), z[kept]
+    place = {each: index for index, each in enumerate(space.classes)}
+    truth = torch.tensor([place.get(each, -1) for each in items.classes])[items.labels]
+    claimed = torch.arange(len(space.classes))
+    first = claimed.expand(len(items), -1).flatten().int()
+    second = truth.repeat_interleave(len(claimed)).int()
+    rows = []
+    for kind in space.kinds:
+        trials = Trials(_class_scores(space, z, kind).flatten(), first == second, first, second)
+        about = About("claimed class", name, kind)
+        rows += trial_rows(trials, about, decision=None, measures=measures, seed=seed)
+    return rows
+
+
+def _class_scores(space: MetricSpace, z: Tensor, kind: Kind) -> Tensor:
+    """How alike each item and each class are by one kind of score: (n, classes), on the CPU."""
+    prototypes = space.prototypes
+    with asking(space):
+        flat = space.score_all(prototypes.vectors.flatten(0, 1), z.to(device_of(space)), kind=kind).T
+        scores = flat.reshape(len(z), *prototypes.vectors.shape[:2])
+        return pool(scores, prototypes.pooling, temperature=prototypes.temperature).float().cpu()

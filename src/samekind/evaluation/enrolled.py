@@ -1,0 +1,65 @@
+"""Is it the one we know from a few items? Sets of items of one class against the other items.
+
+The trials of the first type in Monteiro et al., "An end-to-end approach for the verification problem:
+learning the right distance", ICML 2020, with several items to an enrolment.
+"""
+
+import torch
+from torch import Tensor
+
+from samekind.data import Items
+from samekind.errors import SettingError
+from samekind.evaluation.rows import Measures, Row
+from samekind.evaluation.trial_measures import About, trial_rows
+from samekind.inference import Trials
+from samekind.inference.enrolment import Combination, enrolment_scores
+from samekind.space import MetricSpace
+
+
+def enrolled(
+    space: MetricSpace,
+    items: Items,
+    z: Tensor,
+    *,
+    name: str,
+    shots: int = 5,
+    combination: Combination = "embedding",
+    measures: Measures = "main",
+    seed: int = 0,
+) -> list[Row]:
+    """Enrol each class from ``shots`` of its items, drawn at random, and compare it with every item left.
+
+    ``combination`` is how a set becomes one score, see `enrolment_scores`. A class without an item beside
+    its shots is enrolled with all but one; a class of one item is tested and not enrolled. At least two
+    classes must be enrolled: else there is no row.
+    """
+    if shots < 1:
+        raise SettingError(f"an enrolment needs an item at least; got shots {shots}")
+    members = _draw(items.labels, shots, seed)
+    if len(members) < 2:
+        return []
+    tests = torch.ones(len(items), dtype=torch.bool)
+    tests[torch.cat(list(members.values()))] = False
+    of_set, of_test = torch.tensor(list(members)), items.labels.cpu()[tests]
+    first = of_set.repeat_interleave(len(of_test)).int()
+    second = of_test.repeat(len(of_set)).int()
+    rows = []
+    for kind in space.kinds:
+        sets = [z[indices] for indices in members.values()]
+        scores = enrolment_scores(space, sets, z[tests], combination=combination, kind=kind)
+        trials = Trials(scores.flatten(), first == second, first, second)
+        about = About(f"enrolment of {shots}", name, kind)
+        rows += trial_rows(trials, about, decision=None, measures=measures, seed=seed)
+    return rows
+
+
+def _draw(labels: Tensor, shots: int, seed: int) -> dict[int, Tensor]:
+    """The items each class is enrolled from, by label; every class keeps an item to be tested with."""
+    generator = torch.Generator().manual_seed(seed)
+    drawn = {}
+    for label in torch.unique(labels.cpu()).tolist():
+        mine = (labels.cpu() == label).nonzero().flatten()
+        if len(mine) > 1:
+            order = torch.randperm(len(mine), generator=generator)
+            drawn[label] = mine[order[: min(shots, len(mine) - 1)]]
+    return drawn

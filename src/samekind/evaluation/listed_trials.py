@@ -1,0 +1,51 @@
+"""Are these two the same kind? The trials somebody has listed."""
+
+from torch import Tensor
+
+from samekind.data.trial_lists import TrialList
+from samekind.evaluation.rows import Measures, Row
+from samekind.evaluation.trial_measures import About, trial_rows
+from samekind.inference import Trials
+from samekind.inference.enrolment import Combination, listed_scores
+from samekind.space import Kind, MetricSpace
+
+
+def listed_trials(
+    space: MetricSpace,
+    listed: TrialList,
+    z: Tensor,
+    *,
+    name: str,
+    combination: Combination = "embedding",
+    measures: Measures = "main",
+    seed: int = 0,
+) -> list[Row]:
+    """Measures of a list for each kind of score; ``z`` (files, d) are the embeddings of its files, in order.
+
+    A set of several files is made one score by ``combination``, see `enrolment_scores`. The classes drawn
+    again for the intervals are those the list implies.
+    """
+    rows = []
+    for kind in space.kinds:
+        trials = scored(space, listed, z, kind=kind, combination=combination)
+        about = About("verification", name, kind)
+        decision = space.decisions.get(kind)
+        rows += trial_rows(trials, about, decision=decision, measures=measures, seed=seed)
+    return rows
+
+
+def scored(
+    space: MetricSpace,
+    listed: TrialList,
+    z: Tensor,
+    *,
+    kind: Kind = "similarity",
+    combination: Combination = "embedding",
+) -> Trials:
+    """The trials of a list with their scores, in its order."""
+    scores = listed_scores(
+        space, z, listed.sets, listed.first, listed.second, combination=combination, kind=kind
+    )
+    heads = listed.classes.new_tensor([files[0] for files in listed.sets])
+    first, second = listed.classes[heads[listed.first]].int(), listed.classes[listed.second].int()
+    return Trials(scores, listed.same, first, second)

@@ -1,0 +1,127 @@
+"""Which class is it, or none of these? Items of known classes among items of unknown ones.
+
+Phillips, Grother and Micheals, "Evaluation Methods in Face Recognition", Handbook of Face Recognition 2011:
+an item is identified where its best class is its own and its score passes the threshold; an item of no known
+class that passes it is a false alarm.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.data import Items
+from samekind.evaluation.classification import heads, knows, predicted_labels
+from samekind.evaluation.rows import Row
+from samekind.evaluation.samples import COMPUTED, MANY, Sample, row_of
+from samekind.inference import asking, device_of
+from samekind.measures import area_under_curve
+from samekind.space import Head, MetricSpace
+
+#: The share of unknown items one is ready to give a class.
+FALSE_ALARMS = 0.01
+
+
+class Identified(NamedTuple):
+    """How well known items are told from unknown ones, and from each other."""
+
+    rate: float  # of detection and identification
+    area: float  # AUROC of known against unknown
+
+
+def open_set(
+    space: MetricSpace,
+    known: Items,
+    known_z: Tensor,
+    unknown: Items,
+    unknown_z: Tensor,
+    *,
+    name: str,
+    false_alarms: float = FALSE_ALARMS,
+    seed: int = 0,
+) -> list[Row]:
+    """The share of known items that are identified when ``false_alarms`` of the unknown ones are named
+    (DIR), and how often a known item outscores an unknown one (AUROC), for each head.
+
+    Where the space has a threshold for "none of these", both rates there as well. No row where a class of
+    ``known`` is unknown to the space, or one of ``unknown`` is not.
+    """
+    strangers = {unknown.classes[label] for label in unknown.labels.tolist()}
+    if not len(known) or not len(unknown) or not knows(space, known) or strangers & set(space.classes):
+        return []
+    rows = []
+    for head in heads(space):
+        right = predicted_labels(space, known, known_z, head) == known.labels.cpu()
+        inside, outside = best_scores(space, known_z, head), best_scores(space, unknown_z, head)
+        values = identification(inside, right, outside, false_alarms=false_alarms)
+        again = _drawn_again(inside, right, outside, false_alarms=false_alarms, seed=seed)
+        units = min(len(known), len(unknown))
+        measures = (f"DIR at {100 * false_alarms:g}% FAR", "AUROC")
+        rows += [
+            row_of(
+                Sample("open set", name, measure, head, "items", value, replicates=replicates, units=units)
+            )
+            for measure, value, replicates in zip(measures, values, again, strict=True)
+        ]
+        rows += _at_threshold(space, name, head, inside, right, outside, seed)
+    return rows
+
+
+def best_scores(space: MetricSpace, z: Tensor, head: Head = "similarity") -> Tensor:
+    """The score of each item's best class (n,), on the CPU."""
+    with asking(space):
+        return space.classify(z.to(device_of(space)), head=head).scores.amax(-1).float().cpu()
+
+
+def identification(known: Tensor, right: Tensor, unknown: Tensor, *, false_alarms: float) -> Identified:
+    """The detection-and-identification rate at a rate of false alarms, and the AUROC.
+
+    ``known`` (n,) and ``unknown`` (m,) are the best scores of the two kinds of item, ``right`` (n,) whether
+    the best class of a known item is its own. The threshold is the most lenient that lets at most
+    ``false_alarms`` of the unknown pass; at a rate of 1 every right class counts.
+
+    >>> known, right = torch.tensor([0.9, 0.8, 0.3]), torch.tensor([True, False, True])
+    >>> identification(known, right, torch.tensor([0.5, 0.1]), false_alarms=0.0)
+    Identified(rate=0.3333333333333333, area=0.8333333333333334)
+    """
+    if not 0 <= false_alarms <= 1:
+        raise ValueError(f"expected a rate of false alarms from 0 to 1, got {false_alarms}")
+    # The small number is for a rate such as 0.07 of 100, which is a hair below 7 in floating point.
+    allowed = int(false_alarms * len(unknown) + 1e-9)
+    # The first score that would let one too many pass: what lies above it may.
+    bar = -torch.inf if allowed >= len(unknown) else float(unknown.sort(descending=True).values[allowed])
+    rate = int((right & (known > bar)).sum()) / len(known)
+    is_known = torch.cat([torch.ones_like(known), torch.zeros_like(unknown)]).bool()
+    return Identified(rate, area_under_curve(torch.cat([known, unknown]), is_known))
+
+
+def _drawn_again(
+    known: Tensor, right: Tensor, unknown: Tensor, *, false_alarms: float, seed: int
+) -> tuple[Tensor, Tensor]:
+    """Both measures of items drawn again, of each kind as many as there are: (replicates,) each."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for _ in range(COMPUTED if len(known) + len(unknown) <= MANY else COMPUTED // 4):
+        inside, outside = (torch.randint(len(x), (len(x),), generator=generator) for x in (known, unknown))
+        found.append(
+            identification(known[inside], right[inside], unknown[outside], false_alarms=false_alarms)
+        )
+    rates, areas = torch.tensor(found, dtype=torch.double).T
+    return rates, areas
+
+
+def _at_threshold(
+    space: MetricSpace, name: str, head: Head, inside: Tensor, right: Tensor, outside: Tensor, seed: int
+) -> list[Row]:
+    """What the threshold stored for "none of these" gives; it is one for the similarity's own scores."""
+    decision = space.open_set
+    if decision is None or head != "similarity":
+        return []
+    shares = {
+        "DIR at threshold": (right & decision.accepts(inside)).double(),
+        "false alarms at threshold": decision.accepts(outside).double(),
+    }
+    return [
+        row_of(Sample("open set", name, measure, head, "items", float(each.mean()), each), seed=seed)
+        for measure, each in shares.items()
+    ]

@@ -1,0 +1,95 @@
+"""Does a threshold still give what it promised? Every stored decision, held against other trials."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.data import Items
+from samekind.data.trial_lists import TrialList
+from samekind.evaluation.listed_trials import scored
+from samekind.inference import Trials, all_trials, embed
+from samekind.inference.enrolment import Combination
+from samekind.inference.promise import kept
+from samekind.space import Decision, MetricSpace
+
+#: Of larger sets the pairs of so many items, drawn at random, are looked at.
+MOST_ITEMS = 2_000
+
+
+class RatePromise(NamedTuple):
+    """One error rate: what was promised, what is measured, its 95% interval, and the verdict in words."""
+
+    promised: float
+    measured: float
+    low: float
+    high: float
+    verdict: str
+
+
+class PromiseRow(NamedTuple):
+    """What one threshold promised and what it gives on other items, in numbers and in a sentence."""
+
+    items: str
+    kind: str
+    point: str
+    holds: bool
+    sentence: str
+    false_accepts: RatePromise
+    false_rejects: RatePromise
+
+    def as_json(self) -> dict[str, Any]:
+        """The row as plain values, the rates by name."""
+        rates = {name: getattr(self, name)._asdict() for name in ("false_accepts", "false_rejects")}
+        return {**self._asdict(), **rates}
+
+
+def promises(space: MetricSpace, sets: Mapping[str, Items], *, seed: int = 0) -> list[PromiseRow]:
+    """Each decision of the space held against all pairs of each named set, or of 2,000 random items of it.
+
+    Sets whose classes were not in training are harder: that a threshold does not hold there is to be
+    expected, and worth knowing.
+    """
+    found = []
+    for name, items in sets.items() if space.decisions else ():
+        order = torch.randperm(len(items), generator=torch.Generator().manual_seed(seed))
+        part = items.take(order[:MOST_ITEMS].sort().values)
+        z = embed(space, part.inputs)
+        found += [
+            promise_row(
+                space.decisions[kind], all_trials(space, z, part.labels, kind=kind), name=name, seed=seed
+            )
+            for kind in space.kinds
+            if kind in space.decisions
+        ]
+    return found
+
+
+def listed_promises(
+    space: MetricSpace,
+    listed: TrialList,
+    z: Tensor,
+    *,
+    name: str,
+    combination: Combination = "embedding",
+    seed: int = 0,
+) -> list[PromiseRow]:
+    """Each decision of the space held against the trials of a list; ``z`` as for `listed_trials`."""
+    return [
+        promise_row(
+            space.decisions[kind],
+            scored(space, listed, z, kind=kind, combination=combination),
+            name=name,
+            seed=seed,
+        )
+        for kind in space.kinds
+        if kind in space.decisions
+    ]
+
+
+def promise_row(decision: Decision, trials: Trials, *, name: str, seed: int = 0) -> PromiseRow:
+    """A decision held against trials of its kind of score, which are called ``name``."""
+    found = kept(decision, trials, seed=seed)
+    rates = [RatePromise(each.promised, *each.measured, each.verdict) for each in found]
+    return PromiseRow(name, decision.kind, decision.point, found.holds, found.sentence, *rates)

@@ -1,0 +1,112 @@
+"""Verification over more pairs than memory holds: counted walk by walk, intervals from a part of them."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from samekind.evaluation.rows import Measures, Row
+from samekind.evaluation.trial_measures import MAIN, NAMES, About, trial_rows
+from samekind.inference import Trials, walk_trials
+from samekind.measures import StreamedRates, streamed
+from samekind.space import Decision, Kind, MetricSpace
+
+#: So many trials are kept at most: they and what sorting them takes are below a gigabyte.
+MOST_STORED = 10_000_000
+#: How many of more are kept for the intervals.
+SAMPLED = 1_000_000
+
+
+def streamed_rows(
+    space: MetricSpace,
+    z: Tensor,
+    labels: Tensor,
+    about: About,
+    *,
+    kind: Kind,
+    decision: Decision | None,
+    measures: Measures = "main",
+    seed: int = 0,
+    sampled: int = SAMPLED,
+) -> list[Row]:
+    """The rows of all pairs of a set, none of which is stored but a random part of each kind.
+
+    EER, AUC and what a threshold gives are exact, those of all pairs; the intervals are those of the part,
+    moved to the exact values. The detection cost and Cllr are those of the part, and their note says so.
+    """
+    rates = streamed(
+        lambda: ((each.scores, each.same) for each in walk_trials(space, z, labels, kind=kind)),
+        threshold=decision.threshold if decision is not None else None,
+    )
+    part = drawn_trials(space, z, labels, kind=kind, most=sampled, seed=seed)
+    found = {
+        row.measure: row for row in trial_rows(part, about, decision=decision, measures="all", seed=seed)
+    }
+    if decision is not None:
+        mixed = trial_rows(_as_found(part, rates), about, decision=decision, seed=seed)
+        found |= {row.measure: row for row in mixed if row.measure == NAMES["accuracy"]}
+    for measure, value in _exact(rates).items():
+        found[measure] = _moved(found[measure], value)
+    for measure in (NAMES["minDCF"], NAMES["Cllr"]):
+        if measure in found:
+            found[measure] = found[measure]._replace(note=f"of {len(part.scores):,} pairs")
+    wanted = {NAMES[each] for each in (NAMES if measures == "all" else MAIN)}
+    return [row for measure, row in found.items() if measure in wanted]
+
+
+def drawn_trials(
+    space: MetricSpace, z: Tensor, labels: Tensor, *, kind: Kind, most: int, seed: int = 0
+) -> Trials:
+    """A random part of all pairs, about ``most``: half of them of one class, where there are so many.
+
+    Each kind of pair is thinned evenly, so its rates are those of all pairs up to chance.
+    """
+    sizes = torch.bincount(labels)
+    same = int((sizes * (sizes - 1)).sum()) // 2
+    different = len(labels) * (len(labels) - 1) // 2 - same
+    kept_same = min(1.0, most / 2 / max(same, 1))
+    kept_different = min(1.0, (most - kept_same * same) / max(different, 1))
+    generator = torch.Generator().manual_seed(seed)
+    found: list[Trials] = []
+    for block in walk_trials(space, z, labels, kind=kind):
+        chance = torch.rand(len(block.scores), generator=generator).to(block.scores.device)
+        kept = chance < torch.where(block.same, kept_same, kept_different)
+        found.append(Trials(*(each[kept].cpu() for each in block)))
+    return Trials(*(torch.cat(each) for each in zip(*found, strict=True)))
+
+
+def _exact(rates: StreamedRates) -> dict[str, float]:
+    """What all pairs have shown, by the names of rows."""
+    found = {NAMES["EER"]: rates.equal_error, NAMES["AUC"]: rates.area}
+    if rates.false_accepts is not None and rates.false_rejects is not None:
+        wrong = rates.false_accepts * rates.different + rates.false_rejects * rates.same
+        found |= {NAMES["FAR"]: rates.false_accepts, NAMES["FRR"]: rates.false_rejects}
+        found[NAMES["accuracy"]] = 1 - wrong / (rates.same + rates.different)
+    return found
+
+
+def _as_found(part: Trials, rates: StreamedRates) -> Trials:
+    """The part with no larger a share of either kind than all pairs have: accuracy is of that mixture."""
+    counts = int(part.same.sum()), int((~part.same).sum())
+    share = min(counts[0] / rates.same, counts[1] / rates.different)
+    kept = torch.cat(
+        [
+            # Evenly spread over the walk, which goes through the items one after the other.
+            kind.nonzero().flatten()[torch.linspace(0, count - 1, max(1, round(share * total))).long()]
+            for kind, count, total in (
+                (part.same, counts[0], rates.same),
+                (~part.same, counts[1], rates.different),
+            )
+        ]
+    )
+    return Trials(*(each[kept] for each in part))
+
+
+def _moved(row: Row, value: float) -> Row:
+    """The row with another value and its interval around it: as wide as before, on the scale of log odds."""
+    if row.low is None or row.high is None:
+        return row._replace(value=value)
+    inside = [min(max(each, 1e-9), 1 - 1e-9) for each in (row.low, row.high, row.value, value)]
+    low, high, before, now = (math.log(each / (1 - each)) for each in inside)
+    ends = (1 / (1 + math.exp(before - now - each)) for each in (low, high))
+    return row._replace(value=value, low=min(next(ends), value), high=max(next(ends), value))

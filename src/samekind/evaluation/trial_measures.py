@@ -1,0 +1,150 @@
+"""Trials to rows: how well their scores tell pairs of one class from pairs of two, with intervals."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.evaluation.rows import Measures, Row
+from samekind.evaluation.samples import Compared, difference
+from samekind.inference import Trials
+from samekind.measures import FEWEST_CLASSES, bootstrap_trials, paired_bootstrap
+from samekind.measures.trial_statistics import Costs, Statistic, value_of
+from samekind.space import Decision
+
+#: The prior of "same" in the detection cost.
+PRIOR = 0.01
+#: What an evaluation calls the measures, in the order of its tables.
+NAMES: dict[Statistic, str] = {
+    "EER": "EER",
+    "AUC": "AUC",
+    "minDCF": f"minDCF at {100 * PRIOR:g}%",
+    "accuracy": "accuracy at threshold",
+    "FAR": "FAR at threshold",
+    "FRR": "FRR at threshold",
+    "Cllr": "Cllr",
+}
+MAIN: tuple[Statistic, ...] = ("EER", "AUC", "minDCF", "accuracy")
+
+
+class About(NamedTuple):
+    """What the trials are: the question they answer, the items they are of, and the kind of score."""
+
+    question: str
+    items: str
+    kind: str
+
+
+def trial_rows(
+    trials: Trials, about: About, *, decision: Decision | None, measures: Measures = "main", seed: int = 0
+) -> list[Row]:
+    """EER, AUC and the least detection cost; where there is a ``decision``, accuracy at its threshold, and
+    with ``measures="all"`` both error rates there and the cost of its calibrated log likelihood ratios.
+
+    The intervals come from drawing classes again, on both sides; trials of fewer than three classes have
+    none.
+    """
+    rows = []
+    for scores, names in _asked(trials.scores, decision, measures):
+        values = _values(trials._replace(scores=scores), names, decision, seed)
+        for name in names:
+            value, low, high = values[name]
+            row = Row(*about[:2], NAMES[name], about.kind, value)
+            # An interval without width, as where the score says nothing in every draw, is none.
+            rows.append(row if low == high else row._replace(low=low, high=high, unit="classes"))
+    return rows
+
+
+def trial_differences(
+    first: Trials,
+    second: Trials,
+    about: About,
+    *,
+    decisions: tuple[Decision | None, Decision | None],
+    measures: Measures = "main",
+    seed: int = 0,
+) -> list[Compared]:
+    """Each measure of two systems on the same trials, which must come in the same order."""
+    if not torch.equal(first.first, second.first) or not torch.equal(first.second, second.second):
+        raise ValueError("expected the trials of two systems in the same order")
+    rows = []
+    both = zip(
+        _asked(first.scores, decisions[0], measures),
+        _asked(second.scores, decisions[1], measures),
+        strict=False,  # the scores come before the log likelihood ratios, which one of the two may not have
+    )
+    for (scores, names), (others, known) in both:
+        names = [name for name in names if name in known]
+        one, other = first._replace(scores=scores), second._replace(scores=others)
+        rows += _differences(one, other, names, about, decisions, seed)
+    return rows
+
+
+def _asked(
+    scores: Tensor, decision: Decision | None, measures: Measures
+) -> list[tuple[Tensor, list[Statistic]]]:
+    """Scores, and what is measured of them; last, where asked for, the calibrated log likelihood ratios."""
+    names: list[Statistic] = [name for name in MAIN if name != "accuracy" or decision is not None]
+    if measures == "main" or decision is None:
+        return [(scores, names)]
+    asked = [(scores, [*names, "FAR", "FRR"])]
+    if decision.calibration is not None:
+        slope, offset = decision.calibration
+        asked.append((slope * scores.double() + offset, ["Cllr"]))
+    return asked
+
+
+def _values(
+    trials: Trials, names: Sequence[Statistic], decision: Decision | None, seed: int
+) -> dict[Statistic, tuple[float, float | None, float | None]]:
+    """Each measure with the ends of its interval, or None twice where there are too few classes."""
+    threshold = decision.threshold if decision is not None else None
+    if not _enough(trials):
+        costs = Costs(PRIOR, 1.0, 1.0)
+        plain = {name: value_of(name, trials.scores, trials.same, threshold, costs) for name in names}
+        return {name: (value, None, None) for name, value in plain.items()}
+    found = bootstrap_trials(*trials, statistics=names, threshold=threshold, prior=PRIOR, seed=seed)
+    return {name: found[name] for name in names}
+
+
+def _differences(
+    first: Trials,
+    second: Trials,
+    names: Sequence[Statistic],
+    about: About,
+    decisions: tuple[Decision | None, Decision | None],
+    seed: int,
+) -> list[Compared]:
+    one, other = decisions
+    thresholds = (one.threshold, other.threshold) if one is not None and other is not None else None
+    costs, found = Costs(PRIOR, 1.0, 1.0), {}
+    if _enough(first):
+        found = paired_bootstrap(
+            first.scores,
+            second.scores,
+            *first[1:],
+            statistics=names,
+            thresholds=thresholds,
+            prior=PRIOR,
+            seed=seed,
+        )
+    rows = []
+    for name in names:
+        values = [
+            value_of(name, trials.scores, trials.same, each.threshold if each is not None else None, costs)
+            for trials, each in zip((first, second), decisions, strict=True)
+        ]
+        (_, low, high), p_value = found.get(name, ((0, None, None), None))
+        asked = (about.question, about.items, NAMES[name], about.kind)
+        rows.append(difference(asked, (values[0], values[1]), (low, high), p_value, "classes"))
+    return rows
+
+
+def _enough(trials: Trials) -> bool:
+    """Whether there are classes enough to tell how much they differ."""
+    # The classes met first are nearly always all there are: look at those before sorting millions.
+    few = len(torch.unique(torch.cat([trials.first[:1000], trials.second[:1000]])))
+    return (
+        few >= FEWEST_CLASSES or len(torch.unique(torch.cat([trials.first, trials.second]))) >= FEWEST_CLASSES
+    )

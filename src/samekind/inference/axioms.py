@@ -1,0 +1,72 @@
+"""Is the similarity of a space a metric in disguise? Its scores as distances, and what they break."""
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from samekind.errors import DataError, SettingError, SpaceError
+from samekind.inference.embed import asking, device_of
+from samekind.measures import MetricAxioms, metric_breaches
+from samekind.similarities import score_all
+from samekind.space import Kind, MetricSpace
+
+Order = Literal["one", "mean", "max"]
+
+
+def metric_axioms(
+    space: MetricSpace,
+    z: Tensor,
+    *,
+    kind: Kind = "similarity",
+    order: Order = "one",
+    most_items: int = 1000,
+    most_triples: int = 10_000_000,
+    seed: int = 0,
+    memory_budget: int | None = None,
+) -> MetricAxioms:
+    """Self-distances, asymmetry and triangle breaches of a space on embeddings (n, d).
+
+    Of more than ``most_items`` items that many are drawn by the ``seed``; see `metric_breaches` for the
+    triples. ``order`` ``"mean"`` or ``"max"`` takes the mean or the larger of the two orders of a pair's
+    score first, which leaves no asymmetry. The distances are those of `score_distances`.
+    """
+    if order not in ("one", "mean", "max"):
+        raise SettingError(f'the order is "one", "mean" or "max"; got "{order}"')
+    if min(len(z), most_items) < 3:
+        raise DataError(f"triangles need three items or more; got {min(len(z), most_items)}")
+    if len(z) > most_items:
+        generator = torch.Generator().manual_seed(seed)
+        z = z[torch.randperm(len(z), generator=generator)[:most_items].sort().values]
+    scorer, z = space.scorer(kind), z.to(device_of(space))
+    with asking(space):
+        scores = score_all(scorer, z, z, memory_budget=memory_budget).double().cpu()
+    if order == "mean":
+        scores = (scores + scores.T) / 2
+    elif order == "max":
+        scores = torch.maximum(scores, scores.T)
+    distances = score_distances(scores, scorer.kind)
+    if not distances.isfinite().all():
+        raise SpaceError("a score is not finite; look at the items it came from, and at the space")
+    return metric_breaches(distances, most_triples=most_triples, seed=seed)
+
+
+def score_distances(scores: Tensor, kind: str) -> Tensor:
+    """Scores of a similarity of this kind as distances, from 0 up.
+
+    A logit, or an inner product, becomes the probability 1 - sigmoid(score) of not being the same; a
+    probability and a cosine are taken from the highest they can be and lie in [0, 1]; a negative distance
+    and a negative log-distance become that distance.
+    """
+    match kind:
+        case "logit" | "inner product":
+            return (-scores).sigmoid()
+        case "probability":
+            return 1 - scores
+        case "cosine":
+            return (1 - scores) / 2
+        case "negative distance":
+            return -scores
+        case "log-distance":
+            return (-scores).exp()
+    raise SettingError(f'scores of kind "{kind}" have no distance')

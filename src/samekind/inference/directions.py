@@ -1,0 +1,70 @@
+"""Features seen another way: what is left of them without their class, and along their main directions.
+
+Kim, "On the Significance of Distance in Machine Learning", 2023, chapter 6.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.errors import DataError, SettingError
+
+
+class PrincipalDirections(NamedTuple):
+    """The directions in which embeddings vary, the widest first, around their mean."""
+
+    mean: Tensor  # (d,)
+    directions: Tensor  # (directions, d), each of length 1
+    deviations: Tensor  # (directions,) standard deviations
+
+
+def residual_features(z: Tensor, labels: Tensor, prototypes: Tensor) -> Tensor:
+    """Embeddings less the nearest prototype of their class: (n, d), (n,), (classes, k, d) -> (n, d).
+
+    What varies within classes, such as pose, light or handwriting, and what can be searched for when the
+    class is known. ``labels`` are rows of the prototypes.
+    """
+    if z.ndim != 2 or prototypes.ndim != 3 or prototypes.shape[2] != z.shape[1]:
+        shapes = f"{tuple(z.shape)} and {tuple(prototypes.shape)}"
+        raise DataError(f"expected embeddings (n, d) and prototypes (classes, k, d), got {shapes}")
+    if labels.shape != z.shape[:1]:
+        raise DataError(f"every embedding needs a label; got {len(z)} and {tuple(labels.shape)}")
+    if len(labels) and not 0 <= int(labels.min()) <= int(labels.max()) < len(prototypes):
+        found = f"{int(labels.min())} to {int(labels.max())}"
+        raise DataError(f"labels are rows of the prototypes, 0 to {len(prototypes) - 1}; got {found}")
+    away = z[:, None] - prototypes[labels]  # (n, k, d)
+    nearest = away.square().sum(2).argmin(1)
+    return away[torch.arange(len(z), device=z.device), nearest]
+
+
+def principal_directions(z: Tensor, *, count: int | None = None) -> PrincipalDirections:
+    """The ``count`` widest directions of embeddings (n, d), or all min(n, d) there are."""
+    if z.ndim != 2 or len(z) < 2 or not z.isfinite().all():
+        raise DataError(f"expected two finite embeddings (n, d) or more, got {tuple(z.shape)}")
+    most = min(z.shape)
+    if count is not None and not 1 <= count <= most:
+        raise SettingError(
+            f"{len(z)} embeddings of {z.shape[1]} numbers have 1 to {most} directions; got {count}"
+        )
+    mean = z.double().mean(0)
+    _, values, directions = torch.linalg.svd(z.double() - mean, full_matrices=False)
+    kept = slice(0, count)
+    deviations = values[kept] / (len(z) - 1) ** 0.5
+    return PrincipalDirections(mean.to(z.dtype), directions[kept].to(z.dtype), deviations.to(z.dtype))
+
+
+def reweighted(z: Tensor, directions: PrincipalDirections, weights: Tensor) -> Tensor:
+    """Embeddings with each direction stretched by its weight, centred on the mean: (n, d) -> (n, d).
+
+    ``weights`` is (directions,), 0 or more: 1 for each leaves centred embeddings as they are, 0 removes a
+    direction, and small ones on the first directions, which separate the classes, bring out the rest. What
+    lies outside the directions is removed.
+    """
+    if weights.shape != directions.deviations.shape:
+        expected = f"({len(directions.deviations)},)"
+        raise SettingError(f"expected one weight a direction, {expected}, got {tuple(weights.shape)}")
+    if not (weights.isfinite() & (weights >= 0)).all():
+        raise SettingError(f"weights are finite and 0 or more; got {float(weights.min()):g} among them")
+    along = (z - directions.mean) @ directions.directions.T
+    return (along * weights.to(along)) @ directions.directions

@@ -1,0 +1,100 @@
+"""Someone known from several items: sets against items.
+
+The trials of Monteiro et al., "An end-to-end approach for the verification problem: learning the right
+distance", ICML 2020: an enrolment is a small set of items of one class, and every item of it counts.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+
+from samekind.errors import DataError, SettingError, nearest
+from samekind.inference.embed import asking, device_of
+from samekind.space import Kind, MetricSpace
+
+Combination = Literal["embedding", "mean", "median", "max", "min"]
+COMBINATIONS: tuple[str, ...] = get_args(Combination)
+
+
+def enrolment_scores(
+    space: MetricSpace,
+    enrolled: Sequence[Tensor],
+    tests: Tensor,
+    *,
+    combination: Combination = "embedding",
+    kind: Kind = "similarity",
+    memory_budget: int | None = None,
+) -> Tensor:
+    """How alike every enrolled set and every test item are: sets of (k, d), (m, d) -> (sets, m), on the CPU.
+
+    ``embedding`` scores the mean embedding of a set, as it is, not brought to length 1; ``mean``,
+    ``median``, ``max`` and ``min`` combine the scores of its items, the median of an even number being the
+    middle of the two in the middle. A set of one item has the same scores whichever is chosen. The set
+    comes first in the similarity. A set without items is refused.
+    """
+    if combination not in COMBINATIONS:
+        raise SettingError(f'there is no combination "{combination}"; {nearest(combination, COMBINATIONS)}')
+    sizes = [len(each) for each in enrolled]
+    if not all(sizes):
+        raise DataError(
+            f"every enrolment needs an item at least; number {sizes.index(0) + 1} of {len(sizes)} has none"
+        )
+    if not sizes:
+        return torch.empty(0, len(tests))
+    device = device_of(space)
+    tests = tests.to(device)
+    if combination == "embedding":
+        first = torch.stack([each.to(device).mean(0) for each in enrolled])
+    else:
+        first = torch.cat([each.to(device) for each in enrolled])
+    with asking(space):
+        scores = space.score_all(first, tests, kind=kind, memory_budget=memory_budget).float().cpu()
+    if combination == "embedding":
+        return scores
+    return torch.stack([_combined(each, combination) for each in torch.split(scores, sizes)])
+
+
+def listed_scores(
+    space: MetricSpace,
+    z: Tensor,
+    sets: Sequence[Sequence[int]],
+    first: Tensor,
+    second: Tensor,
+    *,
+    combination: Combination = "embedding",
+    kind: Kind = "similarity",
+    memory_budget: int | None = None,
+) -> Tensor:
+    """The scores of listed trials: set ``first[i]`` of the embeddings ``z`` (n, d) against item
+    ``second[i]``; (trials,), (trials,) -> (trials,), on the CPU.
+
+    A set is the indices of its items. Only what the list asks for is scored, set by set.
+    """
+    scores = torch.empty(len(first))
+    order = first.argsort(stable=True)
+    counts = torch.bincount(first, minlength=len(sets)).tolist()
+    for members, trials in zip(sets, torch.split(order, counts), strict=True):
+        if len(trials):
+            scores[trials] = enrolment_scores(
+                space,
+                [z[list(members)]],
+                z[second[trials]],
+                combination=combination,
+                kind=kind,
+                memory_budget=memory_budget,
+            )[0]
+    return scores
+
+
+def _combined(scores: Tensor, combination: Combination) -> Tensor:
+    """The scores (k, m) of the items of one set, made one: (m,)."""
+    match combination:
+        case "mean":
+            return scores.mean(0)
+        case "max":
+            return scores.amax(0)
+        case "min":
+            return scores.amin(0)
+    return scores.quantile(0.5, dim=0)

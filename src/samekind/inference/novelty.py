@@ -1,0 +1,111 @@
+"""How new is this? One number an item, higher meaning newer, from classes or from known items."""
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from samekind.errors import DataError, SettingError, SpaceError
+from samekind.inference.axioms import score_distances
+from samekind.inference.embed import asking, device_of
+from samekind.inference.kernels import Spectrum, Symmetrise, kernel_matrix, semidefinite
+from samekind.inference.search import search
+from samekind.prototypes import pool
+from samekind.similarities import score_all
+from samekind.space import Kind, MetricSpace
+
+#: The reach of the Gaussian kernel: large enough to be no accident, small enough to stay within a class.
+NEAREST = 10
+
+
+def prototype_novelty(
+    space: MetricSpace, z: Tensor, *, kind: Kind = "similarity", memory_budget: int | None = None
+) -> Tensor:
+    """Minus the score of the best class: embeddings (n, d) -> (n,). Needs no item but those asked about."""
+    if not space.classes:
+        raise SpaceError("this space knows no class yet; enrol one, or give items that are known")
+    vectors = space.prototypes.vectors
+    with asking(space):
+        scores = score_all(
+            space.scorer(kind), vectors.flatten(0, 1), z.to(device_of(space)), memory_budget=memory_budget
+        )
+        by_class = scores.T.reshape(len(z), *vectors.shape[:2])
+        pooled = pool(by_class, space.prototypes.pooling, temperature=space.prototypes.temperature)
+        return -pooled.amax(1).float().cpu()
+
+
+def neighbour_novelty(
+    space: MetricSpace,
+    z: Tensor,
+    known: Tensor,
+    *,
+    kind: Kind = "similarity",
+    neighbours: int = 1,
+    memory_budget: int | None = None,
+) -> Tensor:
+    """Minus the mean score of the most alike of the known items (m, d): embeddings (n, d) -> (n,).
+
+    The item asked about is the query, in the first place of the similarity.
+    """
+    found = search(space, z, known, k=neighbours, kind=kind, memory_budget=memory_budget)
+    return -found.scores.mean(1)
+
+
+def one_class_novelty(
+    space: MetricSpace,
+    z: Tensor,
+    known: Tensor,
+    *,
+    kind: Kind = "similarity",
+    form: Literal["gaussian", "score"] = "gaussian",
+    symmetrise: Symmetrise = "max",
+    spectrum: Spectrum = "clip",
+    outliers: float = 0.1,
+    most_items: int = 2000,
+    seed: int = 0,
+    memory_budget: int | None = None,
+) -> Tensor:
+    """How far outside the region of the known items (m, d) each item (n, d) lies: above 0 is outside.
+
+    A one-class support vector machine on the similarity as a kernel: with ``"gaussian"`` exp(-D² / 2w²) of
+    the distances of `score_distances`, w being how far the tenth nearest known item is, in the median; with
+    ``"score"`` the score itself. That one can only cut a single half-space off, in which an item between
+    the known classes lies deeper than any of theirs, so it is for known items of one kind. ``outliers`` (ν)
+    is the share of known items that may lie outside, at most, and of those the region rests on, at least.
+    The kernel of all known items is held, so of more than ``most_items`` that many are drawn by the ``seed``.
+    Schölkopf et al., "Estimating the Support of a High-Dimensional Distribution", 2001.
+    """
+    if form not in ("gaussian", "score"):
+        raise SettingError(f'the kernel is of the form "gaussian" or "score"; got "{form}"')
+    if not 0 < outliers <= 1:
+        raise SettingError(f"the share of outliers is above 0 and at most 1; got {outliers}")
+    if len(known) < 2:
+        raise DataError(f"a one-class machine needs two known items or more; got {len(known)}")
+    from sklearn.svm import OneClassSVM
+
+    if len(known) > most_items:
+        generator = torch.Generator().manual_seed(seed)
+        known = known[torch.randperm(len(known), generator=generator)[:most_items].sort().values]
+    if not len(z):
+        return torch.empty(0)
+    own = kernel_matrix(space, known, kind=kind, symmetrise=symmetrise, memory_budget=memory_budget)
+    across = kernel_matrix(space, z, known, kind=kind, symmetrise=symmetrise, memory_budget=memory_budget)
+    if form == "gaussian":
+        own, across = (score_distances(each, space.scorer(kind).kind) for each in (own, across))
+        width = _width(own)
+        own, across = ((-(each / width).square() / 2).exp() for each in (own, across))
+    kernel = semidefinite(own, spectrum)
+    machine = OneClassSVM(kernel="precomputed", nu=outliers).fit(kernel.values.numpy())
+    if not across.isfinite().all():
+        raise SpaceError("a score is not finite; look at the items it came from, and at the space")
+    return -torch.from_numpy(machine.decision_function(kernel.carry_over(across).numpy())).float()
+
+
+def _width(distances: Tensor) -> float:
+    """How far the tenth nearest other item is, in the median over the items (n, n); never 0."""
+    others = distances.clone().fill_diagonal_(torch.inf).sort(1).values[:, : len(distances) - 1]
+    width = float(others[:, : min(NEAREST, others.shape[1])][:, -1].median())
+    if width > 0:
+        return width
+    apart = others[others > 0]  # most items are copies of each other
+    return float(apart.min()) if len(apart) else 1.0

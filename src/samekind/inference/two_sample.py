@@ -1,0 +1,55 @@
+"""Are these two collections of one kind of thing? A two-sample test with the learned similarity as kernel."""
+
+import torch
+from torch import Tensor
+
+from samekind.errors import DataError, SettingError, SpaceError
+from samekind.inference.kernels import Spectrum, Symmetrise, kernel_blocks, kernel_matrix, semidefinite
+from samekind.measures import TwoSample, two_sample_test
+from samekind.measures.kernels import two_sample_in_blocks
+from samekind.space import Kind, MetricSpace
+
+
+def two_sample(
+    space: MetricSpace,
+    first: Tensor,
+    second: Tensor,
+    *,
+    kind: Kind = "similarity",
+    symmetrise: Symmetrise = "max",
+    spectrum: Spectrum = "clip",
+    permutations: int = 1000,
+    seed: int = 0,
+    memory_budget: int | None = None,
+) -> TwoSample:
+    """The squared maximum mean discrepancy of two sets of embeddings, (n, d) and (m, d), and its p-value.
+
+    The p-value is right with any similarity; what is found with it is another matter. A learned one has
+    negative eigenvalues, along which a difference counts against itself. ``"clip"`` takes them out of the
+    centred kernel, which leaves every similarity that needs it not as it is (a negative distance: the energy
+    distance); it holds the kernel and takes time that grows with the cube of the items. ``"shift"`` changes
+    the diagonal alone, which the discrepancy leaves out: the kernel is never held, whatever the number of
+    items, but a difference may go unnoticed, or make the discrepancy negative.
+    """
+    if min(len(first), len(second)) < 2:
+        raise DataError(f"a two-sample test needs two items on each side; got {len(first)} and {len(second)}")
+    if permutations < 1:
+        raise SettingError(f"a two-sample test needs one permutation or more; got {permutations}")
+    both = torch.cat([first, second])
+    in_first = torch.arange(len(both)) < len(first)
+    if spectrum == "shift":
+        walk = kernel_blocks(space, both, kind=kind, symmetrise=symmetrise, memory_budget=memory_budget)
+        try:
+            return two_sample_in_blocks(walk, in_first, permutations=permutations, seed=seed)
+        except ValueError as error:  # all else was looked at above
+            raise SpaceError(
+                "a score is not finite; look at the items it came from, and at the space"
+            ) from error
+    kernel = kernel_matrix(space, both, kind=kind, symmetrise=symmetrise, memory_budget=memory_budget)
+    clipped = semidefinite(_centred(kernel), spectrum).values
+    return two_sample_test(clipped, in_first, permutations=permutations, seed=seed)
+
+
+def _centred(kernel: Tensor) -> Tensor:
+    """The kernel around the mean of all items; the discrepancy, a difference of means, is the same."""
+    return kernel - kernel.mean(0) - kernel.mean(1, keepdim=True) + kernel.mean()

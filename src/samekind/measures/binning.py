@@ -1,0 +1,143 @@
+"""Scores counted by their bits, on whatever device they are on, without waiting for it.
+
+Of the 32 bits of a score the upper 18 are its bin and the lower 14 its cell in the bin: each cell is one
+number that float32 can hold. A bin covers 1/512 of an octave.
+"""
+
+import math
+import struct
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from samekind.measures.sorted_trials import SortedTrials, sort_values
+
+CELL_BITS = 14
+CELLS = 2**CELL_BITS
+BINS = 2 ** (32 - CELL_BITS)
+#: Bins whose exponent is that of infinity and NaN: as many below all numbers as above.
+BROKEN = 2 ** (23 - CELL_BITS)
+
+
+def lowest_of(bin: int, cell: int = 0) -> float:
+    """The number in a cell; without one the lowest of the bin."""
+    order = (bin - BINS // 2) * CELLS + cell
+    bits = order if order >= 0 else order ^ 0x7FFFFFFF
+    number: float = struct.unpack("<f", struct.pack("<i", bits))[0]
+    return number
+
+
+def count_bins(
+    blocks: Iterable[tuple[Tensor, Tensor]], threshold: float | None = None
+) -> tuple[Tensor, tuple[int, int] | None]:
+    """Trials of two classes and of one in each bin, (bins, 2), and the false accepts and false rejects.
+
+    The errors are counted at ``threshold``, if there is one.
+    """
+    if threshold is not None and math.isnan(threshold):
+        raise ValueError("expected a threshold to compare scores with, got NaN")
+    counts, errors = torch.zeros(2 * BINS, dtype=torch.int64), torch.zeros(2, dtype=torch.int64)
+    for scores, same in blocks:
+        scores, same = _checked(scores, same)
+        counts, errors = counts.to(scores.device), errors.to(scores.device)
+        _add(counts, _bin_of(_order(scores)).mul_(2).add_(same))
+        if threshold is not None:
+            accepted = scores >= threshold
+            errors += torch.stack([(accepted & ~same).sum(), (~accepted & same).sum()])
+    counts = counts.view(BINS, 2)
+    broken = int(counts[:BROKEN].sum() + counts[-BROKEN:].sum())
+    if broken:
+        of = int(counts.sum())
+        raise ValueError(f"expected finite scores, got {broken} of {of} that are NaN or infinite")
+    return counts, None if threshold is None else (int(errors[0]), int(errors[1]))
+
+
+class Kept:
+    """Trials of some bins kept as they come, each kind in memory taken beforehand."""
+
+    def __init__(self, targets: int, impostors: int) -> None:
+        self.targets = np.empty(targets, dtype=np.int32)
+        self.impostors = np.empty(impostors, dtype=np.int32)
+        self.filled = [0, 0]
+
+    def add(self, order: Tensor, same: Tensor, chosen: Tensor) -> None:
+        """Keep the chosen trials; what does not fit is only counted."""
+        for kind, store in enumerate((self.impostors, self.targets)):
+            # numpy selects without an index of eight bytes a trial.
+            found = order.numpy()[(chosen & same if kind else chosen & ~same).numpy()]
+            room = store[self.filled[kind] :][: len(found)]
+            room[:] = found[: len(room)]
+            self.filled[kind] += len(found)
+
+    def sorted(self) -> SortedTrials:
+        """All of them; ValueError where there were not as many as expected."""
+        if self.filled != [len(self.impostors), len(self.targets)]:
+            expected = len(self.impostors) + len(self.targets)
+            raise ValueError(
+                f"expected the same trials on every walk, got {expected} in some bins on the first and "
+                f"{sum(self.filled)} on a later one; is something random or used up?"
+            )
+        return SortedTrials(*(sort_values(torch.from_numpy(each)) for each in (self.targets, self.impostors)))
+
+
+def count_cells(
+    blocks: Iterable[tuple[Tensor, Tensor]],
+    counted: Sequence[int],
+    kept: Sequence[int],
+    store: Kept,
+    *,
+    dtype: torch.dtype,
+    device: torch.device,
+) -> Tensor:
+    """Trials of two classes and of one in each cell of the counted bins: (bins, 2, cells).
+
+    The trials of the kept bins go to the store; that is for a CPU alone, as another device would have to
+    be asked after every block how many they are.
+    """
+    slots = torch.zeros(BINS, dtype=torch.int32, device=device)
+    numbers = torch.arange(1, len(counted) + 1, dtype=torch.int32, device=device)
+    slots[torch.tensor(counted, dtype=torch.int64, device=device)] = numbers
+    slots[torch.tensor(kept, dtype=torch.int64, device=device)] = -1
+    # All other trials are counted in the first slot: to leave them out, the device would have to be asked.
+    counts = torch.zeros((len(counted) + 1) * CELLS * 2, dtype=dtype, device=device)
+    for scores, same in blocks:
+        scores, same = _checked(scores, same)
+        order = _order(scores)
+        slot = slots.index_select(0, _bin_of(order))
+        if kept:
+            store.add(order, same, slot < 0)
+        if counted:
+            # The kept ones, too, are counted with all others.
+            places = slot.clamp_(min=0).mul_(2).add_(same).mul_(CELLS)
+            _add(counts, places.add_(order.bitwise_and_(CELLS - 1)))
+    return counts.view(-1, 2, CELLS)[1:]
+
+
+def _order(scores: Tensor) -> Tensor:
+    """Whole numbers, int32, in the order of the scores; equal where those are."""
+    # Adding 0 makes -0 the 0 it is equal to.
+    bits = (scores + 0.0).view(torch.int32)
+    # The bits of negative numbers count the wrong way; their sign bit stays.
+    return bits.bitwise_xor_((bits >> 31).bitwise_and_(0x7FFFFFFF))
+
+
+def _bin_of(order: Tensor) -> Tensor:
+    return (order >> CELL_BITS).add_(BINS // 2)
+
+
+def _add(counts: Tensor, places: Tensor) -> None:
+    counts.index_add_(0, places, torch.ones_like(counts[:1]).expand(len(places)))
+
+
+def _checked(scores: Tensor, same: Tensor) -> tuple[Tensor, Tensor]:
+    """A block as float32, by what can be said without looking at its numbers."""
+    if scores.ndim != 1 or scores.shape != same.shape:
+        shapes = f"{tuple(scores.shape)} and {tuple(same.shape)}"
+        raise ValueError(f"expected scores and same of one shape (trials,), got {shapes}")
+    if same.dtype != torch.bool:
+        raise ValueError(f"expected a boolean same, got {same.dtype}; compare the two labels, or use .bool()")
+    if scores.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+        raise ValueError(f"expected scores in float32 or shorter, got {scores.dtype}; round them by .float()")
+    return scores.detach().float(), same

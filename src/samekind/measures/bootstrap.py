@@ -1,0 +1,167 @@
+"""How far a measure can be trusted, by drawing again what it was measured on.
+
+A test is one draw of classes, queries or items. Drawing the same number from it again, with replacement,
+shows how far another test might have come out: the spread of the replicates gives the 95 % interval
+around the value that was measured. ``seed`` fixes the draws.
+
+Whole units are drawn, because what belongs to one class errs together. A share of errors is never told
+more precisely than its number of trials allows, were they all independent: without a single error the
+replicates have no spread, and the interval is that of the rule of three.
+
+The interval is Student's t times that spread, with one degree of freedom less than there are units, for
+shares on the scale of log odds. In tests drawn from a simulated world (``benchmarks/intervals.py``) it held
+the truth in 94 to 97 of 100 tests of 30 or 100 classes, and in 97 to 99.6 of those with 10, where it errs on
+the wide side. Five classes are too few: there it held a false-accept rate in 77 and a false-reject rate in
+88 of 100.
+
+Efron, "Bootstrap Methods: Another Look at the Jackknife", Annals of Statistics 1979.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from samekind.measures.intervals import Interval, checked_values, hull, proportion_interval
+from samekind.measures.resampling import Numbers
+
+#: How far, in log odds, a replicate may be from the value: ten times the odds.
+LARGEST_STEP = math.log(10)
+#: How many random numbers are held at a time.
+MOST_DRAWS = 8_000_000
+
+
+class Difference(NamedTuple):
+    """By how much the first of two systems is above the second, and the two-sided p-value of no
+    difference.
+    """
+
+    interval: Interval
+    p_value: float
+
+
+def bootstrap_mean(
+    values: Tensor | Sequence[float],
+    *,
+    units: Tensor | None = None,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> Interval:
+    """The mean of (n,) values and its interval; ``units`` (n,), where given, says which belong together.
+
+    Without units every value is its own. Values that are all 0 or 1 are a share: its interval is at least
+    as wide as that of n independent trials. A single unit says nothing about its own spread and is
+    refused.
+
+    >>> [round(each, 1) for each in bootstrap_mean([0.0, 1.0] * 50)]
+    [0.5, 0.4, 0.6]
+    """
+    given = checked_values(values, "values").cpu()
+    sums, sizes = _by_unit(given, units)
+    is_share = bool(((given >= 0) & (given <= 1)).all())
+    means = _means(sums, sizes, replicates, seed)
+    interval = interval_around(float(given.mean()), means, len(sums), is_share=is_share)
+    if ((given == 0) | (given == 1)).all():
+        return hull(interval, proportion_interval(int(given.sum()), len(given)))
+    return interval
+
+
+def paired_bootstrap_mean(
+    values: Tensor | Sequence[float],
+    others: Tensor | Sequence[float],
+    *,
+    units: Tensor | None = None,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> Difference:
+    """The mean of ``values`` minus that of ``others``, entry by entry of the same query, item or task.
+
+    What the two share cancels. Equal entries give a difference of 0 without width, and a p-value of 1.
+
+    >>> paired_bootstrap_mean([3.0, 5.0, 10.0], [2.0, 4.0, 9.0]).interval
+    Interval(mean=1.0, low=1.0, high=1.0)
+    """
+    one, other = checked_values(values, "values").cpu(), checked_values(others, "others").cpu()
+    if len(one) != len(other):
+        raise ValueError(f"expected pairs, as many values as others, got {len(one)} and {len(other)}")
+    sums, sizes = _by_unit(one - other, units)
+    return difference_around(float((one - other).mean()), _means(sums, sizes, replicates, seed), len(sums))
+
+
+def interval_around(value: float, replicates: Numbers, units: int, *, is_share: bool = False) -> Interval:
+    """The value and Student's t times the spread of the replicates on either side.
+
+    A share is taken on the scale of log odds: there its spread is even, and no end is beyond 0 or 1. Odds
+    ten times better or worse than the value's count as ten times, so that replicates that happen to be
+    without an error are no more than very good ones.
+    """
+    if not is_share:
+        reach = _reach(replicates, units)
+        return Interval(value, value - reach, value + reach)
+    if not 0 < value < 1:
+        return Interval(value, value, value)
+    centre = float(_log_odds(np.asarray(value)))
+    reach = _reach(_log_odds(replicates).clip(centre - LARGEST_STEP, centre + LARGEST_STEP), units)
+    low, high = (1 / (1 + math.exp(side * reach - centre)) for side in (1, -1))
+    return Interval(value, min(low, value), max(high, value))
+
+
+def difference_around(value: float, replicates: Numbers, units: int) -> Difference:
+    from scipy.special import stdtr
+
+    interval = interval_around(value, replicates, units)
+    error = _error(replicates, units)
+    if error == 0:
+        return Difference(interval, 1.0 if value == 0 else 0.0)
+    return Difference(interval, float(2 * stdtr(units - 1, -abs(value) / error)))
+
+
+def _reach(replicates: Numbers, units: int) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(units - 1, 0.975)) * _error(replicates, units)
+
+
+def _error(replicates: Numbers, units: int) -> float:
+    """The standard error; drawn units spread around their own mean, which is a little too narrow."""
+    # Replicates that are equal but for rounding have no spread.
+    spread = float(replicates.std()) if np.ptp(replicates) > 1e-12 else 0.0
+    return spread * math.sqrt(units / (units - 1))
+
+
+def _log_odds(shares: Numbers) -> Numbers:
+    inside = shares.clip(1e-12, 1 - 1e-12)  # 0 and 1 are far away, not infinitely
+    return np.asarray(np.log(inside) - np.log1p(-inside))
+
+
+def _by_unit(values: Tensor, units: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The sum and the number of the values of each unit, (units,) both; which comes first is no matter."""
+    if units is None:
+        sums, sizes = values.sort().values, torch.ones_like(values)
+    else:
+        if units.shape != values.shape:
+            raise ValueError(
+                f"expected a unit for every value, got {len(values)} values and units of shape "
+                f"{tuple(units.shape)}"
+            )
+        names, place = torch.unique(units.cpu(), return_inverse=True)
+        sums = torch.zeros(len(names), dtype=torch.float64).index_add_(0, place, values)
+        sizes = torch.zeros_like(sums).index_add_(0, place, torch.ones_like(values))
+    if len(sums) < 2:
+        raise ValueError("expected at least two units to tell a spread from, got one")
+    return sums, sizes
+
+
+def _means(sums: Tensor, sizes: Tensor, replicates: int, seed: int) -> Numbers:
+    """The mean over all values of the units drawn, in every replicate: (replicates,)."""
+    generator = torch.Generator().manual_seed(seed)
+    step = max(1, MOST_DRAWS // len(sums))
+    means = []
+    for top in range(0, replicates, step):
+        drawn = torch.randint(len(sums), (min(step, replicates - top), len(sums)), generator=generator)
+        means.append(sums[drawn].sum(1) / sizes[drawn].sum(1))
+    found: Numbers = torch.cat(means).numpy()
+    return found

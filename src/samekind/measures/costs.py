@@ -1,0 +1,144 @@
+"""Detection costs: what the errors of verification are worth to whoever pays for them.
+
+A cost is prior x miss cost x false-reject rate + (1 - prior) x false-accept cost x false-accept rate, with
+``prior`` the share of trials of one class where the system is used, divided by what the better of
+"always the same" and "never the same" costs: 1 is no use, 0 no error.
+
+The log likelihood ratio cost asks more: not only the order of scores but that each means what it says.
+Brümmer and du Preez, "Application-Independent Evaluation of Speaker Detection", Computer Speech and Language
+2006.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from samekind.measures.pooling import pool_adjacent_violators
+from samekind.measures.sorted_trials import checked, sort_trials
+from samekind.measures.verification import rates_at
+
+
+class DetectionCost(NamedTuple):
+    """A normalised cost and the threshold it is reached at."""
+
+    cost: float
+    threshold: float
+
+
+def minimum_detection_cost(
+    scores: Tensor,
+    same: Tensor,
+    *,
+    prior: float = 0.01,
+    miss_cost: float = 1.0,
+    false_accept_cost: float = 1.0,
+) -> DetectionCost:
+    """The lowest cost any threshold gives, with the strictest such threshold; often written minDCF.
+
+    Never above 1, because accepting nothing (an infinite threshold) and accepting everything count as
+    well. 0 when the kinds are apart.
+
+    >>> scores = torch.tensor([0.9, 0.8, 0.4, 0.7, 0.3, 0.2, 0.1], dtype=torch.double)
+    >>> minimum_detection_cost(scores, torch.tensor([True] * 3 + [False] * 4), prior=0.01)
+    DetectionCost(cost=0.3333333333333333, threshold=0.8)
+    """
+    miss, false_accept = _weights(prior, miss_cost, false_accept_cost)
+    trials = sort_trials(scores, same)
+    # Between two targets a stricter threshold only refuses impostors: the best is a target's score, or none.
+    thresholds = torch.unique_consecutive(trials.targets).flip(0)
+    targets, impostors = trials.accepted(thresholds)
+    missed = (len(trials.targets) - targets).double() / len(trials.targets)
+    costs = miss * missed + false_accept * (impostors.double() / len(trials.impostors))
+    best = int(costs.argmin())
+    if miss <= costs[best]:
+        return DetectionCost(miss, math.inf)
+    return DetectionCost(float(costs[best]), float(thresholds[best]))
+
+
+def detection_cost(
+    scores: Tensor,
+    same: Tensor,
+    threshold: float | None = None,
+    *,
+    prior: float = 0.01,
+    miss_cost: float = 1.0,
+    false_accept_cost: float = 1.0,
+) -> float:
+    """The cost at a threshold fixed beforehand, often called actual DCF; it may well be above 1.
+
+    Without a threshold the scores are taken as natural log likelihood ratios, and the threshold is the one
+    that is best for these (`bayes_threshold`): the cost then also says how well they are calibrated.
+
+    >>> scores = torch.tensor([0.9, 0.8, 0.4, 0.7, 0.3, 0.2, 0.1], dtype=torch.double)
+    >>> detection_cost(scores, torch.tensor([True] * 3 + [False] * 4), 0.7, prior=0.5)
+    0.5833333333333333
+    """
+    weights = _weights(prior, miss_cost, false_accept_cost)
+    if threshold is None:
+        threshold = _bayes(prior, miss_cost, false_accept_cost)
+    false_accepts, false_rejects = rates_at(scores, same, threshold)
+    return weights[0] * false_rejects + weights[1] * false_accepts
+
+
+def bayes_threshold(*, prior: float = 0.01, miss_cost: float = 1.0, false_accept_cost: float = 1.0) -> float:
+    """The natural log likelihood ratio above which accepting costs less than refusing.
+
+    0 for even odds and equal costs; higher where pairs of one class are rare or false accepts dear.
+
+    >>> bayes_threshold(prior=0.5)
+    0.0
+    """
+    _weights(prior, miss_cost, false_accept_cost)
+    return _bayes(prior, miss_cost, false_accept_cost)
+
+
+def log_likelihood_ratio_cost(scores: Tensor, same: Tensor) -> float:
+    """What scores cost as natural log likelihood ratios, over all priors, in bits; often written Cllr.
+
+    1 for scores that are all 0 and so say nothing, 0 for infinitely sure and right ones; without limit
+    where they are sure and wrong.
+
+    >>> log_likelihood_ratio_cost(torch.zeros(3), torch.tensor([True, False, False]))
+    1.0
+    """
+    scores, same = checked(scores, same)
+    targets, impostors = scores[same].double(), scores[~same].double()
+    surprise = F.softplus(-targets).mean() + F.softplus(impostors).mean()
+    return float(surprise) / (2 * math.log(2))
+
+
+def minimum_log_likelihood_ratio_cost(scores: Tensor, same: Tensor) -> float:
+    """The least the cost could be for any rising map of the scores; often written minCllr.
+
+    What is left of `log_likelihood_ratio_cost` once calibration is perfect; the rest is the price of the
+    calibration. 0 when the kinds are apart, 1 for scores in no order or the wrong one.
+
+    >>> minimum_log_likelihood_ratio_cost(torch.tensor([3, 2, 1]), torch.tensor([True, True, False]))
+    0.0
+    """
+    pooled = pool_adjacent_violators(sort_trials(scores, same).levels())
+    targets, impostors = (each.double() / each.sum() for each in (pooled.targets, pooled.impostors))
+    # In a block the best ratio is that of its two shares: a share a against b costs a log((a + b) / a).
+    both = targets + impostors
+    surprise = torch.xlogy(targets, both / targets.where(targets > 0, both))
+    surprise = surprise + torch.xlogy(impostors, both / impostors.where(impostors > 0, both))
+    # Rounding may lead a hair outside the range.
+    return min(float(surprise.sum()) / (2 * math.log(2)), 1.0)
+
+
+def _weights(prior: float, miss_cost: float, false_accept_cost: float) -> tuple[float, float]:
+    """What a false-reject and a false-accept rate of 1 cost, where the better of no system costs 1."""
+    if not 0 < prior < 1:
+        raise ValueError(f"expected a prior between 0 and 1, got {prior}")
+    for name, cost in (("miss_cost", miss_cost), ("false_accept_cost", false_accept_cost)):
+        if not 0 < cost < math.inf:
+            raise ValueError(f"expected a {name} above 0, got {cost}")
+    miss, false_accept = prior * miss_cost, (1 - prior) * false_accept_cost
+    return miss / min(miss, false_accept), false_accept / min(miss, false_accept)
+
+
+def _bayes(prior: float, miss_cost: float, false_accept_cost: float) -> float:
+    return math.log((1 - prior) * false_accept_cost) - math.log(prior * miss_cost)

@@ -1,0 +1,193 @@
+"""Training dynamics: what one step did to the embeddings, beyond making them larger or smaller.
+
+Embeddings of the same items before and after a step of training are ``old`` and ``new``, (n, d). A step that
+only rescales the space changes no answer, so the rescaling is measured (alpha) and divided out. The sources
+take both in training mode, at the last episode of every checkpoint, over support and query items.
+
+Kim, "On the Significance of Distance in Machine Learning", 2023, paper II (distance-ratio-based formulation).
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.measures.features import check_classes, check_features
+
+#: Under the square root of a distance, as the source trains with it: a query on its prototype stays finite.
+EPSILON = 1e-10
+
+
+class Rescaling(NamedTuple):
+    """The best factor from old to new embeddings, and the share of the change it does not explain."""
+
+    alpha: float
+    norm_ratio: float
+
+
+class ClassMotion(NamedTuple):
+    """Did items come nearer to their class and leave the others? Factors of distances, see `class_motion`."""
+
+    con_alpha: float
+    div_alpha: float
+    con_div: float
+
+
+class ProperCases(NamedTuple):
+    """How often a step did what it should: converged, diverged, and the first more than the second."""
+
+    con_alpha: float
+    div_alpha: float
+    con_div: float
+
+
+class CheckpointComparison(NamedTuple):
+    """Two systems over their checkpoints; the p-values are two-sided."""
+
+    first_mean: float  # geometric
+    second_mean: float
+    first_proper: float  # share of checkpoints
+    second_proper: float
+    mann_whitney: float
+    fisher: float
+
+
+def rescaling(old: Tensor, new: Tensor) -> Rescaling:
+    """How much of a change is plain rescaling, once each set is centred on its average point.
+
+    ``alpha`` = <old, new> / ||old||². ``norm_ratio`` = ||new - alpha old|| / ||new - old||, which is the sine
+    of the angle between the change and the old embeddings: 0 for a rescaling, 1 for a change across. It is
+    NaN where nothing changed; both are where the old embeddings are one point.
+
+    >>> rescaling(torch.tensor([[1.0, 0.0], [-1.0, 0.0]]), torch.tensor([[2.0, 0.0], [-2.0, 0.0]]))
+    Rescaling(alpha=2.0, norm_ratio=0.0)
+    """
+    before, after = _pair(old, new)
+    before, after = before - before.mean(0), after - after.mean(0)
+    size = float(before.square().sum())
+    if size == 0:
+        return Rescaling(math.nan, math.nan)
+    alpha = float((before * after).sum()) / size
+    changed = float((after - before).norm())
+    across = float((after - alpha * before).norm())
+    return Rescaling(alpha, min(across / changed, 1.0) if changed > 0 else math.nan)
+
+
+def class_motion(
+    old: Tensor,
+    new: Tensor,
+    labels: Tensor,
+    *,
+    old_prototypes: Tensor,
+    new_prototypes: Tensor,
+    alpha: float | None = None,
+) -> ClassMotion:
+    """The factor by which queries came nearer to their own class, and to the others, rescaling divided out.
+
+    A factor is the distance to a prototype after the step over that before, each with the prototypes
+    (classes, k, d) of its own weights; of k vectors of a class the nearest before the step is meant both
+    times. ``con_alpha`` is the geometric mean over own classes and ``div_alpha`` over all others, each over
+    ``alpha``; ``con_div`` is the first over the second. ``labels`` are rows of the prototypes. ``alpha`` is
+    that of `rescaling`; without it, of the queries given here.
+
+    >>> old, new = torch.tensor([[1.0], [4.0]]), torch.tensor([[0.5], [4.5]])
+    >>> labels, prototypes = torch.tensor([0, 1]), torch.tensor([[[0.0]], [[5.0]]])
+    >>> moved = class_motion(old, new, labels, old_prototypes=prototypes, new_prototypes=prototypes, alpha=1)
+    >>> [round(each, 6) for each in moved]
+    [0.5, 1.125, 0.444444]
+    """
+    before, after = _pair(old, new)
+    check_classes(before, labels)
+    _check_prototypes(before, labels, old_prototypes, new_prototypes)
+    factor = rescaling(old, new).alpha if alpha is None else alpha
+    if not factor > 0:
+        raise ValueError(f"expected an alpha above 0 to divide by, got {factor}")
+    far, nearest = _distances(before, old_prototypes).min(2)
+    now = _distances(after, new_prototypes).gather(2, nearest[:, :, None])[:, :, 0]
+    logarithms = (now / far).log()  # (n, classes)
+    own = torch.zeros_like(logarithms, dtype=torch.bool).scatter_(1, labels[:, None].long(), True)
+    con, div = float(logarithms[own].mean().exp()), float(logarithms[~own].mean().exp())
+    return ClassMotion(con / factor, div / factor, con / div)
+
+
+def proper_cases(motions: Tensor | Sequence[ClassMotion]) -> ProperCases:
+    """The shares of checkpoints with con_alpha < 1, with div_alpha > 1 and with con_div < 1.
+
+    ``motions`` are those of the checkpoints, or a table (checkpoints, 3) of them.
+
+    >>> proper_cases([ClassMotion(0.9, 1.1, 0.8), ClassMotion(1.1, 1.2, 0.9)])
+    ProperCases(con_alpha=0.5, div_alpha=1.0, con_div=1.0)
+    """
+    table = torch.as_tensor(motions, dtype=torch.float64).detach()
+    if table.ndim != 2 or len(table) == 0 or table.shape[1] != 3:
+        raise ValueError(f"expected motions (checkpoints, 3), at least one, got {tuple(table.shape)}")
+    if table.isnan().any():
+        raise ValueError("expected motions that are numbers, got NaN among them")
+    con_alpha, div_alpha, con_div = table.T
+    return ProperCases(*(float(each.double().mean()) for each in (con_alpha < 1, div_alpha > 1, con_div < 1)))
+
+
+def compare_checkpoints(
+    one: Tensor | Sequence[float], other: Tensor | Sequence[float], *, proper: Literal["below 1", "above 1"]
+) -> CheckpointComparison:
+    """Do two systems differ in a factor over their checkpoints? Mann-Whitney on values, Fisher on counts.
+
+    ``one`` and ``other`` are (checkpoints,) values above 0, such as all con_alpha of a run; ``proper`` says
+    which side of 1 is the proper one. Checkpoints of one run depend on each other, so the p-values, which the
+    source reports, are smaller than they should be.
+
+    >>> round(compare_checkpoints([0.8, 0.9, 0.7], [1.1, 1.2, 0.95], proper="below 1").mann_whitney, 3)
+    0.1
+    """
+    if proper not in ("below 1", "above 1"):
+        raise ValueError(f'expected proper to be "below 1" or "above 1", got "{proper}"')
+    first, second = _factors(one, "one"), _factors(other, "other")
+    from scipy.stats import fisher_exact, mannwhitneyu
+
+    is_proper = [(each < 1 if proper == "below 1" else each > 1) for each in (first, second)]
+    counts = [[int(each.sum()), int((~each).sum())] for each in is_proper]
+    return CheckpointComparison(
+        float(first.log().mean().exp()),
+        float(second.log().mean().exp()),
+        counts[0][0] / len(first),
+        counts[1][0] / len(second),
+        float(mannwhitneyu(first.numpy(), second.numpy(), alternative="two-sided").pvalue),
+        float(fisher_exact(counts, alternative="two-sided").pvalue),
+    )
+
+
+def _pair(old: Tensor, new: Tensor) -> tuple[Tensor, Tensor]:
+    if old.shape != new.shape:
+        raise ValueError(f"expected old and new of one shape, got {tuple(old.shape)} and {tuple(new.shape)}")
+    return check_features(old, name="old embeddings"), check_features(new, name="new embeddings")
+
+
+def _check_prototypes(z: Tensor, labels: Tensor, old: Tensor, new: Tensor) -> None:
+    fits = old.ndim == 3 and old.shape == new.shape and old.shape[2] == z.shape[1]
+    if not fits or len(old) < 2 or old.shape[1] < 1:
+        shapes = f"{tuple(old.shape)} and {tuple(new.shape)}"
+        raise ValueError(f"expected prototypes (classes, k, {z.shape[1]}), two classes or more, got {shapes}")
+    if not (old.isfinite().all() and new.isfinite().all()):
+        raise ValueError("expected finite prototypes, got NaN or infinity")
+    if not 0 <= int(labels.min()) <= int(labels.max()) < len(old):
+        found = f"{int(labels.min())} to {int(labels.max())}"
+        raise ValueError(f"expected labels from 0 to {len(old) - 1}, rows of the prototypes, got {found}")
+
+
+def _distances(z: Tensor, prototypes: Tensor) -> Tensor:
+    """Every item to every prototype vector: (n, d), (classes, k, d) -> (n, classes, k)."""
+    vectors = prototypes.detach().double()
+    # Not by the expanded square, which loses its digits where they nearly meet.
+    apart = torch.cdist(z, vectors.flatten(0, 1), compute_mode="donot_use_mm_for_euclid_dist")
+    return (apart.square() + EPSILON).sqrt().reshape(len(z), *vectors.shape[:2])
+
+
+def _factors(values: Tensor | Sequence[float], name: str) -> Tensor:
+    checked = torch.as_tensor(values, dtype=torch.float64).detach().cpu()
+    if checked.ndim != 1 or len(checked) == 0:
+        raise ValueError(f"expected {name} of shape (checkpoints,), at least one, got {tuple(checked.shape)}")
+    if not (checked.isfinite() & (checked > 0)).all():
+        raise ValueError(f"expected {name} to be finite and above 0, got {float(checked.min())} among them")
+    return checked

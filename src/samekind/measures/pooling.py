@@ -1,0 +1,33 @@
+"""Pool adjacent violators: the rising curve nearest to what was observed.
+
+Ayer et al., "An Empirical Distribution Function for Sampling with Incomplete Information", Annals of
+Mathematical Statistics 1955.
+"""
+
+import torch
+from torch import Tensor
+
+from samekind.measures.sorted_trials import Levels
+
+
+def pool_adjacent_violators(levels: Levels) -> Levels:
+    """Levels of neighbouring scores put together until the share of targets rises from each to the next.
+
+    A block has the lowest of its scores; equal shares are put together as well. In whole numbers, so
+    that nothing is rounded. All violations are pooled at once, again and again until there is none: a falling
+    run ends in one block in whatever order it is pooled.
+    """
+    scores, targets, impostors = levels
+    while True:
+        # Not rising: t / i of a block is no less than that of the next, in whole numbers.
+        joined = targets[:-1] * impostors[1:] >= targets[1:] * impostors[:-1]
+        if not joined.any():
+            return Levels(scores, targets, impostors)
+        first = torch.cat([torch.ones_like(joined[:1]), ~joined])
+        block = first.cumsum(0) - 1
+        scores = scores[first]
+        targets, impostors = (_summed(each, block, len(scores)) for each in (targets, impostors))
+
+
+def _summed(counts: Tensor, block: Tensor, blocks: int) -> Tensor:
+    return torch.zeros(blocks, dtype=counts.dtype, device=counts.device).index_add_(0, block, counts)

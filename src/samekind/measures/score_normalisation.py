@@ -1,0 +1,103 @@
+"""Score normalisation: a score against what both items of the pair score with strangers.
+
+An item that is close to everybody makes high scores of both kinds; measured against a cohort of other items
+it no longer does. ``scores`` is (trials,). ``first_cohort`` and ``second_cohort`` are (items, cohort): what
+the items of each side score with the cohort. Row i belongs to trial i, unless ``first_rows`` and
+``second_rows``, (trials,) whole numbers, say which row each trial uses: an item then needs one row, not one
+a trial.
+
+Kenny, "Bayesian Speaker Verification with Heavy-Tailed Priors", Odyssey 2010; Matějka et al., "Analysis of
+Score Normalization in Multilingual Speaker Recognition", Interspeech 2017.
+"""
+
+from torch import Tensor
+
+
+def s_norm(
+    scores: Tensor,
+    first_cohort: Tensor,
+    second_cohort: Tensor,
+    *,
+    first_rows: Tensor | None = None,
+    second_rows: Tensor | None = None,
+) -> Tensor:
+    """Symmetric normalisation: the mean, over both sides, of (score - mean) / deviation of the cohort.
+
+    In float64, (trials,). 0 is a score like those with strangers, 1 one (population) deviation above.
+
+    >>> import torch
+    >>> s_norm(torch.tensor([5.0]), torch.tensor([[0.0, 2.0]]), torch.tensor([[1.0, 5.0]]))
+    tensor([2.5000], dtype=torch.float64)
+    """
+    _check_scores(scores)
+    first = _standardised(scores, first_cohort, first_rows, None, "first")
+    return (first + _standardised(scores, second_cohort, second_rows, None, "second")) / 2
+
+
+def as_norm(
+    scores: Tensor,
+    first_cohort: Tensor,
+    second_cohort: Tensor,
+    *,
+    top: int,
+    first_rows: Tensor | None = None,
+    second_rows: Tensor | None = None,
+) -> Tensor:
+    """Adaptive symmetric normalisation: `s_norm` with the ``top`` closest of each side's cohort alone.
+
+    Each side chooses its own: the cohort items it scores highest with, the strangers it could be mistaken
+    for. With ``top`` the whole cohort it is `s_norm`; usual are a few hundred of some thousands.
+
+    >>> import torch
+    >>> cohort = torch.tensor([[0.0, 2.0, -9.0]])
+    >>> as_norm(torch.tensor([5.0]), cohort, cohort, top=2)
+    tensor([4.], dtype=torch.float64)
+    """
+    _check_scores(scores)
+    first = _standardised(scores, first_cohort, first_rows, top, "first")
+    return (first + _standardised(scores, second_cohort, second_rows, top, "second")) / 2
+
+
+def _standardised(scores: Tensor, cohort: Tensor, rows: Tensor | None, top: int | None, side: str) -> Tensor:
+    """The scores in deviations from the mean of one side's cohort."""
+    if cohort.ndim != 2 or (rows is None and len(cohort) != len(scores)):
+        expected = "(trials, cohort)" if rows is None else "(items, cohort)"
+        shapes = f"{tuple(cohort.shape)} for {len(scores)} trials"
+        raise ValueError(f"expected a {side}_cohort {expected}, got {shapes}")
+    if cohort.shape[1] < 2:
+        raise ValueError(f"expected at least two cohort scores an item, got {cohort.shape[1]}")
+    if top is not None and not 2 <= top <= cohort.shape[1]:
+        raise ValueError(f"expected a top from 2 to {cohort.shape[1]}, the size of the cohort, got {top}")
+    if not cohort.isfinite().all():
+        raise ValueError(f"expected finite cohort scores, got NaN or infinite ones in {side}_cohort")
+    closest = cohort.detach() if top is None else cohort.detach().topk(top, dim=1).values
+    closest = closest.double()
+    mean, deviation = closest.mean(1), closest.std(1, correction=0)
+    if (deviation <= 0).any():
+        row = int((deviation <= 0).nonzero()[0])
+        raise ValueError(
+            f"expected cohort scores that differ, got all equal in row {row} of {side}_cohort: "
+            "an item that scores the same with everybody cannot be normalised"
+        )
+    if rows is not None:
+        _check_rows(rows, scores, cohort, side)
+        mean, deviation = mean[rows], deviation[rows]
+    return (scores.detach().double() - mean) / deviation
+
+
+def _check_scores(scores: Tensor) -> None:
+    if scores.ndim != 1 or len(scores) == 0:
+        raise ValueError(f"expected scores (trials,), at least one, got shape {tuple(scores.shape)}")
+    if not scores.isfinite().all():
+        broken = int((~scores.isfinite()).sum())
+        raise ValueError(f"expected finite scores, got {broken} of {len(scores)} that are NaN or infinite")
+
+
+def _check_rows(rows: Tensor, scores: Tensor, cohort: Tensor, side: str) -> None:
+    if rows.shape != scores.shape or rows.is_floating_point():
+        raise ValueError(
+            f"expected {side}_rows, whole numbers (trials,), got {rows.dtype} {tuple(rows.shape)}"
+        )
+    low, high = int(rows.min()), int(rows.max())
+    if low < 0 or high >= len(cohort):
+        raise ValueError(f"expected {side}_rows from 0 to {len(cohort) - 1}, got {low} to {high}")

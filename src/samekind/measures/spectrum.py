@@ -1,0 +1,82 @@
+"""The spectrum of features: over how many directions they are spread. Time grows with n·d².
+
+``features`` are (n, d). ``normalise`` puts them on the unit sphere first, as the sources do; a vector of
+length 0 stays 0.
+
+Roth et al., "Revisiting Training Strategies and Generalization Performance in Deep Metric Learning", ICML
+2020; Kim, "On the Significance of Distance in Machine Learning", 2023.
+"""
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from samekind.measures.features import check_features, on_sphere
+
+FLOOR = 1e-12
+
+
+def spectral_decay(
+    features: Tensor,
+    *,
+    normalise: bool = True,
+    truncated: bool = False,
+    skip_first: bool = False,
+    reverse: bool = False,
+    zeros: Literal["floor", "rank"] = "floor",
+) -> float:
+    """How far the singular values are from being equal: ρ = KL(uniform || their shares of the sum).
+
+    0 for features spread alike in all directions, larger the fewer directions carry them. The features are
+    not centred. ``truncated`` leaves out the last of d singular values, ``skip_first`` the largest, which for
+    features that are never negative is little but their mean; ``reverse`` is KL(shares || uniform), at most
+    ln d. A singular value of 0 would make ρ infinite: with ``"floor"`` no share is taken to be less than
+    1e-12, and with ``"rank"`` only the values above rounding count, so that unused directions go unnoticed.
+
+    >>> abs(round(spectral_decay(torch.eye(3)), 6))
+    0.0
+    >>> round(spectral_decay(torch.tensor([[3.0, 0.0], [0.0, 1.0]]), normalise=False), 6)
+    0.143841
+    """
+    if zeros not in ("floor", "rank"):
+        raise ValueError(f'expected zeros to be met by "floor" or "rank", got "{zeros}"')
+    values = _singular_values(features, normalise=normalise, truncated=truncated)[1 if skip_first else 0 :]
+    if zeros == "rank":
+        # As numpy and torch tell the rank of a matrix.
+        smallest = max(features.shape) * torch.finfo(torch.float64).eps * float(values[:1].sum())
+        values = values[values > smallest]
+    if len(values) == 0 or float(values.sum()) == 0:
+        raise ValueError("expected a direction with a singular value above 0, got none")
+    shares, uniform = values / values.sum(), 1 / len(values)
+    if reverse:
+        return float(torch.xlogy(shares, shares / uniform).sum())
+    return float((uniform * (uniform / shares.clamp(min=FLOOR)).log()).sum())
+
+
+def directions_of_variance(features: Tensor, *, normalise: bool = True) -> int:
+    """How many directions carry more than an equal part: singular values above 1 / (d - 1) of their sum.
+
+    Of d - 1 singular values, the last left out, as in the source. 0 when all are equal; few when a few
+    directions carry nearly everything. Needs two dimensions or more.
+
+    >>> directions_of_variance(torch.tensor([[4.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), normalise=False)
+    1
+    """
+    values = _singular_values(features, normalise=normalise, truncated=True)
+    if features.shape[1] < 2 or float(values.sum()) == 0:
+        got = f"{features.shape[1]} dimensions" if features.shape[1] < 2 else "features that are all 0"
+        raise ValueError(f"expected features of two dimensions or more that are not all 0, got {got}")
+    # Rounding must not lift equal values above their equal part.
+    return int((values / values.sum() > (1 + 1e-9) / (features.shape[1] - 1)).sum())
+
+
+def _singular_values(features: Tensor, *, normalise: bool, truncated: bool) -> Tensor:
+    """Largest first; of tall features those of their triangular factor, which are the same."""
+    checked = check_features(features)
+    if normalise:
+        checked = on_sphere(checked)
+    if len(checked) > 2 * checked.shape[1]:
+        checked = torch.linalg.qr(checked, mode="r").R
+    values: Tensor = torch.linalg.svdvals(checked)
+    return values[: checked.shape[1] - 1] if truncated else values

@@ -1,0 +1,274 @@
+"""Verification over more trials than memory holds: counted, never stored.
+
+The bits of a float32, seen as a whole number, are in the order of the floats. The first walk over the trials
+counts them by the upper 18 bits: no range has to be known and any distribution will do. That alone bounds
+the equal error rate and the area under the curve. Further walks count the lower 14 bits within the bins that
+matter, as many bins at a time as fit the memory, and what was bounded becomes exact: the very numbers
+`equal_error_rate` and `area_under_curve` give for the stored scores.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.measures.binning import CELLS, Kept, count_bins, count_cells, lowest_of
+from samekind.measures.crossing import Accepted, Crossing, gap
+from samekind.measures.sorted_trials import doubled_wins
+
+Passes = Callable[[], Iterator[tuple[Tensor, Tensor]]]
+
+#: Bytes of counts where nobody says otherwise.
+MEMORY_BUDGET = {"cpu": 512 * 2**20, "other": 4 * 2**30}
+#: Bins worked on at a time once they are counted: few enough for the cache of a CPU.
+AT_ONCE = 4
+#: Bins counted in one walk at most, so that places in the counts are int32.
+MOST_COUNTED = 2**15 - 1
+
+
+class StreamedRates(NamedTuple):
+    """What walks over the trials have shown; every pair of bounds holds the exact value.
+
+    Where the measures are exact, both bounds are the value. The rates at a threshold are None unless one
+    was asked about.
+    """
+
+    same: int
+    different: int
+    equal_error: float
+    threshold: float
+    area: float
+    equal_error_bounds: tuple[float, float]
+    threshold_bounds: tuple[float, float]
+    area_bounds: tuple[float, float]
+    false_accepts: float | None
+    false_rejects: float | None
+    passes: int
+
+
+class _Bin(NamedTuple):
+    """How many trials of each kind are in a bin."""
+
+    place: int
+    targets: int
+    impostors: int
+
+
+class _Group(NamedTuple):
+    """The bins a walk looks into."""
+
+    counted: list[_Bin]
+    kept: list[_Bin]
+
+
+def streamed(
+    passes: Passes, *, exact: bool = True, threshold: float | None = None, memory_budget: int | None = None
+) -> StreamedRates:
+    """The equal error rate, its threshold and the area under the curve of trials that are never all there.
+
+    Each call of ``passes()`` walks all trials again, the same each time, as (scores, same) in blocks of
+    any size and order, on any device. Scores are float32 or shorter, because the bits of a float64
+    are too many to count; round them first. With ``exact`` the measures are those of `equal_error_rate`
+    and `area_under_curve` on all scores at once, and ``passes`` says how many walks that took: the fewer the
+    larger ``memory_budget`` (in bytes, for the counts). Without, one walk is made: the equal error rate is
+    then that of the nearest bin border, an area within a bin counts as ties, and the bounds are proved.
+    The rates at a ``threshold`` fixed beforehand are exact after one walk.
+
+    >>> scores, same = torch.tensor([0.9, 0.6, 0.7, 0.1]), torch.tensor([True, True, False, False])
+    >>> rates = streamed(lambda: iter([(scores, same)]))
+    >>> rates.equal_error, rates.area, rates.passes
+    (0.5, 0.75, 2)
+    """
+    counts, errors = count_bins(passes(), threshold)
+    # Those that hold a trial, the highest scores first.
+    places = counts.sum(1).nonzero().flatten().flip(0)
+    bins = [
+        _Bin(place, targets, impostors)
+        for place, (impostors, targets) in zip(places.tolist(), counts[places].tolist(), strict=True)
+    ]
+    targets, impostors = sum(each.targets for each in bins), sum(each.impostors for each in bins)
+    if targets == 0 or impostors == 0:
+        kinds = f"{targets} same and {impostors} different"
+        raise ValueError(f"expected trials of both kinds, got {kinds}")
+    bound = _bounded(bins, targets, impostors, errors)
+    if not exact:
+        return bound
+    device = counts.device
+    del counts
+    if memory_budget is None:
+        memory_budget = MEMORY_BUDGET.get(device.type, MEMORY_BUDGET["other"])
+    return _refined(passes, bins, bound, memory_budget, device)
+
+
+def _bounded(
+    bins: Sequence[_Bin], targets: int, impostors: int, errors: tuple[int, int] | None
+) -> StreamedRates:
+    """What is certain after one walk."""
+    middle, strict, lenient = _crossing_bin(bins, targets, impostors)
+    crossing = Crossing(strict, lenient, targets, impostors)
+    nearest = crossing.nearest()
+    accepts, rejects = zip(crossing.rates(strict), crossing.rates(lenient), strict=True)
+    highest = bins[max(middle - 1, 0)].place
+    ties = sum(each.targets * each.impostors for each in bins)
+    doubled, total = _won_between(bins), 2 * targets * impostors
+    return StreamedRates(
+        same=targets,
+        different=impostors,
+        equal_error=nearest.rate,
+        threshold=nearest.threshold,
+        area=(doubled + ties) / total,
+        equal_error_bounds=((accepts[0] + rejects[1]) / 2, (accepts[1] + rejects[0]) / 2),
+        threshold_bounds=(lowest_of(bins[middle].place), lowest_of(highest + 1)),
+        area_bounds=(doubled / total, (doubled + 2 * ties) / total),
+        false_accepts=None if errors is None else errors[0] / impostors,
+        false_rejects=None if errors is None else errors[1] / targets,
+        passes=1,
+    )
+
+
+def _refined(
+    passes: Passes, bins: Sequence[_Bin], bound: StreamedRates, memory_budget: int, device: torch.device
+) -> StreamedRates:
+    """The exact measures, by walks over the bins the rates cross in and those with trials of both kinds."""
+    middle, border, _ = _crossing_bin(bins, bound.same, bound.different)
+    around = bins[max(middle - 1, 0) : middle + 1]
+    dtype = torch.int32 if bound.same + bound.different < 2**31 else torch.int64
+    bin_bytes = 2 * CELLS * dtype.itemsize
+    groups = _groups(bins, around, memory_budget, bin_bytes=bin_bytes, keep=device.type == "cpu")
+    doubled = _won_between(bins)
+    cells_of: dict[_Bin, list[list[int]]] = {}
+    for group in groups:
+        won, cells = _walked(passes(), group, around, dtype, device)
+        doubled += won
+        cells_of |= cells
+    crossing = _crossing_cell([(each.place, cells_of[each]) for each in around], border, bound)
+    rate, threshold = crossing.nearest()
+    area = doubled / (2 * bound.same * bound.different)
+    return bound._replace(
+        equal_error=rate,
+        threshold=threshold,
+        area=area,
+        equal_error_bounds=(rate, rate),
+        threshold_bounds=(threshold, threshold),
+        area_bounds=(area, area),
+        passes=1 + len(groups),
+    )
+
+
+def _walked(
+    blocks: Iterator[tuple[Tensor, Tensor]],
+    group: _Group,
+    around: Sequence[_Bin],
+    dtype: torch.dtype,
+    device: torch.device,
+) -> tuple[int, dict[_Bin, list[list[int]]]]:
+    """What one walk finds: pairs won within its bins, twice, and the cells of the bins around the crossing.
+
+    The counts end with it, before those of the next walk begin.
+    """
+    counted, kept = ([each.place for each in some] for some in group)
+    store = Kept(sum(each.targets for each in group.kept), sum(each.impostors for each in group.kept))
+    cells = count_cells(blocks, counted, kept, store, dtype=dtype, device=device)
+    won = _won_within(cells, group.counted) + doubled_wins(store.sorted()) - _won_between(group.kept)
+    return won, {bin: cells[slot].tolist() for slot, bin in enumerate(group.counted) if bin in around}
+
+
+def _groups(
+    bins: Sequence[_Bin], first: Sequence[_Bin], memory_budget: int, *, bin_bytes: int, keep: bool
+) -> list[_Group]:
+    """What each walk looks into: the first bins, then all with trials of both kinds, as many as fit.
+
+    A bin with few trials is kept instead of counted where that takes less memory.
+    """
+    mixed = (each for each in bins if each.targets and each.impostors)
+    groups: list[_Group] = []
+    free = 0
+    for bin in dict.fromkeys([*first, *mixed]):
+        trials_bytes = 4 * (bin.targets + bin.impostors)
+        is_kept = keep and trials_bytes < bin_bytes and bin not in first
+        needed = trials_bytes if is_kept else bin_bytes
+        if not groups or needed > free or len(groups[-1].counted) == MOST_COUNTED:
+            groups.append(_Group([], []))
+            free = memory_budget - bin_bytes  # the trials of all other bins are counted in one slot
+        (groups[-1].kept if is_kept else groups[-1].counted).append(bin)
+        free -= needed
+    return groups
+
+
+def _crossing_bin(bins: Sequence[_Bin], targets: int, impostors: int) -> tuple[int, Accepted, Accepted]:
+    """Which of the bins the rates cross in, and what is accepted above it and with it."""
+    strict = Accepted(0.0, 0, 0)
+    for number, bin in enumerate(bins):
+        lenient = Accepted(
+            lowest_of(bin.place), strict.targets + bin.targets, strict.impostors + bin.impostors
+        )
+        if gap(lenient.targets, lenient.impostors, targets, impostors) > 0:
+            return number, strict._replace(threshold=lowest_of(bin.place + 1)), lenient
+        strict = lenient
+    raise AssertionError("accepting everything is lenient")
+
+
+def _crossing_cell(
+    around: Sequence[tuple[int, list[list[int]]]], border: Accepted, of: StreamedRates
+) -> Crossing:
+    """The two thresholds that are scores: in the bin the rates cross in, or the lowest of the one above.
+
+    ``around`` holds the cells of both, or of the one bin where there is none above.
+    """
+    strict = None
+    if len(around) == 2:
+        place, (impostors, targets) = around[0]
+        lowest = next(cell for cell in range(CELLS) if impostors[cell] or targets[cell])
+        strict = border._replace(threshold=lowest_of(place, lowest))
+    place, (impostors, targets) = around[-1]
+    accepted = border
+    for cell in range(CELLS - 1, -1, -1):
+        if not impostors[cell] and not targets[cell]:
+            continue
+        accepted = Accepted(
+            lowest_of(place, cell),
+            accepted.targets + targets[cell],
+            accepted.impostors + impostors[cell],
+        )
+        if gap(accepted.targets, accepted.impostors, of.same, of.different) > 0:
+            break
+        strict = accepted
+    return Crossing(strict, accepted, of.same, of.different)
+
+
+def _won_between(bins: Sequence[_Bin]) -> int:
+    """Twice the pairs of a target and an impostor in a lower bin; the bins fall."""
+    won = targets = 0
+    for bin in bins:
+        won += bin.impostors * targets
+        targets += bin.targets
+    return 2 * won
+
+
+def _won_within(cells: Tensor, bins: Sequence[_Bin]) -> int:
+    """Twice the pairs of a target and an impostor in a lower cell of one bin, and once those in one cell."""
+    doubled = 0
+    for start in range(0, len(bins), AT_ONCE):
+        some = cells[start : start + AT_ONCE]
+        impostors, targets = some[:, 0].long(), some[:, 1].long()
+        above = targets.cumsum(1).neg_().add_(targets.sum(1, keepdim=True))
+        totals = torch.stack([impostors.sum(1), targets.sum(1)], dim=1).tolist()
+        _check_same_trials(totals, bins[start : start + AT_ONCE])
+        if max(one * other for one, other in totals) < 2**60:
+            doubled += int((impostors * above.mul_(2).add_(targets)).sum())
+        else:  # beyond int64; Python's numbers have no end
+            rows = zip(*(each.flatten().tolist() for each in (impostors, above, targets)), strict=True)
+            doubled += sum(one * (2 * more + ties) for one, more, ties in rows)
+    return doubled
+
+
+def _check_same_trials(totals: Sequence[Sequence[int]], bins: Sequence[_Bin]) -> None:
+    """ValueError where a later walk found other trials than the first."""
+    for (impostors, targets), bin in zip(totals, bins, strict=True):
+        if (impostors, targets) != (bin.impostors, bin.targets):
+            expected, near = bin.impostors + bin.targets, lowest_of(bin.place)
+            raise ValueError(
+                f"expected the same trials on every walk, got {expected} near a score of {near:g} on the "
+                f"first and {impostors + targets} on a later one; is something random or used up?"
+            )

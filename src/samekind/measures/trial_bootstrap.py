@@ -1,0 +1,181 @@
+"""Measures of verification with their intervals, the classes on both sides of the trials drawn again.
+
+How the draws become an interval is said in `bootstrap`, how the trials are weighted in `resampling`.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from samekind.measures.bootstrap import Difference, difference_around, interval_around
+from samekind.measures.intervals import Interval
+from samekind.measures.resampling import Counted, Numbers, class_weights, count_trials, curves
+from samekind.measures.sorted_trials import checked
+from samekind.measures.trial_statistics import (
+    Costs,
+    Statistic,
+    check_statistics,
+    not_too_sure,
+    value_of,
+    values_of,
+)
+
+#: Below this there is hardly a replicate with trials of both kinds that differs from the test itself.
+FEWEST_CLASSES = 3
+
+
+def bootstrap_trials(
+    scores: Tensor,
+    same: Tensor,
+    first: Tensor,
+    second: Tensor,
+    *,
+    statistics: Sequence[Statistic] = ("EER", "AUC"),
+    threshold: float | None = None,
+    prior: float = 0.01,
+    miss_cost: float = 1.0,
+    false_accept_cost: float = 1.0,
+    replicates: int = 500,
+    seed: int = 0,
+    most_trials: int = 1_000_000,
+) -> dict[str, Interval]:
+    """Measures of (trials,) scores with their intervals, the classes on both sides drawn again.
+
+    ``first`` and ``second`` (trials,) are the labels of the two sides. "FAR", "FRR" and "accuracy" are at
+    the ``threshold``; "minDCF" is the least detection cost for the ``prior`` and the costs, 1 for a score
+    that says nothing; "Cllr" reads the scores as log likelihood ratios. At least three classes are needed.
+
+    Beyond ``most_trials`` the width is that of a random subset, which is a little wider; the value itself
+    is always that of all trials.
+
+    >>> scores, same = torch.tensor([4.0, 3, 2, 3, 2, 1]), torch.tensor([True] * 3 + [False] * 3)
+    >>> first, second = torch.tensor([0, 1, 2, 0, 0, 1]), torch.tensor([0, 1, 2, 1, 2, 2])
+    >>> bootstrap_trials(scores, same, first, second, statistics=["FAR"], threshold=2.5)["FAR"].mean
+    0.3333333333333333
+    """
+    costs = Costs(prior, miss_cost, false_accept_cost)
+    check_statistics(statistics, [threshold], costs, replicates)
+    same, sides, classes = _checked_trials(scores, same, first, second)
+    [counted] = _counted([scores], same, sides, classes, [threshold], most_trials, seed)
+    found = _replicates([counted], class_weights(classes, replicates, seed), statistics, costs)
+    intervals: dict[str, Interval] = {}
+    for name in statistics:
+        value = value_of(name, scores, same, threshold, costs)
+        interval = interval_around(value, found[name][0], classes, is_share=name != "Cllr")
+        intervals[name] = not_too_sure(name, interval, same, costs)
+    return intervals
+
+
+def paired_bootstrap(
+    scores: Tensor,
+    others: Tensor,
+    same: Tensor,
+    first: Tensor,
+    second: Tensor,
+    *,
+    statistics: Sequence[Statistic] = ("EER", "AUC"),
+    thresholds: tuple[float, float] | None = None,
+    prior: float = 0.01,
+    miss_cost: float = 1.0,
+    false_accept_cost: float = 1.0,
+    replicates: int = 500,
+    seed: int = 0,
+    most_trials: int = 1_000_000,
+) -> dict[str, Difference]:
+    """Each measure of ``scores`` minus that of ``others``, two systems on the same trials.
+
+    As `bootstrap_trials`, both weighted by the same draws of the classes, so that what makes a class hard
+    for both cancels. ``thresholds`` are those of the two systems. The p-value is by Student's t, as the
+    interval is: below 0.05 where it leaves out 0.
+
+    >>> scores, same = torch.tensor([4.0, 3, 2, 3, 2, 1]), torch.tensor([True] * 3 + [False] * 3)
+    >>> first, second = torch.tensor([0, 1, 2, 0, 0, 1]), torch.tensor([0, 1, 2, 1, 2, 2])
+    >>> paired_bootstrap(scores, scores, same, first, second)["EER"]
+    Difference(interval=Interval(mean=0.0, low=0.0, high=0.0), p_value=1.0)
+    """
+    cuts: Sequence[float | None] = thresholds or (None, None)
+    costs = Costs(prior, miss_cost, false_accept_cost)
+    check_statistics(statistics, cuts, costs, replicates)
+    _checked_trials(others, same, first, second)
+    same, sides, classes = _checked_trials(scores, same, first, second)
+    counted = _counted([scores, others], same, sides, classes, cuts, most_trials, seed)
+    found = _replicates(counted, class_weights(classes, replicates, seed), statistics, costs)
+    differences: dict[str, Difference] = {}
+    for name in statistics:
+        one, other = (
+            value_of(name, each, same, cut, costs) for each, cut in zip((scores, others), cuts, strict=True)
+        )
+        differences[name] = difference_around(one - other, found[name][0] - found[name][1], classes)
+    return differences
+
+
+def _replicates(
+    counted: Sequence[Counted], weights: Numbers, statistics: Sequence[Statistic], costs: Costs
+) -> dict[str, list[Numbers]]:
+    """Each measure of each set of trials in every usable replicate."""
+    parts: dict[str, list[list[Numbers]]] = {name: [] for name in statistics}
+    for systems in curves(counted, weights):
+        for name in statistics:
+            parts[name].append([values_of(name, each, costs) for each in systems])
+    return {
+        name: [np.concatenate(each) for each in zip(*found, strict=True)] for name, found in parts.items()
+    }
+
+
+def _checked_trials(
+    scores: Tensor, same: Tensor, first: Tensor, second: Tensor
+) -> tuple[Tensor, Tensor, int]:
+    """Whether each trial is of one class, the indices (2, trials) of the classes, and how many there are."""
+    _, same = checked(scores, same)
+    if first.shape != same.shape or second.shape != same.shape:
+        shapes = f"{tuple(first.shape)} and {tuple(second.shape)}"
+        raise ValueError(f"expected first and second of shape {tuple(same.shape)} as same, got {shapes}")
+    if not torch.equal(same, first == second):
+        wrong = int((same != (first == second)).sum())
+        raise ValueError(f"expected same to be first == second, got {wrong} trials where it is not")
+    names, sides = torch.unique(torch.stack([first, second]).detach().cpu(), return_inverse=True)
+    if len(names) < FEWEST_CLASSES:
+        raise ValueError(f"expected trials of at least {FEWEST_CLASSES} classes, got {len(names)}")
+    return same.cpu(), sides, len(names)
+
+
+def _counted(
+    systems: Sequence[Tensor],
+    same: Tensor,
+    sides: Tensor,
+    classes: int,
+    thresholds: Sequence[float | None],
+    most_trials: int,
+    seed: int,
+) -> list[Counted]:
+    """The trials of each system counted; of too many, a random part of each kind, the same for all."""
+    shares = (1.0, 1.0)
+    kept = torch.arange(len(same))
+    if len(same) > most_trials:
+        generator = torch.Generator().manual_seed(seed)
+        kinds = [kind.nonzero().flatten() for kind in (same, ~same)]
+        # As many of both as can be: there are far fewer same-class trials, and each counts for more.
+        fewer = min(map(len, kinds))
+        most = [
+            max(most_trials // 2, most_trials - fewer) if len(kind) > fewer else most_trials // 2
+            for kind in kinds
+        ]
+        parts = [
+            kind[torch.randperm(len(kind), generator=generator)[:limit]]
+            for kind, limit in zip(kinds, most, strict=True)
+        ]
+        shares = (len(parts[0]) / len(kinds[0]), len(parts[1]) / len(kinds[1]))
+        kept = torch.cat(parts)
+    return [
+        count_trials(
+            scores.detach().cpu()[kept],
+            same[kept],
+            sides[:, kept],
+            classes=classes,
+            threshold=threshold,
+            shares=shares,
+        )
+        for scores, threshold in zip(systems, thresholds, strict=True)
+    ]

@@ -1,0 +1,129 @@
+"""The measures of trials that can be drawn again: each from the trials themselves, and from the curves of
+replicates.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from torch import Tensor
+
+from samekind.measures.costs import log_likelihood_ratio_cost, minimum_detection_cost
+from samekind.measures.intervals import Interval, hull, proportion_interval
+from samekind.measures.resampling import Curves, Numbers
+from samekind.measures.verification import accuracy_at, area_under_curve, equal_error_rate, rates_at
+
+Statistic = Literal["EER", "AUC", "FAR", "FRR", "accuracy", "minDCF", "Cllr"]
+AT_A_THRESHOLD = ("FAR", "FRR", "accuracy")
+
+
+class Costs(NamedTuple):
+    """What the detection cost weighs: the prior of "same" and the price of each error."""
+
+    prior: float
+    miss: float
+    false_accept: float
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """What a false reject and a false accept weigh, where saying nothing costs 1."""
+        miss, false_accept = self.prior * self.miss, (1 - self.prior) * self.false_accept
+        return miss / min(miss, false_accept), false_accept / min(miss, false_accept)
+
+
+def check_statistics(
+    statistics: Sequence[str], thresholds: Sequence[float | None], costs: Costs, replicates: int
+) -> None:
+    """ValueError where a name is unknown, a threshold is missing, or there is nothing to weigh or draw."""
+    for name in statistics:
+        if name not in get_args(Statistic):
+            raise ValueError(f"expected statistics among {', '.join(get_args(Statistic))}, got {name!r}")
+        if name in AT_A_THRESHOLD and any(each is None or math.isnan(each) for each in thresholds):
+            raise ValueError(f"expected a threshold for {name}, got none")
+    if not (0 < costs.prior < 1 and 0 < costs.miss < math.inf and 0 < costs.false_accept < math.inf):
+        raise ValueError(f"expected a prior between 0 and 1 and costs above 0, got {tuple(costs)}")
+    if replicates < 1:
+        raise ValueError(f"expected at least one replicate, got {replicates}")
+
+
+def value_of(name: Statistic, scores: Tensor, same: Tensor, threshold: float | None, costs: Costs) -> float:
+    """A measure of all trials, as the room defines it."""
+    cut = math.nan if threshold is None else threshold
+    match name:
+        case "EER":
+            return equal_error_rate(scores, same).rate
+        case "AUC":
+            return area_under_curve(scores, same)
+        case "FAR":
+            return rates_at(scores, same, cut)[0]
+        case "FRR":
+            return rates_at(scores, same, cut)[1]
+        case "accuracy":
+            return accuracy_at(scores, same, cut)
+        case "minDCF":
+            return minimum_detection_cost(
+                scores, same, prior=costs.prior, miss_cost=costs.miss, false_accept_cost=costs.false_accept
+            ).cost
+        case "Cllr":
+            return log_likelihood_ratio_cost(scores, same)
+
+
+def values_of(name: Statistic, curves: Curves, costs: Costs) -> Numbers:
+    """The same measure in every replicate: (replicates,)."""
+    accepts, rejects = curves.false_accepts, curves.false_rejects
+    match name:
+        case "EER":
+            nearest = np.abs(accepts - rejects).argmin(0)[None]
+            both = np.take_along_axis(accepts, nearest, 0) + np.take_along_axis(rejects, nearest, 0)
+            return np.asarray(both[0] / 2)
+        case "AUC":
+            nothing = np.zeros_like(accepts[:1])
+            hits = 1 - np.concatenate([nothing + 1, rejects])
+            steps = np.diff(accepts, axis=0, prepend=nothing)
+            return np.asarray((steps * (hits[1:] + hits[:-1])).sum(0) / 2)
+        case "FAR":
+            return _at(accepts, curves.accepting, nothing_accepted=0.0)
+        case "FRR":
+            return _at(rejects, curves.accepting, nothing_accepted=1.0)
+        case "accuracy":
+            wrong = _at(accepts, curves.accepting, nothing_accepted=0.0) * curves.different_weight
+            wrong = wrong + _at(rejects, curves.accepting, nothing_accepted=1.0) * curves.same_weight
+            return 1 - wrong / (curves.different_weight + curves.same_weight)
+        case "minDCF":
+            miss, false_accept = costs.weights
+            return np.asarray(np.minimum((miss * rejects + false_accept * accepts).min(0), miss))
+        case "Cllr":
+            return curves.surprise
+
+
+def not_too_sure(name: Statistic, interval: Interval, same: Tensor, costs: Costs) -> Interval:
+    """The interval, at least as wide as that of as many independent trials, and within what can be.
+
+    Where nothing went wrong at all there is no spread to draw from; then what the rule of three says of
+    the kind with fewer trials holds for the whole.
+    """
+    targets = int(same.sum())
+    impostors = len(same) - targets
+    match name:
+        case "FAR":
+            return hull(interval, proportion_interval(round(interval.mean * impostors), impostors))
+        case "FRR":
+            return hull(interval, proportion_interval(round(interval.mean * targets), targets))
+        case "accuracy":
+            return hull(interval, proportion_interval(round(interval.mean * len(same)), len(same)))
+    unseen = proportion_interval(0, min(targets, impostors)).high
+    low, high = max(interval.low, 0.0), min(interval.high, 1.0)
+    if name == "AUC":
+        return Interval(interval.mean, min(low, 1 - unseen) if interval.mean == 1 else low, high)
+    if name == "EER":
+        return Interval(interval.mean, low, max(high, unseen) if interval.mean == 0 else high)
+    if name == "minDCF":
+        most = min(sum(costs.weights) * unseen, 1.0)
+        return Interval(interval.mean, low, max(high, most) if interval.mean == 0 else high)
+    return Interval(interval.mean, low, interval.high)
+
+
+def _at(rates: Numbers, accepting: int, *, nothing_accepted: float) -> Numbers:
+    """The rates at the threshold asked about; above every score nothing is accepted."""
+    return rates[accepting - 1] if accepting else np.full(rates.shape[1], nothing_accepted)

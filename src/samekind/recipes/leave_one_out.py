@@ -1,0 +1,110 @@
+"""How well does it do in a domain it has never seen? Each in turn is left out, and tested on.
+
+Gulrajani and Lopez-Paz, "In Search of Lost Domain Generalization", ICLR 2021: how a model is chosen is part
+of the method. Here it is chosen on held-out items of the source domains; to choose on the domain that is left
+out must be asked for by name, and every row then says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from samekind.data import Items, Sets, Split, divide
+from samekind.errors import DataError, SettingError
+from samekind.evaluation import Row, evaluate, lower_is_better
+from samekind.evaluation.rows import SELECTED_ON_TEST, Measures
+from samekind.measures import student_interval
+from samekind.recipes.fitting import fit
+from samekind.training import Run, Watcher
+
+
+def leave_one_out(
+    run: Run,
+    items: Items,
+    *,
+    folder: str | Path,
+    select_on: Literal["validation", "test"] = "validation",
+    held_out: float = 0.2,
+    tasks: int = 600,
+    measures: Measures = "main",
+    device: str = "auto",
+    point: str = "eer",
+    watcher: Watcher | None = None,
+) -> list[Row]:
+    """For each domain of the items: train on the others, choose the epoch, test on it.
+
+    The rows of each domain come under its name, then those of all: their mean, with its interval over
+    domains, and the worst. ``held_out`` is the share of every class of every source domain that is kept for
+    validation: it chooses the epoch and fits the thresholds. ``select_on="test"`` chooses the epoch on the
+    domain left out instead; the rows then carry the note "selected on test". The run of each domain is in
+    a folder of its number, and the same call goes on where it was stopped.
+    """
+    if items.domains is None or len(torch.unique(items.domains)) < 2:
+        raise DataError(f"{items.name}: to leave one out there must be items of two domains or more")
+    if not 0 < held_out < 1:
+        raise SettingError(f"held_out: expected a share between 0 and 1, got {held_out}")
+    fingerprint = items.fingerprint()
+    run = replace(run, select_on=select_on)
+    rows: dict[str, list[Row]] = {}
+    for domain in torch.unique(items.domains).tolist():
+        sets = _without(items, domain, held_out=held_out, seed=run.seed, fingerprint=fingerprint)
+        space = fit(run, sets, folder=Path(folder) / str(domain), device=device, point=point, watcher=watcher)
+        name = items.domain_names[domain] if items.domain_names else str(domain)
+        rows[name] = evaluate(space, {name: sets.test}, tasks=tasks, measures=measures, seed=run.seed)
+    every = [row for found in rows.values() for row in found] + summary(rows)
+    note = SELECTED_ON_TEST if select_on == "test" else ""
+    return [row._replace(note=note) for row in every]
+
+
+def summary(rows: dict[str, list[Row]]) -> list[Row]:
+    """The mean over domains and the worst of them, for what was measured in every one; rows by domain."""
+    found: list[Row] = []
+    first = next(iter(rows.values()))
+    for asked in ((row.question, row.measure, row.kind) for row in first):
+        same = [
+            row for each in rows.values() for row in each if (row.question, row.measure, row.kind) == asked
+        ]
+        if len(same) == len(rows):
+            found += [_mean(same), _worst(same)]
+    return found
+
+
+def _mean(rows: Sequence[Row]) -> Row:
+    value, low, high = student_interval([row.value for row in rows])
+    if low == high:
+        return rows[0]._replace(items="mean", value=value, low=None, high=None, unit="")
+    return rows[0]._replace(items="mean", value=value, low=low, high=high, unit="domains")
+
+
+def _worst(rows: Sequence[Row]) -> Row:
+    worst = max if lower_is_better(rows[0].measure) else min
+    row = worst(rows, key=lambda row: row.value)
+    return row._replace(items=f"worst ({row.items})")
+
+
+def _without(items: Items, domain: int, *, held_out: float, seed: int, fingerprint: str) -> Sets:
+    """The sets with one domain as test; of the others a share of every class of every domain validates."""
+    assert items.domains is not None
+    generator = torch.Generator().manual_seed(seed)
+    domains, labels = items.domains.cpu(), items.labels.cpu()
+    train: list[Tensor] = []
+    validation: list[Tensor] = []
+    sources = (domains != domain).nonzero().flatten()
+    cells = domains[sources] * len(items.classes) + labels[sources]
+    for cell in torch.unique(cells):
+        members = sources[cells == cell]
+        members = members[torch.randperm(len(members), generator=generator)]
+        # An item that is alone is trained on: a class nobody has shown cannot be chosen by either.
+        kept = max(1, round(held_out * len(members))) if len(members) > 1 else 0
+        validation.append(members[:kept])
+        train.append(members[kept:])
+    parts = {
+        "train": torch.cat(train).sort().values,
+        "validation": torch.cat(validation).sort().values,
+        "test": (domains == domain).nonzero().flatten(),
+    }
+    return divide(items, Split(parts=parts, fingerprint=fingerprint))

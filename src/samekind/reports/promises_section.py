@@ -1,0 +1,58 @@
+"""The section of a report about thresholds: what each promised, and what it gives."""
+
+from collections.abc import Mapping
+from html import escape
+
+from samekind.evaluation import PromiseRow, RatePromise, promise_row
+from samekind.reports.measured import Measured, System, notes
+from samekind.reports.page import Section
+
+
+def promises_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> Section | None:
+    """A line for each threshold and set of items that has pairs of both kinds; None without any."""
+    lines = [
+        _line(name, promise_row(decision, trials, name=words))
+        for name, system in systems.items()
+        for words, each in sets.items()
+        for kind, trials in each.trials[name].items()
+        if (decision := system.space.decisions.get(kind)) is not None
+        if trials.same.any() and not trials.same.all()
+    ]
+    if not lines:
+        return None
+    caption = (
+        "A threshold is fixed on validation items and stored with the error rates to expect. Here it meets "
+        "other items; a promise below the whole 95 % interval over classes does not hold, and where only a "
+        f"wide interval still allows it, that cannot be told.{notes(sets)}"
+    )
+    return Section("What the thresholds promised", caption, html=_table(lines))
+
+
+def _line(system: str, row: PromiseRow) -> list[str]:
+    return [system, row.items, row.kind, row.point, *_rate(row.false_accepts), *_rate(row.false_rejects)]
+
+
+def _rate(rate: RatePromise) -> list[str]:
+    """What was promised, what was measured with its interval, and whether that holds."""
+    promised, measured, low, high = (100 * each for each in rate[:4])
+    return [f"{promised:.2f}", f"{measured:.2f} ({low:.1f}\u2013{high:.1f})", rate.verdict.partition(",")[0]]
+
+
+def _table(lines: list[list[str]]) -> str:
+    heads = ("system", "items", "score", "point")
+    rates = ("promised, %", "measured, %", "")
+    top = "".join(f'<th scope="col" rowspan="2">{each}</th>' for each in heads)
+    groups = "".join(
+        f'<th scope="colgroup" colspan="3"><span>{each}</span></th>'
+        for each in ("false accepts", "false rejects")
+    )
+    second = "".join(f'<th scope="col">{each}</th>' for each in rates * 2)
+    body = "".join(f"<tr>{''.join(map(_cell, line))}</tr>" for line in lines)
+    return (
+        f'<div class="scroll"><table class="promises"><thead><tr>{top}{groups}</tr><tr>{second}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cell(text: str) -> str:
+    return f"<td><b>{text}</b></td>" if text == "does not hold" else f"<td>{escape(text)}</td>"

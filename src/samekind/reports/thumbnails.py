@@ -1,0 +1,53 @@
+"""Pictures as the encoder sees them, as parts of a page."""
+
+import base64
+import io
+from html import escape
+
+import torch
+from torch import Tensor
+
+from samekind.data import scaled
+
+#: CSS pixels of the longer side.
+SIDE = 84
+
+
+def are_pictures(shape: tuple[int, ...]) -> bool:
+    """Whether items of this shape (without the first dimension) can be shown: grey or colour pictures."""
+    return len(shape) == 3 and shape[0] in (1, 3)
+
+
+def thumbnail(image: Tensor, *, words: str, title: str) -> str:
+    """HTML of a picture (1 or 3, height, width) with words below it and a title for whoever points at it.
+
+    Bytes and floats in [0, 1] are shown as they are, other floats squeezed into that range. Pixels stay
+    pixels: a picture of 8 x 8 is not smeared.
+    """
+    longer = max(image.shape[1:])
+    height, width = (round(SIDE * side / longer) for side in image.shape[1:])
+    return (
+        f'<figure style="flex:0 0 {SIDE}px;margin:0" title="{escape(title)}">'
+        f'<img style="width:{width}px;height:{height}px;image-rendering:pixelated" '
+        f'width="{width}" height="{height}" alt="{escape(title)}" '
+        f'src="data:image/png;base64,{_png(image)}">'
+        f'<span style="font-size:12px;overflow-wrap:anywhere">{escape(words)}</span></figure>'
+    )
+
+
+def row(pictures: list[str]) -> str:
+    """Thumbnails side by side, in as many lines as they need."""
+    return f'<div style="display:flex;flex-wrap:wrap;gap:12px">{"".join(pictures)}</div>'
+
+
+def _png(image: Tensor) -> str:
+    from PIL import Image
+
+    values = scaled(image.detach().cpu()).float()
+    low, high = float(values.min()), float(values.max())
+    if low < 0 or high > 1:
+        values = (values - low) / max(high - low, 1e-12)
+    pixels = (values * 255).round().to(torch.uint8).movedim(0, -1).numpy()
+    with io.BytesIO() as content:
+        Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels).save(content, format="PNG")
+        return base64.b64encode(content.getvalue()).decode()

@@ -1,0 +1,81 @@
+"""Several augmentations in a row, and the chances of a step."""
+
+import torch
+
+from samekind.augmentations import (
+    ColourJitter,
+    Flip,
+    PadAndCrop,
+    RandomResizedCrop,
+    Rotation,
+    augment,
+    step_generator,
+)
+
+
+def one_by_one(x, augmentations, generator):
+    for each in augmentations:
+        x = each(x, generator=generator)
+    return x
+
+
+def test_nothing_to_do_is_nothing_done(images, chances):
+    x = images()
+    assert augment(x, [], generator=chances()) is x
+
+
+def test_exact_neighbours_stay_exact(images, chances):
+    x, listed = images(), [PadAndCrop(padding=2), Flip(), Flip(vertical=True)]
+    assert torch.equal(augment(x, listed, generator=chances(1)), one_by_one(x, listed, chances(1)))
+
+
+def test_what_does_not_move_pixels_comes_in_its_place(images, chances):
+    x, listed = images(), [Flip(), ColourJitter(), PadAndCrop(padding=1)]
+    assert torch.equal(augment(x, listed, generator=chances(1)), one_by_one(x, listed, chances(1)))
+
+
+def test_one_resampling_is_what_several_would_be_in_order(images, chances):
+    """Mirrors and whole shifts lose nothing, so before and after a crop the order alone counts."""
+    x = images(count=12, height=16, width=16)
+    for listed in (
+        [RandomResizedCrop(), Flip(vertical=True)],
+        [Flip(), RandomResizedCrop(scale=(0.3, 0.5))],
+        [Flip(), Rotation(degrees=40), Flip(vertical=True)],
+        [PadAndCrop(padding=3), Rotation(degrees=0)],
+    ):
+        torch.testing.assert_close(
+            augment(x, listed, generator=chances(2)), one_by_one(x, listed, chances(2)), atol=1e-4, rtol=0
+        )
+
+
+def test_one_resampling_is_sharper_than_two(images, chances):
+    """Turned there and back again, the picture is what it was."""
+    x = images(count=4, height=16, width=16)
+
+    class There:
+        exact = False
+        sign = 1.0
+
+        def matrices(self, x, *, generator):
+            from samekind.augmentations.warping import turned
+
+            return turned(torch.full((len(x),), self.sign * 30.0, dtype=torch.float64))
+
+    class Back(There):
+        sign = -1.0
+
+    torch.testing.assert_close(augment(x, [There(), Back()], generator=chances()), x, atol=1e-4, rtol=0)
+
+
+def test_there_is_no_gradient_to_follow(images, chances):
+    x = images().requires_grad_()
+    assert not augment(x, [ColourJitter()], generator=chances()).requires_grad
+
+
+def test_the_chances_of_a_step_depend_on_seed_and_step_alone():
+    drawn = [
+        torch.rand(4, generator=step_generator(seed, step)).tolist() for seed in range(3) for step in range(3)
+    ]
+    again = torch.rand(4, generator=step_generator(1, 2)).tolist()
+    assert drawn[5] == again
+    assert len({tuple(each) for each in drawn}) == 9

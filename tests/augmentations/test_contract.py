@@ -1,0 +1,145 @@
+"""What every augmentation promises, checked on all of them; a new one is covered by joining a family."""
+
+import inspect
+
+import pytest
+import torch
+
+from samekind import augmentations
+from samekind.augmentations import augment
+from samekind.errors import DataError, SettingError
+
+# Chances that are certain enough to be seen on a few items.
+CERTAIN = {
+    "Blur": {"probability": 1.0},
+    "Greyscale": {"probability": 0.5},
+    "Perspective": {"probability": 1.0},
+}
+# These do nothing to an image of one channel.
+COLOURFUL = {"Greyscale"}
+
+
+@pytest.fixture(params=augmentations.AUGMENTATIONS)
+def kind(request):
+    return getattr(augmentations, request.param)
+
+
+@pytest.fixture(params=augmentations.IMAGES)
+def image_kind(request):
+    return getattr(augmentations, request.param)
+
+
+def made(kind, **arguments):
+    return kind(**{**CERTAIN.get(kind.__name__, {}), **arguments})
+
+
+def items_for(kind, images, **options):
+    if kind.__name__ in augmentations.IMAGES:
+        return images(**options)
+    return torch.randn(options.get("count", 6), 5, generator=torch.Generator().manual_seed(1))
+
+
+def test_the_families_are_public():
+    assert set(augmentations.AUGMENTATIONS) <= set(augmentations.__all__)
+    assert sorted(augmentations.IMAGES + augmentations.VECTORS) == sorted(augmentations.AUGMENTATIONS)
+
+
+def test_takes_keywords_only_has_defaults_and_stores_them_under_their_names(kind):
+    augmentation = kind()
+    for name, parameter in inspect.signature(kind).parameters.items():
+        assert parameter.kind is parameter.KEYWORD_ONLY
+        assert getattr(augmentation, name) == parameter.default
+
+
+def test_the_seed_is_all_the_chance_there_is(kind, images, chances):
+    x, augmentation = items_for(kind, images), made(kind)
+    torch.manual_seed(0)
+    first = augmentation(x, generator=chances(3))
+    before = torch.manual_seed(1).get_state()
+    assert torch.equal(augmentation(x, generator=chances(3)), first)
+    assert torch.equal(torch.get_rng_state(), before)
+    others = [augmentation(x, generator=chances(seed)) for seed in range(4, 8)]
+    assert not all(torch.equal(each, first) for each in others)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_shape_type_and_range_are_kept_and_something_happens(image_kind, channels, dtype, images, chances):
+    x = images(count=16, channels=channels).to(dtype)
+    changed = made(image_kind)(x, generator=chances())
+    assert (changed.shape, changed.dtype) == (x.shape, x.dtype)
+    assert changed.min() >= 0
+    assert changed.max() <= 1
+    assert torch.equal(changed, x) == (channels == 1 and image_kind.__name__ in COLOURFUL)
+
+
+@pytest.mark.parametrize("name", augmentations.VECTORS)
+def test_vectors_keep_shape_and_type(name, chances):
+    x = torch.randn(16, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    changed = made(getattr(augmentations, name))(x, generator=chances())
+    assert (changed.shape, changed.dtype) == (x.shape, x.dtype)
+    assert not torch.equal(changed, x)
+
+
+def test_the_input_is_left_as_it_was(kind, images, chances):
+    x = items_for(kind, images)
+    before = x.clone()
+    made(kind)(x, generator=chances())
+    assert torch.equal(x, before)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_one_item_and_none_are_batches_too(kind, count, images, chances):
+    x = items_for(kind, images, count=count)
+    assert made(kind)(x, generator=chances()).shape == x.shape
+
+
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (1, 7), (2, 5)])
+def test_small_images_are_images(image_kind, height, width, images, chances):
+    x = images(height=height, width=width)
+    assert made(image_kind)(x, generator=chances()).isfinite().all()
+
+
+def test_items_have_chances_of_their_own(kind, images, chances):
+    """The same item a hundred times is not changed a hundred times in the same way."""
+    x = items_for(kind, images, count=1)
+    x = x.expand(100, *x.shape[1:])
+    changed = made(kind)(x, generator=chances())
+    assert len(changed.flatten(1).unique(dim=0)) > 1
+
+
+def test_an_even_image_in_the_middle_of_the_range_stays_within_it(image_kind, chances):
+    changed = made(image_kind)(torch.full((8, 3, 9, 9), 0.5), generator=chances())
+    assert changed.isfinite().all()
+    assert ((changed >= 0) & (changed <= 1)).all()
+
+
+def test_a_probability_of_nought_changes_nothing(kind, images, chances):
+    if "probability" in inspect.signature(kind).parameters:
+        x = items_for(kind, images)
+        torch.testing.assert_close(kind(probability=0.0)(x, generator=chances()), x, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1.1, float("nan")])
+def test_a_probability_that_is_none_is_refused(kind, wrong):
+    if "probability" in inspect.signature(kind).parameters:
+        with pytest.raises(SettingError, match="probability: expected a number from 0 to 1, got"):
+            kind(probability=wrong)
+
+
+def test_items_of_another_kind_are_refused(kind, chances):
+    wrong = [
+        torch.rand(4, 5, 6),
+        torch.zeros(4, 3, 8, 8, dtype=torch.uint8),
+        torch.zeros(4, 3, dtype=torch.int),
+    ]
+    for x in wrong:
+        with pytest.raises(DataError, match="are augmented as floats"):
+            kind()(x, generator=chances())
+
+
+def test_every_one_can_be_in_a_chain(kind, images, chances):
+    x = items_for(kind, images)
+    changed = augment(x, [made(kind), made(kind)], generator=chances())
+    assert changed.shape == x.shape
+    assert not changed.requires_grad

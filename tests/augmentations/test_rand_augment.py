@@ -1,0 +1,104 @@
+"""RandAugment: each operation alone, in the strength its paper gives it."""
+
+import pytest
+import torch
+
+from samekind.augmentations import RandAugment, rand_augment
+from samekind.augmentations.colours import recoloured
+from samekind.augmentations.rand_augment import MOVES, OPERATIONS, TONES, moves
+from samekind.errors import SettingError
+
+
+@pytest.fixture
+def only(monkeypatch):
+    """Every image draws the same operation."""
+
+    def draw(name, x, *, magnitude, seed=0):
+        with monkeypatch.context() as patch:
+            draws = torch.randint
+
+            def fixed(high, size, **options):
+                drawn = draws(high, size, **options)
+                return torch.full_like(drawn, OPERATIONS.index(name)) if high == len(OPERATIONS) else drawn
+
+            patch.setattr(rand_augment.torch, "randint", fixed)
+            generator = torch.Generator().manual_seed(seed)
+            return RandAugment(operations=1, magnitude=magnitude)(x, generator=generator)
+
+    return draw
+
+
+def test_there_are_the_fourteen_of_the_paper():
+    assert len(OPERATIONS) == len(set(OPERATIONS)) == 14
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "most"),
+    [
+        ("shear across", (0, 1), 0.3),
+        ("shear along", (1, 0), 0.3),
+        ("shift across", (0, 2), 40 * 150 / 331),
+        ("shift along", (1, 2), 20 * 150 / 331),
+        ("rotate", (1, 0), 0.5),
+    ],
+)
+def test_a_move_at_full_strength_and_at_half(name, entry, most):
+    drawn = torch.full((2,), OPERATIONS.index(name))
+    matrices = moves(drawn, torch.tensor([1.0, -1.0], dtype=torch.float64), 20, 40)
+    assert matrices[0][entry].abs().item() == pytest.approx(most)
+    assert matrices[0][entry] == -matrices[1][entry]
+    half = moves(drawn[:1], torch.tensor([0.5], dtype=torch.float64), 20, 40)[0][entry].abs().item()
+    assert half == pytest.approx(most / 2, rel=0.05)
+
+
+def test_nothing_does_nothing(only, images):
+    x = images()
+    assert torch.equal(only("nothing", x, magnitude=30), x)
+
+
+@pytest.mark.parametrize("name", [*MOVES, *TONES])
+def test_every_operation_changes_something_and_stays_in_range(only, name, images):
+    x = images(height=24, width=24) * 0.7 + 0.1
+    changed = only(name, x, magnitude=20)
+    assert not torch.equal(changed, x)
+    assert 0 <= changed.min() <= changed.max() <= 1
+
+
+@pytest.mark.parametrize(
+    "name", [*MOVES, "brightness", "colour", "contrast", "sharpness", "posterise", "solarise"]
+)
+def test_no_magnitude_is_no_change(only, name, images):
+    x = images() * 0.99
+    torch.testing.assert_close(only(name, x, magnitude=0), x, atol=0.51 / 255, rtol=0)
+
+
+def test_brightness_goes_both_ways(only, images):
+    x = images(count=20)
+    changed = only("brightness", x, magnitude=15)
+    brighter, darker = (recoloured(x, [("brightness", torch.full((20,), each))]) for each in (1.45, 0.55))
+    for result, up, down in zip(changed, brighter, darker, strict=True):
+        assert torch.allclose(result, up) != torch.allclose(result, down)
+    assert 0 < (changed.mean((1, 2, 3)) > x.mean((1, 2, 3))).sum() < 20
+
+
+def test_at_full_strength_the_negative_and_four_bits(only, images):
+    x = images()
+    torch.testing.assert_close(only("solarise", x, magnitude=30), 1 - x)
+    assert len(only("posterise", x, magnitude=30).unique()) <= 16
+
+
+def test_none_and_several(images, chances):
+    x = images(count=40)
+    assert torch.equal(RandAugment(operations=0)(x, generator=chances()), x)
+    once, thrice = (RandAugment(operations=n, magnitude=30)(x, generator=chances()) for n in (1, 3))
+    kept = [(each == x).flatten(1).all(1).sum() for each in (once, thrice)]
+    assert kept[0] > kept[1], "the more operations the fewer images come through unchanged"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [({"operations": -1}, "operations: expected"), ({"magnitude": 31}, "from 0 to 30, got 31")],
+)
+def test_what_cannot_be_is_refused(wrong, message):
+    with pytest.raises(SettingError, match=message):
+        RandAugment(**wrong)

@@ -1,0 +1,127 @@
+"""samekind calibrate: the thresholds stored are those fitted, and nothing is stored where it fails."""
+
+import json
+import shutil
+
+import pytest
+import torch
+
+from samekind.cli.experiments import sets_of
+from samekind.data import ImageReader, Items, collect, digits, scaled, write_image
+from samekind.inference import all_trials, divided, embed, fit_decision, fit_open_set, support
+from samekind.space import MetricSpace
+
+
+@pytest.fixture
+def run(trained, tmp_path):
+    """A copy of the run, because a calibration changes it."""
+    return shutil.copytree(trained, tmp_path / "run", ignore=shutil.ignore_patterns("*.pt"))
+
+
+@pytest.fixture
+def space(run):
+    """The space as it was before."""
+    return MetricSpace.load(run / "space")
+
+
+def read(folders):
+    found = collect([folders], ImageReader(height=8, width=8))
+    labels = torch.tensor([["0", "1", "7"].index(each) for each in found.labels])
+    return Items(inputs=found.inputs, labels=labels, classes=("0", "1", "7"), name="folders")
+
+
+def fitted(space, items, kind, point):
+    trials = all_trials(space, embed(space, items.inputs), items.labels, kind=kind)
+    return fit_decision(trials, kind=kind, point=point, description=items.name)
+
+
+@pytest.mark.parametrize("point", ["far=0.01", "frr=0.05", "cost=0.1:1:10"])
+@pytest.mark.parametrize("given", [(), ("itself",)])
+def test_a_run_is_calibrated_on_its_validation_items(samekind, run, space, point, given):
+    more = [run] if given else []
+    answer = samekind("calibrate", run, *more, "--at", point, "--json")
+    assert answer.status == 0, answer.err
+    stored = MetricSpace.load(run / "space")
+    assert list(stored.decisions) == list(space.kinds)
+    items = sets_of(run).validation
+    for kind, decision in stored.decisions.items():
+        assert decision == fitted(space, items, kind, point)
+        told = json.loads(answer.out)["decisions"][kind]
+        assert (told["threshold"], told["point"]) == (decision.threshold, point)
+        assert told["false_accept_interval"] == list(decision.false_accept_interval)
+        assert told["warning"] == support(decision)
+    assert stored.open_set == space.open_set
+
+
+def test_one_kind_leaves_the_others_as_they_were(samekind, run, space, folders):
+    assert samekind("calibrate", run, folders, "--at", "frr=0.1", "--kind", "cosine").status == 0
+    stored = MetricSpace.load(run / "space")
+    assert stored.decisions["cosine"] == fitted(space, read(folders), "cosine", "frr=0.1")
+    assert stored.decisions["cosine"].trials == "folders: 198 same, 432 different"
+    assert stored.decisions["similarity"] == space.decisions["similarity"]
+
+
+def test_people_get_a_table_and_a_warning_beside_it(samekind, run, folders):
+    answer = samekind("calibrate", run / "space", folders, "--at", "far=0.0001", "--kind", "similarity")
+    decision = MetricSpace.load(run / "space").decisions["similarity"]
+    assert answer.status == 0
+    assert "Fitted on folders: 198 same, 432 different\n" in answer.out
+    low, high = decision.false_reject_interval
+    assert f"{decision.false_rejects:.2%} ({100 * low:.2f} to {100 * high:.2f})" in answer.out
+    assert answer.err == f"careful (similarity): {support(decision)}\n"
+    assert "rule of three" in answer.err
+    assert "3 classes" in answer.err
+
+
+def test_the_threshold_for_none_of_these(samekind, run, space, folders):
+    answer = samekind("calibrate", run, folders, "--open-set", "--at", "far=0.25")
+    assert answer.status == 0, answer.err
+    stored = MetricSpace.load(run / "space")
+    expected = fit_open_set(space, *divided(space, read(folders)), point="far=0.25")
+    assert stored.open_set == expected
+    assert expected.trials == "folders: 24 known, 12 unknown"
+    assert stored.decisions == space.decisions
+    assert answer.out.splitlines()[-1].startswith("open set ")
+
+
+def test_of_too_many_items_some_are_drawn_and_the_decision_says_so(samekind, run):
+    assert samekind("calibrate", run, "digits", "--kind", "cosine", "--most-items", "60").status == 0
+    decision = MetricSpace.load(run / "space").decisions["cosine"]
+    assert decision.trials.startswith("60 items drawn from digits: ")
+    assert decision.same_trials + decision.different_trials == 60 * 59 // 2
+
+
+def a_picture(path):
+    write_image(path, scaled(digits().inputs[0]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--at", "far"), 'expected an operating point "eer", '),
+        (("--kind", "cosin"), 'this space has no score "cosin"; did you mean "cosine"?'),
+        (("nowhere.csv",), "nowhere.csv"),
+        (("flat",), "expected items whose class is known; flat/a.png has none"),
+        (("alone",), "alone: expected two classes at least and two items of some class"),
+        (("alone", "--open-set"), "alone has only classes that this space knows; a threshold for none"),
+        (("strange", "--open-set"), "strange has no class that this space knows"),
+    ],
+)
+def test_a_mistake_is_one_line_and_changes_nothing(
+    samekind, run, tmp_path, monkeypatch, arguments, complaint
+):
+    monkeypatch.chdir(tmp_path)
+    for name in ("flat/a.png", "alone/0/a.png", "alone/0/b.png", "strange/x/a.png"):
+        a_picture(tmp_path / name)
+    before = {path: path.read_bytes() for path in (run / "space").iterdir()}
+    answer = samekind("calibrate", run, *arguments)
+    assert (answer.status, answer.out) == (2, "")
+    assert complaint in answer.err
+    assert answer.err.count("\n") == 1
+    assert {path: path.read_bytes() for path in (run / "space").iterdir()} == before
+
+
+def test_a_space_alone_needs_data(samekind, run):
+    answer = samekind("calibrate", run / "space")
+    assert answer.status == 2
+    assert "is not the folder of a finished run" in answer.err

@@ -1,0 +1,56 @@
+"""samekind check: what is there, what is wrong, and what training would do."""
+
+import json
+import shutil
+
+import pytest
+
+
+def test_good_data_is_described_with_what_training_would_do(samekind, folders):
+    answer = samekind("check", folders)
+    assert (answer.status, answer.err) == (0, "")
+    assert "folders: 36 items of 3 classes; pictures of 8 x 8 pixels (36)" in answer.out
+    assert "A run of prototypical would train SmallConvnet on items of 1 x 8 x 8 for 30 epochs" in answer.out
+
+
+def test_the_json_says_the_same(samekind, folders):
+    told = json.loads(samekind("check", folders, "--json", "--unseen", "0,1").out)
+    assert told["classes"] == {"0": 12, "1": 12, "7": 12}
+    assert (told["sizes"], told["errors"], told["unreadable"]) == ({"8x8": 36}, [], [])
+    assert told["training"]["items"]["unseen"] == 24
+    assert told["training"]["classes"]["train"] == 1
+
+
+@pytest.mark.parametrize("skip", [(), ("--skip-unreadable",)])
+def test_unreadable_files_and_copies_are_named(samekind, folders, tmp_path, skip):
+    copy = shutil.copytree(folders, tmp_path / "copy")
+    (copy / "0" / "broken.png").write_bytes(b"no picture")
+    shutil.copy(copy / "1" / "00.png", copy / "7" / "copied.png")
+    answer = samekind("check", copy, *skip)
+    assert answer.status == (0 if skip else 1)
+    assert ("warning" if skip else "error") + ": 1 of 38 files cannot be read" in answer.out
+    assert "broken.png" in answer.out
+    assert "same content: 1/00.png, 7/copied.png" in answer.out
+    assert ("A run of" in answer.out) == bool(skip)
+
+
+def test_a_run_file_is_checked_with_its_own_data_and_split(samekind, folders, tmp_path):
+    path = tmp_path / "run.toml"
+    path.write_text(
+        f'recipe = "triplet"\n[data]\nsource = {json.dumps(str(folders))}\nsize = 12\n'
+        "[training]\nepochs = 3\n"
+    )
+    told = json.loads(samekind("check", path, "--json").out)["training"]
+    assert (told["recipe"], told["epochs"], told["shape"]) == ("triplet", 3, [1, 12, 12])
+
+
+def test_what_a_run_cannot_do_with_the_data_is_an_error(samekind, folders):
+    answer = samekind("check", folders, "--unseen", "0,1,7")
+    assert answer.status == 1
+    assert "error: a split by class needs items of seen and of unseen classes" in answer.out
+
+
+def test_data_that_is_not_there(samekind, tmp_path):
+    answer = samekind("check", tmp_path / "none")
+    assert answer.status == 1
+    assert "error: " in answer.out

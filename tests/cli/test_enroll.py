@@ -1,0 +1,107 @@
+"""samekind enroll: a class from a few examples, and the others as they were."""
+
+import json
+import shutil
+
+import pytest
+import torch
+
+from samekind import storage
+from samekind.inference import embed_files
+from samekind.space import MetricSpace
+
+
+@pytest.fixture
+def run(trained, tmp_path):
+    return shutil.copytree(trained, tmp_path / "run", ignore=shutil.ignore_patterns("*.pt"))
+
+
+@pytest.fixture
+def sevens(folders):
+    return sorted((folders / "7").glob("*.png"))[:5]
+
+
+def test_the_class_is_the_mean_of_its_examples(samekind, run, sevens):
+    before = MetricSpace.load(run / "space")
+    answer = samekind("enroll", "seven", *sevens, "--space", run, "--json")
+    assert (answer.status, answer.err) == (0, "")
+    assert json.loads(answer.out) == {
+        "space": str(run / "space"),
+        "class": "seven",
+        "done": "added",
+        "examples": 5,
+        "classes": [*before.classes, "seven"],
+    }
+    after = MetricSpace.load(run / "space")
+    torch.testing.assert_close(after.prototypes.vectors[-1, 0], embed_files(before, sevens).mean(0))
+    torch.testing.assert_close(after.prototypes.vectors[:-1], before.prototypes.vectors)
+    assert after.decisions == before.decisions
+
+
+def test_a_folder_of_examples_and_another_place_for_the_space(samekind, trained, folders, tmp_path):
+    before = (trained / "space" / "space.json").read_bytes()
+    answer = samekind("enroll", "seven", folders / "7", "--space", trained, "--out", tmp_path / "new")
+    assert answer.out == (
+        f'The class "seven" is added from 12 examples; the space in {tmp_path / "new"} knows 8.\n'
+    )
+    assert MetricSpace.load(tmp_path / "new").classes[-1] == "seven"
+    assert (trained / "space" / "space.json").read_bytes() == before
+
+
+def test_a_known_class_is_replaced_only_if_asked(samekind, run, sevens):
+    refused = samekind("enroll", "0", *sevens, "--space", run)
+    assert refused == (
+        2,
+        "",
+        'samekind: the class "0" is already there; ask to replace it (--replace), or choose another name\n',
+    )
+    told = json.loads(samekind("enroll", "0", sevens[0], "--space", run, "--replace", "--json").out)
+    after = MetricSpace.load(run / "space")
+    assert (told["done"], told["classes"]) == ("replaced", after.classes)
+    place = after.classes.index("0")
+    torch.testing.assert_close(after.prototypes.vectors[place, 0], embed_files(after, sevens[:1])[0])
+
+
+def test_a_class_can_be_forgotten(samekind, run):
+    assert samekind("enroll", "3", "--remove", "--space", run).out == (
+        f'The class "3" is removed; the space in {run / "space"} knows 6.\n'
+    )
+    assert MetricSpace.load(run / "space").classes == ["0", "1", "2", "4", "5", "6"]
+    answer = samekind("enroll", "3", "--remove", "--space", run)
+    assert answer.err == 'samekind: there is no class "3"; Known: 0, 1, 2, 4, 5, 6\n'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["x"], 'to enrol "x" give a few examples of it: files, folders or tables'),
+        (["x", "a.png", "--remove"], "--remove forgets a class: give its name, no files and no --replace"),
+        (
+            ["x", "--remove", "--replace"],
+            "--remove forgets a class: give its name, no files and no --replace",
+        ),
+    ],
+)
+def test_orders_that_contradict_themselves(samekind, arguments, says):
+    assert samekind("enroll", *arguments, "--space", "nowhere") == (2, "", f"samekind: {says}\n")
+
+
+def test_a_space_that_cannot_be_written_stays_as_it_was(samekind, run, sevens, monkeypatch):
+    before = {path.name: path.read_bytes() for path in (run / "space").iterdir()}
+
+    def full(folder, fill):
+        raise OSError(28, "No space left on device", str(folder))
+
+    monkeypatch.setattr(storage, "write_folder", full)
+    answer = samekind("enroll", "seven", *sevens, "--space", run)
+    assert (answer.status, answer.err) == (
+        2,
+        f"samekind: cannot use {run / 'space'}: No space left on device\n",
+    )
+    assert {path.name: path.read_bytes() for path in (run / "space").iterdir()} == before
+
+
+@pytest.mark.slow
+def test_the_run_can_still_be_evaluated(samekind, run, sevens):
+    samekind("enroll", "seven", *sevens, "--space", run)
+    assert samekind("evaluate", run, "--tasks", "2").status == 0

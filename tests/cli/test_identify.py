@@ -1,0 +1,75 @@
+"""samekind identify: a class with its probability, or none of these."""
+
+import json
+
+import pytest
+
+from samekind.cli.identify import NONE, UNDECIDED
+from samekind.inference import embed_files, identify
+from samekind.space import Decision, MetricSpace
+
+
+@pytest.fixture(scope="module")
+def files(folders):
+    return [folders / "0" / "00.png", folders / "1" / "00.png", folders / "7" / "00.png"]
+
+
+@pytest.fixture(scope="module")
+def strict(trained, files, tmp_path_factory):
+    """The space with a threshold between the best scores of these files: it knows only the surest of them."""
+    space = MetricSpace.load(trained / "space")
+    space.open_set = None
+    scores = sorted(each.score for each in identify(space, embed_files(space, files)))
+    space.open_set = Decision(
+        kind="similarity",
+        threshold=(scores[1] + scores[2]) / 2,
+        point="eer",
+        trials="made up",
+        false_accepts=0.0,
+        false_rejects=0.0,
+        calibration=(3.0, -1.0),
+    )
+    folder = tmp_path_factory.mktemp("strict")
+    space.save(folder)
+    return folder
+
+
+def test_json_is_what_the_space_says(samekind, strict, files):
+    answer = samekind("identify", *files, "--space", strict, "--json")
+    assert (answer.status, answer.err) == (0, "")
+    told, space = json.loads(answer.out), MetricSpace.load(strict)
+    assert told["threshold"] == space.open_set.threshold
+    expected = identify(space, embed_files(space, files))
+    assert [(each["id"], each["class"]) for each in told["items"]] == [
+        (str(path), each.name) for path, each in zip(files, expected, strict=True)
+    ]
+    assert [each["probability"] for each in told["items"]] == pytest.approx(
+        [each.probability for each in expected], abs=1e-5
+    )
+    assert [each["class"] is None for each in told["items"]].count(True) == 2
+
+
+def test_the_table_says_none_of_these(samekind, strict, files):
+    answer = samekind("identify", *files, "--space", strict)
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.count(NONE) == 2
+
+
+def test_without_a_threshold_the_best_class_is_told_and_so_is_that(samekind, trained, files, tmp_path):
+    space = MetricSpace.load(trained / "space")
+    space.open_set = None
+    space.save(tmp_path / "space")
+    answer = samekind("identify", *files, "--space", tmp_path / "space")
+    assert (answer.status, answer.err) == (0, f"{UNDECIDED}\n")
+    assert NONE not in answer.out
+    told = json.loads(samekind("identify", *files, "--space", tmp_path / "space", "--json").out)
+    assert told["threshold"] is None
+    assert [each["class"] for each in told["items"]][:2] == ["0", "1"]
+
+
+def test_a_folder_and_an_enrolled_class(samekind, trained, folders, tmp_path):
+    """What was none of the known classes has a name once a few examples gave it one."""
+    sevens = sorted((folders / "7").iterdir())
+    samekind("enroll", "seven", *sevens[:6], "--space", trained, "--out", tmp_path / "new")
+    told = json.loads(samekind("identify", *sevens[6:], "--space", tmp_path / "new", "--json").out)
+    assert [each["class"] for each in told["items"]].count("seven") >= 4

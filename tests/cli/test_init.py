@@ -1,0 +1,92 @@
+"""samekind init: the file it writes is the run it speaks of."""
+
+import json
+import tomllib
+
+import pytest
+
+from samekind.cli.plans import read_plan
+
+TABLE = "petal,stem,kind\n" + "".join(f"{n % 5}.5,{n % 3},{'rose' if n % 2 else 'lily'}\n" for n in range(20))
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "data" / "flowers.csv"
+    path.parent.mkdir()
+    path.write_text(TABLE)
+    return path
+
+
+def test_the_file_is_a_plan_with_the_data_beside_it(samekind, table, tmp_path):
+    answer = samekind("init", table, "--label", "kind", "--out", tmp_path / "run.toml", "--want", "baseline")
+    assert (answer.status, answer.err) == (0, "")
+    plan = read_plan(str(tmp_path / "run.toml"))
+    assert (plan.recipe, plan.source, plan.data.label) == ("triplet", str(table), "kind")
+    assert tomllib.loads((tmp_path / "run.toml").read_text())["data"]["source"] == "data/flowers.csv"
+    assert plan.run((2,)) == read_plan("triplet").run((2,))
+    assert "next: samekind train" in answer.out
+
+
+def test_options_are_in_the_file(samekind, folders, tmp_path):
+    out = tmp_path / "run.toml"
+    options = ("--size", 12, "--unseen", "half", "--epochs", 4, "--want", "same-or-different")
+    told = json.loads(samekind("init", folders, "--out", out, *options, "--json").out)
+    assert told == {"run": str(out), "recipe": "verification", "items": 36, "classes": ["0", "1", "7"]}
+    plan = read_plan(str(out))
+    assert (plan.recipe, plan.data.size, plan.split["unseen"]) == ("verification", 12, "half")
+    assert plan.run((1, 12, 12)).epochs == 4
+
+
+def test_what_stands_in_comments_is_valid_too(samekind, folders, tmp_path):
+    """Uncommented, the file must still be one that training takes."""
+    out = tmp_path / "run.toml"
+    samekind("init", folders, "--out", out)
+    text = out.read_text().replace('# unseen = ["…", "…"]', '# unseen = ["0", "1"]')
+    _, _, body = text.partition("\nrecipe")
+    lines = [line[2:] if line.startswith("# ") else line for line in f"recipe{body}".splitlines()]
+    out.write_text("\n".join(lines))
+    plan = read_plan(str(out))
+    assert plan.data.skip_unreadable
+    assert plan.split["unseen"] == ["0", "1"]
+    assert [part.name for part in plan.run((1, 8, 8)).augment] == ["PadAndCrop"]
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--out", "run.txt"), "a run file ends in .toml; got run.txt"),
+        (("--label", "kind", "--want", "all"), 'there is no "all"'),
+        ((), 'has no column "label"; name the column of the class with --label: petal, stem, kind'),
+    ],
+)
+def test_mistakes(samekind, table, tmp_path, monkeypatch, more, says):
+    monkeypatch.chdir(tmp_path)
+    answer = samekind("init", table, *more)
+    assert answer.status == 2
+    assert says in answer.err
+    assert not (tmp_path / "run.toml").exists()
+
+
+def test_a_file_that_is_there_is_kept(samekind, table, tmp_path):
+    out = tmp_path / "run.toml"
+    out.write_text("mine")
+    command = ("init", table, "--label", "kind", "--out", out)
+    answer = samekind(*command)
+    assert answer.status == 2
+    assert "is there already" in answer.err
+    assert out.read_text() == "mine"
+    assert samekind(*command, "--force").status == 0
+
+
+def test_a_person_at_a_terminal_is_asked(samekind, table, tmp_path, monkeypatch):
+    import io
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal("kind\nbaseline\n"))
+    answer = samekind("init", table, "--out", tmp_path / "run.toml")
+    assert answer.status == 0
+    assert read_plan(str(tmp_path / "run.toml")).recipe == "triplet"

@@ -1,0 +1,57 @@
+"""samekind leave-one-out: each domain in turn, their mean and the worst."""
+
+import json
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="module")
+def two_rooms(tmp_path_factory):
+    """Vectors of three classes, seen in two rooms that shift them."""
+    random = np.random.default_rng(0)
+    labels, rooms = np.tile(np.arange(3), 24), np.repeat([0, 1], 36)
+    inputs = np.eye(3, 4)[labels] * 3 + random.normal(0, 0.5, (72, 4)) + rooms[:, None]
+    path = tmp_path_factory.mktemp("data") / "rooms.npz"
+    np.savez(path, inputs=inputs.astype("float32"), labels=labels, domains=rooms)
+    return path
+
+
+def command(samekind, data, folder, *more):
+    return samekind(
+        "leave-one-out",
+        "triplet",
+        "--data",
+        data,
+        "--out",
+        folder,
+        "--set",
+        "epochs=1",
+        "--tasks",
+        "3",
+        *more,
+    )
+
+
+def test_every_domain_their_mean_and_the_worst(samekind, two_rooms, tmp_path):
+    answer = command(samekind, two_rooms, tmp_path / "runs", "--json")
+    assert answer.status == 0, answer.err
+    rows = json.loads(answer.out)["systems"]["triplet"]
+    asked = {row["items"] for row in rows if row["measure"] == "EER"}
+    assert {"0", "1", "mean"} < asked
+    assert any(name.startswith("worst (") for name in asked)
+    assert {row["note"] for row in rows} == {""}
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["0", "1"]
+
+
+def test_choosing_on_the_domain_left_out_is_asked_for_by_name_and_said(samekind, two_rooms, tmp_path):
+    answer = command(samekind, two_rooms, tmp_path / "runs", "--select-on-test", "--json")
+    notes = {row["note"] for row in json.loads(answer.out)["systems"]["triplet"]}
+    assert notes == {"selected on test"}
+    assert "selected on test" in command(samekind, two_rooms, tmp_path / "runs", "--select-on-test").out
+
+
+def test_items_without_domains_are_refused(samekind, tmp_path):
+    answer = command(samekind, "digits", tmp_path / "runs")
+    assert answer.status == 2
+    assert "there must be items of two domains or more" in answer.err

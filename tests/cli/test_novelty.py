@@ -1,0 +1,176 @@
+"""samekind novelty: every item with its number, newest first, and how well labels are seen in it."""
+
+import csv
+import json
+
+import numpy
+import pytest
+import torch
+
+from samekind.data import VectorReader
+from samekind.encoders import MLP
+from samekind.inference import neighbour_novelty, one_class_novelty, prototype_novelty
+from samekind.measures import novelty_auroc
+from samekind.prototypes import SupportMeans
+from samekind.similarities import Cosine, Dot
+from samekind.space import Decision, MetricSpace
+
+CENTRES = {"x": (3.0, 0.0), "y": (0.0, 3.0), "strange": (-3.0, -1.0)}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """The plane as it is, two known classes, and folders of points of those and of a strange one."""
+    folder = tmp_path_factory.mktemp("novelty")
+    encoder = MLP(inputs=2, dimension=2, hidden=[])
+    torch.nn.init.eye_(encoder.embedding.weight)
+    torch.nn.init.zeros_(encoder.embedding.bias)
+    space = MetricSpace(encoder, Dot(), SupportMeans(dimension=2), reader=VectorReader(dimension=2))
+    for name in ("x", "y"):
+        space.enroll(name, torch.tensor([CENTRES[name]]))
+    space.save(folder / "space")
+    generator = numpy.random.default_rng(0)
+    for part, names, count in (("asked", CENTRES, 4), ("known", ("x", "y"), 10), ("only x", ("x",), 10)):
+        for name in names:
+            (folder / part / name).mkdir(parents=True)
+            for index in range(count):
+                point = generator.normal(CENTRES[name], 0.5).astype(numpy.float32)
+                numpy.save(folder / part / name / f"{index:02}.npy", point)
+    return folder
+
+
+@pytest.fixture
+def ask(samekind, place, monkeypatch):
+    monkeypatch.chdir(place)
+    return lambda *more: samekind("novelty", *more, "--space", "space")
+
+
+def points(place, part):
+    paths = sorted((place / part).rglob("*.npy"))
+    return [str(path.relative_to(place)) for path in paths], torch.tensor(
+        numpy.array([numpy.load(path) for path in paths])
+    )
+
+
+@pytest.mark.parametrize("method", [None, "prototypes", "neighbours", "svm"])
+@pytest.mark.parametrize("kind", ["similarity", "cosine"])
+def test_json_is_what_the_library_says_newest_first(ask, place, method, kind):
+    options = [] if method in (None, "prototypes") else ["--known", "known", "--method", method]
+    answer = ask("asked", *options, "--kind", kind, "--json")
+    assert (answer.status, answer.err) == (0, "")
+    told, space = json.loads(answer.out), MetricSpace.load(place / "space")
+    paths, asked = points(place, "asked")
+    known = points(place, "known")[1]
+    if method == "svm":
+        newness = one_class_novelty(space, asked, known, kind=kind)
+    elif method == "neighbours":
+        newness = neighbour_novelty(space, asked, known, kind=kind)
+    else:
+        newness = prototype_novelty(space, asked, kind=kind)
+    expected = dict(zip(paths, newness.tolist(), strict=True))
+    assert {row["id"]: row["novelty"] for row in told["items"]} == pytest.approx(expected, abs=1e-5)
+    values = [row["novelty"] for row in told["items"]]
+    assert values == sorted(values, reverse=True)
+    assert (told["method"], told["kind"]) == (method or "prototypes", kind)
+    assert told["known"] == (20 if options else None)
+    for row in told["items"]:
+        assert row["id"].split("/")[1] == row["label"]
+        assert row["class"] in ("x", "y")
+        assert ("new" in row) == (method == "svm")
+    found = novelty_auroc(newness, torch.tensor(["strange" in path for path in paths]))
+    assert told["auroc"] == pytest.approx(
+        {"value": found.mean, "low": found.low, "high": found.high, "new": 4, "known": 8}
+    )
+
+
+def test_the_threshold_for_none_of_these_says_which_are_new(samekind, place, tmp_path):
+    space = MetricSpace.load(place / "space")
+    space.open_set = Decision("similarity", 1.0, "far=0.01", "a few", 0.0, 0.0)
+    space.save(tmp_path / "space")
+    ask = ("novelty", place / "asked", "--space", tmp_path / "space", "--json")
+    rows = json.loads(samekind(*ask).out)["items"]
+    assert {row["new"] for row in rows} == {True, False}
+    for row in rows:
+        assert row["new"] == (row["novelty"] > -1.0)
+    # It is a threshold of one score, and says nothing of another.
+    assert "new" not in json.loads(samekind(*ask, "--kind", "cosine").out)["items"][0]
+
+
+def test_with_known_items_the_region_is_asked(ask):
+    told = json.loads(ask("asked", "--known", "known/x", "--known", "known/y", "--json").out)
+    assert (told["method"], told["known"]) == ("svm", 20)
+    for row in told["items"]:
+        assert row["new"] == (row["novelty"] > 0)
+
+
+def test_the_known_items_say_which_classes_are_not_new(ask):
+    """y is a class of the space, but where only x is known it is new."""
+    told = json.loads(ask("asked", "--known", "only x", "--json").out)
+    assert (told["auroc"]["new"], told["auroc"]["known"]) == (8, 4)
+    # A folder without folders in it names no class, and then those of the space are known.
+    told = json.loads(ask("asked", "--known", "only x/x", "--json").out)
+    assert (told["auroc"]["new"], told["auroc"]["known"]) == (4, 8)
+
+
+def test_in_words(ask):
+    page = ask("asked", "--known", "known", "--show", "2").out
+    lines = page.strip().splitlines()
+    assert lines[0].rstrip() == "The newest of 12 items (svm, similarity)"
+    assert lines[1].split() == ["id", "label", "most", "like", "novelty", "new"]
+    assert len([line for line in lines if line.startswith("asked/")]) == 2
+    assert " of 12 items are called new." in page
+    assert "4 items of classes that are not known against 8 of known ones." in page
+    assert "AUROC " in page
+    assert "asked/" not in ask("asked", "--show", "0").out
+
+
+def test_a_table_of_all(ask, tmp_path):
+    out = tmp_path / "new.csv"
+    page = ask("asked", "--csv", out, "--show", "1").out
+    assert f"All 12 items are in {out}" in page
+    with out.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    told = json.loads(ask("asked", "--json").out)["items"]
+    assert [row["id"] for row in rows] == [row["id"] for row in told]
+    assert [float(row["novelty"]) for row in rows] == pytest.approx([row["novelty"] for row in told])
+
+
+def test_without_labels_or_with_known_ones_alone_there_is_nothing_to_judge_by(ask):
+    told = json.loads(ask("asked/x/00.npy", "asked/strange/00.npy", "--json").out)
+    assert "label" not in told["items"][0]
+    assert told["auroc"] is None
+    assert json.loads(ask("known", "--json").out)["auroc"] is None
+    assert "AUROC" not in ask("known").out
+
+
+def test_a_space_that_knows_no_class_can_still_look_at_known_items(samekind, place, tmp_path):
+    space = MetricSpace.load(place / "space")
+    bare = MetricSpace(space.encoder, Cosine(), SupportMeans(dimension=2), reader=space.reader)
+    bare.save(tmp_path / "bare")
+    told = json.loads(
+        samekind(
+            "novelty", place / "asked", "--known", place / "known", "--space", tmp_path / "bare", "--json"
+        ).out
+    )
+    assert "class" not in told["items"][0]
+    refused = samekind("novelty", place / "asked", "--space", tmp_path / "bare")
+    assert refused.err.startswith("samekind: this space knows no class yet; ")
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--method", "svn"], 'there is no method "svn"; did you mean "svm"?'),
+        (["--method", "svm"], "the method svm needs items that are known; name them with --known"),
+        (["--method", "prototypes", "--known", "known"], "the method prototypes looks at classes alone; "),
+        (["--known", "known", "--outliers", "0"], "the share of outliers is above 0 and at most 1; got 0.0"),
+        (["--kind", "fused"], 'this space has no score "fused"; '),
+        (["--csv", "new.txt"], "expected a file ending in .csv, .parquet; got new.txt"),
+    ],
+)
+def test_a_mistake_gets_one_line(ask, place, more, says):
+    answer = ask("asked", *more)
+    [line] = answer.err.splitlines()
+    assert line.startswith(f"samekind: {says}")
+    assert (answer.status, answer.out) == (2, "")
+    assert not (place / "new.txt").exists()

@@ -1,0 +1,126 @@
+"""Plans: what a recipe, a run file, the options and --set say together."""
+
+import pytest
+
+from samekind import recipes
+from samekind.cli.plans import read_plan
+from samekind.data import DataSettings, SplitSettings, digits
+from samekind.errors import SettingError
+
+SHAPE = (1, 8, 8)
+
+
+@pytest.fixture
+def run_file(tmp_path):
+    def write(text):
+        path = tmp_path / "run.toml"
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+@pytest.mark.parametrize("name", recipes.RECIPES)
+def test_a_recipe_by_its_name_is_the_recipe_on_the_digits(name):
+    plan = read_plan(name)
+    assert plan.run(SHAPE) == getattr(recipes, name)(SHAPE)
+    assert (plan.source, plan.data) == ("digits", DataSettings())
+
+
+def test_changes_go_before_the_file_and_the_file_before_the_recipe(run_file):
+    path = run_file('recipe = "triplet"\nepochs = 5\nclip = 1.0\n[terms.triplet]\nmargin = 0.5\n')
+    run = read_plan(path, ["epochs=6"]).run(SHAPE)
+    assert (run.recipe, run.epochs, run.clip) == ("triplet", 6, 1.0)
+    assert run.terms["triplet"].arguments["margin"] == 0.5
+    assert run.terms["auxiliary"] == recipes.triplet(SHAPE).terms["auxiliary"]
+
+
+def test_the_table_training_is_the_run_and_so_is_its_prefix(run_file):
+    top = run_file('recipe = "triplet"\nepochs = 5\n[optimiser]\nrate = 0.5\n')
+    first = read_plan(top, ["clip=2.0"]).run(SHAPE)
+    inside = run_file('recipe = "triplet"\n[training]\nepochs = 5\n[training.optimiser]\nrate = 0.5\n')
+    assert read_plan(inside, ["training.clip=2.0"]).run(SHAPE) == first
+
+
+def test_the_tables_data_and_split_under_options_under_changes(run_file, tmp_path):
+    (tmp_path / "birds").mkdir()
+    path = run_file(
+        'recipe = "triplet"\n[data]\nsource = "birds"\nsize = 32\nlabel = "a"\n'
+        '[split]\nunseen = "half"\nseed = 4\n'
+    )
+    plan = read_plan(path, ["data.size=16", "split.seed=5"], data={"size": 24, "label": "b"})
+    assert plan.source == str(tmp_path / "birds")  # as seen from the file
+    assert plan.data == DataSettings(size=16, label="b")
+    assert plan.splitting(digits(), seed=9) == SplitSettings(unseen="half", seed=5)
+    assert read_plan(path, source="digits").source == "digits"
+
+
+def test_without_a_word_the_items_parts_are_the_split_and_the_seed_is_the_runs():
+    from dataclasses import replace
+
+    given = replace(digits(), parts=("train",) * len(digits()))
+    plan = read_plan("triplet")
+    assert plan.splitting(given, seed=3) == SplitSettings(by="part", seed=3)
+    assert plan.splitting(digits(), seed=3) == SplitSettings(by="random", seed=3)
+    assert read_plan("triplet", split={"by": "random"}).splitting(given, seed=3).by == "random"
+
+
+@pytest.mark.parametrize(
+    ("in_file", "option", "change", "seed"),
+    [
+        ("", None, [], 0),
+        ("seed = 1", None, [], 1),
+        ("seed = 1", 2, [], 2),
+        ("seed = 1", 0, [], 0),
+        ("seed = 1", 2, ["seed=3"], 3),
+    ],
+)
+def test_where_the_seed_comes_from(run_file, in_file, option, change, seed):
+    chosen = {} if option is None else {"seed": option}
+    plan = read_plan(run_file(f'recipe = "triplet"\n{in_file}\n'), change, training=chosen)
+    assert plan.run(SHAPE).seed == seed
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_a_seed_that_not_everything_takes_is_refused(run_file, seed):
+    with pytest.raises(SettingError, match=f"run.seed: .* from 0 to 4294967295, got {seed}"):
+        read_plan(run_file(f'recipe = "triplet"\nseed = {seed}')).run(SHAPE)
+
+
+@pytest.mark.parametrize(
+    ("text", "changes", "says"),
+    [
+        ("epochs = 3", [], 'names no recipe; add a line such as recipe = "triplet"'),
+        ('recipe = "triplets"', [], 'no recipe "triplets"; did you mean "triplet"'),
+        ('recipe = "triplet"\nepoch = 3', [], 'no setting or table "epoch"; did you mean "epochs"'),
+        ('recipe = "triplet"\n[dat]\nsize = 3', [], 'no setting or table "dat"; did you mean "data"'),
+        ('recipe = "triplet"\n[data]\nsizes = 3', [], 'no setting "data.sizes"; did you mean "size"'),
+        ('recipe = "triplet"\n[data]\nsize = "big"', [], "data.size: expected a number of pixels"),
+        ('recipe = "triplet"\n[split]\nby = "lot"', [], "split.by: expected"),
+        ('recipe = "triplet"\ndata = "birds"', [], r"expected a table \[data\], got data = 'birds'"),
+        ('recipe = "triplet"\n[data]\nsource = 3', [], "expected a text for data.source, got 3"),
+        ('recipe = "triplet"\nepochs = 3\n[training]\nepochs = 4', [], r"epochs stands at the top and in"),
+        ('recipe = "triplet"', ["data=birds"], r'expected data.name=value, got "data=birds"'),
+        ('recipe = "triplet"', ["split.by"], r'expected split.name=value, got "split.by"'),
+        ('recipe = "triplet', [], "is not valid TOML"),
+    ],
+)
+def test_a_mistake_is_told_before_any_data_is_opened(run_file, text, changes, says):
+    with pytest.raises(SettingError, match=says):
+        read_plan(run_file(text), changes)
+
+
+@pytest.mark.parametrize("change", ["training.epoch=3", "epoch=3"])
+def test_a_misspelt_change_is_answered_with_the_nearest(change):
+    with pytest.raises(SettingError, match='no setting "epoch"; did you mean "epochs"'):
+        read_plan("triplet", [change]).run(SHAPE)
+
+
+def test_a_recipe_cannot_be_renamed():
+    with pytest.raises(SettingError, match='would only rename the run; say "verification" instead'):
+        read_plan("triplet", ["recipe=verification"]).run(SHAPE)
+
+
+def test_a_run_file_that_is_not_there(tmp_path):
+    with pytest.raises(SettingError, match=r"cannot read the run file .*none\.toml: No such file"):
+        read_plan(str(tmp_path / "none.toml"))

@@ -1,0 +1,44 @@
+"""samekind report: the page of a run, again and the same."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def written(samekind, trained, tmp_path_factory):
+    out = tmp_path_factory.mktemp("report") / "new" / "page.html"
+    answer = samekind("report", trained, "--out", out, "--tasks", "2", "--json")
+    assert (answer.status, answer.err) == (0, "")
+    assert json.loads(answer.out) == {"folder": str(trained), "report": str(out)}
+    return out
+
+
+def test_it_is_a_page_about_the_run(written, trained):
+    page = written.read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert f"samekind: {trained.name}" in page
+    assert "Which class is it?" in page
+
+
+@pytest.mark.slow
+def test_it_is_the_page_evaluate_writes(written, samekind, trained, tmp_path):
+    assert samekind("evaluate", trained, "--tasks", "2", "--report", tmp_path / "page.html").status == 0
+    assert (tmp_path / "page.html").read_bytes() == written.read_bytes()
+
+
+def test_its_place_is_in_the_run_unless_told_otherwise(samekind, trained, monkeypatch):
+    places = []
+    monkeypatch.setattr("samekind.evaluation.evaluate", lambda *_, **__: [])
+    monkeypatch.setattr("samekind.reports.write_report", lambda path, **_: places.append(path))
+    answer = samekind("report", trained, "--tasks", "2")
+    assert (answer.out, places) == (
+        f"The report is in {trained / 'report.html'}\n",
+        [trained / "report.html"],
+    )
+
+
+def test_a_folder_without_a_run_is_told(samekind, tmp_path):
+    answer = samekind("report", tmp_path)
+    assert (answer.status, answer.out) == (2, "")
+    assert "is not the folder of a finished run" in answer.err

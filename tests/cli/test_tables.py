@@ -1,0 +1,49 @@
+"""Tables come back as they were written, and only whole."""
+
+import csv
+import sys
+
+import pyarrow.parquet
+import pytest
+
+from samekind.cli.tables import as_csv, check_ending, write_table
+from samekind.errors import SettingError
+
+COLUMNS = {"id": ['a,"b"', "c\nd", "é"], "label": [None, "x", ""], "value": [0.1, 1e-30, -2.0]}
+
+
+def test_csv_comes_back(tmp_path):
+    write_table(tmp_path / "new" / "table.CSV", COLUMNS)
+    with (tmp_path / "new" / "table.CSV").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["id"] for row in rows] == COLUMNS["id"]
+    assert [row["label"] for row in rows] == ["", "x", ""]
+    assert [float(row["value"]) for row in rows] == COLUMNS["value"]
+
+
+def test_parquet_comes_back(tmp_path):
+    write_table(tmp_path / "table.parquet", COLUMNS)
+    assert pyarrow.parquet.read_table(tmp_path / "table.parquet").to_pydict() == COLUMNS
+
+
+def test_no_rows_are_a_header():
+    assert as_csv({"id": [], "label": []}) == "id,label\n"
+
+
+def test_columns_of_different_lengths_are_a_bug():
+    with pytest.raises(ValueError, match="shorter"):
+        as_csv({"a": [1, 2], "b": [1]})
+
+
+@pytest.mark.parametrize("name", ["table", "table.txt", "csv", "table.csv.gz"])
+def test_an_ending_that_says_nothing_is_refused(tmp_path, name):
+    with pytest.raises(SettingError, match=r"expected a file ending in \.csv, \.parquet; got "):
+        check_ending(tmp_path / name)
+
+
+def test_without_pyarrow_a_sentence_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(SettingError, match=r"install samekind\[tables\], or write a \.csv"):
+        write_table(tmp_path / "table.parquet", COLUMNS)
+    assert list(tmp_path.iterdir()) == []
+    write_table(tmp_path / "table.csv", COLUMNS)

@@ -1,0 +1,98 @@
+"""An examination says everything at once, and keeps nothing in memory."""
+
+import dataclasses
+
+import pytest
+import torch
+from PIL import Image
+
+from samekind.data import DataSettings, Split, clusters, digits, examine
+
+
+def test_data_that_is_fine_is_only_described():
+    found = examine("digits")
+    assert found.problems == ()
+    assert (found.name, found.items) == ("digits", 1797)
+    assert sum(found.classes.values()) == 1797
+    assert found.memory == digits().inputs.nbytes
+    assert (found.domains, found.parts, found.groups) == ({}, {}, 0)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_everything_wrong_with_a_folder_is_said_at_once(make_folder, make_picture, zipped, packed):
+    root = make_folder({"cat": 4, "dog": 3, "emu": 0, "Dog": 1})
+    (root / "cat" / "1.png").write_bytes(b"broken")
+    make_picture(root / "cat" / "2.png", seed=7, height=90, width=90)
+    cut = root / "cat" / "2.png"
+    cut.write_bytes(cut.read_bytes()[:5000])
+    (root / "dog" / "0.png").write_bytes((root / "cat" / "0.png").read_bytes())
+    (root / "README").write_text("about", encoding="utf-8")
+    found = examine(zipped(root) if packed else root, settings=DataSettings(size=(6, 8)))
+    assert sum("cat/1.png" in name or "cat/2.png" in name for name, _ in found.unreadable) == 2
+    assert any("2 of 8 files cannot be read" in each for each in found.errors)
+    said = "\n".join(found.warnings)
+    for part in (
+        "1 class folders are empty: emu",
+        "1 files are neither pictures nor arrays and are left out: README",
+        '"Dog" and "dog" differ only by case',
+        "1 classes have a single item",
+        "1 contents have more than one label",
+    ):
+        assert part in said
+    assert found.sizes == {(6, 8): 6, (90, 90): 1}
+    assert found.duplicates == (("cat/0.png", "dog/0.png"),)
+
+
+def test_what_cannot_be_opened_is_still_described(make_folder, make_picture):
+    root = make_folder({"cat": 2, "dog": 2})
+    make_picture(root / "dog" / "9.png", height=4, width=4)
+    found = examine(root)
+    assert found.classes == {"cat": 2, "dog": 3}
+    assert found.sizes == {(6, 8): 4, (4, 4): 1}
+    assert "2 different sizes" in found.errors[0]
+
+
+def test_skipping_makes_unreadable_files_a_warning(make_folder):
+    root = make_folder({"cat": 3, "dog": 3})
+    (root / "cat" / "1.png").write_bytes(b"broken")
+    assert examine(root).errors
+    assert examine(root, settings=DataSettings(skip_unreadable=True)).errors == ()
+
+
+@pytest.mark.parametrize("source", ["digit", "none.csv"])
+def test_what_is_not_there_is_an_error_in_the_report(source):
+    found = examine(source)
+    assert found.items == 0
+    assert found.errors[0].startswith("there is no")
+
+
+def test_items_know_their_domains_groups_and_parts():
+    items = dataclasses.replace(
+        clusters(classes=2, items=4, dimension=3),
+        domains=torch.tensor([0, 1] * 4),
+        domain_names=("photo", "sketch"),
+        groups=torch.arange(8) // 2,
+        parts=("train", "test") * 4,
+    )
+    found = examine(items)
+    assert (found.domains, found.groups, found.parts) == (
+        {"photo": 4, "sketch": 4},
+        4,
+        {"train": 4, "test": 4},
+    )
+
+
+def test_a_split_is_looked_at_too():
+    items = clusters(classes=2, items=4, dimension=3)
+    items = dataclasses.replace(items, inputs=items.inputs.index_fill(0, torch.tensor([0, 1]), 1.0))
+    split = Split(
+        parts={"train": torch.tensor([0]), "test": torch.tensor([1])}, fingerprint=items.fingerprint()
+    )
+    assert not any("more than one part" in each for each in examine(items).warnings)
+    assert any("more than one part" in each for each in examine(items, split=split).warnings)
+
+
+def test_a_blank_picture_is_found_among_stored_ones(make_folder):
+    root = make_folder({"cat": 3, "dog": 3})
+    Image.new("RGB", (8, 6), "red").save(root / "cat" / "1.png")
+    assert any("1 pictures are blank" in each and "cat/1.png" in each for each in examine(root).warnings)

@@ -1,0 +1,118 @@
+"""Collections: every kind of file read the space's way, in order, with its name and, if it has one, class."""
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+import torch
+
+from samekind.data import DataSettings, ImageReader, Stored, TableReader, VectorReader, collect, scaled
+from samekind.errors import DataError
+
+PICTURES = ImageReader(height=6, width=8, channels=3)
+ROWS = TableReader(columns=["a", "b"])
+VECTORS = VectorReader(dimension=2)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_files_and_folders_and_archives_of_pictures(make_folder, make_picture, zipped, tmp_path, wrapped):
+    root = make_folder({"cat": 1, "birds/owl": 2})
+    alone = make_picture(tmp_path / "alone.jpg.png", seed=9)
+    found = collect([tmp_path / "alone.jpg.png", root, zipped(root, wrapped=wrapped)], PICTURES)
+    assert found.inputs.dtype == torch.uint8
+    assert len(found.inputs) == len(found.ids) == 7
+    assert found.ids[0] == str(tmp_path / "alone.jpg.png")
+    assert found.ids[1] == str(root / "birds/owl/0.png")
+    assert found.labels == (None, "birds/owl", "birds/owl", "cat", "birds/owl", "birds/owl", "cat")
+    assert torch.equal(found.inputs[0], torch.tensor(alone.transpose(2, 0, 1).copy()))
+    assert torch.equal(found.inputs[1:4], found.inputs[4:])
+    assert found.skipped == ()
+
+
+def test_pictures_in_the_root_have_no_class(make_folder, make_picture):
+    root = make_folder({"cat": 1})
+    make_picture(root / "loose.png")
+    assert sorted(map(str, collect([root], PICTURES).labels)) == ["None", "cat"]
+
+
+def test_many_pictures_stay_on_the_disk(make_folder):
+    found = collect([make_folder({"cat": 3})], PICTURES, settings=DataSettings(memory="never"))
+    assert isinstance(found.inputs, Stored)
+    assert len(found.inputs[:]) == 3
+
+
+def test_unreadable_files_are_named_or_skipped_with_their_reason(make_folder, tmp_path):
+    root = make_folder({"cat": 2})
+    (root / "cat" / "0.png").write_bytes(b"broken")
+    sources = [root, tmp_path / "none.png"]
+    with pytest.raises(DataError, match=r"(?s)2 of 3 files cannot be read.*0\.png.*none\.png"):
+        collect(sources, PICTURES)
+    found = collect(sources, PICTURES, skip_unreadable=True)
+    assert found.ids == (str(root / "cat" / "1.png"),)
+    assert [name for name, _ in found.skipped] == [str(root / "cat" / "0.png"), str(tmp_path / "none.png")]
+    with pytest.raises(DataError, match="1 of 1 files cannot be read"):
+        collect([tmp_path / "none.png"], PICTURES, skip_unreadable=True)
+
+
+def test_a_manifest_of_pictures(make_folder, tmp_path):
+    root = make_folder({"cat": 2})
+    (tmp_path / "list.csv").write_text(
+        "path,label\nanimals/cat/1.png,x\nanimals/cat/0.png,y\n", encoding="utf-8"
+    )
+    found = collect([tmp_path / "list.csv"], PICTURES)
+    assert found.labels == ("x", "y")
+    assert found.ids[0] == str(root / "cat" / "1.png")
+    (tmp_path / "table.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r'table\.csv is a table, but this space reads pictures; .*"path"'):
+        collect([tmp_path / "table.csv"], PICTURES)
+
+
+def test_tables_by_the_names_of_their_columns(tmp_path):
+    (tmp_path / "t.csv").write_text("b,extra,a,label\n1,x,2,p\n3,y,4,q\n", encoding="utf-8")
+    pyarrow.parquet.write_table(pyarrow.table({"a": [5.0], "b": [6.0]}), tmp_path / "u.parquet")
+    np.save(tmp_path / "v.npy", np.array([7.0, 8.0]))
+    found = collect([tmp_path / "t.csv", tmp_path / "u.parquet", tmp_path / "v.npy"], ROWS)
+    assert found.inputs.tolist() == [[2, 1], [4, 3], [5, 6], [7, 8]]
+    assert found.labels == ("p", "q", None, None)
+    assert found.ids[1] == f"{tmp_path / 't.csv'}, row 2"
+    assert len(collect([tmp_path], ROWS).ids) == 4
+
+
+def test_vectors_from_arrays_and_tables_of_their_width(tmp_path):
+    np.save(tmp_path / "one.npy", np.array([1.0, 2.0]))
+    np.save(tmp_path / "many.npy", np.array([[3.0, 4.0], [5.0, 6.0]]))
+    np.savez(tmp_path / "set.npz", x=np.array([[7.0, 8.0]]), y=np.array(["p"]))
+    (tmp_path / "t.csv").write_text("u,v\n9,10\n", encoding="utf-8")
+    names = ["one.npy", "many.npy", "set.npz", "t.csv"]
+    found = collect([tmp_path / name for name in names], VECTORS)
+    assert found.inputs.flatten().tolist() == list(range(1, 11))
+    assert found.labels == (None, None, None, "p", None)
+    assert found.ids[2] == f"{tmp_path / 'many.npy'}, item 1"
+    with pytest.raises(DataError, match=r"t\.csv has 2 columns of features, but this space reads 3: u, v"):
+        collect([tmp_path / "t.csv"], VectorReader(dimension=3))
+    with pytest.raises(DataError, match=r"many\.npy holds items of shape \(2,\); expected \(3,\)"):
+        collect([tmp_path / "many.npy"], VectorReader(dimension=3))
+
+
+def test_pictures_among_arrays_are_scaled_like_them(make_picture, tmp_path):
+    image = make_picture(tmp_path / "a.png")
+    floats = np.random.default_rng(0).random((3, 6, 8)).astype(np.float32)
+    np.save(tmp_path / "b.npy", floats)
+    found = collect([tmp_path / "a.png", tmp_path / "b.npy"], PICTURES)
+    assert found.inputs.dtype == torch.float32
+    torch.testing.assert_close(found.inputs[0], scaled(torch.tensor(image.transpose(2, 0, 1).copy())))
+    torch.testing.assert_close(found.inputs[1], torch.tensor(floats))
+
+
+def test_pictures_in_arrays_are_brought_to_the_shape_of_the_space(tmp_path):
+    np.savez(tmp_path / "set.npz", images=np.zeros((2, 9, 9), dtype=np.uint8))
+    assert collect([tmp_path / "set.npz"], PICTURES).inputs.shape == (2, 3, 6, 8)
+
+
+@pytest.mark.parametrize("sources", [[], ["empty"]])
+def test_nothing_to_read_is_said(tmp_path, sources):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(
+        DataError, match=r"there is nothing to read in .*; expected items of shape \(3, 6, 8\)"
+    ):
+        collect([tmp_path / each for each in sources], PICTURES)

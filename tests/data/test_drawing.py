@@ -1,0 +1,54 @@
+"""Fewer items: as many as asked for, of every class its due, the same by the same seed."""
+
+import pytest
+import torch
+
+from samekind.data import Items, digits, draw
+from samekind.errors import SettingError
+
+
+def made(sizes):
+    labels = torch.cat([torch.full((size,), label) for label, size in enumerate(sizes)])
+    names = tuple(str(label) for label in range(len(sizes)))
+    return Items(torch.arange(len(labels), dtype=torch.float32)[:, None], labels, names, "made")
+
+
+def counts(items):
+    return torch.bincount(items.labels, minlength=len(items.classes)).tolist()
+
+
+def test_few_classes_share_the_places_equally():
+    assert counts(draw(made([50, 80, 500]), most=60)) == [20, 20, 20]
+
+
+def test_the_places_a_small_class_leaves_are_filled():
+    drawn = counts(draw(made([5, 80, 500]), most=60))
+    assert drawn[0] == 5
+    assert min(drawn[1:]) >= 20
+    assert sum(drawn) == 60
+
+
+def test_of_many_classes_some_are_kept_whole():
+    drawn = counts(draw(made([5] * 400), most=100))
+    assert sum(drawn) == 100
+    assert set(drawn) == {0, 5}
+
+
+def test_the_seed_decides_and_the_order_stays():
+    items = digits()
+    one, again, other = (draw(items, most=200, seed=seed) for seed in (1, 1, 2))
+    assert torch.equal(one.inputs, again.inputs)
+    assert not torch.equal(one.inputs, other.inputs)
+    places = draw(made([50, 80]), most=30).inputs.flatten()
+    assert torch.equal(places, places.sort().values)
+    assert len(places.unique()) == 30
+
+
+def test_fewer_than_that_are_all_there_are():
+    items = made([3, 3])
+    assert draw(items, most=6) is items
+
+
+def test_there_must_be_a_pair():
+    with pytest.raises(SettingError, match="at least 2 items, to have a pair; got 1"):
+        draw(made([3, 3]), most=1)

@@ -1,0 +1,52 @@
+"""The same content twice: found in memory and in files, across labels and across parts."""
+
+import torch
+
+from samekind.data import DataSettings, Items, Split, open_data
+from samekind.data.duplicates import duplicate_problems, duplicates
+
+LABELS = torch.tensor([0, 1, 0, 1, 0])
+INPUTS = torch.tensor([[1.0, 2], [3, 4], [1, 2], [1, 2], [5, 6]])
+ITEMS = Items(INPUTS, LABELS, ("a", "b"), "five")
+
+
+def sentences(items, split=None):
+    return [each.sentence for each in duplicate_problems(items, duplicates(items), split)]
+
+
+def test_agrees_with_comparing_every_pair():
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.randint(0, 2, (40, 4), generator=generator).float()
+    items = Items(inputs, torch.zeros(40, dtype=torch.int64), ("a",), "x")
+    together = {frozenset((i, j)) for group in duplicates(items) for i in group for j in group if i < j}
+    by_hand = {
+        frozenset((i, j)) for i in range(40) for j in range(i + 1, 40) if torch.equal(inputs[i], inputs[j])
+    }
+    assert together == by_hand
+
+
+def test_says_how_many_and_what_they_contradict():
+    assert duplicates(ITEMS) == [[0, 2, 3]]
+    assert sentences(ITEMS) == [
+        "2 items repeat the content of another (item 0 = item 2)",
+        '1 contents have more than one label: item 0 ("a") = item 3 ("b")',
+    ]
+    assert sentences(ITEMS.take(torch.tensor([0, 1, 4]))) == []
+
+
+def test_says_when_a_test_was_trained_on():
+    published = Items(INPUTS, LABELS, ("a", "b"), "five", parts=("train", "train", "test", "train", "test"))
+    assert "1 contents are in more than one part: item 0 (train) = item 2 (test)" in sentences(published)
+    parts = {"train": torch.tensor([0, 1]), "test": torch.tensor([3, 4])}
+    split = Split(parts=parts, fingerprint="")
+    assert sentences(ITEMS, split)[-1].startswith("1 contents are in more than one part")
+    apart = Split(parts={"train": torch.tensor([0, 2, 3]), "test": torch.tensor([1, 4])}, fingerprint="")
+    assert len(sentences(ITEMS, apart)) == 2
+
+
+def test_stored_pictures_are_compared_by_their_files(make_folder):
+    root = make_folder({"cat": 2, "dog": 2})
+    (root / "dog" / "1.png").write_bytes((root / "cat" / "0.png").read_bytes())
+    for memory in ("always", "never"):
+        items = open_data(root, settings=DataSettings(memory=memory))
+        assert duplicates(items) == [[0, 3]]

@@ -1,0 +1,78 @@
+"""Files on the disk and in archives: the same bytes, from any thread, and a sentence when there are none."""
+
+import hashlib
+import pickle
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from samekind.data import files
+from samekind.data.files import Archive, Member, digest, is_hidden, opened
+from samekind.errors import DataError
+
+
+@pytest.fixture
+def archive(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as made:
+        made.mkdir("empty")
+        for number in range(50):
+            made.writestr(f"in/{number}.txt", f"{number}," * 1000)
+    return Archive(tmp_path / "a.zip")
+
+
+def test_an_archive_names_its_files_and_folders(archive):
+    assert archive.members() == [f"in/{number}.txt" for number in range(50)]
+    assert archive.folders() == ["empty"]
+
+
+def test_many_threads_read_what_one_would(archive):
+    names = archive.members() * 4
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(archive.read, names))
+    assert found == [f"{number},".encode() * 1000 for number in range(50)] * 4
+
+
+def test_an_archive_can_be_sent_to_another_process(archive):
+    again = pickle.loads(pickle.dumps(Member(archive, "in/7.txt")))
+    with opened(again) as stream:
+        assert stream.read() == b"7," * 1000
+
+
+def test_a_digest_is_that_of_the_bytes_wherever_they_are(archive, tmp_path):
+    content = b"3," * 1000
+    (tmp_path / "plain").write_bytes(content)
+    assert (
+        digest(tmp_path / "plain") == digest(Member(archive, "in/3.txt")) == hashlib.sha256(content).digest()
+    )
+
+
+def test_what_cannot_be_had_is_named(archive, tmp_path, monkeypatch):
+    with pytest.raises(DataError, match=r"no file in/none\.txt in .*a\.zip"):
+        archive.read("in/none.txt")
+    with pytest.raises(DataError, match=r"no file .*none\.zip"):
+        Archive(tmp_path / "none.zip")
+    (tmp_path / "text.zip").write_text("no archive", encoding="utf-8")
+    with pytest.raises(DataError, match=r"cannot read .*text\.zip as a \.zip archive"):
+        Archive(tmp_path / "text.zip")
+    with pytest.raises(DataError, match=r"cannot read .*none"):
+        digest(tmp_path / "none")
+    monkeypatch.setattr(files, "MOST_UNPACKED", 10)
+    with pytest.raises(DataError, match=r"in/1\.txt in .* unpacks to more than 10 bytes"):
+        archive.read("in/1.txt")
+
+
+def test_a_damaged_member_is_named(archive):
+    content = bytearray(archive.path.read_bytes())
+    info = archive._zip.getinfo("in/0.txt")
+    start = info.header_offset + 30 + len("in/0.txt")
+    content[start : start + 8] = b"\xff" * 8
+    archive.path.write_bytes(bytes(content))
+    with pytest.raises(DataError, match=r"cannot unpack in/0\.txt from"):
+        Archive(archive.path).read("in/0.txt")
+
+
+@pytest.mark.parametrize("name", [".DS_Store", "a/.hidden/b.png", "__MACOSX/a/b.png", "a/Thumbs.db"])
+def test_what_systems_leave_behind_is_hidden(name):
+    assert is_hidden(name)
+    assert not is_hidden(name.replace(".", "x").replace("__", "y").replace("Thumbs", "z"))

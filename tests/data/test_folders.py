@@ -1,0 +1,75 @@
+"""Folders and archives of class folders: one class for each path, and nothing hidden among them."""
+
+import pytest
+
+from samekind.data.folders import class_of, list_archive, list_folder
+from samekind.errors import DataError
+
+
+def named(listing):
+    return sorted(zip(listing.ids, listing.labels, strict=True))
+
+
+def test_the_class_is_the_path_of_the_folder(make_folder):
+    root = make_folder({"cat": 2, "birds/owl": 1, "birds/crow": 2})
+    listing = list_folder(root)
+    assert named(listing) == [
+        ("birds/crow/0.png", "birds/crow"),
+        ("birds/crow/1.png", "birds/crow"),
+        ("birds/owl/0.png", "birds/owl"),
+        ("cat/0.png", "cat"),
+        ("cat/1.png", "cat"),
+    ]
+    assert listing.files == [root / each for each in listing.ids]
+    assert (listing.name, listing.empty, listing.foreign) == ("animals", [], [])
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_an_archive_lists_what_its_folder_does(make_folder, zipped, wrapped):
+    root = make_folder({"cat": 2, "birds/owl": 1, "empty": 0})
+    packed = list_archive(zipped(root, wrapped=wrapped))
+    assert named(packed) == named(list_folder(root))
+    assert packed.name == "animals"
+    assert packed.empty == list_folder(root).empty == ["empty"]
+
+
+def test_an_archive_of_one_class_folder_is_not_taken_for_a_wrapped_one(make_folder, zipped):
+    assert set(list_archive(zipped(make_folder({"cat": 2}))).labels) == {"cat"}
+
+
+def test_hidden_files_are_not_there(make_folder, zipped):
+    root = make_folder({"cat": 1})
+    for name in (".DS_Store", "cat/._0.png", "__MACOSX/cat/0.png"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(b"x")
+    assert list_folder(root).ids == list_archive(zipped(root)).ids == ["cat/0.png"]
+    assert list_folder(root).foreign == []
+
+
+def test_empty_folders_and_foreign_files_are_named(make_folder):
+    root = make_folder({"cat": 1, "dog": 0, "birds/owl": 1, "birds/emu": 0})
+    (root / "README.txt").write_text("about", encoding="utf-8")
+    (root / "cat" / "notes.doc").write_text("more", encoding="utf-8")
+    listing = list_folder(root)
+    assert listing.empty == ["birds/emu", "dog"]
+    assert listing.foreign == ["README.txt", "cat/notes.doc"]
+
+
+def test_suffixes_are_known_in_any_case(make_folder):
+    root = make_folder({"cat": 1})
+    (root / "cat" / "0.png").rename(root / "cat" / "0.PNG")
+    assert list_folder(root).ids == ["cat/0.PNG"]
+
+
+def test_pictures_without_a_class_are_refused(make_folder, make_picture):
+    root = make_folder({"cat": 1})
+    make_picture(root / "loose.png")
+    with pytest.raises(DataError, match=r"1 of the 2 pictures of animals lie in no class folder: loose\.png"):
+        list_folder(root)
+    (root / "cat" / "0.png").unlink()
+    with pytest.raises(DataError, match=r"the pictures of animals lie in no class folder \(loose\.png"):
+        list_folder(root)
+
+
+def test_the_class_of_a_name():
+    assert [class_of(name) for name in ("a.png", "x/a.png", "x/y/a.png")] == ["", "x", "x/y"]

@@ -1,0 +1,114 @@
+"""The door: every kind of source gives the items it holds, whatever it is packed in."""
+
+import csv
+import gzip
+import struct
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+import torch
+from PIL import Image
+
+from samekind.data import DataSettings, Stored, TableReader, digits, memory_needed, open_data
+from samekind.errors import DataError
+
+
+def write_csv(path, heading, rows):
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([heading, *rows])
+    return path
+
+
+def test_a_name_is_opened_as_itself():
+    assert open_data("digits") is digits()
+
+
+def test_a_folder_its_archive_and_a_manifest_of_it_are_the_same_items(make_folder, zipped, tmp_path):
+    root = make_folder({"cat": 2, "birds/owl": 3})
+    rows = [
+        (f"animals/{file.relative_to(root)}", file.parent.relative_to(root))
+        for file in sorted(root.rglob("*.png"))
+    ]
+    opened = [
+        open_data(root),
+        open_data(str(zipped(root))),
+        open_data(write_csv(tmp_path / "list.csv", ["path", "label"], rows)),
+    ]
+    assert [each.classes for each in opened] == [("birds/owl", "cat")] * 3
+    assert len({each.fingerprint() for each in opened}) == 1
+    stored = [open_data(each, settings=DataSettings(memory="never")) for each in (root, zipped(root))]
+    assert all(isinstance(each.inputs, Stored) for each in stored)
+    assert len({each.fingerprint() for each in stored}) == 1
+    assert torch.equal(stored[1].inputs[:], opened[0].inputs)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_table_is_opened_by_its_label_column(tmp_path, kind):
+    if kind == "csv":
+        path = write_csv(tmp_path / "t.csv", ["a", "species", "b"], [[1, "x", 2], [3, "y", 4]])
+    else:
+        path = tmp_path / "t.parquet"
+        pyarrow.parquet.write_table(pyarrow.table({"a": [1, 3], "species": ["x", "y"], "b": [2, 4]}), path)
+    items = open_data(path, settings=DataSettings(label="species"))
+    assert items.inputs.tolist() == [[1, 2], [3, 4]]
+    assert isinstance(items.reader, TableReader)
+
+
+def test_idx_files_arrays_and_sprites_are_known(tmp_path):
+    images = np.arange(2 * 4 * 4, dtype=np.uint8).reshape(2, 4, 4)
+    folder = tmp_path / "idx"
+    folder.mkdir()
+    heading = struct.pack(">BBBBIII", 0, 0, 8, 3, *images.shape)
+    (folder / "train-images-idx3-ubyte.gz").write_bytes(gzip.compress(heading + images.tobytes()))
+    (folder / "train-labels-idx1-ubyte").write_bytes(struct.pack(">BBBBI", 0, 0, 8, 1, 2) + b"\x05\x07")
+    np.savez(tmp_path / "set.npz", x=images, y=np.array([5, 7]))
+    sprites = tmp_path / "sprites"
+    sprites.mkdir()
+    Image.fromarray(images.reshape(2, 16)).save(sprites / "batch.png")
+    (sprites / "labels.json").write_text("[5, 7]", encoding="utf-8")
+    sources = [folder, folder / "train-images-idx3-ubyte.gz", tmp_path / "set.npz", sprites]
+    assert len({open_data(each).fingerprint() for each in sources}) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("digit", '^there is no data "digit"; did you mean "digits"[?] Known: digits$'),
+        ("no/such/folder", "there is no file or folder .*no/such/folder"),
+        ("none.csv", r"there is no file or folder .*none\.csv; expected a folder or \.zip"),
+    ],
+)
+def test_what_is_not_there_is_said(tmp_path, source, says):
+    with pytest.raises(DataError, match=says):
+        open_data(source if source == "digit" else tmp_path / source)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("photo.jpg", r"photo\.jpg is a single picture"),
+        ("x.npy", r"x\.npy is an array without labels"),
+        ("notes.docx", r"cannot tell what .*notes\.docx is"),
+    ],
+)
+def test_what_is_no_source_is_said(tmp_path, name, says):
+    (tmp_path / name).write_bytes(b"x")
+    with pytest.raises(DataError, match=says):
+        open_data(tmp_path / name)
+
+
+def test_an_empty_folder_is_said(tmp_path):
+    with pytest.raises(DataError, match="has no pictures; expected folders of them, one for each class"):
+        open_data(tmp_path)
+
+
+def test_what_the_items_will_take_is_known_before(make_folder, zipped, tmp_path):
+    root = make_folder({"cat": 2, "dog": 3})
+    assert memory_needed(root) == open_data(root).inputs.nbytes == 5 * 3 * 6 * 8
+    small = DataSettings(size=4, channels=1)
+    assert memory_needed(zipped(root), settings=small) == 5 * 4 * 4
+    np.savez(tmp_path / "set.npz", x=np.zeros((3, 7), dtype=np.float64), y=np.array([0, 1, 1]))
+    assert memory_needed(tmp_path / "set.npz") == 3 * 7 * 4
+    assert memory_needed("digits") == digits().inputs.nbytes

@@ -1,0 +1,27 @@
+"""Which reader gives tensors like those of some items."""
+
+import pytest
+import torch
+
+from samekind.data import Items, TableReader, reader_for
+from samekind.errors import DataError
+
+
+@pytest.mark.parametrize("shape", [(7,), (1, 4, 6), (3, 4, 6)])
+def test_finds_the_reader_that_gives_the_shape_of_the_items(shape):
+    items = Items(torch.zeros(2, *shape), torch.tensor([0, 0]), ("a",), "x")
+    assert reader_for(items).shape == shape
+
+
+@pytest.mark.parametrize("shape", [(2, 4, 6), (4, 6), (1, 2, 4, 6)])
+def test_says_when_there_is_no_reader(shape):
+    items = Items(torch.zeros(2, *shape), torch.tensor([0, 0]), ("a",), "odd")
+    with pytest.raises(DataError, match=r"no reader gives items of shape .* as odd has"):
+        reader_for(items)
+
+
+def test_the_reader_the_items_came_with_goes_before_their_shape():
+    reader = TableReader(columns=["a", "b"])
+    items = Items(torch.zeros(2, 2), torch.tensor([0, 0]), ("a",), "table", reader=reader)
+    assert reader_for(items) is reader
+    assert reader_for(items.take(torch.tensor([1]))) is reader

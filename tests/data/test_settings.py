@@ -1,0 +1,49 @@
+"""The settings of data: plain values there and back, and a sentence for what is none."""
+
+import json
+
+import pytest
+
+from samekind.data import DataSettings
+from samekind.errors import SettingError
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        DataSettings(),
+        DataSettings(size=(4, 6), channels=3, fit="pad", columns=("a", "b"), classes=("x",), memory="never"),
+        DataSettings(size=32, label="species", skip_unreadable=True, memory_limit=10, workers=3),
+    ],
+)
+def test_goes_through_json_and_back(settings):
+    assert DataSettings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
+
+
+def test_one_number_is_a_square():
+    assert DataSettings(size=7).sides == (7, 7)
+    assert DataSettings(size=[4, 6]).sides == (4, 6)
+    assert DataSettings().sides is None
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ({"lable": "x"}, r'no setting "data\.lable"; did you mean "label"'),
+        ({"size": 0}, r"data\.size: .* got 0"),
+        ({"size": [4, 5, 6]}, r"data\.size: .* got \(4, 5, 6\)"),
+        ({"size": [4, -1]}, r"data\.size: .* got \(4, -1\)"),
+        ({"size": True}, r"data\.size: .* got True"),
+        ({"channels": 4}, r"data\.channels: expected 1 \(grey\) or 3 \(colour\), got 4"),
+        ({"fit": "squeeze"}, r'data\.fit: expected "stretch" or "crop" or "pad", got \'squeeze\''),
+        ({"background": "red"}, r"data\.background"),
+        ({"memory": "maybe"}, r"data\.memory"),
+        ({"memory_limit": -1}, r"data\.memory_limit: expected 0 or more, got -1"),
+        ({"workers": 1.5}, r"data\.workers"),
+        ({"columns": "height"}, r"data\.columns: expected a list of names, got 'height'"),
+        ({"ignore": [3]}, r"data\.ignore"),
+    ],
+)
+def test_refuses_what_is_none(table, says):
+    with pytest.raises(SettingError, match=says):
+        DataSettings.from_dict(table)

@@ -1,0 +1,133 @@
+"""The settings of a split: there and back, every way to divide, and what cannot be asked together."""
+
+import dataclasses
+import json
+
+import pytest
+import torch
+
+from samekind.data import Items, SplitSettings, by_class, stratified
+from samekind.data.split_settings import FRACTIONS, split_items, unseen_classes
+from samekind.errors import DataError, SettingError
+
+NAMES = ("ant", "bee", "cat", "dog", "emu")
+
+
+def numbered(count=100, **beside):
+    indices = torch.arange(count)
+    return Items(indices[:, None].float(), indices % 5, NAMES, "numbers", **beside)
+
+
+def classes_of(items, part):
+    return {items.classes[label] for label in items.labels[part].tolist()}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        SplitSettings(),
+        SplitSettings(by="domain", test_domains=("photo",), unseen=("bee",), seed=3),
+        SplitSettings(unseen="half", validation_classes=0.2, fractions={"train": 0.8, "test": 0.2}),
+    ],
+)
+def test_goes_through_json_and_back(settings):
+    assert SplitSettings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ({"bye": "random"}, r'no setting "split\.bye"; did you mean "by"'),
+        ({"by": "chance"}, r'split\.by: expected "random" or "group" or "domain" or "part"'),
+        ({"unseen": "third"}, r'split\.unseen: expected names of classes, "half" or "random-half"'),
+        ({"by": "domain"}, r"split\.test_domains: name one or more"),
+        ({"test_domains": ["photo"]}, r"split\.test_domains: name one or more"),
+        ({"by": "domain", "test_domains": "photo"}, r"split\.test_domains: expected a list of names"),
+        ({"validation_classes": -1}, r"split\.validation_classes"),
+        ({"validation_classes": "few"}, r"split\.validation_classes"),
+        ({"validation_classes": 1, "by": "group"}, r'only where split\.by is "random"'),
+        ({"fractions": {"trian": 1.0}}, r'split\.fractions: no part "trian"; did you mean "train"'),
+    ],
+)
+def test_refuses_what_cannot_be_asked(table, says):
+    with pytest.raises(SettingError, match=says):
+        SplitSettings.from_dict(table)
+
+
+def test_at_random_it_is_what_it_always_was():
+    """Runs from before there were settings must find their splits again."""
+    items = numbered()
+    plain, old = split_items(items, SplitSettings(seed=3)), stratified(items, FRACTIONS, seed=3)
+    apart = split_items(items, SplitSettings(seed=3, unseen=("bee",)))
+    old_apart = by_class(items, unseen=["bee"], fractions=FRACTIONS, seed=3)
+    for one, other in ((plain, old), (apart, old_apart)):
+        assert one.parts.keys() == other.parts.keys()
+        assert all(torch.equal(one.parts[name], other.parts[name]) for name in one.parts)
+
+
+def test_half_is_the_second_half_in_class_order():
+    assert unseen_classes(numbered(), SplitSettings(unseen="half")) == ["dog", "emu"]
+    without_bee = numbered().only(["ant", "cat", "dog", "emu"])
+    with_empty = dataclasses.replace(without_bee, classes=("ant", "cat", "dog", "emu", "fox"))
+    assert unseen_classes(with_empty, SplitSettings(unseen="half")) == ["dog", "emu"]
+
+
+def test_a_random_half_goes_by_the_seed():
+    drawn = [unseen_classes(numbered(), SplitSettings(unseen="random-half", seed=seed)) for seed in range(12)]
+    assert all(len(each) == 2 for each in drawn)
+    assert len({tuple(each) for each in drawn}) > 3
+    assert drawn[4] == unseen_classes(numbered(), SplitSettings(unseen="random-half", seed=4))
+
+
+def test_validation_classes_are_in_no_other_part():
+    items = numbered()
+    split = split_items(items, SplitSettings(unseen="half", validation_classes=1, seed=2))
+    assert set(split.parts) == {"train", "test", "validation_classes", "unseen"}
+    chosen = classes_of(items, split.parts["validation_classes"])
+    assert len(chosen) == 1
+    assert classes_of(items, split.parts["train"]) == classes_of(items, split.parts["test"])
+    assert not chosen & classes_of(items, split.parts["train"])
+    assert len(split.parts["train"]) == 30  # 0.6 to 0.2 of two classes of twenty
+    assert classes_of(items, split.parts["unseen"]) == {"dog", "emu"}
+    share = split_items(items, SplitSettings(validation_classes=0.4))
+    assert len(classes_of(items, share.parts["validation_classes"])) == 2
+
+
+@pytest.mark.parametrize(
+    ("count", "says"), [(5, "leaves none to train with"), (1.5, "a whole number of classes")]
+)
+def test_refuses_validation_classes_that_cannot_be(count, says):
+    with pytest.raises(SettingError, match=says):
+        split_items(numbered(), SplitSettings(validation_classes=count))
+
+
+@pytest.mark.parametrize("by", ["group", "domain", "part"])
+def test_unseen_classes_are_kept_apart_however_the_rest_is_split(by):
+    items = numbered(
+        groups=torch.arange(100) % 5 * 100 + torch.arange(100) // 10,
+        domains=torch.arange(100) // 50,
+        domain_names=("photo", "sketch"),
+        parts=("train",) * 50 + ("test",) * 50,
+    )
+    domains = ("sketch",) if by == "domain" else ()
+    split = split_items(items, SplitSettings(by=by, unseen=("bee", "emu"), test_domains=domains))
+    assert classes_of(items, split.parts["unseen"]) == {"bee", "emu"}
+    assert set(split.parts) == {"train", "validation", "test", "unseen"}
+    assert sorted(index for part in split.parts.values() for index in part.tolist()) == list(range(100))
+    for name in ("train", "validation", "test"):
+        assert not classes_of(items, split.parts[name]) & {"bee", "emu"}
+    if by != "group":
+        assert all(index >= 50 for index in split.parts["test"].tolist())
+
+
+def test_a_group_of_seen_and_unseen_classes_is_refused():
+    items = numbered(groups=torch.arange(100) // 10)
+    with pytest.raises(DataError, match="10 groups of numbers have items of seen and of unseen classes"):
+        split_items(items, SplitSettings(by="group", unseen=("bee",)))
+
+
+def test_refuses_to_keep_nothing_or_everything_apart():
+    with pytest.raises(SettingError, match="100 of 100 items are unseen"):
+        split_items(numbered(), SplitSettings(unseen=NAMES))
+    with pytest.raises(DataError, match="half of the classes cannot be kept apart: numbers has 1"):
+        split_items(numbered().only(["ant"]), SplitSettings(unseen="half"))

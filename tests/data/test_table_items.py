@@ -1,0 +1,91 @@
+"""Rows as items and manifests of files: which column means what, and what may not be said twice."""
+
+import pytest
+
+from samekind.data import DataSettings, TableReader
+from samekind.data.table_items import feature_columns, list_manifest, table_items
+from samekind.data.tables import Table
+from samekind.errors import DataError
+
+FLOWERS = Table(
+    name="flowers.csv",
+    columns={
+        "petal": ["1", "2", "3", "4"],
+        "label": ["rose", "lily", "rose", "lily"],
+        "sepal": ["5", "6", "7", "8"],
+        "domain": ["garden", "field", "field", "garden"],
+        "split": ["train", "train", "test", "test"],
+        "group": ["s1", "s1", "s2", "s3"],
+    },
+    rows=4,
+)
+
+
+def manifest(**columns):
+    return Table(name="list.csv", columns=columns, rows=len(next(iter(columns.values()))))
+
+
+def test_every_column_without_another_meaning_is_a_feature():
+    items = table_items(FLOWERS, DataSettings())
+    assert items.inputs.tolist() == [[1, 5], [2, 6], [3, 7], [4, 8]]
+    assert items.classes == ("lily", "rose")
+    assert items.labels.tolist() == [1, 0, 1, 0]
+    assert (items.domain_names, items.domains.tolist()) == (("field", "garden"), [1, 0, 0, 1])
+    assert items.parts == ("train", "train", "test", "test")
+    assert items.groups.tolist() == [0, 0, 1, 2]
+    assert items.ids[2] == "row 3"
+    assert isinstance(items.reader, TableReader)
+    assert items.reader.columns == ("petal", "sepal")
+
+
+def test_the_settings_choose_columns():
+    assert feature_columns(FLOWERS, DataSettings(columns=("sepal", "petal"))) == ["sepal", "petal"]
+    assert feature_columns(FLOWERS, DataSettings(ignore=("sepal",))) == ["petal"]
+    by_domain = table_items(FLOWERS, DataSettings(label="domain", domain="label", ignore=("split", "group")))
+    assert by_domain.classes == ("field", "garden")
+    assert by_domain.domain_names == ("lily", "rose")
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"label": "species"}, 'no column "species"'),
+        ({"columns": ("petals",)}, 'no column "petals"; did you mean "petal"'),
+        ({"ignore": ("sepals",)}, 'no column "sepals"'),
+        ({"columns": ("petal", "label")}, 'the label column "label" cannot be a feature'),
+        ({"ignore": ("petal", "sepal")}, "no column of features beside"),
+    ],
+)
+def test_refuses_columns_that_cannot_be(settings, says):
+    with pytest.raises(DataError, match=says):
+        table_items(FLOWERS, DataSettings(**settings))
+
+
+def test_a_manifest_names_files_from_its_own_folder(tmp_path):
+    table = manifest(path=["x/1.png", "/data/2.png"], label=["a", "b"], group=["g", "h"])
+    listing = list_manifest(table, tmp_path, DataSettings())
+    assert [str(each) for each in listing.files] == [str(tmp_path / "x/1.png"), "/data/2.png"]
+    assert (listing.labels, listing.ids) == (["a", "b"], ["x/1.png", "/data/2.png"])
+    assert (listing.groups, listing.domains, listing.parts) == (["g", "h"], None, None)
+
+
+def test_a_file_named_twice_is_taken_once(tmp_path):
+    table = manifest(path=["1.png", "2.png", "1.png"], label=["a", "b", "a"])
+    listing = list_manifest(table, tmp_path, DataSettings())
+    assert listing.ids == ["1.png", "2.png"]
+    assert listing.repeated == ["1.png"]
+
+
+@pytest.mark.parametrize(
+    ("beside", "says"),
+    [
+        ({"label": ["a", "b", "b"]}, r'1\.png is "a" in row 1 and "b" in row 3'),
+        (
+            {"label": ["a", "b", "a"], "split": ["train", "train", "test"]},
+            r'"train" in row 1 and "test" in row 3',
+        ),
+    ],
+)
+def test_a_file_that_is_two_things_is_refused(tmp_path, beside, says):
+    with pytest.raises(DataError, match=says):
+        list_manifest(manifest(path=["1.png", "2.png", "1.png"], **beside), tmp_path, DataSettings())

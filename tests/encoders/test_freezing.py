@@ -1,0 +1,57 @@
+"""What training leaves as it is."""
+
+import pytest
+import torch
+from torch import nn
+
+from samekind.encoders.freezing import expect_choices, hold, settle
+from samekind.errors import SettingError
+
+
+def stages():
+    return {
+        "stem": [nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)), nn.Dropout()],
+        "body": [nn.Linear(2, 2), nn.BatchNorm1d(2)],
+        "embedding": [nn.Linear(2, 2)],
+    }
+
+
+def learning(parts):
+    return {
+        name
+        for name, modules in parts.items()
+        if any(each.requires_grad for module in modules for each in module.parameters())
+    }
+
+
+@pytest.mark.parametrize(
+    ("freeze", "left"),
+    [("none", {"stem", "body", "embedding"}), ("stem", {"body", "embedding"}), ("features", {"embedding"})],
+)
+def test_frozen_stages_do_not_learn_and_stay_in_evaluation_mode(freeze, left):
+    parts = stages()
+    hold(parts, freeze=freeze)
+    settle(parts, batch_norm="train", freeze=freeze)
+    assert learning(parts) == left
+    for name, modules in parts.items():
+        modes = {each.training for module in modules for each in module.modules()}
+        assert modes == {name in left}
+
+
+def test_frozen_batch_normalisation_keeps_its_statistics_and_learns_its_scale():
+    parts = stages()
+    settle(parts, batch_norm="frozen", freeze="none")
+    linear, norm = parts["body"]
+    norm(linear(torch.randn(8, 2))).square().sum().backward()
+    assert norm.num_batches_tracked == 0
+    assert torch.equal(norm.running_mean, torch.zeros(2))
+    assert norm.weight.grad.any()
+    assert linear.training
+    assert parts["stem"][1].training
+
+
+@pytest.mark.parametrize("wrong", [{"batch_norm": "eval"}, {"freeze": "all"}])
+def test_refuses_other_words(wrong):
+    (name, value), *_ = wrong.items()
+    with pytest.raises(SettingError, match=f'{name} is .* got "{value}"'):
+        expect_choices(**{"batch_norm": "train", "freeze": "none", **wrong})

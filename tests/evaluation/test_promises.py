@@ -1,0 +1,87 @@
+"""Promises: each decision held against other trials, as numbers and as a sentence."""
+
+import json
+
+import pytest
+import torch
+from torch import nn
+
+from samekind.data import clusters
+from samekind.data.trial_lists import TrialList
+from samekind.evaluation import listed_promises, promise_row, promises
+from samekind.evaluation import promises as asked
+from samekind.inference import all_trials, settle
+from samekind.inference.promise import kept
+from samekind.measures import rates_at
+from samekind.prototypes import SupportMeans
+from samekind.similarities import Euclidean
+from samekind.space import MetricSpace
+
+FITTED = clusters(classes=5, items=10, dimension=3, spread=0.6)
+ALIKE = clusters(classes=5, items=10, dimension=3, spread=0.6)
+HARDER = clusters(classes=5, items=10, dimension=3, spread=3.0, seed=1)
+
+
+@pytest.fixture
+def space():
+    made = MetricSpace(nn.Identity(), Euclidean(), SupportMeans(dimension=3)).eval()
+    settle(made, FITTED, FITTED)
+    return made
+
+
+def test_every_decision_meets_every_set(space):
+    rows = promises(space, {"alike": ALIKE, "harder": HARDER}, seed=3)
+    assert [row[:2] for row in rows] == [
+        (name, kind) for name in ("alike", "harder") for kind in ("similarity", "cosine")
+    ]
+    for row in rows:
+        items = ALIKE if row.items == "alike" else HARDER
+        trials = all_trials(space, items.inputs, items.labels, kind=row.kind)
+        decision = space.decisions[row.kind]
+        expected = kept(decision, trials, seed=3)
+        assert (row.holds, row.sentence, row.point) == (expected.holds, expected.sentence, "eer")
+        accepts, rejects = rates_at(trials.scores, trials.same, decision.threshold)
+        assert row.false_accepts[:2] == (decision.false_accepts, accepts)
+        assert row.false_rejects[:2] == (decision.false_rejects, rejects)
+
+
+def test_the_items_it_was_fitted_on_hold_and_much_harder_ones_do_not(space):
+    assert all(row.holds for row in promises(space, {"alike": ALIKE}))
+    harder = {row.kind: row for row in promises(space, {"harder": HARDER})}
+    assert not harder["similarity"].holds
+    assert "does not hold" in harder["similarity"].sentence
+
+
+def test_they_are_json(space):
+    row = promises(space, {"alike": ALIKE})[0]
+    stored = json.loads(json.dumps(row.as_json()))
+    assert stored["false_accepts"] == row.false_accepts._asdict()
+    assert stored["false_accepts"].keys() == {"promised", "measured", "low", "high", "verdict"}
+    assert stored["holds"] is row.holds
+
+
+def test_a_space_without_decisions_promised_nothing(space):
+    space.decisions.clear()
+    assert promises(space, {"alike": ALIKE}) == []
+
+
+def test_of_very_many_items_a_random_part_is_asked(space, monkeypatch):
+    import importlib
+
+    monkeypatch.setattr(importlib.import_module("samekind.evaluation.promises"), "MOST_ITEMS", 20)
+    few = asked(space, {"alike": ALIKE})
+    assert len(few) == 2
+    assert few == asked(space, {"alike": ALIKE})
+    whole = all_trials(space, ALIKE.inputs, ALIKE.labels)
+    assert few[0] != promise_row(space.decisions["similarity"], whole, name="alike")
+
+
+def test_a_list_is_held_against_too(space):
+    trials = all_trials(space, ALIKE.inputs, ALIKE.labels)
+    first, second = torch.triu_indices(50, 50, offset=1)
+    same = ALIKE.labels[first] == ALIKE.labels[second]
+    sets = tuple((i,) for i in range(50))
+    listed = TrialList(same, first, second, sets, tuple(map(str, range(50))), ALIKE.labels)
+    found = listed_promises(space, listed, ALIKE.inputs, name="list")[0]
+    expected = promise_row(space.decisions["similarity"], trials, name="list")
+    assert found.false_accepts[:4] == pytest.approx(expected.false_accepts[:4], abs=1e-3)

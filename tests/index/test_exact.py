@@ -1,0 +1,139 @@
+"""The exact index against scikit-learn, FAISS and a loop; and what a damaged folder is told."""
+
+import json
+
+import pytest
+import torch
+from sklearn.neighbors import NearestNeighbors
+
+from samekind.errors import SpaceError
+from samekind.index import Exact, best_of
+from samekind.similarities import PairsNetwork
+
+
+@pytest.fixture(scope="module")
+def random():
+    draw = torch.Generator().manual_seed(0)
+    return torch.randn(50, 8, generator=draw), torch.randn(300, 8, generator=draw)
+
+
+def made(vectors, score):
+    index = Exact(vectors.shape[1], score=score)
+    for start in range(0, len(vectors), 70):
+        part = vectors[start : start + 70]
+        index.add([str(start + place) for place in range(len(part))], part)
+    return index
+
+
+@pytest.mark.parametrize(("score", "metric"), [("euclidean", "euclidean"), ("cosine", "cosine")])
+def test_agrees_with_scikit_learn(random, score, metric):
+    queries, vectors = random
+    distances, which = NearestNeighbors(metric=metric, algorithm="brute").fit(vectors).kneighbors(queries, 9)
+    found = made(vectors, score).search(queries, 9, memory_budget=4096)
+    assert found.ids == [[str(place) for place in row] for row in which]
+    expected = torch.from_numpy(-distances if score == "euclidean" else 1 - distances).float()
+    torch.testing.assert_close(found.scores, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_agrees_with_faiss(random):
+    faiss = pytest.importorskip("faiss")
+    queries, vectors = random
+    peer = faiss.IndexFlatIP(8)
+    peer.add(vectors.numpy())
+    scores, which = peer.search(queries.numpy(), 9)
+    found = made(vectors, "dot").search(queries, 9)
+    assert found.ids == [[str(place) for place in row] for row in which]
+    torch.testing.assert_close(found.scores, torch.from_numpy(scores))
+
+
+@pytest.mark.parametrize("budget", [1, 1000, 10**6, None])
+def test_a_learned_similarity_takes_the_query_first(random, budget):
+    torch.manual_seed(0)
+    network = PairsNetwork(dimension=8, hidden=6).eval()
+    queries, vectors = random[0][:4], random[1][:40]
+    found = made(vectors, "cosine").search(queries, 3, scorer=network, memory_budget=budget)
+    for query, ids, scores in zip(queries, found.ids, found.scores, strict=True):
+        with torch.no_grad():
+            one_by_one = [float(network(query[None], each[None])) for each in vectors]
+        best = sorted(range(len(vectors)), key=lambda place: -one_by_one[place])[:3]
+        assert ids == [str(place) for place in best]
+        assert scores.tolist() == pytest.approx([one_by_one[place] for place in best], abs=1e-5)
+
+
+def test_a_plain_function_will_do_and_is_asked_in_blocks(random):
+    queries, vectors = random
+    largest = 0
+
+    def first_coordinate(a, b):
+        nonlocal largest
+        largest = max(largest, len(a) * len(b))
+        return a[:, :1] * 0 + b[:, 0]
+
+    found = made(vectors, "cosine").search(queries[:2], 1, scorer=first_coordinate, memory_budget=64 * 100)
+    assert found.ids == [[str(int(vectors[:, 0].argmax()))]] * 2
+    assert 0 < largest <= 100
+
+
+def test_half_precision_is_stored_as_float32():
+    index = Exact(2)
+    index.add(["a"], torch.ones(1, 2, dtype=torch.float16))
+    assert index.vectors().dtype == torch.float32
+    assert index.search(torch.ones(1, 2, dtype=torch.float64), 1).ids == [["a"]]
+
+
+def test_ids_come_in_the_order_they_were_added(random):
+    index = made(random[1], "dot")
+    index.remove(["0", "299"])
+    assert list(index) == [str(place) for place in range(1, 299)]
+    assert torch.equal(index.vectors(), random[1][1:299])
+
+
+def test_the_search_is_that_of_all_scores_at_once(random):
+    """Small blocks, large blocks: the same scores to the last digit are needed for the same ties."""
+    queries, vectors = (each.round() for each in random)  # whole numbers: sums of products are exact
+    index = made(vectors, "dot")
+    whole = best_of([(slice(0, 50), slice(0, 300), queries @ vectors.T)], k=20)
+    for budget in (100, 5000, None):
+        found = index.search(queries, 20, memory_budget=budget)
+        assert torch.equal(found.scores, whole[0])
+        assert found.ids == [[str(place) for place in row] for row in whole[1].tolist()]
+
+
+# --- what the disk may do to it ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(random, tmp_path):
+    made(random[1][:5], "dot").save(tmp_path / "index")
+    return tmp_path / "index"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("dimension", 7), ("dimension", "8"), ("score", "cosin"), ("score", 3), ("fingerprint", None)],
+)
+def test_a_header_that_does_not_fit_its_files_is_damage(folder, key, value):
+    header = json.loads((folder / "index.json").read_text())
+    header[key] = value
+    if value is None:
+        del header[key]
+    (folder / "index.json").write_text(json.dumps(header))
+    with pytest.raises(SpaceError, match=r"index is damaged: .*make the index again"):
+        Exact.open(folder)
+
+
+def test_the_folder_holds_three_files_and_no_code(folder):
+    assert sorted(each.name for each in folder.iterdir()) == [
+        "index.json",
+        "items.jsonl",
+        "vectors.safetensors",
+    ]
+    header = json.loads((folder / "index.json").read_text())
+    assert {key: header[key] for key in ("format", "version", "kind", "dimension", "score", "count")} == {
+        "format": "samekind index",
+        "version": 1,
+        "kind": "Exact",
+        "dimension": 8,
+        "score": "dot",
+        "count": 5,
+    }

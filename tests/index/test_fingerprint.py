@@ -1,0 +1,56 @@
+"""A fingerprint changes with what makes vectors, and with nothing else."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from samekind.data import ImageReader, VectorReader
+from samekind.encoders import MLP
+from samekind.index import space_fingerprint
+from samekind.prototypes import SupportMeans
+from samekind.similarities import Cosine, Euclidean
+from samekind.space import MetricSpace
+
+
+def made(encoder, *, similarity=None, reader=None):
+    return MetricSpace(
+        encoder, similarity or Cosine(), SupportMeans(classes=[], dimension=3), reader=reader
+    ).eval()
+
+
+@pytest.fixture
+def encoder():
+    torch.manual_seed(0)
+    return MLP(inputs=4, dimension=3, hidden=[5])
+
+
+def test_a_copy_and_a_space_read_back_have_the_same(encoder, tmp_path):
+    space = made(encoder, reader=VectorReader(dimension=4))
+    space.save(tmp_path / "space")
+    again = MetricSpace.load(tmp_path / "space")
+    assert space_fingerprint(space) == space_fingerprint(copy.deepcopy(space)) == space_fingerprint(again)
+
+
+def test_classes_and_the_similarity_do_not_count(encoder):
+    space = made(encoder)
+    before = space_fingerprint(space)
+    space.enroll("new", torch.ones(2, 3))
+    assert space_fingerprint(space) == before
+    assert space_fingerprint(made(encoder, similarity=Euclidean())) == before
+
+
+def test_weights_settings_and_the_reader_count(encoder):
+    other = copy.deepcopy(encoder)
+    with torch.no_grad():
+        next(other.parameters()).view(-1)[0] += 1e-6
+    readers = [VectorReader(dimension=4), ImageReader(height=2, width=2)]
+    spaces = [made(encoder), made(other), *(made(encoder, reader=each) for each in readers)]
+    assert len({space_fingerprint(each) for each in spaces}) == len(spaces)
+
+
+def test_a_foreign_encoder_has_one_too():
+    one, other = nn.Linear(2, 3), nn.Linear(2, 3)
+    assert space_fingerprint(made(one)) == space_fingerprint(made(copy.deepcopy(one)))
+    assert space_fingerprint(made(one)) != space_fingerprint(made(other))

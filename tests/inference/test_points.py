@@ -1,0 +1,111 @@
+"""Operating points read, and the sentence about too few trials."""
+
+import math
+
+import pytest
+import torch
+
+from samekind.errors import SettingError
+from samekind.inference import operating_point, support
+from samekind.inference.points import threshold_for
+from samekind.space import Decision
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("far=0.001", {"name": "far", "rate": 0.001}),
+        ("frr=1e-2", {"name": "frr", "rate": 0.01}),
+        ("far=0", {"name": "far", "rate": 0.0}),
+        ("cost=0.01", {"name": "cost", "prior": 0.01, "miss_cost": 1.0, "false_accept_cost": 1.0}),
+        ("cost=0.5:1:10", {"name": "cost", "prior": 0.5, "miss_cost": 1.0, "false_accept_cost": 10.0}),
+    ],
+)
+def test_points_are_read(text, expected):
+    found = operating_point(text)._asdict()
+    assert {key: found[key] for key in expected} == expected
+
+
+NONE = ["", "EER", "eer=1", "far", "far=", "far=x", "far=-0.1", "far=1.1", "far=nan", "frr=2", "far=0.1:2"]
+NO_COST = ["cost", "cost=0", "cost=1", "cost=0.5:1", "cost=0.5:0:1", "cost=0.5:1:inf", "cost=0.5:1:1:1"]
+
+
+@pytest.mark.parametrize("text", [*NONE, *NO_COST])
+def test_anything_else_is_refused_with_what_there_is(text):
+    with pytest.raises(SettingError, match=r'^expected an operating point "eer", "far=0\.01"') as caught:
+        operating_point(text)
+    assert str(caught.value).endswith(f'got "{text}"')
+
+
+def test_the_thresholds_of_a_known_case():
+    scores = torch.tensor([0.9, 0.8, 0.4, 0.7, 0.3, 0.2, 0.1], dtype=torch.double)
+    same = torch.tensor([True] * 3 + [False] * 4)
+    found = {
+        text: threshold_for(operating_point(text), scores, same, (2.0, -1.0))
+        for text in ("eer", "far=0.25", "frr=0.4", "cost=0.5", "cost=0.1")
+    }
+    assert found == pytest.approx(
+        {"eer": 0.7, "far=0.25": 0.4, "frr=0.4": 0.8, "cost=0.5": 0.5, "cost=0.1": (1 + math.log(9)) / 2}
+    )
+
+
+def decided(point, *, accepts=0.05, rejects=0.05, same=1000, different=1000, classes=50):
+    return Decision(
+        "similarity", 0.5, point, "made up", accepts, rejects, None, None, None, same, different, classes
+    )
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        decided("eer"),
+        decided("far=0.03"),
+        decided("frr=0.03", different=10),  # nothing is promised about the other error
+        decided("cost=0.5"),
+        decided("far=0.001", same=0, different=0, classes=0),  # stored before trials were counted
+    ],
+)
+def test_enough_trials_need_no_warning(decision):
+    assert support(decision) is None
+
+
+def test_fewer_than_thirty_errors_are_said_with_the_trials_it_takes():
+    sentence = support(decided("far=0.001", different=9000))
+    assert sentence == (
+        "false accepts of 0.001 among 9,000 different trials are about 9 errors; "
+        "30 make the rate reliable, which takes 30,000"
+    )
+    assert "among 1,000 same trials" in support(decided("frr=0.01"))
+
+
+def test_less_than_one_error_is_the_rule_of_three():
+    sentence = support(decided("far=0.0001", different=3000))
+    assert sentence == (
+        "3,000 different trials cannot tell false accepts of 0.0001: "
+        "with none among them the rate may still be 0.001 (rule of three)"
+    )
+
+
+def test_both_errors_count_where_both_are_asked_about():
+    for point in ("eer", "cost=0.1"):
+        sentence = support(decided(point, accepts=0.0, rejects=0.01))
+        assert sentence.startswith("1,000 different trials cannot tell false accepts of 0")
+        assert "; false rejects of 0.01 among 1,000 same trials are about 10 errors" in sentence
+
+
+def test_few_classes_are_said():
+    assert support(decided("eer", classes=5)) == "the trials are of 5 classes; what others do is a guess"
+    assert support(decided("eer", classes=1)) == "the trials are of 1 class; what others do is a guess"
+
+
+def test_an_open_set_speaks_of_items():
+    sentence = support(decided("far=0.05", different=60, classes=1), open_set=True)
+    assert sentence == (
+        "false accepts of 0.05 among 60 unknown items are about 3 errors; "
+        "30 make the rate reliable, which takes 600; "
+        "the known or the unknown items are of 1 class; what others do is a guess"
+    )
+
+
+def test_one_error_is_one():
+    assert "are about 1 error;" in support(decided("far=0.001"))

@@ -1,0 +1,116 @@
+"""Intervals of means of what is drawn again: against Student's, and the promise that 95 % hold."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from samekind.measures import bootstrap_mean, paired_bootstrap_mean, student_interval
+
+# --- means ------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=20)
+@given(st.lists(st.integers(-40, 40), min_size=5, max_size=30))
+def test_without_units_it_is_the_student_interval(numbers):
+    """The bootstrap of a mean is known: its spread is the standard error, but for the luck of the draws."""
+    values = [*map(float, numbers), 50.0]
+    found, known = bootstrap_mean(values, replicates=4000), student_interval(values)
+    assert found.mean == pytest.approx(known.mean)
+    assert found.half == pytest.approx(known.half, rel=0.08)
+
+
+def test_whole_units_are_drawn():
+    """Values that repeat within a unit say no more than one of them."""
+    values = torch.randn(12, generator=torch.Generator().manual_seed(0))
+    units = torch.arange(12)
+    once = bootstrap_mean(values, units=units)
+    tenfold = bootstrap_mean(values.repeat(10), units=units.repeat(10))
+    assert tenfold == pytest.approx(once)
+    assert bootstrap_mean(values.repeat(10)).half < once.half / 2
+
+
+def test_units_of_different_sizes_count_by_their_values():
+    values, units = torch.tensor([1.0, 1.0, 1.0, 0.25]), torch.tensor([7, 7, 7, 2])
+    draws = [(1.0, 3), (0.25, 1)]
+    possible = {(a[0] * a[1] + b[0] * b[1]) / (a[1] + b[1]) for a in draws for b in draws}
+    assert possible == {0.25, 0.8125, 1.0}
+    odds = [math.log(each / (1 - each)) for each in (0.8125, 0.8125)]
+    odds += [odds[0] - math.log(10), odds[0] + math.log(10)]  # no more than ten times worse, or better
+    reach = stats.t.ppf(0.975, 1) * math.sqrt(2) * np.std(odds)
+    found = bootstrap_mean(values, units=units, replicates=20_000)
+    assert found.mean == 0.8125
+    centre = math.log(0.8125 / 0.1875)
+    assert math.log(found.low / (1 - found.low)) == pytest.approx(centre - reach, rel=0.02)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_a_share_without_exception_keeps_the_rule_of_three(value):
+    interval = bootstrap_mean([value] * 100)
+    assert interval.mean == value
+    assert abs(interval.low - interval.high) == pytest.approx(0.0362, abs=1e-4)
+    assert 0 <= interval.low <= interval.high <= 1
+
+
+def test_equal_values_that_are_no_share_have_no_width():
+    assert bootstrap_mean([3.0] * 4) == (3, 3, 3)
+    assert bootstrap_mean([0.1] * 7) == pytest.approx((0.1, 0.1, 0.1))
+
+
+def test_units_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"a unit for every value, got 3 values and units of shape \(2,\)"):
+        bootstrap_mean([1.0, 2.0, 3.0], units=torch.tensor([0, 1]))
+    with pytest.raises(ValueError, match="expected at least two units to tell a spread from, got one"):
+        bootstrap_mean([1.0, 2.0], units=torch.tensor([4, 4]))
+    with pytest.raises(ValueError, match="expected finite values, got 1 of 2"):
+        bootstrap_mean([1.0, math.nan])
+
+
+# --- two systems ------------------------------------------------------------------------------------
+
+
+def test_the_p_value_is_below_a_twentieth_where_the_interval_leaves_out_nothing():
+    generator = torch.Generator().manual_seed(0)
+    below, leaves_out = [], []
+    for seed in range(30):
+        one, other = torch.randn(2, 15, generator=generator)
+        found = paired_bootstrap_mean(one + seed / 30, other, seed=seed, replicates=100)
+        below.append(found.p_value < 0.05)
+        leaves_out.append(not found.interval.low <= 0 <= found.interval.high)
+    assert below == leaves_out
+    assert 0 < sum(below) < 30
+
+
+def test_systems_that_always_differ_by_the_same_differ_for_sure():
+    found = paired_bootstrap_mean([2.0, 3.0, 4.0], [1.0, 2.0, 3.0])
+    assert (found.interval, found.p_value) == ((1, 1, 1), 0)
+    assert paired_bootstrap_mean([2.0, 3.0], [2.0, 3.0]).p_value == 1
+
+
+def test_two_systems_need_the_same_items():
+    with pytest.raises(ValueError, match="as many values as others, got 3 and 2"):
+        paired_bootstrap_mean([1.0, 2.0, 3.0], [1.0, 2.0])
+
+
+# --- and what is promised holds ---------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("classes", [10, 30])
+@pytest.mark.parametrize("is_share", [False, True])
+def test_of_many_intervals_about_95_in_100_hold_the_truth(classes, is_share):
+    """Values of a class lie around its own centre, or have its own chance of being 1."""
+    generator = torch.Generator().manual_seed(1)
+    held = 0
+    for seed in range(400):
+        centres = torch.rand(classes, 1, generator=generator)
+        noise = torch.rand(classes, 6, generator=generator)
+        values = (noise < 0.1 + 0.3 * centres).double() if is_share else 3 * centres + noise
+        units = torch.arange(classes).repeat_interleave(6)
+        found = bootstrap_mean(values.flatten(), units=units, replicates=200, seed=seed)
+        held += found.low <= (0.25 if is_share else 2.0) <= found.high
+    assert 0.92 <= held / 400 <= 0.985

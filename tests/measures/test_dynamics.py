@@ -1,0 +1,180 @@
+"""Training dynamics against loops, in the cases where the answer is known, and the thesis's own p-values."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import settings as effort
+from hypothesis import strategies as st
+
+from samekind.measures import ClassMotion, class_motion, compare_checkpoints, proper_cases, rescaling
+
+
+def drawn(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.double)
+
+
+# --- rescaling --------------------------------------------------------------------------------------
+
+
+def test_the_definition_entry_by_entry():
+    old, new = drawn(6, 3), drawn(6, 3, seed=1)
+    before = [[float(old[i, j] - old[:, j].mean()) for j in range(3)] for i in range(6)]
+    after = [[float(new[i, j] - new[:, j].mean()) for j in range(3)] for i in range(6)]
+    cells = [(a, b) for xs, ys in zip(before, after, strict=True) for a, b in zip(xs, ys, strict=True)]
+    alpha = sum(a * b for a, b in cells) / sum(a * a for a, _ in cells)
+    ratio = math.sqrt(sum((b - alpha * a) ** 2 for a, b in cells) / sum((b - a) ** 2 for a, b in cells))
+    assert rescaling(old, new) == pytest.approx((alpha, ratio))
+
+
+@given(st.integers(0, 10**6), st.floats(0.1, 10).filter(lambda factor: abs(factor - 1) > 0.01))
+@effort(max_examples=15, deadline=None)
+def test_a_plain_rescaling_moved_or_not_has_no_other_part(seed, factor):
+    old = drawn(5, 3, seed=seed)
+    found = rescaling(old, factor * old + drawn(3, seed=seed + 1))
+    assert found.alpha == pytest.approx(factor)
+    assert found.norm_ratio == pytest.approx(0, abs=1e-9)
+
+
+def test_a_change_across_has_no_part_that_rescales():
+    old = torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
+    assert rescaling(old, old + torch.tensor([[0.0, 3.0], [0.0, -3.0]])) == (1.0, 1.0)
+
+
+def test_it_is_the_sine_of_the_angle_between_change_and_old():
+    old, new = drawn(9, 4), drawn(9, 4, seed=1)
+    before = old - old.mean(0)
+    change = new - new.mean(0) - before
+    cosine = float((change * before).sum() / (change.norm() * before.norm()))
+    assert rescaling(old, new).norm_ratio == pytest.approx(math.sqrt(1 - cosine**2))
+
+
+def test_points_are_centred_not_the_numbers_of_each_point():
+    """The authors' code takes the mean over features: an offset would then look like a change."""
+    old = drawn(6, 3)
+    assert rescaling(old, 2 * old + torch.tensor([5.0, 0.0, -1.0])).norm_ratio == pytest.approx(0, abs=1e-9)
+
+
+def test_nothing_changed_and_nothing_there():
+    same = drawn(4, 2)
+    found = rescaling(same, same)
+    assert found.alpha == 1
+    assert math.isnan(found.norm_ratio)
+    assert all(math.isnan(each) for each in rescaling(torch.ones(4, 2), same))
+
+
+def test_shapes_must_agree():
+    with pytest.raises(ValueError, match=r"one shape, got \(4, 2\) and \(3, 2\)"):
+        rescaling(drawn(4, 2), drawn(3, 2))
+
+
+# --- motion -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("vectors", [1, 3])
+@pytest.mark.parametrize("alpha", [None, 1.3])
+def test_motion_is_the_loop(vectors, alpha):
+    """Own and other classes apart; of several vectors the one nearest before is looked at again after."""
+    old, labels = drawn(5, 3), torch.tensor([0, 1, 2, 1, 0])
+    new = 1.2 * old + 0.3 * drawn(5, 3, seed=1)
+    before, after = drawn(3, vectors, 3, seed=2), drawn(3, vectors, 3, seed=3)
+    own, other = [], []
+    for query in range(5):
+        for label in range(3):
+            away = [math.sqrt(float((old[query] - p).square().sum()) + 1e-10) for p in before[label]]
+            nearest = away.index(min(away))
+            now = math.sqrt(float((new[query] - after[label][nearest]).square().sum()) + 1e-10)
+            (own if label == labels[query] else other).append(math.log(now / away[nearest]))
+    con, div = math.exp(sum(own) / len(own)), math.exp(sum(other) / len(other))
+    factor = alpha or rescaling(old, new).alpha
+    found = class_motion(old, new, labels, old_prototypes=before, new_prototypes=after, alpha=alpha)
+    assert found == pytest.approx((con / factor, div / factor, con / div))
+
+
+def test_a_rescaled_space_has_not_moved():
+    old, labels, prototypes = drawn(5, 3), torch.tensor([0, 1, 2, 1, 0]), drawn(3, 1, 3, seed=2)
+    moved = class_motion(old, 4 * old, labels, old_prototypes=prototypes, new_prototypes=4 * prototypes)
+    assert moved == pytest.approx((1, 1, 1))
+
+
+def test_a_query_on_its_prototype_stays_finite():
+    old, prototypes = torch.tensor([[0.0], [2.0]]), torch.tensor([[[0.0]], [[1.0]]])
+    moved = class_motion(
+        old, old + 1, torch.tensor([0, 1]), old_prototypes=prototypes, new_prototypes=prototypes, alpha=1
+    )
+    assert all(math.isfinite(each) and each > 0 for each in moved)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"old_prototypes": torch.ones(2, 3)}, r"expected prototypes \(classes, k, 3\)"),
+        ({"new_prototypes": torch.ones(2, 2, 3)}, r"expected prototypes \(classes, k, 3\)"),
+        ({"old_prototypes": torch.full((2, 1, 3), torch.nan)}, "finite prototypes"),
+        ({"labels": torch.tensor([0, 1, 2])}, "labels from 0 to 1, rows of the prototypes, got 0 to 2"),
+        ({"labels": torch.tensor([0, 1])}, "one label an item"),
+        ({"alpha": 0.0}, "an alpha above 0"),
+        ({"alpha": math.nan}, "an alpha above 0"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(change, says):
+    given = {
+        "old": drawn(3, 3),
+        "new": drawn(3, 3, seed=1),
+        "labels": torch.tensor([0, 1, 1]),
+        "old_prototypes": torch.ones(2, 1, 3),
+        "new_prototypes": torch.ones(2, 1, 3),
+        "alpha": 1.0,
+    }
+    with pytest.raises(ValueError, match=says):
+        class_motion(**{**given, **change})
+
+
+# --- over checkpoints -------------------------------------------------------------------------------
+
+
+def test_at_one_nothing_is_proper():
+    motions = [ClassMotion(1.0, 1.0, 1.0), ClassMotion(0.9, 1.1, 0.9), ClassMotion(1.1, 0.9, 1.1)]
+    assert proper_cases(motions) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
+
+
+def test_motions_are_numbers_of_some_checkpoint():
+    for wrong in ([], torch.ones(3, 2), [ClassMotion(1.0, math.nan, 1.0)]):
+        with pytest.raises(ValueError, match="expected motions"):
+            proper_cases(wrong)
+
+
+def factors(proper, total):
+    """As many values below 1 as are proper, of a total."""
+    return torch.cat([torch.full((proper,), 0.5), torch.full((total - proper,), 2.0)])
+
+
+@pytest.mark.parametrize(
+    ("shares", "bound"),
+    [((0.87, 0.95667), (0, 1e-7)), ((0.63667, 0.80833), (0, 1e-10)), ((0.96833, 0.995), (0.00076, 0.00078))],
+)
+def test_the_printed_p_values_of_fisher(shares, bound):
+    """Kim, paper II, Table 3: the two ProtoNets of 600 checkpoints each."""
+    found = compare_checkpoints(*(factors(round(600 * share), 600) for share in shares), proper="below 1")
+    assert (found.first_proper, found.second_proper) == pytest.approx(shares, abs=1e-5)
+    assert bound[0] < found.fisher < bound[1]
+
+
+def test_mann_whitney_by_its_definition_for_few_values():
+    """All 20 ways to rank three against three: U of 0 or 9 has probability 2 / 20."""
+    found = compare_checkpoints([1.0, 2.0, 3.0], [4.0, 5.0, 6.0], proper="above 1")
+    assert found.mann_whitney == pytest.approx(0.1)
+    assert (found.first_proper, found.second_proper) == pytest.approx((2 / 3, 1))
+    assert (found.first_mean, found.second_mean) == pytest.approx((6 ** (1 / 3), 120 ** (1 / 3)))
+
+
+@pytest.mark.parametrize("wrong", [[], [1.0, 0.0], [1.0, math.nan], [[1.0]]])
+def test_factors_are_finite_and_above_zero(wrong):
+    with pytest.raises(ValueError, match="expected other"):
+        compare_checkpoints([1.0], wrong, proper="below 1")
+
+
+def test_the_proper_side_is_one_of_two():
+    with pytest.raises(ValueError, match='got "below"'):
+        compare_checkpoints([1.0], [1.0], proper="below")

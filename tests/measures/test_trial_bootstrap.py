@@ -1,0 +1,263 @@
+"""Intervals of verification: against a loop over replicates, and the promise that 95 % hold."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+
+from samekind.measures import (
+    area_under_curve,
+    bootstrap_trials,
+    equal_error_rate,
+    paired_bootstrap,
+    proportion_interval,
+    rates_at,
+)
+from samekind.measures.resampling import class_weights
+
+EVERYTHING = ("EER", "AUC", "FAR", "FRR", "accuracy", "minDCF", "Cllr")
+
+
+def trials_of(classes, items, *, effect, apart, generator, pair_effect=0.0):
+    """Scores of all pairs of items: effects of both classes, of both items, and of the pair alone."""
+    labels = torch.arange(classes).repeat_interleave(items)
+    one, other = torch.triu_indices(len(labels), len(labels), 1)
+    first, second = labels[one], labels[other]
+    same = first == second
+    near, far, each = (torch.randn(size, generator=generator) for size in (classes, classes, len(labels)))
+    both = torch.randn(classes, classes, generator=generator).triu(1) * pair_effect
+    scores = 0.5 * (each[one] + each[other]) + 0.7 * torch.randn(len(one), generator=generator)
+    scores = scores + torch.where(
+        same, apart + effect * near[first], effect * (far[first] + far[second]) + both[first, second]
+    )
+    return scores, same, first, second
+
+
+def few_trials(seed=0, classes=4, items=3):
+    made = trials_of(classes, items, effect=0.4, apart=1.5, generator=torch.Generator().manual_seed(seed))
+    return (made[0] * 4).round() / 4, *made[1:]  # with ties
+
+
+def resampled(scores, same, first, second, weights):
+    """Trials repeated as often as their classes were drawn: the definition, one trial at a time."""
+    often = [
+        int(weights[a]) if a == b else int(weights[a] * weights[b])
+        for a, b in zip(first.tolist(), second.tolist(), strict=True)
+    ]
+    often = torch.tensor(often)
+    return scores.repeat_interleave(often), same.repeat_interleave(often)
+
+
+def measured(name, scores, same, threshold):
+    accepts, rejects = rates_at(scores, same, threshold)
+    match name:
+        case "EER":
+            return equal_error_rate(scores, same).rate
+        case "AUC":
+            return area_under_curve(scores, same)
+        case "FAR":
+            return accepts
+        case "FRR":
+            return rejects
+        case "accuracy":
+            return float(((scores >= threshold) == same).double().mean())
+        case "minDCF":
+            cuts = [math.inf, *scores.tolist()]
+            return min(99 * rates_at(scores, same, cut)[0] + rates_at(scores, same, cut)[1] for cut in cuts)
+        case "Cllr":
+            bits = [
+                math.log2(1 + math.exp(-s if t else s))
+                for s, t in zip(scores.tolist(), same.tolist(), strict=True)
+            ]
+            kinds = [
+                [b for b, t in zip(bits, same.tolist(), strict=True) if t is kind] for kind in (True, False)
+            ]
+            return sum(sum(kind) / len(kind) for kind in kinds) / 2
+
+
+# --- trials -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+@pytest.mark.parametrize("threshold", [0.5, 0.6, 99.0, -99.0])
+def test_agrees_with_trials_repeated_as_often_as_their_classes(name, threshold):
+    """The spread of the log odds of the replicates, times Student's t, around the value of all."""
+    trials = few_trials()
+    values = []
+    for weights in class_weights(4, 40, 3):
+        scores, same = resampled(*trials, weights)
+        if same.any() and not same.all():
+            values.append(measured(name, scores, same, threshold))
+    options = {"statistics": [name], "threshold": threshold, "replicates": 40, "seed": 3}
+    found = bootstrap_trials(*trials, **options)[name]
+    value = measured(name, *trials[:2], threshold)
+    assert found.mean == pytest.approx(value)
+    reach = stats.t.ppf(0.975, 3) * math.sqrt(4 / 3)
+    if name == "Cllr":
+        assert found.high == pytest.approx(value + reach * np.std(values))
+    elif 0 < value < 1:
+        odds = math.log(value / (1 - value))
+        inside = np.clip(values, 1e-9, 1 - 1e-9)
+        reach *= np.std(np.clip(np.log(inside / (1 - inside)), odds - math.log(10), odds + math.log(10)))
+        low, high = (1 / (1 + math.exp(-odds + side * reach)) for side in (1, -1))
+        trials_counted = {"FAR": 54, "FRR": 12, "accuracy": 66}
+        if count := trials_counted.get(name):
+            least = proportion_interval(round(value * count), count)
+            low, high = min(low, least.low), max(high, least.high)
+        assert (found.low, found.high) == pytest.approx((low, high))
+
+
+def test_many_trials_are_looked_at_at_fewer_thresholds_without_harm():
+    """The curve in steps of a per cent gives the spread of the curve at every score."""
+    made = trials_of(8, 25, effect=0.4, apart=2.5, generator=torch.Generator().manual_seed(0))
+    options = {"replicates": 60, "seed": 1}
+    found = bootstrap_trials(*made, statistics=["EER", "AUC", "minDCF"], **options)
+    draws = [resampled(*made, weights) for weights in class_weights(8, 60, 1)]
+    for name, measure in (("EER", lambda *x: equal_error_rate(*x).rate), ("AUC", area_under_curve)):
+        values = np.array([measure(*draw) for draw in draws])
+        reach = stats.t.ppf(0.975, 7) * math.sqrt(8 / 7) * np.std(np.log(values / (1 - values)))
+        value = found[name].mean
+        high = 1 / (1 + math.exp(-math.log(value / (1 - value)) - reach))
+        assert found[name].high == pytest.approx(high, rel=5e-3)
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 99))
+def test_the_value_lies_inside_and_a_share_stays_one(seed):
+    found = bootstrap_trials(
+        *few_trials(seed), statistics=EVERYTHING, threshold=0.75, replicates=30, seed=seed
+    )
+    for name, interval in found.items():
+        assert interval.low <= interval.mean <= interval.high
+        assert interval.low >= 0
+        assert name == "Cllr" or interval.high <= 1
+
+
+def test_the_seed_fixes_the_draws_and_another_gives_others():
+    trials = few_trials()
+    assert bootstrap_trials(*trials, seed=1) == bootstrap_trials(*trials, seed=1)
+    assert bootstrap_trials(*trials, seed=1) != bootstrap_trials(*trials, seed=2)
+
+
+def test_without_an_error_the_rule_of_three_remains():
+    labels = torch.arange(5).repeat_interleave(4)
+    one, other = torch.triu_indices(20, 20, 1)
+    first, second = labels[one], labels[other]
+    same = first == second
+    found = bootstrap_trials(
+        same.float(), same, first, second, statistics=EVERYTHING, threshold=0.5, replicates=20
+    )
+    of_same, of_different = (1 - 0.025 ** (1 / count) for count in (30, 160))  # 0.975 to see none of so many
+    assert found["FAR"] == pytest.approx((0, 0, of_different))
+    assert found["FRR"] == pytest.approx((0, 0, of_same))
+    assert found["EER"] == pytest.approx((0, 0, of_same))
+    assert found["AUC"] == pytest.approx((1, 1 - of_same, 1))
+    assert found["minDCF"] == pytest.approx((0, 0, 1))
+    assert found["accuracy"] == pytest.approx((1, 1 - (1 - 0.025 ** (1 / 190)), 1))
+
+
+def test_of_too_many_trials_a_part_gives_the_width_and_all_give_the_value():
+    made = trials_of(10, 12, effect=0.5, apart=2.0, generator=torch.Generator().manual_seed(0))
+    options = {"statistics": ("EER", "FAR", "accuracy"), "threshold": 1.0}
+    whole, part = (bootstrap_trials(*made, **options, most_trials=most) for most in (10_000, 2_000))
+    for name in options["statistics"]:
+        assert part[name].mean == whole[name].mean
+        assert part[name] != whole[name]
+        assert part[name].half == pytest.approx(whole[name].half, rel=0.3)
+
+
+def test_classes_as_different_as_they_come_widen_the_interval():
+    plain, varied = (
+        trials_of(20, 6, effect=effect, apart=2.0, generator=torch.Generator().manual_seed(0))
+        for effect in (0.0, 0.8)
+    )
+    options = {"statistics": ["FAR"], "threshold": 1.0}
+    narrow, wide = (bootstrap_trials(*each, **options)["FAR"] for each in (plain, varied))
+    independent = proportion_interval(round(narrow.mean * 6840), 6840)
+    assert wide.half > 1.5 * narrow.half > 1.5 * independent.half
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"statistics": ["eer"]}, "expected statistics among EER, .* got 'eer'"),
+        ({"statistics": ["FAR"]}, "expected a threshold for FAR, got none"),
+        ({"statistics": ["FRR"], "threshold": math.nan}, "expected a threshold for FRR, got none"),
+        ({"prior": 0.0}, "expected a prior between 0 and 1"),
+        ({"miss_cost": -1.0}, "costs above 0"),
+        ({"replicates": 0}, "expected at least one replicate, got 0"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(change, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        bootstrap_trials(*few_trials(), **change)
+
+
+def test_trials_that_are_none_are_refused():
+    scores, same, first, second = few_trials()
+    with pytest.raises(ValueError, match=r"expected first and second of shape \(66,\) as same, got \(3,\)"):
+        bootstrap_trials(scores, same, first[:3], second)
+    with pytest.raises(ValueError, match=r"expected same to be first == second, got 66 trials"):
+        bootstrap_trials(scores, ~same, first, second)
+    two = (first < 2) & (second < 2)
+    with pytest.raises(ValueError, match="expected trials of at least 3 classes, got 2"):
+        bootstrap_trials(scores[two], same[two], first[two], second[two])
+    scores[5] = math.nan
+    with pytest.raises(ValueError, match="expected finite scores"):
+        paired_bootstrap(torch.zeros_like(scores), scores, same, first, second)
+
+
+# --- two systems ------------------------------------------------------------------------------------
+
+
+def test_pairing_cancels_what_makes_a_class_hard_for_both():
+    scores, same, first, second = trials_of(
+        12, 5, effect=0.8, apart=2.0, generator=torch.Generator().manual_seed(0)
+    )
+    worse = scores - 0.3 * same.float()
+    options = {"statistics": ["EER", "FRR"], "replicates": 200}
+    found = paired_bootstrap(scores, worse, same, first, second, thresholds=(1.0, 1.0), **options)
+    alone = bootstrap_trials(scores, same, first, second, threshold=1.0, **options)
+    for name in ("EER", "FRR"):
+        assert found[name].interval.high < 0  # fewer errors, clearly
+        assert found[name].p_value < 0.05
+        assert found[name].interval.half < alone[name].half
+    back = paired_bootstrap(worse, scores, same, first, second, thresholds=(1.0, 1.0), **options)
+    assert back["EER"].interval.mean == -found["EER"].interval.mean
+    assert back["EER"].p_value == pytest.approx(found["EER"].p_value)
+
+
+# --- and what is promised holds ---------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("classes", "items", "effect", "pair_effect"),
+    [(10, 6, 0.5, 0.0), (30, 5, 0.5, 0.0), (30, 5, 0.2, 0.5), (60, 4, 0.5, 0.2)],
+)
+def test_of_many_intervals_about_95_in_100_hold_the_truth(classes, items, effect, pair_effect):
+    apart, threshold, tests = 2.5, 1.3, 400
+    far = math.sqrt(0.99 + 2 * effect**2 + pair_effect**2)
+    near = math.sqrt(0.99 + effect**2)
+    meet = optimize.brentq(lambda cut: stats.norm.sf(cut / far) - stats.norm.cdf((cut - apart) / near), 0, 3)
+    truth = {
+        "EER": stats.norm.sf(meet / far),
+        "AUC": stats.norm.cdf(apart / math.hypot(near, far)),
+        "FAR": stats.norm.sf(threshold / far),
+        "FRR": stats.norm.cdf((threshold - apart) / near),
+    }
+    generator = torch.Generator().manual_seed(1)
+    held = dict.fromkeys(truth, 0)
+    for seed in range(tests):
+        made = trials_of(
+            classes, items, effect=effect, apart=apart, generator=generator, pair_effect=pair_effect
+        )
+        options = {"threshold": threshold, "replicates": 200, "seed": seed}
+        for name, interval in bootstrap_trials(*made, statistics=tuple(truth), **options).items():
+            held[name] += interval.low <= truth[name] <= interval.high
+    for name, count in held.items():
+        assert 0.92 <= count / tests <= 0.985, f"{name}: {count} of {tests}"

@@ -1,0 +1,56 @@
+"""The measures that can be drawn again: weights of 1 give back what the room measures."""
+
+import math
+from typing import get_args
+
+import numpy as np
+import pytest
+import torch
+
+from samekind.measures import Interval, proportion_interval
+from samekind.measures.resampling import count_trials, curves
+from samekind.measures.trial_statistics import (
+    Costs,
+    Statistic,
+    check_statistics,
+    not_too_sure,
+    value_of,
+    values_of,
+)
+
+COSTS = Costs(0.2, 3.0, 1.0)
+
+
+@pytest.mark.parametrize("name", get_args(Statistic))
+@pytest.mark.parametrize("threshold", [-9.0, 0.25, 0.3, 9.0])
+def test_weights_of_one_give_the_measure_itself(name, threshold):
+    generator = torch.Generator().manual_seed(0)
+    sides = torch.randint(4, (2, 400), generator=generator)
+    same = sides[0] == sides[1]
+    scores = ((torch.randn(400, generator=generator) + same) * 4).round() / 4
+    found = count_trials(scores, same, sides, classes=4, threshold=threshold)
+    [[curve]] = list(curves([found], np.ones((1, 4))))
+    expected = value_of(name, scores, same, threshold, COSTS)
+    assert values_of(name, curve, COSTS) == pytest.approx([expected])
+
+
+def test_the_weights_of_the_costs():
+    assert Costs(0.5, 1.0, 1.0).weights == (1, 1)
+    assert Costs(0.01, 1.0, 1.0).weights == pytest.approx((1, 99))
+    assert Costs(0.9, 10.0, 1.0).weights == pytest.approx((90, 1))
+
+
+def test_what_cannot_be_is_cut_off_and_what_is_too_sure_widened():
+    same = torch.arange(100) < 20
+    share = not_too_sure("FRR", Interval(0.5, 0.49, 0.51), same, COSTS)
+    assert share == (0.5, *proportion_interval(10, 20)[1:])
+    wide = Interval(0.5, 0.01, 0.99)
+    assert not_too_sure("FAR", wide, same, COSTS) == wide
+    assert not_too_sure("Cllr", Interval(0.5, -1.0, 2.0), same, COSTS) == (0.5, 0.0, 2.0)
+    assert not_too_sure("EER", wide, same, COSTS) == wide
+
+
+@pytest.mark.parametrize("cost", [math.nan, math.inf, 0.0])
+def test_costs_that_make_no_sense_are_refused(cost):
+    with pytest.raises(ValueError, match="expected a prior between 0 and 1 and costs above 0"):
+        check_statistics(["EER"], [None], Costs(0.5, 1.0, cost), 10)

@@ -1,0 +1,134 @@
+"""Each domain left out in turn: never trained on, never chosen by unless asked, and summed up."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+
+from samekind import recipes
+from samekind.data import Items, clusters
+from samekind.errors import DataError, SettingError, TrainingError
+from samekind.evaluation import Row, evaluate
+from samekind.recipes import leave_one_out
+from samekind.recipes.leave_one_out import _without, summary
+from samekind.space import MetricSpace
+from samekind.training import Run
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+PLAIN = clusters(classes=3, items=18, dimension=4, spread=0.7)
+#: Photos, paintings and sketches: a third of each class each, moved a little.
+DOMAINS = torch.arange(54) % 3
+ITEMS = Items(
+    PLAIN.inputs + 0.2 * DOMAINS[:, None],
+    PLAIN.labels,
+    PLAIN.classes,
+    "shapes",
+    DOMAINS,
+    ("photo", "painting", "sketch"),
+)
+HOW = {"tasks": 2, "device": "cpu"}
+
+
+def a_run():
+    return recipes.triplet((4,)).override(["epochs=2", "batches.size=12", "space.encoder.hidden=[8]"])
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("domains")
+    return folder, leave_one_out(a_run(), ITEMS, folder=folder, **HOW)
+
+
+def test_every_domain_has_the_rows_of_its_own_space(found):
+    folder, rows = found
+    for domain, name in enumerate(ITEMS.domain_names):
+        space = MetricSpace.load(folder / str(domain) / "space")
+        part = ITEMS.take((ITEMS.domains == domain).nonzero().flatten())
+        expected = evaluate(space, {name: part}, tasks=2, seed=0)
+        assert [row for row in rows if row.items == name] == expected
+
+
+def test_the_mean_and_the_worst_come_last(found):
+    _, rows = found
+    worst = {"EER": max, "accuracy": min}
+    for measure, choose in worst.items():
+        mine = [row for row in rows if row.measure == measure and row.kind == "similarity"]
+        values = {row.items: row.value for row in mine[:3]}
+        assert list(values) == ["photo", "painting", "sketch"]
+        assert mine[3].items == "mean"
+        assert mine[3].value == pytest.approx(sum(values.values()) / 3)
+        assert mine[4].value == choose(values.values())
+        assert values[mine[4].items.removeprefix("worst (").removesuffix(")")] == mine[4].value
+    assert {row.unit for row in rows if row.items == "mean" and row.low is not None} == {"domains"}
+    assert {row.note for row in rows} == {""}
+
+
+def test_the_domain_left_out_is_never_looked_at(tmp_path):
+    """With nothing but NaN in it, the same space comes out."""
+    spoilt = ITEMS.inputs.clone()
+    spoilt[DOMAINS == 2] = torch.nan
+    for name, items in {"clean": ITEMS, "spoilt": replace(ITEMS, inputs=spoilt)}.items():
+        sets = _without(items, 2, held_out=0.2, seed=0, fingerprint=items.fingerprint())
+        recipes.fit(a_run(), sets, folder=tmp_path / name, device="cpu")
+    one, other = (MetricSpace.load(tmp_path / name / "space") for name in ("clean", "spoilt"))
+    for key, value in one.state_dict().items():
+        assert torch.equal(value, other.state_dict()[key])
+    assert one.decisions == other.decisions
+
+
+@pytest.mark.parametrize("domain", range(3))
+def test_the_sets_of_a_domain(domain):
+    sets = _without(ITEMS, domain, held_out=0.25, seed=0, fingerprint=ITEMS.fingerprint())
+    parts = sets.split.parts
+    assert sorted(torch.cat(list(parts.values())).tolist()) == list(range(54))
+    assert (DOMAINS[parts["test"]] == domain).all()
+    for name, count in (("validation", 2), ("train", 4)):
+        cells = DOMAINS[parts[name]] * 3 + ITEMS.labels[parts[name]]
+        # Every class of both source domains, and none of the domain left out.
+        assert torch.bincount(cells, minlength=9).tolist() == [
+            0 if cell // 3 == domain else count for cell in range(9)
+        ]
+
+
+def test_an_item_that_is_alone_is_trained_on():
+    few = ITEMS.take(torch.tensor([0, 1, 2, 3, 4, 18, 36]))
+    sets = _without(few, 1, held_out=0.9, seed=0, fingerprint=few.fingerprint())
+    assert {5, 6} <= set(sets.split.parts["train"].tolist())
+
+
+def test_choosing_on_the_domain_left_out_must_be_asked_for_and_is_said(tmp_path):
+    rows = leave_one_out(a_run(), ITEMS, folder=tmp_path, select_on="test", **HOW)
+    assert {row.note for row in rows} == {"selected on test"}
+    stored = Run.from_dict(json.loads((tmp_path / "0" / "run.json").read_text()))
+    assert stored.select_on == "test"
+    with pytest.raises(TrainingError, match=r"other settings \(select_on\)"):
+        leave_one_out(a_run(), ITEMS, folder=tmp_path, **HOW)
+
+
+def test_a_measure_some_domain_does_not_have_is_left_out_of_the_summary():
+    rows = {
+        "a": [Row("q", "a", "EER", "cosine", 0.1), Row("q", "a", "AUC", "cosine", 0.9)],
+        "b": [Row("q", "b", "EER", "cosine", 0.3)],
+    }
+    mean, worst = summary(rows)
+    assert (mean.measure, mean.value, mean.unit) == ("EER", pytest.approx(0.2), "domains")
+    assert (worst.items, worst.value) == ("worst (b)", 0.3)
+
+
+def test_equal_domains_have_no_interval():
+    rows = {name: [Row("q", name, "AUC", "cosine", 1.0, 0.9, 1.0, "classes")] for name in "ab"}
+    assert summary(rows)[0] == Row("q", "mean", "AUC", "cosine", 1.0)
+
+
+@pytest.mark.parametrize("items", [PLAIN, ITEMS.take(torch.arange(0, 54, 3))])
+def test_there_must_be_two_domains(items, tmp_path):
+    with pytest.raises(DataError, match="two domains or more"):
+        leave_one_out(a_run(), items, folder=tmp_path)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_the_share_held_out_is_a_share(share, tmp_path):
+    with pytest.raises(SettingError, match="between 0 and 1"):
+        leave_one_out(a_run(), ITEMS, folder=tmp_path, held_out=share)
