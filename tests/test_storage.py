@@ -310,3 +310,21 @@ def test_a_process_that_dies_at_a_step_leaves_the_old_folder_or_the_new(tmp_path
     assert content(folder) == {"first": NEW, "inside/second": NEW}
     assert [each for each in names(tmp_path) if not each.endswith(".draft")] == ["folder"]
     shutil.rmtree(tmp_path)
+
+
+@pytest.mark.parametrize("method", ["open", "mkdir"])
+def test_what_cannot_be_written_is_named_and_not_its_draft(tmp_path, monkeypatch, method):
+    wanted, real = tmp_path / "wanted", getattr(Path, method)
+
+    def refuse(path, *arguments, **more):
+        if path.name.endswith(".draft"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *arguments, **more)
+
+    monkeypatch.setattr(Path, method, refuse)
+    with pytest.raises(PermissionError) as refused:
+        storage.write_bytes(wanted, NEW) if method == "open" else storage.write_folder(
+            wanted, lambda draft: None
+        )
+    assert refused.value.filename == str(wanted)
+    assert names(tmp_path) == []

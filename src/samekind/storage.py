@@ -7,7 +7,8 @@ process that dies at any moment leaves either the old content or the new one.
 import os
 import shutil
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -16,7 +17,7 @@ def write_bytes(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = _draft(path)
     try:
-        with draft.open("wb") as file:
+        with _in_the_name_of(path, draft), draft.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -42,7 +43,8 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     recover_folder(folder)
     draft, old = _draft(folder), _aside(folder)
-    draft.mkdir()
+    with _in_the_name_of(folder, draft):
+        draft.mkdir()
     try:
         fill(draft)
         for file in sorted(draft.rglob("*")):
@@ -67,6 +69,17 @@ def recover_folder(folder: Path) -> None:
         old.rename(folder)
     elif old.exists():
         shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def _in_the_name_of(path: Path, draft: Path) -> Iterator[None]:
+    """Let an error name the file that was asked for: nobody knows its draft."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename == str(draft):
+            error.filename = str(path)
+        raise
 
 
 def _draft(path: Path) -> Path:

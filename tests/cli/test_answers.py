@@ -8,6 +8,8 @@ from samekind import evaluation
 from samekind.cli.asking import labelled
 from samekind.cli.experiments import sets_of
 from samekind.data import draw
+from samekind.data.trial_lists import read_trial_list
+from samekind.inference import embed, embed_files
 from samekind.space import MetricSpace
 
 
@@ -40,6 +42,48 @@ def test_fewer_items_are_drawn(samekind, trained):
     assert found["systems"]["trained"] == [row._asdict() for row in rows]
 
 
+@pytest.fixture
+def strangers(folders, trained):
+    """The twelve pictures of a 7, without a class, and their embeddings."""
+    space = MetricSpace.load(trained / "space")
+    return folders / "7", embed_files(space, sorted((folders / "7").iterdir()))
+
+
+@pytest.mark.parametrize(
+    ("options", "form", "top"), [((), "as", 200), (("--top", 5), "as", 5), (("--norm", "s"), "s", 200)]
+)
+def test_a_cohort_adds_normalised_verification(samekind, trained, strangers, options, form, top):
+    source, cohort = strangers
+    plain = told(samekind, trained, "--most", 30)
+    found = told(samekind, trained, "--most", 30, "--cohort", source, *options)
+    space = MetricSpace.load(trained / "space")
+    rows = []
+    for name, items in sets_of(trained).tests().items():
+        drawn = draw(items, most=30)
+        z = embed(space, drawn.inputs)
+        rows += evaluation.normalised(space, drawn, z, cohort, name=name, form=form, top=top)
+    assert found["systems"]["trained"] == plain["systems"]["trained"] + [row._asdict() for row in rows]
+    assert found["promises"] == plain["promises"]
+
+
+def test_a_cohort_for_other_items(samekind, trained, folders, strangers):
+    found = told(samekind, trained, "--data", folders, "--cohort", strangers[0])
+    assert {row["items"] for row in found["systems"]["trained"]} == {"folders", "folders, AS-norm"}
+
+
+def test_a_cohort_for_listed_trials(samekind, trained, folders, strangers):
+    source, cohort = strangers
+    pairs = [(a, b) for a in ("0/00", "0/01", "1/00") for b in ("0/02", "1/01", "1/02")]
+    lines = [f"{int(a[0] == b[0])} {a}.png {b}.png" for a, b in pairs]
+    path = trained.parent / "pairs.txt"
+    path.write_text("\n".join(lines))
+    options = ("--trials", path, "--root", folders)
+    space, listed = MetricSpace.load(trained / "space"), read_trial_list(path, root=folders)
+    rows = evaluation.normalised_list(space, listed, embed_files(space, listed.files), cohort, name="pairs")
+    plain, found = told(samekind, trained, *options), told(samekind, trained, *options, "--cohort", source)
+    assert found["systems"]["trained"] == plain["systems"]["trained"] + [row._asdict() for row in rows]
+
+
 def test_items_without_a_class_are_refused(samekind, trained, pictures):
     answer = samekind("evaluate", trained, "--data", pictures)
     assert answer.status == 2
@@ -53,6 +97,9 @@ def test_items_without_a_class_are_refused(samekind, trained, pictures):
         (("--trials", "list", "--against", "other"), "--against and --trials ask for different things"),
         (("--data", "digits", "--report", "page.html"), "--report is about the test items of one run"),
         (("--root", "here"), "--root belongs to a list of trials"),
+        (("--against", "other", "--cohort", "here"), "--cohort is about one run at a time"),
+        (("--cohort", "here", "--norm", "z"), '--norm: there is no "z"'),
+        (("--cohort", "nowhere"), "nowhere"),
     ],
 )
 def test_one_thing_at_a_time(samekind, trained, more, says):

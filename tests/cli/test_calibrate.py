@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from samekind.cli.experiments import sets_of
-from samekind.data import ImageReader, Items, collect, digits, scaled, write_image
-from samekind.inference import all_trials, divided, embed, fit_decision, fit_open_set, support
+from samekind.data import ImageReader, Items, collect, digits, read_trial_list, scaled, write_image
+from samekind.evaluation.listed_trials import scored
+from samekind.inference import all_trials, divided, embed, embed_files, fit_decision, fit_open_set, support
 from samekind.space import MetricSpace
 
 
@@ -91,6 +92,34 @@ def test_of_too_many_items_some_are_drawn_and_the_decision_says_so(samekind, run
     assert decision.same_trials + decision.different_trials == 60 * 59 // 2
 
 
+def test_items_it_was_trained_on_are_taken_with_a_warning(samekind, run, folders):
+    told = "careful: digits holds the items this space was trained on"
+    assert told in samekind("calibrate", run, "digits", "--kind", "cosine", "--most-items", "60").err
+    for held_out in ((), (folders,), (run,)):
+        answer = samekind("calibrate", run, *held_out, "--kind", "cosine")
+        assert answer.status == 0
+        assert "was trained on" not in answer.err
+
+
+def test_listed_trials_are_what_it_is_fitted_on(samekind, run, space, folders, tmp_path):
+    names = [f"{digit}/{place:02d}.png" for digit in (0, 1, 7) for place in range(4)]
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    path = tmp_path / "pairs.txt"
+    path.write_text("\n".join(f"{int(a[0] == b[0])} {a} {b}" for a, b in pairs))
+    answer = samekind("calibrate", run, "--trials", path, "--root", folders, "--at", "far=0.1")
+    assert answer.status == 0, answer.err
+    assert "Fitted on pairs.txt: 18 same, 48 different\n" in answer.out
+    stored = MetricSpace.load(run / "space")
+    listed = read_trial_list(path, root=folders)
+    z = embed_files(space, listed.files)
+    assert list(stored.decisions) == list(space.kinds)
+    for kind, decision in stored.decisions.items():
+        trials = scored(space, listed, z, kind=kind)
+        assert decision == fit_decision(trials, kind=kind, point="far=0.1", description="pairs.txt")
+        assert decision.classes == 3
+    assert stored.open_set == space.open_set
+
+
 def a_picture(path):
     write_image(path, scaled(digits().inputs[0]))
 
@@ -102,9 +131,17 @@ def a_picture(path):
         (("--kind", "cosin"), 'this space has no score "cosin"; did you mean "cosine"?'),
         (("nowhere.csv",), "nowhere.csv"),
         (("flat",), "expected items whose class is known; flat/a.png has none"),
-        (("alone",), "alone: expected two classes at least and two items of some class"),
+        (
+            ("alone",),
+            "alone: expected two classes at least and two items of some class, to make pairs of one "
+            "and of two classes; got items: 2, classes: 1",
+        ),
         (("alone", "--open-set"), "alone has only classes that this space knows; a threshold for none"),
         (("strange", "--open-set"), "strange has no class that this space knows"),
+        (("--trials", "nowhere.txt"), "there is no list nowhere.txt"),
+        (("alone", "--trials", "nowhere.txt"), "DATA and --trials are both what to fit on; leave out one"),
+        (("--open-set", "--trials", "nowhere.txt"), "--open-set needs items of known and of other classes"),
+        (("--root", "alone"), "--root belongs to a list of trials; give --trials LIST as well"),
     ],
 )
 def test_a_mistake_is_one_line_and_changes_nothing(

@@ -14,11 +14,11 @@ def test_good_data_is_described_with_what_training_would_do(samekind, folders):
 
 
 def test_the_json_says_the_same(samekind, folders):
-    told = json.loads(samekind("check", folders, "--json", "--unseen", "0,1").out)
+    told = json.loads(samekind("check", folders, "--json", "--unseen", "half").out)
     assert told["classes"] == {"0": 12, "1": 12, "7": 12}
     assert (told["sizes"], told["errors"], told["unreadable"]) == ({"8x8": 36}, [], [])
-    assert told["training"]["items"]["unseen"] == 24
-    assert told["training"]["classes"]["train"] == 1
+    assert told["training"]["items"]["unseen"] == 12
+    assert told["training"]["classes"]["train"] == 2
 
 
 @pytest.mark.parametrize("skip", [(), ("--skip-unreadable",)])
@@ -54,3 +54,38 @@ def test_data_that_is_not_there(samekind, tmp_path):
     answer = samekind("check", tmp_path / "none")
     assert answer.status == 1
     assert "error: " in answer.out
+
+
+def test_copies_in_two_parts_of_the_split_are_found(samekind, folders, tmp_path):
+    """Every picture is there three times: no split of 60, 20 and 20 per cent keeps them all together."""
+    copy = shutil.copytree(folders, tmp_path / "copy")
+    for picture in sorted(copy.rglob("*.png")):
+        for number in (1, 2):
+            shutil.copy(picture, picture.with_name(f"{picture.stem}-{number}.png"))
+    assert "contents are in more than one part: " in samekind("check", copy).out
+    assert "more than one part" not in samekind("check", folders).out
+
+
+def test_what_training_would_refuse_to_validate_on_is_an_error(samekind, folders):
+    """Two of three classes kept apart: one is left, and training says the same."""
+    answer = samekind("check", folders, "--unseen", "0,1")
+    assert answer.status == 1
+    assert "error: folders, validation: expected two classes or more" in answer.out
+    assert "A run of" not in answer.out
+
+
+def test_columns_can_be_left_out(samekind, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("name,a,label\n" + "".join(f"n{n},{n % 7},{'xy'[n % 2]}\n" for n in range(40)))
+    assert "leave it out with ignore" in samekind("check", path).out
+    assert samekind("check", path, "--ignore", "name").status == 0
+
+
+@pytest.mark.parametrize("command", ["check", "init", "train"])
+def test_an_empty_folder_is_called_one(samekind, tmp_path, command):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    arguments = ("triplet", "--data", empty) if command == "train" else (empty,)
+    answer = samekind(command, *arguments, *(("--out", tmp_path / "x.toml") if command == "init" else ()))
+    assert answer.status == (1 if command == "check" else 2)
+    assert "empty has no pictures; expected folders of them" in answer.out + answer.err

@@ -105,3 +105,8 @@ def test_a_space_that_cannot_be_written_stays_as_it_was(samekind, run, sevens, m
 def test_the_run_can_still_be_evaluated(samekind, run, sevens):
     samekind("enroll", "seven", *sevens, "--space", run)
     assert samekind("evaluate", run, "--tasks", "2").status == 0
+
+
+def test_a_class_needs_a_name(samekind, run, sevens):
+    answer = samekind("enroll", " ", *sevens, "--space", run)
+    assert (answer.status, answer.err) == (2, "samekind: a class needs a name; got an empty one\n")

@@ -90,3 +90,27 @@ def test_a_person_at_a_terminal_is_asked(samekind, table, tmp_path, monkeypatch)
     answer = samekind("init", table, "--out", tmp_path / "run.toml")
     assert answer.status == 0
     assert read_plan(str(tmp_path / "run.toml")).recipe == "triplet"
+
+
+def test_a_question_that_is_not_answered_is_an_interruption(samekind, table, tmp_path, monkeypatch):
+    import io
+
+    class Closed(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr("sys.stdin", Closed(""))
+    answer = samekind("init", table, "--out", tmp_path / "run.toml")
+    assert answer.status == 130
+    assert "samekind: interrupted" in answer.err
+    assert not (tmp_path / "run.toml").exists()
+
+
+def test_what_is_left_out_is_in_the_file_once(samekind, table, folders, tmp_path):
+    out, pictures = tmp_path / "run.toml", tmp_path / "pictures.toml"
+    samekind("init", table, "--label", "kind", "--ignore", "stem", "--out", out)
+    assert read_plan(str(out)).data.ignore == ("stem",)
+    assert out.read_text().count("ignore =") == 1
+    samekind("init", folders, "--skip-unreadable", "--unseen", "half", "--out", pictures)
+    assert read_plan(str(pictures)).data.skip_unreadable
+    assert pictures.read_text().count("skip_unreadable =") == pictures.read_text().count("unseen =") == 1

@@ -342,3 +342,11 @@ def test_an_interrupted_training_goes_on(samekind, tmp_path):
     assert 2 <= went_on[0] <= len(told) + 1 <= 10
     record = [json.loads(line) for line in (tmp_path / "run" / "record.jsonl").read_text().splitlines()]
     assert [entry["epoch"] for entry in record] == list(range(1, 11))
+
+
+def test_a_name_that_no_file_can_hold_is_one_line(samekind, monkeypatch):
+    error = UnicodeEncodeError("utf-8", "a/b\udcff.png", 3, 4, "surrogates not allowed")
+    monkeypatch.setattr(MetricSpace, "load", raising(error))
+    answer = samekind("info", "anywhere")
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith(r"samekind: cannot write 'a/b\udcff.png' as UTF-8: ")

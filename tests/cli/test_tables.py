@@ -7,6 +7,7 @@ import pyarrow.parquet
 import pytest
 
 from samekind.cli.tables import as_csv, check_ending, write_table
+from samekind.data.tables import read_table
 from samekind.errors import SettingError
 
 COLUMNS = {"id": ['a,"b"', "c\nd", "é"], "label": [None, "x", ""], "value": [0.1, 1e-30, -2.0]}
@@ -47,3 +48,11 @@ def test_without_pyarrow_a_sentence_says_what_to_do(tmp_path, monkeypatch):
         write_table(tmp_path / "table.parquet", COLUMNS)
     assert list(tmp_path.iterdir()) == []
     write_table(tmp_path / "table.csv", COLUMNS)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_names_that_are_no_text_are_escaped(tmp_path, name):
+    """A file's name is bytes: those that are not UTF-8 come as lone surrogates."""
+    path = tmp_path / name
+    write_table(path, {"id": ["b\udcff.png", None], "n": [1, 2]})
+    assert read_table(path).columns["id"][0] == "b\\udcff.png"

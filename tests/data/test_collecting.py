@@ -5,6 +5,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import torch
+from PIL import Image
 
 from samekind.data import DataSettings, ImageReader, Stored, TableReader, VectorReader, collect, scaled
 from samekind.errors import DataError
@@ -116,3 +117,50 @@ def test_nothing_to_read_is_said(tmp_path, sources):
         DataError, match=r"there is nothing to read in .*; expected items of shape \(3, 6, 8\)"
     ):
         collect([tmp_path / each for each in sources], PICTURES)
+
+
+def save_idx(path, array):
+    sizes = b"".join(size.to_bytes(4, "big") for size in array.shape)
+    path.write_bytes(bytes([0, 0, 8, array.ndim]) + sizes + array.astype(np.uint8).tobytes())
+
+
+def test_idx_files_and_folders_of_them_come_with_their_labels(tmp_path):
+    drawn = np.random.default_rng(0).integers(0, 256, (3, 6, 8), dtype=np.uint8)
+    save_idx(tmp_path / "t10k-images-idx3-ubyte", drawn)
+    save_idx(tmp_path / "t10k-labels-idx1-ubyte", np.array([4, 0, 4]))
+    reader = ImageReader(height=6, width=8)
+    for source in (tmp_path, tmp_path / "t10k-images-idx3-ubyte"):
+        found = collect([source], reader)
+        assert torch.equal(found.inputs, scaled(torch.tensor(drawn[:, None])))
+        assert found.labels == ("4", "0", "4")
+        assert found.ids[2] == f"{source}, test 2"
+    (tmp_path / "t10k-labels-idx1-ubyte").unlink()
+    assert collect([tmp_path / "t10k-images-idx3-ubyte"], reader).labels == (None, None, None)
+
+
+def test_a_row_of_a_sprite_is_a_picture(tmp_path):
+    drawn = np.random.default_rng(0).integers(0, 256, (3, 16, 3), dtype=np.uint8)
+    Image.fromarray(drawn).save(tmp_path / "data_batch_1.png")
+    (tmp_path / "train_labels.json").write_text("[1, 0, 1]")
+    found = collect([tmp_path], ImageReader(height=4, width=4, channels=3))
+    assert torch.equal(found.inputs, scaled(torch.tensor(drawn).view(3, 4, 4, 3).permute(0, 3, 1, 2)))
+    assert found.labels == ("1", "0", "1")
+
+
+def test_labels_of_arrays_have_the_names_they_have_in_training(tmp_path):
+    inputs = np.zeros((2, 2), dtype=np.float32)
+    np.savez(tmp_path / "named.npz", inputs=inputs, labels=[1, 0], classes=["cat", "dog"])
+    np.savez(tmp_path / "floats.npz", inputs=inputs, labels=[1.0, 0.0])
+    assert collect([tmp_path / "named.npz"], VECTORS).labels == ("dog", "cat")
+    assert collect([tmp_path / "floats.npz"], VECTORS).labels == ("1", "0")
+
+
+def test_a_row_without_a_label_is_an_item_all_the_same(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,label\n1,2,x\n3,4,\n")
+    assert collect([tmp_path / "t.csv"], ROWS).labels == ("x", None)
+
+
+def test_arrays_are_known_in_any_case(tmp_path):
+    with (tmp_path / "A.NPY").open("wb") as file:
+        np.save(file, np.ones(2, dtype=np.float32))
+    assert collect([tmp_path / "A.NPY"], VECTORS).inputs.tolist() == [[1, 1]]

@@ -1,5 +1,7 @@
 """Folders and archives of class folders: one class for each path, and nothing hidden among them."""
 
+from pathlib import Path
+
 import pytest
 
 from samekind.data.folders import class_of, list_archive, list_folder
@@ -73,3 +75,30 @@ def test_pictures_without_a_class_are_refused(make_folder, make_picture):
 
 def test_the_class_of_a_name():
     assert [class_of(name) for name in ("a.png", "x/a.png", "x/y/a.png")] == ["", "x", "x/y"]
+
+
+def test_links_to_folders_are_followed_but_not_round_in_circles(make_folder, tmp_path):
+    root = make_folder({"cat": 2, "dog": 1})
+    linked = tmp_path / "linked"
+    linked.mkdir()
+    for name in ("cat", "dog"):
+        (linked / name).symlink_to(root / name, target_is_directory=True)
+    (linked / "again").symlink_to(linked, target_is_directory=True)
+    listing = list_folder(linked)
+    assert (listing.ids, listing.labels) == (list_folder(root).ids, ["cat", "cat", "dog"])
+    assert listing.empty == []
+
+
+def test_a_folder_that_cannot_be_read_is_named(make_folder, monkeypatch):
+    """Not left out: its pictures would be missing without a word."""
+    root = make_folder({"cat": 1, "dog": 1})
+    listed = Path.iterdir
+
+    def refuse(folder):
+        if folder.name == "dog":
+            raise PermissionError(13, "Permission denied", str(folder))
+        return listed(folder)
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(DataError, match=r"cannot read the folder .*dog: Permission denied"):
+        list_folder(root)

@@ -42,6 +42,11 @@ def test_one_number_is_a_square():
         ({"workers": 1.5}, r"data\.workers"),
         ({"columns": "height"}, r"data\.columns: expected a list of names, got 'height'"),
         ({"ignore": [3]}, r"data\.ignore"),
+        ({"ignore": 3}, r"data\.ignore: expected a list of names, got 3"),
+        ({"size": 1.5}, r"data\.size: .* got 1\.5"),
+        ({"size": "big"}, r"data\.size: .* got 'big'"),
+        ({"label": 5}, r"data\.label: expected the name of a column, a text; got 5"),
+        ({"skip_unreadable": "yes"}, r"data\.skip_unreadable: expected true or false, got 'yes'"),
     ],
 )
 def test_refuses_what_is_none(table, says):

@@ -46,6 +46,12 @@ def test_goes_through_json_and_back(settings):
         ({"validation_classes": -1}, r"split\.validation_classes"),
         ({"validation_classes": "few"}, r"split\.validation_classes"),
         ({"validation_classes": 1, "by": "group"}, r'only where split\.by is "random"'),
+        ({"unseen": 3}, r"split\.unseen: expected a list of names, got 3"),
+        ({"unseen": [7, 8]}, r"split\.unseen: expected a list of names, got \[7, 8\]"),
+        ({"by": "domain", "test_domains": 3}, r"split\.test_domains: expected a list of names, got 3"),
+        ({"seed": "x"}, r"split\.seed: expected a whole number, 0 or more; got 'x'"),
+        ({"fractions": 3}, r"split\.fractions: expected a share for each part, .* got 3"),
+        ({"fractions": {"train": "most"}}, r"split\.fractions: expected a share for each part"),
         ({"fractions": {"trian": 1.0}}, r'split\.fractions: no part "trian"; did you mean "train"'),
     ],
 )

@@ -85,3 +85,13 @@ def test_labels_without_sprites_and_sprites_of_two_sizes_are_refused(folder):
     (path / "test_batch.png").unlink()
     with pytest.raises(DataError, match=r"no sprite \(\.png\) for test"):
         sprite_items(path, DataSettings())
+
+
+def test_a_folder_of_class_folders_is_none(folder):
+    """Whatever lies beside the class folders."""
+    root, _ = folder
+    assert is_sprites(root)
+    (root / ".git").mkdir()
+    assert is_sprites(root)
+    (root / "cats").mkdir()
+    assert not is_sprites(root)

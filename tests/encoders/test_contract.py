@@ -46,7 +46,8 @@ LIGHT = {"EfficientNetLite": {"weights": False}, "WideResNet": {"depth": 10, "wi
 # networks are shown fewer images.
 SIDES = {"EfficientNetLite": 32, "InceptionV3": 75}
 LARGE = ("InceptionV3", "ResNet34", "ResNet50")
-STAGED = [name for name in encoders.__all__ if hasattr(getattr(encoders, name), "stages")]
+# Of its own: `Standardised` has the stages of the encoder inside it, if that has any.
+STAGED = [name for name in encoders.__all__ if callable(getattr(getattr(encoders, name), "stages", None))]
 PACKAGES = {"EfficientNetLite": "efficientnet_lite_pytorch"}
 
 

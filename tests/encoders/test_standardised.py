@@ -6,7 +6,7 @@ import pytest
 import torch
 from sklearn.preprocessing import StandardScaler
 
-from samekind.encoders import MLP, SmallConvnet, Standardised
+from samekind.encoders import MLP, Conv4, SmallConvnet, Standardised
 from samekind.errors import DataError, SettingError
 from samekind.parts import build, describe
 from samekind.prototypes import SupportMeans
@@ -46,6 +46,26 @@ def test_images_are_standardised_channel_by_channel():
     for channel, (mean, deviation) in enumerate([(0.1, 1.0), (0.2, 2.0), (0.3, 4.0)]):
         torch.testing.assert_close(encoder.standardise(x)[:, channel], (x[:, channel] - mean) / deviation)
     assert torch.equal(encoder(x), encoder.encoder(encoder.standardise(x)))
+
+
+def test_stages_maps_and_features_are_those_of_the_encoder_inside():
+    inner = Conv4(channels=3, size=16, dimension=5).eval()
+    encoder = Standardised(encoder=inner, means=[0.1, 0.2, 0.3], deviations=[1.0, 2.0, 4.0])
+    x = torch.rand(2, 3, 16, 16, generator=torch.Generator().manual_seed(0))
+    assert encoder.stages() == inner.stages()
+    assert encoder.map_channels == inner.map_channels
+    assert encoder.feature_dimension == inner.feature_dimension
+    maps, expected = encoder.maps(x), inner.maps(encoder.standardise(x))
+    assert list(maps) == list(expected) == list(inner.map_channels)
+    assert all(torch.equal(maps[name], expected[name]) for name in maps)
+    assert torch.equal(encoder.features(x), inner.features(encoder.standardise(x)))
+    assert torch.equal(encoder.embedding(encoder.features(x)), encoder(x))
+
+
+def test_an_encoder_without_stages_has_none_standardised():
+    encoder = Standardised(encoder=MLP(inputs=4), means=[0.0] * 4, deviations=[1.0] * 4)
+    assert not hasattr(encoder, "stages")
+    assert not hasattr(encoder, "map_channels")
 
 
 def test_the_numbers_are_kept_with_the_weights_and_are_not_trained():

@@ -103,3 +103,11 @@ def test_where_strangers_are_known_or_the_known_are_strange_there_is_no_row():
 def test_doctests():
     module = importlib.import_module("samekind.evaluation.open_set")
     assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize(("known", "right", "unknown"), [(0, 0, 3), (3, 3, 0), (3, 2, 3)])
+def test_scores_of_both_kinds_are_needed(known, right, unknown):
+    with pytest.raises(ValueError, match="expected scores of known and of unknown items"):
+        identification(
+            torch.ones(known), torch.ones(right, dtype=torch.bool), torch.ones(unknown), false_alarms=0.1
+        )

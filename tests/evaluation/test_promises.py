@@ -85,3 +85,20 @@ def test_a_list_is_held_against_too(space):
     found = listed_promises(space, listed, ALIKE.inputs, name="list")[0]
     expected = promise_row(space.decisions["similarity"], trials, name="list")
     assert found.false_accepts[:4] == pytest.approx(expected.false_accepts[:4], abs=1e-3)
+
+
+def test_a_threshold_for_none_of_these_is_asked_where_both_kinds_of_item_are():
+    mixed = clusters(classes=6, items=10, dimension=3, spread=0.6)
+    inside, outside = (mixed.take(each.nonzero().flatten()) for each in (mixed.labels < 3, mixed.labels > 2))
+    made = MetricSpace(nn.Identity(), Euclidean(), SupportMeans(dimension=3)).eval()
+    settle(made, inside, mixed)
+    assert made.open_set is not None
+    made.decisions.clear()
+    [alone] = promises(made, {"mixed": mixed})
+    assert alone[:3] == ("mixed", "open set", "eer")
+    assert alone.false_accepts[:2] == (made.open_set.false_accepts, made.open_set.false_accepts)
+    [together] = promises(made, {"seen": inside, "unseen": outside})
+    assert together.items == "seen, unseen"
+    assert together[1:] == alone[1:]
+    assert promises(made, {"seen": inside}) == promises(made, {"unseen": outside}) == []
+    assert [row.items for row in promises(made, {"mixed": mixed, "unseen": outside})] == ["mixed"]

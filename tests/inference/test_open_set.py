@@ -50,7 +50,10 @@ def test_the_intervals_draw_the_classes_of_either_again():
     accepted = (outside >= decision.threshold).double()
     assert decision.false_accepts == accepted.mean() == 1 / 5
     assert decision.false_accept_interval == bootstrap_mean(accepted, units=UNKNOWN.labels)[1:]
-    assert decision.false_reject_interval == proportion_interval(0, 5)[1:]  # none: the rule of three
+    rejected = (inside < decision.threshold).double()
+    assert decision.false_rejects == rejected.mean() == 0
+    assert decision.false_reject_interval == bootstrap_mean(rejected, units=KNOWN.labels)[1:]
+    assert decision.false_reject_interval[1] > proportion_interval(0, 5).high  # two classes tell little
     scores, is_known = torch.cat([inside, outside]), torch.arange(10) < 5
     assert decision.calibration == logistic_calibration(scores, is_known)
 

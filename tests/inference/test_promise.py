@@ -1,12 +1,18 @@
 """A promise is kept when new trials do not contradict it."""
 
+import math
+
 import pytest
 import torch
 
-from samekind.inference import Trials, fit_decision, kept
-from samekind.inference.promise import Kept, Promise
+from samekind.data import clusters
+from samekind.inference import Trials, divided, fit_decision, fit_open_set, kept
+from samekind.inference.open_set import best_scores
+from samekind.inference.promise import Kept, Promise, kept_open_set
 from samekind.measures import Interval, bootstrap_trials, proportion_interval
-from samekind.space import Decision
+from samekind.prototypes import SupportMeans, class_means
+from samekind.similarities import Euclidean
+from samekind.space import Decision, MetricSpace
 
 
 def of_classes(classes=12, items=6, *, shift=0.0, seed=0):
@@ -64,7 +70,22 @@ def test_what_only_a_wide_interval_allows_is_not_said_to_hold():
     wide = Kept(0.0147, Interval(0.29, 0.0136, 0.92))
     assert wide.holds
     assert wide.verdict == "cannot be told, the interval is wide"
-    assert Kept(0.1, Interval(0.29, 0.0136, 0.92)).verdict == "holds"
+    assert Kept(0.1, Interval(0.24, 0.0136, 0.92)).verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    ("promised", "measured", "holds"),
+    [(0.54, 0.93, False), (0.54, 0.7, True), (0.25, 0.5, True), (0.25, 0.51, False), (0.4, 1.0, False)],
+)
+def test_a_high_promise_is_not_held_by_every_rate_there_is(promised, measured, holds):
+    wide = Kept(promised, Interval(measured, 0.2, 1.0))
+    assert wide.verdict == ("holds" if holds else "cannot be told, the interval is wide")
+
+
+@pytest.mark.parametrize("measured", [0.0, 1.0])
+def test_a_promise_at_either_end_has_a_verdict(measured):
+    assert Kept(1.0, Interval(measured, 0.0, 1.0)).verdict == "holds"
+    assert (Kept(0.0, Interval(measured, 0.0, 1.0)).verdict == "holds") is (measured == 0)
 
 
 def test_the_sentence_says_it_all():
@@ -78,3 +99,112 @@ def test_the_sentence_says_it_all():
     assert (
         "promised 0.00% false accepts, measured 0.00% (0.00 to 0.001)" in Promise(nothing, nothing).sentence
     )
+
+
+# --- the promise was measured too --------------------------------------------------------------------
+
+
+def odds(rate):
+    return math.log(rate / (1 - rate))
+
+
+@pytest.mark.parametrize(("measured", "holds"), [(0.012, True), (0.027, True), (0.031, False), (0.3, False)])
+def test_both_intervals_count_by_their_squares(measured, holds):
+    """Three times the odds would be too many for twice on one side and twice on the other."""
+    upper, low = (1 / (1 + math.exp(-odds(rate) - step)) for rate, step in ((0.01, 0.8), (measured, -0.7)))
+    reach = math.sqrt(0.8**2 + 0.7**2)
+    assert (odds(measured) - odds(0.01) <= reach) is holds
+    assert Kept(0.01, Interval(measured, low, 0.9), upper).holds is holds
+
+
+def test_a_promise_of_nothing_reaches_to_the_end_of_its_interval():
+    low_enough, too_high = Interval(0.02, 0.009, 0.05), Interval(0.02, 0.011, 0.05)
+    assert Kept(0.0, low_enough, 0.01).holds
+    assert not Kept(0.0, too_high, 0.01).holds
+    assert not Kept(0.0, low_enough).holds
+    assert Kept(0.0, Interval(0.0, 0.0, 0.05)).holds
+
+
+def test_where_everything_goes_wrong_the_lower_end_counts():
+    assert not Kept(0.5, Interval(1.0, 0.9, 1.0), 0.8).holds
+    assert Kept(0.5, Interval(1.0, 0.75, 1.0), 0.8).holds
+
+
+def test_the_rate_asked_for_is_as_unsure_as_the_one_that_was_fitted():
+    stored = {"false_accept_interval": (0.004, 0.016), "false_reject_interval": (0.1, 0.4)}
+    found = kept(Decision("similarity", 1.5, "far=0.01", "then", 0.008, 0.2, **stored), of_classes())
+    factor = odds(0.016) - odds(0.008)
+    assert odds(found.false_accepts.upper) == pytest.approx(odds(0.01) + factor)
+    assert found.false_rejects.upper == 0.4
+    assert "promised 20.00% false rejects (up to 40.00), measured" in found.sentence
+    unseen = {"false_accept_interval": (0.0, 0.03), "false_reject_interval": None}
+    found = kept(Decision("similarity", 1.5, "far=0.01", "then", 0.0, 0.2, **unseen), of_classes())
+    assert (found.false_accepts.upper, found.false_rejects.upper) == (0.03, None)
+
+
+def of_a_world(classes, generator, *, shift=0.0):
+    """Trials of classes that differ in how easily they are confused, and in how alike their items are."""
+    labels = torch.arange(classes).repeat_interleave(5)
+    one, other = torch.triu_indices(len(labels), len(labels), 1)
+    first, second = labels[one], labels[other]
+    same = first == second
+    near, far = 0.5 * torch.randn(2, classes, generator=generator)
+    scores = torch.randn(len(one), generator=generator)
+    scores += torch.where(same, 3.0 + near[first], shift + far[first] + far[second])
+    return Trials(scores, same, first, second)
+
+
+def alarms(checks, classes, *, point, shift=0.0):
+    """In how many checks the rates of accepts and of rejects were said not to hold."""
+    generator = torch.Generator().manual_seed(3)
+    found = []
+    for seed in range(checks):
+        then, now = of_a_world(classes[0], generator), of_a_world(classes[1], generator, shift=shift)
+        decision = fit_decision(then, kind="similarity", point=point, description="then")
+        found.append(kept(decision, now, seed=seed))
+    return [sum(not each[place].holds for each in found) / checks for place in (0, 1)]
+
+
+def test_a_world_that_stays_the_same_seldom_breaks_a_promise():
+    assert max(alarms(40, (20, 20), point="far=0.01")) <= 0.2
+
+
+def test_a_world_that_moved_breaks_it_nearly_always():
+    accepts, rejects = alarms(10, (20, 20), point="far=0.01", shift=1.5)
+    assert accepts >= 0.9
+    assert rejects <= 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("classes", [(10, 10), (10, 20), (20, 20), (20, 60)])
+@pytest.mark.parametrize("point", ["eer", "far=0.01"])
+def test_of_a_hundred_checks_about_five_at_most_are_false_alarms(classes, point):
+    assert max(alarms(200, classes, point=point)) <= 0.08
+
+
+# --- none of these ------------------------------------------------------------------------------------
+
+
+def of_four_known_classes(items):
+    """A space that knows the first four of the classes of the items, by their means."""
+    space = MetricSpace(torch.nn.Identity(), Euclidean(), SupportMeans(dimension=3)).eval()
+    means, _ = class_means(items.inputs, items.labels, len(items.classes))
+    space.prototypes.assign(list(items.classes[:4]), means[:4, None])
+    return space
+
+
+def test_a_threshold_for_none_of_these_is_held_against_other_items():
+    then, now = (clusters(classes=8, items=20, dimension=3, spread=each) for each in (0.5, 2.5))
+    space = of_four_known_classes(then)
+    assert kept_open_set(space, *divided(space, then)) is None
+    space.open_set = fit_open_set(space, *divided(space, then), point="frr=0.1")
+    alike = kept_open_set(space, *divided(space, then))
+    assert alike.false_rejects.promised == 0.1
+    assert alike.false_rejects.measured.mean == space.open_set.false_rejects
+    assert alike.false_accepts.measured[1:] == space.open_set.false_accept_interval
+    assert alike.holds
+    known, unknown = divided(space, now)
+    moved = kept_open_set(space, known, unknown)
+    refused = int((best_scores(space, known) < space.open_set.threshold).sum())
+    assert moved.false_rejects.measured.mean == pytest.approx(refused / len(known))
+    assert not moved.false_rejects.holds

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samekind.errors import SettingError
-from samekind.losses import softmax
+from samekind.losses import additive_margin, arc_face, softmax, sphere_face
 from samekind.pairs import class_masks, pair_masks
 from samekind.similarities import LogDistance, SquaredEuclidean
 
@@ -146,3 +146,32 @@ def test_adding_to_all_scores_changes_nothing():
 def test_an_unknown_spread_is_refused():
     with pytest.raises(SettingError, match='is "others" or "all"; got "everyone"'):
         softmax(torch.zeros(1, 2), *class_masks(torch.tensor([0]), 2), spread="everyone")
+
+
+@pytest.mark.parametrize(
+    "loss", [softmax, additive_margin, arc_face, sphere_face], ids=lambda each: each.__name__
+)
+@pytest.mark.parametrize("classes", [1, 2, 5])
+def test_targets_say_what_the_masks_say(loss, classes):
+    labels = torch.arange(8) % classes
+    scores = some_scores(8, classes).tanh().requires_grad_()
+    masks = class_masks(labels, classes)
+    told, seen = loss(scores, *masks, targets=labels), loss(scores, *masks)
+    assert torch.equal(told, seen)
+    ours, theirs = (torch.autograd.grad(each.sum(), scores)[0] for each in (told, seen))
+    assert torch.equal(ours, theirs)
+
+
+def test_targets_make_looking_at_the_masks_needless(monkeypatch):
+    labels = torch.tensor([0, 2, 1])
+    masks = class_masks(labels, 3)
+    monkeypatch.setattr(torch.Tensor, "count_nonzero", None)
+    assert softmax(some_scores(3, 3), *masks, targets=labels).isfinite().all()
+
+
+@pytest.mark.parametrize("spread", ["others", "all"])
+def test_targets_do_not_matter_to_a_smoothing_beyond_a_half(spread):
+    labels = torch.tensor([0, 2, 1])
+    masks, scores = class_masks(labels, 3), some_scores(3, 3)
+    told = softmax(scores, *masks, smoothing=0.9, spread=spread, targets=labels)
+    torch.testing.assert_close(told, by_hand(scores, *masks, smoothing=0.9, spread=spread))

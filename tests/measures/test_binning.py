@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from samekind.measures.binning import BINS, CELLS, Kept, count_bins, count_cells, lowest_of
 
-FLOATS = st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=20)
+# No subnormal numbers: some libraries have the processor take them for 0 once they are loaded.
+FLOATS = st.lists(
+    st.floats(width=32, allow_nan=False, allow_infinity=False, allow_subnormal=False), min_size=1, max_size=20
+)
 
 
 def place(score):
@@ -49,7 +52,10 @@ def test_every_score_is_in_its_bin_and_its_cell(scores):
 
 
 @examples(max_examples=60)
-@given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.floats(width=32, allow_nan=False))
+@given(
+    st.floats(width=32, allow_nan=False, allow_infinity=False, allow_subnormal=False),
+    st.floats(width=32, allow_nan=False, allow_subnormal=False),
+)
 def test_places_are_in_the_order_of_the_scores(first, second):
     if math.isfinite(second):
         assert (place(first) < place(second)) == (first < second)

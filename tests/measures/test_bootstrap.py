@@ -56,6 +56,19 @@ def test_a_share_without_exception_keeps_the_rule_of_three(value):
     assert 0 <= interval.low <= interval.high <= 1
 
 
+def test_a_share_without_exception_is_no_surer_than_one_exception_where_values_go_together():
+    units = torch.arange(6).repeat_interleave(50)
+    values = torch.zeros(300)
+    none, every = (bootstrap_mean(each, units=units) for each in (values, 1 - values))
+    values[0] = 1
+    one = bootstrap_mean(values, units=units)
+    assert none == pytest.approx((0, 0, one.high))
+    assert every == pytest.approx((1, 1 - one.high, 1))
+    assert none.high > 2 * bootstrap_mean(torch.zeros(300)).high
+    alone = torch.arange(300)  # every value a unit of its own: nothing goes together
+    assert bootstrap_mean(torch.zeros(300), units=alone) == bootstrap_mean(torch.zeros(300))
+
+
 def test_equal_values_that_are_no_share_have_no_width():
     assert bootstrap_mean([3.0] * 4) == (3, 3, 3)
     assert bootstrap_mean([0.1] * 7) == pytest.approx((0.1, 0.1, 0.1))
@@ -114,3 +127,12 @@ def test_of_many_intervals_about_95_in_100_hold_the_truth(classes, is_share):
         found = bootstrap_mean(values.flatten(), units=units, replicates=200, seed=seed)
         held += found.low <= (0.25 if is_share else 2.0) <= found.high
     assert 0.92 <= held / 400 <= 0.985
+
+
+@pytest.mark.parametrize("replicates", [0, 1])
+def test_a_spread_takes_two_replicates(replicates):
+    message = f"expected two replicates or more to tell a spread from, got {replicates}"
+    with pytest.raises(ValueError, match=message):
+        bootstrap_mean([0.0, 1.0, 0.5], replicates=replicates)
+    with pytest.raises(ValueError, match=message):
+        paired_bootstrap_mean([0.0, 1.0], [1.0, 1.0], replicates=replicates)

@@ -101,3 +101,11 @@ def test_examples_in_the_docstrings_hold():
     outcome = doctest.testmod(score_fusion)
     assert outcome.attempted > 0
     assert outcome.failed == 0
+
+
+def test_nan_is_not_fused():
+    numbers, broken = torch.tensor([0.0, 1.0]), torch.tensor([torch.nan, 0.5])
+    for logits, cosines in ((numbers, broken), (broken, numbers)):
+        with pytest.raises(ValueError, match="expected numbers, got 1 of 2 pairs with NaN"):
+            fused_score(logits, cosines)
+    assert fused_score(torch.tensor([torch.inf]), torch.tensor([1.0])) == 1.0

@@ -143,21 +143,62 @@ def test_the_seed_fixes_the_draws_and_another_gives_others():
     assert bootstrap_trials(*trials, seed=1) != bootstrap_trials(*trials, seed=2)
 
 
-def test_without_an_error_the_rule_of_three_remains():
-    labels = torch.arange(5).repeat_interleave(4)
-    one, other = torch.triu_indices(20, 20, 1)
+def all_pairs(classes, items):
+    labels = torch.arange(classes).repeat_interleave(items)
+    one, other = torch.triu_indices(len(labels), len(labels), 1)
     first, second = labels[one], labels[other]
-    same = first == second
-    found = bootstrap_trials(
-        same.float(), same, first, second, statistics=EVERYTHING, threshold=0.5, replicates=20
-    )
-    of_same, of_different = (1 - 0.025 ** (1 / count) for count in (30, 160))  # 0.975 to see none of so many
+    return (first == second).float(), first == second, first, second
+
+
+def test_without_an_error_the_interval_is_that_of_one():
+    """One wrong among 30 trials of one class and 160 of two: its weight in the total of every replicate."""
+    found = bootstrap_trials(*all_pairs(5, 4), statistics=EVERYTHING, threshold=0.5, replicates=40, seed=2)
+
+    def of_one(shares, count):
+        odds = -math.log(count - 1)
+        inside = np.clip(shares, 1e-9, 1 - 1e-9)
+        steps = np.clip(np.log(inside / (1 - inside)), odds - math.log(10), odds + math.log(10))
+        return 1 / (1 + math.exp(-odds - stats.t.ppf(0.975, 4) * math.sqrt(5 / 4) * np.std(steps)))
+
+    accepted, rejected = [], []
+    for weights in class_weights(5, 40, 2):
+        pairs = sum(16 * weights[a] * weights[b] for a in range(5) for b in range(a))
+        if pairs:
+            accepted.append(weights[0] * weights[1] / pairs)
+            rejected.append(weights[0] / (6 * weights.sum()))
+    of_same, of_different = of_one(rejected, 30), of_one(accepted, 160)
     assert found["FAR"] == pytest.approx((0, 0, of_different))
     assert found["FRR"] == pytest.approx((0, 0, of_same))
-    assert found["EER"] == pytest.approx((0, 0, of_same))
-    assert found["AUC"] == pytest.approx((1, 1 - of_same, 1))
+    assert found["EER"] == pytest.approx((0, 0, max(of_same, of_different)))
+    assert found["AUC"] == pytest.approx((1, 1 - max(of_same, of_different), 1))
     assert found["minDCF"] == pytest.approx((0, 0, 1))
-    assert found["accuracy"] == pytest.approx((1, 1 - (1 - 0.025 ** (1 / 190)), 1))
+    assert found["accuracy"] == pytest.approx((1, 1 - max(of_same * 30, of_different * 160) / 190, 1))
+
+
+@pytest.mark.parametrize("classes", [3, 7, 40])
+def test_no_error_at_all_is_never_surer_than_one(classes):
+    scores, same, first, second = all_pairs(classes, 4)
+    options = {"statistics": ("FAR", "FRR"), "threshold": 0.5}
+    none = bootstrap_trials(scores, same, first, second, **options)
+    every = bootstrap_trials(1 - scores, same, first, second, **options)
+    for name, wrong in (("FAR", ~same), ("FRR", same)):
+        places = wrong.nonzero().flatten()
+        for place in (int(places[0]), int(places[-1])):
+            changed = scores.clone()
+            changed[place] = 1 - changed[place]
+            one = bootstrap_trials(changed, same, first, second, **options)[name]
+            # Which class it happens to be in matters as much as which replicates happen to be drawn.
+            assert none[name].high >= (1 if place == places[0] else 0.7) * one.high
+        count = len(places)
+        assert none[name].high >= proportion_interval(0, count).high
+        assert every[name].low == pytest.approx(1 - none[name].high)
+
+
+def test_of_few_classes_no_error_among_very_many_trials_still_says_little():
+    """Seven classes of 29 items make 17,661 trials of two classes, and 21 pairs."""
+    found = bootstrap_trials(*all_pairs(7, 29), statistics=["FAR"], threshold=0.5)["FAR"]
+    assert found.mean == found.low == 0
+    assert found.high > 5 * proportion_interval(0, 17_661).high
 
 
 def test_of_too_many_trials_a_part_gives_the_width_and_all_give_the_value():
@@ -189,7 +230,7 @@ def test_classes_as_different_as_they_come_widen_the_interval():
         ({"statistics": ["FRR"], "threshold": math.nan}, "expected a threshold for FRR, got none"),
         ({"prior": 0.0}, "expected a prior between 0 and 1"),
         ({"miss_cost": -1.0}, "costs above 0"),
-        ({"replicates": 0}, "expected at least one replicate, got 0"),
+        ({"replicates": 1}, "expected two replicates or more to tell a spread from, got 1"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(change, complaint):
@@ -261,3 +302,27 @@ def test_of_many_intervals_about_95_in_100_hold_the_truth(classes, items, effect
             held[name] += interval.low <= truth[name] <= interval.high
     for name, count in held.items():
         assert 0.92 <= count / tests <= 0.985, f"{name}: {count} of {tests}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("classes", "items", "effect", "pair_effect", "threshold"),
+    [(7, 20, 0.5, 1.0, 4.5), (10, 15, 1.0, 0.5, 5.5), (10, 15, 0.5, 0.0, 4.0), (30, 6, 0.5, 1.0, 5.2)],
+)
+def test_of_low_rates_too_and_of_the_tests_without_any_error(classes, items, effect, pair_effect, threshold):
+    """A handful of classes often shows no error at all, of however many trials; the truth is not 0."""
+    truth = stats.norm.sf(threshold / math.sqrt(0.99 + 2 * effect**2 + pair_effect**2))
+    generator = torch.Generator().manual_seed(5)
+    held, of_none = 0, []
+    for seed in range(200):
+        made = trials_of(
+            classes, items, effect=effect, apart=9.0, generator=generator, pair_effect=pair_effect
+        )
+        found = bootstrap_trials(*made, statistics=["FAR"], threshold=threshold, replicates=200, seed=seed)
+        inside = found["FAR"].low <= truth <= found["FAR"].high
+        held += inside
+        if found["FAR"].mean == 0:
+            of_none.append(inside)
+    assert held >= 0.94 * 200
+    assert len(of_none) >= 5
+    assert sum(of_none) >= 0.9 * len(of_none)

@@ -12,6 +12,7 @@ from samekind.measures.resampling import count_trials, curves
 from samekind.measures.trial_statistics import (
     Costs,
     Statistic,
+    Unseen,
     check_statistics,
     not_too_sure,
     value_of,
@@ -19,6 +20,7 @@ from samekind.measures.trial_statistics import (
 )
 
 COSTS = Costs(0.2, 3.0, 1.0)
+UNSEEN = Unseen(0.3, 0.4)
 
 
 @pytest.mark.parametrize("name", get_args(Statistic))
@@ -42,12 +44,33 @@ def test_the_weights_of_the_costs():
 
 def test_what_cannot_be_is_cut_off_and_what_is_too_sure_widened():
     same = torch.arange(100) < 20
-    share = not_too_sure("FRR", Interval(0.5, 0.49, 0.51), same, COSTS)
+    share = not_too_sure("FRR", Interval(0.5, 0.49, 0.51), same, COSTS, UNSEEN)
     assert share == (0.5, *proportion_interval(10, 20)[1:])
     wide = Interval(0.5, 0.01, 0.99)
-    assert not_too_sure("FAR", wide, same, COSTS) == wide
-    assert not_too_sure("Cllr", Interval(0.5, -1.0, 2.0), same, COSTS) == (0.5, 0.0, 2.0)
-    assert not_too_sure("EER", wide, same, COSTS) == wide
+    assert not_too_sure("FAR", wide, same, COSTS, UNSEEN) == wide
+    assert not_too_sure("Cllr", Interval(0.5, -1.0, 2.0), same, COSTS, UNSEEN) == (0.5, 0.0, 2.0)
+    assert not_too_sure("EER", wide, same, COSTS, UNSEEN) == wide
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("FAR", 0.0, (0, 0.3)),
+        ("FAR", 1.0, (0.7, 1)),
+        ("FRR", 0.0, (0, 0.4)),
+        ("FRR", 1.0, (0.6, 1)),
+        ("accuracy", 1.0, (1 - 0.3 * 0.8, 1)),  # 80 of 100 trials are of two classes
+        ("EER", 0.0, (0, 0.4)),
+        ("AUC", 1.0, (0.6, 1)),
+        ("minDCF", 0.0, (0, 0.4 * (1 + 0.8 / 0.6))),
+    ],
+)
+def test_no_error_may_be_as_many_as_one_error_may(name, value, expected):
+    same = torch.arange(100) < 20
+    found = not_too_sure(name, Interval(value, value, value), same, COSTS, UNSEEN)
+    assert found == pytest.approx((value, *expected))
+    rule_of_three = not_too_sure(name, Interval(value, value, value), same, COSTS, Unseen(0.0, 0.0))
+    assert 0 < rule_of_three.half < found.half
 
 
 @pytest.mark.parametrize("cost", [math.nan, math.inf, 0.0])

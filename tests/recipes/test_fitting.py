@@ -9,9 +9,9 @@ import torch
 from samekind import recipes
 from samekind.data import Split, clusters, digits, prepare
 from samekind.errors import DataError, SettingError, TrainingError
-from samekind.inference import embed
+from samekind.inference import device_of, embed
 from samekind.prototypes import SupportMeans
-from samekind.recipes import fit
+from samekind.recipes import fit, fitting
 from samekind.space import MetricSpace
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -123,3 +123,18 @@ def test_a_start_of_another_kind_is_refused(sets, tmp_path):
         SettingError, match=r"its encoder \(MLP, standardised\) does not fit this run's \(SmallConvnet\)"
     ):
         fit(small("triplet", sets.train.shape), sets, folder=tmp_path / "images", start=other)
+
+
+@pytest.mark.device
+def test_a_space_is_settled_on_the_device_it_was_trained_on_and_comes_back_on_the_cpu(
+    sets, tmp_path, monkeypatch
+):
+    seen = []
+
+    def settle(space, *_, **__):
+        seen.append(device_of(space).type)
+
+    monkeypatch.setattr(fitting, "settle", settle)
+    space = fit(small("verification", sets.train.shape), sets, folder=tmp_path, device="cuda")
+    assert seen == ["cuda"]
+    assert device_of(space).type == "cpu"

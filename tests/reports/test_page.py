@@ -82,3 +82,7 @@ def test_a_figure_that_leaves_room_has_its_words_beside_it():
 def test_sections_come_in_their_order():
     html = page("", "", [Section("first", ""), Section("second", "")])
     assert html.index("first") < html.index("second")
+
+
+def test_a_name_that_is_no_text_is_escaped():
+    assert r"b\udcff.png" in page("b\udcff.png", "", []).encode().decode()

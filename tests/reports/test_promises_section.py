@@ -34,7 +34,8 @@ def test_a_broken_promise_is_bold(systems, vectors):
     assert "<b>" not in promises_section(systems, sets).html
     decisions = systems["<b>mine"].space.decisions
     # A threshold far below all scores accepts everything, though it promised to accept nothing wrongly.
-    decisions["cosine"] = replace(decisions["cosine"], threshold=-2.0, false_accepts=0.0)
+    nothing = {"false_accepts": 0.0, "false_accept_interval": (0.0, 0.01)}
+    decisions["cosine"] = replace(decisions["cosine"], threshold=-2.0, **nothing)
     assert promises_section(systems, sets).html.count("<b>does not hold</b>") == 1
 
 

@@ -134,7 +134,8 @@ def test_the_terms_of_a_recipe_are_looked_up(run, items):
     ]
     assert built["pair"].loss.keywords == {"smoothing": 0.1}
     assert all(each.miner.func is miners.everything for each in built.values())
-    assert [each.needs for each in built.values()] == [("scale",), ("generator",), ("scale",)]
+    handed = [("scale", "targets"), ("generator",), ("scale", "targets")]
+    assert [each.needs for each in built.values()] == handed
 
 
 @pytest.mark.parametrize("name", losses.__all__)
@@ -328,6 +329,11 @@ def test_the_optimisers_get_their_settings(run, items):
     adam = build_optimiser(run.override([*settings, "optimiser.name=Adam"]).optimiser, space)
     assert isinstance(adam, torch.optim.Adam)
     assert {each["weight_decay"] for each in adam.param_groups} == {0.01}
+    decoupled = build_optimiser(run.override([*settings, "optimiser.name=AdamW"]).optimiser, space)
+    assert type(decoupled) is torch.optim.AdamW
+    assert type(adam) is torch.optim.Adam
+    assert {each["weight_decay"] for each in decoupled.param_groups} == {0.01}
+    assert {each["decoupled_weight_decay"] for each in decoupled.param_groups} == {True}
 
 
 def test_a_rate_for_an_unknown_part_is_refused(run, items):

@@ -572,6 +572,62 @@ def test_augmentations_happen_to_training_batches(run, pictures, constant, tmp_p
     assert not equal(first, plain)
 
 
+def test_channels_innermost_learn_the_same_and_are_kept_as_usual(run, pictures, constant, tmp_path):
+    plain = of_pictures(run, "augment=[{name='PadAndCrop'}]")
+    expected = train(plain, pictures, folder=tmp_path / "plain", validate=constant)
+    layouts = []
+
+    def look(space):
+        filters = next(each for each in space.encoder.parameters() if each.dim() == 4 and each.shape[1] > 1)
+        layouts.append(filters.is_contiguous(memory_format=torch.channels_last))
+        return {"eer": 0.5}
+
+    changed = plain.override(["channels_last=true", "checkpoint_steps=1"])
+    space = train(changed, pictures, folder=tmp_path / "last", validate=look)
+    assert set(layouts) == {True}
+    stored = load_checkpoint(tmp_path / "last" / "last.pt")["states"]["space"]
+    for name, weights in space.state_dict().items():
+        torch.testing.assert_close(weights, expected.state_dict()[name], rtol=1e-3, atol=1e-4, msg=name)
+        assert weights.is_contiguous()
+        assert stored[name].is_contiguous()
+
+
+def test_a_compiled_encoder_trains_and_is_not_compiled_afterwards(
+    run, items, constant, tmp_path, monkeypatch
+):
+    """Compiled to what it was, which takes no time."""
+    compile_it, called = torch.compile, []
+
+    def quick(function, *, dynamic):
+        compiled = compile_it(function, dynamic=dynamic, backend="eager")
+        return lambda x: called.append(len(x)) or compiled(x)
+
+    monkeypatch.setattr(torch, "compile", quick)
+    still = run.override(["space.encoder.dropout=0", "space.similarity.dropout=0"])
+    expected = train(still, items, folder=tmp_path / "plain", validate=constant)
+    assert called == []
+    during = []
+
+    def look(space):
+        during.append("forward" in vars(space.encoder))
+        return {"eer": 0.5}
+
+    space = train(still.override(["compile=true"]), items, folder=tmp_path / "compiled", validate=look)
+    assert called == [16] * 9
+    assert during == [False] * 3
+    assert equal(space, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")  # the compiler's own
+def test_an_encoder_that_is_really_compiled_learns_the_same(run, pictures, constant, tmp_path):
+    run = of_pictures(run, "epochs=1")
+    expected = train(run, pictures, folder=tmp_path / "plain", validate=constant)
+    space = train(run.override(["compile=true"]), pictures, folder=tmp_path / "compiled", validate=constant)
+    for name, weights in space.state_dict().items():
+        torch.testing.assert_close(weights, expected.state_dict()[name], rtol=1e-3, atol=1e-4, msg=name)
+
+
 def test_every_step_has_chances_of_its_own_and_seeds_differ(run, pictures, constant, tmp_path, monkeypatch):
     seen, real = [], loop.augment
 

@@ -34,6 +34,10 @@ def test_keeps_no_gradient_and_lives_in_the_state():
     again = Memory(size=3, dimension=2)
     again.load_state_dict(memory.state_dict())
     assert again.content()[1].tolist() == [0, 1]
+    again.push(torch.ones(2, 2), torch.tensor([2, 3]))
+    assert again.content()[1].tolist() == [2, 3, 0]
+    again.load_state_dict(memory.state_dict())
+    assert again.content()[1].tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.device)])

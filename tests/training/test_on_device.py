@@ -1,14 +1,18 @@
 """Training and asking on a GPU: mixed precision, exact resume, and the same answers as on the CPU."""
 
+import dataclasses
+
 import pytest
 import torch
 
 from samekind import recipes
-from samekind.data import digits, prepare
+from samekind.data import Items, digits, prepare
 from samekind.evaluation import evaluate
 from samekind.inference import embed
 from samekind.recipes import fit
 from samekind.space import MetricSpace
+from samekind.training import Nobody, Part, Parts, Term, launch, train
+from samekind.training.loop import LOOK_EVERY, Trainer
 
 pytestmark = pytest.mark.device
 
@@ -64,3 +68,68 @@ def test_the_device_gives_the_answers_of_the_cpu(sets, tmp_path):
     z_there = embed(there, sets.test.inputs)
     torch.testing.assert_close(z_there, z, rtol=1e-2, atol=1e-2)
     torch.testing.assert_close(there.score_all(z.cuda(), z.cuda()).cpu(), scores, rtol=1e-2, atol=1e-2)
+
+
+# --- fine-tuning of images ------------------------------------------------------------------------
+
+
+def of_images(*settings):
+    """Images as bytes, augmented, against learned proxies; no mining, which has to look at what it finds."""
+    run = recipes.prototypical((3, 16, 16)).override(["epochs=2", "batches.size=16", *settings])
+    parts = Parts(Part("Conv4", {"dimension": 8}), Part("Cosine"), Part("LearnedProxies"), None, "channels")
+    listed = (Part("PadAndCrop"), Part("Flip"), Part("Rotation"), Part("ColourJitter"), Part("AdditiveNoise"))
+    return dataclasses.replace(
+        run, space=parts, terms={"class": Term("softmax", against="prototypes")}, augment=listed
+    )
+
+
+#: Sums in another order differ in their last bits, which a high rate would make into other weights.
+SLOWLY = ("precision=32-true", "epochs=1", "optimiser.rate=0.002")
+
+
+@pytest.fixture
+def images():
+    draw = torch.Generator().manual_seed(0)
+    inputs = torch.randint(256, (16 * (LOOK_EVERY - 1), 3, 16, 16), dtype=torch.uint8, generator=draw)
+    return Items(inputs, torch.arange(len(inputs)) % 4, ("a", "b", "c", "d"), "images")
+
+
+@pytest.mark.parametrize("prototypes", ["LearnedProxies", "RunningAverages"])
+def test_no_step_makes_the_device_wait(images, tmp_path, prototypes):
+    run = of_images("optimiser.name=AdamW", "schedule={name='cosine', warmup_epochs=0.5}")
+    run = run.update({"space": {"prototypes": {"name": prototypes}}})
+    fabric = launch("cuda", "bf16-mixed")
+    trainer = Trainer(run, images, tmp_path, fabric, lambda space: {"eer": 0.5}, Nobody(), None)
+    trainer.train_epoch()  # what is set up at the first steps may wait
+    trainer.close_epoch()
+    batches = trainer.sampler.batches(1)
+    there = [(trainer.items.inputs[each.cuda()], trainer.items.labels[each.cuda()]) for each in batches]
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        pending = [trainer._step(x, y) for x, y in there]
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert torch.stack(pending).isfinite().all()
+
+
+@pytest.mark.parametrize("setting", ["channels_last=true", "compile=true", "tf32=true"])
+def test_what_makes_it_quick_changes_little(images, tmp_path, setting):
+    run = of_images(*SLOWLY)
+    constant = lambda space: {"eer": 0.5}  # noqa: E731
+    plain = train(run, images, folder=tmp_path / "plain", validate=constant, device="cuda")
+    quick = train(
+        run.override([setting]), images, folder=tmp_path / "quick", validate=constant, device="cuda"
+    )
+    for name, weights in quick.state_dict().items():
+        torch.testing.assert_close(weights, plain.state_dict()[name], rtol=2e-2, atol=2e-2, msg=name)
+        assert weights.is_contiguous()
+
+
+def test_images_that_do_not_fit_are_sent_batch_by_batch(images, tmp_path, monkeypatch):
+    run = of_images(*SLOWLY)
+    constant = lambda space: {"eer": 0.5}  # noqa: E731
+    whole = train(run, images, folder=tmp_path / "whole", validate=constant, device="cuda")
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (0, 0))
+    parts = train(run, images, folder=tmp_path / "parts", validate=constant, device="cuda")
+    for name, weights in parts.state_dict().items():
+        torch.testing.assert_close(weights, whole.state_dict()[name], rtol=1e-3, atol=1e-3, msg=name)

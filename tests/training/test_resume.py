@@ -63,6 +63,13 @@ def with_augmentation(run):
     return with_batch_normalisation(run).update(augment).override(["space.standardise=channels"])
 
 
+def with_fine_tuning(run):
+    """Channels innermost, a warm-up and a cosine, decoupled weight decay."""
+    tuned = ["channels_last=true", "schedule={name='cosine', warmup_epochs=1.5}"]
+    tuned += ["optimiser={name='AdamW', rate=0.01, weight_decay=0.1}"]
+    return with_augmentation(run).override(tuned)
+
+
 RUNS = [
     with_everything,
     saved_at_epochs_only,
@@ -70,14 +77,15 @@ RUNS = [
     with_mined_triplets,
     with_batch_normalisation,
     with_augmentation,
+    with_fine_tuning,
 ]
 
 
 def items_for(settings, vectors):
-    if settings not in (with_batch_normalisation, with_augmentation):
+    if settings not in (with_batch_normalisation, with_augmentation, with_fine_tuning):
         return vectors
     images = torch.rand(48, 1, 8, 8, generator=torch.Generator().manual_seed(0))
-    if settings is with_augmentation:
+    if settings is not with_batch_normalisation:
         images = (images * 255).to(torch.uint8)
     return Items(images, vectors.labels, vectors.classes, "images")
 
@@ -241,6 +249,9 @@ def test_the_runs_above_hold_the_states_they_claim(run, items, references):
     assert rates[with_adam][-1] < rates[with_adam][0]
     assert rates[with_everything] == pytest.approx([0.05, 0.025, 0.025, 0.0125])
     assert len(set(rates[with_mined_triplets])) == 4
+    assert rates[with_fine_tuning][0] == pytest.approx(0.01 * 4 / 5)
+    assert rates[with_fine_tuning][-1] == pytest.approx(0, abs=1e-9)
+    assert all(each.is_contiguous() for each in every[with_fine_tuning]["space"].values())
     assert every[with_mined_triplets]["scheduler"]["by_step"]["last_epoch"] == 12
     assert any("running_mean" in name for name in every[with_batch_normalisation]["space"])
     assert "encoder.centre" in every[with_augmentation]["space"]

@@ -40,7 +40,7 @@ def test_a_run_with_every_setting_away_from_its_default_comes_back():
         penalties={"spread": Penalty("spread", 0.3)},
         batches=Batches("Balanced", {"classes": 2, "items": 3}),
         optimiser=Optimiser("Adam", 0.1, 0.2, 0.3, True, {"encoder": 0.4}),
-        schedule=Schedule("multi-step", 0.5, (2, 3), 4, 5),
+        schedule=Schedule("cosine", 0.5, (2, 3), 4, 5, 1.5),
         epochs=6,
         seed=7,
         clip=8.0,
@@ -51,6 +51,9 @@ def test_a_run_with_every_setting_away_from_its_default_comes_back():
         checkpoint_steps=9,
         memory=10,
         augment=(Part("Flip", {"vertical": True}), Part("AdditiveNoise", {"factors": [0.1]})),
+        channels_last=True,
+        compile=True,
+        tf32=True,
     )
     assert Run.from_dict(json.loads(json.dumps(run.to_dict()))) == run
 
@@ -167,6 +170,9 @@ def test_an_override_that_makes_no_sense_is_refused(prototypical, assignment, wo
         ("schedule.factor=-0.5", "run.schedule.factor"),
         ("schedule.patience=-1", "run.schedule.patience"),
         ("schedule.warmup=0", "run.schedule.warmup"),
+        ("schedule={name = 'cosine', warmup_epochs = -1}", "run.schedule.warmup_epochs"),
+        ("schedule={name = 'cosine', warmup_epochs = 30}", "run.schedule.warmup_epochs"),
+        ("schedule={name = 'cosine', warmup_epochs = nan}", "run.schedule.warmup_epochs"),
     ],
 )
 def test_an_impossible_value_is_refused_by_its_name(prototypical, assignment, place):
@@ -184,6 +190,13 @@ def test_impossible_values_are_refused_however_a_run_is_made(prototypical):
 def test_the_least_values_are_allowed(prototypical):
     least = ["epochs=1", "checkpoint_steps=0", "clip=0.001", "optimiser.rate=0", "schedule.warmup=1"]
     assert prototypical.override(least).epochs == 1
+
+
+def test_only_the_cosine_has_a_warm_up_in_epochs(prototypical):
+    with pytest.raises(SettingError, match=r'run\.schedule\.warmup_epochs: .*"cosine".*"multi-step"'):
+        prototypical.override(["schedule.warmup_epochs=1"])
+    cosine = "schedule={name='cosine', warmup_epochs=29.5}"
+    assert prototypical.override([cosine]).schedule.warmup_epochs == 29.5
 
 
 def test_nesterov_needs_a_momentum(prototypical):

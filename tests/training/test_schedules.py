@@ -1,18 +1,22 @@
 """Learning rates step by step, against values worked out on paper."""
 
 import io
+import itertools
+import math
 
 import pytest
 import torch
 
-from samekind.training.schedules import Scheduler, inverse_square_root
+from samekind.training.schedules import Scheduler, cosine, inverse_square_root
+
+BATCHES = 4  # in an epoch
 
 
 def make(run, *changes, rate=1.0):
     weights = [torch.nn.Parameter(torch.zeros(1)), torch.nn.Parameter(torch.zeros(1))]
     groups = [{"params": weights[:1], "lr": rate}, {"params": weights[1:], "lr": 10 * rate}]
     optimiser = torch.optim.SGD(groups, lr=rate)
-    return optimiser, Scheduler(optimiser, run.override(changes))
+    return optimiser, Scheduler(optimiser, run.override(changes), batches=BATCHES)
 
 
 def steps(optimiser, scheduler, count):
@@ -64,6 +68,49 @@ def test_the_inverse_square_root_turns_at_the_warmup_in_every_group(run):
     assert scheduler.rate == pytest.approx(7**-0.5)
 
 
+def test_the_cosine_falls_from_the_rate_to_nothing_over_all_steps(run):
+    optimiser, scheduler = make(run, "epochs=2", "schedule={name='cosine'}")
+    rates = steps(optimiser, scheduler, 8)
+    assert rates == pytest.approx([(1 + math.cos(math.pi * done / 8)) / 2 for done in range(8)])
+    assert rates[0] == 1
+    assert rates[4] == pytest.approx(0.5)
+    assert [group["lr"] for group in optimiser.param_groups] == pytest.approx([0, 0])
+
+
+def test_the_cosine_agrees_with_pytorchs(run):
+    optimiser, scheduler = make(run, "epochs=3", "schedule={name='cosine'}")
+    theirs = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    peer = torch.optim.lr_scheduler.CosineAnnealingLR(theirs, T_max=3 * BATCHES)
+    for rate in steps(optimiser, scheduler, 3 * BATCHES):
+        assert rate == pytest.approx(theirs.param_groups[0]["lr"], abs=1e-12)
+        theirs.step()
+        peer.step()
+
+
+def test_the_cosine_begins_where_the_warm_up_ends(run):
+    optimiser, scheduler = make(run, "epochs=3", "schedule={name='cosine', warmup_epochs=1}")
+    rates = steps(optimiser, scheduler, 12)
+    assert rates[:5] == pytest.approx([1 / 4, 2 / 4, 3 / 4, 1, 1])
+    assert rates[8] == pytest.approx(0.5)
+    assert all(later < earlier for earlier, later in itertools.pairwise(rates[4:]))
+    assert optimiser.param_groups[1]["lr"] == pytest.approx(0)
+
+
+@pytest.mark.parametrize(("epochs", "rising"), [(0.25, 1), (0.3, 2), (0.5, 2), (0.99, 3)])
+def test_a_warm_up_of_part_of_an_epoch_is_that_many_steps_or_one_more(run, epochs, rising):
+    """A run of 4 steps: the last is left to the cosine."""
+    optimiser, scheduler = make(run, "epochs=1", f"schedule={{name='cosine', warmup_epochs={epochs}}}")
+    rates = steps(optimiser, scheduler, 4)
+    assert rates[:rising] == pytest.approx([(done + 1) / rising for done in range(rising)])
+    assert rates[rising] == 1
+
+
+def test_the_cosine_stays_at_nothing_after_its_end():
+    assert cosine(10, steps=10, warmup=0) == 0
+    assert cosine(15, steps=10, warmup=0) == 0
+    assert cosine(0, steps=1, warmup=0) == 1
+
+
 def test_a_constant_rate_stays(run):
     optimiser, scheduler = make(run, "schedule={name='constant'}")
     assert epochs(optimiser, scheduler, [0.5] * 5) == [1.0] * 5
@@ -106,6 +153,7 @@ SCHEDULES = {
     "multi-step": "schedule={name='multi-step', factor=0.1, milestones=[2, 4]}",
     "plateau": "schedule={name='plateau', factor=0.5, patience=1}",
     "inverse-square-root": "schedule={name='inverse-square-root', warmup=3}",
+    "cosine": "schedule={name='cosine', warmup_epochs=0.5}",
 }
 WATCHED = [0.5, 0.4, 0.4, 0.41, 0.3, 0.3, 0.3, 0.35]
 

@@ -231,6 +231,24 @@ def test_the_scale_is_that_of_the_similarity_that_scored(run, items, z, against,
     assert seen[0][3]["scale"] == scale
 
 
+@pytest.mark.parametrize(
+    ("term", "known"),
+    [
+        (Term("mine", against="prototypes"), True),
+        (Term("mine", against="auxiliary"), True),
+        (Term("mine", against="batch"), False),
+        (Term("mine", against="prototypes", miner="mine"), False),
+    ],
+    ids=str,
+)
+def test_the_targets_are_handed_over_where_the_classes_are_the_candidates(space, z, term, known):
+    seen = []
+    built = dataclasses.replace(recording(seen, asked=("targets",)), term=term)
+    loss_terms(space, z, LABELS, {"mine": built}, {})
+    targets = seen[0][3]["targets"]
+    assert (targets is LABELS) if known else (targets is None)
+
+
 def test_a_learned_scale_is_trained(run, items, z):
     learned = {"name": "Cosine", "scale": {"name": "LearnedScale"}}
     changed = run.update({"space": {"similarity": learned}})
@@ -249,7 +267,7 @@ def test_miners_see_the_scores_without_gradient_and_the_generator(space, z):
         return rows, positive[rows], negative[rows]
 
     losses = []
-    term = dataclasses.replace(recording(losses, asked=()), miner=miner)
+    term = dataclasses.replace(recording(losses, asked=()), term=Term("mine", miner="mine"), miner=miner)
     cost = loss_terms(space, z, LABELS, {"mine": term}, {}, generator=generator)["mine"]
     assert seen == [(False, generator)]
     scores, positive, _, _ = losses[0]

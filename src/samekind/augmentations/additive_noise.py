@@ -32,7 +32,7 @@ class AdditiveNoise:
         rows = chosen(len(x), self.probability, generator=generator).nonzero()[:, 0]
         factors = torch.tensor(self.factors, dtype=torch.float64)
         drawn = factors[torch.randint(len(factors), (len(x),), generator=generator)][rows]
-        rows = rows.to(x.device)
+        rows = rows.to(x.device, non_blocking=True)
         part = x[rows]
         noisy = noise_like(part, generator=generator).mul_(each(drawn, x)).add_(part)
         return x.index_copy(0, rows, noisy).clamp_(0, 1)

@@ -20,7 +20,7 @@ class Blur:
         expect_images(x)
         rows = chosen(len(x), self.probability, generator=generator).nonzero()[:, 0]
         sigmas = uniform(len(x), *self.sigma[:2], generator=generator)[rows]
-        rows = rows.to(x.device)
+        rows = rows.to(x.device, non_blocking=True)
         return x.index_copy(0, rows, blurred(x[rows], sigmas))
 
 
@@ -30,8 +30,8 @@ def blurred(images: Tensor, sigmas: Tensor) -> Tensor:
     At the border the weights of the pixels that are there add up to 1, so an even image stays even.
     """
     height, width = images.shape[-2:]
-    down = _weights(height, sigmas).to(images.device, images.dtype)[:, None]
-    across = _weights(width, sigmas).to(images.device, images.dtype)[:, None]
+    down = _weights(height, sigmas).to(images.device, images.dtype, non_blocking=True)[:, None]
+    across = _weights(width, sigmas).to(images.device, images.dtype, non_blocking=True)[:, None]
     return (down @ images @ across.mT).clamp_(0, 1)
 
 

@@ -31,12 +31,13 @@ def recoloured(images: Tensor, changes: Sequence[Change]) -> Tensor:
     as the image on average, and saturation shades of grey.
     """
     count, channels = images.shape[:2]
-    luma = images.new_tensor(LUMA if channels == 3 else [1 / channels] * channels)
+    luma = torch.tensor(LUMA if channels == 3 else [1 / channels] * channels, dtype=images.dtype)
+    luma = luma.to(images.device, non_blocking=True)
     same = torch.eye(channels, dtype=images.dtype, device=images.device)
     matrix, offset = same.expand(count, -1, -1), images.new_zeros(count, channels, 1)
     means = images.mean((-2, -1))[..., None] if any(name == "contrast" for name, _ in changes) else offset
     for name, amounts in changes:
-        factors = amounts.to(images.device, images.dtype)[:, None, None]
+        factors = amounts.to(images.device, images.dtype, non_blocking=True)[:, None, None]
         if name == "saturation":
             step = factors * same + (1 - factors) * luma.expand(channels, -1)
             matrix, offset = step @ matrix, step @ offset
@@ -62,7 +63,7 @@ def hue_shifted(images: Tensor, turns: Tensor) -> Tensor:
         (green - blue) / divisor,
         torch.where(value == green, 2 + (blue - red) / divisor, 4 + (red - green) / divisor),
     )
-    hue = hue + 6 * turns.to(images.device, images.dtype)[:, None, None]
+    hue = hue + 6 * turns.to(images.device, images.dtype, non_blocking=True)[:, None, None]
     # Each channel is the value, less the chroma where the hue is far from that channel's own colour.
     places = [(offset + hue) % 6 for offset in (5, 3, 1)]
     return torch.stack(

@@ -16,7 +16,7 @@ def chosen(count: int, probability: float, *, generator: torch.Generator) -> Ten
 
 def each(values: Tensor, x: Tensor) -> Tensor:
     """A number for each item (n,), shaped to meet the items ``x`` (n, …) on their device."""
-    return values.to(x.device, x.dtype).reshape(-1, *[1] * (x.dim() - 1))
+    return values.to(x.device, x.dtype, non_blocking=True).reshape(-1, *[1] * (x.dim() - 1))
 
 
 def noise_like(x: Tensor, *, generator: torch.Generator) -> Tensor:
@@ -25,5 +25,5 @@ def noise_like(x: Tensor, *, generator: torch.Generator) -> Tensor:
     A byte for each, eight from one draw, because millions are wanted for a batch of images.
     """
     draws = torch.randint(-(2**63), 2**63 - 1, (-(-x.numel() // 8),), generator=generator)
-    levels = draws.view(torch.uint8)[: x.numel()].to(x.device)
+    levels = draws.view(torch.uint8)[: x.numel()].to(x.device, non_blocking=True)
     return (levels.to(x.dtype) + 0.5).div_(256).reshape(x.shape)

@@ -24,5 +24,9 @@ class FeatureDropout:
     def __call__(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
         expect_vectors(x)
         gone = torch.rand(x.shape, dtype=torch.float64, generator=generator) < self.probability
-        instead = x.new_zeros(()) if self.means is None else per_feature(self.means, x).to(x.device, x.dtype)
-        return torch.where(gone.to(x.device), instead, x)
+        instead = (
+            x.new_zeros(())
+            if self.means is None
+            else per_feature(self.means, x).to(x.device, x.dtype, non_blocking=True)
+        )
+        return torch.where(gone.to(x.device, non_blocking=True), instead, x)

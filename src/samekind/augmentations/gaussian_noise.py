@@ -34,7 +34,7 @@ class GaussianNoise:
         noise = self.deviation * torch.randn(x.shape, dtype=torch.float64, generator=generator)
         if self.spreads is not None:
             noise = noise * per_feature(self.spreads, x)
-        return x + noise.to(x.device, x.dtype) * each(happens, x)
+        return x + noise.to(x.device, x.dtype, non_blocking=True) * each(happens, x)
 
 
 def per_feature(values: Sequence[float], x: Tensor) -> Tensor:

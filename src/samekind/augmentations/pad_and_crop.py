@@ -24,7 +24,7 @@ class PadAndCrop:
     def __call__(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
         expect_images(x)
         height, width = x.shape[-2:]
-        top, left = self._draw(len(x), generator).to(x.device)
+        top, left = self._draw(len(x), generator).to(x.device, non_blocking=True)
         windows = F.pad(x, [self.padding] * 4).unfold(2, height, 1).unfold(3, width, 1)
         return windows[torch.arange(len(x), device=x.device), :, top, left]
 

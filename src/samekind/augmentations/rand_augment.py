@@ -57,7 +57,7 @@ class RandAugment:
             for name, change in TONES.items():
                 rows = (drawn == OPERATIONS.index(name)).nonzero()[:, 0]
                 if len(rows):
-                    place = rows.to(x.device)
+                    place = rows.to(x.device, non_blocking=True)
                     x[place] = change(x[place], 1 + 0.9 * strengths[rows], strength)
         return x
 
@@ -65,7 +65,7 @@ class RandAugment:
         """Those of the images that drew a change of place, in one resampling."""
         rows = ((drawn >= 1) & (drawn <= len(MOVES))).nonzero()[:, 0]
         if len(rows):
-            place = rows.to(x.device)
+            place = rows.to(x.device, non_blocking=True)
             x[place] = warp(x[place], moves(drawn[rows], strengths[rows], *x.shape[-2:]))
 
 

@@ -52,7 +52,8 @@ def sharpened(images: Tensor, factors: Tensor) -> Tensor:
     channels, height, width = images.shape[1:]
     if min(height, width) < 3:
         return images
-    kernel = images.new_tensor([[1, 1, 1], [1, 5, 1], [1, 1, 1]]) / 13
+    kernel = torch.tensor([[1, 1, 1], [1, 5, 1], [1, 1, 1]], dtype=images.dtype) / 13
+    kernel = kernel.to(images.device, non_blocking=True)
     smooth = F.conv2d(images, kernel.expand(channels, 1, 3, 3), groups=channels)
     inner = images[..., 1:-1, 1:-1]
     changed = images.clone()

@@ -44,7 +44,7 @@ def warp(images: Tensor, matrices: Tensor) -> Tensor:
     scaled = matrices / matrices.new_tensor([width / 2, height / 2, 1.0])[:, None]
     flat = bool((matrices[:, 2] == matrices.new_tensor([0.0, 0.0, 1.0])).all())
     inside = flat and _stay_inside(scaled, height, width)
-    scaled = scaled.to(images.device, images.dtype)
+    scaled = scaled.to(images.device, images.dtype, non_blocking=True)
     x = torch.arange(width, device=images.device, dtype=images.dtype) + (0.5 - width / 2)
     y = torch.arange(height, device=images.device, dtype=images.dtype) + (0.5 - height / 2)
     across = x[:, None] * scaled[:, None, None, :, 0]  # (n, 1, width, 3)

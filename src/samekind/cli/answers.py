@@ -5,13 +5,24 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from samekind.cli.asking import labelled, open_space
-from samekind.errors import DataError
+from samekind.cli.asking import collected, labelled, open_space
+from samekind.errors import DataError, SettingError
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from samekind.data import Items
     from samekind.evaluation import PromiseRow, Row
     from samekind.space import MetricSpace
+
+
+class Cohort(NamedTuple):
+    """Strangers to normalise scores with."""
+
+    data: str
+    form: Any  # of cohort.FORMS
+    top: int
+    skip_unreadable: bool
 
 
 class Asked(NamedTuple):
@@ -28,6 +39,7 @@ class Asked(NamedTuple):
     seed: int
     device: str
     most: int | None
+    cohort: Cohort | None
 
 
 class Answer(NamedTuple):
@@ -44,7 +56,7 @@ def about_tests(run: Path, report: Path | None, asked: Asked) -> Answer:
     name, sets = run.resolve().name, sets_of(run)
     space = open_space(run, asked.device)
     tests = _drawn(sets.tests(), asked)
-    rows = _rows(space, tests, asked)
+    rows = _with_cohort(space, tests, asked)
     if asked.gallery is not None:
         rows += _found_in(space, tests, getattr(sets, asked.gallery), asked)
     rows = [row._replace(note=selected_on_test(run)) for row in rows]
@@ -70,7 +82,8 @@ def about_data(run: Path, data: str, asked: Asked, *, label: str, skip_unreadabl
     items = labelled(space, data, label=label, skip_unreadable=skip_unreadable)
     sets = _drawn({items.name: items}, asked)
     about = {"folder": str(run), "data": data}
-    return _rows_answer(about, run.resolve().name, _rows(space, sets, asked), _promises(space, sets, asked))
+    rows = _with_cohort(space, sets, asked)
+    return _rows_answer(about, run.resolve().name, rows, _promises(space, sets, asked))
 
 
 def _drawn(sets: "Mapping[str, Items]", asked: Asked) -> "dict[str, Items]":
@@ -108,6 +121,36 @@ def _rows(space: "MetricSpace", sets: "Mapping[str, Items]", asked: Asked) -> "l
             seed=asked.seed,
         )
     return rows
+
+
+def _with_cohort(space: "MetricSpace", sets: "Mapping[str, Items]", asked: Asked) -> "list[Row]":
+    """The same; where a cohort is given, verification by normalised scores as well."""
+    from samekind.evaluation import normalised
+    from samekind.inference import embed
+
+    rows: list[Row] = []
+    if asked.cohort is not None:  # first, because it may be refused and the rest takes long
+        strangers = _strangers(space, asked.cohort)
+        for name, items in sets.items():
+            rows += normalised(
+                space,
+                items,
+                embed(space, items.inputs),
+                strangers,
+                name=name,
+                form=asked.cohort.form,
+                top=asked.cohort.top,
+                seed=asked.seed,
+            )
+    return _rows(space, sets, asked) + rows
+
+
+def _strangers(space: "MetricSpace", cohort: Cohort) -> "Tensor":
+    """The embeddings of a cohort; whether its items have labels plays no part."""
+    from samekind.inference import embed
+
+    found = collected(space, [cohort.data], skip_unreadable=cohort.skip_unreadable)
+    return embed(space, found.inputs)
 
 
 def _found_in(
@@ -159,6 +202,18 @@ def about_list(run: Path, trials: Path, root: Path | None, enrolments: Path | No
         measures=asked.measures,
         seed=asked.seed,
     )
+    if asked.cohort is not None:
+        rows += evaluation.normalised_list(
+            space,
+            listed,
+            z,
+            _strangers(space, asked.cohort),
+            name=trials.stem,
+            combination=asked.combination,
+            form=asked.cohort.form,
+            top=asked.cohort.top,
+            seed=asked.seed,
+        )
     kept = evaluation.listed_promises(
         space, listed, z, name=trials.stem, combination=asked.combination, seed=asked.seed
     )
@@ -171,6 +226,8 @@ def about_two(run: Path, other: Path, asked: Asked) -> Answer:
     from samekind.cli.experiments import sets_of
     from samekind.cli.output import print_differences
 
+    if asked.cohort is not None:
+        raise SettingError("--cohort is about one run at a time; leave out --against")
     sets, others = (_drawn(sets_of(each).tests(), asked) for each in (run, other))
     prints = [{name: each.fingerprint() for name, each in found.items()} for found in (sets, others)]
     if prints[0] != prints[1]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from samekind.cli.options import AsJson, Device, LabelColumn, SkipUnreadable
+from samekind.errors import DataError, SettingError
 
 if TYPE_CHECKING:
     from samekind.data import Items
@@ -13,6 +14,20 @@ if TYPE_CHECKING:
 
 #: All pairs of this many items are 12 million trials; of more, so many are drawn.
 MOST_ITEMS = 5000
+TRAINED_ON = (
+    "careful: {data} holds the items this space was trained on, and on those a threshold promises far too "
+    "much; without DATA the validation items of the run are taken"
+)
+
+Trials = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="LIST", help='Fit on the trials of a list instead of DATA: a line "1 first second" each.'
+    ),
+]
+Root = Annotated[
+    Path | None, typer.Option(help="Where the paths of the list start.", show_default="the list's folder")
+]
 
 
 def calibrate(
@@ -38,6 +53,8 @@ def calibrate(
             help="Fit the threshold for none of these; DATA then has known and other classes.",
         ),
     ] = False,
+    trials: Trials = None,
+    root: Root = None,
     label: LabelColumn = "label",
     most_items: Annotated[
         int, typer.Option(help="Of more items, draw so many at random for the pairs.", min=2)
@@ -47,25 +64,57 @@ def calibrate(
     as_json: AsJson = False,
 ) -> None:
     """Fit the thresholds of a space, store them in it, and say how far they can be trusted."""
-    from samekind.cli.asking import known_kind, labelled, open_space
-    from samekind.cli.experiments import sets_of, space_folder
+    from samekind.cli.asking import known_kind, open_space
+    from samekind.cli.experiments import space_folder
     from samekind.inference import operating_point
 
+    _check_together(data, open_set, trials, root)
     operating_point(at)  # a mistake is told before anything is read
     loaded = open_space(space, device)
     kinds = [known_kind(loaded, kind)] if kind is not None else loaded.kinds
-    if data is None:
-        items = sets_of(space).validation
+    if trials is not None:
+        found = _fit_listed(loaded, trials, root, kinds, at)
     else:
-        items = labelled(loaded, data, label=label, skip_unreadable=skip_unreadable)
+        items = _held_out(loaded, space, data, label=label, skip_unreadable=skip_unreadable)
+        if open_set:
+            found = {"open set": _fit_open_set(loaded, items, at)}
+        else:
+            found = _fit_decisions(loaded, _drawn(items, most_items), kinds, at)
     if open_set:
-        found = {"open set": _fit_open_set(loaded, items, at)}
         loaded.open_set = found["open set"]
     else:
-        found = _fit_decisions(loaded, _drawn(items, most_items), kinds, at)
         loaded.decisions.update(found)
     loaded.save(space_folder(space))
     _tell(found, space, as_json=as_json)
+
+
+def _check_together(data: str | None, open_set: bool, trials: Path | None, root: Path | None) -> None:
+    """Options that ask for different things are refused together."""
+    if trials is None and root is not None:
+        raise SettingError("--root belongs to a list of trials; give --trials LIST as well")
+    if trials is not None and data is not None:
+        raise SettingError("DATA and --trials are both what to fit on; leave out one")
+    if trials is not None and open_set:
+        raise SettingError(
+            "--open-set needs items of known and of other classes, which a list of trials does not name; "
+            "give DATA instead of --trials"
+        )
+
+
+def _held_out(
+    space: "MetricSpace", folder: Path, data: str | None, *, label: str, skip_unreadable: bool
+) -> "Items":
+    """The items of DATA, with a warning where they were trained on, or the validation items of the run."""
+    from samekind.cli.asking import labelled
+    from samekind.cli.experiments import sets_of, trained_on
+    from samekind.cli.output import messages
+
+    if data is None:
+        return sets_of(folder).validation
+    items = labelled(space, data, label=label, skip_unreadable=skip_unreadable)
+    if trained_on(folder, data):
+        messages().print(TRAINED_ON.format(data=data), soft_wrap=True)
+    return items
 
 
 def _drawn(items: "Items", most: int) -> "Items":
@@ -85,14 +134,13 @@ def _fit_decisions(
     import torch
 
     from samekind.cli.asking import embedded
-    from samekind.errors import DataError
     from samekind.inference import all_trials, fit_decision
 
     sizes = torch.bincount(items.labels)
     if int((sizes > 0).sum()) < 2 or int(sizes.max()) < 2:
         raise DataError(
             f"{items.name}: expected two classes at least and two items of some class, to make pairs of one "
-            f"and of two classes; got {len(items)} items of {int((sizes > 0).sum())} classes"
+            f"and of two classes; got items: {len(items)}, classes: {int((sizes > 0).sum())}"
         )
     z = embedded(space, items.inputs, title="calibrate")
     return {
@@ -103,8 +151,25 @@ def _fit_decisions(
     }
 
 
+def _fit_listed(
+    space: "MetricSpace", trials: Path, root: Path | None, kinds: list[Any], point: str
+) -> dict[str, "Decision"]:
+    """The files of a list are read as the training items of the space were."""
+    from samekind.data import read_trial_list
+    from samekind.evaluation.listed_trials import scored
+    from samekind.inference import embed_files, fit_decision
+
+    listed = read_trial_list(trials, root=root)
+    z = embed_files(space, listed.files)
+    return {
+        kind: fit_decision(
+            scored(space, listed, z, kind=kind), kind=kind, point=point, description=trials.name
+        )
+        for kind in kinds
+    }
+
+
 def _fit_open_set(space: "MetricSpace", items: "Items", point: str) -> "Decision":
-    from samekind.errors import DataError
     from samekind.inference import divided, fit_open_set
 
     known, unknown = divided(space, items)

@@ -1,14 +1,15 @@
 """samekind check: what is in the data, what is wrong with it, and what a training run would do with it."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samekind.cli.options import AsJson, Label, Size, SkipUnreadable, SplitBy, Unseen
+from samekind.cli.options import AsJson, Ignore, Label, Size, SkipUnreadable, SplitBy, Unseen
 
 if TYPE_CHECKING:
     from samekind.cli.plans import Plan
-    from samekind.data import Examination
+    from samekind.data import Examination, Items, Split
 
 MOST_SHOWN = 20
 
@@ -23,6 +24,7 @@ def check(
     ],
     recipe: Annotated[str, typer.Option(help="The recipe a training run would use.")] = "prototypical",
     label: Label = None,
+    ignore: Ignore = "",
     size: Size = None,
     skip_unreadable: SkipUnreadable = False,
     split: SplitBy = None,
@@ -42,10 +44,10 @@ def check(
     plan = read_plan(
         data if is_file else recipe,
         source=None if is_file else data,
-        data=data_options(label, size, skip_unreadable),
+        data=data_options(label, size, skip_unreadable, ignore=ignore),
         split=split_options(split, unseen, ""),
     )
-    found = examine(plan.source, settings=plan.data)
+    found = examine(plan.source, settings=plan.data, split=partial(_split, plan))
     would, why_not = _training(plan) if not found.errors else (None, None)
     refused = [*found.errors, *([why_not] if why_not else [])]
     if as_json:
@@ -56,12 +58,26 @@ def check(
         raise typer.Exit(1)
 
 
+def _split(plan: "Plan", items: "Items") -> "Split | None":
+    """The split a run would make of these items, so that copies in two parts are found; None where it cannot
+    be made, which `_training` says.
+    """
+    from samekind.data import prepare
+    from samekind.errors import SamekindError
+
+    try:
+        return prepare(items, plan.splitting(items, seed=plan.run(items.shape).seed)).split
+    except SamekindError:
+        return None
+
+
 def _training(plan: "Plan") -> tuple[dict[str, Any] | None, str | None]:
     """What a run would do with the data, or why it cannot."""
     from dataclasses import replace
 
     from samekind.data import open_data, prepare
     from samekind.errors import SamekindError
+    from samekind.evaluation import validation
     from samekind.training.build import build_sampler
 
     try:
@@ -71,6 +87,7 @@ def _training(plan: "Plan") -> tuple[dict[str, Any] | None, str | None]:
         split = plan.splitting(items, seed=run.seed)
         sets = prepare(items, split)
         sampler = build_sampler(run, sets.train.labels, domains=sets.train.domains)
+        validation(sets.validation)  # refuses, as training would, what no epoch can be chosen by
     except SamekindError as error:
         return None, str(error)
     parts = {"train": sets.train, "validation": sets.validation, **sets.tests()}

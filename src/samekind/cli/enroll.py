@@ -35,6 +35,8 @@ def enroll(
         raise SettingError("--remove forgets a class: give its name, no files and no --replace")
     if not remove and not files:
         raise SettingError(f'to enrol "{name}" give a few examples of it: files, folders or tables')
+    if not name.strip():
+        raise SettingError("a class needs a name; got an empty one")
     loaded = open_space(space, device)
     known, examples = name in loaded.classes, 0
     if known and not replace and not remove:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from samekind.cli.answers import Answer, Asked, about_data, about_list, about_tests, about_two
+from samekind.cli.answers import Answer, Asked, Cohort, about_data, about_list, about_tests, about_two
 from samekind.cli.options import LARGEST_SEED, AsJson, Device, LabelColumn, SkipUnreadable, Tasks
 from samekind.errors import SettingError, nearest
 
@@ -46,6 +46,15 @@ Enrolments = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help='Sets the list compares: a line "name file file …" each.'),
 ]
+CohortData = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DATA",
+        help="Also verify by scores normalised with these items: strangers, of no class asked about.",
+    ),
+]
+Norm = Annotated[str, typer.Option(help="How to normalise: as (with the closest of --cohort) or s (all).")]
+Top = Annotated[int, typer.Option(help="How many are the closest; a smaller --cohort is taken whole.", min=2)]
 Gallery = Annotated[
     str | None,
     typer.Option(metavar="PART", help="Also search the items of this part of the run: train or validation."),
@@ -80,6 +89,9 @@ def evaluate(
     trials: Trials = None,
     root: Root = None,
     enrolments: Enrolments = None,
+    cohort: CohortData = None,
+    norm: Norm = "as",
+    top: Top = 200,
     most: Most = None,
     label: LabelColumn = "label",
     skip_unreadable: SkipUnreadable = False,
@@ -91,9 +103,6 @@ def evaluate(
 
     Values have their 95% interval in brackets, where one can be told.
     """
-    from samekind.evaluation.retrieval import IGNORED
-    from samekind.inference.enrolment import COMBINATIONS
-
     _check_together(
         data=data, against=against, trials=trials, report=report, root=root, enrolments=enrolments
     )
@@ -102,13 +111,14 @@ def evaluate(
         way=way,
         shots=_numbers(shots),
         enrol=enrol,
-        combination=_one_of("combine", combine, COMBINATIONS),
-        gallery=None if gallery is None else _one_of("gallery", gallery, ("train", "validation")),
-        ignore=_one_of("ignore", ignore, IGNORED),
+        combination=_known("combine", combine),
+        gallery=None if gallery is None else _known("gallery", gallery),
+        ignore=_known("ignore", ignore),
         measures="all" if everything else "main",
         seed=seed,
         device=device,
         most=most,
+        cohort=_cohort(cohort, norm, top, skip_unreadable),
     )
     if trials is not None:
         answer = about_list(run, trials, root, enrolments, asked)
@@ -148,9 +158,25 @@ def _check_together(**given: Path | str | None) -> None:
             raise SettingError(f"--{name} belongs to a list of trials; give --trials LIST as well")
 
 
-def _one_of(option: str, given: str, known: Sequence[str]) -> str:
-    if given not in known:
-        raise SettingError(f'--{option}: there is no "{given}"; {nearest(given, known)}')
+def _cohort(data: str | None, norm: str, top: int, skip_unreadable: bool) -> Cohort | None:
+    form = _known("norm", norm)
+    return None if data is None else Cohort(data, form, top, skip_unreadable)
+
+
+def _known(option: str, given: str) -> str:
+    """What an option was given, where it is one of what the option takes."""
+    from samekind.evaluation.retrieval import IGNORED
+    from samekind.inference.cohort import FORMS
+    from samekind.inference.enrolment import COMBINATIONS
+
+    taken: dict[str, Sequence[str]] = {
+        "combine": COMBINATIONS,
+        "gallery": ("train", "validation"),
+        "ignore": IGNORED,
+        "norm": FORMS,
+    }
+    if given not in taken[option]:
+        raise SettingError(f'--{option}: there is no "{given}"; {nearest(given, taken[option])}')
     return given
 
 

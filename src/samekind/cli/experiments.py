@@ -74,6 +74,14 @@ def sets_of(folder: Path) -> "Sets":
     return divide(items, Split.load(folder / "split.json", items))
 
 
+def trained_on(folder: Path, source: str) -> bool:
+    """Whether a source is the whole data of a run, training items and all; False for a space alone."""
+    known = _read_data(folder)
+    if known is None:
+        return False
+    return known["source"] == source or Path(known["source"]).resolve() == Path(source).resolve()
+
+
 def space_folder(folder: Path) -> Path:
     """The folder of the space itself, given it or the folder of its run."""
     inside = folder / "space"

@@ -67,7 +67,7 @@ def _fill_group(folder: Path, found: "Grouped", members: Sequence[int]) -> None:
     taken: set[str] = set()
     for item in members:
         source = Path(found.ids[item])
-        is_file = source.is_file() and source.suffix != ".npy"
+        is_file = source.is_file() and source.suffix.lower() != ".npy"
         name = _free(source.name if is_file else _as_png(source), taken)
         if is_file:
             shutil.copy2(source, folder / name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samekind.cli.options import AsJson, Label, Size, SplitBy, Unseen
+from samekind.cli.options import AsJson, Ignore, Label, Size, SkipUnreadable, SplitBy, Unseen
 from samekind.errors import DataError, SettingError, nearest
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ WANTS = {
     "same-or-different": "verification",
     "baseline": "triplet",
 }
+
+UNSEEN = '# unseen = ["…", "…"]      # classes never shown in training, to test on; or "half", "random-half"'
 
 
 def init(
@@ -35,7 +37,9 @@ def init(
         ),
     ] = None,
     label: Label = None,
+    ignore: Ignore = "",
     size: Size = None,
+    skip_unreadable: SkipUnreadable = False,
     split: SplitBy = None,
     unseen: Unseen = "",
     epochs: Annotated[int | None, typer.Option(help="How long to train.", min=1)] = None,
@@ -63,7 +67,7 @@ def init(
     plan = read_plan(
         recipe,
         source=data,
-        data=data_options(label, size, False),
+        data=data_options(label, size, skip_unreadable, ignore=ignore),
         split=split_options(split, unseen, ""),
         training={} if epochs is None else {"epochs": epochs},
     )
@@ -88,6 +92,7 @@ def run_file(
     shape = " x ".join(map(str, items.shape))
     batch = run.batches.arguments.get("size", 64)
     usual_data, usual_split = _usual()
+    said_data, said_split = _changed(data, usual_data), _changed(split, usual_split)
     lines = [
         f"# {len(items):,} items of {len(items.classes)} classes, each {shape}.",
         f"# samekind train FILE does what this file says; --set training.epochs={run.epochs} goes before it.",
@@ -96,23 +101,24 @@ def run_file(
         "",
         "[data]",
         f"source = {_toml(source)}",
-        *_changed(data, usual_data),
+        *said_data.values(),
     ]
     if len(items.shape) == 3:
-        lines += [
-            f"# size = {items.shape[-1]}               # pictures are read this many pixels wide and high",
-            f"# channels = {items.shape[0]}            # 1 grey, 3 colour",
-            '# fit = "stretch"          # or "crop", "pad": what happens to other proportions',
-            "# skip_unreadable = true   # leave out files that cannot be read",
-        ]
-    elif len(items.shape) == 1:
-        lines += ["# ignore = []              # columns to leave out"]
+        hints = {
+            "size": f"{items.shape[-1]}               # pictures are read this many pixels wide and high",
+            "channels": f"{items.shape[0]}            # 1 grey, 3 colour",
+            "fit": '"stretch"          # or "crop", "pad": what happens to other proportions',
+            "skip_unreadable": "true   # leave out files that cannot be read",
+        }
+    else:
+        hints = {"ignore": "[]              # columns to leave out"} if len(items.shape) == 1 else {}
+    lines += [f"# {key} = {hint}" for key, hint in hints.items() if key not in said_data]
     lines += [
         "",
         "[split]",
         f"by = {_toml(split['by'])}              # random, group, domain, or part (as the data says)",
-        *_changed({key: value for key, value in split.items() if key != "by"}, usual_split),
-        '# unseen = ["…", "…"]      # classes never shown in training, to test on; or "half", "random-half"',
+        *(line for key, line in said_split.items() if key != "by"),
+        *([] if "unseen" in said_split else [UNSEEN]),
         "# fractions = { train = 0.6, validation = 0.2, test = 0.2 }",
         "",
         "[training]",
@@ -142,9 +148,9 @@ def _usual() -> tuple[dict[str, Any], dict[str, Any]]:
     return DataSettings().to_dict(), SplitSettings().to_dict()
 
 
-def _changed(settings: dict[str, Any], usual: dict[str, Any]) -> list[str]:
+def _changed(settings: dict[str, Any], usual: dict[str, Any]) -> dict[str, str]:
     """The settings that are not as usual, a line each."""
-    return [f"{key} = {_toml(value)}" for key, value in settings.items() if value != usual[key]]
+    return {key: f"{key} = {_toml(value)}" for key, value in settings.items() if value != usual[key]}
 
 
 def _toml(value: Any) -> str:

@@ -5,7 +5,18 @@ from typing import Annotated
 
 import typer
 
-from samekind.cli.options import AsJson, Changes, Data, Device, Label, Seed, Size, SkipUnreadable, Tasks
+from samekind.cli.options import (
+    AsJson,
+    Changes,
+    Data,
+    Device,
+    Ignore,
+    Label,
+    Seed,
+    Size,
+    SkipUnreadable,
+    Tasks,
+)
 
 
 def leave_one_out(
@@ -15,6 +26,7 @@ def leave_one_out(
     ],
     data: Data = None,
     label: Label = None,
+    ignore: Ignore = "",
     size: Size = None,
     skip_unreadable: SkipUnreadable = False,
     out: Annotated[Path, typer.Option(help="Where the runs go, a folder for each domain.")] = Path(
@@ -45,7 +57,7 @@ def leave_one_out(
         run,
         changes or [],
         source=data,
-        data=data_options(label, size, skip_unreadable),
+        data=data_options(label, size, skip_unreadable, ignore=ignore),
         training={} if seed is None else {"seed": seed},
     )
     items = open_items(plan)

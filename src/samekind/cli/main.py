@@ -2,6 +2,7 @@
 
 import io
 import sys
+import warnings
 from typing import Any, NoReturn
 
 import typer
@@ -50,6 +51,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A path, or a sign such as ±, that the terminal cannot write must not end the program.
             stream.reconfigure(errors="backslashreplace")
+    # Of pictures: what cannot be read gets our own sentence, and the rest is no business of the user's.
+    warnings.filterwarnings("ignore", module=r"PIL\.")
     try:
         # Not standalone: typer would draw a box around a mistake, and say nothing when it is interrupted.
         status = app(sys.argv[1:] or ["--help"], prog_name="samekind", standalone_mode=False)
@@ -61,7 +64,12 @@ def main() -> None:
         # Of a file that was to take another's place, the place says more than the draft.
         path = error.filename2 or error.filename
         _stop(f"cannot use {path}: {error.strerror}" if path else str(error))
-    except KeyboardInterrupt:
+    except UnicodeEncodeError as error:
+        # What a terminal cannot write is escaped above; this is a file.
+        name = ascii(error.object[max(0, error.start - 40) : error.end + 20])
+        _stop(f"cannot write {name} as UTF-8: the name of a file or folder is not text; rename it")
+    # A question that is not answered (Ctrl-C, or the end of the input) is an interruption too.
+    except (KeyboardInterrupt, typer.Abort):
         status = INTERRUPTED
     if status == INTERRUPTED:
         _stop(

@@ -20,6 +20,9 @@ Data = Annotated[
     ),
 ]
 Label = Annotated[str | None, typer.Option(help="The column of the class, in a table.", show_default="label")]
+Ignore = Annotated[
+    str, typer.Option(help="Columns of a table to leave out, with commas.", show_default="none")
+]
 Size = Annotated[
     int | None,
     typer.Option(help="Pictures are read this many pixels wide and high.", show_default="their own", min=1),

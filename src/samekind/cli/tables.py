@@ -26,8 +26,14 @@ def write_table(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     """Write columns of one length, as the file's ending says, whole or not at all; None is left empty."""
     from samekind.storage import write_bytes
 
+    columns = {name: [_writable(each) for each in values] for name, values in columns.items()}
     content = as_parquet(columns) if check_ending(path) == ".parquet" else as_csv(columns).encode()
     write_bytes(path, content)
+
+
+def _writable(value: Any) -> Any:
+    r"""A text as UTF-8 can write it: the name of a file may hold bytes that are none, written as \udcff."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def as_csv(columns: Mapping[str, Sequence[Any]]) -> str:

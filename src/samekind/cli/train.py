@@ -11,6 +11,7 @@ from samekind.cli.options import (
     Changes,
     Data,
     Device,
+    Ignore,
     Label,
     Seed,
     Size,
@@ -28,6 +29,7 @@ def train(
     ],
     data: Data = None,
     label: Label = None,
+    ignore: Ignore = "",
     size: Size = None,
     skip_unreadable: SkipUnreadable = False,
     split: SplitBy = None,
@@ -61,7 +63,7 @@ def train(
         run,
         changes or [],
         source=data,
-        data=data_options(label, size, skip_unreadable),
+        data=data_options(label, size, skip_unreadable, ignore=ignore),
         split=split_options(split, unseen, test_domains),
         training={} if seed is None else {"seed": seed},
     )
@@ -82,7 +84,9 @@ def train(
     )
 
 
-def data_options(label: str | None, size: int | None, skip_unreadable: bool) -> dict[str, Any]:
+def data_options(
+    label: str | None, size: int | None, skip_unreadable: bool, *, ignore: str = ""
+) -> dict[str, Any]:
     """What the options say about reading the data; what they do not say is left to the run file."""
     said: dict[str, Any] = {}
     if label is not None:
@@ -91,6 +95,8 @@ def data_options(label: str | None, size: int | None, skip_unreadable: bool) -> 
         said["size"] = size
     if skip_unreadable:
         said["skip_unreadable"] = True
+    if left_out := sorted(_names(ignore)):
+        said["ignore"] = left_out
     return said
 
 

@@ -1,13 +1,14 @@
 """Everything that can be said about data before a training begins."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 
 from samekind.data.duplicates import duplicate_problems, duplicates
+from samekind.data.files import is_array
 from samekind.data.headings import headings
 from samekind.data.items import Items
 from samekind.data.listing import Listing
@@ -18,6 +19,8 @@ from samekind.data.settings import DataSettings
 from samekind.data.splits import Split
 from samekind.data.stored import Stored, decode_all
 from samekind.errors import DataError, SettingError
+
+Splitting = Split | Callable[[Items], Split | None]
 
 #: Pictures decoded at a time when only their being readable is of interest.
 AT_ONCE = 256
@@ -56,19 +59,20 @@ class Examination:
 
 
 def examine(
-    source: str | Path | Items, *, settings: DataSettings | None = None, split: Split | None = None
+    source: str | Path | Items, *, settings: DataSettings | None = None, split: Splitting | None = None
 ) -> Examination:
     """Look at a source, or at items, and say everything that is wrong instead of the first of it.
 
-    Every picture is decoded once, and forgotten. With a ``split``, content that is in two of its parts is
-    found; without, the parts the items were published in count.
+    Every picture is decoded once, and forgotten. With a ``split``, or a function that makes one of the items
+    that can be read, content that is in two of its parts is found; without, the parts the items were
+    published in count.
     """
     settings = settings or DataSettings()
     if isinstance(source, Items):
         return _report(source, [], [], Counter(), split)
     try:
         listing = None if source in NAMED else files_of(source, settings)
-        if listing is None or any(file.suffix == ".npy" for file in listing.files):
+        if listing is None or any(is_array(file) for file in listing.files):
             return _report(open_data(source, settings=settings), [], [], Counter(), split)
     except (DataError, SettingError) as error:
         return _refused(str(source), {}, [Problem("error", str(error))])
@@ -76,7 +80,7 @@ def examine(
 
 
 def _examine_files(
-    listing: Listing, source: str | Path, settings: DataSettings, split: Split | None
+    listing: Listing, source: str | Path, settings: DataSettings, split: Splitting | None
 ) -> Examination:
     found = headings(listing.files, workers=settings.workers)
     sizes = Counter((each.height, each.width) for each in found if isinstance(each, Heading))
@@ -136,7 +140,7 @@ def _report(
     problems: list[Problem],
     unreadable: list[tuple[str, str]],
     sizes: Counter[tuple[int, int]],
-    split: Split | None,
+    split: Splitting | None,
     *,
     skip: bool = False,
 ) -> Examination:
@@ -146,7 +150,8 @@ def _report(
         sentence = f"{len(unreadable)} of {total} files cannot be read: {listed(names)}"
         problems = [Problem("warning" if skip else "error", sentence), *problems]
     groups = duplicates(items)
-    problems += [*problems_of(items), *duplicate_problems(items, groups, split)]
+    made = split(items) if callable(split) else split
+    problems += [*problems_of(items), *duplicate_problems(items, groups, made)]
     ids = items.ids or tuple(f"item {place}" for place in range(len(items)))
     return Examination(
         name=items.name,

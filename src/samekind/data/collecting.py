@@ -8,17 +8,19 @@ import torch
 from torch import Tensor
 
 from samekind.data.arrays import as_inputs, load_array
-from samekind.data.files import PICTURES, Archive, File, Member, is_hidden
+from samekind.data.files import PICTURES, Archive, File, Member, is_array, is_hidden
 from samekind.data.folders import class_of, walk, wrapping
-from samekind.data.idx import is_idx, read_idx
+from samekind.data.idx import has_idx, has_labels, idx_items, is_idx, read_idx
+from samekind.data.items import Items
 from samekind.data.loading import readable_pictures
-from samekind.data.npz import read_npz
+from samekind.data.npz import npz_labels, read_npz
 from samekind.data.readers import ImageReader, Reader, TableReader, refitted
 from samekind.data.scaling import scaled
 from samekind.data.settings import DataSettings
+from samekind.data.sprites import is_sprites, sprite_items
 from samekind.data.stored import Stored, unreadable_files
 from samekind.data.table_items import feature_columns
-from samekind.data.tables import column_names, is_table, numbers, read_table, texts
+from samekind.data.tables import column_names, is_table, numbers, read_table, texts, texts_or_none
 from samekind.errors import DataError
 
 
@@ -53,9 +55,9 @@ def collect(
     """Everything the sources name, in their order, read with one reader.
 
     A source is a file, a folder (with all that lies below it), a .zip archive, a table or manifest (.csv,
-    .tsv, .parquet), an array of one or many items (.npy, .npz) or a file of images in IDX form. ``settings``
-    name the columns of tables, and say when pictures stay on the disk. Files that cannot be read are all
-    named in one error, or skipped and returned with their reasons.
+    .tsv, .parquet), an array of one or many items (.npy, .npz), a file of images in IDX form, or a folder of
+    such files or of sprites. ``settings`` name the columns of tables, and say when pictures stay on the disk.
+    Files that cannot be read are all named in one error, or skipped and returned with their reasons.
     """
     settings = settings or DataSettings()
     blocks = [block for source in sources for block in _blocks(Path(source), reader, settings)]
@@ -63,7 +65,7 @@ def collect(
         named = ", ".join(str(each) for each in sources) or "no source at all"
         raise DataError(f"there is nothing to read in {named}; expected items of shape {reader.shape}")
     files = [file for block in blocks if isinstance(block.content, list) for file in block.content]
-    pictures = isinstance(reader, ImageReader) and not any(file.suffix.lower() == ".npy" for file in files)
+    pictures = isinstance(reader, ImageReader) and not any(is_array(file) for file in files)
     if pictures and len(files) == sum(len(block.ids) for block in blocks):
         inputs, kept, unreadable = readable_pictures(files, reader, settings)  # type: ignore[arg-type]
     else:
@@ -83,7 +85,12 @@ def collect(
 def _blocks(path: Path, reader: Reader, settings: DataSettings) -> Iterator[_Block]:
     suffix = path.suffix.lower()
     if path.is_dir():
-        yield from _below(path, reader, settings)
+        if isinstance(reader, ImageReader) and has_idx(path):
+            yield _published(idx_items(path, DataSettings()), reader, path)
+        elif isinstance(reader, ImageReader) and is_sprites(path):
+            yield _published(sprite_items(path, DataSettings()), reader, path)
+        else:
+            yield from _below(path, reader, settings)
     elif suffix == ".zip":
         archive = Archive(path)
         names = [name for name in sorted(archive.members()) if not is_hidden(name) and _wanted(name, reader)]
@@ -97,11 +104,21 @@ def _blocks(path: Path, reader: Reader, settings: DataSettings) -> Iterator[_Blo
         yield _array(path, reader)
     elif suffix == ".npz":
         yield _archive(path, reader)
+    elif is_idx(path) and has_labels(path):
+        yield _published(idx_items(path, DataSettings()), reader, path)
     elif is_idx(path):
         rows = _shaped(torch.from_numpy(read_idx(path, 3)[:, None]), reader, path)
         yield _Block(rows, [f"{path}, item {place}" for place in range(len(rows))], [None] * len(rows))
     else:
         yield _Block([path], [str(path)], [None])
+
+
+def _published(items: Items, reader: Reader, path: Path) -> _Block:
+    """The pictures of a data set that has its own form, with their labels."""
+    rows = _shaped(items.inputs[:], reader, path)
+    ids = items.ids or tuple(f"item {place}" for place in range(len(rows)))
+    labels: list[str | None] = [items.classes[label] for label in items.labels.tolist()]
+    return _Block(rows, [f"{path}, {each}" for each in ids], labels)
 
 
 def _below(root: Path, reader: Reader, settings: DataSettings) -> Iterator[_Block]:
@@ -126,7 +143,7 @@ def _table(path: Path, reader: Reader, settings: DataSettings) -> _Block:
     table = read_table(path)
     labels: list[str | None] = [None] * table.rows
     if settings.label in table.columns:
-        labels = list(texts(table, settings.label))
+        labels = texts_or_none(table, settings.label)
     if isinstance(reader, ImageReader):
         if settings.path not in column_names(path):
             raise DataError(
@@ -162,8 +179,8 @@ def _archive(path: Path, reader: Reader) -> _Block:
         raise DataError(f'{path} has no array "inputs"; it has {", ".join(arrays) or "none"}')
     rows = _shaped(as_inputs(arrays["inputs"], f"inputs of {path}"), reader, path)
     labels: list[str | None] = [None] * len(rows)
-    if "labels" in arrays and len(arrays["labels"]) == len(rows):
-        labels = [str(each) for each in arrays["labels"].tolist()]
+    if "labels" in arrays:
+        labels = list(npz_labels(arrays, len(rows), path))
     return _Block(rows, [f"{path}, item {place}" for place in range(len(rows))], labels)
 
 

@@ -91,6 +91,11 @@ def digest(file: File) -> bytes:
         raise DataError(f"cannot read {file}: {error.strerror or error}") from error
 
 
+def is_array(file: File) -> bool:
+    """Whether a file is a single array (.npy) by its name."""
+    return file.suffix.lower() == ".npy"
+
+
 def is_hidden(name: str) -> bool:
     """Whether a path is one that systems leave behind: .DS_Store, Thumbs.db, __MACOSX/…"""
     parts = name.split("/")

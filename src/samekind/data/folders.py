@@ -4,6 +4,7 @@ The class of a picture is the folder it lies in, by its path from the root: ``bi
 nested. Pictures that lie in the root itself have no class.
 """
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -43,16 +44,33 @@ def wrapping(names: Sequence[str]) -> int:
 
 def walk(root: Path) -> tuple[list[str], list[str]]:
     """Files and folders below a root, as sorted paths from there with forward slashes; none is hidden."""
-    names: list[str] = []
-    folders: list[str] = []
+    found: list[tuple[Path, bool]] = []
     try:
-        for each in sorted(root.rglob("*")):
-            name = each.relative_to(root).as_posix()
-            if not is_hidden(name):
-                (folders if each.is_dir() else names).append(name)
+        _descend(root, root, found, above=())
     except OSError as error:
-        raise DataError(f"cannot read the folder {root}: {error.strerror or error}") from error
-    return names, folders
+        raise DataError(
+            f"cannot read the folder {error.filename or root}: {error.strerror or error}"
+        ) from error
+    named = [(each.relative_to(root).as_posix(), is_folder) for each, is_folder in sorted(found)]
+    return [name for name, is_folder in named if not is_folder], [
+        name for name, is_folder in named if is_folder
+    ]
+
+
+def _descend(root: Path, folder: Path, found: list[tuple[Path, bool]], *, above: tuple[str, ...]) -> None:
+    """Add what lies below a folder, and whether each is a folder. Links to folders are followed, because
+    class folders are often gathered by links; one that leads back above itself is left out.
+    """
+    real = os.path.realpath(folder)
+    for each in folder.iterdir():
+        if is_hidden(each.relative_to(root).as_posix()):
+            continue
+        is_folder = each.is_dir()
+        if is_folder and os.path.realpath(each) in (*above, real):
+            continue
+        found.append((each, is_folder))
+        if is_folder:
+            _descend(root, each, found, above=(*above, real))
 
 
 def class_of(name: str) -> str:

@@ -31,6 +31,16 @@ def is_idx(path: Path) -> bool:
     return bool(_IMAGES.search(path.name))
 
 
+def has_idx(folder: Path) -> bool:
+    """Whether a folder holds pictures in IDX form."""
+    return any(is_idx(each) for each in folder.iterdir())
+
+
+def has_labels(path: Path) -> bool:
+    """Whether the file of labels lies beside a file of pictures."""
+    return _labels_of(path).is_file()
+
+
 def idx_items(path: Path, settings: DataSettings) -> Items:
     """A file of images with the file of labels beside it, or all such pairs in a folder.
 

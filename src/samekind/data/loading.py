@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from samekind.data.arrays import stacked_arrays
-from samekind.data.files import File
+from samekind.data.files import File, is_array
 from samekind.data.headings import headings, reader_of
 from samekind.data.items import Items
 from samekind.data.listing import Listing, class_order
@@ -25,7 +24,7 @@ def load(listing: Listing, settings: DataSettings) -> Items:
     Pictures that go into memory are decoded here, all of them. Of those that stay where they are only the
     beginning is read: what is wrong further inside is said when they are needed, or by `examine`.
     """
-    arrays = [Path(str(file)).suffix == ".npy" for file in listing.files]
+    arrays = [is_array(file) for file in listing.files]
     if not listing.files:
         raise DataError(f"{listing.name} has no pictures; expected folders of them, one for each class")
     if any(arrays) and not all(arrays):

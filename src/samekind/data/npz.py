@@ -31,11 +31,9 @@ def npz_items(path: Path, settings: DataSettings) -> Items:
     """
     arrays = read_npz(path)
     inputs, reader = fitted(as_inputs(_wanted(arrays, "inputs", path), f"inputs of {path.name}"), settings)
-    labels = _texts(_wanted(arrays, "labels", path), f"labels of {path.name}", len(inputs))
-    if "classes" in arrays:
-        classes = tuple(str(each) for each in arrays["classes"].tolist())
-        labels = _named(labels, classes, path)
-        settings = settings if settings.classes else replace(settings, classes=classes)
+    labels = npz_labels(arrays, len(inputs), path)
+    if "classes" in arrays and not settings.classes:
+        settings = replace(settings, classes=_class_names(arrays))
     beside = {
         name: _texts(arrays[name], f"{name} of {path.name}", len(inputs)) if name in arrays else None
         for name in ("domains", "parts", "groups")
@@ -70,6 +68,16 @@ def read_npz(path: Path) -> dict[str, Array]:
     }
     # What has none of our names is kept under its own, so that an error can say what there is.
     return {ours: array for ours, array in known.items() if array is not None} or folded
+
+
+def npz_labels(arrays: Mapping[str, Array], count: int, path: Path) -> list[str]:
+    """The class of each of so many items, by its name where the archive has names for its classes."""
+    labels = _texts(_wanted(arrays, "labels", path), f"labels of {path.name}", count)
+    return _named(labels, _class_names(arrays), path) if "classes" in arrays else labels
+
+
+def _class_names(arrays: Mapping[str, Array]) -> tuple[str, ...]:
+    return tuple(str(each) for each in arrays["classes"].tolist())
 
 
 def _wanted(arrays: Mapping[str, Array], name: str, path: Path) -> Array:

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from samekind.data.digits import digits
-from samekind.data.files import PICTURES
+from samekind.data.files import PICTURES, is_array
 from samekind.data.folders import list_archive, list_folder
-from samekind.data.idx import idx_items, is_idx
+from samekind.data.idx import has_idx, idx_items, is_idx
 from samekind.data.items import Items
 from samekind.data.listing import Listing
 from samekind.data.loading import load, picture_reader
@@ -46,7 +46,7 @@ def open_data(source: str | Path, *, settings: DataSettings | None = None) -> It
         return load(listing, settings)
     path = Path(source)
     if path.is_dir():
-        return idx_items(path, settings) if _has_idx(path) else sprite_items(path, settings)
+        return idx_items(path, settings) if has_idx(path) else sprite_items(path, settings)
     if is_table(path):
         return table_items(read_table(path), settings)
     return idx_items(path, settings) if is_idx(path) else npz_items(path, settings)
@@ -59,7 +59,7 @@ def files_of(source: str | Path, settings: DataSettings) -> Listing | None:
     """
     path = Path(source)
     if path.is_dir():
-        return None if _has_idx(path) or is_sprites(path) else list_folder(path)
+        return None if has_idx(path) or is_sprites(path) else list_folder(path)
     if not path.exists():
         bare = len(path.parts) == 1 and not path.suffix
         raise DataError(
@@ -91,12 +91,8 @@ def memory_needed(source: str | Path, *, settings: DataSettings | None = None) -
     """
     settings = settings or DataSettings()
     listing = None if source in NAMED else files_of(source, settings)
-    if listing is None or any(str(file).endswith(".npy") for file in listing.files):
+    if listing is None or not listing.files or any(is_array(file) for file in listing.files):
         inputs = open_data(source, settings=settings).inputs
         return inputs.nbytes
     reader, kept, _ = picture_reader(listing.files, settings)
     return Stored([listing.files[place] for place in kept], reader).nbytes
-
-
-def _has_idx(folder: Path) -> bool:
-    return any(is_idx(each) for each in folder.iterdir())

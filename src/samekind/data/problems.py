@@ -15,6 +15,9 @@ from samekind.data.stored import Stored
 #: Names of classes, columns or items that one sentence lists.
 MOST_NAMED = 10
 
+#: So many numbers as labels, with so few items of each, look like measurements.
+MANY_NUMBERS, FEW_OF_EACH = 20, 5
+
 #: A class this many times larger than another makes a sentence.
 UNBALANCED = 100
 
@@ -115,6 +118,14 @@ def _measurements_as_labels(items: Items) -> Iterator[Problem]:
             "error",
             f"the labels look like measurements, not classes ({listed(fractional[:3])}, …; "
             f"{len(items.classes)} different ones); name the column of the classes",
+        )
+    # Numbers are good names of classes, but not where nearly every item has its own.
+    whole = all(name.lstrip("+-").isdecimal() for name in items.classes)
+    if whole and len(items.classes) > MANY_NUMBERS and len(items) < FEW_OF_EACH * len(items.classes):
+        yield Problem(
+            "warning",
+            f"the {len(items.classes)} labels are numbers, with fewer than {FEW_OF_EACH} items of each on "
+            "average; are they measurements, such as an age, and not classes?",
         )
 
 

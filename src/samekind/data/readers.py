@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import pictures
-from samekind.data.files import File, opened
+from samekind.data.files import TABLES, File, is_array, opened
 from samekind.data.pictures import MODES, Background, Fit
 from samekind.data.scaling import scaled
 from samekind.errors import DataError, SettingError
@@ -59,7 +59,7 @@ class ImageReader:
 
     def read(self, path: File) -> Tensor:
         """The image in the file, or the array, as float32."""
-        return read_array(path, self.shape) if path.suffix == ".npy" else scaled(self.pixels(path))
+        return read_array(path, self.shape) if is_array(path) else scaled(self.pixels(path))
 
     def pixels(self, file: File) -> Tensor:
         """The image in the file as uint8 (channels, height, width)."""
@@ -97,7 +97,7 @@ class VectorReader:
 
     def read(self, path: File) -> Tensor:
         """The vector in the file."""
-        if path.suffix != ".npy":
+        if not is_array(path):
             raise DataError(f"cannot read {path}: vectors are stored as .npy arrays of shape {self.shape}")
         return read_array(path, self.shape)
 
@@ -120,8 +120,13 @@ class TableReader:
 
     def read(self, path: File) -> Tensor:
         """The one row of a table, or the vector of a .npy file."""
-        if path.suffix == ".npy":
+        if is_array(path):
             return read_array(path, self.shape)
+        if path.suffix.lower() not in TABLES:
+            raise DataError(
+                f"cannot read {path}: this space reads rows of a table (.csv, .tsv, .parquet), "
+                f"or .npy arrays of shape {self.shape}"
+            )
         rows = self.rows(Path(str(path)))
         if len(rows) != 1:
             raise DataError(

@@ -11,6 +11,13 @@ from samekind.errors import SettingError, nearest
 Memory = Literal["auto", "always", "never"]
 
 
+def names_in(value: object, setting: str) -> tuple[str, ...]:
+    """A list of names, as a file or a caller gives it; anything else is refused."""
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        raise SettingError(f"{setting}: expected a list of names, got {value!r}")
+    return tuple(value)
+
+
 @dataclass(frozen=True, kw_only=True)
 class DataSettings:
     """How a source of items is read.
@@ -47,15 +54,20 @@ class DataSettings:
 
     def __post_init__(self) -> None:
         for name in ("columns", "ignore", "classes"):
-            value = getattr(self, name)
-            if isinstance(value, str) or not all(isinstance(each, str) for each in value):
-                raise SettingError(f"data.{name}: expected a list of names, got {value!r}")
-            object.__setattr__(self, name, tuple(value))
-        if not isinstance(self.size, int | None):
-            object.__setattr__(self, "size", tuple(self.size))  # JSON and TOML have a list
+            object.__setattr__(self, name, names_in(getattr(self, name), f"data.{name}"))
+        size: object = self.size
+        if isinstance(size, list):  # as JSON and TOML have it
+            object.__setattr__(self, "size", tuple(size))
         self._check()
 
     def _check(self) -> None:
+        for name in ("label", "path", "domain", "part", "group"):
+            if not isinstance(getattr(self, name), str):
+                raise SettingError(
+                    f"data.{name}: expected the name of a column, a text; got {getattr(self, name)!r}"
+                )
+        if type(self.skip_unreadable) is not bool:
+            raise SettingError(f"data.skip_unreadable: expected true or false, got {self.skip_unreadable!r}")
         sides = self.size if isinstance(self.size, tuple) else (self.size, self.size)
         if self.size is not None and (
             len(sides) != 2 or not all(type(side) is int and side >= 1 for side in sides)

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from samekind.data.held_out import by_domain, by_group, by_part, deal_groups, remaining
 from samekind.data.items import Items
+from samekind.data.settings import names_in
 from samekind.data.splits import Split, check_fractions, cut, stratified
 from samekind.errors import DataError, SettingError, nearest
 
@@ -48,11 +49,8 @@ class SplitSettings:
                     f'split.unseen: expected names of classes, "half" or "random-half", got {self.unseen!r}'
                 )
         else:
-            object.__setattr__(self, "unseen", tuple(self.unseen))
-        domains: object = self.test_domains  # what a file says may be a single text
-        if isinstance(domains, str):
-            raise SettingError(f"split.test_domains: expected a list of names, got {domains!r}")
-        object.__setattr__(self, "test_domains", tuple(self.test_domains))
+            object.__setattr__(self, "unseen", names_in(self.unseen, "split.unseen"))
+        object.__setattr__(self, "test_domains", names_in(self.test_domains, "split.test_domains"))
         if (self.by == "domain") != bool(self.test_domains):
             raise SettingError(
                 'split.test_domains: name one or more where split.by is "domain", and only there'
@@ -66,6 +64,17 @@ class SplitSettings:
             )
         if self.validation_classes and self.by != "random":
             raise SettingError('split.validation_classes: only where split.by is "random"')
+        if type(self.seed) is not int or self.seed < 0:
+            raise SettingError(f"split.seed: expected a whole number, 0 or more; got {self.seed!r}")
+        self._check_fractions()
+
+    def _check_fractions(self) -> None:
+        shares: object = self.fractions  # what a file says may be anything
+        if not isinstance(shares, Mapping) or not all(type(each) in (int, float) for each in shares.values()):
+            raise SettingError(
+                "split.fractions: expected a share for each part, such as "
+                f"{{ train = 0.6, validation = 0.2, test = 0.2 }}; got {shares!r}"
+            )
         unknown = [name for name in self.fractions if name not in FRACTIONS]
         if unknown:
             raise SettingError(f'split.fractions: no part "{unknown[0]}"; {nearest(unknown[0], FRACTIONS)}')

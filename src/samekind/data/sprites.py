@@ -15,6 +15,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from samekind.data.files import is_hidden
 from samekind.data.items import Items
 from samekind.data.listing import Listing
 from samekind.data.loading import fitted, labelled
@@ -25,7 +26,8 @@ from samekind.errors import DataError
 
 def is_sprites(folder: Path) -> bool:
     """Whether a folder holds sprites: PNG files beside a JSON file of labels, and nothing in folders."""
-    return bool(_label_files(folder)) and any(folder.glob("*.png"))
+    folders = any(each.is_dir() and not is_hidden(each.name) for each in folder.iterdir())
+    return not folders and bool(_label_files(folder)) and any(folder.glob("*.png"))
 
 
 def sprite_items(folder: Path, settings: DataSettings) -> Items:

@@ -113,7 +113,8 @@ def unreadable_files(unreadable: Sequence[tuple[str, str]], total: int) -> DataE
     more = len(unreadable) - MOST_LISTED
     return DataError(
         f"{len(unreadable)} of {total} files cannot be read; repair or remove them, "
-        f"or skip them with skip_unreadable:{listed}" + (f"\n  and {more} more" if more > 0 else "")
+        f"or skip them with --skip-unreadable (skip_unreadable in a run file):{listed}"
+        + (f"\n  and {more} more" if more > 0 else "")
     )
 
 

@@ -10,12 +10,12 @@ from samekind.data.loading import labelled
 from samekind.data.readers import TableReader
 from samekind.data.settings import DataSettings
 from samekind.data.tables import Table, check_column, numbers, texts
-from samekind.errors import MOST_LISTED, DataError
+from samekind.errors import MOST_LISTED, DataError, nearest
 
 
 def table_items(table: Table, settings: DataSettings) -> Items:
     """One item for each row: its features are numbers, its class is in the label column."""
-    labels = texts(table, settings.label)
+    labels = _labels(table, settings)
     columns = feature_columns(table, settings)
     listing = Listing(
         name=table.name,
@@ -28,6 +28,15 @@ def table_items(table: Table, settings: DataSettings) -> Items:
     )
     items = labelled(numbers(table, columns), listing, range(table.rows), settings)
     return replace(items, reader=TableReader(columns=columns))
+
+
+def _labels(table: Table, settings: DataSettings) -> list[str]:
+    if settings.label not in table.columns:
+        raise DataError(
+            f'{table.name} has no column "{settings.label}"; {nearest(settings.label, table.columns)}; '
+            "name the column of the class with label"
+        )
+    return texts(table, settings.label)
 
 
 def feature_columns(table: Table, settings: DataSettings) -> list[str]:
@@ -45,7 +54,7 @@ def feature_columns(table: Table, settings: DataSettings) -> list[str]:
 
 def list_manifest(table: Table, root: Path, settings: DataSettings) -> Listing:
     """The files that a manifest names, by paths from its own folder (or absolute ones)."""
-    paths, labels = texts(table, settings.path), texts(table, settings.label)
+    paths, labels = texts(table, settings.path), _labels(table, settings)
     parts = _texts_if_there(table, settings.part)
     kept = _without_repetition(table.name, paths, labels, parts)
 

@@ -88,15 +88,21 @@ def numbers(table: Table, columns: Sequence[str]) -> Tensor:
 
 def texts(table: Table, column: str) -> list[str]:
     """A column as texts, whole numbers without a decimal point; empty cells are named and refused."""
-    check_column(table, column)
-    values = table.columns[column]
-    found = [_as_text(each) for each in (values.tolist() if isinstance(values, np.ndarray) else values)]
-    empty = [row + 1 for row, each in enumerate(found) if each is None or not each.strip()]
+    found = texts_or_none(table, column)
+    empty = [row + 1 for row, each in enumerate(found) if each is None]
     if empty:
         listed = ", ".join(str(row) for row in empty[:MOST_LISTED])
         more = f" and {len(empty) - MOST_LISTED} more" if len(empty) > MOST_LISTED else ""
         raise DataError(f'{table.name}: the column "{column}" is empty in row {listed}{more}')
     return [each for each in found if each is not None]
+
+
+def texts_or_none(table: Table, column: str) -> list[str | None]:
+    """A column as `texts` has it, but None where a cell is empty."""
+    check_column(table, column)
+    values = table.columns[column]
+    found = [_as_text(each) for each in (values.tolist() if isinstance(values, np.ndarray) else values)]
+    return [None if each is None or not each.strip() else each for each in found]
 
 
 def check_column(table: Table, name: str) -> None:

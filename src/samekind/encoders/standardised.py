@@ -1,6 +1,6 @@
 """An encoder that is shown its input standardised."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -52,6 +52,23 @@ class Standardised(nn.Module):
         return int(self.encoder.dimension)
 
     @property
+    def feature_dimension(self) -> int:
+        """How many features the last layer of the encoder sees."""
+        return int(self.encoder.feature_dimension)
+
+    @property
+    def map_channels(self) -> dict[str, int]:
+        """The channels of what comes out of each stage of the encoder."""
+        channels: dict[str, int] = self.encoder.map_channels
+        return channels
+
+    @property
+    def stages(self) -> Callable[[], dict[str, list[nn.Module]]]:
+        """The encoder's: what has none inside has none here."""
+        stages: Callable[[], dict[str, list[nn.Module]]] = self.encoder.stages
+        return stages
+
+    @property
     def embedding(self) -> nn.Module:
         """The last layer of the encoder."""
         layer: nn.Module = self.encoder.embedding
@@ -72,6 +89,11 @@ class Standardised(nn.Module):
         """What the last layer of the encoder sees."""
         features: Tensor = self.encoder.features(self.standardise(x))
         return features
+
+    def maps(self, x: Tensor) -> dict[str, Tensor]:
+        """What comes out of each stage of the encoder."""
+        maps: dict[str, Tensor] = self.encoder.maps(self.standardise(x))
+        return maps
 
     def forward(self, x: Tensor) -> Tensor:
         embeddings: Tensor = self.encoder(self.standardise(x))

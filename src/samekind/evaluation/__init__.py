@@ -13,6 +13,7 @@ from samekind.evaluation.enrolled import enrolled
 from samekind.evaluation.everything import evaluate
 from samekind.evaluation.few_shot import few_shot
 from samekind.evaluation.listed_trials import listed_trials
+from samekind.evaluation.normalised import normalised, normalised_list
 from samekind.evaluation.open_set import Identified, identification, open_set
 from samekind.evaluation.promises import PromiseRow, RatePromise, listed_promises, promise_row, promises
 from samekind.evaluation.retrieval import query_gallery, retrieval
@@ -40,6 +41,8 @@ __all__ = [
     "listed_promises",
     "listed_trials",
     "lower_is_better",
+    "normalised",
+    "normalised_list",
     "open_set",
     "predicted_labels",
     "promise_row",

@@ -46,6 +46,11 @@ def scored(
     scores = listed_scores(
         space, z, listed.sets, listed.first, listed.second, combination=combination, kind=kind
     )
+    return with_classes(listed, scores)
+
+
+def with_classes(listed: TrialList, scores: Tensor) -> Trials:
+    """Scores (trials,) of a list as trials, with the classes the list implies."""
     heads = listed.classes.new_tensor([files[0] for files in listed.sets])
     first, second = listed.classes[heads[listed.first]].int(), listed.classes[listed.second].int()
     return Trials(scores, listed.same, first, second)

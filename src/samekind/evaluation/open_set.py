@@ -86,6 +86,9 @@ def identification(known: Tensor, right: Tensor, unknown: Tensor, *, false_alarm
     """
     if not 0 <= false_alarms <= 1:
         raise ValueError(f"expected a rate of false alarms from 0 to 1, got {false_alarms}")
+    if not len(known) or not len(unknown) or right.shape != known.shape:
+        sizes = f"{len(known)} and {len(unknown)} (right: {len(right)})"
+        raise ValueError(f"expected scores of known and of unknown items, at least one each, got {sizes}")
     # The small number is for a rate such as 0.07 of 100, which is a hair below 7 in floating point.
     allowed = int(false_alarms * len(unknown) + 1e-9)
     # The first score that would let one too many pass: what lies above it may.

@@ -9,9 +9,9 @@ from torch import Tensor
 from samekind.data import Items
 from samekind.data.trial_lists import TrialList
 from samekind.evaluation.listed_trials import scored
-from samekind.inference import Trials, all_trials, embed
+from samekind.inference import Trials, all_trials, divided, embed
 from samekind.inference.enrolment import Combination
-from samekind.inference.promise import kept
+from samekind.inference.promise import Promise, kept, kept_open_set
 from samekind.space import Decision, MetricSpace
 
 #: Of larger sets the pairs of so many items, drawn at random, are looked at.
@@ -49,12 +49,15 @@ def promises(space: MetricSpace, sets: Mapping[str, Items], *, seed: int = 0) ->
     """Each decision of the space held against all pairs of each named set, or of 2,000 random items of it.
 
     Sets whose classes were not in training are harder: that a threshold does not hold there is to be
-    expected, and worth knowing.
+    expected, and worth knowing. A threshold for "none of these" is held against the sets that have items of
+    known and of unknown classes, and against a set of known classes together with one of unknown ones.
     """
     found = []
-    for name, items in sets.items() if space.decisions else ():
+    parts = {}
+    for name, items in sets.items():
         order = torch.randperm(len(items), generator=torch.Generator().manual_seed(seed))
-        part = items.take(order[:MOST_ITEMS].sort().values)
+        parts[name] = items.take(order[:MOST_ITEMS].sort().values)
+    for name, part in parts.items() if space.decisions else ():
         z = embed(space, part.inputs)
         found += [
             promise_row(
@@ -63,7 +66,7 @@ def promises(space: MetricSpace, sets: Mapping[str, Items], *, seed: int = 0) ->
             for kind in space.kinds
             if kind in space.decisions
         ]
-    return found
+    return found + (_open_set_rows(space, parts, seed) if space.open_set is not None else [])
 
 
 def listed_promises(
@@ -90,6 +93,25 @@ def listed_promises(
 
 def promise_row(decision: Decision, trials: Trials, *, name: str, seed: int = 0) -> PromiseRow:
     """A decision held against trials of its kind of score, which are called ``name``."""
-    found = kept(decision, trials, seed=seed)
+    return _row(name, decision.kind, decision.point, kept(decision, trials, seed=seed))
+
+
+def _open_set_rows(space: MetricSpace, sets: Mapping[str, Items], seed: int) -> list[PromiseRow]:
+    """The threshold for "none of these" on known and unknown items of one set, or of one set each."""
+    halves = {name: divided(space, items) for name, items in sets.items()}
+    rows = []
+    for one, (known, also_unknown) in halves.items():
+        for other, (also_known, unknown) in halves.items():
+            together = one == other or not (len(also_unknown) or len(also_known))
+            if not (together and len(known) and len(unknown)):
+                continue
+            found = kept_open_set(space, known, unknown, seed=seed)
+            if found is not None and space.open_set is not None:
+                name = one if one == other else f"{one}, {other}"
+                rows.append(_row(name, "open set", space.open_set.point, found))
+    return rows
+
+
+def _row(name: str, kind: str, point: str, found: Promise) -> PromiseRow:
     rates = [RatePromise(each.promised, *each.measured, each.verdict) for each in found]
-    return PromiseRow(name, decision.kind, decision.point, found.holds, found.sentence, *rates)
+    return PromiseRow(name, kind, point, found.holds, found.sentence, *rates)

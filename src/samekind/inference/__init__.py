@@ -9,6 +9,7 @@ from samekind.inference.cluster import (
     cluster,
     oracle_centres,
 )
+from samekind.inference.cohort import cohort_scores, normalised_listed_scores, normalised_trials
 from samekind.inference.directions import (
     PrincipalDirections,
     principal_directions,
@@ -22,7 +23,7 @@ from samekind.inference.kmeans import Grouping, kmeans
 from samekind.inference.novelty import neighbour_novelty, one_class_novelty, prototype_novelty
 from samekind.inference.open_set import Named, divided, fit_open_set, identify
 from samekind.inference.points import OperatingPoint, operating_point, support
-from samekind.inference.promise import Kept, Promise, kept
+from samekind.inference.promise import Kept, Promise, kept, kept_open_set
 from samekind.inference.representatives import centre_distances, largest_first, representatives
 from samekind.inference.search import Neighbours, search
 from samekind.inference.settle import settle
@@ -48,6 +49,7 @@ __all__ = [
     "centre_distances",
     "choose_groups",
     "cluster",
+    "cohort_scores",
     "device_of",
     "divided",
     "embed",
@@ -57,6 +59,7 @@ __all__ = [
     "fit_open_set",
     "identify",
     "kept",
+    "kept_open_set",
     "kernel_blocks",
     "kernel_matrix",
     "kmeans",
@@ -64,6 +67,8 @@ __all__ = [
     "listed_scores",
     "metric_axioms",
     "neighbour_novelty",
+    "normalised_listed_scores",
+    "normalised_trials",
     "one_class_novelty",
     "operating_point",
     "oracle_centres",

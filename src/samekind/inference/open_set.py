@@ -13,7 +13,7 @@ from samekind.data import Items
 from samekind.errors import DataError, SpaceError
 from samekind.inference.embed import asking, device_of, embed
 from samekind.inference.points import operating_point, threshold_for
-from samekind.measures import bootstrap_mean, logistic_calibration, proportion_interval, rates_at
+from samekind.measures import Interval, bootstrap_mean, logistic_calibration, proportion_interval, rates_at
 from samekind.space import Decision, MetricSpace
 
 BATCH = 4096
@@ -83,12 +83,20 @@ def fit_open_set(
         false_accepts=accepts,
         false_rejects=rejects,
         calibration=calibration,
-        false_accept_interval=_interval(accepted[~is_known], unknown, seed),
-        false_reject_interval=_interval(1 - accepted[is_known], known, seed),
+        false_accept_interval=_interval(accepted[~is_known], unknown, seed)[1:],
+        false_reject_interval=_interval(1 - accepted[is_known], known, seed)[1:],
         same_trials=len(known),
         different_trials=len(unknown),
         classes=min(len(torch.unique(each.labels)) for each in (known, unknown)),
     )
+
+
+def open_set_rates(
+    space: MetricSpace, known: Items, unknown: Items, threshold: float, *, seed: int = 0
+) -> tuple[Interval, Interval]:
+    """The shares of unknown items that get a class and of known ones that get none, with their intervals."""
+    accepts, rejects = (best_scores(space, unknown) >= threshold, best_scores(space, known) < threshold)
+    return _interval(accepts.double(), unknown, seed), _interval(rejects.double(), known, seed)
 
 
 def divided(space: MetricSpace, items: Items) -> tuple[Items, Items]:
@@ -109,10 +117,8 @@ def best_scores(space: MetricSpace, items: Items) -> Tensor:
         )
 
 
-def _interval(errors: Tensor, items: Items, seed: int) -> tuple[float, float]:
-    """The ends of the interval of a share of errors over classes; of one class, over items."""
+def _interval(errors: Tensor, items: Items, seed: int) -> Interval:
+    """A share of errors and its interval over classes; of one class, over items."""
     if len(torch.unique(items.labels)) > 1:
-        interval = bootstrap_mean(errors, units=items.labels, seed=seed)
-    else:
-        interval = proportion_interval(int(errors.sum()), len(errors))
-    return interval.low, interval.high
+        return bootstrap_mean(errors, units=items.labels, seed=seed)
+    return proportion_interval(int(errors.sum()), len(errors))

@@ -1,31 +1,52 @@
-"""Does a threshold still give what it promised? The rates it was stored with against new trials."""
+"""Does a threshold still give what it promised? The rates it was stored with against new trials.
 
+Both were measured on a sample of classes, so both may be off. Their difference, in log odds, is held against
+both errors together, which add up as independent ones do: by their squares.
+"""
+
+import math
 from typing import NamedTuple
 
+from samekind.data import Items
+from samekind.inference.open_set import open_set_rates
 from samekind.inference.points import operating_point
 from samekind.inference.trials import Trials
 from samekind.inference.verify import rate_intervals
 from samekind.measures import Interval, proportion_interval, rates_at
-from samekind.space import Decision
+from samekind.space import Decision, MetricSpace
 
 
 class Kept(NamedTuple):
-    """One error rate: what was promised, and what new trials measure, with its interval."""
+    """One error rate: what was promised, and what new trials measure, with its interval.
+
+    ``upper`` is how high the promised rate may be, for what the trials of the fit could tell; None where that
+    is not known. Then the promise is taken as exact.
+    """
 
     promised: float
     measured: Interval
+    upper: float | None = None
 
     @property
     def holds(self) -> bool:
-        """Whether the promise lies within what was measured, or the measured is better."""
-        return self.promised >= self.measured.low
+        """Whether the measured rate is better, or no worse than the two uncertainties together allow."""
+        upper = max(self.promised, self.promised if self.upper is None else self.upper)
+        # A rate of 0 or 1 is infinitely far away on this scale; the end of its interval stands for it.
+        promised = _log_odds(self.promised if self.promised > 0 else upper)
+        measured = _log_odds(self.measured.mean if self.measured.mean < 1 else self.measured.low)
+        of_fit = _log_odds(upper) - promised
+        of_new = measured - _log_odds(min(self.measured.low, self.measured.mean))
+        return measured - promised <= math.hypot(of_new, of_fit)
 
     @property
     def verdict(self) -> str:
         """The same in words; a promise that only a wide interval still allows is not said to hold."""
         if not self.holds:
             return "does not hold"
-        return "holds" if self.measured.mean <= 3 * self.promised else "cannot be told, the interval is wide"
+        # Three times the odds, not the rate: of a promise above a third no rate is three times as much.
+        measured, promised = self.measured.mean, self.promised
+        near = measured * (1 - promised) <= 3 * promised * (1 - measured)
+        return "holds" if near else "cannot be told, the interval is wide"
 
 
 class Promise(NamedTuple):
@@ -43,7 +64,8 @@ class Promise(NamedTuple):
     def sentence(self) -> str:
         """The whole in words."""
         return "; ".join(
-            f"promised {_percent(each.promised)}% {name}, measured {_percent(each.measured.mean)}% "
+            f"promised {_percent(each.promised)}% {name}{_up_to(each)}, "
+            f"measured {_percent(each.measured.mean)}% "
             f"({_percent(each.measured.low)} to {_percent(each.measured.high)}): "
             f"{each.verdict}"
             for name, each in (("false accepts", self.false_accepts), ("false rejects", self.false_rejects))
@@ -54,8 +76,12 @@ def kept(decision: Decision, trials: Trials, *, seed: int = 0) -> Promise:
     """A stored decision held against trials it was not fitted on, of the same kind of score.
 
     A rate that was asked for (``far=0.01``) is the promise; the other is the one the decision had on its own
-    trials. The intervals are over classes; of fewer than three classes they are those of independent
-    trials, which is too narrow, so that a promise is given up too soon rather than too late.
+    trials. Either was told from a sample: the interval stored with the decision counts as much as that of the
+    new trials, and only a difference beyond both together breaks the promise. A decision without intervals
+    is taken at its word.
+
+    The intervals are over classes; of fewer than three classes they are those of independent trials, which
+    is too narrow, so that a promise is given up too soon rather than too late.
     """
     rates = rates_at(trials.scores, trials.same, decision.threshold)
     counts = int((~trials.same).sum()), int(trials.same.sum())
@@ -64,11 +90,60 @@ def kept(decision: Decision, trials: Trials, *, seed: int = 0) -> Promise:
         each if each is not None else proportion_interval(round(rate * count), count)
         for each, rate, count in zip(intervals, rates, counts, strict=True)
     )
+    return _held_against(decision, accepts, rejects)
+
+
+def kept_open_set(space: MetricSpace, known: Items, unknown: Items, *, seed: int = 0) -> Promise | None:
+    """The stored threshold for "none of these" held against items it was not fitted on; None without one.
+
+    ``known`` are items of the space's classes, ``unknown`` of others, as for `fit_open_set`.
+    """
+    decision = space.open_set
+    if decision is None:
+        return None
+    return _held_against(decision, *open_set_rates(space, known, unknown, decision.threshold, seed=seed))
+
+
+def _held_against(decision: Decision, accepts: Interval, rejects: Interval) -> Promise:
+    """What was asked for is the promise of its rate; that of the other is what the fit had."""
     point = operating_point(decision.point)
     return Promise(
-        Kept(point.rate if point.name == "far" else decision.false_accepts, accepts),
-        Kept(point.rate if point.name == "frr" else decision.false_rejects, rejects),
+        _kept(
+            decision.false_accepts,
+            decision.false_accept_interval,
+            accepts,
+            asked=point.rate if point.name == "far" else None,
+        ),
+        _kept(
+            decision.false_rejects,
+            decision.false_reject_interval,
+            rejects,
+            asked=point.rate if point.name == "frr" else None,
+        ),
     )
+
+
+def _kept(
+    fitted: float, stored: tuple[float, float] | None, measured: Interval, *, asked: float | None
+) -> Kept:
+    """The fitted rate, or the one asked for, is as unsure as the fitted one was measured to be."""
+    promised = fitted if asked is None else asked
+    if stored is None:
+        return Kept(promised, measured)
+    upper = stored[1]
+    if asked is not None and 0 < fitted < 1:
+        # As many times the odds of the one asked for; a fitted rate of 0 has no odds to multiply.
+        upper = 1 / (1 + math.exp(_log_odds(fitted) - _log_odds(upper) - _log_odds(asked)))
+    return Kept(promised, measured, max(promised, upper))
+
+
+def _log_odds(rate: float) -> float:
+    inside = min(max(rate, 1e-12), 1 - 1e-12)  # 0 and 1 are far away, not infinitely
+    return math.log(inside) - math.log1p(-inside)
+
+
+def _up_to(each: Kept) -> str:
+    return "" if each.upper is None else f" (up to {_percent(each.upper)})"
 
 
 def _percent(rate: float) -> str:

@@ -19,10 +19,11 @@ def additive_margin(
     margin: float = 0.35,
     smoothing: float = 0.0,
     spread: Literal["others", "all"] = "others",
+    targets: Tensor | None = None,
 ) -> Tensor:
     """`softmax` over cosines, the margin taken off each positive. With margin 0 it is `softmax`.
 
-    Cosines are clamped to [-1, 1]; rounding can put them just outside.
+    Cosines are clamped to [-1, 1]; rounding can put them just outside. ``targets`` as in `softmax`.
     """
     return moved_softmax(
         scores.clamp(-1, 1),
@@ -32,4 +33,5 @@ def additive_margin(
         scale=scale,
         smoothing=smoothing,
         spread=spread,
+        targets=targets,
     )

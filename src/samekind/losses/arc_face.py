@@ -21,6 +21,7 @@ def arc_face(
     *,
     scale: float | Tensor = 64.0,
     margin: float | Tensor = 0.5,
+    targets: Tensor | None = None,
 ) -> Tensor:
     """`softmax` over cosines, the angle θ of each positive widened: its cosine becomes cos(θ + margin).
 
@@ -28,14 +29,14 @@ def arc_face(
     but even in angle instead of cosine. Where θ + margin is beyond π the cosine would rise again; there it is
     cos θ - margin x sin(margin), which goes on falling. Where it is below 0, with a negative margin, it is 1:
     such a positive is close enough and not pulled. Next to an exact match or an antipode, where the slope of
-    the angle is infinite, the slope is cos(margin).
+    the angle is infinite, the slope is cos(margin). ``targets`` as in `softmax`.
     """
     margins = _margins(margin, scores)
 
     def widened(cosines: Tensor, candidates: Tensor) -> Tensor:
         return _widen(cosines.clamp(-1, 1), margins.to(cosines)[candidates])
 
-    return moved_softmax(scores, positive, negative, move=widened, scale=scale)
+    return moved_softmax(scores, positive, negative, move=widened, scale=scale, targets=targets)
 
 
 def _margins(margin: float | Tensor, scores: Tensor) -> Tensor:

@@ -74,4 +74,5 @@ def _uniform(scores: Tensor, generator: torch.Generator | None) -> Tensor:
     device.
     """
     device = generator.device if generator is not None else scores.device
-    return torch.rand(scores.shape, generator=generator, device=device, dtype=scores.dtype).to(scores.device)
+    drawn = torch.rand(scores.shape, generator=generator, device=device, dtype=scores.dtype)
+    return drawn.to(scores.device, non_blocking=scores.is_cuda)

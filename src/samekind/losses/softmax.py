@@ -24,14 +24,20 @@ def softmax(
     scale: float | Tensor = 1.0,
     smoothing: float = 0.0,
     spread: Literal["others", "all"] = "others",
+    targets: Tensor | None = None,
 ) -> Tensor:
     """Mean over an anchor's positives of -log softmax(scale x score) among that positive and all negatives.
 
     ``smoothing`` moves that much of the target to the other candidates, in equal parts: to the K - 1 others
     (as Monteiro et al. do) or to all K, the positive too (as torch's cross-entropy does). An anchor with no
     positive or no negative costs 0. Computed in float32 at least.
+
+    ``targets`` (anchors,), if given, says which candidate is the one positive of each anchor, all others
+    being negatives: what the masks say too, but a GPU need not be waited for to learn it.
     """
-    return moved_softmax(scores, positive, negative, scale=scale, smoothing=smoothing, spread=spread)
+    return moved_softmax(
+        scores, positive, negative, scale=scale, smoothing=smoothing, spread=spread, targets=targets
+    )
 
 
 def moved_softmax(
@@ -43,6 +49,7 @@ def moved_softmax(
     scale: float | Tensor,
     smoothing: float = 0.0,
     spread: Literal["others", "all"] = "others",
+    targets: Tensor | None = None,
 ) -> Tensor:
     """`softmax` with the positives' scores moved first, which is all that the losses with a margin do.
 
@@ -53,8 +60,10 @@ def moved_softmax(
         raise SettingError(f'the spread of the smoothing is "others" or "all"; got "{spread}"')
     # The share is a small difference of large logits: half precision would round it, and its gradient, away.
     exact = scores.to(torch.promote_types(scores.dtype, torch.float32))
-    targets = _targets(positive, negative) if smoothing <= 0.5 else None
-    if targets is not None:
+    if targets is None and smoothing <= 0.5:
+        targets = _targets(positive, negative)
+    # Beyond ½ the smoothing is more than the cross-entropy takes, see there.
+    if targets is not None and smoothing <= 0.5 and scores.shape[1] > 1:
         return _cross_entropy(exact, targets, move, scale, smoothing, spread).to(scores.dtype)
     behind = soft_maximum(exact, negative, factor=scale)
     # Positives are few: pair by pair costs less than another matrix.

@@ -22,13 +22,14 @@ def sphere_face(
     scale: float | Tensor = 64.0,
     margin: int = 2,
     beyond: Literal["falling", "cosine"] = "falling",
+    targets: Tensor | None = None,
 ) -> Tensor:
     """`softmax` over cosines, the angle θ of each positive multiplied: its cosine becomes cos(margin x θ).
 
     Like `arc_face`, but the margin grows with the angle. Past θ = π / margin the cosine would rise again and
     push positives away; ``beyond="falling"``, the default, continues it downwards as Liu does, by
     (-1)ᵏ cos(margin x θ) - 2k on the k-th piece. ``"cosine"`` is the bare cosine, as Kim writes it. A margin
-    of 1 is `softmax`; Liu uses 4, Kim 2.
+    of 1 is `softmax`; Liu uses 4, Kim 2. ``targets`` as in `softmax`.
     """
     if beyond not in ("falling", "cosine"):
         raise SettingError(f'beyond the first piece sphere_face is "falling" or "cosine"; got "{beyond}"')
@@ -39,13 +40,13 @@ def sphere_face(
 
     def multiplied(cosines: Tensor, _: Tensor) -> Tensor:
         cosines = cosines.clamp(-1, 1)
-        targets = _multiple(cosines, int(margin))
+        multiples = _multiple(cosines, int(margin))
         if beyond == "cosine":
-            return targets
+            return multiples
         piece = (cosines.detach().acos() * (margin / math.pi)).floor().clamp(0, margin - 1)
-        return (1 - 2 * (piece % 2)) * targets - 2 * piece
+        return (1 - 2 * (piece % 2)) * multiples - 2 * piece
 
-    return moved_softmax(scores, positive, negative, move=multiplied, scale=scale)
+    return moved_softmax(scores, positive, negative, move=multiplied, scale=scale, targets=targets)
 
 
 def _multiple(cosines: Tensor, times: int) -> Tensor:

@@ -52,6 +52,8 @@ class Curves(NamedTuple):
     same_weight: Numbers  # (replicates,)
     different_weight: Numbers
     surprise: Numbers  # (replicates,) the cost of the log likelihood ratio
+    one_accepted: Numbers  # (replicates,) the rates if a single trial of all had gone wrong
+    one_rejected: Numbers
 
 
 def count_trials(
@@ -152,6 +154,7 @@ def _curves(counted: Counted, weights: Numbers) -> Curves:
     of_pairs = weights[counted.left] * weights[counted.right]
     targets = (counted.same @ weights).cumsum(0)
     impostors = (counted.different @ of_pairs).cumsum(0)
+    of_class, of_pair = _rarest(counted.same), _rarest(counted.different)
     # Whole numbers all along, so that the last entries are exact.
     return Curves(
         false_accepts=impostors / impostors[-1],
@@ -164,4 +167,15 @@ def _curves(counted: Counted, weights: Numbers) -> Curves:
             + counted.different_surprise @ of_pairs / impostors[-1]
         )
         / 2,
+        one_accepted=of_pairs[of_pair] / impostors[-1],
+        one_rejected=weights[of_class] / targets[-1],
     )
+
+
+def _rarest(counts: Any) -> int:
+    """The class or pair with the fewest trials of those that have any.
+
+    An error there is the least sure one: the weight of a class with many trials is in the total as well.
+    """
+    of_each = counts.sum(0)
+    return int(np.where(of_each > 0, of_each, np.inf).argmin())

@@ -42,6 +42,9 @@ def fused_score(logits: Tensor, cosines: Tensor) -> Tensor:
     if logits.shape != cosines.shape or logits.numel() == 0:
         shapes = f"{tuple(logits.shape)} and {tuple(cosines.shape)}"
         raise ValueError(f"expected logits and cosines of one shape, at least one of each, got {shapes}")
+    broken = int((logits.isnan() | cosines.isnan()).sum())
+    if broken:
+        raise ValueError(f"expected numbers, got {broken} of {logits.numel()} pairs with NaN")
     return 0.5 * (logits.detach().sigmoid() + 0.5 * (cosines.detach() + 1))
 
 

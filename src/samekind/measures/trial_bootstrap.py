@@ -4,6 +4,7 @@ How the draws become an interval is said in `bootstrap`, how the trials are weig
 """
 
 from collections.abc import Sequence
+from typing import get_args
 
 import numpy as np
 import torch
@@ -15,7 +16,9 @@ from samekind.measures.resampling import Counted, Numbers, class_weights, count_
 from samekind.measures.sorted_trials import checked
 from samekind.measures.trial_statistics import (
     Costs,
+    Single,
     Statistic,
+    Unseen,
     check_statistics,
     not_too_sure,
     value_of,
@@ -47,6 +50,9 @@ def bootstrap_trials(
     the ``threshold``; "minDCF" is the least detection cost for the ``prior`` and the costs, 1 for a score
     that says nothing; "Cllr" reads the scores as log likelihood ratios. At least three classes are needed.
 
+    Without a single error the replicates have no spread; then the interval reaches at least as far as it
+    would had one trial gone wrong, since trials that share a class err together, seen or not.
+
     Beyond ``most_trials`` the width is that of a random subset, which is a little wider; the value itself
     is always that of all trials.
 
@@ -59,12 +65,14 @@ def bootstrap_trials(
     check_statistics(statistics, [threshold], costs, replicates)
     same, sides, classes = _checked_trials(scores, same, first, second)
     [counted] = _counted([scores], same, sides, classes, [threshold], most_trials, seed)
-    found = _replicates([counted], class_weights(classes, replicates, seed), statistics, costs)
+    weights = class_weights(classes, replicates, seed)
+    found = _replicates([counted], weights, (*statistics, *get_args(Single)), costs)
+    unseen = _unseen(found, same, classes)
     intervals: dict[str, Interval] = {}
     for name in statistics:
         value = value_of(name, scores, same, threshold, costs)
         interval = interval_around(value, found[name][0], classes, is_share=name != "Cllr")
-        intervals[name] = not_too_sure(name, interval, same, costs)
+        intervals[name] = not_too_sure(name, interval, same, costs, unseen)
     return intervals
 
 
@@ -112,7 +120,7 @@ def paired_bootstrap(
 
 
 def _replicates(
-    counted: Sequence[Counted], weights: Numbers, statistics: Sequence[Statistic], costs: Costs
+    counted: Sequence[Counted], weights: Numbers, statistics: Sequence[Statistic | Single], costs: Costs
 ) -> dict[str, list[Numbers]]:
     """Each measure of each set of trials in every usable replicate."""
     parts: dict[str, list[list[Numbers]]] = {name: [] for name in statistics}
@@ -122,6 +130,18 @@ def _replicates(
     return {
         name: [np.concatenate(each) for each in zip(*found, strict=True)] for name, found in parts.items()
     }
+
+
+def _unseen(found: dict[str, list[Numbers]], same: Tensor, classes: int) -> Unseen:
+    """The upper ends of the two rates, had one trial of each kind gone wrong."""
+    targets = int(same.sum())
+    counts = len(same) - targets, targets
+    return Unseen(
+        *(
+            interval_around(1 / count, found[name][0], classes, is_share=True).high
+            for name, count in zip(get_args(Single), counts, strict=True)
+        )
+    )
 
 
 def _checked_trials(

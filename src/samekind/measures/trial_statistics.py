@@ -15,6 +15,8 @@ from samekind.measures.resampling import Curves, Numbers
 from samekind.measures.verification import accuracy_at, area_under_curve, equal_error_rate, rates_at
 
 Statistic = Literal["EER", "AUC", "FAR", "FRR", "accuracy", "minDCF", "Cllr"]
+#: What the rates would be, had a single trial gone wrong.
+Single = Literal["one false accept", "one false reject"]
 AT_A_THRESHOLD = ("FAR", "FRR", "accuracy")
 
 
@@ -32,6 +34,13 @@ class Costs(NamedTuple):
         return miss / min(miss, false_accept), false_accept / min(miss, false_accept)
 
 
+class Unseen(NamedTuple):
+    """How high each error rate may be though no error was seen: the upper end of the interval of one."""
+
+    false_accepts: float
+    false_rejects: float
+
+
 def check_statistics(
     statistics: Sequence[str], thresholds: Sequence[float | None], costs: Costs, replicates: int
 ) -> None:
@@ -43,8 +52,8 @@ def check_statistics(
             raise ValueError(f"expected a threshold for {name}, got none")
     if not (0 < costs.prior < 1 and 0 < costs.miss < math.inf and 0 < costs.false_accept < math.inf):
         raise ValueError(f"expected a prior between 0 and 1 and costs above 0, got {tuple(costs)}")
-    if replicates < 1:
-        raise ValueError(f"expected at least one replicate, got {replicates}")
+    if replicates < 2:
+        raise ValueError(f"expected two replicates or more to tell a spread from, got {replicates}")
 
 
 def value_of(name: Statistic, scores: Tensor, same: Tensor, threshold: float | None, costs: Costs) -> float:
@@ -69,7 +78,7 @@ def value_of(name: Statistic, scores: Tensor, same: Tensor, threshold: float | N
             return log_likelihood_ratio_cost(scores, same)
 
 
-def values_of(name: Statistic, curves: Curves, costs: Costs) -> Numbers:
+def values_of(name: Statistic | Single, curves: Curves, costs: Costs) -> Numbers:
     """The same measure in every replicate: (replicates,)."""
     accepts, rejects = curves.false_accepts, curves.false_rejects
     match name:
@@ -95,33 +104,50 @@ def values_of(name: Statistic, curves: Curves, costs: Costs) -> Numbers:
             return np.asarray(np.minimum((miss * rejects + false_accept * accepts).min(0), miss))
         case "Cllr":
             return curves.surprise
+        case "one false accept":
+            return curves.one_accepted
+        case "one false reject":
+            return curves.one_rejected
 
 
-def not_too_sure(name: Statistic, interval: Interval, same: Tensor, costs: Costs) -> Interval:
+def not_too_sure(name: Statistic, interval: Interval, same: Tensor, costs: Costs, unseen: Unseen) -> Interval:
     """The interval, at least as wide as that of as many independent trials, and within what can be.
 
-    Where nothing went wrong at all there is no spread to draw from; then what the rule of three says of
-    the kind with fewer trials holds for the whole.
+    Where nothing went wrong at all, or everything, there is no spread to draw from; then the rate may be as
+    high as if one trial had gone wrong, and no less than the rule of three says.
     """
     targets = int(same.sum())
     impostors = len(same) - targets
     match name:
         case "FAR":
-            return hull(interval, proportion_interval(round(interval.mean * impostors), impostors))
+            return _share(interval, impostors, unseen.false_accepts)
         case "FRR":
-            return hull(interval, proportion_interval(round(interval.mean * targets), targets))
+            return _share(interval, targets, unseen.false_rejects)
         case "accuracy":
-            return hull(interval, proportion_interval(round(interval.mean * len(same)), len(same)))
-    unseen = proportion_interval(0, min(targets, impostors)).high
+            wrong = max(unseen.false_accepts * impostors, unseen.false_rejects * targets)
+            return _share(interval, len(same), wrong / len(same))
+    most = max(
+        unseen.false_accepts, unseen.false_rejects, proportion_interval(0, min(targets, impostors)).high
+    )
     low, high = max(interval.low, 0.0), min(interval.high, 1.0)
     if name == "AUC":
-        return Interval(interval.mean, min(low, 1 - unseen) if interval.mean == 1 else low, high)
+        return Interval(interval.mean, min(low, 1 - most) if interval.mean == 1 else low, high)
     if name == "EER":
-        return Interval(interval.mean, low, max(high, unseen) if interval.mean == 0 else high)
+        return Interval(interval.mean, low, max(high, most) if interval.mean == 0 else high)
     if name == "minDCF":
-        most = min(sum(costs.weights) * unseen, 1.0)
+        most = min(sum(costs.weights) * most, 1.0)
         return Interval(interval.mean, low, max(high, most) if interval.mean == 0 else high)
     return Interval(interval.mean, low, interval.high)
+
+
+def _share(interval: Interval, trials: int, unseen: float) -> Interval:
+    """A share of trials, no narrower than of independent ones, nor surer of none or all than of one."""
+    wide = hull(interval, proportion_interval(round(interval.mean * trials), trials))
+    if interval.mean == 0:
+        return hull(wide, Interval(0.0, 0.0, unseen))
+    if interval.mean == 1:
+        return hull(wide, Interval(1.0, 1 - unseen, 1.0))
+    return wide
 
 
 def _at(rates: Numbers, accepting: int, *, nothing_accepted: float) -> Numbers:

@@ -33,7 +33,8 @@ def class_means(z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:
     The mean of an absent class is 0.
     """
     sums = torch.zeros(classes, z.shape[1], dtype=z.dtype, device=z.device).index_add_(0, y, z)
-    counts = torch.bincount(y, minlength=classes)
+    # Not `torch.bincount`, which makes a GPU wait to be told how long its result is.
+    counts = torch.zeros(classes, dtype=torch.int64, device=z.device).index_add_(0, y, torch.ones_like(y))
     return sums / counts.clamp(min=1)[:, None], counts > 0
 
 

@@ -7,6 +7,7 @@ from samekind.evaluation import validation
 from samekind.inference import operating_point, settle
 from samekind.space import MetricSpace
 from samekind.training import Run, Watcher, train
+from samekind.training.fabric import launch
 
 
 def fit(
@@ -40,6 +41,7 @@ def fit(
     )
     # After training, which refuses a folder of another run: its split must not be overwritten.
     sets.split.save(folder / "split.json")
-    settle(space, sets.train, sets.validation, point=point)
-    space.save(folder / "space")
+    # Where it was trained: to embed all training items on the CPU can take longer than the training did.
+    settle(space.to(launch(device, run.precision).device), sets.train, sets.validation, point=point)
+    space.cpu().save(folder / "space")
     return space

@@ -31,7 +31,7 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
     """The whole page as HTML."""
     style = files("samekind.reports").joinpath("page.css").read_text(encoding="utf-8")
     content = "\n".join(_section(section, f"s{number}") for number, section in enumerate(sections, start=1))
-    return f"""<!DOCTYPE html>
+    whole = f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -51,6 +51,8 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
 </body>
 </html>
 """
+    # The name of a file may hold bytes that are no text.
+    return whole.encode("utf-8", "backslashreplace").decode()
 
 
 def _section(section: Section, name: str) -> str:

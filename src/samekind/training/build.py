@@ -19,12 +19,13 @@ from samekind.errors import SettingError, nearest
 from samekind.prototypes import Prototypes
 from samekind.space import AuxiliaryHead, MetricSpace
 from samekind.training.memory import Memory
+from samekind.training.parameter_groups import parameter_groups
 from samekind.training.run import Head, Optimiser, Part, Penalty, Run, Term
 from samekind.training.settings import typed
 from samekind.training.statistics import statistics_of
 
 #: What the training step hands to a loss that has such a keyword.
-HANDED_OVER = ("scale", "generator", "between")
+HANDED_OVER = ("scale", "generator", "between", "targets")
 
 #: What it hands to a penalty.
 OFFERED_TO_PENALTIES = ("z", "y", "prototypes")
@@ -116,24 +117,11 @@ def build_augmentations(run: Run, items: Items) -> list[Augmentation]:
 
 
 def build_optimiser(settings: Optimiser, space: MetricSpace) -> torch.optim.Optimizer:
-    """One parameter group for each part of the space that has anything to train."""
-    modules = dict(space.named_children())
-    for name in settings.rates:
-        if name not in modules:
-            raise SettingError(
-                f'run.optimiser.rates: the space has no part "{name}"; {nearest(name, modules)}'
-            )
-    groups = [
-        {
-            "params": list(module.parameters()),
-            "lr": settings.rates.get(name, settings.rate),
-            "name": name,
-        }
-        for name, module in modules.items()
-        if any(True for _ in module.parameters())
-    ]
-    if settings.name == "Adam":
-        return torch.optim.Adam(groups, lr=settings.rate, weight_decay=settings.weight_decay)
+    """The optimiser of what learns in the space, group by group at its own rate."""
+    groups = parameter_groups(settings, space)
+    if settings.name in ("Adam", "AdamW"):
+        adam = torch.optim.Adam if settings.name == "Adam" else torch.optim.AdamW
+        return adam(groups, lr=settings.rate, weight_decay=settings.weight_decay)
     return torch.optim.SGD(
         groups,
         lr=settings.rate,

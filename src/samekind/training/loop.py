@@ -21,6 +21,15 @@ from samekind.encoders import Standardised
 from samekind.errors import SettingError, TrainingError, nearest
 from samekind.parts import fingerprint
 from samekind.space import MetricSpace
+from samekind.training.acceleration import (
+    batches_on,
+    compiled_forward,
+    lay_out,
+    resident,
+    sent,
+    standing_in,
+    tuned,
+)
 from samekind.training.build import (
     build_augmentations,
     build_memory,
@@ -82,7 +91,7 @@ class Trainer:
         start: MetricSpace | None,
     ) -> None:
         torch.manual_seed(run.seed)
-        self.run, self.items, self.fabric = run, items.to(fabric.device), fabric
+        self.run, self.items, self.fabric = run, resident(items, fabric.device), fabric
         self.validate, self.watcher = validate, watcher
         self.folder, self.data = folder, items.fingerprint()
         self.space = build_space(run, items)
@@ -94,8 +103,10 @@ class Trainer:
         self.memory = memory.to(fabric.device) if memory is not None else None
         self.sampler = build_sampler(run, items.labels, domains=items.domains)
         self.augmentations = build_augmentations(run, items)
+        lay_out(self.space.encoder, channels_last=run.channels_last)
+        self.compiled = compiled_forward(self.space.encoder) if run.compile else None
         self.model, self.optimiser = fabric.setup(self.space, build_optimiser(run.optimiser, self.space))
-        self.scheduler = Scheduler(self.optimiser.optimizer, run)
+        self.scheduler = Scheduler(self.optimiser.optimizer, run, batches=len(self.sampler))
         self.generator = torch.Generator().manual_seed(run.seed)
         self.record = Record(folder / "record.jsonl")
         self.progress = Progress()
@@ -107,21 +118,32 @@ class Trainer:
         self.watcher.begin(steps=steps, done=self.progress.step)
         try:
             while self.progress.epoch < self.run.epochs:
-                self._train_epoch()
-                self._close_epoch()
+                self.train_epoch()
+                self.close_epoch()
         finally:
             self.watcher.end()
         best = load_checkpoint(self.folder / "best.pt")
         self.space.load_state_dict(best["states"]["space"])
+        lay_out(self.space.encoder, channels_last=False)
         return self.space.cpu().eval()
 
-    def _train_epoch(self) -> None:
+    def train_epoch(self) -> None:
+        """The steps that are left of this epoch."""
+        fast = tuned(self.fabric.device, tf32=self.run.tf32)
+        with fast, standing_in(self.space.encoder, self.compiled):
+            self._walk()
+
+    def _walk(self) -> None:
         self.space.train()
         began, seen = time.perf_counter(), 0
         pending: list[Tensor] = []
         batches = self.sampler.batches(self.progress.epoch)[self.progress.batch :]
-        for indices, inputs in zip(batches, fetched(self.items.inputs, batches), strict=True):
-            pending.append(self._step(inputs, self.items.labels[indices.to(self.fabric.device)]))
+        there = batches_on(self.fabric.device, batches)
+        inputs = self.items.inputs
+        gathered_there = isinstance(inputs, Tensor) and inputs.device == self.fabric.device
+        arriving = fetched(inputs, there if gathered_there else batches)
+        for indices, batch in zip(there, arriving, strict=True):
+            pending.append(self._step(batch, self.items.labels[indices]))
             seen += len(indices)
             self.progress.batch += 1
             self.progress.step += 1
@@ -141,7 +163,7 @@ class Trainer:
     def _step(self, inputs: Tensor, y: Tensor) -> Tensor:
         """One update; returns the terms (terms,), still on the device."""
         self.optimiser.zero_grad()
-        z = self.model(self._augmented(scaled(inputs.to(self.fabric.device))))
+        z = self.model(self._augmented(scaled(sent(inputs, self.fabric.device))))
         costs, candidates = loss_terms(
             self.space, z, y, self.terms, self.penalties, memory=self.memory, generator=self.generator
         )
@@ -159,9 +181,11 @@ class Trainer:
 
     def _augmented(self, x: Tensor) -> Tensor:
         """The batch as this step is to see it."""
-        if not self.augmentations:
-            return x
-        return augment(x, self.augmentations, generator=step_generator(self.run.seed, self.progress.step))
+        if self.augmentations:
+            x = augment(x, self.augmentations, generator=step_generator(self.run.seed, self.progress.step))
+        if self.run.channels_last and x.dim() == 4:
+            x = x.contiguous(memory_format=torch.channels_last)
+        return x
 
     def _look(self, pending: list[Tensor]) -> None:
         """Bring the terms of the last steps home, tell the watcher, and stop if a number is none."""
@@ -176,10 +200,9 @@ class Trainer:
             self.watcher.step(loss=sum(costs), items_per_second=self.speed)
         pending.clear()
         # A finite loss can still have had a gradient that was not; such weights must never be saved as good.
-        for name, part in self.space.named_children():
-            if not all(bool(each.isfinite().all()) for each in part.parameters()):
-                lost = f"the weights of the {name} were no longer finite after step {self.progress.step}"
-                raise TrainingError(self._lost(lost))
+        for name in _not_finite(self.space):
+            lost = f"the weights of the {name} were no longer finite after step {self.progress.step}"
+            raise TrainingError(self._lost(lost))
 
     def _lost(self, what: str) -> str:
         path = self.folder / "last.pt"
@@ -189,7 +212,8 @@ class Trainer:
             "Lower optimiser.rate, set clip, or look for broken items in the data"
         )
 
-    def _close_epoch(self) -> None:
+    def close_epoch(self) -> None:
+        """Validate, write down what happened, and save."""
         progress, names = self.progress, self.names
         self.space.eval()
         with torch.random.fork_rng(self._cuda_devices()):
@@ -223,8 +247,11 @@ class Trainer:
         self._save("last.pt")
 
     def _save(self, name: str) -> None:
+        weights = self.space.state_dict()
+        for key, each in weights.items():
+            weights[key] = each.contiguous()  # whatever their layout while they are trained
         states = {
-            "space": self.space.state_dict(),
+            "space": weights,
             "optimiser": self.optimiser.state_dict(),
             "scheduler": self.scheduler.state_dict(),
             "generator": self.generator.get_state(),
@@ -296,6 +323,21 @@ def take_weights(space: MetricSpace, start: MetricSpace) -> None:
             and fingerprint(ours) == fingerprint(theirs)
         ):
             ours.load_state_dict(theirs.state_dict())
+
+
+@torch.no_grad()
+def _not_finite(space: MetricSpace) -> list[str]:
+    """The parts of a space with a weight that is NaN or infinite; a GPU is asked, and waited for, once."""
+    named = [
+        (name, torch.linalg.vector_norm(each, torch.inf))  # of the greatest size; NaN if there is one
+        for name, part in space.named_children()
+        for each in part.parameters()
+        if each.numel()
+    ]
+    if not named:
+        return []
+    finite = torch.stack([greatest.float() for _, greatest in named]).isfinite().tolist()
+    return [name for (name, _), good in zip(named, finite, strict=True) if not good]
 
 
 def _called(part: nn.Module) -> str:

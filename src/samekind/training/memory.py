@@ -19,11 +19,12 @@ class Memory(nn.Module):
         self.labels: Tensor
         self.register_buffer("vectors", torch.zeros(size, dimension))
         self.register_buffer("labels", torch.full((size,), -1))  # -1: not yet filled
+        self.filled = 0  # known here as well: to count on a GPU would be to wait for it
+        self.register_load_state_dict_post_hook(_count)  # type: ignore[no-untyped-call]
 
     def content(self) -> tuple[Tensor, Tensor]:
         """What is remembered, newest first: (m, d) and (m,), m at most ``size``."""
-        filled = int((self.labels >= 0).sum())
-        return self.vectors[:filled], self.labels[:filled]
+        return self.vectors[: self.filled], self.labels[: self.filled]
 
     @torch.no_grad()
     def push(self, z: Tensor, y: Tensor) -> None:
@@ -31,3 +32,10 @@ class Memory(nn.Module):
         vectors = torch.cat([z.detach().to(self.vectors.dtype), self.vectors])
         labels = torch.cat([y, self.labels])
         self.vectors, self.labels = vectors[: self.size].clone(), labels[: self.size].clone()
+        self.filled = min(self.size, self.filled + len(y))
+
+
+def _count(memory: nn.Module, _: object) -> None:
+    """How much of a memory that was loaded is filled."""
+    assert isinstance(memory, Memory)
+    memory.filled = int((memory.labels >= 0).sum())

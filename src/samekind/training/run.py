@@ -86,11 +86,12 @@ class Batches:
 
 @dataclass(frozen=True)
 class Optimiser:
-    """SGD or Adam; ``rates`` gives a part of the space (encoder, similarity, prototypes, auxiliary) its own
-    rate.
+    """SGD, Adam or AdamW; ``rates`` gives a part of the space (encoder, similarity, prototypes, auxiliary),
+    or a stage of its encoder ("encoder.stem"), its own rate. Momentum is SGD's alone. What does not learn
+    is left out.
     """
 
-    name: Literal["SGD", "Adam"] = "SGD"
+    name: Literal["SGD", "Adam", "AdamW"] = "SGD"
     rate: float = 0.01
     weight_decay: float = 0.0
     momentum: float = 0.9
@@ -104,14 +105,17 @@ class Schedule:
 
     ``multi-step`` times ``factor`` at each epoch of ``milestones``; ``plateau`` times ``factor`` when the
     watched measure has not improved for ``patience`` epochs; ``inverse-square-root`` rises for ``warmup``
-    steps to rate/√warmup and then falls as 1/√step.
+    steps to rate/√warmup and then falls as 1/√step; ``cosine`` rises in a line to the rate over the first
+    ``warmup_epochs`` (0: not at all, 0.5: half an epoch) and falls as half a cosine to 0 at the end of the
+    run, step by step.
     """
 
-    name: Literal["constant", "multi-step", "plateau", "inverse-square-root"] = "constant"
+    name: Literal["constant", "multi-step", "plateau", "inverse-square-root", "cosine"] = "constant"
     factor: float = 0.1
     milestones: tuple[int, ...] = ()
     patience: int = 10
     warmup: int = 2000
+    warmup_epochs: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,11 @@ class Run:
     ``checkpoint_steps`` adds a checkpoint every so many steps to those at the end of epochs; ``memory`` says
     how many past embeddings the terms against the memory see; ``augment`` lists what is done to the items of
     every training batch, first to last.
+
+    Three settings are for speed and change the numbers only as another order of adding them up does:
+    ``channels_last`` keeps images and the encoder's filters with the channels innermost, ``compile`` has
+    PyTorch compile the encoder for training, ``tf32`` lets a GPU shorten the float32 numbers it multiplies
+    matrices of to ten binary digits after the point.
     """
 
     recipe: str
@@ -141,6 +150,9 @@ class Run:
     checkpoint_steps: int = 0
     memory: int = 0
     augment: tuple[Part, ...] = ()
+    channels_last: bool = False
+    compile: bool = False
+    tf32: bool = False
 
     def __post_init__(self) -> None:
         for name, least, value in _limits(self):
@@ -150,6 +162,16 @@ class Run:
             raise SettingError(f"run.clip: expected a number above 0, got {self.clip}")
         if self.schedule.name == "plateau" and not self.schedule.factor < 1:
             raise SettingError(f"run.schedule.factor: expected a number below 1, got {self.schedule.factor}")
+        if self.schedule.warmup_epochs and self.schedule.name != "cosine":
+            raise SettingError(
+                'run.schedule.warmup_epochs: only the schedule "cosine" has a warm-up in epochs, '
+                f'"{self.schedule.name}" has none; leave it at 0'
+            )
+        if self.schedule.warmup_epochs >= self.epochs:
+            raise SettingError(
+                f"run.schedule.warmup_epochs: expected a number below the {self.epochs} epochs of the run, "
+                f"got {self.schedule.warmup_epochs:g}"
+            )
         if self.optimiser.nesterov and not self.optimiser.momentum:
             raise SettingError("run.optimiser.nesterov: Nesterov's steps need a momentum above 0, got 0")
         if not self.terms:
@@ -195,6 +217,7 @@ def _limits(run: Run) -> Iterator[tuple[str, float, float]]:
     yield "schedule.factor", 0, run.schedule.factor
     yield "schedule.patience", 0, run.schedule.patience
     yield "schedule.warmup", 1, run.schedule.warmup
+    yield "schedule.warmup_epochs", 0, run.schedule.warmup_epochs
     for part, rate in run.optimiser.rates.items():
         yield f"optimiser.rates.{part}", 0, rate
     for name, term in run.terms.items():

@@ -3,6 +3,7 @@
 PyTorch's own schedulers behind two calls, so that the loop need not know which it has.
 """
 
+import math
 from typing import Any
 
 import torch
@@ -16,10 +17,21 @@ def inverse_square_root(step: int, *, warmup: int) -> float:
     return float(min(step**-0.5, step * warmup**-1.5))
 
 
-class Scheduler:
-    """Moves the rate after each step or each epoch, as the run's schedule says."""
+def cosine(done: int, *, steps: int, warmup: int) -> float:
+    """The factor of the rate when ``done`` of ``steps`` steps are done: 1/warmup, 2/warmup, … to 1 in the
+    first ``warmup``, then half a cosine from 1 down to 0, which only a step after the last would have.
+    """
+    if done < warmup:
+        return (done + 1) / warmup
+    return 0.5 + 0.5 * math.cos(math.pi * min(1.0, (done - warmup) / (steps - warmup)))
 
-    def __init__(self, optimiser: torch.optim.Optimizer, run: Run) -> None:
+
+class Scheduler:
+    """Moves the rate after each step or each epoch, as the run's schedule says; ``batches`` is the number of
+    steps in an epoch.
+    """
+
+    def __init__(self, optimiser: torch.optim.Optimizer, run: Run, *, batches: int) -> None:
         self.optimiser = optimiser
         schedule = run.schedule
         self.by_step: LambdaLR | None = None
@@ -29,6 +41,11 @@ class Scheduler:
             case "inverse-square-root":
                 warmup = max(1, schedule.warmup)
                 self.by_step = LambdaLR(optimiser, lambda done: inverse_square_root(done + 1, warmup=warmup))
+            case "cosine":
+                steps, rising = run.epochs * batches, math.ceil(schedule.warmup_epochs * batches)
+                # The last step is left to the cosine, however short the run.
+                rising = min(rising, steps - 1)
+                self.by_step = LambdaLR(optimiser, lambda done: cosine(done, steps=steps, warmup=rising))
             case "multi-step":
                 self.by_epoch = MultiStepLR(optimiser, list(schedule.milestones), schedule.factor)
             case "plateau":

@@ -15,6 +15,9 @@ from samekind.errors import SettingError, nearest
 
 T = TypeVar("T")
 
+#: Tables whose keys may have dots in them: ``optimiser.rates.encoder.stem`` is the rate of "encoder.stem".
+WITH_DOTTED_KEYS = ("rates",)
+
 
 def read(kind: type[T], values: Mapping[str, Any], *, where: str = "run") -> T:
     """A dataclass from a mapping; ``where`` names the place in messages."""
@@ -54,6 +57,8 @@ def override(values: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     if not rest:
         return {**values, first: value}
     inner = values.get(first)
+    if first in WITH_DOTTED_KEYS and isinstance(inner, dict):
+        return {**values, first: {**inner, rest: value}}
     if isinstance(inner, list) and inner and all(isinstance(each, dict) for each in inner):
         return {**values, first: _override_in_list(inner, rest, value, where=first)}
     if not isinstance(inner, dict):
@@ -109,12 +114,25 @@ def typed(hint: Any, value: Any, where: str) -> Any:
     if origin is dict:
         if not isinstance(value, Mapping):
             raise SettingError(f"{where}: expected a table of settings, got {value!r}")
+        if where.rpartition(".")[2] in WITH_DOTTED_KEYS:
+            value = _dotted(value)
         return {key: typed(inner[1], each, f"{where}.{key}") for key, each in value.items()}
     if origin is tuple:
         if not isinstance(value, list | tuple):
             raise SettingError(f"{where}: expected a list, got {value!r}")
         return tuple(typed(inner[0], each, f"{where}[{index}]") for index, each in enumerate(value))
     return _scalar(hint, value, where)
+
+
+def _dotted(table: Mapping[str, Any]) -> dict[str, Any]:
+    """A table without tables in it: ``encoder.stem = 1`` in TOML is a table "encoder" with a key "stem"."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        inner = _dotted(value) if isinstance(value, Mapping) else None
+        flat.update(
+            {key: value} if inner is None else {f"{key}.{name}": each for name, each in inner.items()}
+        )
+    return flat
 
 
 def _scalar(hint: type, value: Any, where: str) -> Any:

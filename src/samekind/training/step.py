@@ -122,7 +122,11 @@ def _cost(built: BuiltTerm, candidates: Candidates, y: Tensor, generator: torch.
         offered["scale"] = candidates.similarity.scale()
     if "between" in built.needs:
         offered["between"] = _between(built, candidates)
-    shares = built.loss(scores[rows], positive, negative, **{name: offered[name] for name in built.needs})
+    if "targets" in built.needs:
+        offered["targets"] = _targets(built, y)
+    # Where nothing is mined the rows are all rows: taking them, and the gradient back, is work for nothing.
+    kept = scores if built.term.miner == "everything" else scores[rows]
+    shares = built.loss(kept, positive, negative, **{name: offered[name] for name in built.needs})
     return shares.mean() if len(shares) else scores.sum() * 0
 
 
@@ -135,6 +139,12 @@ def _masks(built: BuiltTerm, candidates: Candidates, y: Tensor) -> tuple[Tensor,
         return positive, negative
     same = y[:, None] == past
     return torch.cat([positive, same], dim=1), torch.cat([negative, ~same], dim=1)
+
+
+def _targets(built: BuiltTerm, y: Tensor) -> Tensor | None:
+    """The class of each anchor, where the candidates are the classes and none was mined away."""
+    classes = built.term.against in ("prototypes", "auxiliary")
+    return y if classes and built.term.miner == "everything" else None
 
 
 def _between(built: BuiltTerm, candidates: Candidates) -> Tensor:

@@ -1,0 +1,131 @@
+"""One run of the grid: trained, asked about all pairs of the test items, written down as one JSON."""
+
+import json
+import shutil
+import time
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from grid import Experiment
+
+from samekind.data import Items, Sets, SplitSettings, open_data, prepare
+from samekind.evaluation import Row, classification, retrieval, verification
+from samekind.evaluation.rows import SELECTED_ON_TEST
+from samekind.inference import embed, metric_axioms
+from samekind.measures import MetricAxioms
+from samekind.recipes import fit
+from samekind.space import MetricSpace
+from samekind.storage import write_text
+
+#: Of the 50,000 training images 5,000 choose the epoch and fit the thresholds; the 10,000 test images are as
+#: published.
+FRACTIONS = {"train": 0.9, "validation": 0.1}
+QUICK = {"train": 1500, "test": 500}
+
+
+class Place(NamedTuple):
+    """Where a run finds its data and leaves its results; ``deadline`` is by `time.time`."""
+
+    data: Path
+    out: Path
+    work: Path
+    device: str
+    deadline: float
+    quick: bool
+
+    def result_of(self, experiment: Experiment) -> Path:
+        return self.out / f"{experiment.name}.json"
+
+
+def start_worker(threads: int) -> None:
+    """Called in every process once: the cores are shared among them."""
+    torch.set_num_threads(threads)
+
+
+def carry_out(experiment: Experiment, place: Place) -> str:
+    """Train and measure, unless it is done or too late; says what happened."""
+    if place.result_of(experiment).exists():
+        return "was there"
+    if time.time() > place.deadline:
+        return "left for later"
+    items = images(place.data, quick=place.quick)
+    sets = prepare(items, SplitSettings(by="part", fractions=FRACTIONS, seed=experiment.run.seed))
+    folder = place.work / experiment.name
+    began = time.perf_counter()
+    space = fit(experiment.run, sets, folder=folder, device=place.device)
+    trained = time.perf_counter()
+    content = measured(space.to(place.device), sets, experiment)
+    seconds = {"training": trained - began, "evaluation": time.perf_counter() - trained}
+    content |= {"chosen": chosen_epoch(folder), "seconds": seconds, "torch": torch.__version__}
+    write_text(place.result_of(experiment), json.dumps(content, indent=1) + "\n")
+    shutil.rmtree(folder)  # checkpoints of a hundred megabytes, which nobody needs any more
+    return f"{seconds['training']:.0f} s of training, {seconds['evaluation']:.0f} s of evaluation"
+
+
+def measured(space: MetricSpace, sets: Sets, experiment: Experiment) -> dict[str, Any]:
+    """What the JSON says of a trained space: the run, and every row about the test items."""
+    run, items = experiment.run, sets.test
+    z = embed(space, items.inputs)
+    rows = [
+        *classification(space, items, z, name="test", measures="all", seed=run.seed),
+        *verification(space, items, z, name="test", measures="all", seed=run.seed),
+        *retrieval(space, items, z, name="test", ks=(1,), seed=run.seed),
+    ]
+    if run.select_on == "test":
+        rows = [_noted(row) for row in rows]
+    return {
+        "variant": experiment.variant,
+        "seed": run.seed,
+        "run": run.to_dict(),
+        "items": {"train": len(sets.train), "validation": len(sets.validation), "test": len(items)},
+        "rows": [row._asdict() for row in rows],
+        "axioms": plain(metric_axioms(space, z)) if space.similarity.kind == "logit" else None,
+    }
+
+
+def chosen_epoch(folder: Path) -> dict[str, Any]:
+    """The epoch that was kept, and what validation said of it."""
+    lines = (folder / "record.jsonl").read_text(encoding="utf-8").splitlines()
+    best = [entry for entry in map(json.loads, lines) if entry["best"]][-1]
+    return {name: best[name] for name in ("epoch", "validation", "items_per_second")}
+
+
+def plain(axioms: MetricAxioms) -> dict[str, Any]:
+    """The breaches as JSON has them, histograms included."""
+    return {
+        promise: {
+            name: value.tolist() if isinstance(value, torch.Tensor) else value
+            for name, value in found._asdict().items()
+        }
+        for promise, found in axioms._asdict().items()
+    }
+
+
+@cache
+def images(path: Path, *, quick: bool) -> Items:
+    """CIFAR-10 from a folder of sprites or a .npz file; read once in every process."""
+    inside = path / "cifar10.npz"
+    items = open_data(inside if inside.exists() else path)
+    return _few(items) if quick else items
+
+
+def _few(items: Items) -> Items:
+    """As many of each part as are enough to try everything out, every class among them."""
+    assert items.parts is not None
+    kept = [
+        torch.tensor([place for place, each in enumerate(items.parts) if each == part][:count])
+        for part, count in QUICK.items()
+    ]
+    return replace(items.take(torch.cat(kept)), name=f"{items.name}, a few")
+
+
+def _noted(row: Row) -> Row:
+    return row._replace(note=f"{row.note}; {SELECTED_ON_TEST}" if row.note else SELECTED_ON_TEST)
+
+
+def threads_for(workers: int) -> int:
+    """An equal share of the threads that this process may have."""
+    return max(1, torch.get_num_threads() // workers)

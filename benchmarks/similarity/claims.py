@@ -1,0 +1,156 @@
+"""What the papers claim that these runs can speak to, each as a difference of two systems, by seed."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from samekind.measures import paired_difference
+
+
+class Side(NamedTuple):
+    """One of the two that are compared: a variant of the grid, and the score or head that answers."""
+
+    variant: str
+    kind: str
+
+
+class Claim(NamedTuple):
+    """``first`` is said to be better than ``second``, or, where ``within`` is given, no more than so many
+    points away from it.
+    """
+
+    sentence: str
+    measured: str
+    measure: str
+    first: Side
+    second: Side
+    better: str = "lower"
+    within: float | None = None
+
+
+class Said(NamedTuple):
+    """The difference as it is printed, and what follows from it."""
+
+    difference: str
+    verdict: str
+
+
+def in_words(claim: Claim, first: Sequence[float], second: Sequence[float]) -> Said:
+    """Holds or does not where the whole 95% interval says so; else it cannot be told."""
+    if len(first) < 2:
+        return Said(f"{first[0] - second[0]:+.2f}", "cannot be told from one seed")
+    mean, low, high = paired_difference(first, second)
+    written = f"{mean:+.2f} ({low:+.2f} to {high:+.2f})"
+    if claim.within is not None:
+        holds, fails = max(-low, high) <= claim.within, low > claim.within or high < -claim.within
+    else:
+        holds, fails = (high < 0, low > 0) if claim.better == "lower" else (low > 0, high < 0)
+    return Said(written, "holds" if holds else "does not hold" if fails else "cannot be told")
+
+
+LEARNED, COSINE, FUSED = (Side("verification", kind) for kind in ("similarity", "cosine", "fused"))
+BASELINE, PROTOTYPICAL = Side("triplet", "cosine"), Side("prototypical", "similarity")
+DENSE, BOTH = Side("prototypical", "auxiliary"), Side("prototypical", "fused")
+
+CLAIMS = (
+    Claim(
+        "The learned score tells pairs better than the cosine of the same embeddings.",
+        "EER, learned - cosine",
+        "EER",
+        LEARNED,
+        COSINE,
+    ),
+    Claim("The same, by the area under the curve.", "1 - AUC, learned - cosine", "1 - AUC", LEARNED, COSINE),
+    Claim("The two fused are better than the cosine.", "EER, fused - cosine", "EER", FUSED, COSINE),
+    Claim("The two fused are better than the learned score.", "EER, fused - learned", "EER", FUSED, LEARNED),
+    Claim(
+        "The learned score is better than a triplet baseline with the same encoder.",
+        "EER, learned - triplet",
+        "EER",
+        LEARNED,
+        BASELINE,
+    ),
+    Claim(
+        "The same, by the area under the curve.",
+        "1 - AUC, learned - triplet",
+        "1 - AUC",
+        LEARNED,
+        BASELINE,
+    ),
+    Claim(
+        "The cosine of a space trained with the learned score is better than the triplet baseline.",
+        "EER, cosine - triplet",
+        "EER",
+        COSINE,
+        BASELINE,
+    ),
+    Claim(
+        "With one hidden layer the learned score is on a par with the triplet baseline (within 0.2 points).",
+        "EER, depth 1 - triplet",
+        "EER",
+        Side("verification-depth-1", "similarity"),
+        BASELINE,
+        within=0.2,
+    ),
+    Claim(
+        "Three hidden layers are better than one.",
+        "EER, depth 3 - depth 1",
+        "EER",
+        LEARNED,
+        Side("verification-depth-1", "similarity"),
+    ),
+    Claim(
+        "The auxiliary term helps the learned score.",
+        "EER, with - without",
+        "EER",
+        LEARNED,
+        Side("verification-alone", "similarity"),
+    ),
+    Claim(
+        "The similarity classifies as well as the dense layer beside it (within 0.3 points).",
+        "accuracy, learned - dense layer",
+        "accuracy",
+        PROTOTYPICAL,
+        DENSE,
+        better="higher",
+        within=0.3,
+    ),
+    Claim(
+        "The two heads together classify better than the dense layer.",
+        "accuracy, fused - dense layer",
+        "accuracy",
+        BOTH,
+        DENSE,
+        better="higher",
+    ),
+    Claim(
+        "The network classifies better than the cosine in its place.",
+        "accuracy, network - cosine",
+        "accuracy",
+        PROTOTYPICAL,
+        Side("prototypical-cosine", "similarity"),
+        better="higher",
+    ),
+    Claim(
+        "The network tells pairs better than the cosine in its place.",
+        "EER, network - cosine",
+        "EER",
+        PROTOTYPICAL,
+        Side("prototypical-cosine", "similarity"),
+    ),
+    Claim(
+        "Running averages are better prototypes than those trained by SGD.",
+        "accuracy, averages - trained",
+        "accuracy",
+        PROTOTYPICAL,
+        Side("prototypical-learned-prototypes", "similarity"),
+        better="higher",
+    ),
+    Claim(
+        "The auxiliary term helps the prototypical classifier.",
+        "accuracy, with - without",
+        "accuracy",
+        PROTOTYPICAL,
+        Side("prototypical-alone", "similarity"),
+        better="higher",
+    ),
+)

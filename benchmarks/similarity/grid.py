@@ -1,0 +1,132 @@
+"""The runs of the experiment, the most important first.
+
+Everything but what a variant is about is the same for all: encoder, batches, augmentation, optimiser, rate
+and schedule. The parts and terms are those of the recipes, with the papers' sizes for CIFAR-10.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+from samekind.recipes import prototypical, triplet, verification
+from samekind.training import Batches, Optimiser, Part, Run, Schedule, Term
+
+SHAPE = (3, 32, 32)
+EPOCHS, BATCH = 30, 256
+#: A usual rate for this network, and one near the 2020 paper's (0.01 for batches of 64, here four times as
+#: large), which is tried once for each system.
+RATE, OTHER_RATE = 0.1, 0.03
+DEPTHS = (1, 2, 4, 5)  # 3 is the system itself
+SYSTEMS = ("verification", "triplet", "prototypical")
+
+
+class Experiment(NamedTuple):
+    """One run of the grid; its JSON has its name."""
+
+    variant: str
+    run: Run
+
+    @property
+    def name(self) -> str:
+        return f"{self.variant}-{self.run.seed}"
+
+
+def grid(*, epochs: int = EPOCHS, quick: bool = False) -> list[Experiment]:
+    """Every run: the three systems, then the studies with two seeds, and last a third seed for these."""
+    studies = [name for name in VARIANTS if name not in (*SYSTEMS, *ONCE)]
+    order = [*_of(SYSTEMS, (0, 1, 2)), *_of(ONCE, (0,)), *_of(studies, (0, 1, 2))]
+    return [Experiment(name, experiment(name, seed, epochs=epochs, quick=quick)) for name, seed in order]
+
+
+def experiment(variant: str, seed: int, *, epochs: int = EPOCHS, quick: bool = False) -> Run:
+    """The run of a variant. ``quick`` is for trying it out: a small encoder, two epochs of small batches."""
+    run = VARIANTS[variant]()
+    encoder = Part("SmallConvnet", {"dimension": 64}) if quick else Part("PreActResNet18")
+    rate = run.optimiser.rate if variant.endswith("-rate") else RATE
+    return replace(
+        run,
+        space=replace(run.space, encoder=encoder, standardise="channels"),
+        batches=Batches("Shuffled", {"size": 64 if quick else BATCH}),
+        augment=(Part("Flip"), Part("PadAndCrop", {"padding": 4})),
+        optimiser=Optimiser("SGD", rate=rate, momentum=0.9, nesterov=True, weight_decay=5e-4),
+        # Warmed up, because the pairs network sees embeddings of any length from the first step on.
+        schedule=Schedule("cosine", warmup_epochs=0.5 if quick else 2),
+        epochs=2 if quick else epochs,
+        clip=10.0,
+        channels_last=not quick,
+        seed=seed,
+    )
+
+
+def _of(variants: Iterable[str], seeds: Iterable[int]) -> list[tuple[str, int]]:
+    variants = list(variants)
+    return [(variant, seed) for seed in seeds for variant in variants]
+
+
+def _verification(depth: int = 3) -> Run:
+    """The learned score: three layers of 350 over the pair, and an additive-margin softmax beside it."""
+    run = verification(SHAPE)
+    similarity = Part("PairsNetwork", {"hidden": 350, "depth": depth, "dropout": 0.2})
+    margin = Term("additive_margin", against="auxiliary", arguments={"margin": 0.4, "smoothing": 0.2})
+    return replace(
+        run,
+        space=replace(run.space, similarity=similarity),
+        terms={**run.terms, "auxiliary": margin},
+    )
+
+
+def _prototypical() -> Run:
+    """One similarity for classes and pairs, prototypes as running averages, a dense output layer beside."""
+    run = prototypical(SHAPE)
+    similarity = Part("PairsNetwork", {"hidden": 512, "depth": 1, "dropout": 0.25})
+    return replace(run, space=replace(run.space, similarity=similarity))
+
+
+def _triplet() -> Run:
+    return triplet(SHAPE)
+
+
+def _alone(run: Run) -> Run:
+    """The run without its auxiliary head and term."""
+    terms = {name: term for name, term in run.terms.items() if term.against != "auxiliary"}
+    return replace(run, space=replace(run.space, auxiliary=None), terms=terms)
+
+
+def _by_cosine(run: Run) -> Run:
+    """The run without the network: the cosine, with a learned scale, for classes and for pairs.
+
+    The authors' pair loss is then the mean of cos(a, n) - cos(a, p) over triplets. With a margin of 2, which
+    no difference of cosines can exceed, the hinge is never closed: the same loss but for the constant 2.
+    """
+    similarity = Part("Cosine", {"scale": {"name": "LearnedScale", "initial": 10.0}})
+    pair = Term("triplet", against="batch", order="one", arguments={"margin": 2.0})
+    return replace(run, space=replace(run.space, similarity=similarity), terms={**run.terms, "pair": pair})
+
+
+def _at_other_rate(run: Run) -> Run:
+    return replace(run, optimiser=Optimiser("SGD", rate=OTHER_RATE))
+
+
+def _learned_prototypes(run: Run) -> Run:
+    return replace(run, space=replace(run.space, prototypes=Part("LearnedProxies")))
+
+
+#: What there is to run, by name; more important studies come first.
+VARIANTS: dict[str, Callable[[], Run]] = {
+    "verification": _verification,
+    "triplet": _triplet,
+    "prototypical": _prototypical,
+    "verification-selected-on-test": lambda: replace(_verification(), select_on="test"),
+    "verification-rate": lambda: _at_other_rate(_verification()),
+    "triplet-rate": lambda: _at_other_rate(_triplet()),
+    "prototypical-rate": lambda: _at_other_rate(_prototypical()),
+    "verification-depth-1": lambda: _verification(1),
+    "verification-alone": lambda: _alone(_verification()),
+    "prototypical-cosine": lambda: _by_cosine(_prototypical()),
+    "prototypical-learned-prototypes": lambda: _learned_prototypes(_prototypical()),
+    "prototypical-alone": lambda: _alone(_prototypical()),
+    **{f"verification-depth-{depth}": lambda depth=depth: _verification(depth) for depth in DEPTHS[1:]},
+}
+
+#: What is run with one seed: whether the rate was a bad one for some system, and the paper's selection.
+ONCE = ("verification-rate", "triplet-rate", "prototypical-rate", "verification-selected-on-test")

@@ -1,0 +1,47 @@
+"""What the runs have measured, from the JSONs that are there."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+WORDS = {"similarity": "learned", "cosine": "cosine", "fused": "fused", "auxiliary": "dense layer"}
+
+
+class Results:
+    """The values of all runs by what was measured, in per cent where they are shares."""
+
+    def __init__(self, contents: Sequence[dict[str, Any]]) -> None:
+        self.contents = {(each["variant"], int(each["seed"])): each for each in contents}
+
+    def seeds(self, variant: str) -> list[int]:
+        return sorted(seed for name, seed in self.contents if name == variant)
+
+    def value(self, variant: str, seed: int, measure: str, kind: str) -> float | None:
+        """One measure of one run; "1 - AUC" is made from the AUC. None where it was not measured."""
+        stored = measure.removeprefix("1 - ")
+        # The accuracy of classes and that at a threshold have different names, so no question is needed.
+        for row in self.contents[variant, seed]["rows"]:
+            if row["measure"] == stored and row["kind"] == kind:
+                return 100 * (row["value"] if stored == measure else 1 - row["value"])
+        return None
+
+    def values(self, variant: str, measure: str, kind: str) -> dict[int, float]:
+        """By seed."""
+        found = {seed: self.value(variant, seed, measure, kind) for seed in self.seeds(variant)}
+        return {seed: each for seed, each in found.items() if each is not None}
+
+    def variants(self) -> list[str]:
+        return list(dict.fromkeys(name for name, _ in sorted(self.contents)))
+
+    def called(self, variant: str, kind: str) -> str:
+        """A score or a head in words; the similarity of a space is learned where it is the network."""
+        seed = self.seeds(variant)[0]
+        own = self.contents[variant, seed]["run"]["space"]["similarity"]["name"]
+        return "own score" if kind == "similarity" and own != "PairsNetwork" else WORDS[kind]
+
+
+def results_in(folder: Path) -> Results:
+    """The results of the grid's JSONs in a folder; others are not read."""
+    contents = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*-[0-9].json"))]
+    return Results(contents)

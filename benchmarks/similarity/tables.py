@@ -1,0 +1,213 @@
+"""The tables of the page, from the JSONs of whatever runs there are.
+
+Intervals are 95% intervals over seeds by Student's t; a difference is paired: both systems of a seed had the
+same split. What was run once has no interval.
+"""
+
+from collections.abc import Sequence
+
+from claims import CLAIMS, in_words
+from grid import DEPTHS, OTHER_RATE, RATE, SYSTEMS
+from results import Results
+
+from samekind.measures import student_interval
+
+BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
+
+#: EER and 1 - AUC in per cent: Monteiro et al., "An end-to-end approach for the verification problem", ICML
+#: 2020, Table 1, CIFAR-10. Accuracy without an attack: Monteiro et al., "Learning Semantic Similarities for
+#: Prototypical Classifiers", 2021, Table 1.
+PUBLISHED = {
+    ("verification", "similarity"): ("3.43", "0.60"),
+    ("verification", "cosine"): ("3.56", "1.03"),
+    ("verification", "fused"): ("3.42", "0.80"),
+    ("triplet", "cosine"): ("3.80", "0.98"),
+}
+PUBLISHED_ACCURACY = {("prototypical", "similarity"): "96.14", ("prototypical", "auxiliary"): "96.20"}
+
+
+def tables(results: Results) -> str:
+    """All tables and claims as Markdown; what was not run is left out."""
+    if not results.contents:
+        return "No run is done yet."
+    epochs = {each["run"]["epochs"] for each in results.contents.values()}
+    if len(epochs) > 1:
+        raise SystemExit(f"expected runs of equally many epochs, got {sorted(epochs)}: keep one kind of them")
+    runs = ", ".join(f"{name} ({len(results.seeds(name))})" for name in results.variants())
+    parts = [
+        f"Runs of {epochs.pop()} epochs, with the number of seeds of each: {runs}.",
+        "### Are these two the same?\n\n" + verification_table(results),
+        "### Which class is it?\n\n" + accuracy_table(results),
+        "### How deep must the network be?\n\n" + depth_table(results),
+        "### Is it a metric?\n\n" + axioms_table(results),
+        "### Was the rate, or the choice of the epoch, decisive?\n\n" + choices_table(results),
+        "### The claims\n\n" + claims_table(results),
+        cost(results),
+    ]
+    return "\n\n".join(parts)
+
+
+def page_with(page: str, written: str) -> str:
+    """The page with the tables between its two marks."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"the page has no {BEGIN} … {END} to write the tables between")
+    return f"{before}{BEGIN}\n\n{written}\n\n{END}{after}"
+
+
+def verification_table(results: Results) -> str:
+    heading = ["system", "score", "EER", "EER, published", "1 - AUC", "1 - AUC, published", "Recall@1"]
+    rows = []
+    shown = [(system, kind) for system in SYSTEMS for kind in ("similarity", "cosine", "fused")]
+    # The triplet baseline's own score, a distance on the sphere, ranks as the cosine does.
+    shown = [each for each in shown if each != ("triplet", "similarity")]
+    for variant, kind in [*shown, ("verification-alone", "similarity"), ("verification-alone", "cosine")]:
+        error, area = PUBLISHED.get((variant, kind), ("", ""))
+        cells = [mean_of(results, variant, measure, kind) for measure in ("EER", "1 - AUC", "Recall@1")]
+        if cells[0]:
+            rows.append(
+                [_called(variant), results.called(variant, kind), cells[0], error, cells[1], area, cells[2]]
+            )
+    return markdown(heading, rows)
+
+
+def accuracy_table(results: Results) -> str:
+    heading = ["system", "by", "accuracy", "accuracy, published", "macro F1", "ECE", "EER of its score"]
+    rows = []
+    ablations = [name for name in results.variants() if name.startswith("prototypical-")]
+    for variant in [*SYSTEMS, *(name for name in ablations if not name.endswith("-rate"))]:
+        for head in ("similarity", "auxiliary", "fused"):
+            cells = [mean_of(results, variant, measure, head) for measure in ("accuracy", "macro F1", "ECE")]
+            pairs = mean_of(results, variant, "EER", "similarity") if head == "similarity" else ""
+            if cells[0]:
+                published = PUBLISHED_ACCURACY.get((variant, head), "")
+                by = results.called(variant, head)
+                rows.append([_called(variant), by, cells[0], published, *cells[1:], pairs])
+    return markdown(heading, rows)
+
+
+def depth_table(results: Results) -> str:
+    heading = ["hidden layers", "seeds", "EER, learned", "EER, cosine", "EER, fused"]
+    rows = []
+    for depth in sorted((*DEPTHS, 3)):
+        variant = "verification" if depth == 3 else f"verification-depth-{depth}"
+        cells = [mean_of(results, variant, "EER", kind) for kind in ("similarity", "cosine", "fused")]
+        if cells[0]:
+            rows.append([str(depth), str(len(results.seeds(variant))), *cells])
+    baseline = mean_of(results, "triplet", "EER", "cosine")
+    if baseline:
+        rows.append(["triplet baseline", str(len(results.seeds("triplet"))), "", baseline, ""])
+    return markdown(heading, rows)
+
+
+def axioms_table(results: Results) -> str:
+    heading = ["system", "seed", "promise", "mean", "median", "most", "cases"]
+    promises = {
+        "self_distance": "D(a, a) = 0",
+        "asymmetry": "D(a, b) = D(b, a)",
+        "triangle": "no detour is shorter",
+    }
+    rows = []
+    for variant in ("verification", "prototypical"):
+        for seed in results.seeds(variant)[:1]:
+            found = results.contents[variant, seed]["axioms"]
+            for name, promise in promises.items():
+                numbers = [f"{found[name][each]:.3g}" for each in ("mean", "median", "most")]
+                rows.append([_called(variant), str(seed), promise, *numbers, f"{found[name]['cases']:,}"])
+    return markdown(heading, rows)
+
+
+def choices_table(results: Results) -> str:
+    heading = [
+        "system, seed 0",
+        "rate",
+        "epoch chosen on",
+        "epoch",
+        "EER, validation",
+        "EER, test",
+        "accuracy",
+    ]
+    rows = []
+    wanted = [(system, f"{system}-rate") for system in SYSTEMS] + [("verification-selected-on-test",)]
+    for variant in (name for pair in wanted for name in pair):
+        if 0 not in results.seeds(variant):
+            continue
+        content = results.contents[variant, 0]
+        kinds = content["chosen"]["validation"]
+        best = min((name for name in kinds if name != "eer"), key=lambda name: kinds[name])
+        kind = best.removeprefix("eer ")
+        test, right = (
+            results.value(variant, 0, measure, head)
+            for measure, head in (("EER", kind), ("accuracy", "similarity"))
+        )
+        rows.append(
+            [
+                f"{_called(variant.removesuffix('-rate'))}, {results.called(variant, kind)}",
+                f"{OTHER_RATE if variant.endswith('-rate') else RATE:g}",
+                "test" if content["run"]["select_on"] == "test" else "validation",
+                str(content["chosen"]["epoch"]),
+                f"{100 * kinds[best]:.2f}" if content["run"]["select_on"] != "test" else "",
+                f"{test:.2f}" if test is not None else "",
+                f"{right:.2f}" if right is not None else "",
+            ]
+        )
+    return markdown(heading, rows)
+
+
+def claims_table(results: Results) -> str:
+    heading = ["claim", "measured", "difference, points", "seeds", "verdict"]
+    rows = []
+    for claim in CLAIMS:
+        first, second = (
+            results.values(side.variant, claim.measure, side.kind) for side in (claim.first, claim.second)
+        )
+        both = sorted(first.keys() & second.keys())
+        if both:
+            said = in_words(claim, [first[seed] for seed in both], [second[seed] for seed in both])
+            rows.append([claim.sentence, claim.measured, said.difference, str(len(both)), said.verdict])
+    return markdown(heading, rows)
+
+
+def cost(results: Results) -> str:
+    """What a run took."""
+    seconds = [each["seconds"] for each in results.contents.values()]
+    training, evaluation = (sorted(each[name] for each in seconds) for name in ("training", "evaluation"))
+    half = len(seconds) // 2
+    return (
+        f"A run took {training[half]:.0f} s to train and {evaluation[half]:.0f} s to evaluate "
+        f"(medians of {len(seconds)}, several at a time on one device)."
+    )
+
+
+def mean_of(results: Results, variant: str, measure: str, kind: str) -> str:
+    """Mean and half of its interval over seeds; a single value as it is; nothing where there is none."""
+    values = list(results.values(variant, measure, kind).values())
+    if len(values) < 2:
+        return f"{values[0]:.2f}" if values else ""
+    interval = student_interval(values)
+    return f"{interval.mean:.2f} ± {interval.half:.2f}"
+
+
+def markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    if not rows:
+        return "Not run yet."
+    rule = ["--:" if _is_number(cell) else "---" for cell in rows[0]]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (heading, rule, *rows))
+
+
+def _is_number(cell: str) -> bool:
+    return not cell or cell.lstrip("-")[:1].isdecimal()
+
+
+def _called(variant: str) -> str:
+    """A variant in words."""
+    names = {
+        "triplet": "triplet baseline",
+        "verification-alone": "verification without the auxiliary term",
+        "verification-selected-on-test": "verification",
+        "prototypical-alone": "prototypical without the auxiliary term",
+        "prototypical-cosine": "prototypical with the cosine for the network",
+        "prototypical-learned-prototypes": "prototypical with prototypes trained by SGD",
+    }
+    return names.get(variant, variant)

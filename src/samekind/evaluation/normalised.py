@@ -1,0 +1,79 @@
+"""Are these two the same kind? The same trials, their scores normalised with a cohort of strangers."""
+
+from torch import Tensor
+
+from samekind.data import Items
+from samekind.data.trial_lists import TrialList
+from samekind.errors import DataError
+from samekind.evaluation.listed_trials import with_classes
+from samekind.evaluation.rows import Row
+from samekind.evaluation.streamed import MOST_STORED
+from samekind.evaluation.trial_measures import About, trial_rows
+from samekind.inference.cohort import TOP, Form, normalised_listed_scores, normalised_trials
+from samekind.inference.enrolment import Combination
+from samekind.space import MetricSpace
+
+NAMES: dict[Form, str] = {"as": "AS-norm", "s": "S-norm"}
+
+
+def normalised(
+    space: MetricSpace,
+    items: Items,
+    z: Tensor,
+    cohort: Tensor,
+    *,
+    name: str,
+    form: Form = "as",
+    top: int = TOP,
+    seed: int = 0,
+    most_stored: int = MOST_STORED,
+) -> list[Row]:
+    """EER, AUC and the least detection cost of all pairs of a set; ``cohort`` (c, d) are embeddings.
+
+    The rows are about "NAME, AS-norm" or "NAME, S-norm". The thresholds of the space are for plain scores:
+    they have no say here. More than ``most_stored`` pairs are refused.
+    """
+    pairs = len(items) * (len(items) - 1) // 2
+    if pairs > most_stored:
+        raise DataError(
+            f"{items.name} has {pairs:,} pairs, and up to {most_stored:,} can be normalised; draw fewer "
+            "items (samekind evaluate --most), or list trials"
+        )
+    rows = []
+    for kind in space.kinds:
+        trials = normalised_trials(space, z, items.labels, cohort, kind=kind, form=form, top=top)
+        about = About("verification", f"{name}, {NAMES[form]}", kind)
+        rows += trial_rows(trials, about, decision=None, seed=seed)
+    return rows
+
+
+def normalised_list(
+    space: MetricSpace,
+    listed: TrialList,
+    z: Tensor,
+    cohort: Tensor,
+    *,
+    name: str,
+    combination: Combination = "embedding",
+    form: Form = "as",
+    top: int = TOP,
+    seed: int = 0,
+) -> list[Row]:
+    """The same of listed trials; ``z`` (files, d) are the embeddings of the list's files, in order."""
+    rows = []
+    for kind in space.kinds:
+        scores = normalised_listed_scores(
+            space,
+            z,
+            listed.sets,
+            listed.first,
+            listed.second,
+            cohort,
+            combination=combination,
+            kind=kind,
+            form=form,
+            top=top,
+        )
+        about = About("verification", f"{name}, {NAMES[form]}", kind)
+        rows += trial_rows(with_classes(listed, scores), about, decision=None, seed=seed)
+    return rows

@@ -1,0 +1,133 @@
+"""The scores of trials, normalised with a cohort: items of other classes, the strangers.
+
+Each side of a trial meets the cohort in its own place: the enrolment comes first in the similarity and the
+cohort second; the item tested comes second, and the cohort stands where its enrolments would.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+
+from samekind.errors import DataError, SettingError, nearest
+from samekind.inference.embed import asking, device_of
+from samekind.inference.enrolment import Combination, enrolment_scores, listed_scores
+from samekind.inference.trials import Trials, all_trials
+from samekind.measures import as_norm, s_norm
+from samekind.space import Kind, MetricSpace
+
+Form = Literal["as", "s"]
+FORMS: tuple[str, ...] = get_args(Form)
+TOP = 200
+
+
+def cohort_scores(
+    space: MetricSpace,
+    z: Tensor,
+    cohort: Tensor,
+    *,
+    kind: Kind = "similarity",
+    side: Literal["first", "second"] = "first",
+    memory_budget: int | None = None,
+) -> Tensor:
+    """How alike every item and every one of the cohort are: (n, d), (c, d) -> (n, c), on the CPU.
+
+    ``side`` is the place of the items in the similarity; the cohort has the other.
+    """
+    device = device_of(space)
+    pair = (z.to(device), cohort.to(device))
+    one, other = pair if side == "first" else pair[::-1]
+    with asking(space):
+        scores = space.score_all(one, other, kind=kind, memory_budget=memory_budget).float().cpu()
+    return scores if side == "first" else scores.T
+
+
+def normalised_trials(
+    space: MetricSpace,
+    z: Tensor,
+    labels: Tensor,
+    cohort: Tensor,
+    *,
+    kind: Kind = "similarity",
+    form: Form = "as",
+    top: int = TOP,
+    memory_budget: int | None = None,
+) -> Trials:
+    """`all_trials` with normalised scores: (n, d), (n,), cohort (c, d) -> n (n - 1) / 2 trials.
+
+    ``form`` is ``"s"`` for `s_norm` with the whole cohort, ``"as"`` for `as_norm` with the ``top`` closest of
+    it; a smaller cohort is taken whole.
+    """
+    _check(cohort, form, top)
+    # With its own number as the class of each item, the trials say which items they are of.
+    trials = all_trials(space, z, torch.arange(len(z)), kind=kind, memory_budget=memory_budget)
+    first = cohort_scores(space, z, cohort, kind=kind, memory_budget=memory_budget)
+    second = first
+    if not space.scorer(kind).symmetric:
+        second = cohort_scores(space, z, cohort, kind=kind, side="second", memory_budget=memory_budget)
+    scores = _normalised(trials.scores, (first, trials.first), (second, trials.second), form, top)
+    classes = labels.cpu().int()
+    one, other = classes[trials.first], classes[trials.second]
+    return Trials(scores, one == other, one, other)
+
+
+def normalised_listed_scores(
+    space: MetricSpace,
+    z: Tensor,
+    sets: Sequence[Sequence[int]],
+    first: Tensor,
+    second: Tensor,
+    cohort: Tensor,
+    *,
+    combination: Combination = "embedding",
+    kind: Kind = "similarity",
+    form: Form = "as",
+    top: int = TOP,
+    memory_budget: int | None = None,
+) -> Tensor:
+    """`listed_scores`, normalised: (trials,), on the CPU.
+
+    A set meets the cohort as it meets the items of its trials, by the same ``combination``; against an
+    item every one of the cohort is a set of its own. ``form`` and ``top`` as in `normalised_trials`.
+    """
+    _check(cohort, form, top)
+    scores = listed_scores(
+        space, z, sets, first, second, combination=combination, kind=kind, memory_budget=memory_budget
+    )
+    enrolled = enrolment_scores(
+        space,
+        [z[list(members)] for members in sets],
+        cohort,
+        combination=combination,
+        kind=kind,
+        memory_budget=memory_budget,
+    )
+    tested, rows = torch.unique(second, return_inverse=True)
+    items = cohort_scores(space, z[tested], cohort, kind=kind, side="second", memory_budget=memory_budget)
+    return _normalised(scores, (enrolled, first), (items, rows), form, top)
+
+
+def _normalised(
+    scores: Tensor, first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], form: Form, top: int
+) -> Tensor:
+    """Scores by the cohort scores of each side and the rows of them the trials use; float32."""
+    (one, first_rows), (other, second_rows) = first, second
+    try:
+        if form == "s":
+            found = s_norm(scores, one, other, first_rows=first_rows, second_rows=second_rows)
+        else:
+            most = min(top, one.shape[1])
+            found = as_norm(scores, one, other, top=most, first_rows=first_rows, second_rows=second_rows)
+    except ValueError as error:
+        raise DataError(f"the scores cannot be normalised with this cohort: {error}") from error
+    return found.float()
+
+
+def _check(cohort: Tensor, form: str, top: int) -> None:
+    if form not in FORMS:
+        raise SettingError(f'there is no normalisation "{form}"; {nearest(form, FORMS)}')
+    if top < 2:
+        raise SettingError(f"expected at least 2 of the cohort as the closest, got {top}")
+    if len(cohort) < 2:
+        raise DataError(f"expected a cohort of two items at least, better of hundreds; got {len(cohort)}")

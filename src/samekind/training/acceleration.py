@@ -1,0 +1,87 @@
+"""What makes a machine quick, for the training steps alone: what is set for them is put back afterwards."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from samekind.data import Items, Stored
+
+
+@contextmanager
+def tuned(device: torch.device, *, tf32: bool) -> Iterator[None]:
+    """Have a GPU try which convolution is quickest for the shapes it meets, and if asked (``tf32``) multiply
+    float32 matrices with fewer digits. Other devices are left as they are.
+
+    Nothing is tried where PyTorch was told to be deterministic: what wins may differ from run to run.
+    """
+    if device.type != "cuda":
+        yield
+        return
+    benchmark = torch.backends.cudnn.benchmark
+    precision = torch.get_float32_matmul_precision() if tf32 else ""
+    exact = torch.are_deterministic_algorithms_enabled() or torch.backends.cudnn.deterministic
+    try:
+        torch.backends.cudnn.benchmark = benchmark or not exact
+        if tf32:
+            torch.set_float32_matmul_precision("high")
+        yield
+    finally:
+        torch.backends.cudnn.benchmark = benchmark
+        if tf32:
+            torch.set_float32_matmul_precision(precision)
+
+
+def lay_out(encoder: Any, *, channels_last: bool) -> None:
+    """Put the filters of an encoder with their channels innermost, or as they usually are."""
+    encoder.to(memory_format=torch.channels_last if channels_last else torch.contiguous_format)
+
+
+def compiled_forward(encoder: nn.Module) -> Callable[[Tensor], Tensor]:
+    """The encoder's ``forward``, compiled; the encoder, and the names of its weights, stay as they are.
+
+    Every shape is compiled for itself: what a step computes must not depend on which shapes came before.
+    """
+    compiled: Callable[[Tensor], Tensor] = torch.compile(encoder.forward, dynamic=False)
+    return compiled
+
+
+@contextmanager
+def standing_in(encoder: Any, forward: Callable[[Tensor], Tensor] | None) -> Iterator[None]:
+    """The encoder with another ``forward``, or, for None, as it is."""
+    if forward is None:
+        yield
+        return
+    encoder.forward = forward
+    try:
+        yield
+    finally:
+        del encoder.forward  # what its class says comes to light again
+
+
+def resident(items: Items, device: torch.device) -> Items:
+    """The items on the device, where a batch of them is quickly gathered; inputs that would take more than
+    half of what memory a GPU has left stay where they are and go there batch by batch, as stored ones do.
+    """
+    if device.type == "cuda" and not isinstance(items.inputs, Stored):
+        free, _ = torch.cuda.mem_get_info(device)
+        if items.inputs.nbytes > free // 2:
+            return replace(items, labels=items.labels.to(device))
+    return items.to(device)
+
+
+def batches_on(device: torch.device, batches: list[Tensor]) -> list[Tensor]:
+    """Indices on the device, all of them sent at once: to send each by itself would make a GPU wait."""
+    if device.type == "cpu" or not batches:
+        return batches
+    return list(torch.split(torch.cat(batches).to(device), [len(each) for each in batches]))
+
+
+def sent(x: Tensor, device: torch.device) -> Tensor:
+    """A batch on the device, on its way there while earlier ones are still computed with."""
+    if device.type == "cuda" and x.device.type == "cpu":
+        return x.pin_memory().to(device, non_blocking=True)
+    return x.to(device)

@@ -1,0 +1,64 @@
+"""Which weights learn at which rate: the parts of a space, and the stages of its encoder."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from torch import nn
+
+from samekind.encoders import Standardised
+from samekind.errors import SettingError, nearest
+from samekind.space import MetricSpace
+from samekind.training.run import Optimiser
+
+
+def parameter_groups(settings: Optimiser, space: MetricSpace) -> list[dict[str, Any]]:
+    """A group for each part that has anything to train, and one for each stage of the encoder with a rate of
+    its own ("encoder.stem"); the group of the encoder is what is left of it. Frozen weights are in none.
+    """
+    modules = dict(space.named_children())
+    stages: dict[str, list[nn.Module]] = {}
+    for name in settings.rates:
+        part, dot, stage = name.partition(".")
+        if part not in modules:
+            raise SettingError(
+                f'run.optimiser.rates: the space has no part "{part}"; {nearest(part, modules)}'
+            )
+        if dot:
+            stages[name] = _stage(space, part, stage)
+    taken: set[nn.Parameter] = set()
+    groups = []
+    named: Mapping[str, list[nn.Module]] = stages | {name: [each] for name, each in modules.items()}
+    for name in sorted(named, key=lambda name: list(modules).index(name.partition(".")[0])):
+        learning = [each for each in _parameters(named[name]) if each.requires_grad and each not in taken]
+        taken.update(learning)
+        if learning:
+            groups.append({"params": learning, "lr": settings.rates.get(name, settings.rate), "name": name})
+    if not groups:
+        raise SettingError(
+            "nothing in the space learns, there is nothing to train; lift the encoder's freeze"
+        )
+    return groups
+
+
+def _stage(space: MetricSpace, part: str, stage: str) -> list[nn.Module]:
+    """The modules of a stage of the encoder."""
+    if part != "encoder":
+        raise SettingError(
+            f'run.optimiser.rates: only the encoder has stages, "{part}.{stage}" is none; use "{part}"'
+        )
+    encoder: Any = space.encoder
+    if not hasattr(encoder, "stages"):
+        inner = encoder.encoder if isinstance(encoder, Standardised) else encoder
+        raise SettingError(
+            f'run.optimiser.rates: {type(inner).__name__} has no stages, so no "{stage}"; use "encoder"'
+        )
+    stages: dict[str, list[nn.Module]] = encoder.stages()
+    if stage not in stages:
+        raise SettingError(
+            f'run.optimiser.rates: the encoder has no stage "{stage}"; {nearest(stage, stages)}'
+        )
+    return stages[stage]
+
+
+def _parameters(modules: Iterable[nn.Module]) -> list[nn.Parameter]:
+    return [each for module in modules for each in module.parameters()]

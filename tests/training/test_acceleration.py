@@ -1,0 +1,159 @@
+"""What is set for the training steps is put back, and nothing of it changes what is learned."""
+
+import copy
+
+import pytest
+import torch
+
+from samekind.data import ImageReader, Items, Stored, clusters
+from samekind.encoders import MLP, SmallConvnet
+from samekind.training.acceleration import (
+    batches_on,
+    compiled_forward,
+    lay_out,
+    resident,
+    sent,
+    standing_in,
+    tuned,
+)
+
+CPU, CUDA = torch.device("cpu"), torch.device("cuda")
+
+
+@pytest.fixture(autouse=True)
+def as_before():
+    """No test may leave a setting of PyTorch's changed."""
+    yield
+    assert torch.backends.cudnn.benchmark is False
+    assert torch.get_float32_matmul_precision() == "highest"
+
+
+def test_a_gpu_tries_convolutions_and_shortens_numbers_only_if_asked():
+    with tuned(CUDA, tf32=False):
+        assert torch.backends.cudnn.benchmark is True
+        assert torch.get_float32_matmul_precision() == "highest"
+    with tuned(CUDA, tf32=True):
+        assert torch.get_float32_matmul_precision() == "high"
+
+
+def test_other_devices_are_left_as_they_are():
+    with tuned(CPU, tf32=True):
+        assert torch.backends.cudnn.benchmark is False
+        assert torch.get_float32_matmul_precision() == "highest"
+
+
+def test_settings_are_put_back_after_an_error():
+    with pytest.raises(ValueError, match="on purpose"), tuned(CUDA, tf32=True):
+        raise ValueError("on purpose")
+
+
+def test_what_a_person_has_set_stays_set():
+    torch.backends.cudnn.benchmark = True
+    try:
+        with tuned(CUDA, tf32=False):
+            assert torch.backends.cudnn.benchmark is True
+        assert torch.backends.cudnn.benchmark is True
+    finally:
+        torch.backends.cudnn.benchmark = False
+
+
+def test_nothing_is_tried_where_results_must_not_differ():
+    torch.use_deterministic_algorithms(True)
+    try:
+        with tuned(CUDA, tf32=False):
+            assert torch.backends.cudnn.benchmark is False
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+def test_filters_lie_with_their_channels_innermost_and_come_back():
+    encoder = SmallConvnet(channels=3, size=8, width=4)
+    before = copy.deepcopy(encoder.state_dict())
+    filters = [each for each in encoder.parameters() if each.dim() == 4]
+    lay_out(encoder, channels_last=True)
+    assert filters
+    assert all(each.is_contiguous(memory_format=torch.channels_last) for each in filters)
+    assert not all(each.is_contiguous() for each in filters)
+    lay_out(encoder, channels_last=False)
+    assert all(each.is_contiguous() for each in filters)
+    assert all(torch.equal(before[name], each) for name, each in encoder.state_dict().items())
+
+
+def test_a_compiled_forward_is_the_same_function_for_every_shape(monkeypatch):
+    asked, compile_it = [], torch.compile
+
+    def quick(function, *, dynamic):
+        asked.append(dynamic)
+        return compile_it(function, dynamic=dynamic, backend="eager")
+
+    monkeypatch.setattr(torch, "compile", quick)
+    encoder = MLP(inputs=4, dimension=3, hidden=[5]).eval()
+    names = list(encoder.state_dict())
+    forward = compiled_forward(encoder)
+    for count in (2, 7, 2):
+        x = torch.randn(count, 4)
+        assert torch.equal(forward(x), encoder(x))
+    assert asked == [False]
+    assert list(encoder.state_dict()) == names
+
+
+def test_another_forward_stands_in_and_goes_away_again():
+    encoder, x = MLP(inputs=4, dimension=3), torch.randn(2, 4)
+    expected = encoder(x)
+    with standing_in(encoder, lambda x: x + 1):
+        assert torch.equal(encoder(x), x + 1)
+        assert set(encoder.state_dict()) == set(MLP(inputs=4, dimension=3).state_dict())
+    assert torch.equal(encoder(x), expected)
+    with pytest.raises(ValueError, match="on purpose"), standing_in(encoder, lambda x: x):
+        raise ValueError("on purpose")
+    assert "forward" not in vars(encoder)
+    with standing_in(encoder, None):
+        assert torch.equal(encoder(x), expected)
+
+
+def test_items_are_moved_where_they_fit_and_stay_where_they_do_not(monkeypatch):
+    items = clusters(classes=2, items=8, dimension=4)
+    asked = []
+    monkeypatch.setattr(type(items), "to", lambda self, device: asked.append(device) or self)
+    monkeypatch.setattr(torch.Tensor, "to", lambda self, device: self)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (2 * items.inputs.nbytes, 0))
+    assert resident(items, CUDA) is items
+    assert asked == [CUDA]
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (2 * items.inputs.nbytes - 2, 0))
+    kept = resident(items, CUDA)
+    assert kept.inputs is items.inputs
+    assert asked == [CUDA]
+
+
+def test_stored_pictures_are_never_asked_whether_they_fit(tmp_path, monkeypatch):
+    stored = Stored([tmp_path / "none.png"], ImageReader(channels=1, height=8, width=8))
+    files = Items(stored, torch.tensor([0]), ("one",), "files")
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (0, 0))
+    monkeypatch.setattr(torch.Tensor, "to", lambda self, device: self)
+    assert resident(files, CUDA).inputs is stored
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_batches_keep_their_sizes_and_order(device):
+    batches = [torch.tensor([3, 1]), torch.tensor([0, 2]), torch.tensor([4])]
+    there = batches_on(torch.device(device), batches)
+    assert [len(each) for each in there] == [2, 2, 1]
+    assert {each.device.type for each in there} == {device}
+    if device == "cpu":
+        assert all(torch.equal(*pair) for pair in zip(there, batches, strict=True))
+    assert batches_on(torch.device(device), []) == []
+
+
+def test_a_batch_that_is_there_is_not_sent():
+    x = torch.randn(2, 3)
+    assert sent(x, CPU) is x
+
+
+@pytest.mark.device
+def test_batches_arrive_on_the_device_as_they_were():
+    x = torch.randint(256, (64, 3, 32, 32), dtype=torch.uint8)
+    assert torch.equal(sent(x, CUDA).cpu(), x)
+    batches = [torch.randperm(9), torch.randperm(4)]
+    assert all(
+        torch.equal(one.cpu(), two) for one, two in zip(batches_on(CUDA, batches), batches, strict=True)
+    )

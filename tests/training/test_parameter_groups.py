@@ -1,0 +1,139 @@
+"""Every weight that learns is in one group, at the rate that was asked for it."""
+
+import pytest
+import torch
+
+from samekind.data import Items
+from samekind.encoders.freezing import hold
+from samekind.errors import SettingError
+from samekind.training import build_space, loop, train
+from samekind.training.build import build_optimiser
+from samekind.training.parameter_groups import parameter_groups
+
+
+@pytest.fixture
+def images(items):
+    inputs = torch.rand(48, 3, 16, 16, generator=torch.Generator().manual_seed(0))
+    return Items(inputs, items.labels, items.classes, "images")
+
+
+def of_images(run, *settings, **encoder):
+    table = {"name": "Conv4", "dimension": 4, **encoder}
+    return run.update({"space": {"encoder": table}}).override(settings)
+
+
+def rates_of(run, space):
+    """The rate of every weight that has one, by the name of the weight."""
+    names = {each: name for name, each in space.named_parameters()}
+    groups = parameter_groups(run.optimiser, space)
+    held = [(names[each], group["lr"]) for group in groups for each in group["params"]]
+    assert len(held) == len(dict(held))  # none twice
+    return dict(held)
+
+
+@pytest.mark.parametrize("standardise", ["none", "channels"])
+def test_a_stage_has_its_rate_and_the_rest_that_of_the_encoder(run, images, standardise):
+    settings = ["optimiser.rate=0.5", "optimiser.rates.encoder=0.1", "optimiser.rates.encoder.embedding=1"]
+    settings += ["optimiser.rates.encoder.layer1=0", f"space.standardise={standardise}"]
+    changed = of_images(run, *settings)
+    space = build_space(changed, images)
+    rates = rates_of(changed, space)
+    assert set(rates) == {name for name, _ in space.named_parameters()}
+    stages = {
+        each: name
+        for name, modules in space.encoder.stages().items()
+        for m in modules
+        for each in m.parameters()
+    }
+    expected = {"layer1": 0.0, "embedding": 1.0}
+    for name, weights in space.named_parameters():
+        if name.startswith("encoder."):
+            assert rates[name] == expected.get(stages[weights], 0.1), name
+        else:
+            assert rates[name] == 0.5, name
+
+
+def test_groups_are_in_the_order_of_the_parts_and_named(run, images):
+    changed = of_images(run, "optimiser.rates.auxiliary=1", "optimiser.rates.encoder.layer2=0.1")
+    groups = parameter_groups(changed.optimiser, build_space(changed, images))
+    assert [group["name"] for group in groups] == ["encoder.layer2", "encoder", "similarity", "auxiliary"]
+
+
+def test_all_stages_by_name_leave_the_encoder_without_a_group(run, images):
+    names = list(build_space(of_images(run), images).encoder.stages())
+    changed = of_images(run, *[f"optimiser.rates.encoder.{name}=0.1" for name in names])
+    groups = parameter_groups(changed.optimiser, build_space(changed, images))
+    assert [group["name"] for group in groups][: len(names)] == [f"encoder.{name}" for name in names]
+    assert "encoder" not in [group["name"] for group in groups]
+
+
+def test_rates_are_written_down_with_dots_in_a_file_too(run):
+    expected = {"encoder": 0.1, "encoder.stem": 0.01}
+    assert run.update({"optimiser": {"rates": expected}}).optimiser.rates == expected
+    nested = run.update({"optimiser": {"rates": {"encoder": {"stem": 0.01, "stage1": 1}}}})
+    assert nested.optimiser.rates == {"encoder.stem": 0.01, "encoder.stage1": 1.0}
+    changed = run.override(["optimiser.rates.encoder=0.1", "optimiser.rates.encoder.stem=0.01"])
+    assert changed.optimiser.rates == expected
+    assert type(run).from_dict(changed.to_dict()) == changed
+
+
+def test_a_rate_that_is_no_number_is_refused_by_its_whole_name(run):
+    with pytest.raises(
+        SettingError, match=r"run\.optimiser\.rates\.encoder\.stem: expected a number, got 'x'"
+    ):
+        run.override(["optimiser.rates.encoder.stem=x"])
+    with pytest.raises(SettingError, match=r"run\.optimiser\.rates\.encoder\.stem: .* from 0 up, got -1"):
+        run.override(["optimiser.rates.encoder.stem=-1"])
+
+
+@pytest.mark.parametrize(
+    ("rate", "words"),
+    [
+        ("encoder.laier1", ['the encoder has no stage "laier1"', 'did you mean "layer1"']),
+        ("encodr.layer1", ['no part "encodr"', 'did you mean "encoder"']),
+        ("similarity.layer1", ["only the encoder has stages", 'use "similarity"']),
+    ],
+)
+def test_an_unknown_stage_is_answered_with_the_nearest(run, images, rate, words):
+    changed = of_images(run, f"optimiser.rates.{rate}=0.1")
+    with pytest.raises(SettingError) as refusal:
+        build_optimiser(changed.optimiser, build_space(changed, images))
+    for word in words:
+        assert word in str(refusal.value)
+
+
+@pytest.mark.parametrize("standardise", ["none", "features"])
+def test_an_encoder_without_stages_says_so(run, items, standardise):
+    changed = run.override(["optimiser.rates.encoder.stem=0.1", f"space.standardise={standardise}"])
+    with pytest.raises(SettingError, match=r'MLP has no stages, so no "stem"; use "encoder"'):
+        build_optimiser(changed.optimiser, build_space(changed, items))
+
+
+@pytest.mark.parametrize("freeze", ["stem", "features"])
+def test_frozen_weights_are_in_no_group_and_stay(run, images, tmp_path, monkeypatch, freeze):
+    settings = ["epochs=1", "optimiser.weight_decay=0.1", "optimiser.rates.encoder.layer1=1"]
+    changed = of_images(run, *settings)
+
+    def frozen_space(run, items):
+        space = build_space(run, items)
+        hold(space.encoder.stages(), freeze=freeze)
+        return space
+
+    with torch.random.fork_rng():
+        torch.manual_seed(changed.seed)
+        before = frozen_space(changed, images)
+    weights = dict(before.named_parameters())
+    frozen = {name for name, each in weights.items() if not each.requires_grad}
+    learning = set(rates_of(changed, before))
+    assert any(name.startswith("encoder.layer1") for name in frozen)
+    assert learning == set(weights) - frozen
+    monkeypatch.setattr(loop, "build_space", frozen_space)
+    space = train(changed, images, folder=tmp_path, validate=lambda space: {"eer": 0.5})
+    for name, each in space.named_parameters():
+        assert torch.equal(each, weights[name]) == (name in frozen), name
+
+
+def test_a_space_in_which_nothing_learns_is_refused(run, images):
+    space = build_space(of_images(run), images).requires_grad_(False)
+    with pytest.raises(SettingError, match="nothing in the space learns"):
+        parameter_groups(run.optimiser, space)
