@@ -70,7 +70,7 @@ OF_COUNTS = {"proportion_interval", "retrieval_means"}
 OF_COUNTS |= {"bayes_threshold", "streamed"}
 #: One of several settings that could be given instead.
 CHOSEN = {"false_accepts"}
-SETTINGS |= {"top": 3}
+SETTINGS |= {"top": 3, "class_distances": torch.tensor([[0, 2, 4], [2, 0, 4], [4, 4, 0]])}
 MEASURES = [
     name for name in measures.__all__ if inspect.isfunction(getattr(measures, name)) and name not in OF_COUNTS
 ]

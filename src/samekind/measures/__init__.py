@@ -56,6 +56,11 @@ from samekind.measures.dynamics import (
     proper_cases,
     rescaling,
 )
+from samekind.measures.hierarchy import (
+    Graded,
+    average_hierarchical_similarity,
+    hierarchical_similarity_at,
+)
 from samekind.measures.intervals import (
     Interval,
     normal_interval,
@@ -117,6 +122,7 @@ __all__ = [
     "EqualError",
     "ErrorRates",
     "Fusion",
+    "Graded",
     "Interval",
     "IsotonicCalibration",
     "MetricAxioms",
@@ -134,6 +140,7 @@ __all__ = [
     "adjusted_rand_index",
     "area_under_curve",
     "as_norm",
+    "average_hierarchical_similarity",
     "average_precision",
     "bayes_threshold",
     "bootstrap_mean",
@@ -156,6 +163,7 @@ __all__ = [
     "expected_calibration_error",
     "f1_by_class",
     "fused_score",
+    "hierarchical_similarity_at",
     "isotonic_calibration",
     "log_likelihood_ratio_cost",
     "logistic_calibration",

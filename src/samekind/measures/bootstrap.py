@@ -11,8 +11,8 @@ of one error would, drawn by the same units.
 
 The interval is Student's t times that spread, with one degree of freedom less than there are units, for
 shares on the scale of log odds. In tests drawn from a simulated world (``benchmarks/intervals.py``) it held
-the truth in 93 to 98 of 100 tests of 30 or 100 classes, and in 97 to 100 of those with 5 or 10, where it errs
-on the wide side: of five classes an interval of a rate of 2 % is 46 points wide, and says little.
+the truth in 94 to 97 of 100 tests of 30 or 100 classes, and in 97 to 100 of those with 5 or 10, where it errs
+on the wide side: of five classes the interval of a rate of 2 % is 45 points wide, and says little.
 
 Efron, "Bootstrap Methods: Another Look at the Jackknife", Annals of Statistics 1979.
 """
