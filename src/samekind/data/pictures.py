@@ -26,6 +26,7 @@ GREY = frozenset({"1", "L", "LA", "La", "I;16", "I;16B", "I;16L", "I;16N", "I"})
 
 _ORIENTATION = 0x0112  # the EXIF tag; 5 to 8 lie on their side
 _SIDEWAYS = (5, 6, 7, 8)
+_UPRIGHT = 1
 
 
 class Heading(NamedTuple):
@@ -51,11 +52,14 @@ def decode(
     """The picture as (height, width, channels) bytes."""
     with Image.open(stream) as stored:
         # A JPEG can be shrunk while it is decoded, which is several times faster; twice the size wanted is
-        # kept, so that the filter below still decides what is seen. Other formats ignore this.
-        wanted = (2 * height, 2 * width) if _is_sideways(stored) else (2 * width, 2 * height)
-        stored.draft(MODES[channels], wanted)
-        image = _plain(ImageOps.exif_transpose(stored), MODES[channels], background)
-    return np.asarray(_fitted(image, height, width, fit, background)).reshape(height, width, channels)
+        # kept, so that the filter below still decides what is seen.
+        if stored.format in ("JPEG", "MPO"):
+            wanted = (2 * height, 2 * width) if _is_sideways(stored) else (2 * width, 2 * height)
+            stored.draft(MODES[channels], wanted)
+        # Pillow copies a picture that need not be turned, which takes as long as decoding a small one.
+        turned = ImageOps.exif_transpose(stored) if _orientation(stored) != _UPRIGHT else stored
+        image = _fitted(_plain(turned, MODES[channels], background), height, width, fit, background)
+        return np.asarray(image).reshape(height, width, channels)
 
 
 def refit(
@@ -106,6 +110,12 @@ def _is_sideways(stored: Image.Image) -> bool:
     return Image.Image.getexif(stored).get(_ORIENTATION) in _SIDEWAYS
 
 
+def _orientation(stored: Image.Image) -> int:
+    """How the picture is to be turned, as all of its EXIF data say."""
+    stored.load()  # a PNG may have them behind the picture
+    return int(stored.getexif().get(_ORIENTATION, _UPRIGHT))
+
+
 def _plain(image: Image.Image, mode: str, background: Background) -> Image.Image:
     """The picture as plain greys or colours."""
     if image.mode.startswith("I;16"):
@@ -118,7 +128,7 @@ def _plain(image: Image.Image, mode: str, background: Background) -> Image.Image
         image = Image.alpha_composite(Image.new("RGBA", above.size, background), above).convert("RGB")
     elif image.mode == "P":
         image = image.convert("RGB")
-    return image.convert(mode)
+    return image if image.mode == mode else image.convert(mode)
 
 
 def _fitted(image: Image.Image, height: int, width: int, fit: Fit, background: Background) -> Image.Image:
