@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samekind import storage
+from samekind.errors import SpaceError
 
 OLD, NEW = b"old", b"the new content"
 
@@ -328,3 +329,40 @@ def test_what_cannot_be_written_is_named_and_not_its_draft(tmp_path, monkeypatch
         )
     assert refused.value.filename == str(wanted)
     assert names(tmp_path) == []
+
+
+# --- folders of ours ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "is not a thing: it has no thing.json"),
+        ("{", "is damaged: thing.json cannot be read"),
+        ("[]", "is not a thing: thing.json was written by something else"),
+        ('{"format": "other", "version": 1}', "was written by something else"),
+        ('{"format": "thing"}', "is damaged: thing.json has no version"),
+        ('{"format": "thing", "version": 3}', r"newer samekind \(format 3, this one reads up to 2\)"),
+    ],
+)
+def test_a_header_that_is_none_is_refused(tmp_path, content, says):
+    if content is not None:
+        (tmp_path / "thing.json").write_text(content)
+    with pytest.raises(SpaceError, match=says):
+        storage.read_header(tmp_path, name="thing.json", what="a thing", form="thing", version=2)
+
+
+def test_a_header_is_what_was_written_and_a_missing_folder_is_named(tmp_path):
+    options = {"name": "thing.json", "what": "a thing", "form": "thing", "version": 2}
+    (tmp_path / "thing.json").write_text('{"format": "thing", "version": 1, "more": 5}')
+    assert storage.read_header(tmp_path, **options) == {"format": "thing", "version": 1, "more": 5}
+    with pytest.raises(SpaceError, match=r"there is no thing at .*none; expected a folder with thing\.json"):
+        storage.read_header(tmp_path / "none", **options)
+
+
+def test_a_folder_holds_something_else_where_a_file_has_another_name(tmp_path):
+    assert not storage.holds_something_else(tmp_path, {"a"})
+    (tmp_path / "a").touch()
+    assert not storage.holds_something_else(tmp_path, {"a", "b"})
+    assert storage.holds_something_else(tmp_path, {"b"})
+    assert storage.holds_something_else(tmp_path / "a", {"a"})  # a file is no folder

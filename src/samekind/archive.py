@@ -25,7 +25,7 @@ FILES = {"space.json", "weights.safetensors"}
 
 def write(folder: Path, content: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
     """Write a folder, whole or not at all. A folder that holds something else is not replaced."""
-    if folder.exists() and _holds_something_else(folder):
+    if folder.exists() and storage.holds_something_else(folder, FILES):
         raise SpaceError(f"{folder} holds something else than a space; choose another folder to save to")
     # Copied, because two names may share one tensor and the format has no way to say so.
     weights = safetensors.torch.save(
@@ -46,7 +46,7 @@ def write(folder: Path, content: Mapping[str, Any], tensors: Mapping[str, Tensor
 def read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """What `write` wrote; anything damaged, foreign or newer is refused with a sentence."""
     storage.recover_folder(folder)
-    content = _read_content(folder)
+    content = storage.read_header(folder, name="space.json", what="a space", form=FORMAT, version=VERSION)
     path = folder / "weights.safetensors"
     if not path.is_file():
         raise SpaceError(f"{folder} is damaged: weights.safetensors is missing; restore it or train again")
@@ -87,31 +87,3 @@ def fill(space: nn.Module, tensors: Mapping[str, Tensor]) -> None:
         if name in tensors:
             each.data = each.data.to(tensors[name].dtype)
     space.load_state_dict(tensors)
-
-
-def _read_content(folder: Path) -> dict[str, Any]:
-    if not folder.is_dir():
-        raise SpaceError(f"there is no space at {folder}; expected a folder with space.json")
-    path = folder / "space.json"
-    if not path.is_file():
-        raise SpaceError(f"{folder} is not a space: it has no space.json")
-    try:
-        content = json.loads(path.read_text())
-    except (ValueError, RecursionError) as error:
-        raise SpaceError(f"{folder} is damaged: space.json cannot be read ({error})") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise SpaceError(f"{folder} is not a space: space.json was written by something else")
-    version = content.get("version")
-    if not isinstance(version, int) or version < 1:
-        raise SpaceError(f"{folder} is damaged: space.json has no version")
-    if version > VERSION:
-        raise SpaceError(
-            f"{folder} was saved by a newer samekind (format {version}, this one reads up to {VERSION}); "
-            "upgrade samekind"
-        )
-    return content
-
-
-def _holds_something_else(folder: Path) -> bool:
-    """Whether replacing the folder would lose anything but a space."""
-    return not folder.is_dir() or any(each.name not in FILES for each in folder.iterdir())

@@ -4,12 +4,16 @@ Everything is first written beside its destination, flushed to the disk, and the
 process that dies at any moment leaves either the old content or the new one.
 """
 
+import json
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from samekind.errors import SpaceError
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -30,6 +34,39 @@ def write_bytes(path: Path, content: bytes) -> None:
 def write_text(path: Path, text: str) -> None:
     """Replace a text file (UTF-8) in one step."""
     write_bytes(path, text.encode())
+
+
+def read_header(folder: Path, *, name: str, what: str, form: str, version: int) -> dict[str, Any]:
+    """The JSON header of a folder of ours; anything damaged, foreign or newer is refused with a sentence.
+
+    ``what`` the folder should be is told in words, "a space"; ``form`` is what the header calls it, and
+    ``version`` the newest that can be read.
+    """
+    bare, path = what.partition(" ")[2], folder / name
+    if not folder.is_dir():
+        raise SpaceError(f"there is no {bare} at {folder}; expected a folder with {name}")
+    if not path.is_file():
+        raise SpaceError(f"{folder} is not {what}: it has no {name}")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise SpaceError(f"{folder} is damaged: {name} cannot be read ({error})") from error
+    if not isinstance(content, dict) or content.get("format") != form:
+        raise SpaceError(f"{folder} is not {what}: {name} was written by something else")
+    found = content.get("version")
+    if not isinstance(found, int) or found < 1:
+        raise SpaceError(f"{folder} is damaged: {name} has no version")
+    if found > version:
+        raise SpaceError(
+            f"{folder} was saved by a newer samekind (format {found}, this one reads up to {version}); "
+            "upgrade samekind"
+        )
+    return content
+
+
+def holds_something_else(folder: Path, names: Collection[str]) -> bool:
+    """Whether replacing the folder would lose anything but files of these names."""
+    return not folder.is_dir() or any(each.name not in names for each in folder.iterdir())
 
 
 def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:

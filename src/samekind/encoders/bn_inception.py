@@ -11,9 +11,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.encoders.convolution_unit import ConvolutionUnit
-from samekind.encoders.images import expect_images, expect_sizes
+from samekind.encoders.images import expect_sizes
 from samekind.encoders.residual_blocks import start_convolutions
-from samekind.encoders.stages import embedding_layer, last_map, maps_of
+from samekind.encoders.stages import embedded, embedding_layer, image_maps, pooled_features
 
 SMALLEST = 7  # with fewer pixels nothing is left after the stem
 
@@ -51,6 +51,7 @@ class BNInception(nn.Module):
         self.feature_dimension = 1024
         self.dimension = dimension or self.feature_dimension
         self.checkpointing = checkpointing
+        self.smallest = SMALLEST
         self.stem = nn.Sequential(
             ConvolutionUnit(channels, 64, 7, stride=2, padding=3, bias=True),
             nn.MaxPool2d(3, stride=2, ceil_mode=True),
@@ -79,19 +80,9 @@ class BNInception(nn.Module):
         modules = {name: [self.get_submodule(name)] for name in MODULES}
         return {"stem": [self.stem], **modules, "embedding": [self.embedding]}
 
-    def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage, (n, C, H, W), after its ReLUs; the last is what is pooled."""
-        expect_images(x, channels=self.channels, smallest=SMALLEST)
-        return maps_of(self, x)
-
-    def features(self, x: Tensor) -> Tensor:
-        """The last map averaged over its places: (n, 1024)."""
-        expect_images(x, channels=self.channels, smallest=SMALLEST)
-        return last_map(self, x).mean((2, 3))
-
-    def forward(self, x: Tensor) -> Tensor:
-        embeddings: Tensor = self.embedding(self.features(x))
-        return embeddings
+    maps = image_maps
+    features = pooled_features
+    forward = embedded
 
 
 class InceptionModule(nn.Module):

@@ -4,9 +4,9 @@ Szegedy et al., "Rethinking the Inception Architecture for Computer Vision", CVP
 torchvision's names, so its weights fit, but for the classifiers: there is no auxiliary one here.
 """
 
-from torch import Tensor, nn
+from torch import nn
 
-from samekind.encoders.images import expect_images, expect_sizes
+from samekind.encoders.images import expect_sizes
 from samekind.encoders.inception_modules import (
     InceptionA,
     InceptionB,
@@ -16,7 +16,7 @@ from samekind.encoders.inception_modules import (
     unit,
 )
 from samekind.encoders.residual_blocks import start_convolutions
-from samekind.encoders.stages import embedding_layer, last_map, maps_of
+from samekind.encoders.stages import embedded, embedding_layer, image_maps, pooled_features
 
 SMALLEST = 75  # with fewer pixels the side would be nothing at the end
 
@@ -52,6 +52,7 @@ class InceptionV3(nn.Module):
         self.feature_dimension = 2048
         self.dimension = dimension or self.feature_dimension
         self.checkpointing = checkpointing
+        self.smallest = SMALLEST
         self.map_channels = {"stem": 192, **MIXED}
         self.Conv2d_1a_3x3 = unit(channels, 32, 3, stride=2)
         self.Conv2d_2a_3x3 = unit(32, 32, 3)
@@ -88,16 +89,6 @@ class InceptionV3(nn.Module):
         mixed = {name: [self.get_submodule(name)] for name in MIXED}
         return {"stem": stem, **mixed, "embedding": [self.embedding]}
 
-    def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage, (n, C, H, W); the last, (n, 2048, 8, 8) for 299 pixels, is pooled."""
-        expect_images(x, channels=self.channels, smallest=SMALLEST)
-        return maps_of(self, x)
-
-    def features(self, x: Tensor) -> Tensor:
-        """The last map averaged over its places: (n, 2048)."""
-        expect_images(x, channels=self.channels, smallest=SMALLEST)
-        return last_map(self, x).mean((2, 3))
-
-    def forward(self, x: Tensor) -> Tensor:
-        embeddings: Tensor = self.embedding(self.features(x))
-        return embeddings
+    maps = image_maps
+    features = pooled_features
+    forward = embedded

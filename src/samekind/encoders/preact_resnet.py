@@ -3,11 +3,11 @@
 He et al., "Identity Mappings in Deep Residual Networks", ECCV 2016.
 """
 
-from torch import Tensor, nn
+from torch import nn
 
-from samekind.encoders.images import expect_images, expect_sizes
+from samekind.encoders.images import expect_sizes
 from samekind.encoders.residual_blocks import PreActivationBlock, in_a_row, start_convolutions
-from samekind.encoders.stages import embedding_layer, last_map, maps_of
+from samekind.encoders.stages import embedded, embedding_layer, image_maps, pooled_features
 
 
 class PreActResNet18(nn.Module):
@@ -27,6 +27,7 @@ class PreActResNet18(nn.Module):
         self.feature_dimension = 512
         self.dimension = dimension or self.feature_dimension
         self.checkpointing = checkpointing
+        self.smallest = 1
         self.map_channels = {"stem": 64, "layer1": 64, "layer2": 128, "layer3": 256, "layer4": 512}
         self.conv1 = nn.Conv2d(channels, 64, 3, padding=1, bias=False)
         self.layer1 = in_a_row(PreActivationBlock, 64, 64, outputs=64, count=2, stride=1)
@@ -47,16 +48,6 @@ class PreActResNet18(nn.Module):
             "embedding": [self.embedding],
         }
 
-    def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage, (n, C, H, W); the last is what is pooled."""
-        expect_images(x, channels=self.channels)
-        return maps_of(self, x)
-
-    def features(self, x: Tensor) -> Tensor:
-        """The last map averaged over its places: (n, 512)."""
-        expect_images(x, channels=self.channels)
-        return last_map(self, x).mean((2, 3))
-
-    def forward(self, x: Tensor) -> Tensor:
-        embeddings: Tensor = self.embedding(self.features(x))
-        return embeddings
+    maps = image_maps
+    features = pooled_features
+    forward = embedded

@@ -10,12 +10,12 @@ from importlib import import_module
 from typing import Any, Literal, Self
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.encoders.freezing import BatchNorm, Freeze, expect_choices, hold, settle
-from samekind.encoders.images import expect_images, expect_sizes
-from samekind.encoders.stages import embedding_layer, last_map, maps_of
+from samekind.encoders.images import expect_sizes
+from samekind.encoders.stages import embedded, embedding_layer, image_maps, pooled_features
 from samekind.errors import SettingError
 
 # What the published weights were trained with: (byte - 127) / 128, not the mean and deviation of
@@ -68,6 +68,7 @@ class EfficientNetLite(nn.Module):
         self.batch_norm: BatchNorm = batch_norm
         self.freeze: Freeze = freeze
         self.checkpointing = checkpointing
+        self.smallest = SMALLEST
         self.feature_dimension = 1280
         self.dimension = dimension or self.feature_dimension
         scaling = ChannelScaling([MEAN] * 3, [DEVIATION] * 3)
@@ -92,19 +93,9 @@ class EfficientNetLite(nn.Module):
         """The modules of each stage, from the input to the embedding."""
         return {name: [self.get_submodule(name)] for name in [*self.map_channels, "embedding"]}
 
-    def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage, (n, C, H, W); the last is what is pooled."""
-        expect_images(x, channels=self.channels, smallest=SMALLEST)
-        return maps_of(self, x)
-
-    def features(self, x: Tensor) -> Tensor:
-        """The last map averaged over its places: (n, 1280)."""
-        expect_images(x, channels=self.channels, smallest=SMALLEST)
-        return last_map(self, x).mean((2, 3))
-
-    def forward(self, x: Tensor) -> Tensor:
-        embeddings: Tensor = self.embedding(self.features(x))
-        return embeddings
+    maps = image_maps
+    features = pooled_features
+    forward = embedded
 
 
 def _network(variant: int, *, weights: bool) -> Any:

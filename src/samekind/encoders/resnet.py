@@ -4,13 +4,14 @@ He et al., "Deep Residual Learning for Image Recognition", CVPR 2016. Layers hav
 weights fit.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
-from torch import Tensor, nn
+from torch import nn
 
-from samekind.encoders.images import expect_images, expect_sizes
+from samekind.encoders.images import expect_sizes
 from samekind.encoders.residual_blocks import BasicBlock, Bottleneck, in_a_row, start_convolutions
-from samekind.encoders.stages import embedding_layer, last_map, maps_of
+from samekind.encoders.stages import embedded, embedding_layer, image_maps, pooled_features
 from samekind.errors import SettingError
 
 #: How an image enters: "cifar" keeps its size (3x3 convolution), for about 32 pixels; "miniimagenet"
@@ -42,12 +43,12 @@ class ResNet18(nn.Module):
         self.feature_dimension = 512
         self.dimension = dimension or self.feature_dimension
         self.checkpointing = checkpointing
+        self.smallest = 1
         self.map_channels = {"stem": 64, "layer1": 64, "layer2": 128, "layer3": 256, "layer4": 512}
         self.conv1, self.bn1, self.relu, self.maxpool = _entrance(stem, channels)
-        self.layer1 = in_a_row(BasicBlock, 64, 64, outputs=64, count=2, stride=1)
-        self.layer2 = in_a_row(BasicBlock, 64, 128, outputs=128, count=2, stride=2)
-        self.layer3 = in_a_row(BasicBlock, 128, 256, outputs=256, count=2, stride=2)
-        self.layer4 = in_a_row(BasicBlock, 256, 512, outputs=512, count=2, stride=2)
+        self.layer1, self.layer2, self.layer3, self.layer4 = _layers(
+            BasicBlock, self.map_channels, (2, 2, 2, 2)
+        )
         self.embedding = embedding_layer(self.feature_dimension, dimension)
         start_convolutions(self)
 
@@ -55,19 +56,9 @@ class ResNet18(nn.Module):
         """The modules of each stage, from the input to the embedding."""
         return _stages_of(self)
 
-    def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage, (n, C, H, W); the last is what is pooled."""
-        expect_images(x, channels=self.channels)
-        return maps_of(self, x)
-
-    def features(self, x: Tensor) -> Tensor:
-        """The last map averaged over its places: (n, 512)."""
-        expect_images(x, channels=self.channels)
-        return last_map(self, x).mean((2, 3))
-
-    def forward(self, x: Tensor) -> Tensor:
-        embeddings: Tensor = self.embedding(self.features(x))
-        return embeddings
+    maps = image_maps
+    features = pooled_features
+    forward = embedded
 
 
 class ResNet34(nn.Module):
@@ -88,12 +79,12 @@ class ResNet34(nn.Module):
         self.feature_dimension = 512
         self.dimension = dimension or self.feature_dimension
         self.checkpointing = checkpointing
+        self.smallest = 1
         self.map_channels = {"stem": 64, "layer1": 64, "layer2": 128, "layer3": 256, "layer4": 512}
         self.conv1, self.bn1, self.relu, self.maxpool = _entrance(stem, channels)
-        self.layer1 = in_a_row(BasicBlock, 64, 64, outputs=64, count=3, stride=1)
-        self.layer2 = in_a_row(BasicBlock, 64, 128, outputs=128, count=4, stride=2)
-        self.layer3 = in_a_row(BasicBlock, 128, 256, outputs=256, count=6, stride=2)
-        self.layer4 = in_a_row(BasicBlock, 256, 512, outputs=512, count=3, stride=2)
+        self.layer1, self.layer2, self.layer3, self.layer4 = _layers(
+            BasicBlock, self.map_channels, (3, 4, 6, 3)
+        )
         self.embedding = embedding_layer(self.feature_dimension, dimension)
         start_convolutions(self)
 
@@ -101,19 +92,9 @@ class ResNet34(nn.Module):
         """The modules of each stage, from the input to the embedding."""
         return _stages_of(self)
 
-    def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage, (n, C, H, W); the last is what is pooled."""
-        expect_images(x, channels=self.channels)
-        return maps_of(self, x)
-
-    def features(self, x: Tensor) -> Tensor:
-        """The last map averaged over its places: (n, 512)."""
-        expect_images(x, channels=self.channels)
-        return last_map(self, x).mean((2, 3))
-
-    def forward(self, x: Tensor) -> Tensor:
-        embeddings: Tensor = self.embedding(self.features(x))
-        return embeddings
+    maps = image_maps
+    features = pooled_features
+    forward = embedded
 
 
 class ResNet50(nn.Module):
@@ -134,12 +115,12 @@ class ResNet50(nn.Module):
         self.feature_dimension = 2048
         self.dimension = dimension or self.feature_dimension
         self.checkpointing = checkpointing
+        self.smallest = 1
         self.map_channels = {"stem": 64, "layer1": 256, "layer2": 512, "layer3": 1024, "layer4": 2048}
         self.conv1, self.bn1, self.relu, self.maxpool = _entrance(stem, channels)
-        self.layer1 = in_a_row(Bottleneck, 64, 64, outputs=256, count=3, stride=1)
-        self.layer2 = in_a_row(Bottleneck, 256, 128, outputs=512, count=4, stride=2)
-        self.layer3 = in_a_row(Bottleneck, 512, 256, outputs=1024, count=6, stride=2)
-        self.layer4 = in_a_row(Bottleneck, 1024, 512, outputs=2048, count=3, stride=2)
+        self.layer1, self.layer2, self.layer3, self.layer4 = _layers(
+            Bottleneck, self.map_channels, (3, 4, 6, 3)
+        )
         self.embedding = embedding_layer(self.feature_dimension, dimension)
         start_convolutions(self)
 
@@ -147,19 +128,25 @@ class ResNet50(nn.Module):
         """The modules of each stage, from the input to the embedding."""
         return _stages_of(self)
 
-    def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage, (n, C, H, W); the last is what is pooled."""
-        expect_images(x, channels=self.channels)
-        return maps_of(self, x)
+    maps = image_maps
+    features = pooled_features
+    forward = embedded
 
-    def features(self, x: Tensor) -> Tensor:
-        """The last map averaged over its places: (n, 2048)."""
-        expect_images(x, channels=self.channels)
-        return last_map(self, x).mean((2, 3))
 
-    def forward(self, x: Tensor) -> Tensor:
-        embeddings: Tensor = self.embedding(self.features(x))
-        return embeddings
+def _layers(
+    block: type[BasicBlock] | type[Bottleneck], channels: Mapping[str, int], counts: tuple[int, ...]
+) -> list[nn.Sequential]:
+    """The four layers: so many blocks in each, twice as wide as the one before, at half its side."""
+    layers, inputs = [], channels["stem"]
+    for place, count in enumerate(counts):
+        outputs = channels[f"layer{place + 1}"]
+        layers.append(
+            in_a_row(
+                block, inputs, 64 * 2**place, outputs=outputs, count=count, stride=1 if place == 0 else 2
+            )
+        )
+        inputs = outputs
+    return layers
 
 
 def _entrance(stem: Stem, channels: int) -> tuple[nn.Conv2d, nn.BatchNorm2d, nn.ReLU, nn.Module]:

@@ -6,9 +6,9 @@ As in Lee et al., "Meta-Learning with Differentiable Convex Optimization", CVPR 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from samekind.encoders.images import expect_images, expect_sizes
+from samekind.encoders.images import expect_sizes
 from samekind.encoders.residual_blocks import start_convolutions
-from samekind.encoders.stages import embedding_layer, last_map, maps_of
+from samekind.encoders.stages import embedded, embedding_layer, image_maps, pooled_features
 
 SMALLEST = 16  # each of the four blocks halves the side
 
@@ -30,6 +30,7 @@ class ResNet12(nn.Module):
         self.feature_dimension = 640
         self.dimension = dimension or self.feature_dimension
         self.checkpointing = checkpointing
+        self.smallest = SMALLEST
         self.map_channels = {"layer1": 64, "layer2": 160, "layer3": 320, "layer4": 640}
         self.layer1 = LeakyBlock(channels, 64)
         self.layer2 = LeakyBlock(64, 160)
@@ -48,19 +49,9 @@ class ResNet12(nn.Module):
             "embedding": [self.embedding],
         }
 
-    def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage, (n, C, H, W); the last, (n, 640, 5, 5) for 84 pixels, is pooled."""
-        expect_images(x, channels=self.channels, smallest=SMALLEST)
-        return maps_of(self, x)
-
-    def features(self, x: Tensor) -> Tensor:
-        """The last map averaged over its places: (n, 640)."""
-        expect_images(x, channels=self.channels, smallest=SMALLEST)
-        return last_map(self, x).mean((2, 3))
-
-    def forward(self, x: Tensor) -> Tensor:
-        embeddings: Tensor = self.embedding(self.features(x))
-        return embeddings
+    maps = image_maps
+    features = pooled_features
+    forward = embedded
 
 
 class LeakyBlock(nn.Module):

@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.utils.checkpoint import checkpoint
 
+from samekind.encoders.images import expect_images
+
 
 class Staged(Protocol):
     """What the functions here ask of an encoder."""
@@ -22,6 +24,39 @@ class Staged(Protocol):
 
     def stages(self) -> dict[str, list[nn.Module]]:
         """The modules of each stage, applied one after the other."""
+
+
+class PooledImages(Protocol):
+    """What the methods that most image networks share ask of them."""
+
+    channels: int
+    smallest: int  # pixels a side must have
+    checkpointing: bool
+    embedding: nn.Module
+
+    def stages(self) -> dict[str, list[nn.Module]]:
+        """The modules of each stage, applied one after the other."""
+
+    def features(self, x: Tensor) -> Tensor:
+        """What the embedding layer sees."""
+
+
+def image_maps(self: PooledImages, x: Tensor) -> dict[str, Tensor]:
+    """What comes out of each stage, (n, C, H, W), by name and in order; the last is what is pooled."""
+    expect_images(x, channels=self.channels, smallest=self.smallest)
+    return maps_of(self, x)
+
+
+def pooled_features(self: PooledImages, x: Tensor) -> Tensor:
+    """The last map averaged over its places: (n, feature_dimension)."""
+    expect_images(x, channels=self.channels, smallest=self.smallest)
+    return last_map(self, x).mean((2, 3))
+
+
+def embedded(self: PooledImages, x: Tensor) -> Tensor:
+    """The features through the embedding layer: (n, dimension)."""
+    embeddings: Tensor = self.embedding(self.features(x))
+    return embeddings
 
 
 def maps_of(encoder: Staged, x: Tensor) -> dict[str, Tensor]:

@@ -5,11 +5,11 @@ Zagoruyko and Komodakis, "Wide Residual Networks", BMVC 2016.
 
 from functools import partial
 
-from torch import Tensor, nn
+from torch import nn
 
-from samekind.encoders.images import expect_images, expect_sizes
+from samekind.encoders.images import expect_sizes
 from samekind.encoders.residual_blocks import PreActivationBlock, in_a_row, start_convolutions
-from samekind.encoders.stages import embedding_layer, last_map, maps_of
+from samekind.encoders.stages import embedded, embedding_layer, image_maps, pooled_features
 from samekind.errors import SettingError
 
 
@@ -46,6 +46,7 @@ class WideResNet(nn.Module):
         self.feature_dimension = 64 * width
         self.dimension = dimension or self.feature_dimension
         self.checkpointing = checkpointing
+        self.smallest = 1
         first, second, third = 16 * width, 32 * width, 64 * width
         self.map_channels = {"stem": 16, "layer1": first, "layer2": second, "layer3": third, "active": third}
         block, count = partial(PreActivationBlock, dropout=dropout), (depth - 4) // 6
@@ -69,18 +70,6 @@ class WideResNet(nn.Module):
             "embedding": [self.embedding],
         }
 
-    def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage, (n, C, H, W); the last, after batch normalisation and ReLU, is
-        pooled.
-        """
-        expect_images(x, channels=self.channels)
-        return maps_of(self, x)
-
-    def features(self, x: Tensor) -> Tensor:
-        """The last map averaged over its places: (n, 640)."""
-        expect_images(x, channels=self.channels)
-        return last_map(self, x).mean((2, 3))
-
-    def forward(self, x: Tensor) -> Tensor:
-        embeddings: Tensor = self.embedding(self.features(x))
-        return embeddings
+    maps = image_maps
+    features = pooled_features
+    forward = embedded

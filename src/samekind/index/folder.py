@@ -30,7 +30,7 @@ def write(
 
     An older index is replaced; a folder that holds anything else is not.
     """
-    if folder.exists() and _holds_something_else(folder, files):
+    if folder.exists() and storage.holds_something_else(folder, {HEADER, *files}):
         raise SpaceError(f"{folder} holds something else than an index; choose another folder to save to")
 
     def whole(draft: Path) -> None:
@@ -48,7 +48,7 @@ def read(folder: Path, *, kind: str, files: Collection[str]) -> dict[str, Any]:
     Anything damaged, foreign or newer is refused with a sentence.
     """
     storage.recover_folder(folder)
-    header = _read_header(folder)
+    header = storage.read_header(folder, name=HEADER, what="an index", form=FORMAT, version=VERSION)
     if header.get("kind") != kind:
         raise SpaceError(f"{folder} is an index of another kind: {header.get('kind')}, not {kind}")
     hashes = header.get("files")
@@ -63,34 +63,6 @@ def read(folder: Path, *, kind: str, files: Collection[str]) -> dict[str, Any]:
     return header
 
 
-def _read_header(folder: Path) -> dict[str, Any]:
-    path = folder / HEADER
-    if not folder.is_dir():
-        raise SpaceError(f"there is no index at {folder}; expected a folder with {HEADER}")
-    if not path.is_file():
-        raise SpaceError(f"{folder} is not an index: it has no {HEADER}")
-    try:
-        header = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise SpaceError(f"{folder} is damaged: {HEADER} cannot be read ({error})") from error
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise SpaceError(f"{folder} is not an index: {HEADER} was written by something else")
-    version = header.get("version")
-    if not isinstance(version, int) or version < 1:
-        raise SpaceError(f"{folder} is damaged: {HEADER} has no version")
-    if version > VERSION:
-        raise SpaceError(
-            f"{folder} was saved by a newer samekind (format {version}, this one reads up to {VERSION}); "
-            "upgrade samekind"
-        )
-    return header
-
-
 def _hash(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _holds_something_else(folder: Path, files: Collection[str]) -> bool:
-    """Whether replacing the folder would lose anything but an index."""
-    return not folder.is_dir() or any(each.name not in {HEADER, *files} for each in folder.iterdir())
