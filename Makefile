@@ -46,8 +46,9 @@ slow: $(VENV)/.dev ## run the tests that take minutes
 device: $(VENV)/.dev ## run the tests that need a GPU
 	$(PYTEST) -m device || [ $$? -eq 5 ]
 
+# One after the other: they share the servers that the first of them starts.
 servers: $(VENV)/.dev ## run the tests that start database servers
-	$(PYTEST) -m servers || [ $$? -eq 5 ]
+	$(PYTEST) -m servers -q tests/index
 
 clean: ## remove caches and the demo's output (runs/ and .venv stay)
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis samekind-demo

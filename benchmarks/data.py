@@ -1,6 +1,6 @@
 """Decoded and augmented images per second: samekind's way to a batch against a plain Dataset and DataLoader.
 
-    python benchmarks/data.py [--images 2000] [--size 96] [--repeats 5] [--out results/data]
+    python benchmarks/data.py [--images 2000] [--size 96] [--repeats 5] [--workers 2] [--out results/data]
 
 Both do the same to every image: decode the file, cut out a window of 8 to 100% of its area, stretch it back,
 mirror every other one, and change brightness, contrast and saturation by up to 40%. samekind decodes with
@@ -9,12 +9,15 @@ worker processes that stay alive between epochs, and hands bytes over, which bec
 process. Both get the same two cores: two threads that decode beside the one that augments, or two
 processes. A last comparison leaves the decoding out: the images lie in memory as bytes, and one thread that
 augments has two processes against it. Epochs are taken in turns; the ratios of the medians are the result,
-the absolute numbers are this machine's. The cores should have nothing else to do.
+the absolute numbers are this machine's. The cores should have nothing else to do. What the processors spend
+on an image, in this process and in the workers, is given as well: it says how much work there is, and
+depends less on what else the machine does; the images per second say how well the work is shared out too.
 """
 
 import argparse
 import json
 import math
+import multiprocessing
 import os
 import statistics
 import tempfile
@@ -109,32 +112,53 @@ def make_folder(folder: Path, images: int, size: int, suffix: str) -> list[Path]
     return paths
 
 
-def seconds_of(epoch: Iterator[Tensor], images: int, size: int) -> float:
-    """How long an epoch takes; that every batch is floats of the right shape is looked at on the way."""
-    began, seen = time.perf_counter(), 0
+def processor_seconds() -> float:
+    """What the processors have spent on this process and on the workers it has now.
+
+    Elsewhere than on Linux nothing is known of workers that still live, and the answer is NaN.
+    """
+    if not Path("/proc/self/stat").exists():
+        return math.nan
+    spent = time.process_time()
+    for child in multiprocessing.active_children():
+        # After the program's name, which may hold anything, user and system time are the 12th and 13th.
+        fields = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
+        spent += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return spent
+
+
+def costs_of(epoch: Iterator[Tensor], images: int, size: int) -> tuple[float, float]:
+    """Seconds an epoch takes, on the clock and of the processors; that every batch is floats of the right
+    shape is looked at on the way.
+    """
+    began, spent, seen = time.perf_counter(), processor_seconds(), 0
     for batch in epoch:
         assert batch.dtype == torch.float32
         assert batch.shape[1:] == (3, size, size)
         seen += len(batch)
     assert seen == images
-    return time.perf_counter() - began
+    return time.perf_counter() - began, processor_seconds() - spent
 
 
 def compare(ways: dict[str, Callable[[int], Iterator[Tensor]]], images: int, size: int, repeats: int) -> dict:
     """Images per second of each way, as medians of epochs taken in turns; the first of each warms up."""
-    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    costs: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     for epoch in range(repeats + 1):
         for name, way in ways.items():
-            taken = seconds_of(way(epoch), images, size)
+            taken = costs_of(way(epoch), images, size)
             if epoch:
-                seconds[name].append(taken)
-    speeds = {name: [images / each for each in taken] for name, taken in seconds.items()}
+                costs[name].append(taken)
+    speeds = {name: [images / each for each, _ in taken] for name, taken in costs.items()}
     medians = {name: statistics.median(each) for name, each in speeds.items()}
+    spent = {name: statistics.median(each for _, each in taken) for name, taken in costs.items()}
     ratios = [one / other for one, other in zip(speeds["samekind"], speeds["plain"], strict=True)]
     return {
         "images per second": {name: round(each, 1) for name, each in medians.items()},
         "ratio": round(medians["samekind"] / medians["plain"], 2),
         "lowest and highest ratio": [round(min(ratios), 2), round(max(ratios), 2)],
+        "processor milliseconds per image": {
+            name: None if math.isnan(each) else round(1000 * each / images, 3) for name, each in spent.items()
+        },
     }
 
 
@@ -143,6 +167,9 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=2000)
     parser.add_argument("--size", type=int, default=96)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument(
+        "--workers", type=int, default=CORES, help="threads that decode; 0: samekind's choice"
+    )
     parser.add_argument("--out", type=Path, help="a folder to write the figures to as well")
     arguments = parser.parse_args()
     images, size = arguments.images, arguments.size
@@ -150,11 +177,12 @@ def main() -> None:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
     torch.set_num_threads(1)
     figures: dict[str, object] = {"images": images, "size": size, "batch": BATCH, "cores": CORES}
+    figures["threads that decode"] = arguments.workers
     with tempfile.TemporaryDirectory() as name:
         reader = ImageReader(height=size, width=size, channels=3)
         for suffix in ("jpg", "png"):
             paths = make_folder(Path(name), images, size, suffix)
-            stored = Stored(paths, reader, workers=CORES)
+            stored = Stored(paths, reader, workers=arguments.workers)
             ways = {"samekind": lambda epoch, stored=stored: ours(stored, epoch), "plain": plain(paths, size)}
             figures[suffix] = compare(ways, images, size, arguments.repeats)
         pixels = stored[:]

@@ -62,6 +62,7 @@ def run_for(arguments: argparse.Namespace, precision: str) -> Run:
         precision=precision,  # type: ignore[arg-type]
         augment=(Part("Flip"), Part("PadAndCrop", {"padding": PADDING})),
         channels_last=arguments.channels_last,
+        try_convolutions=True,
         compile=arguments.compile,
     )
 

@@ -20,6 +20,7 @@ def test_the_tree_is_the_one_on_the_page():
         "SettingError",
         "SpaceError",
         "TrainingError",
+        "IndexServerError",
     }
     assert all(f" {each.__name__} " in f"{errors.__doc__} ".replace("\n", " ") for each in KINDS)
 

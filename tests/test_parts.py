@@ -11,7 +11,7 @@ from torch import nn
 
 from samekind import data, encoders, prototypes, similarities
 from samekind.data import ImageReader, VectorReader
-from samekind.encoders import MLP
+from samekind.encoders import MLP, Conv4
 from samekind.errors import SettingError
 from samekind.parts import ROOMS, build, describe, fingerprint, make, members, room_of
 from samekind.prototypes import LearnedProxies
@@ -19,6 +19,8 @@ from samekind.similarities import Cosine, Dot, Euclidean, FixedScale, Fused, Lea
 
 # One possible value for each argument that any part has, none of them a default.
 OTHER = {
+    "activation": "relu",
+    "backbone": Conv4(channels=2, size=20),
     "background": "black",
     "batch_norm": "frozen",
     "bias": True,
@@ -39,30 +41,38 @@ OTHER = {
     "fit": "crop",
     "form": "log-distance",
     "freeze": "stem",
+    "fuse": "sum",
     "height": 9,
     "hidden": 5,
     "initial": "uniform",
     "inputs": 6,
+    "layers": ["layer1", "layer3"],
     "means": [1.0, -0.25],
     "momentum": 0.5,
     "normalise": True,
     "pooling": "max",
+    "projection": "needed",
     "rank": 3,
     "rate": 0.5,
     "scale": LearnedScale(3.0),
+    "second": True,
+    "shared": True,
     "similarity": Dot(bias=True, scale=FixedScale(2.0)),
     "size": 20,
     "slope": 0.25,
     "stem": "imagenet",
     "temperature": 0.5,
     "value": 4.0,
+    "values": "raw",
     "variant": 1,
     "weights": False,
     "width": 11,
+    "with_last": True,
 }
 # Where a name means something else in one part than in the others.
 EXCEPTIONS = {
     ("AdaCosScale", "classes"): 50,
+    ("Attended", "form"): "multidimensional",
     ("DynamicScale", "classes"): 50,
     ("EfficientNetLite", "channels"): 1,
     ("ImageReader", "channels"): 3,

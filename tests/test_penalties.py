@@ -141,6 +141,15 @@ def test_energy_confusion_agrees_with_the_definition(labels):
     assert energy_confusion(z, y).item() == pytest.approx(confusion_by_hand(z, y))
 
 
+def test_energy_confusion_on_the_sphere_does_not_see_lengths():
+    z, y = some(6), torch.tensor([0, 0, 1, 1, 2, 2])
+    found = energy_confusion(z, y, normalise=True)
+    assert found.item() == pytest.approx(confusion_by_hand(z / z.norm(dim=1, keepdim=True), y), rel=1e-5)
+    torch.testing.assert_close(
+        energy_confusion(z * torch.arange(1.0, 7.0)[:, None], y, normalise=True), found
+    )
+
+
 def test_energy_confusion_needs_two_classes_to_confuse():
     assert energy_confusion(some(4), torch.zeros(4, dtype=torch.long)).item() == 0
     assert energy_confusion(torch.ones(4, 2), torch.arange(4)).item() == 0

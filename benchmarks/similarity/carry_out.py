@@ -6,10 +6,11 @@ import time
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from grid import Experiment
+from grids.running import Place, chosen_epoch, not_now
 
 from samekind.data import Items, Sets, SplitSettings, open_data, prepare
 from samekind.evaluation import Row, classification, retrieval, verification
@@ -26,31 +27,10 @@ FRACTIONS = {"train": 0.9, "validation": 0.1}
 QUICK = {"train": 1500, "test": 500}
 
 
-class Place(NamedTuple):
-    """Where a run finds its data and leaves its results; ``deadline`` is by `time.time`."""
-
-    data: Path
-    out: Path
-    work: Path
-    device: str
-    deadline: float
-    quick: bool
-
-    def result_of(self, experiment: Experiment) -> Path:
-        return self.out / f"{experiment.name}.json"
-
-
-def start_worker(threads: int) -> None:
-    """Called in every process once: the cores are shared among them."""
-    torch.set_num_threads(threads)
-
-
 def carry_out(experiment: Experiment, place: Place) -> str:
     """Train and measure, unless it is done or too late; says what happened."""
-    if place.result_of(experiment).exists():
-        return "was there"
-    if time.time() > place.deadline:
-        return "left for later"
+    if (why := not_now(experiment, place)) is not None:
+        return why
     items = images(place.data, quick=place.quick)
     sets = prepare(items, SplitSettings(by="part", fractions=FRACTIONS, seed=experiment.run.seed))
     folder = place.work / experiment.name
@@ -86,13 +66,6 @@ def measured(space: MetricSpace, sets: Sets, experiment: Experiment) -> dict[str
     }
 
 
-def chosen_epoch(folder: Path) -> dict[str, Any]:
-    """The epoch that was kept, and what validation said of it."""
-    lines = (folder / "record.jsonl").read_text(encoding="utf-8").splitlines()
-    best = [entry for entry in map(json.loads, lines) if entry["best"]][-1]
-    return {name: best[name] for name in ("epoch", "validation", "items_per_second")}
-
-
 def plain(axioms: MetricAxioms) -> dict[str, Any]:
     """The breaches as JSON has them, histograms included."""
     return {
@@ -124,8 +97,3 @@ def _few(items: Items) -> Items:
 
 def _noted(row: Row) -> Row:
     return row._replace(note=f"{row.note}; {SELECTED_ON_TEST}" if row.note else SELECTED_ON_TEST)
-
-
-def threads_for(workers: int) -> int:
-    """An equal share of the threads that this process may have."""
-    return max(1, torch.get_num_threads() // workers)

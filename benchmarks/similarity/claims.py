@@ -1,51 +1,6 @@
-"""What the papers claim that these runs can speak to, each as a difference of two systems, by seed."""
+"""What the two papers claim that these runs can speak to."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
-from samekind.measures import paired_difference
-
-
-class Side(NamedTuple):
-    """One of the two that are compared: a variant of the grid, and the score or head that answers."""
-
-    variant: str
-    kind: str
-
-
-class Claim(NamedTuple):
-    """``first`` is said to be better than ``second``, or, where ``within`` is given, no more than so many
-    points away from it.
-    """
-
-    sentence: str
-    measured: str
-    measure: str
-    first: Side
-    second: Side
-    better: str = "lower"
-    within: float | None = None
-
-
-class Said(NamedTuple):
-    """The difference as it is printed, and what follows from it."""
-
-    difference: str
-    verdict: str
-
-
-def in_words(claim: Claim, first: Sequence[float], second: Sequence[float]) -> Said:
-    """Holds or does not where the whole 95% interval says so; else it cannot be told."""
-    if len(first) < 2:
-        return Said(f"{first[0] - second[0]:+.2f}", "cannot be told from one seed")
-    mean, low, high = paired_difference(first, second)
-    written = f"{mean:+.2f} ({low:+.2f} to {high:+.2f})"
-    if claim.within is not None:
-        holds, fails = max(-low, high) <= claim.within, low > claim.within or high < -claim.within
-    else:
-        holds, fails = (high < 0, low > 0) if claim.better == "lower" else (low > 0, high < 0)
-    return Said(written, "holds" if holds else "does not hold" if fails else "cannot be told")
-
+from grids.claims import Claim, Side
 
 LEARNED, COSINE, FUSED = (Side("verification", kind) for kind in ("similarity", "cosine", "fused"))
 BASELINE, PROTOTYPICAL = Side("triplet", "cosine"), Side("prototypical", "similarity")

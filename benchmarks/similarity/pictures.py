@@ -8,10 +8,13 @@ distance of a full space is from a metric. What the captions say is in ``picture
 
 import argparse
 import json
+import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where the grids' shared folder is
 
 from carry_out import plain
 

@@ -1,18 +1,9 @@
-"""The tables of the page, from the JSONs of whatever runs there are.
+"""The tables of the page, from the JSONs of whatever runs there are."""
 
-Intervals are 95% intervals over seeds by Student's t; a difference is paired: both systems of a seed had the
-same split. What was run once has no interval.
-"""
-
-from collections.abc import Sequence
-
-from claims import CLAIMS, in_words
+from claims import CLAIMS
 from grid import DEPTHS, OTHER_RATE, RATE, SYSTEMS
-from results import Results
-
-from samekind.measures import student_interval
-
-BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
+from grids.results import Results
+from grids.tables import claims_table, cost, markdown, mean_of, one_length
 
 #: EER and 1 - AUC in per cent: Monteiro et al., "An end-to-end approach for the verification problem", ICML
 #: 2020, Table 1, CIFAR-10. Accuracy without an attack: Monteiro et al., "Learning Semantic Similarities for
@@ -30,30 +21,19 @@ def tables(results: Results) -> str:
     """All tables and claims as Markdown; what was not run is left out."""
     if not results.contents:
         return "No run is done yet."
-    epochs = {each["run"]["epochs"] for each in results.contents.values()}
-    if len(epochs) > 1:
-        raise SystemExit(f"expected runs of equally many epochs, got {sorted(epochs)}: keep one kind of them")
+    epochs = one_length(results)
     runs = ", ".join(f"{name} ({len(results.seeds(name))})" for name in results.variants())
     parts = [
-        f"Runs of {epochs.pop()} epochs, with the number of seeds of each: {runs}.",
+        f"Runs of {epochs} epochs, with the number of seeds of each: {runs}.",
         "### Are these two the same?\n\n" + verification_table(results),
         "### Which class is it?\n\n" + accuracy_table(results),
         "### How deep must the network be?\n\n" + depth_table(results),
         "### Is it a metric?\n\n" + axioms_table(results),
         "### Was the rate, or the choice of the epoch, decisive?\n\n" + choices_table(results),
-        "### The claims\n\n" + claims_table(results),
+        "### The claims\n\n" + claims_table(results, CLAIMS),
         cost(results),
     ]
     return "\n\n".join(parts)
-
-
-def page_with(page: str, written: str) -> str:
-    """The page with the tables between its two marks."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise SystemExit(f"the page has no {BEGIN} … {END} to write the tables between")
-    return f"{before}{BEGIN}\n\n{written}\n\n{END}{after}"
 
 
 def verification_table(results: Results) -> str:
@@ -153,51 +133,6 @@ def choices_table(results: Results) -> str:
             ]
         )
     return markdown(heading, rows)
-
-
-def claims_table(results: Results) -> str:
-    heading = ["claim", "measured", "difference, points", "seeds", "verdict"]
-    rows = []
-    for claim in CLAIMS:
-        first, second = (
-            results.values(side.variant, claim.measure, side.kind) for side in (claim.first, claim.second)
-        )
-        both = sorted(first.keys() & second.keys())
-        if both:
-            said = in_words(claim, [first[seed] for seed in both], [second[seed] for seed in both])
-            rows.append([claim.sentence, claim.measured, said.difference, str(len(both)), said.verdict])
-    return markdown(heading, rows)
-
-
-def cost(results: Results) -> str:
-    """What a run took."""
-    seconds = [each["seconds"] for each in results.contents.values()]
-    training, evaluation = (sorted(each[name] for each in seconds) for name in ("training", "evaluation"))
-    half = len(seconds) // 2
-    return (
-        f"A run took {training[half]:.0f} s to train and {evaluation[half]:.0f} s to evaluate "
-        f"(medians of {len(seconds)}, several at a time on one device)."
-    )
-
-
-def mean_of(results: Results, variant: str, measure: str, kind: str) -> str:
-    """Mean and half of its interval over seeds; a single value as it is; nothing where there is none."""
-    values = list(results.values(variant, measure, kind).values())
-    if len(values) < 2:
-        return f"{values[0]:.2f}" if values else ""
-    interval = student_interval(values)
-    return f"{interval.mean:.2f} ± {interval.half:.2f}"
-
-
-def markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    if not rows:
-        return "Not run yet."
-    rule = ["--:" if _is_number(cell) else "---" for cell in rows[0]]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (heading, rule, *rows))
-
-
-def _is_number(cell: str) -> bool:
-    return not cell or cell.lstrip("-")[:1].isdecimal()
 
 
 def _called(variant: str) -> str:

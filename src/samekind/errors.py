@@ -1,10 +1,11 @@
 """What a user can run into.
 
     SamekindError
-    ├── DataError       the data is not what was expected
-    ├── SettingError    a run, a part or an argument asks for something impossible or unknown
-    ├── SpaceError      a saved space is damaged, foreign, newer, or cannot answer the question
-    └── TrainingError   training cannot go on
+    ├── DataError         the data is not what was expected
+    ├── SettingError      a run, a part or an argument asks for something impossible or unknown
+    ├── SpaceError        a saved space is damaged, foreign, newer, or cannot answer the question
+    ├── TrainingError     training cannot go on
+    └── IndexServerError  the server that holds an index does not answer, or refused
 
 Every message says what was expected, what came, and what to do. The command line prints it as one line.
 """
@@ -33,6 +34,10 @@ class SpaceError(SamekindError):
 
 class TrainingError(SamekindError):
     """Training cannot go on."""
+
+
+class IndexServerError(SamekindError):
+    """The server that holds an index does not answer, or refused what it was asked."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -7,8 +7,8 @@ A penalty says by the names of its parameters what it needs, and the training st
 - ``prototypes``, the vectors of the classes, (classes, k, d).
 
 ``distances``, how far apart the classes should be, (classes, classes), no run knows: a penalty that needs
-them is for a loop of your own. Parameters with a default are settings, keyword-only; a run leaves them as
-they are. A penalty is one finite number with a finite gradient, 0 where there is nothing to
+them is for a loop of your own. Parameters with a default are settings, keyword-only, which a run gives in
+the penalty's ``settings``. A penalty is one finite number with a finite gradient, 0 where there is nothing to
 compare.
 """
 
@@ -51,17 +51,18 @@ def distortion(prototypes: Tensor, distances: Tensor, *, normalise: bool = False
     return (best * ratios - 1).square().mean().to(prototypes.dtype)
 
 
-def energy_confusion(z: Tensor, y: Tensor) -> Tensor:
+def energy_confusion(z: Tensor, y: Tensor, *, normalise: bool = False) -> Tensor:
     """Mean squared distance of two items of two classes: every two classes count alike, whatever their sizes.
 
     Descending it draws the classes together, against a loss that tells them apart too well to be of use for
-    classes to come. A batch of one class costs 0. Chen and Deng, "Energy Confused Adversarial Metric Learning
-    for Zero-Shot Image Retrieval and Clustering", AAAI 2019.
+    classes to come. ``normalise`` puts the embeddings on the sphere first, for similarities that do: else
+    shorter embeddings would cost less and change nothing. A batch of one class costs 0. Chen and Deng,
+    "Energy Confused Adversarial Metric Learning for Zero-Shot Image Retrieval and Clustering", AAAI 2019.
     """
     names, members = y.unique(return_inverse=True)  # type: ignore[no-untyped-call]
     if len(names) < 2:
         return z.sum() * 0
-    exact = _exact(z)
+    exact = F.normalize(_exact(z), dim=-1) if normalise else _exact(z)
     means, _ = class_means(exact, members, len(names))
     # |a - b|² between two classes is, in the mean, what each varies by plus the square between their means.
     within = (exact - means[members]).square().sum(1, keepdim=True)

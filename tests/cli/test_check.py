@@ -50,6 +50,17 @@ def test_what_a_run_cannot_do_with_the_data_is_an_error(samekind, folders):
     assert "error: a split by class needs items of seen and of unseen classes" in answer.out
 
 
+def test_one_is_not_told_as_many(samekind, folders, tmp_path):
+    shutil.copytree(folders / "0", tmp_path / "few" / "0")
+    (tmp_path / "few" / "1").mkdir()
+    shutil.copy(folders / "1" / "00.png", tmp_path / "few" / "1")
+    said = samekind("check", tmp_path / "few").out
+    assert "13 items of 2 classes" in said
+    assert "1 class has a single item" in said
+    shutil.rmtree(tmp_path / "few" / "0")
+    assert "few: 1 item of 1 class; pictures of 8 x 8" in samekind("check", tmp_path / "few").out
+
+
 def test_data_that_is_not_there(samekind, tmp_path):
     answer = samekind("check", tmp_path / "none")
     assert answer.status == 1

@@ -38,6 +38,24 @@ def test_options_are_in_the_file(samekind, folders, tmp_path):
     assert plan.run((1, 12, 12)).epochs == 4
 
 
+@pytest.mark.parametrize(
+    ("want", "recipe"),
+    [
+        ("unseen-classes", "unseen-proxy-nca-adapt-adv"),
+        ("unseen-angular-energy", "unseen-angular-energy"),
+        ("prototypical", "prototypical"),
+    ],
+)
+def test_a_recipe_can_be_asked_for_by_its_name(samekind, folders, tmp_path, want, recipe):
+    out = tmp_path / "run.toml"
+    assert samekind("init", folders, "--out", out, "--want", want).status == 0
+    text = out.read_text()
+    assert ("validation_classes" in text) == recipe.startswith("unseen")
+    out.write_text(text.replace("# validation_classes", "validation_classes"))
+    plan = read_plan(str(out))
+    assert plan.run((1, 8, 8)) == read_plan(recipe).run((1, 8, 8))
+
+
 def test_what_stands_in_comments_is_valid_too(samekind, folders, tmp_path):
     """Uncommented, the file must still be one that training takes."""
     out = tmp_path / "run.toml"

@@ -22,6 +22,8 @@ INTERRUPTED = (
 )
 #: As they are typed; a file is named like its command, with _ for -.
 COMMANDS = [command.callback.__name__.replace("_", "-") for command in app.registered_commands]
+#: Commands that have commands of their own.
+GROUPS = {group.name: group.typer_instance.registered_commands for group in app.registered_groups}
 
 
 def everything_in(folder):
@@ -34,9 +36,9 @@ def everything_in(folder):
 
 def test_there_is_a_file_for_every_command():
     shared = {"__init__", "main", "options", "output", "experiments", "asking", "tables", "group_files"}
-    shared |= {"answers", "plans", "thresholds"}
+    shared |= {"answers", "galleries", "plans", "thresholds"}
     files = {path.stem for path in Path(cli.__file__).parent.glob("*.py")} - shared
-    assert {file.replace("_", "-") for file in files} == set(COMMANDS)
+    assert {file.replace("_", "-") for file in files} == {*COMMANDS, *GROUPS}
 
 
 def test_help_loads_nothing_heavy():
@@ -45,7 +47,7 @@ def test_help_loads_nothing_heavy():
 import sys
 from samekind.cli import main
 
-for arguments in [[], ["-h"], *([command, "--help"] for command in {COMMANDS!r})]:
+for arguments in [[], ["-h"], *([command, "--help"] for command in {[*COMMANDS, *GROUPS]!r})]:
     sys.argv = ["samekind", *arguments]
     main()
 heavy = {{"torch", "sklearn", "scipy", "matplotlib", "numpy", "lightning_fabric"}} & set(sys.modules)
@@ -61,7 +63,7 @@ sys.exit(f"loaded: {{heavy}}" if heavy else 0)
 def test_the_help_lists_every_command(samekind, arguments):
     answer = samekind(*arguments)
     assert (answer.status, answer.err) == (0, "")
-    for command in COMMANDS:
+    for command in [*COMMANDS, *GROUPS]:
         assert f" {command} " in answer.out
 
 
@@ -73,6 +75,18 @@ def test_every_command_has_json_and_says_what_it_does(samekind, command):
     name = command.replace("-", "_")
     [registered] = [each for each in app.registered_commands if each.callback.__name__ == name]
     assert registered.callback.__doc__.split()[0] in answer.out
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_so_has_every_command_of_a_group(samekind, group):
+    listed = samekind(group, "-h").out
+    assert GROUPS[group]
+    for command in GROUPS[group]:
+        name = command.callback.__name__
+        assert f" {name} " in listed
+        page = samekind(group, name, "--help").out
+        assert "--json" in page
+        assert command.callback.__doc__.split()[0] in page
 
 
 # --- mistakes ---------------------------------------------------------------------------------------
@@ -307,6 +321,27 @@ def test_signs_a_terminal_cannot_write_do_not_end_the_program(trained, tmp_path,
         cli.main()
     err.flush()
     assert err.buffer.getvalue().startswith(b"samekind: there is no space at s\\xf6me\\udcff;")
+
+
+INTERRUPTED_WHILE_LOADING = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+from samekind.cli import main
+main()
+"""
+
+
+def test_an_interruption_while_the_program_is_loaded_is_one_line():
+    program = [sys.executable, "-c", INTERRUPTED_WHILE_LOADING, "--help"]
+    process = subprocess.run(program, capture_output=True, text=True, timeout=120, check=False)
+    assert (process.returncode, process.stdout) == (130, "")
+    assert process.stderr == "samekind: interrupted before anything was begun\n"
 
 
 # A real SIGINT, sent by the process to itself: from outside it could come after the end of a short training.

@@ -23,7 +23,7 @@ def run_file(tmp_path):
 @pytest.mark.parametrize("name", recipes.RECIPES)
 def test_a_recipe_by_its_name_is_the_recipe_on_the_digits(name):
     plan = read_plan(name)
-    assert plan.run(SHAPE) == getattr(recipes, name)(SHAPE)
+    assert plan.run(SHAPE) == recipes.RECIPES[name](SHAPE)
     assert (plan.source, plan.data) == ("digits", DataSettings())
 
 

@@ -6,6 +6,7 @@ import json
 import pytest
 import torch
 
+from samekind.data import digits
 from samekind.inference import asking, embed_files
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine
@@ -44,6 +45,17 @@ def test_accuracy_is_that_of_the_labels_the_space_knows(samekind, trained, folde
     assert (told["items"], told["judged"], told["accuracy"]) == (36, 24, right / 24)
     page = samekind("predict", folders, "--space", trained, "--out", out).out
     assert f"Of 24 with a label the space knows, {right / 24:.2%} are named rightly." in page
+
+
+def test_the_digits_are_known_by_their_name(samekind, trained, tmp_path):
+    out = tmp_path / "p.csv"
+    answer = samekind("predict", "digits", "--space", trained, "--out", out, "--json")
+    assert (answer.status, answer.err) == (0, "")
+    rows = rows_of(out)
+    assert [row["label"] for row in rows] == [str(label) for label in digits().labels.tolist()]
+    known = [row["class"] == row["label"] for row in rows if row["label"] in "0123456"]
+    assert json.loads(answer.out)["accuracy"] == pytest.approx(sum(known) / len(known))
+    assert sum(known) / len(known) > 0.5
 
 
 def test_without_labels_there_is_no_column_and_no_accuracy(samekind, trained, pictures, tmp_path):

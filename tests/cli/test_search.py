@@ -80,6 +80,13 @@ def test_a_saved_index_gives_the_same_answer(search, folders, tmp_path):
     assert (len(index), index.metadata(str(query))) == (36, {"label": "7"})
 
 
+def test_an_index_may_be_given_by_its_own_name(search, folders, tmp_path):
+    query = folders / "7" / "00.png"
+    before = search(query, "--gallery", folders, "--save-index", tmp_path / "index")
+    assert search(query, "--index", tmp_path / "index") == before
+    assert before["shortlist"] is None  # nobody measured one: everything was compared
+
+
 def test_an_index_outlives_an_enrolment_but_not_another_space(samekind, search, folders, trained, tmp_path):
     query = folders / "7" / "00.png"
     search(query, "--gallery", folders, "--save-index", tmp_path / "index")
@@ -127,6 +134,27 @@ def test_mistakes_are_told(samekind, folders, trained, more, says):
     answer = samekind("search", folders / "0" / "00.png", "--gallery", folders, "--space", trained, *more)
     assert (answer.status, answer.out) == (2, "")
     assert answer.err.startswith(f"samekind: {says}")
+
+
+@pytest.mark.parametrize(
+    ("where", "says"),
+    [
+        ([], "say where to look: --index FOLDER, or --gallery with files, folders or tables; one of the two"),
+        (["--gallery", "DATA", "--index", "INDEX"], "say where to look: --index FOLDER, or --gallery …"),
+        (["--gallery", "DATA", "--gallery", "INDEX"], "INDEX is an index, which is searched alone; …"),
+        (["--index", "DATA"], "DATA is not an index: it has no index.json"),
+        (["--index", "nowhere"], "there is no index at nowhere; expected a folder with index.json"),
+    ],
+)
+def test_where_to_look_is_one_place(samekind, folders, trained, tmp_path, where, says):
+    query, index = folders / "0" / "00.png", tmp_path / "index"
+    command = ("search", query, "--space", trained)
+    samekind(*command, "--gallery", folders / "0", "--save-index", index)
+    names = {"DATA": str(folders), "INDEX": str(index)}
+    answer = samekind(*command, *(names.get(each, each) for each in where))
+    said = says.replace("INDEX is", f"{index} is").replace("DATA", str(folders))
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith(f"samekind: {said.partition('…')[0]}")
 
 
 def test_a_folder_that_holds_something_else_is_not_overwritten(samekind, folders, trained, tmp_path):

@@ -113,6 +113,16 @@ def test_a_run_file_names_the_recipe_and_the_recipe_the_folder(samekind, tmp_pat
     assert line.startswith("triplet: epoch 1 loss ")
 
 
+def test_a_recipe_for_unseen_classes_tells_the_measure_it_was_chosen_by(samekind, tmp_path):
+    command = ("train", "unseen-triplet-adapt-adv", "--out", tmp_path / "run", "--unseen", "4,5,6,7,8,9")
+    answer = samekind(*command, "--set", "epochs=1", "--set", "adversary.hidden=8")
+    assert answer.status == 0
+    entry = json.loads((tmp_path / "run" / "record.jsonl").read_text())
+    assert entry["adversary"].keys() == {"coefficient", "loss", "plain_loss"}
+    best = f"Best epoch 1: validation recall@1 {100 * entry['validation']['recall@1']:.2f}%."
+    assert answer.out.splitlines()[1] == best
+
+
 def test_a_run_can_start_from_a_space(again, trained, tmp_path):
     """With a rate of 0 what comes out is what went in."""
     answer = again(tmp_path / "next", "--from", trained, "--set", "epochs=1", "--set", "optimiser.rate=0")

@@ -32,11 +32,11 @@ def test_everything_wrong_with_a_folder_is_said_at_once(make_folder, make_pictur
     assert any("2 of 8 files cannot be read" in each for each in found.errors)
     said = "\n".join(found.warnings)
     for part in (
-        "1 class folders are empty: emu",
-        "1 files are neither pictures nor arrays and are left out: README",
+        "1 class folder is empty: emu",
+        "1 file is neither picture nor array and is left out: README",
         '"Dog" and "dog" differ only by case',
-        "1 classes have a single item",
-        "1 contents have more than one label",
+        "1 class has a single item",
+        "1 content has more than one label",
     ):
         assert part in said
     assert found.sizes == {(6, 8): 6, (90, 90): 1}
@@ -95,4 +95,4 @@ def test_a_split_is_looked_at_too():
 def test_a_blank_picture_is_found_among_stored_ones(make_folder):
     root = make_folder({"cat": 3, "dog": 3})
     Image.new("RGB", (8, 6), "red").save(root / "cat" / "1.png")
-    assert any("1 pictures are blank" in each and "cat/1.png" in each for each in examine(root).warnings)
+    assert any("1 picture is blank" in each and "cat/1.png" in each for each in examine(root).warnings)

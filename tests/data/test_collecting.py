@@ -7,7 +7,16 @@ import pytest
 import torch
 from PIL import Image
 
-from samekind.data import DataSettings, ImageReader, Stored, TableReader, VectorReader, collect, scaled
+from samekind.data import (
+    DataSettings,
+    ImageReader,
+    Stored,
+    TableReader,
+    VectorReader,
+    collect,
+    digits,
+    scaled,
+)
 from samekind.errors import DataError
 
 PICTURES = ImageReader(height=6, width=8, channels=3)
@@ -28,6 +37,19 @@ def test_files_and_folders_and_archives_of_pictures(make_folder, make_picture, z
     assert torch.equal(found.inputs[0], torch.tensor(alone.transpose(2, 0, 1).copy()))
     assert torch.equal(found.inputs[1:4], found.inputs[4:])
     assert found.skipped == ()
+
+
+def test_a_name_that_is_known_is_data_unless_there_is_a_folder_called_so(make_folder, monkeypatch, tmp_path):
+    reader = ImageReader(height=8, width=8)
+    found, every = collect(["digits"], reader), digits()
+    assert torch.equal(found.inputs, every.inputs)
+    assert found.labels == tuple(every.classes[label] for label in every.labels.tolist())
+    assert (found.ids[0], len(set(found.ids))) == ("digits, item 0", 1797)
+    with pytest.raises(DataError, match=r"digits holds items of shape \(1, 8, 8\); expected \(3, 6, 8\)"):
+        collect(["digits"], PICTURES)
+    make_folder({"cat": 2}, name="digits")
+    monkeypatch.chdir(tmp_path)
+    assert collect(["digits"], PICTURES).labels == ("cat", "cat")
 
 
 def test_pictures_in_the_root_have_no_class(make_folder, make_picture):

@@ -29,17 +29,17 @@ def test_says_how_many_and_what_they_contradict():
     assert duplicates(ITEMS) == [[0, 2, 3]]
     assert sentences(ITEMS) == [
         "2 items repeat the content of another (item 0 = item 2)",
-        '1 contents have more than one label: item 0 ("a") = item 3 ("b")',
+        '1 content has more than one label: item 0 ("a") = item 3 ("b")',
     ]
     assert sentences(ITEMS.take(torch.tensor([0, 1, 4]))) == []
 
 
 def test_says_when_a_test_was_trained_on():
     published = Items(INPUTS, LABELS, ("a", "b"), "five", parts=("train", "train", "test", "train", "test"))
-    assert "1 contents are in more than one part: item 0 (train) = item 2 (test)" in sentences(published)
+    assert "1 content is in more than one part: item 0 (train) = item 2 (test)" in sentences(published)
     parts = {"train": torch.tensor([0, 1]), "test": torch.tensor([3, 4])}
     split = Split(parts=parts, fingerprint="")
-    assert sentences(ITEMS, split)[-1].startswith("1 contents are in more than one part")
+    assert sentences(ITEMS, split)[-1].startswith("1 content is in more than one part")
     apart = Split(parts={"train": torch.tensor([0, 2, 3]), "test": torch.tensor([1, 4])}, fingerprint="")
     assert len(sentences(ITEMS, apart)) == 2
 

@@ -26,6 +26,33 @@ def test_an_archive_names_its_files_and_folders(archive):
     assert archive.folders() == ["empty"]
 
 
+def packed(path, names, system):
+    """An archive with these members, as if made under the system of that number; each holds its name."""
+    with zipfile.ZipFile(path, "w") as made:
+        for name in names:
+            entry = zipfile.ZipInfo("x")
+            entry.filename, entry.create_system = name, system  # as it is: `ZipInfo` would tidy it up
+            made.writestr(entry, name)
+    return Archive(path)
+
+
+def test_backslashes_from_windows_are_slashes(tmp_path):
+    """As .NET wrote them for years; a folder of its own ends in one."""
+    found = packed(tmp_path / "windows.zip", ["set\\cat\\0.png", "set\\dog\\", "plain.png"], system=0)
+    assert found.members() == ["set/cat/0.png", "plain.png"]
+    assert found.folders() == ["set/dog"]
+    assert found.read("set/cat/0.png") == b"set\\cat\\0.png"
+    with opened(pickle.loads(pickle.dumps(Member(found, "set/cat/0.png")))) as stream:
+        assert stream.read() == b"set\\cat\\0.png"
+
+
+@pytest.mark.parametrize(("name", "system"), [("a\\b.png", 3), ("set/a\\b.png", 0)])
+def test_a_backslash_may_belong_to_a_name_elsewhere(tmp_path, name, system):
+    found = packed(tmp_path / "a.zip", [name], system)
+    assert found.members() == [name]
+    assert found.read(name) == name.encode()
+
+
 def test_many_threads_read_what_one_would(archive):
     names = archive.members() * 4
     with ThreadPoolExecutor(8) as pool:

@@ -1,5 +1,6 @@
 """Folders and archives of class folders: one class for each path, and nothing hidden among them."""
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,18 @@ def test_an_archive_lists_what_its_folder_does(make_folder, zipped, wrapped):
     assert named(packed) == named(list_folder(root))
     assert packed.name == "animals"
     assert packed.empty == list_folder(root).empty == ["empty"]
+
+
+def test_an_archive_from_windows_with_backslashes_lists_the_same(make_folder, tmp_path):
+    root = make_folder({"cat": 2, "birds/owl": 1})
+    with zipfile.ZipFile(tmp_path / "animals.zip", "w") as made:
+        for each in sorted(root.rglob("*.png")):
+            entry = zipfile.ZipInfo("x")
+            entry.filename = str(each.relative_to(root)).replace("/", "\\")
+            entry.create_system = 0
+            made.writestr(entry, each.read_bytes())
+    inside, outside = list_archive(tmp_path / "animals.zip"), list_folder(root)
+    assert (inside.ids, inside.labels) == (outside.ids, outside.labels)
 
 
 def test_an_archive_of_one_class_folder_is_not_taken_for_a_wrapped_one(make_folder, zipped):

@@ -92,7 +92,7 @@ def test_what_was_left_out_is_noted(make_folder):
     notes = load(list_folder(root), DataSettings()).notes
     assert notes == (
         'the class "emu" has no pictures and is left out',
-        "1 files are neither pictures nor arrays and are left out: README",
+        "1 file is neither picture nor array and is left out: README",
     )
 
 

@@ -35,10 +35,10 @@ def test_items_that_are_fine_have_no_problems():
     [
         (rows((0, 0)), "error", "there are no items"),
         (rows((5, 0)), "error", 'there is one class only, "cat"'),
-        (rows((5, 0)), "warning", "1 classes have no items: dog"),
+        (rows((5, 0)), "warning", "1 class has no items: dog"),
         (rows((1, 1)), "error", "each of the 2 items has a class of its own"),
-        (rows((5, 1)), "warning", "1 classes have a single item, which makes no pair"),
-        (rows((5, 2)), "warning", "1 classes have fewer items than a split has parts: dog"),
+        (rows((5, 1)), "warning", "1 class has a single item, which makes no pair"),
+        (rows((5, 2)), "warning", "1 class has fewer items than a split has parts: dog"),
         (rows((301, 3)), "warning", 'very unequal: "cat" has 301 items, "dog" 3'),
         (rows(names=("Cat", "cat ")), "warning", '"Cat" and "cat " differ only by case or spaces'),
         (rows(names=("cat", " dog")), "warning", 'begin or end with a space: " dog"'),
@@ -47,7 +47,7 @@ def test_items_that_are_fine_have_no_problems():
             "error",
             "look like measurements, not classes (1.5, 2.25, 0.1",
         ),
-        (with_column(3.0), "warning", '1 columns are constant and tell nothing: "c"'),
+        (with_column(3.0), "warning", '1 column is constant and tells nothing: "c"'),
         (with_column(torch.arange(12)), "warning", 'the column "c" counts the rows'),
         (with_column(float("nan")), "error", "12 items hold values that are not finite: item 0, item 1"),
         (dataclasses.replace(rows(), inputs=torch.ones(12, 4)), "error", "every item is the same"),
@@ -61,7 +61,7 @@ def test_items_that_are_fine_have_no_problems():
         (
             rows(parts=("train",) * 6 + ("test",) * 6),
             "warning",
-            "1 classes are tested but not in the part train: dog",
+            "1 class is tested but not in the part train: dog",
         ),
         (
             rows(domains=torch.tensor([0] * 6 + [1] * 6)),

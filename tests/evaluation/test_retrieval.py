@@ -104,6 +104,27 @@ def test_r_precision_and_map_at_r_agree_with_a_loop():
         assert found["MAP@R"] == pytest.approx(average)
 
 
+def test_five_neighbours_vote_and_three_decide():
+    space = a_space("PairsNetwork")
+    rows = retrieval(space, ITEMS, ITEMS.inputs, name="seen", measures="all", ks=(1,))
+    for kind in space.kinds:
+        right = 0
+        for query in range(len(ITEMS)):
+            others = [i for i in range(len(ITEMS)) if i != query]
+            with torch.no_grad():
+                scores = space.score_all(ITEMS.inputs[query][None], ITEMS.inputs, kind=kind)[0]
+            nearest = sorted(others, key=lambda i: -float(scores[i]))[:5]
+            right += sum(bool(ITEMS.labels[i] == ITEMS.labels[query]) for i in nearest) >= 3
+        found = [row.value for row in rows if row.measure == "kNN accuracy" and row.kind == kind]
+        assert found == [pytest.approx(right / len(ITEMS))]
+    main = retrieval(space, ITEMS, ITEMS.inputs, name="seen", ks=(1,))
+    assert "kNN accuracy" not in {row.measure for row in main}
+    five = ITEMS.take(torch.tensor([0, 1, 4, 5, 8]))
+    assert "kNN accuracy" not in {
+        row.measure for row in retrieval(space, five, five.inputs, name="seen", measures="all", ks=(1,))
+    }
+
+
 def test_intervals_are_over_queries_and_fixed_by_the_seed():
     space = a_space("Euclidean")
     rows = retrieval(space, ITEMS, ITEMS.inputs, name="seen", ks=(1,), seed=1)

@@ -1,15 +1,18 @@
-"""What a training run is told: the equal error rate of each kind of score, and the lowest of them."""
+"""What a training run is told: the measures of each family that is asked for, worked out again by loops."""
 
 import pytest
 import torch
 
 from samekind.data import clusters
 from samekind.encoders import MLP
+from samekind.errors import DataError, SettingError
 from samekind.evaluation import validation, verification
+from samekind.evaluation.validation import FAMILIES
 from samekind.inference import embed
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, PairsNetwork
 from samekind.space import MetricSpace
+from samekind.training.run import VALIDATIONS
 
 ITEMS = clusters(classes=3, items=5, dimension=3, spread=0.8)
 
@@ -50,3 +53,123 @@ def test_a_space_in_training_is_judged_at_rest_and_left_in_training():
 def test_clear_classes_cost_nothing():
     items = clusters(classes=3, items=4, dimension=3, spread=0)
     assert validation(items)(a_space(Cosine()))["eer"] == pytest.approx(0)
+
+
+# --- retrieval ------------------------------------------------------------------------------------
+
+
+def ranked_labels(space, kind):
+    """The labels of all other items by score, best first, item by item."""
+    z = embed(space, ITEMS.inputs)
+    with torch.no_grad():
+        scores = space.score_all(z, z, kind=kind)
+    ranked = []
+    for item in range(len(z)):
+        others = [each for each in range(len(z)) if each != item]
+        others.sort(key=lambda each: -float(scores[item, each]))
+        ranked.append([int(ITEMS.labels[each]) for each in others])
+    return ranked
+
+
+def by_loops(space, kind):
+    ranked, labels = ranked_labels(space, kind), ITEMS.labels.tolist()
+    pairs = list(zip(ranked, labels, strict=True))
+    measures = {f"recall@{k}": sum(own in row[:k] for row, own in pairs) / len(pairs) for k in (1, 2, 4, 8)}
+    measures["knn accuracy"] = sum(row[:5].count(own) >= 3 for row, own in pairs) / len(pairs)
+    return measures
+
+
+def test_retrieval_is_told_by_the_kind_that_finds_most():
+    space = a_space().eval()
+    every = {kind: by_loops(space, kind) for kind in space.kinds}
+    best = max(every, key=lambda kind: every[kind]["recall@1"])
+    expected = every[best] | {f"recall@1 {kind}": each["recall@1"] for kind, each in every.items()}
+    assert validation(ITEMS, ("retrieval",))(space) == pytest.approx(expected)
+    assert len({each["recall@1"] for each in every.values()}) > 1
+
+
+def test_what_is_beyond_the_number_of_items_is_left_out():
+    few = clusters(classes=2, items=3, dimension=3)
+    measures = validation(few, ("retrieval",))(a_space(Cosine()))
+    assert list(measures) == ["recall@1", "recall@2", "recall@4", "knn accuracy", "recall@1 similarity"]
+    fewer = clusters(classes=2, items=2, dimension=3)
+    assert list(validation(fewer, ("retrieval",))(a_space(Cosine()))) == [
+        "recall@1",
+        "recall@2",
+        "recall@1 similarity",
+    ]
+
+
+def test_two_items_of_a_class_among_others_are_found_but_never_a_majority():
+    items = clusters(classes=4, items=2, dimension=3, spread=0)
+    measures = validation(items, ("retrieval",))(a_space(Cosine()))
+    assert (measures["recall@1"], measures["knn accuracy"]) == (1, 0)
+
+
+# --- clustering -----------------------------------------------------------------------------------
+
+
+def test_groups_are_those_of_k_means_on_the_embeddings():
+    from sklearn.cluster import KMeans
+    from sklearn.metrics import normalized_mutual_info_score
+
+    items = clusters(classes=3, items=20, dimension=3, spread=0.3)
+    space = a_space().eval()
+    z = embed(space, items.inputs).numpy()
+    groups = KMeans(3, n_init=10, random_state=0).fit(z).labels_
+    expected = normalized_mutual_info_score(items.labels.numpy(), groups)
+    measures = validation(items, ("clustering",))(space)
+    assert measures == {"nmi": pytest.approx(expected)}
+    assert 0.2 < expected < 1
+
+
+def test_clear_classes_are_groups():
+    items = clusters(classes=3, items=4, dimension=3, spread=0)
+    assert validation(items, ("clustering",))(a_space()) == {"nmi": pytest.approx(1)}
+
+
+# --- families -------------------------------------------------------------------------------------
+
+
+def test_several_families_are_told_together_in_the_order_they_are_named():
+    space = a_space().eval()
+    together = validation(ITEMS, ("clustering", "retrieval", "verification"))(space)
+    apart = {}
+    for family in ("clustering", "retrieval", "verification"):
+        apart |= validation(ITEMS, [family])(space)
+    assert together == apart
+    assert list(together) == list(apart)
+    assert "recall@1" in together
+
+
+def test_a_run_can_ask_for_all_there_are():
+    assert tuple(FAMILIES) == VALIDATIONS
+
+
+@pytest.mark.parametrize("families", [(), "retrieval"])
+def test_families_are_a_list(families):
+    with pytest.raises(SettingError, match='expected a list of "verification", "retrieval", "clustering"'):
+        validation(ITEMS, families)
+
+
+def test_a_family_that_is_none_is_answered_with_the_nearest():
+    with pytest.raises(SettingError, match=r'there is no validation by "retreival".*retrieval'):
+        validation(ITEMS, ("retreival",))
+
+
+def test_of_many_items_the_same_are_drawn_every_time():
+    many = clusters(classes=3, items=30, dimension=3, spread=0.8)
+    space = a_space().eval()
+    drawn = [validation(many, ("retrieval",), most_items=20)(space) for _ in range(2)]
+    assert drawn[0] == drawn[1]
+    # A share of 20 items.
+    assert round(20 * drawn[0]["recall@1"], 9).is_integer()
+
+
+@pytest.mark.parametrize("family", ["verification", "retrieval", "clustering"])
+def test_one_class_or_no_pair_is_refused(family):
+    alone = ITEMS.only([ITEMS.classes[0]])
+    with pytest.raises(DataError, match="expected two classes or more"):
+        validation(alone, (family,))
+    with pytest.raises(DataError, match="one of them with two items"):
+        validation(ITEMS.take(torch.tensor([0, 5, 10])), (family,))

@@ -1,24 +1,44 @@
-"""What every index promises, checked on all of them; a new index is covered by being listed."""
+"""What every index promises, checked on all of them; a new index is covered by one line in MAKERS."""
+
+from functools import partial
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from samekind import index
 from samekind.errors import SamekindError, SettingError, SpaceError
+from samekind.index import Exact, Faiss, contract, open_index
 
 VECTORS = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
+#: A function (dimension, score=..., fingerprint=...) for each kind; a text names the fixture that is one.
+MAKERS = {
+    "Exact": Exact,
+    "Faiss": Faiss,
+    "Faiss flat": partial(Faiss, kind="flat"),
+    "Faiss hnsw": partial(Faiss, kind="hnsw", effort=10_000),
+    "Faiss ivf": partial(Faiss, kind="ivf", effort=10_000),
+    "Faiss pq": partial(Faiss, kind="pq", effort=10_000),
+    "Postgres": "make_postgres",
+    "Milvus": "make_milvus",
+}
+KINDS = [
+    pytest.param(name, marks=pytest.mark.servers if isinstance(made, str) else (), id=name)
+    for name, made in MAKERS.items()
+]
 
-@pytest.fixture(params=index.INDEXES)
-def kind(request):
-    return getattr(index, request.param)
+
+@pytest.fixture(params=KINDS)
+def make(request):
+    made = MAKERS[request.param]
+    return request.getfixturevalue(made) if isinstance(made, str) else made
 
 
 @pytest.fixture
-def filled(kind):
-    made = kind(2, score="dot", fingerprint="that space")
+def filled(make):
+    made = make(2, score="dot", fingerprint="that space")
     made.add(["a", "b", "c"], VECTORS, [{"label": "first"}, {"label": None, "page": 3}, {}])
     return made
 
@@ -33,7 +53,14 @@ def told(stored):
         found.ids,
         found.scores.tolist(),
         {each: dict(stored.metadata(each)) for each in found.ids[0]},
+        list(stored),
+        stored.vectors().tolist(),
+        stored.notes,
     )
+
+
+def test_every_kind_is_checked_here():
+    assert {name.partition(" ")[0] for name in MAKERS} >= set(index.INDEXES)
 
 
 def test_finds_what_was_added(filled):
@@ -49,8 +76,8 @@ def test_finds_what_was_added(filled):
     ("score", "expected"),
     [("cosine", [1, 0.5**0.5, 0]), ("dot", [2, 2, 0]), ("euclidean", [-1, -(2**0.5), -(5**0.5)])],
 )
-def test_scores_are_those_it_was_made_for(kind, score, expected):
-    made = kind(2, score=score)
+def test_scores_are_those_it_was_made_for(make, score, expected):
+    made = make(2, score=score)
     made.add(["a", "b", "c"], VECTORS)
     found = made.search(torch.tensor([[2.0, 0.0]]), 3)
     assert sorted(found.ids[0]) == ["a", "b", "c"]
@@ -63,10 +90,11 @@ def test_more_than_there_is_gives_what_there_is(filled):
     assert found.ids == [["a", "b", "c"]] * 2  # all tie: in the order they were added
 
 
-def test_nothing_stored_and_nothing_asked(kind):
-    empty = kind(2)
+def test_nothing_stored_and_nothing_asked(make):
+    empty = make(2)
     found = empty.search(torch.zeros(3, 2), 4)
     assert (found.scores.shape, found.ids, len(empty)) == ((3, 0), [[], [], []], 0)
+    assert (list(empty), empty.vectors().shape, empty.vectors([]).shape) == ([], (0, 2), (0, 2))
     empty.add([], torch.empty(0, 2))
     empty.add(["a"], VECTORS[:1])
     assert empty.search(torch.empty(0, 2), 4).scores.shape == (0, 1)
@@ -98,6 +126,7 @@ def test_replacing_gives_an_id_its_new_vector_and_its_new_place(filled):
         (lambda it: it.add(["x", "x"], VECTORS[:2], replace=True), '"x" comes twice'),
         (lambda it: it.add(["x", ""], VECTORS[:2]), "texts, none of them empty"),
         (lambda it: it.add([1, 2, 3], VECTORS), "ids are a list of texts"),
+        (lambda it: it.add(["x\0y"], VECTORS[:1]), "the character NUL"),
         (lambda it: it.add("xyz", VECTORS), "ids are a list of texts"),
         (lambda it: it.add(["x"], VECTORS), r"expected vectors \(1, 2\), got \(3, 2\)"),
         (lambda it: it.add(["x"], torch.zeros(1, 3)), r"expected vectors \(1, 2\), got \(1, 3\)"),
@@ -107,6 +136,7 @@ def test_replacing_gives_an_id_its_new_vector_and_its_new_place(filled):
         (lambda it: it.add(["x"], VECTORS[:1], [{"b": float("nan")}]), "what JSON can hold"),
         (lambda it: it.remove(["a", "aa"]), 'there is no id "aa"; did you mean "a"?'),
         (lambda it: it.metadata("z"), 'there is no id "z"'),
+        (lambda it: it.vectors(["a", "z"]), 'there is no id "z"'),
         (lambda it: it.search(torch.zeros(1, 3), 1), r"expected vectors \(1, 2\), got \(1, 3\)"),
         (lambda it: it.search(torch.full((1, 2), torch.inf), 1), "not finite"),
         (lambda it: it.search(torch.zeros(1, 2), 0), "ask for 1 or more"),
@@ -119,53 +149,126 @@ def test_a_call_that_is_refused_changes_nothing(filled, mistake, says):
     assert told(filled) == before
 
 
-def test_an_unknown_score_and_an_impossible_dimension_are_refused(kind):
+def test_an_unknown_score_and_an_impossible_dimension_are_refused(make):
     with pytest.raises(SettingError, match='no score "cosin"; did you mean "cosine"'):
-        kind(2, score="cosin")
+        make(2, score="cosin")
     with pytest.raises(SettingError, match="at least 1"):
-        kind(0)
+        make(0)
 
 
-def test_comes_back_from_the_disk_as_it_was(filled, kind, tmp_path):
+def test_vectors_come_in_the_order_that_is_asked_for(filled):
+    assert list(filled) == ["a", "b", "c"]
+    assert torch.equal(filled.vectors(), VECTORS)
+    assert torch.equal(filled.vectors(["c", "a", "c"]), VECTORS[[2, 0, 2]])
+    filled.remove(["b"])
+    filled.add(["a"], torch.tensor([[5.0, 5.0]]), replace=True)
+    assert list(filled) == ["c", "a"]
+    assert filled.vectors().tolist() == [[1, 1], [5, 5]]
+
+
+def test_another_scorer_is_asked_about_all_vectors_the_query_first(filled):
+    def first_minus_second(a, b):
+        return a[:, :1] - b[:, 1]
+
+    found = filled.search(torch.tensor([[1.0, 7.0], [3.0, 7.0]]), 2, scorer=first_minus_second)
+    assert found.ids == [["a", "b"]] * 2  # "b" ties with "c"
+    assert found.scores.tolist() == [[1, 0], [3, 2]]
+
+
+def test_comes_back_from_the_disk_as_it_was(filled, tmp_path):
+    filled.notes["shortlist"] = {"size": 12, "recall": [0.5, None]}
     filled.save(tmp_path / "index")
-    again = kind.open(tmp_path / "index")
-    assert told(again) == told(filled)
+    before = told(filled)
+    filled.close()
+    again = open_index(tmp_path / "index")
+    assert type(again) is type(filled)
+    assert told(again) == before
     again.add(["d\nnew line \u2028 ü"], VECTORS[:1])
+    del again.notes["shortlist"]
     again.save(str(tmp_path / "index"))
-    assert told(kind.open(tmp_path / "index")) == told(again) != told(filled)
+    after = told(again)
+    again.close()
+    assert told(open_index(tmp_path / "index")) == after != before
 
 
-def test_an_empty_one_too(kind, tmp_path):
-    kind(5).save(tmp_path / "index")
-    assert len(kind.open(tmp_path / "index")) == 0
-
-
-def test_that_of_another_space_is_refused(filled, kind, tmp_path):
+def test_what_was_added_after_saving_needs_no_saving(filled, tmp_path):
     filled.save(tmp_path / "index")
-    assert len(kind.open(tmp_path / "index", fingerprint="that space")) == 3
+    filled.add(["d", "e"], VECTORS[:2], [{"x": [1]}, {}])
+    filled.remove(["b"])
+    filled.add(["a"], VECTORS[2:], [{"new": True}], replace=True)
+    before = told(filled)
+    filled.close()
+    filled.close()
+    again = open_index(tmp_path / "index")
+    assert told(again) == before
+    again.remove(["c"])
+    again.close()
+    assert list(open_index(tmp_path / "index")) == ["d", "e", "a"]
+
+
+def test_an_empty_one_too(make, tmp_path):
+    make(5).save(tmp_path / "index")
+    again = open_index(tmp_path / "index")
+    assert (len(again), again.dimension, again.vectors().shape) == (0, 5, (0, 5))
+    again.add(["a"], torch.ones(1, 5))
+    again.close()
+    assert list(open_index(tmp_path / "index")) == ["a"]
+
+
+def test_that_of_another_space_is_refused(filled, tmp_path):
+    filled.save(tmp_path / "index")
+    assert len(open_index(tmp_path / "index", fingerprint="that space")) == 3
     with pytest.raises(SpaceError, match="made with another space"):
-        kind.open(tmp_path / "index", fingerprint="this space")
+        open_index(tmp_path / "index", fingerprint="this space")
 
 
-def test_what_is_added_afterwards_is_not_changed_from_outside(kind):
-    made, vectors, held = kind(2, score="dot"), VECTORS.clone(), {"label": "x"}
+def test_what_is_added_afterwards_is_not_changed_from_outside(make):
+    made, vectors, held = make(2, score="dot"), VECTORS.clone(), {"label": ["x"]}
     made.add(["a", "b", "c"], vectors, [held, {}, {}])
     before = told(made)
     vectors.zero_()
-    held["label"] = "y"
+    held["label"].append("y")
+    assert told(made) == before
+    made.metadata("a")["label"].append("z")
     assert told(made) == before
 
 
-@settings(max_examples=25)
+@pytest.mark.parametrize("score", ["cosine", "dot", "euclidean"])
+def test_finds_what_the_exact_one_finds(make, score, tmp_path):
+    """Enough vectors for every kind to build what it is named after; effort at its most."""
+    draw = torch.Generator().manual_seed(3)
+    vectors, queries = torch.randn(1500, 8, generator=draw), torch.randn(20, 8, generator=draw)
+    ids = [f"item {place}" for place in range(1500)]
+    made, exact = make(8, score=score), Exact(8, score=score)
+
+    def agree(stored):
+        found, expected = stored.search(queries, 3), exact.search(queries, 3)
+        assert found.ids == expected.ids
+        torch.testing.assert_close(found.scores, expected.scores)
+
+    for each in (made, exact):
+        each.add(ids[:1300], vectors[:1300])
+    if hasattr(made, "build"):
+        made.build()
+    agree(made)
+    for each in (made, exact):
+        each.remove(ids[100:400])
+        each.add(ids[1300:], vectors[1300:])
+    agree(made)
+    made.save(tmp_path / "index")
+    made.close()
+    agree(open_index(tmp_path / "index"))
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=st.integers(0, 2**16),
     steps=st.lists(st.tuples(st.sampled_from(["add", "replace", "remove"]), st.integers(0, 7)), max_size=12),
 )
-@pytest.mark.parametrize("name", index.INDEXES)
-def test_any_history_is_like_that_of_a_dictionary(name, seed, steps):
+def test_any_history_is_like_that_of_a_dictionary(make, seed, steps):
     """A plain dictionary goes through the same steps; afterwards both give the same answers."""
     draw = torch.Generator().manual_seed(seed)
-    made, plain = getattr(index, name)(3, score="dot"), {}
+    made, plain = make(3, score="dot"), {}
     for step, number in steps:
         id, vector = f"item {number}", torch.randint(-2, 3, (1, 3), generator=draw).float()
         if step == "remove":
@@ -186,3 +289,8 @@ def test_any_history_is_like_that_of_a_dictionary(name, seed, steps):
     found = made.search(query, 4)
     assert found.ids == [best]
     assert found.scores[0].tolist() == [scores[id] for id in best]
+
+
+def test_the_nearest_id_is_not_looked_for_among_very_many():
+    with pytest.raises(SettingError, match='there is no id "x"; 20000 others are'):
+        contract.refuse_unknown("x", [str(each) for each in range(20_000)])

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 import torch
 from sklearn.neighbors import NearestNeighbors
@@ -122,18 +123,62 @@ def test_a_header_that_does_not_fit_its_files_is_damage(folder, key, value):
         Exact.open(folder)
 
 
-def test_the_folder_holds_three_files_and_no_code(folder):
+def test_the_folder_holds_plain_files_and_no_code(folder, random):
     assert sorted(each.name for each in folder.iterdir()) == [
+        "ids.1.txt",
         "index.json",
-        "items.jsonl",
-        "vectors.safetensors",
+        "journal.1.log",
+        "lock",
+        "metadata.1.jsonl",
+        "vectors.1.npy",
     ]
     header = json.loads((folder / "index.json").read_text())
     assert {key: header[key] for key in ("format", "version", "kind", "dimension", "score", "count")} == {
         "format": "samekind index",
-        "version": 1,
+        "version": 2,
         "kind": "Exact",
         "dimension": 8,
         "score": "dot",
         "count": 5,
     }
+    assert np.array_equal(np.load(folder / "vectors.1.npy", allow_pickle=False), random[1][:5].numpy())
+    assert (folder / "ids.1.txt").read_bytes() == b"0\x001\x002\x003\x004\0"
+
+
+def test_a_saved_index_lets_go_of_its_memory(random, tmp_path):
+    """What was saved is mapped from the file: the vectors in memory are given up."""
+    index = made(random[1], "dot")
+    before = index.vectors().data_ptr()
+    index.save(tmp_path / "index")
+    assert index.vectors().data_ptr() != before
+    assert torch.equal(index.vectors(), random[1])
+    index.vectors()[0] = 0  # not to be written to; the file is safe all the same
+    assert torch.equal(Exact.open(tmp_path / "index", verify=True).vectors(), random[1])
+
+
+@pytest.mark.parametrize("saved", [False, True])
+@pytest.mark.parametrize("budget", [200, 5000, None])
+def test_what_is_gone_leaves_no_trace_in_any_block(random, tmp_path, saved, budget):
+    """Whole blocks of empty rows, blocks with some, and blocks with none, on the disk and in memory."""
+    queries, vectors = (each.round() for each in random)
+    index = made(vectors[:200], "dot")
+    if saved:
+        index.save(tmp_path / "index")
+    index.add([str(place) for place in range(200, 300)], vectors[200:])
+    gone = [*range(120), 150, 177, *range(230, 260)]
+    index.remove([str(place) for place in gone])
+    left = [place for place in range(300) if place not in gone]
+    scores, which = best_of([(slice(0, 50), slice(0, len(left)), queries @ vectors[left].T)], k=200)
+    found = index.search(queries, 200, memory_budget=budget)
+    assert torch.equal(found.scores, scores)
+    assert found.ids == [[str(left[place]) for place in row] for row in which.tolist()]
+    index.remove([str(place) for place in left if place < 200])  # a segment without anything in it
+    assert sorted(index.search(queries[:1], 300).ids[0]) == sorted(str(each) for each in left if each >= 200)
+
+
+def test_gaps_close_when_most_is_gone():
+    index = Exact(1, score="dot")
+    for round in range(5):
+        index.add([str(each) for each in range(800)], torch.full((800, 1), float(round)), replace=True)
+        assert index.search(torch.ones(1, 1), 1).scores.item() == round
+    assert index._kept.store.height < 3 * 800

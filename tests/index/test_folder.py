@@ -5,18 +5,22 @@ import shutil
 
 import pytest
 
-from samekind.errors import SpaceError
+from samekind import storage
+from samekind.errors import SettingError, SpaceError
 from samekind.index import folder as folders
 
 
-def write(place, content="text"):
-    folders.write(
-        place, {"kind": "Made"}, files=["one"], fill=lambda draft: (draft / "one").write_text(content)
+def write(place, content="text", *, notes=None):
+    return folders.write(
+        place,
+        {"kind": "Made", "notes": notes},
+        files=["ids.txt"],
+        fill=lambda draft: (draft / "ids.txt").write_text(content),
     )
 
 
-def read(place):
-    return folders.read(place, kind="Made", files=["one"])
+def read(place, **settings):
+    return folders.read(place, kind="Made", files=["ids.txt"], **settings)
 
 
 @pytest.fixture
@@ -30,27 +34,48 @@ def change(place, **values):
     (place / "index.json").write_text(json.dumps(header | values))
 
 
+def names(place):
+    return sorted(each.name for each in place.iterdir())
+
+
 def test_what_was_written_is_read(place):
     assert read(place)["kind"] == "Made"
+    assert folders.read(place)["kind"] == "Made"
     assert folders.is_index(place)
     assert not folders.is_index(place.parent)
+    assert names(place) == ["ids.1.txt", "index.json", "journal.1.log"]
+
+
+def test_a_folder_without_files_has_no_journal(tmp_path):
+    folders.write(tmp_path / "index", {"kind": "Made"})
+    assert names(tmp_path / "index") == ["index.json"]
+    assert folders.read(tmp_path / "index", kind="Made")["generation"] == 1
 
 
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
         (lambda it: shutil.rmtree(it), "there is no index at"),
-        (lambda it: (it / "index.json").unlink(), "is not an index: it has no index.json"),
-        (lambda it: (it / "one").unlink(), "is damaged: one is missing"),
-        (lambda it: (it / "one").write_text("texz"), "is damaged: one is not the file it was saved with"),
+        (lambda it: (shutil.rmtree(it), it.mkdir()), "is not an index: it has no index.json"),
+        (
+            lambda it: (it / "index.json").unlink(),
+            "is a half-written index: saving it for the first time was",
+        ),
+        (lambda it: (it / "ids.1.txt").unlink(), "is damaged: ids.1.txt is missing"),
+        (lambda it: (it / "ids.1.txt").write_text("texz"), "ids.1.txt is not the file it was saved with"),
+        (lambda it: (it / "ids.1.txt").write_text("tex"), "ids.1.txt is not the file it was saved with"),
         (lambda it: (it / "index.json").write_text("{"), "is damaged: index.json cannot be read"),
         (lambda it: (it / "index.json").write_bytes(b"\xff\xfe"), "is damaged: index.json cannot be read"),
         (lambda it: (it / "index.json").write_text("[]"), "written by something else"),
         (lambda it: change(it, format="other"), "written by something else"),
         (lambda it: change(it, version="1"), "has no version"),
-        (lambda it: change(it, version=2), r"newer samekind \(format 2"),
+        (lambda it: change(it, version=1), r"saved by an older samekind \(format 1, this one reads 2\)"),
+        (lambda it: change(it, version=3), r"newer samekind \(format 3"),
         (lambda it: change(it, kind="Other"), "an index of another kind: Other, not Made"),
-        (lambda it: change(it, files=None), "is damaged: one is not the file"),
+        (lambda it: change(it, files=None), "index.json does not name ids.txt"),
+        (lambda it: change(it, files={"ids.txt": "x"}), "index.json does not name ids.txt"),
+        (lambda it: change(it, generation=None), "index.json has no generation"),
+        (lambda it: change(it, generation=2), r"ids.2.txt is missing"),
     ],
 )
 def test_damage_is_named(place, damage, says):
@@ -59,30 +84,87 @@ def test_damage_is_named(place, damage, says):
         read(place)
 
 
+def test_a_large_file_that_is_mapped_is_hashed_where_that_is_asked_for(tmp_path, monkeypatch):
+    def fill(draft):
+        (draft / "vectors.npy").write_text("a" * 100)
+        (draft / "rows.npy").write_text("a" * 100)
+
+    def mapped(**settings):
+        return folders.read(tmp_path / "index", files=["vectors.npy", "rows.npy"], **settings)
+
+    folders.write(tmp_path / "index", {}, files=["vectors.npy", "rows.npy"], fill=fill)
+    (tmp_path / "index" / "vectors.1.npy").write_text("b" * 100)
+    with pytest.raises(SpaceError, match=r"vectors.1.npy is not the file"):
+        mapped()
+    monkeypatch.setattr(folders, "LARGE", 99)
+    mapped()
+    with pytest.raises(SpaceError, match=r"vectors.1.npy is not the file"):
+        mapped(verify=True)
+    (tmp_path / "index" / "vectors.1.npy").write_text("b" * 99)
+    with pytest.raises(SpaceError, match=r"vectors.1.npy is not the file"):
+        mapped()
+    (tmp_path / "index" / "vectors.1.npy").write_text("b" * 100)
+    (tmp_path / "index" / "rows.1.npy").write_text("b" * 100)
+    with pytest.raises(SpaceError, match=r"rows.1.npy is not the file"):
+        mapped()
+
+
 def test_an_older_index_is_replaced_and_anything_else_is_not(place):
-    write(place, "new")
-    assert (place / "one").read_text() == "new"
-    (place / "mine.txt").write_text("do not touch")
-    with pytest.raises(SpaceError, match="holds something else than an index"):
-        write(place)
-    assert (place / "one").read_text() == "new"
+    assert write(place, "new")["generation"] == 2
+    assert names(place) == ["ids.2.txt", "index.json", "journal.2.log"]
+    assert (place / "ids.2.txt").read_text() == "new"
+    for name in ("mine.txt", "notes.1.txt", "ids.x.txt", "vectors.1.npy.bak"):
+        (place / name).write_text("do not touch")
+        with pytest.raises(SpaceError, match="holds something else than an index"):
+            write(place)
+        (place / name).unlink()
+    assert (place / "ids.2.txt").read_text() == "new"
     (place.parent / "file").write_text("in the way")
     with pytest.raises(SpaceError, match="holds something else than an index"):
         write(place.parent / "file")
 
 
+def test_one_of_the_first_format_is_replaced(tmp_path):
+    for name in ("index.json", "items.jsonl", "vectors.safetensors"):
+        (tmp_path / name).write_text("old")
+    write(tmp_path)
+    assert names(tmp_path) == ["ids.1.txt", "index.json", "journal.1.log"]
+
+
 def test_a_write_that_fails_leaves_the_old_one(place):
     def fill(draft):
-        (draft / "one").write_text("half")
+        (draft / "ids.txt").write_text("half")
         raise KeyboardInterrupt
 
+    before = names(place)
     with pytest.raises(KeyboardInterrupt):
-        folders.write(place, {"kind": "Made"}, files=["one"], fill=fill)
-    assert (place / "one").read_text() == "text"
-    assert [each.name for each in place.parent.iterdir()] == ["index"]
+        folders.write(place, {"kind": "Made"}, files=["ids.txt"], fill=fill)
+    with pytest.raises(SettingError, match="notes are what JSON can hold"):
+        write(place, notes={"a": object()})
+    assert names(place) == before
+    assert read(place)
+    with pytest.raises(KeyboardInterrupt):
+        folders.write(place.parent / "new", {"kind": "Made"}, files=["ids.txt"], fill=fill)
+    assert names(place.parent) == ["index"]
 
 
-def test_a_process_that_died_between_two_renames_is_made_good(place):
-    place.rename(place.with_name(".index.old"))
-    assert folders.is_index(place)
-    assert read(place)["kind"] == "Made"
+def test_one_that_is_interrupted_after_the_rename_is_written(place, monkeypatch):
+    real = storage.write_text
+
+    def interrupted(path, text):
+        real(path, text)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(storage, "write_text", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write(place, "new")
+    assert read(place)["generation"] == 2
+
+
+def test_what_a_killed_process_left_goes_with_the_next_save(place):
+    (place / ".draft.0123abcd").mkdir()
+    (place / ".draft.0123abcd" / "ids.txt").write_text("half")
+    (place / "ids.7.txt").write_text("of a generation that was never named")
+    assert read(place)["generation"] == 1
+    assert write(place)["generation"] == 8
+    assert names(place) == ["ids.8.txt", "index.json", "journal.8.log"]

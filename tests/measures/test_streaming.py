@@ -60,6 +60,17 @@ def test_exact_is_what_the_stored_scores_give(memory_budget, given_trials):
     assert found.threshold_bounds == (found.threshold, found.threshold)
 
 
+@examples(max_examples=40)
+@given(trials())
+def test_two_walks_are_enough_for_the_equal_error_rate(given_trials):
+    scores, same = given_trials
+    walks = Walks(scores, same)
+    found = streamed(walks, exact="equal error")
+    assert (found.equal_error, found.threshold) == equal_error_rate(scores, same)
+    assert found.area_bounds[0] <= area_under_curve(scores, same) <= found.area_bounds[1]
+    assert found.passes == walks.made == 2
+
+
 @examples(max_examples=60)
 @given(trials())
 def test_one_walk_bounds_what_is_exact(given_trials):

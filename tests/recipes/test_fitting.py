@@ -9,6 +9,7 @@ import torch
 from samekind import recipes
 from samekind.data import Split, clusters, digits, prepare
 from samekind.errors import DataError, SettingError, TrainingError
+from samekind.evaluation import validation
 from samekind.inference import device_of, embed
 from samekind.prototypes import SupportMeans
 from samekind.recipes import fit, fitting
@@ -18,7 +19,11 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def small(recipe, shape):
-    return getattr(recipes, recipe)(shape).override(["epochs=2", "batches.size=16", "space.encoder.width=4"])
+    run = recipes.RECIPES[recipe](shape)
+    # Attended has a width of its own; the network is inside.
+    network = "space.encoder" if run.space.encoder.name != "Attended" else "space.encoder.backbone"
+    batches = "batches.size=16" if run.batches.sampler == "Shuffled" else "batches.tuples=4"
+    return run.override(["epochs=2", batches, f"{network}.width=4"])
 
 
 @pytest.mark.parametrize("recipe", recipes.RECIPES)
@@ -64,6 +69,18 @@ def test_what_is_kept_for_testing_is_not_looked_at(sets, tmp_path):
     assert fair.decisions == blind.decisions
     fair, blind = fair.state_dict(), blind.state_dict()
     assert all(torch.equal(fair[name], blind[name]) for name in fair)
+
+
+def test_every_epoch_is_measured_by_what_the_run_asks_for(sets, tmp_path):
+    asked = ['validate=["clustering", "retrieval"]', 'watch="recall@1"', 'better="higher"']
+    run = small("triplet", sets.train.shape).override(asked)
+    space = fit(run, sets, folder=tmp_path)
+    entries = [json.loads(line) for line in (tmp_path / "record.jsonl").read_text().splitlines()]
+    measures = validation(sets.validation, ("clustering", "retrieval"))
+    assert {"nmi", "recall@1", "recall@8", "knn accuracy"} <= entries[-1]["validation"].keys()
+    best = [entry["validation"] for entry in entries if entry["best"]][-1]
+    assert best == pytest.approx(measures(space))
+    assert best["recall@1"] == max(entry["validation"]["recall@1"] for entry in entries)
 
 
 @pytest.mark.parametrize("point", ["far=2", "mcr=0.1"])

@@ -17,6 +17,7 @@ NO_PLOTS = {
     "Confidence",
     "Field",
     "Grouped",
+    "Overlay",
     "System",
     "measure_field",
     "plane",
@@ -30,6 +31,7 @@ POINTS = torch.eye(2, dtype=torch.double)
 AWKWARD = ["$x^", "<b>&"]
 
 EXAMPLES = {
+    "attention_maps": lambda: (torch.eye(3).expand(3, 3, 3), [reports.Overlay(*AWKWARD, torch.eye(2))]),
     "axiom_histograms": lambda: (metric_breaches(torch.arange(9.0).reshape(3, 3)),),
     "confidence_map": lambda: (
         [reports.Confidence("squared"), *(reports.Confidence("ratio", n, surface="sphere") for n in (2, 3))],

@@ -73,6 +73,58 @@ def test_tick_labels_do_not_touch(record):
     assert min(b - a for a, b in pairwise(places)) > 0.06 * axes.get_ylim()[1] ** 0.5
 
 
+@pytest.fixture
+def adversarial(record):
+    """The same epochs, chosen by retrieval, under an adversary."""
+    return [
+        {
+            **entry,
+            "validation": {"recall@2": 0.7, "recall@1": 0.2 * entry["epoch"], "recall@1 cosine": 0.1},
+            "adversary": {"coefficient": entry["epoch"] - 2.0, "loss": 3.0, "plain_loss": 1 / entry["epoch"]},
+        }
+        for entry in record
+    ]
+
+
+def test_recall_is_drawn_where_it_was_measured(adversarial):
+    axes = {each.get_title(loc="left"): each for each in training_curves({"one": adversarial}).axes}
+    assert "one: validation EER, %" not in axes
+    assert lines(axes["one: validation, %"]) == {
+        "recall@1": [(1, 20.0), (2, 40.0), (3, pytest.approx(60))],
+        "recall@2": [(1, 70.0), (2, 70.0), (3, 70.0)],
+    }
+
+
+def test_an_adversary_has_a_row_of_its_own(adversarial):
+    left, right = training_curves({"one": adversarial}).axes[2:]
+    assert left.get_title(loc="left") == "one: loss of the class adversary"
+    assert lines(left) == {
+        "with smoothing": [(1, 3.0), (2, 3.0), (3, 3.0)],
+        "without": [(1, 1.0), (2, 0.5), (3, 1 / 3)],
+    }
+    assert right.get_title(loc="left") == "one: coefficient of the class adversary"
+    assert lines(right) == {"coefficient": [(1, -1.0), (2, 0.0), (3, 1.0)]}
+    assert [text.get_text() for text in right.texts] == ["kept: epoch 2"]
+
+
+def test_errors_and_recall_are_both_drawn_and_the_next_record_begins_a_row(record, adversarial):
+    both = [
+        {**entry, "validation": entry["validation"] | other["validation"]}
+        for entry, other in zip(record, adversarial, strict=True)
+    ]
+    figure = training_curves({"one": both, "other": record})
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        "one: training loss",
+        "one: validation EER, %",
+        "one: validation, %",
+        "other: training loss",
+        "other: validation EER, %",
+    ]
+    rows = [axes.get_subplotspec().rowspan.start for axes in figure.axes]
+    assert rows == [0, 0, 1, 2, 2]
+    assert figure.axes[1].get_ylim() == figure.axes[4].get_ylim()
+
+
 def test_a_record_without_an_epoch_is_left_out(record):
     assert len(training_curves({"empty": [], "one": record}).axes) == 2
     with pytest.raises(ValueError, match="expected a record with at least one epoch"):

@@ -29,28 +29,29 @@ def as_before():
 
 
 def test_a_gpu_tries_convolutions_and_shortens_numbers_only_if_asked():
-    with tuned(CUDA, tf32=False):
+    with tuned(CUDA, tf32=False, try_convolutions=True):
         assert torch.backends.cudnn.benchmark is True
         assert torch.get_float32_matmul_precision() == "highest"
-    with tuned(CUDA, tf32=True):
+    with tuned(CUDA, tf32=True, try_convolutions=False):
+        assert torch.backends.cudnn.benchmark is False
         assert torch.get_float32_matmul_precision() == "high"
 
 
 def test_other_devices_are_left_as_they_are():
-    with tuned(CPU, tf32=True):
+    with tuned(CPU, tf32=True, try_convolutions=True):
         assert torch.backends.cudnn.benchmark is False
         assert torch.get_float32_matmul_precision() == "highest"
 
 
 def test_settings_are_put_back_after_an_error():
-    with pytest.raises(ValueError, match="on purpose"), tuned(CUDA, tf32=True):
+    with pytest.raises(ValueError, match="on purpose"), tuned(CUDA, tf32=True, try_convolutions=True):
         raise ValueError("on purpose")
 
 
 def test_what_a_person_has_set_stays_set():
     torch.backends.cudnn.benchmark = True
     try:
-        with tuned(CUDA, tf32=False):
+        with tuned(CUDA, tf32=False, try_convolutions=False):
             assert torch.backends.cudnn.benchmark is True
         assert torch.backends.cudnn.benchmark is True
     finally:
@@ -60,7 +61,7 @@ def test_what_a_person_has_set_stays_set():
 def test_nothing_is_tried_where_results_must_not_differ():
     torch.use_deterministic_algorithms(True)
     try:
-        with tuned(CUDA, tf32=False):
+        with tuned(CUDA, tf32=False, try_convolutions=True):
             assert torch.backends.cudnn.benchmark is False
     finally:
         torch.use_deterministic_algorithms(False)
@@ -109,6 +110,17 @@ def test_another_forward_stands_in_and_goes_away_again():
     assert "forward" not in vars(encoder)
     with standing_in(encoder, None):
         assert torch.equal(encoder(x), expected)
+
+
+def test_so_does_another_method(monkeypatch):
+    monkeypatch.setattr(torch, "compile", lambda function, **_: lambda x: function(x) + 1)
+    encoder, x = MLP(inputs=4, dimension=3), torch.randn(2, 4)
+    expected = encoder.features(x)
+    with standing_in(encoder, compiled_forward(encoder, method="features"), method="features"):
+        assert torch.equal(encoder.features(x), expected + 1)
+        assert torch.equal(encoder(x), encoder.embedding(expected + 1))
+    assert torch.equal(encoder.features(x), expected)
+    assert "features" not in vars(encoder)
 
 
 def test_items_are_moved_where_they_fit_and_stay_where_they_do_not(monkeypatch):

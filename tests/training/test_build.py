@@ -52,6 +52,45 @@ def test_the_facts_of_vectors_are_filled_in(run, items):
     assert space.embed(items.inputs).shape == (48, 5)
 
 
+@pytest.mark.parametrize("standardise", ["none", "channels"])
+@pytest.mark.parametrize(
+    "backbone",
+    [
+        {"name": "Conv4"},
+        {"room": "encoders", "name": "Conv4", "arguments": {"checkpointing": True}},
+        {"name": "Standardised", "means": [0.0] * 3, "deviations": [1.0] * 3, "encoder": {"name": "Conv4"}},
+    ],
+    ids=["in short", "described", "nested"],
+)
+def test_an_encoder_inside_another_is_told_the_facts_too(backbone, standardise):
+    items = images(3, 32)
+    run = recipes.triplet(items.shape).override([f"space.standardise={standardise}"])
+    table = {"name": "Attended", "dimension": 5, "layers": ["layer2"], "backbone": backbone}
+    space = build_space(run.update({"space": {"encoder": table}}), items)
+    outer = space.encoder.encoder if standardise == "channels" else space.encoder
+    inner = outer.backbone.encoder if backbone["name"] == "Standardised" else outer.backbone
+    assert (inner.channels, inner.size) == (3, 32)
+    assert inner.checkpointing is ("arguments" in backbone)
+    assert space.embed(items.inputs).shape == (6, 5)
+
+
+@pytest.mark.parametrize(
+    ("backbone", "says"),
+    [
+        ({"name": "Conv5"}, '"Conv5" is not in encoders; did you mean "Conv4"'),
+        ({"name": "MLP"}, "MLP has none to attend to"),
+        ({"name": "Conv4", "sise": 3}, 'Conv4 has no argument "sise"; did you mean "size"'),
+        ({"room": "encoders", "name": "Conv4", "arguments": [3]}, "expected the arguments of Conv4, got"),
+        ("Conv4", "Attended: backbone must be a Module, got 'Conv4'"),
+    ],
+)
+def test_what_cannot_be_inside_another_is_refused(backbone, says):
+    items = images(3, 32)
+    table = {"name": "Attended", "backbone": backbone}
+    with pytest.raises(SettingError, match=says):
+        build_space(recipes.triplet(items.shape).update({"space": {"encoder": table}}), items)
+
+
 @pytest.mark.parametrize(("channels", "size"), [(1, 8), (3, 16)])
 def test_the_facts_of_images_are_filled_in(channels, size):
     items = images(channels, size)
@@ -250,6 +289,30 @@ def test_penalties_are_looked_up_with_their_weights(run):
     assert build_penalties(run) == {}
     with pytest.raises(SettingError, match=r'run\.penalties\.wide: .*did you mean "spread"'):
         build_penalties(dataclasses.replace(run, penalties={"wide": Penalty("spraed")}))
+
+
+def test_a_penalty_is_given_its_settings(run):
+    z, y = torch.tensor([[3.0, 0.0], [0.0, 4.0]]), torch.arange(2)
+    confusion = {"energy": Penalty("energy_confusion", settings={"normalise": True})}
+    built = build_penalties(dataclasses.replace(run, penalties=confusion))["energy"]
+    assert built.needs == ("z", "y")
+    assert built.function(z=z, y=y).item() == pytest.approx(2)  # 25 where they are as long as they are
+    written = run.update({"penalties": {"energy": {"penalty": "energy_confusion"}}})
+    assert build_penalties(written)["energy"].function(z=z, y=y).item() == pytest.approx(25)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"normalize": True}, r'there is no setting "normalize"; did you mean "normalise"'),
+        ({"normalise": 3}, "expected true or false, got 3"),
+        ({"y": 3}, 'there is no setting "y"'),
+    ],
+)
+def test_a_setting_that_a_penalty_lacks_is_refused(run, settings, words):
+    confusion = {"energy": Penalty("energy_confusion", settings=settings)}
+    with pytest.raises(SettingError, match=rf"run\.penalties\.energy\.settings .*{words}"):
+        build_penalties(dataclasses.replace(run, penalties=confusion))
 
 
 SAMPLER_ARGUMENTS = {

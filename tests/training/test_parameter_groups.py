@@ -137,3 +137,34 @@ def test_a_space_in_which_nothing_learns_is_refused(run, images):
     space = build_space(of_images(run), images).requires_grad_(False)
     with pytest.raises(SettingError, match="nothing in the space learns"):
         parameter_groups(run.optimiser, space)
+
+
+def stage_of(name):
+    """The stage of an attended encoder that a weight belongs to, by the weight's name."""
+    inside = name.removeprefix("encoder.").removeprefix("encoder.").split(".")
+    return inside[1] if inside[0] == "backbone" else "embedding" if inside[0] == "embedding" else "attention"
+
+
+@pytest.mark.parametrize("standardise", ["none", "channels"])
+def test_attention_and_embedding_have_their_rates_and_the_backbone_its_own(
+    run, images, tmp_path, standardise
+):
+    own = {"layer1": 0.0, "attention": 0.01, "embedding": 0.1}
+    settings = ["epochs=1", "optimiser.rate=0.5", "optimiser.rates.encoder=1e-3"]
+    settings += [f"optimiser.rates.encoder.{stage}={rate}" for stage, rate in own.items()]
+    table = {"name": "Attended", "dimension": 4, "second": True, "backbone": {"name": "Conv4"}}
+    changed = run.update({"space": {"encoder": table, "standardise": standardise}}).override(settings)
+    with torch.random.fork_rng():
+        torch.manual_seed(changed.seed)
+        before = build_space(changed, images)
+    weights = {name: each for name, each in before.named_parameters() if name.startswith("encoder.")}
+    rates = rates_of(changed, before)
+    assert {name: rates[name] for name in weights} == {
+        name: own.get(stage_of(name), 1e-3) for name in weights
+    }
+    assert {stage_of(name) for name in weights} == {"layer2", "layer3", "layer4", *own}
+    after = dict(
+        train(changed, images, folder=tmp_path, validate=lambda space: {"eer": 0.5}).named_parameters()
+    )
+    for name, each in weights.items():
+        assert torch.equal(after[name], each) == (stage_of(name) == "layer1"), name

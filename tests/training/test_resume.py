@@ -70,6 +70,12 @@ def with_fine_tuning(run):
     return with_augmentation(run).override(tuned)
 
 
+def with_adversary(run):
+    """A classifier with dropout of its own, Adam's moments and a coefficient that every epoch sets anew."""
+    rates = {"optimiser": {"name": "Adam", "rate": 0.01}, "adversary": {"hidden": 6, "rate": 0.02}}
+    return run.override(["epochs=4", "checkpoint_steps=2"]).update(rates)
+
+
 RUNS = [
     with_everything,
     saved_at_epochs_only,
@@ -78,6 +84,7 @@ RUNS = [
     with_batch_normalisation,
     with_augmentation,
     with_fine_tuning,
+    with_adversary,
 ]
 
 
@@ -253,6 +260,12 @@ def test_the_runs_above_hold_the_states_they_claim(run, items, references):
     assert rates[with_fine_tuning][-1] == pytest.approx(0, abs=1e-9)
     assert all(each.is_contiguous() for each in every[with_fine_tuning]["space"].values())
     assert every[with_mined_triplets]["scheduler"]["by_step"]["last_epoch"] == 12
+    classifier = every[with_adversary]["adversary"]
+    assert {"coefficient", "layers.0.weight"} < classifier.keys()
+    told = Record(references(with_adversary, run, None) / "record.jsonl").lines()
+    coefficients = [line["adversary"]["coefficient"] for line in told]
+    assert len({*coefficients, classifier["coefficient"].item()}) == 5
+    assert every[with_adversary]["optimiser"]["param_groups"][-1]["lr"] == 0.02
     assert any("running_mean" in name for name in every[with_batch_normalisation]["space"])
     assert "encoder.centre" in every[with_augmentation]["space"]
     untouched = torch.Generator().manual_seed(0).get_state()
@@ -397,6 +410,14 @@ def houses(request):
         house.close()
 
 
+@pytest.mark.parametrize(
+    "houses",
+    [
+        pytest.param([], id="alone"),
+        pytest.param(["adversary={hidden=8}"], id="adversary", marks=pytest.mark.slow),
+    ],
+    indirect=True,
+)
 def test_a_killed_process_goes_on_in_another_and_ends_as_an_unbroken_one(houses, tmp_path):
     one, other = houses
     one.live(tmp_path / "unbroken")

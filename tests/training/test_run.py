@@ -8,7 +8,7 @@ import pytest
 
 from samekind import recipes
 from samekind.errors import SettingError
-from samekind.training import Batches, Head, Optimiser, Part, Parts, Penalty, Run, Schedule, Term
+from samekind.training import Adversary, Batches, Head, Optimiser, Part, Parts, Penalty, Run, Schedule, Term
 
 SHAPES = [(6,), (1, 8, 8), (1, 28, 28), (3, 32, 32), (3, 64, 64)]
 
@@ -21,7 +21,7 @@ def prototypical():
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("recipe", recipes.RECIPES)
 def test_a_run_is_what_its_dictionary_says_also_through_json(recipe, shape):
-    run = getattr(recipes, recipe)(shape)
+    run = recipes.RECIPES[recipe](shape)
     assert Run.from_dict(run.to_dict()) == run
     assert Run.from_dict(json.loads(json.dumps(run.to_dict()))) == run
 
@@ -37,7 +37,7 @@ def test_a_run_with_every_setting_away_from_its_default_comes_back():
             "features",
         ),
         terms={"class": Term("softmax", "prototypes", "hardest", "one", 0.5, {"smoothing": 0.1})},
-        penalties={"spread": Penalty("spread", 0.3)},
+        penalties={"energy": Penalty("energy_confusion", 0.3, {"normalise": True})},
         batches=Batches("Balanced", {"classes": 2, "items": 3}),
         optimiser=Optimiser("Adam", 0.1, 0.2, 0.3, True, {"encoder": 0.4}),
         schedule=Schedule("cosine", 0.5, (2, 3), 4, 5, 1.5),
@@ -54,6 +54,9 @@ def test_a_run_with_every_setting_away_from_its_default_comes_back():
         channels_last=True,
         compile=True,
         tf32=True,
+        try_convolutions=True,
+        adversary=Adversary("soft", 0.1, 2.0, 0.2, 16, 0.3, 0.4, "loss"),
+        validate=("clustering", "retrieval"),
     )
     assert Run.from_dict(json.loads(json.dumps(run.to_dict()))) == run
 
@@ -173,6 +176,17 @@ def test_an_override_that_makes_no_sense_is_refused(prototypical, assignment, wo
         ("schedule={name = 'cosine', warmup_epochs = -1}", "run.schedule.warmup_epochs"),
         ("schedule={name = 'cosine', warmup_epochs = 30}", "run.schedule.warmup_epochs"),
         ("schedule={name = 'cosine', warmup_epochs = nan}", "run.schedule.warmup_epochs"),
+        ("adversary={weight = -1}", "run.adversary.weight"),
+        ("adversary={weight = nan}", "run.adversary.weight"),
+        ("adversary={threshold = -1}", "run.adversary.threshold"),
+        ("adversary={hidden = 0}", "run.adversary.hidden"),
+        ("adversary={rate = -1}", "run.adversary.rate"),
+        ("adversary={rate = nan}", "run.adversary.rate"),
+        ("adversary={smoothing = 1}", "run.adversary.smoothing"),
+        ("adversary={smoothing = nan}", "run.adversary.smoothing"),
+        ("adversary={dropout = -0.1}", "run.adversary.dropout"),
+        ("validate=[]", "run.validate"),
+        ("validate=['retrieval', 'retrieval']", "run.validate"),
     ],
 )
 def test_an_impossible_value_is_refused_by_its_name(prototypical, assignment, place):
@@ -202,6 +216,32 @@ def test_only_the_cosine_has_a_warm_up_in_epochs(prototypical):
 def test_nesterov_needs_a_momentum(prototypical):
     with pytest.raises(SettingError, match=r"run\.optimiser\.nesterov.*momentum"):
         prototypical.override(["optimiser.nesterov=true", "optimiser.momentum=0"])
+
+
+def test_an_adversary_is_a_table_that_need_not_be_there(prototypical):
+    assert prototypical.adversary is None
+    written = prototypical.update(tomllib.loads('[adversary]\nkind = "soft"\nweight = 1'))
+    assert written.adversary == Adversary("soft", weight=1.0)
+    assert written.override(["adversary.weight=0.1"]).adversary == Adversary("soft", weight=0.1)
+    with pytest.raises(SettingError, match=r'run\.adversary\.kind: "sofft" is not a choice; .*"soft"'):
+        prototypical.override(["adversary={kind = 'sofft'}"])
+    with pytest.raises(SettingError, match=r'run\.adversary: there is no setting "wieght"; .*"weight"'):
+        prototypical.override(["adversary={wieght = 1}"])
+
+
+def test_what_cannot_be_validated_is_answered_with_the_nearest(prototypical):
+    assert prototypical.validate == ("verification",)
+    assert prototypical.override(["validate=['retrieval']"]).validate == ("retrieval",)
+    with pytest.raises(
+        SettingError, match=r'run\.validate: there is no "retreival"; did you mean "retrieval"'
+    ):
+        prototypical.override(["validate=['retreival']"])
+
+
+def test_another_penalty_does_not_keep_the_settings_of_the_one_before(prototypical):
+    one = {"penalties": {"mine": {"penalty": "energy_confusion", "settings": {"normalise": True}}}}
+    run = prototypical.update(one).update({"penalties": {"mine": {"penalty": "spread"}}})
+    assert run.penalties == {"mine": Penalty("spread")}
 
 
 def test_a_term_and_a_penalty_may_not_share_a_name(prototypical):

@@ -47,15 +47,18 @@ def warp(images: Tensor, matrices: Tensor) -> Tensor:
     scaled = scaled.to(images.device, images.dtype, non_blocking=True)
     x = torch.arange(width, device=images.device, dtype=images.dtype) + (0.5 - width / 2)
     y = torch.arange(height, device=images.device, dtype=images.dtype) + (0.5 - height / 2)
-    across = x[:, None] * scaled[:, None, None, :, 0]  # (n, 1, width, 3)
-    along = y[:, None, None] * scaled[:, None, None, :, 1] + scaled[:, None, None, :, 2]  # (n, height, 1, 3)
-    places = across[..., :2] + along[..., :2]
+    # One plane of places for x and one for y: many times as fast as the pairs that `grid_sample` speaks of,
+    # and it reads them as well.
+    across = scaled[:, :, 0, None, None] * x  # (n, 3, 1, width)
+    along = scaled[:, :, 1, None, None] * y[:, None] + scaled[:, :, 2, None, None]  # (n, 3, height, 1)
+    places = across[:, :2] + along[:, :2]
     if not flat:
-        places = places / (across[..., 2:] + along[..., 2:])
+        places = places / (across[:, 2:] + along[:, 2:])
     # Up to the edge of the outermost pixels they are what is seen: "zeros" would darken a rim of half a
     # pixel, which an enlarged corner shows.
-    warped = F.grid_sample(images, places, padding_mode="border", align_corners=False)
-    return warped if inside else warped * (places.abs() <= 1 + 1e-6).all(-1)[:, None]
+    pairs = places.permute(0, 2, 3, 1)
+    warped = F.grid_sample(images, pairs, padding_mode="border", align_corners=False)
+    return warped if inside else warped * (places.abs() <= 1 + 1e-6).all(1, keepdim=True)
 
 
 def _stay_inside(scaled: Tensor, height: int, width: int) -> bool:

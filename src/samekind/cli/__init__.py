@@ -5,6 +5,13 @@ to the standard output, ``--json`` gives programs the same; progress and errors 
 Exit status: 0 done, 2 a mistake that the message explains, 130 interrupted.
 """
 
-from samekind.cli.main import main
+import sys
+
+try:
+    from samekind.cli.main import main
+except KeyboardInterrupt:
+    # Loading takes a moment, in which a program cannot answer for itself yet.
+    print("samekind: interrupted before anything was begun", file=sys.stderr)
+    sys.exit(130)
 
 __all__ = ["main"]

@@ -123,7 +123,7 @@ def _as_json(found: "Examination") -> dict[str, Any]:
 def _print(found: "Examination", refused: list[str], would: dict[str, Any] | None) -> None:
     from samekind.cli.output import console, print_text, table
 
-    print_text(f"{found.name}: {found.items:,} items of {len(found.classes)} classes{_more(found)}")
+    print_text(f"{found.name}: {_items(found.items, len(found.classes))}{_more(found)}")
     largest = sorted(found.classes.items(), key=lambda each: -each[1])
     lines = [[name, f"{count:,}"] for name, count in largest[:MOST_SHOWN]]
     if len(largest) > MOST_SHOWN:
@@ -142,16 +142,28 @@ def _print(found: "Examination", refused: list[str], would: dict[str, Any] | Non
         print_text(f"\n{_plan_in_words(would)}")
 
 
+def _items(items: int, classes: int) -> str:
+    from samekind.data.counting import counted
+
+    return f"{counted(items, 'item', 'items')} of {counted(classes, 'class', 'classes')}"
+
+
 def _more(found: "Examination") -> str:
+    from samekind.data.counting import counted
+
     said = []
     if found.sizes:
         (height, width), most = max(found.sizes.items(), key=lambda each: each[1])
-        others = f" and {len(found.sizes) - 1} other sizes" if len(found.sizes) > 1 else ""
+        others = (
+            f" and {counted(len(found.sizes) - 1, 'other size', 'other sizes')}"
+            if len(found.sizes) > 1
+            else ""
+        )
         said.append(f"pictures of {width} x {height} pixels ({most:,}){others}")
     if found.domains:
-        said.append(f"{len(found.domains)} domains")
+        said.append(counted(len(found.domains), "domain", "domains"))
     if found.groups:
-        said.append(f"{found.groups:,} groups")
+        said.append(counted(found.groups, "group", "groups"))
     if found.parts:
         said.append("parts " + ", ".join(f"{name} {count:,}" for name, count in found.parts.items()))
     if found.memory:
@@ -162,8 +174,7 @@ def _more(found: "Examination") -> str:
 def _plan_in_words(would: dict[str, Any]) -> str:
     shape = " x ".join(str(each) for each in would["shape"])
     parts = ", ".join(
-        f"{name} {count:,} items of {would['classes'][name]} classes"
-        for name, count in would["items"].items()
+        f"{name} {_items(count, would['classes'][name])}" for name, count in would["items"].items()
     )
     return (
         f"A run of {would['recipe']} would train {would['encoder']} on items of {shape} for "

@@ -19,9 +19,14 @@ WANTS = {
     "everything": "prototypical",
     "same-or-different": "verification",
     "baseline": "triplet",
+    "unseen-classes": "unseen-proxy-nca-adapt-adv",
 }
 
 UNSEEN = '# unseen = ["…", "…"]      # classes never shown in training, to test on; or "half", "random-half"'
+
+CHOOSE_BY = (
+    "# validation_classes = 0.2  # of the classes shown, the share kept back to choose the best epoch by"
+)
 
 
 def init(
@@ -32,7 +37,8 @@ def init(
     want: Annotated[
         str | None,
         typer.Option(
-            help="What for: everything, same-or-different (pairs alone), or baseline (triplets).",
+            help="What for: everything, same-or-different (pairs alone), baseline (triplets), or "
+            "unseen-classes (found again without having been shown); or the name of a recipe.",
             show_default="asked for, or everything",
         ),
     ] = None,
@@ -81,7 +87,7 @@ def init(
     if as_json:
         print_json({"run": str(out), "recipe": recipe, "items": len(items), "classes": list(items.classes)})
         return
-    print_text(f"{items.name}: {len(items):,} items of {len(items.classes)} classes.")
+    print_text(f"{items.name}: {_counted(items)}.")
     print_text(f"The run is in {out}; next: samekind train {out}")
 
 
@@ -94,10 +100,11 @@ def run_file(
     usual_data, usual_split = _usual()
     said_data, said_split = _changed(data, usual_data), _changed(split, usual_split)
     lines = [
-        f"# {len(items):,} items of {len(items.classes)} classes, each {shape}.",
+        f"# {_counted(items)}, each {shape}.",
         f"# samekind train FILE does what this file says; --set training.epochs={run.epochs} goes before it.",
         "",
-        f'recipe = "{recipe}"  # prototypical: every question; verification: pairs; triplet: the baseline',
+        f'recipe = "{recipe}"  # prototypical: every question; verification: pairs; triplet: the baseline; '
+        "unseen-…: classes never shown",
         "",
         "[data]",
         f"source = {_toml(source)}",
@@ -119,6 +126,7 @@ def run_file(
         f"by = {_toml(split['by'])}              # random, group, domain, or part (as the data says)",
         *(line for key, line in said_split.items() if key != "by"),
         *([] if "unseen" in said_split else [UNSEEN]),
+        *([CHOOSE_BY] if recipe.startswith("unseen-") else []),
         "# fractions = { train = 0.6, validation = 0.2, test = 0.2 }",
         "",
         "[training]",
@@ -140,6 +148,13 @@ def run_file(
             "",
         ]
     return "\n".join(lines)
+
+
+def _counted(items: "Items") -> str:
+    from samekind.data.counting import counted
+
+    number = len(items.classes)
+    return f"{counted(len(items), 'item', 'items')} of {counted(number, 'class', 'classes')}"
 
 
 def _usual() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -173,14 +188,16 @@ def _source(source: str, out: Path) -> str:
 
 
 def _recipe(want: str | None) -> str:
-    """The recipe for what is wanted, which is asked for at a terminal."""
+    """The recipe for what is wanted, which is asked for at a terminal, or the one that is named."""
+    from samekind.recipes import RECIPES
+
     if want is None:
         want = "everything"
         if sys.stdin.isatty():
             want = str(typer.prompt(f"What is it for? ({', '.join(WANTS)})", default=want, err=True))
-    if want not in WANTS:
-        raise SettingError(f'--want: there is no "{want}"; {nearest(want, WANTS)}')
-    return WANTS[want]
+    if want not in WANTS and want not in RECIPES:
+        raise SettingError(f'--want: there is no "{want}"; {nearest(want, [*WANTS, *RECIPES])}')
+    return WANTS.get(want, want)
 
 
 def _ask_label(data: str) -> str | None:

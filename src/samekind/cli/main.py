@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import typer
 
+from samekind.cli.attention import attention
 from samekind.cli.calibrate import calibrate
 from samekind.cli.check import check
 from samekind.cli.cluster import cluster
@@ -17,6 +18,7 @@ from samekind.cli.embed import embed
 from samekind.cli.enroll import enroll
 from samekind.cli.evaluate import evaluate
 from samekind.cli.identify import identify
+from samekind.cli.index import index
 from samekind.cli.info import info
 from samekind.cli.init import init
 from samekind.cli.leave_one_out import leave_one_out
@@ -40,9 +42,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-ASKING = (compare, search, enroll, identify, predict, cluster, embed, novelty, two_sample)
+ASKING = (compare, search, enroll, identify, predict, cluster, embed, novelty, two_sample, attention)
 for command in (demo, check, init, train, leave_one_out, evaluate, calibrate, report, *ASKING, info, draw):
     app.command()(command)
+app.add_typer(index, name="index")
 
 
 def main() -> None:

@@ -51,7 +51,7 @@ class Plan:
         """The run for items of this shape."""
         from samekind import recipes
 
-        run: Run = getattr(recipes, self.recipe)(shape)
+        run: Run = recipes.RECIPES[self.recipe](shape)
         run = run.update(self.training).override(self.changes)
         if run.recipe != self.recipe:
             raise SettingError(

@@ -21,12 +21,14 @@ from samekind.cli.options import (
 )
 from samekind.errors import SettingError
 
+WHICH = (
+    "A recipe (prototypical, verification, triplet, or one for unseen classes, such as "
+    "unseen-proxy-nca-adapt-adv) or a TOML file."
+)
+
 
 def train(
-    run: Annotated[
-        str,
-        typer.Argument(metavar="RUN", help="A recipe (prototypical, verification, triplet) or a TOML file."),
-    ],
+    run: Annotated[str, typer.Argument(metavar="RUN", help=WHICH)],
     data: Data = None,
     label: Label = None,
     ignore: Ignore = "",
@@ -80,6 +82,7 @@ def train(
         f"Trained {settings.recipe} for {settings.epochs} epochs on {len(sets.train):,} items of "
         f"{len(space.classes)} classes.",
         space.classes,
+        watch=settings.watch,
         as_json=as_json,
     )
 
@@ -122,7 +125,7 @@ def _names(text: str) -> set[str]:
     return {name.strip() for name in text.split(",") if name.strip()}
 
 
-def _tell(folder: Path, trained: str, classes: list[str], *, as_json: bool) -> None:
+def _tell(folder: Path, trained: str, classes: list[str], *, watch: str, as_json: bool) -> None:
     from samekind.cli.output import print_json, print_text
     from samekind.training import Record
 
@@ -133,5 +136,7 @@ def _tell(folder: Path, trained: str, classes: list[str], *, as_json: bool) -> N
         return
     print_text(trained)
     if best is not None:
-        print_text(f"Best epoch {best['epoch']}: validation EER {100 * best['validation']['eer']:.2f}%.")
+        # The run may have been chosen by another measure, or told nothing of the EER at all.
+        name = "EER" if watch == "eer" else watch
+        print_text(f"Best epoch {best['epoch']}: validation {name} {100 * best['validation'][watch]:.2f}%.")
     print_text(f"The space is in {folder / 'space'}; next: samekind evaluate {folder}")

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import torch
 
+from samekind.data.counting import counted
 from samekind.data.duplicates import duplicate_problems, duplicates
 from samekind.data.files import is_array
 from samekind.data.headings import headings
 from samekind.data.items import Items
-from samekind.data.listing import Listing
+from samekind.data.listing import Listing, foreign_files
 from samekind.data.opening import NAMED, files_of, open_data
 from samekind.data.pictures import Heading
 from samekind.data.problems import Problem, blank_problem, class_sizes, is_blank, listed, problems_of
@@ -122,16 +123,21 @@ def _look_inside(stored: Stored) -> tuple[list[int], list[int], list[tuple[str, 
 
 def _listing_problems(listing: Listing) -> Iterator[Problem]:
     if listing.empty:
-        yield Problem("warning", f"{len(listing.empty)} class folders are empty: {listed(listing.empty)}")
+        yield Problem(
+            "warning",
+            f"{counted(len(listing.empty), 'class folder is', 'class folders are')} empty: "
+            f"{listed(listing.empty)}",
+        )
     if listing.foreign:
         yield Problem(
             "warning",
-            f"{len(listing.foreign)} files are neither pictures nor arrays and are left out: "
-            f"{listed(listing.foreign)}",
+            f"{foreign_files(len(listing.foreign))} left out: {listed(listing.foreign)}",
         )
     if listing.repeated:
         yield Problem(
-            "warning", f"{len(listing.repeated)} files are named more than once: {listed(listing.repeated)}"
+            "warning",
+            f"{counted(len(listing.repeated), 'file is', 'files are')} named more than once: "
+            f"{listed(listing.repeated)}",
         )
 
 

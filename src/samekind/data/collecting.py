@@ -14,6 +14,7 @@ from samekind.data.idx import has_idx, has_labels, idx_items, is_idx, read_idx
 from samekind.data.items import Items
 from samekind.data.loading import readable_pictures
 from samekind.data.npz import npz_labels, read_npz
+from samekind.data.opening import NAMED
 from samekind.data.readers import ImageReader, Reader, TableReader, refitted
 from samekind.data.scaling import scaled
 from samekind.data.settings import DataSettings
@@ -56,7 +57,8 @@ def collect(
 
     A source is a file, a folder (with all that lies below it), a .zip archive, a table or manifest (.csv,
     .tsv, .parquet), an array of one or many items (.npy, .npz), a file of images in IDX form, or a folder of
-    such files or of sprites. ``settings`` name the columns of tables, and say when pictures stay on the disk.
+    such files or of sprites, or a name that `open_data` knows, such as ``digits``, where there is no file or
+    folder called so. ``settings`` name the columns of tables, and say when pictures stay on the disk.
     Files that cannot be read are all named in one error, or skipped and returned with their reasons.
     """
     settings = settings or DataSettings()
@@ -84,7 +86,9 @@ def collect(
 
 def _blocks(path: Path, reader: Reader, settings: DataSettings) -> Iterator[_Block]:
     suffix = path.suffix.lower()
-    if path.is_dir():
+    if str(path) in NAMED and not path.exists():
+        yield _published(NAMED[str(path)](), reader, path)
+    elif path.is_dir():
         if isinstance(reader, ImageReader) and has_idx(path):
             yield _published(idx_items(path, DataSettings()), reader, path)
         elif isinstance(reader, ImageReader) and is_sprites(path):

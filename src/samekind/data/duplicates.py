@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
+from samekind.data.counting import counted
 from samekind.data.items import Items
 from samekind.data.problems import Problem, listed
 from samekind.data.splits import Split
@@ -28,17 +29,26 @@ def duplicate_problems(
         return
     spare = sum(len(group) - 1 for group in groups)
     example = " = ".join(_named(items, place) for place in groups[0][:2])
-    yield Problem("warning", f"{spare} items repeat the content of another ({example})")
+    yield Problem(
+        "warning", f"{counted(spare, 'item repeats', 'items repeat')} the content of another ({example})"
+    )
     torn = [group for group in groups if len(set(items.labels[torch.tensor(group)].tolist())) > 1]
     if torn:
         names = [_contradiction(items, group) for group in torn]
-        yield Problem("warning", f"{len(torn)} contents have more than one label: {listed(names)}")
+        yield Problem(
+            "warning",
+            f"{counted(len(torn), 'content has', 'contents have')} more than one label: {listed(names)}",
+        )
     parts = _parts(items, split)
     if parts is not None:
         across = [group for group in groups if len({parts[place] for place in group} - {None}) > 1]
         if across:
             names = [" = ".join(f"{_named(items, n)} ({parts[n]})" for n in group[:2]) for group in across]
-            yield Problem("warning", f"{len(across)} contents are in more than one part: {listed(names)}")
+            yield Problem(
+                "warning",
+                f"{counted(len(across), 'content is', 'contents are')} in more than one part: "
+                f"{listed(names)}",
+            )
 
 
 def _contents(items: Items) -> Iterator[bytes]:

@@ -14,6 +14,8 @@ PICTURES = frozenset({".avif", ".bmp", ".gif", ".jfif", ".jp2", ".jpeg", ".jpg",
 PICTURES |= {".ppm", ".tga", ".tif", ".tiff", ".webp"}
 TABLES = frozenset({".csv", ".tsv", ".parquet"})
 
+_WINDOWS = 0  # how a .zip file says that it was made there, or under MS-DOS
+
 #: The largest member of an archive that is unpacked into memory: no picture is as large.
 MOST_UNPACKED = 2**30
 
@@ -30,6 +32,7 @@ class Archive:
             raise DataError(f"there is no file {path}") from None
         except (OSError, zipfile.BadZipFile) as error:
             raise DataError(f"cannot read {path} as a .zip archive: {error}") from error
+        self._inside = {_name(each): each for each in self._zip.infolist()}
 
     def __reduce__(self) -> tuple[Any, ...]:
         # An open file and a lock cannot be sent to another process; the path can.
@@ -37,24 +40,35 @@ class Archive:
 
     def members(self) -> list[str]:
         """The names of the files inside, in the order of the archive; folders are left out."""
-        return [each.filename for each in self._zip.infolist() if not each.is_dir()]
+        return [name for name in map(_name, self._zip.infolist()) if not name.endswith("/")]
 
     def folders(self) -> list[str]:
         """The names of the folders that are written down as such, without the closing slash."""
-        return [each.filename.rstrip("/") for each in self._zip.infolist() if each.is_dir()]
+        return [name.rstrip("/") for name in map(_name, self._zip.infolist()) if name.endswith("/")]
 
     def read(self, name: str) -> bytes:
         """The bytes of one member."""
         try:
-            if self._zip.getinfo(name).file_size > MOST_UNPACKED:
+            inside = self._inside[name]
+            if inside.file_size > MOST_UNPACKED:
                 raise DataError(f"{name} in {self.path} unpacks to more than {MOST_UNPACKED:,} bytes")
             with self._lock:
-                return self._zip.read(name)
+                return self._zip.read(inside)
         except KeyError:
             raise DataError(f"there is no file {name} in {self.path}") from None
         # A password is a RuntimeError, an unknown compression a NotImplementedError, damage any of the rest.
         except (OSError, RuntimeError, zipfile.BadZipFile, zlib.error, EOFError) as error:
             raise DataError(f"cannot unpack {name} from {self.path}: {error}") from error
+
+
+def _name(inside: zipfile.ZipInfo) -> str:
+    """The name of a member, with forward slashes.
+
+    Some programs for Windows write backslashes, against the rules. As unzip does, they are taken for slashes
+    where the archive comes from there and has no slash: elsewhere they may belong to a name.
+    """
+    name = inside.filename
+    return name.replace("\\", "/") if inside.create_system == _WINDOWS and "/" not in name else name
 
 
 class Member(NamedTuple):

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from samekind.data import pictures
+from samekind.data.decoding import pool
 from samekind.data.files import File, opened
 from samekind.data.pictures import Heading
 from samekind.data.readers import ImageReader
 from samekind.data.settings import DataSettings
-from samekind.data.stored import pool
 from samekind.errors import DataError
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from samekind.data.counting import counted
 from samekind.data.files import File
 
 
@@ -36,3 +37,10 @@ def class_order(names: Sequence[str]) -> list[str]:
     if all(each.isdecimal() for each in different):
         return sorted(different, key=lambda each: (int(each), each))
     return sorted(different)
+
+
+def foreign_files(number: int) -> str:
+    """The beginning of what is said of files that hold no items."""
+    return counted(
+        number, "file is neither picture nor array and is", "files are neither pictures nor arrays and are"
+    )

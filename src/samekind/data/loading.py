@@ -7,10 +7,11 @@ import torch
 from torch import Tensor
 
 from samekind.data.arrays import stacked_arrays
+from samekind.data.counting import counted
 from samekind.data.files import File, is_array
 from samekind.data.headings import headings, reader_of
 from samekind.data.items import Items
-from samekind.data.listing import Listing, class_order
+from samekind.data.listing import Listing, class_order, foreign_files
 from samekind.data.pictures import MODES, Heading
 from samekind.data.readers import ImageReader, VectorReader, refitted
 from samekind.data.settings import DataSettings
@@ -165,10 +166,11 @@ def _left_out(listing: Listing) -> list[str]:
     notes = [f'the class "{name}" has no pictures and is left out' for name in listing.empty]
     if listing.foreign:
         listed = ", ".join(listing.foreign[:MOST_LISTED])
-        notes.append(
-            f"{len(listing.foreign)} files are neither pictures nor arrays and are left out: {listed}"
-        )
+        notes.append(f"{foreign_files(len(listing.foreign))} left out: {listed}")
     if listing.repeated:
         listed = ", ".join(listing.repeated[:MOST_LISTED])
-        notes.append(f"{len(listing.repeated)} files are named more than once and taken once: {listed}")
+        notes.append(
+            f"{counted(len(listing.repeated), 'file is', 'files are')} named more than once "
+            f"and taken once: {listed}"
+        )
     return notes

@@ -59,7 +59,8 @@ def decode(
         # Pillow copies a picture that need not be turned, which takes as long as decoding a small one.
         turned = ImageOps.exif_transpose(stored) if _orientation(stored) != _UPRIGHT else stored
         image = _fitted(_plain(turned, MODES[channels], background), height, width, fit, background)
-        return np.asarray(image).reshape(height, width, channels)
+        # Not `np.asarray`, which asks the picture about itself again and again before it copies it.
+        return np.frombuffer(image.tobytes(), dtype=np.uint8).reshape(height, width, channels)
 
 
 def refit(
@@ -113,7 +114,7 @@ def _is_sideways(stored: Image.Image) -> bool:
 def _orientation(stored: Image.Image) -> int:
     """How the picture is to be turned, as all of its EXIF data say."""
     stored.load()  # a PNG may have them behind the picture
-    return int(stored.getexif().get(_ORIENTATION, _UPRIGHT))
+    return int(Image.Image.getexif(stored).get(_ORIENTATION, _UPRIGHT))
 
 
 def _plain(image: Image.Image, mode: str, background: Background) -> Image.Image:

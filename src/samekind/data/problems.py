@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.data.counting import counted
 from samekind.data.held_out import PART_NAMES
 from samekind.data.items import Items
 from samekind.data.readers import TableReader
@@ -57,7 +58,11 @@ def is_blank(pictures: Tensor) -> Tensor:
 def blank_problem(names: Sequence[str]) -> Iterator[Problem]:
     """What there is to say about blank pictures, if there are any."""
     if names:
-        yield Problem("warning", f"{len(names)} pictures are blank, one colour all over: {listed(names)}")
+        yield Problem(
+            "warning",
+            f"{counted(len(names), 'picture is', 'pictures are')} blank, one colour all over: "
+            f"{listed(names)}",
+        )
 
 
 def _too_few(items: Items) -> Iterator[Problem]:
@@ -75,13 +80,16 @@ def _too_few(items: Items) -> Iterator[Problem]:
         if single:
             yield Problem(
                 "warning",
-                f"{len(single)} classes have a single item, which makes no pair and is in one part only: "
+                f"{counted(len(single), 'class has', 'classes have')} a single item, "
+                f"which makes no pair and is in one part only: "
                 f"{listed(single)}",
             )
         few = [name for name, count in sizes.items() if count == 2]
         if few:
             yield Problem(
-                "warning", f"{len(few)} classes have fewer items than a split has parts: {listed(few)}"
+                "warning",
+                f"{counted(len(few), 'class has', 'classes have')} fewer items than a split has parts: "
+                f"{listed(few)}",
             )
         largest, smallest = max(sizes, key=sizes.__getitem__), min(sizes, key=sizes.__getitem__)
         if sizes[largest] > UNBALANCED * sizes[smallest]:
@@ -95,7 +103,9 @@ def _too_few(items: Items) -> Iterator[Problem]:
 def _empty_classes(items: Items) -> Iterator[Problem]:
     empty = [name for name, count in class_sizes(items).items() if not count]
     if empty and len(items):
-        yield Problem("warning", f"{len(empty)} classes have no items: {listed(empty)}")
+        yield Problem(
+            "warning", f"{counted(len(empty), 'class has', 'classes have')} no items: {listed(empty)}"
+        )
 
 
 def _similar_names(items: Items) -> Iterator[Problem]:
@@ -137,7 +147,10 @@ def _values(items: Items) -> Iterator[Problem]:
     broken = (~inputs.flatten(1).isfinite()).any(1).nonzero().flatten().tolist()
     if broken:
         names = [_named(items, place) for place in broken]
-        yield Problem("error", f"{len(broken)} items hold values that are not finite: {listed(names)}")
+        yield Problem(
+            "error",
+            f"{counted(len(broken), 'item holds', 'items hold')} values that are not finite: {listed(names)}",
+        )
     elif inputs.dim() == 2 and len(items) > 1:
         yield from _columns(inputs.double(), _column_names(items))
 
@@ -149,9 +162,13 @@ def _columns(values: Tensor, names: Sequence[str]) -> Iterator[Problem]:
         return
     if constant.any():
         which = [names[place] for place in constant.nonzero().flatten().tolist()]
-        yield Problem("warning", f"{len(which)} columns are constant and tell nothing: {listed(which)}")
-    counted = ((values[1:] - values[:-1]) == 1).all(0) & (len(values) > 2)
-    for place in counted.nonzero().flatten().tolist():
+        yield Problem(
+            "warning",
+            f"{counted(len(which), 'column is constant and tells', 'columns are constant and tell')} "
+            f"nothing: {listed(which)}",
+        )
+    counting = ((values[1:] - values[:-1]) == 1).all(0) & (len(values) > 2)
+    for place in counting.nonzero().flatten().tolist():
         yield Problem("warning", f"the column {names[place]} counts the rows; leave it out with ignore")
 
 
@@ -180,7 +197,9 @@ def _given_parts(items: Items) -> Iterator[Problem]:
     missing = [items.classes[label] for label in sorted(later - known)]
     if missing:
         yield Problem(
-            "warning", f"{len(missing)} classes are tested but not in the part train: {listed(missing)}"
+            "warning",
+            f"{counted(len(missing), 'class is', 'classes are')} tested but not in the part train: "
+            f"{listed(missing)}",
         )
 
 
@@ -193,7 +212,10 @@ def _lonely_domains(items: Items) -> Iterator[Problem]:
         homes[label].add(domain)
     lonely = [items.classes[label] for label, domains in sorted(homes.items()) if len(domains) == 1]
     if lonely:
-        yield Problem("warning", f"{len(lonely)} classes occur in one domain only: {listed(lonely)}")
+        yield Problem(
+            "warning",
+            f"{counted(len(lonely), 'class occurs', 'classes occur')} in one domain only: {listed(lonely)}",
+        )
 
 
 def _named(items: Items, place: int) -> str:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from samekind.data import pictures
 from samekind.data.files import TABLES, File, is_array, opened
-from samekind.data.pictures import MODES, Background, Fit
+from samekind.data.pictures import MODES, Background, Fit, Pixels
 from samekind.data.scaling import scaled
 from samekind.errors import DataError, SettingError
 
@@ -63,7 +63,12 @@ class ImageReader:
 
     def pixels(self, file: File) -> Tensor:
         """The image in the file as uint8 (channels, height, width)."""
-        expected = f"expected an image or a .npy array of shape {self.shape}"
+        made = torch.empty(self.shape, dtype=torch.uint8)
+        self.read_into(file, made.numpy())
+        return made
+
+    def read_into(self, file: File, place: Pixels) -> None:
+        """The image in the file, written to ``place``: uint8 (channels, height, width)."""
         try:
             with opened(file) as stream:
                 decoded = pictures.decode(
@@ -75,11 +80,14 @@ class ImageReader:
                     background=self.background,
                 )
         except FileNotFoundError:
-            raise DataError(f"there is no file {file}; {expected}") from None
+            raise DataError(f"there is no file {file}; {self._expected()}") from None
         # Pillow's decoders fail in a dozen ways on a broken file, and all mean the same to the user.
         except Exception as error:
-            raise DataError(f"cannot read {file}: {pictures.reason(error)}; {expected}") from error
-        return torch.from_numpy(decoded.transpose(2, 0, 1).copy())
+            raise DataError(f"cannot read {file}: {pictures.reason(error)}; {self._expected()}") from error
+        place[...] = decoded.transpose(2, 0, 1)
+
+    def _expected(self) -> str:
+        return f"expected an image or a .npy array of shape {self.shape}"
 
 
 class VectorReader:

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor
 
+from samekind.data.counting import counted
 from samekind.data.held_out import by_domain, by_group, by_part, deal_groups, remaining
 from samekind.data.items import Items
 from samekind.data.settings import names_in
@@ -107,7 +108,8 @@ def split_items(items: Items, settings: SplitSettings) -> Split:
     if held_back.all() or (settings.unseen and not held_back.any()):
         raise SettingError(
             f"a split by class needs items of seen and of unseen classes; "
-            f"{int(held_back.sum())} of {len(items)} items are unseen ({len(set(unseen))} classes)"
+            f"{int(held_back.sum())} of {len(items)} items are unseen "
+            f"({counted(len(set(unseen)), 'class', 'classes')})"
         )
     seen = (~held_back).nonzero().flatten()
     parts = _seen_parts(items, seen, settings)

@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from samekind.data.counting import counted
 from samekind.data.items import Items
 from samekind.errors import DataError, SettingError
 from samekind.storage import write_text
@@ -91,7 +92,8 @@ def by_class(items: Items, *, unseen: Sequence[str], fractions: Mapping[str, flo
     if held_back.all() or not held_back.any():
         raise SettingError(
             f"a split by class needs items of seen and of unseen classes; "
-            f"{int(held_back.sum())} of {len(items)} items are unseen ({len(set(unseen))} classes)"
+            f"{int(held_back.sum())} of {len(items)} items are unseen "
+            f"({counted(len(set(unseen)), 'class', 'classes')})"
         )
     parts = cut(items.labels, fractions, (~held_back).nonzero().flatten(), seed)
     return Split(parts={**parts, "unseen": held_back.nonzero().flatten()}, fingerprint=items.fingerprint())

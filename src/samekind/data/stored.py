@@ -1,19 +1,14 @@
 """Pictures that stay on the disk, or in an archive, and are decoded when they are asked for."""
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 
 import torch
 from torch import Tensor
 
+from samekind.data.decoding import begin_decoding, pool
 from samekind.data.files import File, digest
 from samekind.data.readers import ImageReader
 from samekind.errors import MOST_LISTED, DataError
-
-#: More threads than this wait for the disk, or for each other.
-MOST_WORKERS = 16
 
 
 class Stored:
@@ -58,11 +53,13 @@ class Stored:
 
     def begin(self, chosen: slice | Tensor) -> Callable[[], Tensor]:
         """Start decoding; what comes back gives the pictures, uint8 (k, …), once they are ready."""
-        files = self._chosen(chosen)
-        pending = pool(self.workers).map(_attempt(self.reader), files)
+        decoded = begin_decoding(self._chosen(chosen), self.reader, workers=self.workers)
 
         def wait() -> Tensor:
-            return _stacked(list(pending), self.reader.shape)
+            pixels, unreadable = decoded()
+            if unreadable:
+                raise unreadable_files([("", str(why)) for _, why in unreadable], len(pixels))
+            return pixels
 
         return wait
 
@@ -93,18 +90,14 @@ def decode_all(
     files: Sequence[File], reader: ImageReader, *, workers: int = 0
 ) -> tuple[Tensor, list[int], list[tuple[str, str]]]:
     """What can be decoded: uint8 (k, …), the places of those files, and (file, why not) of the others."""
-    readable: list[int] = []
-    unreadable: list[tuple[str, str]] = []
-    # Written where they will stay: a list of pictures and then a tensor of them would take twice the memory.
-    pixels = torch.empty(len(files), *reader.shape, dtype=torch.uint8)
-    found = pool(workers).map(_attempt(reader), files)
-    for place, each in enumerate(found):
-        if isinstance(each, DataError):
-            unreadable.append((str(files[place]), str(each)))
-        else:
-            pixels[len(readable)] = each
-            readable.append(place)
-    return pixels[: len(readable)], readable, unreadable
+    pixels, failed = begin_decoding(files, reader, workers=workers)()
+    reasons = dict(failed)
+    readable = [place for place in range(len(files)) if place not in reasons]
+    if reasons:
+        # Moved up in place: a second block of pictures would take twice the memory.
+        for row, place in enumerate(readable):
+            pixels[row] = pixels[place]
+    return pixels[: len(readable)], readable, [(str(files[place]), str(why)) for place, why in failed]
 
 
 def unreadable_files(unreadable: Sequence[tuple[str, str]], total: int) -> DataError:
@@ -116,28 +109,3 @@ def unreadable_files(unreadable: Sequence[tuple[str, str]], total: int) -> DataE
         f"or skip them with --skip-unreadable (skip_unreadable in a run file):{listed}"
         + (f"\n  and {more} more" if more > 0 else "")
     )
-
-
-def _attempt(reader: ImageReader) -> Callable[[File], Tensor | DataError]:
-    def attempt(file: File) -> Tensor | DataError:
-        try:
-            return reader.pixels(file)
-        except DataError as error:
-            return error
-
-    return attempt
-
-
-def _stacked(found: list[Tensor | DataError], shape: tuple[int, ...]) -> Tensor:
-    wrong = [("", str(each)) for each in found if isinstance(each, DataError)]
-    if wrong:
-        raise unreadable_files(wrong, len(found))
-    pixels = [each for each in found if isinstance(each, Tensor)]
-    return torch.stack(pixels) if pixels else torch.empty(0, *shape, dtype=torch.uint8)
-
-
-@cache
-def pool(workers: int) -> ThreadPoolExecutor:
-    """The threads that read files (0: one for each core, at most 16), shared by all who want as many."""
-    workers = workers or min(MOST_WORKERS, os.cpu_count() or 1)
-    return ThreadPoolExecutor(workers, thread_name_prefix="samekind-read")

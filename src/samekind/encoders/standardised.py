@@ -69,6 +69,12 @@ class Standardised(nn.Module):
         return stages
 
     @property
+    def attention(self) -> Callable[[Tensor], dict[str, Tensor]]:
+        """Where the encoder looks; what has no attention inside has none here."""
+        inside: Callable[[Tensor], dict[str, Tensor]] = self.encoder.attention
+        return lambda x: inside(self.standardise(x))
+
+    @property
     def embedding(self) -> nn.Module:
         """The last layer of the encoder."""
         layer: nn.Module = self.encoder.embedding

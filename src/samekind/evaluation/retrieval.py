@@ -18,6 +18,9 @@ from samekind.space import Kind, MetricSpace
 #: How many neighbours are held at a time: those of all queries, where they are no more.
 MOST_NEIGHBOURS = 20_000_000
 
+#: Neighbours that vote on the class of a query, as zero-shot work has it.
+VOTERS = 5
+
 Ignored = Literal["nothing", "domain", "group"]
 IGNORED: tuple[str, ...] = get_args(Ignored)
 
@@ -32,11 +35,11 @@ def retrieval(
     measures: Measures = "main",
     seed: int = 0,
 ) -> list[Row]:
-    """Recall@k and MAP@R with each kind of score, with ``measures="all"`` R-precision too; no item finds
-    itself.
+    """Recall@k and MAP@R with each kind of score, with ``measures="all"`` R-precision and "kNN accuracy" too,
+    the share of queries with three of their class among their five nearest; no item finds itself.
 
-    k beyond the gallery is left out. An item that is alone in its class can only miss in Recall@k and
-    counts nowhere else.
+    k beyond the gallery is left out. An item that is alone in its class can only miss in Recall@k and among
+    its neighbours, and counts nowhere else.
     """
     samples = retrieval_samples(space, items, z, name=name, ks=ks, measures=measures)
     return [row_of(each, seed=seed) for each in samples]
@@ -113,11 +116,13 @@ def _samples(
     asked = ["Recall"] if possible else []
     if 0 < int(relevant.max()) <= available:
         asked += ["MAP@R", "R-precision"] if measures == "all" else ["MAP@R"]
+    voters = VOTERS if measures == "all" and available >= VOTERS else 0
     samples = []
     for kind in space.kinds if asked else []:
-        k = max([*possible, int(relevant.max()) if len(asked) > 1 else 1])
+        k = max([*possible, voters, int(relevant.max()) if len(asked) > 1 else 1])
         parts = [
             retrieval_values(found, labels[0][part], relevant=relevant[part], ks=possible, measures=asked)
+            | _votes(found[:, :voters], labels[0][part])
             for part, found in _found(space, z, labels[1], apart, kind, k)
         ]
         for measure in parts[0]:
@@ -141,6 +146,13 @@ def _found(
         part = slice(top, top + step)
         marks = None if apart is None else (apart[0][part], apart[1])
         yield part, labels[search(space, z[0][part], z[1], k=k, kind=kind, apart=marks).indices]
+
+
+def _votes(found: Tensor, labels: Tensor) -> dict[str, Tensor]:
+    """Whether the voters (queries, 5) are of the query's class by majority; nothing where there are none."""
+    if not found.shape[1]:
+        return {}
+    return {"kNN accuracy": ((found == labels[:, None]).sum(1) > VOTERS // 2).double()}
 
 
 def _renamed(items: Items, names: dict[str, int]) -> Tensor:

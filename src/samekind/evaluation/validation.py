@@ -1,25 +1,48 @@
 """What a training run is told after each epoch, on items it does not train on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
+from torch import Tensor
 
 from samekind.data import Items, draw
-from samekind.errors import DataError
-from samekind.inference import all_trials, embed
-from samekind.measures import equal_error_rate
+from samekind.errors import DataError, SettingError, nearest
+from samekind.inference import all_trials, cluster, embed, search
+from samekind.measures import (
+    equal_error_rate,
+    neighbour_accuracy,
+    normalised_mutual_information,
+    recall_at,
+)
 from samekind.space import MetricSpace
 
 #: Two million pairs tell one epoch from another; all pairs of a large set would cost more than the epoch.
 MOST_ITEMS = 2000
 
+#: Recall is told at these ranks, and nearest neighbours vote three of five, as zero-shot work has it.
+RANKS, VOTERS, AT_LEAST = (1, 2, 4, 8), 5, 3
 
-def validation(items: Items, *, most_items: int = MOST_ITEMS) -> Callable[[MetricSpace], dict[str, float]]:
-    """A function from a space to its EER with each kind of score, and ``eer``, the lowest of them.
+
+def validation(
+    items: Items, families: Sequence[str] = ("verification",), *, most_items: int = MOST_ITEMS
+) -> Callable[[MetricSpace], dict[str, float]]:
+    """A function from a space to its measures, those of each of the ``families`` that is named:
+
+    * "verification": the EER with each kind of score ("eer cosine"), and ``eer``, the lowest of them.
+    * "retrieval": every item asked about the others. ``recall@1`` with each kind of score ("recall@1 cosine")
+      and, by the kind with the highest, ``recall@1``, ``recall@2``, ``recall@4``, ``recall@8`` and
+      ``knn accuracy``, the share of items with three of their class among their five nearest. What is beyond
+      the number of items is left out.
+    * "clustering": ``nmi`` of k-means on the embeddings, with as many groups as classes.
 
     There must be items of two classes at least, and one class with two items. Of more than ``most_items``
     the same ones are drawn for every epoch.
     """
+    if isinstance(families, str) or not families:
+        raise SettingError(f"expected a list of {_listed()} to validate by, got {families!r}")
+    for name in families:
+        if name not in FAMILIES:
+            raise SettingError(f'there is no validation by "{name}"; {nearest(name, FAMILIES)}')
     items = draw(items, most=most_items)
     sizes = torch.bincount(items.labels)
     if (sizes > 0).sum() < 2 or (sizes < 2).all():
@@ -28,11 +51,49 @@ def validation(items: Items, *, most_items: int = MOST_ITEMS) -> Callable[[Metri
         )
 
     def validate(space: MetricSpace) -> dict[str, float]:
-        z = embed(space, items.inputs)
-        rates = {}
-        for kind in space.kinds:
-            trials = all_trials(space, z, items.labels, kind=kind)
-            rates[f"eer {kind}"] = equal_error_rate(trials.scores, trials.same).rate
-        return {"eer": min(rates.values()), **rates}
+        z, labels = embed(space, items.inputs), items.labels.cpu()
+        return {
+            measure: value for name in families for measure, value in FAMILIES[name](space, z, labels).items()
+        }
 
     return validate
+
+
+def _verification(space: MetricSpace, z: Tensor, labels: Tensor) -> dict[str, float]:
+    rates = {}
+    for kind in space.kinds:
+        trials = all_trials(space, z, labels, kind=kind)
+        rates[f"eer {kind}"] = equal_error_rate(trials.scores, trials.same).rate
+    return {"eer": min(rates.values()), **rates}
+
+
+def _retrieval(space: MetricSpace, z: Tensor, labels: Tensor) -> dict[str, float]:
+    available = len(z) - 1
+    ranks = [rank for rank in RANKS if rank <= available]
+    # As many neighbours as anyone is asked for: with seven items recall stops at 4, and five still vote.
+    k = min(max(*RANKS, VOTERS), available)
+    found = {
+        kind: labels[search(space, z, z, k=k, kind=kind, same_items=True).indices] for kind in space.kinds
+    }
+    recalls = {kind: recall_at(neighbours, labels, ks=ranks) for kind, neighbours in found.items()}
+    best = max(recalls, key=lambda kind: recalls[kind][1])
+    measures = {f"recall@{rank}": recalls[best][rank] for rank in ranks}
+    if available >= VOTERS:
+        measures["knn accuracy"] = neighbour_accuracy(found[best], labels, k=VOTERS, at_least=AT_LEAST)
+    return measures | {f"recall@1 {kind}": each[1] for kind, each in recalls.items()}
+
+
+def _clustering(_: MetricSpace, z: Tensor, labels: Tensor) -> dict[str, float]:
+    groups = cluster(z, groups=len(torch.unique(labels)))
+    return {"nmi": normalised_mutual_information(groups.assigned, labels)}
+
+
+FAMILIES: dict[str, Callable[[MetricSpace, Tensor, Tensor], dict[str, float]]] = {
+    "verification": _verification,
+    "retrieval": _retrieval,
+    "clustering": _clustering,
+}
+
+
+def _listed() -> str:
+    return ", ".join(f'"{name}"' for name in FAMILIES)

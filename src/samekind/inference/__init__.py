@@ -16,8 +16,10 @@ from samekind.inference.directions import (
     residual_features,
     reweighted,
 )
+from samekind.inference.distil import QueryMap, distil
 from samekind.inference.embed import asking, device_of, embed, embed_files
 from samekind.inference.enrolment import enrolment_scores, listed_scores
+from samekind.inference.grad_cam import grad_cam, layer_of
 from samekind.inference.kernels import SemidefiniteKernel, kernel_blocks, kernel_matrix, semidefinite
 from samekind.inference.kmeans import Grouping, kmeans
 from samekind.inference.novelty import neighbour_novelty, one_class_novelty, prototype_novelty
@@ -27,6 +29,8 @@ from samekind.inference.promise import Kept, Promise, kept, kept_open_set
 from samekind.inference.representatives import centre_distances, largest_first, representatives
 from samekind.inference.search import Neighbours, search
 from samekind.inference.settle import settle
+from samekind.inference.shortlist import Shortlist, search_index, shortlist_of
+from samekind.inference.shortlist_fitting import fit_shortlist
 from samekind.inference.trials import Trials, all_trials, streamed_trials, walk_trials
 from samekind.inference.two_sample import two_sample
 from samekind.inference.verify import fit_decision
@@ -41,7 +45,9 @@ __all__ = [
     "OperatingPoint",
     "PrincipalDirections",
     "Promise",
+    "QueryMap",
     "SemidefiniteKernel",
+    "Shortlist",
     "Trials",
     "all_trials",
     "asking",
@@ -51,12 +57,15 @@ __all__ = [
     "cluster",
     "cohort_scores",
     "device_of",
+    "distil",
     "divided",
     "embed",
     "embed_files",
     "enrolment_scores",
     "fit_decision",
     "fit_open_set",
+    "fit_shortlist",
+    "grad_cam",
     "identify",
     "kept",
     "kept_open_set",
@@ -64,6 +73,7 @@ __all__ = [
     "kernel_matrix",
     "kmeans",
     "largest_first",
+    "layer_of",
     "listed_scores",
     "metric_axioms",
     "neighbour_novelty",
@@ -79,8 +89,10 @@ __all__ = [
     "reweighted",
     "score_distances",
     "search",
+    "search_index",
     "semidefinite",
     "settle",
+    "shortlist_of",
     "streamed_trials",
     "support",
     "two_sample",

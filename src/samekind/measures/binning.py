@@ -46,12 +46,17 @@ def count_bins(
         if threshold is not None:
             accepted = scores >= threshold
             errors += torch.stack([(accepted & ~same).sum(), (~accepted & same).sum()])
-    counts = counts.view(BINS, 2)
+    counts = expect_finite(counts.view(BINS, 2))
+    return counts, None if threshold is None else (int(errors[0]), int(errors[1]))
+
+
+def expect_finite(counts: Tensor) -> Tensor:
+    """Counts by bin, (bins, 2), none of them of NaN or infinity."""
     broken = int(counts[:BROKEN].sum() + counts[-BROKEN:].sum())
     if broken:
         of = int(counts.sum())
         raise ValueError(f"expected finite scores, got {broken} of {of} that are NaN or infinite")
-    return counts, None if threshold is None else (int(errors[0]), int(errors[1]))
+    return counts
 
 
 class Kept:

@@ -8,7 +8,7 @@ matter, as many bins at a time as fit the memory, and what was bounded becomes e
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -18,13 +18,30 @@ from samekind.measures.crossing import Accepted, Crossing, gap
 from samekind.measures.sorted_trials import doubled_wins
 
 Passes = Callable[[], Iterator[tuple[Tensor, Tensor]]]
+#: Which measures are to be exact: all, none, or the equal error rate with its threshold alone.
+Exactness = bool | Literal["equal error"]
 
 #: Bytes of counts where nobody says otherwise.
 MEMORY_BUDGET = {"cpu": 512 * 2**20, "other": 4 * 2**30}
-#: Bins worked on at a time once they are counted: few enough for the cache of a CPU.
-AT_ONCE = 4
+#: Bins worked on at a time once they are counted: few enough for the cache of a CPU; elsewhere so many that
+#: the device is not kept waiting for the next.
+AT_ONCE = {"cpu": 4, "other": 256}
 #: Bins counted in one walk at most, so that places in the counts are int32.
 MOST_COUNTED = 2**15 - 1
+
+
+class Counter(Protocol):
+    """Who walks over the trials and counts them: see `count_bins` and `count_cells`."""
+
+    device: torch.device
+
+    def bins(self, threshold: float | None) -> tuple[Tensor, tuple[int, int] | None]:
+        """Trials of two classes and of one in each bin, (bins, 2), and the errors at a threshold."""
+
+    def cells(
+        self, counted: Sequence[int], kept: Sequence[int], store: Kept, *, dtype: torch.dtype
+    ) -> Tensor:
+        """The same in each cell of the counted bins, (bins, 2, cells); those of the kept bins are stored."""
 
 
 class StreamedRates(NamedTuple):
@@ -63,7 +80,11 @@ class _Group(NamedTuple):
 
 
 def streamed(
-    passes: Passes, *, exact: bool = True, threshold: float | None = None, memory_budget: int | None = None
+    passes: Passes,
+    *,
+    exact: Exactness = True,
+    threshold: float | None = None,
+    memory_budget: int | None = None,
 ) -> StreamedRates:
     """The equal error rate, its threshold and the area under the curve of trials that are never all there.
 
@@ -71,16 +92,28 @@ def streamed(
     any size and order, on any device. Scores are float32 or shorter, because the bits of a float64
     are too many to count; round them first. With ``exact`` the measures are those of `equal_error_rate`
     and `area_under_curve` on all scores at once, and ``passes`` says how many walks that took: the fewer the
-    larger ``memory_budget`` (in bytes, for the counts). Without, one walk is made: the equal error rate is
-    then that of the nearest bin border, an area within a bin counts as ties, and the bounds are proved.
-    The rates at a ``threshold`` fixed beforehand are exact after one walk.
+    larger ``memory_budget`` (in bytes, for the counts). ``exact="equal error"`` is content with two walks:
+    the equal error rate and its threshold are exact, the area has bounds. Without, one walk is made: the
+    equal error rate is then that of the nearest bin border, an area within a bin counts as ties, and the
+    bounds are proved. The rates at a ``threshold`` fixed beforehand are exact after one walk.
 
     >>> scores, same = torch.tensor([0.9, 0.6, 0.7, 0.1]), torch.tensor([True, True, False, False])
     >>> rates = streamed(lambda: iter([(scores, same)]))
     >>> rates.equal_error, rates.area, rates.passes
     (0.5, 0.75, 2)
     """
-    counts, errors = count_bins(passes(), threshold)
+    return counted_rates(_Walks(passes), exact=exact, threshold=threshold, memory_budget=memory_budget)
+
+
+def counted_rates(
+    counter: Counter,
+    *,
+    exact: Exactness = True,
+    threshold: float | None = None,
+    memory_budget: int | None = None,
+) -> StreamedRates:
+    """The same, by someone who counts in another way than block by block."""
+    counts, errors = counter.bins(threshold)
     # Those that hold a trial, the highest scores first.
     places = counts.sum(1).nonzero().flatten().flip(0)
     bins = [
@@ -92,13 +125,30 @@ def streamed(
         kinds = f"{targets} same and {impostors} different"
         raise ValueError(f"expected trials of both kinds, got {kinds}")
     bound = _bounded(bins, targets, impostors, errors)
-    if not exact:
+    if exact is False:
         return bound
-    device = counts.device
     del counts
     if memory_budget is None:
-        memory_budget = MEMORY_BUDGET.get(device.type, MEMORY_BUDGET["other"])
-    return _refined(passes, bins, bound, memory_budget, device)
+        memory_budget = MEMORY_BUDGET.get(counter.device.type, MEMORY_BUDGET["other"])
+    return _refined(counter, bins, bound, memory_budget, with_area=exact is True)
+
+
+class _Walks:
+    """Trials counted as they come, block by block."""
+
+    def __init__(self, passes: Passes) -> None:
+        self.passes = passes
+        self.device = torch.device("cpu")
+
+    def bins(self, threshold: float | None) -> tuple[Tensor, tuple[int, int] | None]:
+        counts, errors = count_bins(self.passes(), threshold)
+        self.device = counts.device  # where the scores are
+        return counts, errors
+
+    def cells(
+        self, counted: Sequence[int], kept: Sequence[int], store: Kept, *, dtype: torch.dtype
+    ) -> Tensor:
+        return count_cells(self.passes(), counted, kept, store, dtype=dtype, device=self.device)
 
 
 def _bounded(
@@ -128,40 +178,36 @@ def _bounded(
 
 
 def _refined(
-    passes: Passes, bins: Sequence[_Bin], bound: StreamedRates, memory_budget: int, device: torch.device
+    counter: Counter, bins: Sequence[_Bin], bound: StreamedRates, memory_budget: int, *, with_area: bool
 ) -> StreamedRates:
     """The exact measures, by walks over the bins the rates cross in and those with trials of both kinds."""
     middle, border, _ = _crossing_bin(bins, bound.same, bound.different)
     around = bins[max(middle - 1, 0) : middle + 1]
     dtype = torch.int32 if bound.same + bound.different < 2**31 else torch.int64
     bin_bytes = 2 * CELLS * dtype.itemsize
-    groups = _groups(bins, around, memory_budget, bin_bytes=bin_bytes, keep=device.type == "cpu")
+    looked_at = bins if with_area else around
+    groups = _groups(looked_at, around, memory_budget, bin_bytes=bin_bytes, keep=counter.device.type == "cpu")
     doubled = _won_between(bins)
     cells_of: dict[_Bin, list[list[int]]] = {}
     for group in groups:
-        won, cells = _walked(passes(), group, around, dtype, device)
+        won, cells = _walked(counter, group, around, dtype)
         doubled += won
         cells_of |= cells
     crossing = _crossing_cell([(each.place, cells_of[each]) for each in around], border, bound)
     rate, threshold = crossing.nearest()
-    area = doubled / (2 * bound.same * bound.different)
-    return bound._replace(
+    found = bound._replace(
         equal_error=rate,
         threshold=threshold,
-        area=area,
         equal_error_bounds=(rate, rate),
         threshold_bounds=(threshold, threshold),
-        area_bounds=(area, area),
         passes=1 + len(groups),
     )
+    area = doubled / (2 * bound.same * bound.different)
+    return found._replace(area=area, area_bounds=(area, area)) if with_area else found
 
 
 def _walked(
-    blocks: Iterator[tuple[Tensor, Tensor]],
-    group: _Group,
-    around: Sequence[_Bin],
-    dtype: torch.dtype,
-    device: torch.device,
+    counter: Counter, group: _Group, around: Sequence[_Bin], dtype: torch.dtype
 ) -> tuple[int, dict[_Bin, list[list[int]]]]:
     """What one walk finds: pairs won within its bins, twice, and the cells of the bins around the crossing.
 
@@ -169,7 +215,7 @@ def _walked(
     """
     counted, kept = ([each.place for each in some] for some in group)
     store = Kept(sum(each.targets for each in group.kept), sum(each.impostors for each in group.kept))
-    cells = count_cells(blocks, counted, kept, store, dtype=dtype, device=device)
+    cells = counter.cells(counted, kept, store, dtype=dtype)
     won = _won_within(cells, group.counted) + doubled_wins(store.sorted()) - _won_between(group.kept)
     return won, {bin: cells[slot].tolist() for slot, bin in enumerate(group.counted) if bin in around}
 
@@ -249,12 +295,13 @@ def _won_between(bins: Sequence[_Bin]) -> int:
 def _won_within(cells: Tensor, bins: Sequence[_Bin]) -> int:
     """Twice the pairs of a target and an impostor in a lower cell of one bin, and once those in one cell."""
     doubled = 0
-    for start in range(0, len(bins), AT_ONCE):
-        some = cells[start : start + AT_ONCE]
+    at_once = AT_ONCE.get(cells.device.type, AT_ONCE["other"])
+    for start in range(0, len(bins), at_once):
+        some = cells[start : start + at_once]
         impostors, targets = some[:, 0].long(), some[:, 1].long()
         above = targets.cumsum(1).neg_().add_(targets.sum(1, keepdim=True))
         totals = torch.stack([impostors.sum(1), targets.sum(1)], dim=1).tolist()
-        _check_same_trials(totals, bins[start : start + AT_ONCE])
+        _check_same_trials(totals, bins[start : start + at_once])
         if max(one * other for one, other in totals) < 2**60:
             doubled += int((impostors * above.mul_(2).add_(targets)).sum())
         else:  # beyond int64; Python's numbers have no end

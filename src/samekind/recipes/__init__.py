@@ -1,16 +1,24 @@
 """One file per published system: a function from the shape of an item to a `Run`.
 
-`fit` carries a run out: it trains, fills in what training leaves open, and saves the space. `leave_one_out`
-does so once for every domain, which it is then tested on.
+`RECIPES` holds the systems by name, as a run file and the command line say it. `fit` carries a run out: it
+trains, fills in what training leaves open, and saves the space. `leave_one_out` does so once for every
+domain, which it is then tested on.
 """
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from samekind.recipes.fitting import fit
 from samekind.recipes.leave_one_out import leave_one_out
 from samekind.recipes.prototypical import prototypical
 from samekind.recipes.triplet import triplet
+from samekind.recipes.unseen import UNSEEN, unseen
 from samekind.recipes.verification import verification
+from samekind.training import Run
 
-#: The systems there are.
-RECIPES = ("prototypical", "triplet", "verification")
+#: The systems there are: what each is called, and the function from the shape of an item to its run.
+RECIPES: Mapping[str, Callable[[Sequence[int]], Run]] = MappingProxyType(
+    {"prototypical": prototypical, "triplet": triplet, "verification": verification, **UNSEEN}
+)
 
-__all__ = ["RECIPES", "fit", "leave_one_out", "prototypical", "triplet", "verification"]
+__all__ = ["RECIPES", "fit", "leave_one_out", "prototypical", "triplet", "unseen", "verification"]

@@ -34,7 +34,7 @@ def fit(
         run,
         sets.train,
         folder=folder,
-        validate=validation(sets.test if run.select_on == "test" else sets.validation),
+        validate=validation(sets.test if run.select_on == "test" else sets.validation, run.validate),
         device=device,
         start=start,
         watcher=watcher,

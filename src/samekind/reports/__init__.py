@@ -4,6 +4,7 @@ A plot is a function from plain values to a matplotlib ``Figure``, which its ``s
 matplotlib is imported when the first figure is drawn, and its global state is left alone.
 """
 
+from samekind.reports.attention_maps import Overlay, attention_maps
 from samekind.reports.axiom_histograms import axiom_histograms
 from samekind.reports.confidence import Confidence
 from samekind.reports.confidence_map import confidence_map
@@ -23,7 +24,9 @@ __all__ = [
     "Confidence",
     "Field",
     "Grouped",
+    "Overlay",
     "System",
+    "attention_maps",
     "axiom_histograms",
     "confidence_map",
     "confusion_matrix",

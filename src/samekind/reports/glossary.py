@@ -73,6 +73,10 @@ _MEANINGS = {
         "of the R items found most alike, where R is how many of its class a query could find, the share "
         "that are of its class.",
     ),
+    "kNN accuracy": (
+        "kNN accuracy",
+        "the share of queries with at least three of their own class among the five items found most alike.",
+    ),
     "-shot": (
         "N-way K-shot",
         "accuracy among N classes known from K examples each, averaged over many random tasks.",

@@ -7,6 +7,11 @@ from samekind.reports.page import Section
 from samekind.reports.tables import answers
 from samekind.reports.training_curves import training_curves
 
+ADVERSARY = (
+    "The class adversary is a classifier of the training classes: where an adaptive coefficient is below 0 "
+    "the encoder helps it, above 0 it works against it."
+)
+
 
 def answers_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> Section:
     """The numbers, first of all."""
@@ -24,10 +29,11 @@ def training_section(systems: Mapping[str, System]) -> Section | None:
     records = {name: each.record for name, each in systems.items() if each.record}
     if not records:
         return None
+    adversary = any("adversary" in entries[0] for entries in records.values())
     caption = (
-        "On the left what was minimised, on the right the equal error rate on items held back (a scale with "
-        "more room near 0); the dashed line is the epoch that was kept."
-    )
+        "On the left what was minimised, on the right what was measured on items held back (equal error "
+        "rates on a scale with more room near 0); the dashed line is the epoch that was kept."
+    ) + (f" {ADVERSARY}" if adversary else "")
     return Section("Training", caption, training_curves(records))
 
 

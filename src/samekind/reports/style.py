@@ -56,10 +56,11 @@ def dress(
     axes.set_ylabel(y, fontsize=SIZE, color=MUTED, labelpad=6)
 
 
-def legend(axes: "Axes", *, place: Literal["upper right", "best"]) -> "Legend":
+def legend(axes: "Axes", *, place: Literal["upper right", "best"], columns: int = 1) -> "Legend":
     """A legend without a frame, on paper of its own where lines run behind it."""
     box: Legend = axes.legend(
         loc=place,
+        ncols=columns,
         fontsize=SMALL,
         labelcolor=INK,
         facecolor=PAPER,

@@ -1,6 +1,6 @@
-"""How training went: what was minimised, and the error on items that were held back."""
+"""How training went: what was minimised, and the measures of items that were held back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +14,18 @@ if TYPE_CHECKING:
 Entries = Sequence[Mapping[str, Any]]
 
 PER_CENT = (0, 0.1, 0.5, 1, 2, 5, 10, 20, 30, 50, 70, 100)
+#: Measures that are shares, higher being better, in the order of the legend.
+SHARES = ("recall@1", "recall@2", "recall@4", "recall@8", "knn accuracy", "nmi")
+#: The share of a panel's height kept free above and below its lines, for the words.
+ROOM = 0.3
 #: Up to so many epochs are dots on the line as well; a single one would be no line at all.
 FEW = 15
 
 
 def training_curves(records: Mapping[str, Entries]) -> "Figure":
-    """A row for each named record: the loss with its terms, and the equal error rates in per cent.
+    """For each named record, two panels a row: the loss with its terms, and what validation measured, in per
+    cent: equal error rates, and the recall, kNN accuracy and NMI where they were asked for. A run with a
+    class adversary has a row more, for the loss of its classifier and the coefficient.
 
     A record is the lines of `training.Record`, one an epoch. The epoch whose space was kept is marked. A
     record without a line is left out; if nothing is left, that is a ``ValueError``. The error panels share
@@ -29,17 +35,37 @@ def training_curves(records: Mapping[str, Entries]) -> "Figure":
     records = {name: entries for name, entries in records.items() if entries}
     if not records:
         raise ValueError("expected a record with at least one epoch to draw, got none")
-    figure = new_figure(FULL, 2.9 * len(records))
-    panels = figure.subplots(len(records), 2, squeeze=False, gridspec_kw={"hspace": 0.12, "wspace": 0.08})
-    for (left, right), (name, entries) in zip(panels, records.items(), strict=True):
-        dress(left, title=f"{name}: training loss", x="epoch")
-        dress(right, title=f"{name}: validation EER, %", x="epoch")
-        _draw_loss(left, entries)
-        _draw_errors(right, entries)
-        for axes in (left, right):
+    panels = {name: _panels(entries) for name, entries in records.items()}
+    rows = {name: (len(each) + 1) // 2 for name, each in panels.items()}
+    figure = new_figure(FULL, 2.9 * sum(rows.values()))
+    grid = figure.add_gridspec(sum(rows.values()), 2, hspace=0.12, wspace=0.08)
+    places = iter([(row, column) for row in range(sum(rows.values())) for column in range(2)])
+    errors = []
+    for name, entries in records.items():
+        for title, draw in panels[name].items():
+            axes = figure.add_subplot(grid[next(places)])
+            dress(axes, title=f"{name}: {title}", x="epoch")
+            draw(axes, entries)
             _mark_kept(axes, entries)
-    _share_scale(list(panels[:, 1]), [rate for entries in records.values() for rate in _rates(entries)])
+            if draw is _draw_errors:
+                errors.append(axes)
+        if len(panels[name]) % 2:
+            next(places)  # the next record begins a row of its own
+    _share_scale(errors, [rate for entries in records.values() for rate in _rates(entries)])
     return figure
+
+
+def _panels(entries: Entries) -> dict[str, Callable[["Axes", Entries], None]]:
+    """What there is to draw of a record, by title."""
+    panels: dict[str, Callable[[Axes, Entries], None]] = {"training loss": _draw_loss}
+    if _error_names(entries) or not _share_names(entries):
+        panels["validation EER, %"] = _draw_errors
+    if _share_names(entries):
+        panels["validation, %"] = _draw_shares
+    if "adversary" in entries[0]:
+        panels["loss of the class adversary"] = _draw_adversary
+        panels["coefficient of the class adversary"] = _draw_coefficient
+    return panels
 
 
 def _draw_loss(axes: "Axes", entries: Entries) -> None:
@@ -59,6 +85,32 @@ def _draw_errors(axes: "Axes", entries: Entries) -> None:
         _line(axes, entries, values, name.removeprefix("eer ").replace("eer", "lowest"), colour, dashes)
     if names:
         legend(axes, place="best")
+
+
+def _draw_shares(axes: "Axes", entries: Entries) -> None:
+    for index, name in enumerate(_share_names(entries)):
+        values = [100 * entry["validation"][name] for entry in entries]
+        _line(axes, entries, values, name, SERIES[index % len(SERIES)], DASHES[index % len(DASHES)])
+    axes.margins(y=ROOM)
+    legend(axes, place="best", columns=3)
+
+
+def _share_names(entries: Entries) -> list[str]:
+    return [name for name in SHARES if name in entries[0].get("validation", {})]
+
+
+def _draw_adversary(axes: "Axes", entries: Entries) -> None:
+    for index, (key, name) in enumerate({"loss": "with smoothing", "plain_loss": "without"}.items()):
+        values = [entry["adversary"][key] for entry in entries]
+        _line(axes, entries, values, name, SERIES[index], DASHES[index])
+    legend(axes, place="best")
+
+
+def _draw_coefficient(axes: "Axes", entries: Entries) -> None:
+    """Above 0 the encoder works against the classifier of an adaptive one; that of a soft one is constant."""
+    axes.axhline(0, color=MUTED, linewidth=0.9, zorder=1)
+    _line(axes, entries, [entry["adversary"]["coefficient"] for entry in entries], "coefficient", SERIES[0])
+    axes.margins(y=ROOM)
 
 
 def _error_names(entries: Entries) -> list[str]:

@@ -1,7 +1,7 @@
 """Every a against every b, in a memory budget."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import torch
@@ -12,6 +12,10 @@ from samekind.similarities.scale import Scale
 #: Bytes of working memory where nobody says otherwise: on a CPU a block then stays in the cache (measured to
 #: be the fastest), on anything else it is large enough to keep the device busy.
 MEMORY_BUDGET = {"cpu": 4 * 2**20, "other": 2**30}
+
+
+#: Blocks that are wider than this many columns have a multiple of them.
+EVEN = 32
 
 
 class Similarity(Protocol):
@@ -31,23 +35,41 @@ class Similarity(Protocol):
         """The working memory one pair takes, in bytes."""
 
 
+class Scorer(Protocol):
+    """What scores one block after the other."""
+
+    def score_all(self, a: Tensor, b: Tensor) -> Tensor:
+        """Every a against every b: (n, d), (m, d) -> (n, m)."""
+
+
 def blocks(
     similarity: Similarity, a: Tensor, b: Tensor, *, memory_budget: int | None = None
 ) -> Iterator[tuple[slice, slice, Tensor]]:
     """Yield ``(rows, columns, scores)`` until every a has met every b, row blocks first, in order.
 
-    Each block's working memory stays within the budget (in bytes), but a block has at least one pair.
+    Each block's working memory stays within the budget (in bytes), but a block has at least one pair. A
+    similarity that can make itself ready once for all blocks says so by a method ``frozen(a, b)``, which
+    returns what scores them.
     """
     if memory_budget is None:
         memory_budget = MEMORY_BUDGET.get(a.device.type, MEMORY_BUDGET["other"])
     pairs = max(1, memory_budget // similarity.pair_bytes(a.shape[-1]))
     # Square blocks reuse each side most; a short side leaves its room to the other.
-    width = min(len(b), max(math.isqrt(pairs), pairs // max(1, len(a))))
+    width = max(math.isqrt(pairs), pairs // max(1, len(a)))
+    # Even, because vectors, tiles and caches of the hardware are.
+    width = len(b) if width >= len(b) else width - width % EVEN if width > EVEN else width
     height = max(1, pairs // max(1, width))
+    height = max(1, math.ceil(len(a) / max(1, math.ceil(len(a) / height))))  # as high as each other
+    scorer = _ready(similarity, a, b)
     for top in range(0, len(a), height):
         for left in range(0, len(b), max(1, width)):
             rows, columns = slice(top, min(top + height, len(a))), slice(left, min(left + width, len(b)))
-            yield rows, columns, similarity.score_all(a[rows], b[columns])
+            yield rows, columns, scorer.score_all(a[rows], b[columns])
+
+
+def _ready(similarity: Similarity, a: Tensor, b: Tensor) -> Scorer:
+    frozen: Callable[[Tensor, Tensor], Scorer] | None = getattr(similarity, "frozen", None)
+    return similarity if frozen is None else frozen(a, b)
 
 
 def score_all(similarity: Similarity, a: Tensor, b: Tensor, *, memory_budget: int | None = None) -> Tensor:

@@ -12,6 +12,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.errors import SettingError
+from samekind.similarities import pair_blocks
+from samekind.similarities.pair_blocks import PairBlocks
+from samekind.similarities.recomputed import recomputed_scores, worth_recomputing
 from samekind.similarities.scale import FixedScale, Scale
 
 
@@ -57,23 +60,67 @@ class PairsNetwork(nn.Module):
         self.last = nn.Linear(hidden, 1)
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        first, second = self._halves(a, b)
-        return self._rest(first + second)
+        first, second = self.halves(a, b)
+        return self.rest(first + second)
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
-        first, second = self._halves(a, b)
-        return self._rest(first[:, None, :] + second[None, :, :])
+        """Every a against every b: (n, d), (m, d) -> (n, m).
+
+        Many pairs without gradient go by blocks in the cache of a processor, with their gradient by
+        recomputation; both give what the plain way gives.
+        """
+        ready = self.frozen(a, b)
+        if ready is not self:
+            return ready.score_all(a, b)
+        first, second = self.halves(a, b)
+        if self._recomputed(first, second):
+            dropout = self.dropout if self.training else 0.0
+            layers = self._hidden_layers()
+            return recomputed_scores(first, second, layers, self.last, slope=self.slope, dropout=dropout)
+        return self.rest(first[:, None, :] + second[None, :, :])
+
+    def frozen(self, a: Tensor, b: Tensor) -> "PairsNetwork | PairBlocks":
+        """What scores a and b, or all blocks of them: on a processor, where no gradient is
+        wanted of them and they are many, the network with its weights and buffers made ready; else itself.
+        """
+        ready = (
+            a.device.type == "cpu"
+            and len(a) * len(b) >= pair_blocks.FEWEST_PAIRS
+            and a.dtype == b.dtype == self.last.weight.dtype
+            and not torch.is_autocast_enabled("cpu")  # which casts what it is given, layer by layer
+            and not (self.training and self.dropout)
+            and not self._differentiated(a, b)
+        )
+        if not ready:
+            return self
+        return PairBlocks(self.first, self._hidden_layers(), self.last, slope=self.slope)
 
     def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (the hidden layers decide)
-        """Two hidden layers alive at a time, in float32."""
-        return 2 * 4 * self.hidden
+        """Two hidden layers alive at a time, in float32, each with one number more for its bias."""
+        return 2 * 4 * (self.hidden + 1)
 
-    def _halves(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    def halves(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
         """What each side adds to the first layer, its bias with the second: (n, d) -> (n, hidden)."""
         left, right = self.first.weight[:, : self.dimension], self.first.weight[:, self.dimension :]
         return F.linear(a, left), F.linear(b, right, self.first.bias)
 
-    def _rest(self, hidden: Tensor) -> Tensor:
+    def _recomputed(self, first: Tensor, second: Tensor) -> bool:
+        return (
+            worth_recomputing(first, len(first) * len(second), self.depth)
+            and self.slope >= 0
+            and self._differentiated(first, second)
+        )
+
+    def _differentiated(self, a: Tensor, b: Tensor) -> bool:
+        return torch.is_grad_enabled() and any(
+            each.requires_grad for each in itertools.chain([a, b], self.parameters())
+        )
+
+    def _hidden_layers(self) -> list[nn.Linear]:
+        """Those behind the first."""
+        return [each for each in self.layers if isinstance(each, nn.Linear)]
+
+    def rest(self, hidden: Tensor) -> Tensor:
         """From the first pre-activation (…, hidden) to the logit (…)."""
         # The sum was made for this call alone, and each layer's output too: activate them in place.
         hidden = F.leaky_relu_(hidden, self.slope)

@@ -5,6 +5,7 @@ from samekind.training.fabric import launch
 from samekind.training.loop import train
 from samekind.training.record import Record
 from samekind.training.run import (
+    Adversary,
     Batches,
     Head,
     Optimiser,
@@ -18,6 +19,7 @@ from samekind.training.run import (
 from samekind.training.watching import Bar, Nobody, Watcher
 
 __all__ = [
+    "Adversary",
     "Bar",
     "Batches",
     "Head",

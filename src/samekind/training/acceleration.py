@@ -12,9 +12,9 @@ from samekind.data import Items, Stored
 
 
 @contextmanager
-def tuned(device: torch.device, *, tf32: bool) -> Iterator[None]:
-    """Have a GPU try which convolution is quickest for the shapes it meets, and if asked (``tf32``) multiply
-    float32 matrices with fewer digits. Other devices are left as they are.
+def tuned(device: torch.device, *, tf32: bool, try_convolutions: bool) -> Iterator[None]:
+    """What was asked of a GPU: to multiply float32 matrices with fewer digits (``tf32``), and to try which
+    convolution is quickest for every shape it meets. Other devices are left as they are.
 
     Nothing is tried where PyTorch was told to be deterministic: what wins may differ from run to run.
     """
@@ -25,7 +25,7 @@ def tuned(device: torch.device, *, tf32: bool) -> Iterator[None]:
     precision = torch.get_float32_matmul_precision() if tf32 else ""
     exact = torch.are_deterministic_algorithms_enabled() or torch.backends.cudnn.deterministic
     try:
-        torch.backends.cudnn.benchmark = benchmark or not exact
+        torch.backends.cudnn.benchmark = benchmark or (try_convolutions and not exact)
         if tf32:
             torch.set_float32_matmul_precision("high")
         yield
@@ -40,26 +40,29 @@ def lay_out(encoder: Any, *, channels_last: bool) -> None:
     encoder.to(memory_format=torch.channels_last if channels_last else torch.contiguous_format)
 
 
-def compiled_forward(encoder: nn.Module) -> Callable[[Tensor], Tensor]:
-    """The encoder's ``forward``, compiled; the encoder, and the names of its weights, stay as they are.
+def compiled_forward(encoder: nn.Module, *, method: str = "forward") -> Callable[[Tensor], Tensor]:
+    """The encoder's ``forward`` (or another method), compiled; the encoder, and the names of its weights,
+    stay as they are.
 
     Every shape is compiled for itself: what a step computes must not depend on which shapes came before.
     """
-    compiled: Callable[[Tensor], Tensor] = torch.compile(encoder.forward, dynamic=False)
+    compiled: Callable[[Tensor], Tensor] = torch.compile(getattr(encoder, method), dynamic=False)
     return compiled
 
 
 @contextmanager
-def standing_in(encoder: Any, forward: Callable[[Tensor], Tensor] | None) -> Iterator[None]:
-    """The encoder with another ``forward``, or, for None, as it is."""
+def standing_in(
+    encoder: Any, forward: Callable[[Tensor], Tensor] | None, *, method: str = "forward"
+) -> Iterator[None]:
+    """The encoder with another ``forward`` (or another method), or, for None, as it is."""
     if forward is None:
         yield
         return
-    encoder.forward = forward
+    setattr(encoder, method, forward)
     try:
         yield
     finally:
-        del encoder.forward  # what its class says comes to light again
+        delattr(encoder, method)  # what its class says comes to light again
 
 
 def resident(items: Items, device: torch.device) -> Items:

@@ -116,9 +116,13 @@ def build_augmentations(run: Run, items: Items) -> list[Augmentation]:
     ]
 
 
-def build_optimiser(settings: Optimiser, space: MetricSpace) -> torch.optim.Optimizer:
-    """The optimiser of what learns in the space, group by group at its own rate."""
-    groups = parameter_groups(settings, space)
+def build_optimiser(
+    settings: Optimiser, space: MetricSpace, *, beside: Sequence[Mapping[str, Any]] = ()
+) -> torch.optim.Optimizer:
+    """The optimiser of what learns in the space, group by group at its own rate, and of the groups
+    ``beside`` it.
+    """
+    groups = [*parameter_groups(settings, space), *map(dict, beside)]
     if settings.name in ("Adam", "AdamW"):
         adam = torch.optim.Adam if settings.name == "Adam" else torch.optim.AdamW
         return adam(groups, lr=settings.rate, weight_decay=settings.weight_decay)
@@ -186,8 +190,23 @@ def _build(room: str, part: Part, facts: Mapping[str, Any]) -> Any:
     known = parts.members(room)
     takes = inspect.signature(known[part.name]).parameters if part.name in known else {}
     filled = {name: value for name, value in facts.items() if name in takes}
-    arguments = {name: _with_class_count(value, facts) for name, value in part.arguments.items()}
+    tell = _with_input_facts if room == "encoders" else _with_class_count
+    arguments = {name: tell(value, facts) for name, value in part.arguments.items()}
     return parts.make(room, part.name, {**filled, **arguments})
+
+
+def _with_input_facts(value: Any, facts: Mapping[str, Any]) -> Any:
+    """An encoder inside another, such as a backbone, is told about the items too."""
+    if not isinstance(value, Mapping):
+        return value
+    kind = parts.members("encoders").get(str(value.get("name")))
+    takes = inspect.signature(kind).parameters if kind else {}
+    filled = {name: each for name, each in facts.items() if name in takes}
+    said = value.get("arguments", {}) if "room" in value else value
+    if not isinstance(said, Mapping):
+        return value  # refused, with a sentence, where it is built
+    given = {**filled, **{name: _with_input_facts(each, facts) for name, each in said.items()}}
+    return {**value, "arguments": given} if "room" in value else given
 
 
 def _with_class_count(value: Any, facts: Mapping[str, Any]) -> Any:
@@ -255,11 +274,15 @@ def _build_penalty(name: str, penalty: Penalty) -> BuiltPenalty:
     function = _look_up(penalties, penalty.penalty, f"run.penalties.{name}")
     parameters = inspect.signature(function).parameters.values()
     needs = tuple(each.name for each in parameters if each.default is inspect.Parameter.empty)
+    known = [each.name for each in parameters if each.name not in needs]
+    _check_arguments(penalty.settings, known, function, f"run.penalties.{name}.settings ({penalty.penalty})")
     missing = [each for each in needs if each not in OFFERED_TO_PENALTIES]
     if missing:
         raise SettingError(
             f"run.penalties.{name}: {penalty.penalty} needs {', '.join(missing)}, which a run lacks"
         )
+    if penalty.settings:
+        function = partial(function, **penalty.settings)
     return BuiltPenalty(penalty.weight, function, needs)
 
 

@@ -5,6 +5,7 @@ and epoch, and every other state is in the checkpoint.
 """
 
 import json
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -40,7 +41,9 @@ from samekind.training.build import (
     build_terms,
 )
 from samekind.training.checkpoints import Progress, load_checkpoint, save_checkpoint, set_random_states
+from samekind.training.class_adversary import ClassAdversary
 from samekind.training.fabric import Fabric, launch
+from samekind.training.observed import Observed, adversary_groups, build_adversary
 from samekind.training.record import Record
 from samekind.training.run import Run
 from samekind.training.schedules import Scheduler
@@ -99,13 +102,22 @@ class Trainer:
             take_weights(self.space, start)
         self.terms, self.penalties = build_terms(run, self.space), build_penalties(run)
         self.names = [*self.terms, *self.penalties]
+        self.beside = ["adversary", "adversary, plain"] if run.adversary is not None else []
         memory = build_memory(run, self.space)
         self.memory = memory.to(fabric.device) if memory is not None else None
         self.sampler = build_sampler(run, items.labels, domains=items.domains)
         self.augmentations = build_augmentations(run, items)
         lay_out(self.space.encoder, channels_last=run.channels_last)
-        self.compiled = compiled_forward(self.space.encoder) if run.compile else None
-        self.model, self.optimiser = fabric.setup(self.space, build_optimiser(run.optimiser, self.space))
+        # Last of what draws weights: the space begins as it would without.
+        self.adversary = build_adversary(run, self.space, items)
+        learning = self.space if self.adversary is None else Observed(self.space, self.adversary)
+        groups = adversary_groups(run, self.adversary)
+        self.model, self.optimiser = fabric.setup(
+            learning, build_optimiser(run.optimiser, self.space, beside=groups)
+        )
+        # An adversary reads the features on their way to the embedding.
+        self.method = "forward" if self.adversary is None else "features"
+        self.compiled = compiled_forward(self.space.encoder, method=self.method) if run.compile else None
         self.scheduler = Scheduler(self.optimiser.optimizer, run, batches=len(self.sampler))
         self.generator = torch.Generator().manual_seed(run.seed)
         self.record = Record(folder / "record.jsonl")
@@ -129,8 +141,8 @@ class Trainer:
 
     def train_epoch(self) -> None:
         """The steps that are left of this epoch."""
-        fast = tuned(self.fabric.device, tf32=self.run.tf32)
-        with fast, standing_in(self.space.encoder, self.compiled):
+        fast = tuned(self.fabric.device, tf32=self.run.tf32, try_convolutions=self.run.try_convolutions)
+        with fast, standing_in(self.space.encoder, self.compiled, method=self.method):
             self._walk()
 
     def _walk(self) -> None:
@@ -161,13 +173,21 @@ class Trainer:
         return every > 0 and progress.step % every == 0 and progress.batch < len(self.sampler)
 
     def _step(self, inputs: Tensor, y: Tensor) -> Tensor:
-        """One update; returns the terms (terms,), still on the device."""
+        """One update; returns the terms (terms,), and the adversary's losses, still on the device."""
         self.optimiser.zero_grad()
-        z = self.model(self._augmented(scaled(sent(inputs, self.fabric.device))))
+        x = self._augmented(scaled(sent(inputs, self.fabric.device)))
+        seen: Any = self.model(x)
+        z: Tensor = seen if self.adversary is None else seen[0]
         costs, candidates = loss_terms(
             self.space, z, y, self.terms, self.penalties, memory=self.memory, generator=self.generator
         )
-        self.fabric.backward(torch.stack(list(costs.values())).sum())
+        descended = torch.stack(list(costs.values())).sum()
+        looked_at = list(costs.values())
+        if self.adversary is not None:
+            judgement = self.adversary.judge(seen[1], y)
+            descended = descended + self.adversary.cost(judgement)
+            looked_at += judgement
+        self.fabric.backward(descended)
         if self.run.clip is not None:
             # Whether the numbers are finite is looked at later: here it would make a GPU wait, and half
             # precision has steps without finite gradients by design.
@@ -177,7 +197,7 @@ class Trainer:
         self.optimiser.step()
         self.scheduler.after_step()
         after_step(self.space, z, y, candidates, memory=self.memory)
-        return torch.stack([each.detach() for each in costs.values()])
+        return torch.stack([each.detach() for each in looked_at])
 
     def _augmented(self, x: Tensor) -> Tensor:
         """The batch as this step is to see it."""
@@ -193,14 +213,14 @@ class Trainer:
             return
         first = self.progress.step - len(pending) + 1
         for step, costs in enumerate(torch.stack(pending).tolist(), start=first):
-            for name, cost in zip(self.names, costs, strict=True):
-                if cost != cost or cost in (float("inf"), float("-inf")):
+            for name, cost in zip([*self.names, *self.beside], costs, strict=True):
+                if not math.isfinite(cost):
                     raise TrainingError(self._lost(f'the term "{name}" became {cost} at step {step}'))
             self.progress.costs.append(costs)
-            self.watcher.step(loss=sum(costs), items_per_second=self.speed)
+            self.watcher.step(loss=sum(costs[: len(self.names)]), items_per_second=self.speed)
         pending.clear()
         # A finite loss can still have had a gradient that was not; such weights must never be saved as good.
-        for name in _not_finite(self.space):
+        for name in _not_finite(self.space, self.adversary):
             lost = f"the weights of the {name} were no longer finite after step {self.progress.step}"
             raise TrainingError(self._lost(lost))
 
@@ -225,6 +245,7 @@ class Trainer:
             )
         watched = measures[self.run.watch]
         means = [sum(column) / len(progress.costs) for column in zip(*progress.costs, strict=True)]
+        terms, judged = means[: len(names)], means[len(names) :]
         progress.epoch, progress.batch, progress.costs = progress.epoch + 1, 0, []
         improved = _beats(watched, progress.best, self.run.better)
         if improved:
@@ -232,13 +253,16 @@ class Trainer:
         entry = {
             "epoch": progress.epoch,
             "step": progress.step,
-            "loss": sum(means),
-            "terms": dict(zip(names, means, strict=True)),
+            "loss": sum(terms),
+            "terms": dict(zip(names, terms, strict=True)),
             "rate": self.scheduler.rate,
             "validation": measures,
             "best": improved,
             "items_per_second": round(self.speed, 1),
         }
+        if self.adversary is not None:
+            loss, plain_loss = judged
+            entry["adversary"] = self.adversary.after_epoch(loss=loss, plain_loss=plain_loss)
         self.scheduler.after_epoch(watched)
         self.record.add(entry)
         self.watcher.epoch(entry)
@@ -256,6 +280,7 @@ class Trainer:
             "scheduler": self.scheduler.state_dict(),
             "generator": self.generator.get_state(),
             "memory": self.memory.state_dict() if self.memory is not None else {},
+            "adversary": self.adversary.state_dict() if self.adversary is not None else {},
             "precision": self.fabric.strategy.precision.state_dict(),
         }
         save_checkpoint(
@@ -282,6 +307,8 @@ class Trainer:
         self.generator.set_state(states["generator"])
         if self.memory is not None:
             self.memory.load_state_dict(states["memory"])
+        if self.adversary is not None:
+            self.adversary.load_state_dict(states["adversary"])
         self.fabric.strategy.precision.load_state_dict(states["precision"])
         self.progress = saved["progress"]
         self.record.cut(after=self.progress.step)
@@ -326,11 +353,16 @@ def take_weights(space: MetricSpace, start: MetricSpace) -> None:
 
 
 @torch.no_grad()
-def _not_finite(space: MetricSpace) -> list[str]:
-    """The parts of a space with a weight that is NaN or infinite; a GPU is asked, and waited for, once."""
+def _not_finite(space: MetricSpace, adversary: ClassAdversary | None) -> list[str]:
+    """The parts of a space, and the adversary beside it, with a weight that is NaN or infinite; a GPU is
+    asked, and waited for, once.
+    """
+    parts: list[tuple[str, nn.Module]] = list(space.named_children())
+    if adversary is not None:
+        parts.append(("adversary", adversary))
     named = [
         (name, torch.linalg.vector_norm(each, torch.inf))  # of the greatest size; NaN if there is one
-        for name, part in space.named_children()
+        for name, part in parts
         for each in part.parameters()
         if each.numel()
     ]

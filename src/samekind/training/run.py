@@ -10,10 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
-from samekind.errors import SettingError
+from samekind.errors import SettingError, nearest
 from samekind.training import settings
 
 Values = dict[str, Any]
+
+#: What can be measured after each epoch.
+VALIDATIONS = ("verification", "retrieval", "clustering")
 
 
 @dataclass(frozen=True)
@@ -70,10 +73,44 @@ class Term:
 
 @dataclass(frozen=True)
 class Penalty:
-    """A cost of the embeddings by themselves."""
+    """A cost of the embeddings by themselves; ``settings`` are the penalty's own."""
 
     penalty: str
     weight: float = 1.0
+    settings: Values = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """A classifier of the training classes beside the loss, on what the encoder's last layer sees, with one
+    hidden layer; it keeps the features from being of use for these classes alone. Its targets are
+    smoothed: 1 - ``smoothing`` for the true class, the rest in equal parts for the others.
+
+    ``"soft"`` adds ``weight`` times its loss. ``"adaptive"`` reverses its gradient on the way to the encoder,
+    times the coefficient -tanh(l - ``threshold``) x ``weight``, set anew after each epoch from its mean loss
+    l: above the threshold the encoder helps the classifier, below it works against it. l is the
+    cross-entropy without smoothing (``steered_by="plain_loss"``) or with it (``"loss"``). ``updated="step"``
+    takes the mean of the last steps instead: against a classifier that stays where it is for an epoch an
+    encoder can win without end, and what it learned is lost.
+
+    ``rate`` is its learning rate: by default that of "encoder.embedding" in ``optimiser.rates``, or else
+    ``optimiser.rate``.
+    """
+
+    kind: Literal["soft", "adaptive"] = "adaptive"
+    weight: float = 0.5
+    threshold: float = 1.5
+    smoothing: float = 0.15
+    hidden: int = 512
+    dropout: float = 0.1
+    rate: float | None = None
+    steered_by: Literal["plain_loss", "loss"] = "plain_loss"
+    updated: Literal["epoch", "step"] = "epoch"
+
+    def __post_init__(self) -> None:
+        for name, value in (("smoothing", self.smoothing), ("dropout", self.dropout)):
+            if not 0 <= value < 1:
+                raise SettingError(f"run.adversary.{name}: expected a number from 0 up, below 1, got {value}")
 
 
 @dataclass(frozen=True)
@@ -125,12 +162,14 @@ class Run:
 
     ``checkpoint_steps`` adds a checkpoint every so many steps to those at the end of epochs; ``memory`` says
     how many past embeddings the terms against the memory see; ``augment`` lists what is done to the items of
-    every training batch, first to last.
+    every training batch, first to last; ``adversary`` is a classifier that trains against, or beside, the
+    encoder. ``validate`` says what is measured after each epoch, of `VALIDATIONS`.
 
-    Three settings are for speed and change the numbers only as another order of adding them up does:
+    Four settings are for speed and change the numbers only as another order of adding them up does:
     ``channels_last`` keeps images and the encoder's filters with the channels innermost, ``compile`` has
     PyTorch compile the encoder for training, ``tf32`` lets a GPU shorten the float32 numbers it multiplies
-    matrices of to ten binary digits after the point.
+    matrices of to ten binary digits after the point, ``try_convolutions`` has it try which convolution is the
+    quickest for every shape it meets.
     """
 
     recipe: str
@@ -153,6 +192,9 @@ class Run:
     channels_last: bool = False
     compile: bool = False
     tf32: bool = False
+    try_convolutions: bool = False
+    adversary: Adversary | None = None
+    validate: tuple[str, ...] = ("verification",)
 
     def __post_init__(self) -> None:
         for name, least, value in _limits(self):
@@ -179,6 +221,7 @@ class Run:
         twice = self.terms.keys() & self.penalties.keys()
         if twice:
             raise SettingError(f"run.penalties: there is a term of that name too: {', '.join(sorted(twice))}")
+        _check_validations(self.validate)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -206,6 +249,17 @@ class Run:
         return Run.from_dict(_laid_over(self.to_dict(), changes))
 
 
+def _check_validations(families: tuple[str, ...]) -> None:
+    """Refuse what cannot be measured, and a list that names nothing, or one thing twice."""
+    for name in families:
+        if name not in VALIDATIONS:
+            raise SettingError(f'run.validate: there is no "{name}"; {nearest(name, VALIDATIONS)}')
+    if not families or len(set(families)) < len(families):
+        raise SettingError(
+            f"run.validate: expected one or more of {', '.join(VALIDATIONS)}, each once, got {list(families)}"
+        )
+
+
 def _limits(run: Run) -> Iterator[tuple[str, float, float]]:
     """The settings that have a least value: where, what it is, and what was set."""
     yield "epochs", 1, run.epochs
@@ -224,6 +278,11 @@ def _limits(run: Run) -> Iterator[tuple[str, float, float]]:
         yield f"terms.{name}.weight", 0, term.weight
     for name, penalty in run.penalties.items():
         yield f"penalties.{name}.weight", 0, penalty.weight
+    if (adversary := run.adversary) is not None:
+        yield "adversary.weight", 0, adversary.weight
+        yield "adversary.threshold", 0, adversary.threshold
+        yield "adversary.hidden", 1, adversary.hidden
+        yield "adversary.rate", 0, adversary.rate or 0
 
 
 def plain_value(text: str) -> Any:
@@ -246,4 +305,6 @@ def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> Values:
 
 def _replaces(above: Mapping[str, Any], below: Mapping[str, Any]) -> bool:
     """Another part has other arguments: those of the one it replaces must not stay behind."""
-    return any(name in above and above[name] != below.get(name) for name in ("name", "loss", "sampler"))
+    return any(
+        name in above and above[name] != below.get(name) for name in ("name", "loss", "sampler", "penalty")
+    )

@@ -9,7 +9,11 @@ WORDS = {"similarity": "learned", "cosine": "cosine", "fused": "fused", "auxilia
 
 
 class Results:
-    """The values of all runs by what was measured, in per cent where they are shares."""
+    """The values of all runs by what was measured, in per cent where they are shares.
+
+    ``epoch`` is where in a JSON the rows are: "rows" are those of the epoch that validation chose (of an
+    untrained network the only ones), "final" those of the last.
+    """
 
     def __init__(self, contents: Sequence[dict[str, Any]]) -> None:
         self.contents = {(each["variant"], int(each["seed"])): each for each in contents}
@@ -17,22 +21,26 @@ class Results:
     def seeds(self, variant: str) -> list[int]:
         return sorted(seed for name, seed in self.contents if name == variant)
 
-    def value(self, variant: str, seed: int, measure: str, kind: str) -> float | None:
+    def value(self, variant: str, seed: int, measure: str, kind: str, *, epoch: str = "rows") -> float | None:
         """One measure of one run; "1 - AUC" is made from the AUC. None where it was not measured."""
         stored = measure.removeprefix("1 - ")
         # The accuracy of classes and that at a threshold have different names, so no question is needed.
-        for row in self.contents[variant, seed]["rows"]:
+        for row in self.contents[variant, seed].get(epoch) or ():
             if row["measure"] == stored and row["kind"] == kind:
                 return 100 * (row["value"] if stored == measure else 1 - row["value"])
         return None
 
-    def values(self, variant: str, measure: str, kind: str) -> dict[int, float]:
+    def values(self, variant: str, measure: str, kind: str, *, epoch: str = "rows") -> dict[int, float]:
         """By seed."""
-        found = {seed: self.value(variant, seed, measure, kind) for seed in self.seeds(variant)}
+        found = {seed: self.value(variant, seed, measure, kind, epoch=epoch) for seed in self.seeds(variant)}
         return {seed: each for seed, each in found.items() if each is not None}
 
     def variants(self) -> list[str]:
         return list(dict.fromkeys(name for name, _ in sorted(self.contents)))
+
+    def is_untrained(self, variant: str) -> bool:
+        """Whether a variant is a network that nothing was taught here; the seed has no say in it."""
+        return any(self.contents[variant, seed].get("run", {}) is None for seed in self.seeds(variant))
 
     def called(self, variant: str, kind: str) -> str:
         """A score or a head in words; the similarity of a space is learned where it is the network."""

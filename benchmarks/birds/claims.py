@@ -1,0 +1,83 @@
+"""What the two papers claim of unseen birds that these runs can speak to."""
+
+from grids.claims import Claim, Side
+
+RECALL, NMI, ORACLE = "Recall@1", "NMI", "NMI from true means"
+
+
+def _better(
+    sentence: str, first: tuple[str, str], second: tuple[str, str], *, measure: str = RECALL, words: str
+) -> Claim:
+    return Claim(sentence, f"{measure}, {words}", measure, Side(*first), Side(*second), better="higher")
+
+
+VERIFICATION, PROTOTYPICAL = "verification", "prototypical"
+
+CLAIMS = (
+    *(
+        _better(
+            f"The learned score finds more than the cosine of the same embeddings ({system}).",
+            (system, "similarity"),
+            (system, "cosine"),
+            words="learned - cosine",
+        )
+        for system in (PROTOTYPICAL, VERIFICATION)
+    ),
+    *(
+        _better(
+            f"The two fused find more than the cosine ({system}).",
+            (system, "fused"),
+            (system, "cosine"),
+            words="fused - cosine",
+        )
+        for system in (PROTOTYPICAL, VERIFICATION)
+    ),
+    _better(
+        "Training brings the learned score above the untrained network's cosine (prototypical).",
+        (PROTOTYPICAL, "similarity"),
+        ("untrained", "similarity"),
+        words="learned - untrained",
+    ),
+    _better(
+        "The network finds more than the cosine trained in its place.",
+        (PROTOTYPICAL, "similarity"),
+        ("prototypical-cosine", "similarity"),
+        words="network - cosine",
+    ),
+    _better(
+        "Running averages are better prototypes than those trained by SGD.",
+        (PROTOTYPICAL, "similarity"),
+        ("prototypical-learned-prototypes", "similarity"),
+        words="averages - trained",
+    ),
+    *(
+        _better(
+            f"The auxiliary term helps the learned score ({system}).",
+            (system, "similarity"),
+            (f"{system}-alone", "similarity"),
+            words="with - without",
+        )
+        for system in (PROTOTYPICAL, VERIFICATION)
+    ),
+    _better(
+        "Groups given by the learned score agree more with the classes than those of k-means.",
+        (VERIFICATION, "similarity"),
+        (VERIFICATION, "embedding"),
+        measure=NMI,
+        words="by the score - k-means",
+    ),
+    _better(
+        "The same from the means of the true classes, as the authors' code has it.",
+        (VERIFICATION, "similarity"),
+        (VERIFICATION, "embedding"),
+        measure=ORACLE,
+        words="by the score - nearest mean",
+    ),
+    _better(
+        "The auxiliary term helps k-means.",
+        (VERIFICATION, "embedding"),
+        ("verification-alone", "embedding"),
+        measure=NMI,
+        words="with - without",
+    ),
+)

@@ -1,0 +1,86 @@
+"""The tables about birds, from the JSONs of whatever runs there are."""
+
+from claims import CLAIMS, NMI, ORACLE
+from grid import VARIANTS
+from grids.results import Results
+from grids.tables import claims_table, cost, markdown, mean_of, one_length
+
+RECALLS = ("Recall@1", "Recall@2", "Recall@4", "Recall@8", "Recall@16")
+
+#: Recall@1 to @16: Monteiro et al., "Learning Semantic Similarities for Prototypical Classifiers", 2021,
+#: figure 2, with a ResNet-50. A query can find itself in their code, where all other scores are negative.
+PUBLISHED = {
+    "untrained": "51.1, 64.2, 75.9, 85.7, 92.0",
+    "prototypical": "60.1, 72.9, 82.9, 89.3, 93.8",
+}
+#: NMI of k-means, and from the means of the true classes by the learned score: Monteiro et al., "An
+#: end-to-end approach for the verification problem", ICML 2020, Table 5.
+PUBLISHED_GROUPS = {
+    "untrained": ("52.5", "53.9"),
+    "verification": ("60.5", "64.1"),
+    "verification-alone": ("58.5", "62.4"),
+}
+CALLED = {
+    "untrained": "ImageNet alone",
+    "verification-alone": "verification without the auxiliary term",
+    "prototypical-alone": "prototypical without the auxiliary term",
+    "prototypical-cosine": "prototypical with the cosine for the network",
+    "prototypical-learned-prototypes": "prototypical with prototypes trained by SGD",
+    "verification-128": "verification, 128 dimensions",
+    "prototypical-128": "prototypical, 128 dimensions",
+    "verification-memory": "verification, pairs with a memory",
+}
+
+
+def tables(results: Results) -> str:
+    """All tables and claims as Markdown; what was not run is left out."""
+    if not results.contents:
+        return "No run is done yet."
+    runs = ", ".join(f"{name} ({len(results.seeds(name))})" for name in results.variants())
+    parts = [
+        f"Runs of {one_length(results)} epochs, with the number of seeds of each: {runs}.",
+        "### What is most like this?\n\n" + retrieval_table(results),
+        "### What groups are here?\n\n" + groups_table(results),
+        "### The claims\n\n" + claims_table(results, CLAIMS),
+        cost(results),
+    ]
+    return "\n\n".join(parts)
+
+
+def retrieval_table(results: Results) -> str:
+    heading = ["system", "score", *RECALLS, "published, 1 to 16"]
+    rows = []
+    for variant in ("untrained", *VARIANTS):
+        for kind in ("similarity", "cosine", "fused"):
+            cells = [mean_of(results, variant, measure, kind) for measure in RECALLS]
+            if cells[0]:
+                published = PUBLISHED.get(variant, "") if kind == "similarity" else ""
+                rows.append([CALLED.get(variant, variant), _kind(results, variant, kind), *cells, published])
+    return markdown(heading, rows)
+
+
+def groups_table(results: Results) -> str:
+    """NMI with the centres of k-means, which know no labels, and with the means of the true classes."""
+    heading = [
+        "system",
+        "k-means",
+        "its centres, by the score",
+        "true means, nearest",
+        "true means, by the score",
+        "published: k-means",
+        "true means, by the score",
+    ]
+    rows = []
+    for variant in ("untrained", *VARIANTS):
+        cells = [
+            mean_of(results, variant, measure, kind)
+            for measure in (NMI, ORACLE)
+            for kind in ("embedding", "similarity")
+        ]
+        if cells[0]:
+            rows.append([CALLED.get(variant, variant), *cells, *PUBLISHED_GROUPS.get(variant, ("", ""))])
+    return markdown(heading, rows)
+
+
+def _kind(results: Results, variant: str, kind: str) -> str:
+    return "cosine" if variant == "untrained" else results.called(variant, kind)

@@ -1,0 +1,129 @@
+"""CUB-200-2011 as the grids use it: a hundred classes to train and to choose with, a hundred to test with.
+
+Pictures are decoded once for each size, by many processes, into one array that every run maps into memory.
+Wah et al., "The Caltech-UCSD Birds-200-2011 Dataset", 2011.
+"""
+
+import json
+import multiprocessing
+import os
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from grids.running import Place
+from samekind.data import DataSettings, Items, Sets, SplitSettings, open_data, prepare
+from samekind.storage import write_text
+
+#: The shorter side is brought to this many times the size, and the middle is cut out of it (256 for 224).
+ZOOM = 8 / 7
+VALIDATION_CLASSES = 20
+#: To try everything out: so many classes, every one of CUB's 17th, with so many pictures each.
+QUICK_CLASSES, QUICK_STEP, QUICK_ITEMS, QUICK_VALIDATION = 12, 17, 8, 2
+
+
+def make_ready(experiments: Sequence[Any], place: Place) -> None:
+    """Decode the pictures in every size that a run asks for which is not done yet."""
+    missing = [each for each in experiments if not place.result_of(each).exists()]
+    for size in dict.fromkeys(each.size for each in missing):
+        if not _labels_path(_folder(place), size, place.quick).exists():
+            _decode(place.data, _folder(place), size, place.quick)
+
+
+def birds(place: Place, *, size: int, seed: int, full: bool = False) -> Sets:
+    """The zero-shot sets of pictures uint8 (n, 3, size, size): the second half of the classes, ``unseen``, is
+    for the test; 20 of the first half, by ``seed``, choose the epoch. ``full`` trains with these as well:
+    then nothing can be chosen by them. `make_ready` was called before.
+    """
+    return _divided(_mapped(_folder(place), size, place.quick), seed=seed, full=full, quick=place.quick)
+
+
+def _divided(items: Items, *, seed: int, full: bool, quick: bool) -> Sets:
+    settings = SplitSettings(
+        unseen="half",
+        validation_classes=QUICK_VALIDATION if quick else VALIDATION_CLASSES,
+        fractions={"train": 1.0},
+        seed=seed,
+    )
+    sets = prepare(items, settings)
+    if not full:
+        return sets
+    seen = [name for name in items.classes if name in {*sets.train.classes, *sets.validation.classes}]
+    return replace(sets, train=replace(items.only(seen), name=f"{items.name}, train and validation"))
+
+
+@cache
+def _mapped(folder: Path, size: int, quick: bool) -> Items:
+    known = json.loads(_labels_path(folder, size, quick).read_text(encoding="utf-8"))
+    # Copy on write: PyTorch warns of arrays that cannot be written to.
+    pixels = np.load(_pixels_path(folder, size, quick), mmap_mode="c")
+    return Items(
+        torch.from_numpy(pixels), torch.tensor(known["labels"]), tuple(known["classes"]), "CUB-200-2011"
+    )
+
+
+def _decode(source: Path, folder: Path, size: int, quick: bool) -> None:
+    items = _opened(source, size)
+    chosen = _few(items) if quick else torch.arange(len(items))
+    folder.mkdir(parents=True, exist_ok=True)
+    path = _pixels_path(folder, size, quick)
+    pixels = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=(len(chosen), 3, size, size))
+    pixels.flush()
+    workers = 1 if quick else os.cpu_count() or 1
+    parts = [each for each in torch.arange(len(chosen)).tensor_split(workers) if len(each)]
+    if workers == 1:
+        _decode_part(source, path, size, chosen, 0)
+    else:
+        with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+            waiting = [
+                pool.submit(_decode_part, source, path, size, chosen[part], int(part[0])) for part in parts
+            ]
+            for each in waiting:
+                each.result()
+    taken = items.take(chosen)
+    kept = [taken.classes[label] for label in sorted(set(taken.labels.tolist()))]
+    labels = taken.only(kept).labels.tolist()
+    # Written last: that it is there says that the pixels are complete.
+    write_text(_labels_path(folder, size, quick), json.dumps({"classes": kept, "labels": labels}) + "\n")
+
+
+def _decode_part(source: Path, path: Path, size: int, chosen: torch.Tensor, start: int) -> None:
+    torch.set_num_threads(1)
+    inputs = _opened(source, size).inputs
+    pixels = np.load(path, mmap_mode="r+")
+    for first in range(0, len(chosen), 64):
+        decoded = inputs[chosen[first : first + 64]]
+        edge = (decoded.shape[-1] - size) // 2
+        middle = decoded[:, :, edge : edge + size, edge : edge + size]
+        pixels[start + first : start + first + len(decoded)] = middle.numpy()
+    pixels.flush()
+
+
+def _opened(source: Path, size: int) -> Items:
+    inside = source / "cub200.zip"
+    settings = DataSettings(size=round(size * ZOOM), channels=3, fit="crop", memory="never", workers=1)
+    return open_data(inside if inside.exists() else source, settings=settings)
+
+
+def _few(items: Items) -> torch.Tensor:
+    wanted = range(0, QUICK_CLASSES * QUICK_STEP, QUICK_STEP)
+    return torch.cat([(items.labels == label).nonzero().flatten()[:QUICK_ITEMS] for label in wanted])
+
+
+def _folder(place: Place) -> Path:
+    assert place.cache is not None
+    return place.cache
+
+
+def _pixels_path(folder: Path, size: int, quick: bool) -> Path:
+    return folder / f"birds-{'few-' if quick else ''}{size}.npy"
+
+
+def _labels_path(folder: Path, size: int, quick: bool) -> Path:
+    return folder / f"birds-{'few-' if quick else ''}{size}.json"

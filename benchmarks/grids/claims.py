@@ -1,0 +1,73 @@
+"""What papers claim that a grid can speak to, each as a difference of two systems, paired by seed."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from grids.results import Results
+from samekind.measures import paired_difference
+
+
+class Side(NamedTuple):
+    """One of the two that are compared: a variant of the grid, and the score or head that answers."""
+
+    variant: str
+    kind: str
+
+
+class Claim(NamedTuple):
+    """``first`` is said to be better than ``second``, by ``by`` points at least; or, where ``within`` is
+    given, no more than so many points away from it.
+
+    ``second`` may be a number that was published. ``more`` are further pairs that the claim is about as
+    well: the differences of all pairs and seeds are taken together.
+    """
+
+    sentence: str
+    measured: str
+    measure: str
+    first: Side
+    second: Side | float
+    better: str = "lower"
+    within: float | None = None
+    by: float = 0.0
+    more: tuple[tuple[Side, Side | float], ...] = ()
+
+
+class Said(NamedTuple):
+    """The difference as it is printed, and what follows from it."""
+
+    difference: str
+    verdict: str
+
+
+def in_words(claim: Claim, first: Sequence[float], second: Sequence[float]) -> Said:
+    """Holds or does not where the whole 95% interval says so; else it cannot be told."""
+    if len(first) < 2:
+        return Said(f"{first[0] - second[0]:+.2f}", "cannot be told from one seed")
+    mean, low, high = paired_difference(first, second)
+    written = f"{mean:+.2f} ({low:+.2f} to {high:+.2f})"
+    if claim.within is not None:
+        holds, fails = max(-low, high) <= claim.within, low > claim.within or high < -claim.within
+    elif claim.better == "lower":
+        holds, fails = high < -claim.by, low > -claim.by
+    else:
+        holds, fails = low > claim.by, high < claim.by
+    return Said(written, "holds" if holds else "does not hold" if fails else "cannot be told")
+
+
+def compared(results: Results, claim: Claim) -> tuple[list[float], list[float]]:
+    """What both sides measured, seed by seed and pair by pair, where both were run."""
+    ours: list[float] = []
+    theirs: list[float] = []
+    for first, second in ((claim.first, claim.second), *claim.more):
+        one = results.values(first.variant, claim.measure, first.kind)
+        if isinstance(second, Side):
+            two = results.values(second.variant, claim.measure, second.kind)
+            if results.is_untrained(second.variant) and two:
+                two = dict.fromkeys(one, next(iter(two.values())))  # the same whatever the seed
+        else:
+            two = dict.fromkeys(one, second)
+        both = sorted(one.keys() & two.keys())
+        ours += [one[seed] for seed in both]
+        theirs += [two[seed] for seed in both]
+    return ours, theirs

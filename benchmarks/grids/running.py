@@ -1,0 +1,86 @@
+"""A grid of runs carried out: several at once, one JSON a run, and what is there is not run again."""
+
+import json
+import multiprocessing
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import torch
+
+
+class Place(NamedTuple):
+    """Where a run finds its data and leaves its results; ``deadline`` is by `time.time`."""
+
+    data: Path
+    out: Path
+    work: Path
+    device: str
+    deadline: float
+    quick: bool
+    cache: Path | None = None
+
+    def result_of(self, experiment: "Named") -> Path:
+        return self.out / f"{experiment.name}.json"
+
+
+class Named(Protocol):
+    """A run of a grid; its JSON has its name, which is that of its variant and its seed."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def variant(self) -> str: ...
+
+
+def run_grid(
+    experiments: Sequence[Any], carry_out: Callable[[Any, Place], str], place: Place, workers: int
+) -> bool:
+    """Every run that is not done yet, ``workers`` at once; whether none failed."""
+    began, done = time.time(), True
+    # Fresh processes: a forked one cannot use CUDA.
+    with ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=start_worker,
+        initargs=(threads_for(workers),),
+    ) as pool:
+        futures = {pool.submit(carry_out, each, place): each for each in experiments}
+        for future in as_completed(futures):
+            error = future.exception()
+            said = f"FAILED: {error!r}" if error is not None else future.result()
+            done = done and error is None
+            print(f"{time.time() - began:6.0f} s  {futures[future].name}: {said}", flush=True)
+    return done
+
+
+def not_now(experiment: Named, place: Place) -> str | None:
+    """Why a run is not carried out, or None: it is done, or it is too late to begin."""
+    if place.result_of(experiment).exists():
+        return "was there"
+    return "left for later" if time.time() > place.deadline else None
+
+
+def start_worker(threads: int) -> None:
+    """Called in every process once: the cores are shared among them."""
+    torch.set_num_threads(threads)
+
+
+def threads_for(workers: int) -> int:
+    """An equal share of the threads that this process may have."""
+    return max(1, torch.get_num_threads() // workers)
+
+
+def epochs_in(folder: Path) -> list[dict[str, Any]]:
+    """What the record of a run says, epoch by epoch."""
+    lines = (folder / "record.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def chosen_epoch(folder: Path) -> dict[str, Any]:
+    """The epoch that was kept, and what validation said of it."""
+    best = [entry for entry in epochs_in(folder) if entry["best"]][-1]
+    return {name: best[name] for name in ("epoch", "validation", "items_per_second")}

@@ -1,0 +1,78 @@
+"""Tables of a grid's results in Markdown, and the page they stand on.
+
+Intervals are 95% intervals over seeds by Student's t; a difference is paired: both systems of a seed had the
+same split. What was run once has no interval.
+"""
+
+from collections.abc import Sequence
+
+from grids.claims import Claim, compared, in_words
+from grids.results import Results
+from samekind.measures import student_interval
+
+
+def page_with(page: str, written: str, *, mark: str = "tables") -> str:
+    """The page with the tables between its two marks, ``<!-- tables: begin -->`` and its end."""
+    begins, ends = f"<!-- {mark}: begin -->", f"<!-- {mark}: end -->"
+    before, begin, rest = page.partition(begins)
+    _, end, after = rest.partition(ends)
+    if not begin or not end:
+        raise SystemExit(f"the page has no {begins} … {ends} to write the tables between")
+    return f"{before}{begins}\n\n{written}\n\n{ends}{after}"
+
+
+def one_length(results: Results) -> int:
+    """The number of epochs of all runs; a mixture of several is refused."""
+    epochs = {each["run"]["epochs"] for each in results.contents.values() if each["run"] is not None}
+    if len(epochs) > 1:
+        raise SystemExit(f"expected runs of equally many epochs, got {sorted(epochs)}: keep one kind of them")
+    return int(epochs.pop()) if epochs else 0
+
+
+def mean_of(results: Results, variant: str, measure: str, kind: str, *, epoch: str = "rows") -> str:
+    """Mean and half of its interval over seeds; a single value as it is; nothing where there is none."""
+    return with_interval(list(results.values(variant, measure, kind, epoch=epoch).values()))
+
+
+def with_interval(values: Sequence[float]) -> str:
+    """The mean and half of its interval over seeds."""
+    if len(values) < 2:
+        return f"{values[0]:.2f}" if values else ""
+    interval = student_interval(values)
+    return f"{interval.mean:.2f} ± {interval.half:.2f}"
+
+
+def markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    if not rows:
+        return "Not run yet."
+    rule = ["--:" if _is_number(cell) else "---" for cell in rows[0]]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (heading, rule, *rows))
+
+
+def claims_table(results: Results, claims: Sequence[Claim], *, units: str = "seeds") -> str:
+    """Each claim that both sides were run for, with the difference and the verdict."""
+    heading = ["claim", "measured", "difference, points", units, "verdict"]
+    rows = []
+    for claim in claims:
+        first, second = compared(results, claim)
+        if first:
+            said = in_words(claim, first, second)
+            rows.append([claim.sentence, claim.measured, said.difference, str(len(first)), said.verdict])
+    return markdown(heading, rows)
+
+
+def cost(results: Results) -> str:
+    """What a run took."""
+    seconds = [each["seconds"] for each in results.contents.values() if each["run"] is not None]
+    if not seconds:
+        return ""
+    training, evaluation = (sorted(each[name] for each in seconds) for name in ("training", "evaluation"))
+    half = len(seconds) // 2
+    return (
+        f"A run took {training[half]:.0f} s to train and {evaluation[half]:.0f} s to evaluate "
+        f"(medians of {len(seconds)}, several at a time on one device)."
+    )
+
+
+def _is_number(cell: str) -> bool:
+    return not cell or cell.lstrip("+-")[:1].isdecimal()

@@ -1,0 +1,388 @@
+"""Two-stage search with a learned similarity in a large gallery, one kind of index beside the other.
+
+    python benchmarks/search.py [--vectors 1000000] [--kinds exact flat hnsw ivf pq] [--out results/search]
+    python benchmarks/search.py --truth-only --device cuda
+
+The gallery is made: classes within groups of classes, and within every class the same few directions that
+mean nothing, as lighting or a microphone do. A pairs network (d = 128, four layers of 256) is trained to see
+past them, on classes of its own. Of 200 new queries the 10 best by that network among all vectors are the
+truth; with those of the sample that shortlists are measured with, it is computed once and kept in the cache,
+beside the network (``--truth-only`` does no more than that, on any device; the cache can be carried to
+another machine).
+
+Each kind is built in a process of its own (vectors added, structure built, shortlist measured and, where that
+is shorter, distilled, all saved) and searched in another, which opens it. Memory is what that process holds
+on top of its imports. The ratio is to comparing everything with the network, in the same run; the absolute
+numbers are this machine's. ``--kinds postgres milvus`` take the address of a server from ``--postgres`` and
+``--milvus``.
+"""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from samekind.index import Exact, Faiss, Found, Index, Milvus, Postgres, open_index
+from samekind.inference import fit_shortlist, search, search_index, shortlist_of
+from samekind.prototypes import SupportMeans
+from samekind.similarities import PairsNetwork
+from samekind.space import MetricSpace
+
+DIMENSION, HIDDEN, DEPTH, THREADS = 128, 256, 4, 2
+QUERIES, K, RECALL = 200, 10, 0.95
+SAMPLE = 200  # of stored vectors, what `fit_shortlist` draws by itself for this recall
+IN_A_CLASS, CLASSES_IN_A_GROUP, NUISANCES = 100, 20, 16
+STEPS, CLASSES_A_STEP, ITEMS_A_CLASS = 400, 24, 4
+FOLDER_KINDS, SERVERS = ("exact", "flat", "hnsw", "ivf", "pq"), ("postgres", "milvus")
+
+
+# --- the gallery, the network and the truth ---------------------------------------------------------
+
+
+class World:
+    """Vectors of classes; the directions that mean nothing are the same in every world of a dimension."""
+
+    def __init__(self, classes: int, *, seed: int) -> None:
+        self.generator = torch.Generator().manual_seed(seed)
+        groups = self.normal(max(2, classes // CLASSES_IN_A_GROUP), DIMENSION)
+        group = torch.randint(len(groups), (classes,), generator=self.generator)
+        self.centres = groups[group] + 0.7 * self.normal(classes, DIMENSION)
+        nuisances = torch.randn(NUISANCES, DIMENSION, generator=torch.Generator().manual_seed(0))
+        self.nuisances = nuisances * 3 / DIMENSION**0.5
+
+    def normal(self, *shape: int) -> Tensor:
+        return torch.randn(*shape, generator=self.generator)
+
+    def of(self, labels: Tensor) -> Tensor:
+        """A vector (n, d) of each class."""
+        without_meaning = self.normal(len(labels), NUISANCES) @ self.nuisances
+        return self.centres[labels] + without_meaning + 0.3 * self.normal(len(labels), DIMENSION)
+
+    def some(self, count: int) -> Tensor:
+        """Vectors of any classes, made in blocks."""
+        made = torch.empty(count, DIMENSION)
+        for start in range(0, count, 2**16):
+            size = min(2**16, count - start)
+            made[start : start + size] = self.of(
+                torch.randint(len(self.centres), (size,), generator=self.generator)
+            )
+        return made
+
+
+def gallery(vectors: int) -> tuple[Tensor, Tensor]:
+    """What is stored (n, d), and the queries."""
+    world = World(max(10, vectors // IN_A_CLASS), seed=1)
+    return world.some(vectors), world.some(QUERIES)
+
+
+def network(cache: Path, device: str) -> PairsNetwork:
+    """The pairs network, trained once; its training takes a minute on two cores."""
+    torch.manual_seed(0)
+    made = PairsNetwork(dimension=DIMENSION, hidden=HIDDEN, depth=DEPTH, dropout=0.1)
+    path = cache / "network.safetensors"
+    if not path.exists():
+        train(made.to(device))
+        save_file({name: each.cpu().contiguous() for name, each in made.state_dict().items()}, path)
+    made.load_state_dict(load_file(path))
+    return made.to(device).eval()
+
+
+def train(made: PairsNetwork) -> None:
+    """All pairs of a few classes a step: same or different, both equally heavy."""
+    world = World(2_000, seed=2)
+    device = made.first.weight.device
+    optimiser = torch.optim.Adam(made.parameters(), lr=1e-3)
+    labels = torch.arange(CLASSES_A_STEP).repeat_interleave(ITEMS_A_CLASS)
+    same = (labels[:, None] == labels) & ~torch.eye(len(labels), dtype=torch.bool)
+    different = labels[:, None] != labels
+    for step in range(STEPS):
+        classes = torch.randperm(len(world.centres), generator=world.generator)[:CLASSES_A_STEP]
+        z = world.of(classes[labels]).to(device)
+        scores = made.score_all(z, z)
+        loss = F.softplus(-scores[same]).mean() + F.softplus(scores[different]).mean()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        if step % 100 == 0:
+            say(f"network: step {step}, loss {loss.item():.3f}")
+
+
+def sampled(vectors: int) -> Tensor:
+    """The places of the stored vectors that `fit_shortlist` asks with."""
+    return torch.randperm(vectors, generator=torch.Generator().manual_seed(0))[:SAMPLE]
+
+
+def truth(z: Tensor, queries: Tensor, cache: Path, device: str) -> Tensor:
+    """The 11 best of everything for each query, then for each of the sample: places (400, 11)."""
+    path = cache / f"truth-{len(z)}.safetensors"
+    if path.exists():
+        kept = load_file(path)
+        if not torch.allclose(kept["first"], z[:8], atol=1e-4):
+            sys.exit(f"{path} is the truth of another gallery; delete it to have it computed again")
+        return kept["places"]
+    space = as_space(network(cache, device)).to(device)
+    asked, stored = torch.cat([queries, z[sampled(len(z))]]).to(device), z.to(device)
+    strip, places = 25, []
+    for start in range(0, len(asked), strip):
+        began = time.perf_counter()
+        places.append(search(space, asked[start : start + strip], stored, k=K + 1).indices)
+        took = time.perf_counter() - began
+        pairs = len(places[-1]) * len(z) / took / 1e6
+        say(f"truth: {start + len(places[-1])} of {len(asked)} queries, {pairs:.2f} million pairs/s")
+    found = torch.cat(places)
+    save_file({"places": found, "first": z[:8].contiguous()}, path)
+    return found
+
+
+def as_space(similarity: PairsNetwork) -> MetricSpace:
+    return MetricSpace(nn.Identity(), similarity, SupportMeans(dimension=DIMENSION)).eval()
+
+
+# --- one kind -----------------------------------------------------------------------------------------
+
+
+class Remembering:
+    """An index that does not compare everything again where the answer is in the cache.
+
+    What the shortlist of every kind is measured against is the same for all of them.
+    """
+
+    def __init__(self, index: Index, known: dict[bytes, list[str]]) -> None:
+        self._index, self._known = index, known
+
+    def search(self, queries: Tensor, k: int, *, scorer: Any = None) -> Found:
+        keys = [each.numpy().tobytes() for each in queries]
+        if scorer is None or k != K + 1 or not all(key in self._known for key in keys):
+            return self._index.search(queries, k, scorer=scorer)
+        return Found(torch.zeros(len(queries), k), [self._known[key] for key in keys])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._index, name)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+
+def empty_index(kind: str, arguments: argparse.Namespace) -> Index:
+    if kind == "exact":
+        return Exact(DIMENSION)
+    if kind in FOLDER_KINDS:
+        return Faiss(DIMENSION, kind=kind)  # type: ignore[arg-type]
+    name = f"benchmark_{arguments.vectors}"
+    made: Index = {"postgres": Postgres, "milvus": Milvus}[kind](
+        DIMENSION, url=getattr(arguments, kind), name=name
+    )
+    if len(made):
+        sys.exit(f'there is an index "{name}" on that server already; drop it first')
+    return made
+
+
+def build(kind: str, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Seconds of each part of building an index, and the shortlist."""
+    z, queries = gallery(arguments.vectors)
+    places = truth(z, queries, arguments.cache, arguments.device)[QUERIES:]
+    ids = [str(place) for place in range(len(z))]
+    known = {
+        z[place].numpy().tobytes(): [ids[each] for each in row]
+        for place, row in zip(sampled(len(z)).tolist(), places.tolist(), strict=True)
+    }
+    space = as_space(network(arguments.cache, "cpu"))
+    seconds = Seconds()
+    index = empty_index(kind, arguments)
+    for start in range(0, len(z), 2**16):
+        index.add(ids[start : start + 2**16], z[start : start + 2**16])
+    seconds.lap("add")
+    folder = arguments.cache / f"index-{kind}-{len(z)}"
+    index.save(folder)
+    seconds.lap("build and save")
+    made = fit_shortlist(space, Remembering(index, known), k=K, recall=RECALL)  # type: ignore[arg-type]
+    seconds.lap("shortlist")
+    index.save(folder)
+    note = {name: value for name, value in made.to_note().items() if name != "query_map"}
+    return {"seconds": seconds.parts, "shortlist": note | {"distilled": made.query_map is not None}}
+
+
+def measure(kind: str, arguments: argparse.Namespace) -> dict[str, Any]:
+    """How a saved index is searched: recall of the truth, queries a second, memory."""
+    # Only the queries are kept: the index has vectors of its own.
+    z, queries = gallery(arguments.vectors)
+    best = truth(z, queries, arguments.cache, arguments.device)[:QUERIES, :K].tolist()
+    space = as_space(network(arguments.cache, "cpu"))
+    del z
+    search(space, queries[:2], queries, k=1)  # whatever is set up at the first call
+    Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak of making the gallery
+    before = resident("VmRSS")
+    seconds = Seconds()
+    index = open_index(arguments.cache / f"index-{kind}-{arguments.vectors}")
+    found = search_index(space, index, queries[:1], K)
+    seconds.lap("open and first search")
+    took, one_by_one = [], []
+    for _ in range(arguments.repeats):
+        found = search_index(space, index, queries, K)
+        took.append(seconds.lap("search"))
+    for query in queries[:50]:
+        search_index(space, index, query[None], K)
+        one_by_one.append(seconds.lap("one by one"))
+    held = (resident("VmRSS") - before) / 1024
+    peak = (resident("VmHWM") - before) / 1024
+    shares = [
+        len({int(each) for each in row} & set(wanted)) / K
+        for row, wanted in zip(found.ids, best, strict=True)
+    ]
+    everything = exhaustive_seconds(space, index, queries)
+    shortlist = shortlist_of(space, index)
+    return {
+        "size in use": shortlist.size_for(K, len(index)) if shortlist is not None else None,
+        "recall": statistics.mean(shares),
+        "recall half-width": 1.96 * statistics.pstdev(shares) / math.sqrt(len(shares)),
+        "queries a second": QUERIES / statistics.median(took),
+        "one by one": 1 / statistics.median(one_by_one),
+        "exhaustive queries a second": 1 / everything,
+        "MiB": held,
+        "peak MiB": peak,
+        "open and first search, s": seconds.parts["open and first search"],
+    }
+
+
+def exhaustive_seconds(space: MetricSpace, index: Index, queries: Tensor) -> float:
+    """Seconds a query where everything is compared with the network: a few of them, together."""
+    few = queries[:4]
+    began = time.perf_counter()
+    with torch.no_grad():
+        index.search(few, K, scorer=space.scorer())
+    return (time.perf_counter() - began) / len(few)
+
+
+class Seconds:
+    """Seconds of each part since the part before."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, float] = {}
+        self.last = time.perf_counter()
+
+    def lap(self, name: str) -> float:
+        now = time.perf_counter()
+        took, self.last = now - self.last, now
+        self.parts[name] = self.parts.get(name, 0.0) + took
+        return took
+
+
+def resident(field: str) -> int:
+    """KiB of memory this process holds (VmRSS) or held at its peak (VmHWM)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(field)).split()[1])
+
+
+# --- all of them ----------------------------------------------------------------------------------------
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def compute(_: str, arguments: argparse.Namespace) -> dict[str, Any]:
+    """The truth, for all kinds."""
+    return {"queries": len(truth(*gallery(arguments.vectors), arguments.cache, arguments.device))}
+
+
+STAGES: dict[str, Callable[[str, argparse.Namespace], dict[str, Any]]] = {
+    "truth": compute,
+    "build": build,
+    "measure": measure,
+}
+
+
+def in_its_own_process(stage: str, kind: str) -> dict[str, Any]:
+    threads = {"OMP_NUM_THREADS": str(THREADS), "OMP_WAIT_POLICY": "PASSIVE"}
+    command = [sys.executable, __file__, *sys.argv[1:], "--stage", stage, "--kinds", kind]
+    answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=os.environ | threads)
+    figures: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
+    return figures
+
+
+def show(vectors: int, kinds: dict[str, dict[str, Any]]) -> None:
+    print(f"\n{vectors:,} x {DIMENSION}, pairs network {DEPTH} x {HIDDEN}, {THREADS} threads")
+    heads = (
+        "times exhaustive",
+        "recall@10",
+        "shortlist",
+        "without map",
+        "queries/s",
+        "MiB",
+        "build, s",
+        "fit, s",
+    )
+    print(f"{'':10}" + "".join(f"{each:>17}" for each in heads))
+    for kind, each in kinds.items():
+        ratio = each["queries a second"] / each["exhaustive queries a second"]
+        size, plain = each["size in use"], each["shortlist"]["plain_size"]
+        parts = each["seconds"]
+        cells = (
+            f"{ratio:.0f}x",
+            f"{each['recall']:.4f}",
+            f"{size:,}" if size else "everything",
+            f"{plain:,}" if plain else "-",
+            f"{each['queries a second']:.1f}",
+            f"{each['MiB']:.0f}",
+            f"{parts['add'] + parts['build and save']:.1f}",
+            f"{parts['shortlist']:.1f}",
+        )
+        print(f"{kind:10}" + "".join(f"{cell:>17}" for cell in cells))
+
+
+def asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--vectors", type=int, default=1_000_000)
+    parser.add_argument("--kinds", nargs="+", choices=(*FOLDER_KINDS, *SERVERS), default=FOLDER_KINDS)
+    parser.add_argument("--postgres", help="the address of a PostgreSQL server with pgvector")
+    parser.add_argument("--milvus", help="the address of a Milvus server")
+    parser.add_argument("--device", default="cpu", help="where the network is trained and the truth computed")
+    parser.add_argument("--truth-only", action="store_true", help="make the network and the truth, no more")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--cache", type=Path, default=Path("runs/search"), help="network, truth and indexes")
+    parser.add_argument("--out", type=Path, default=Path("results/search"))
+    parser.add_argument("--stage", choices=STAGES, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def main() -> None:
+    arguments = asked()
+    torch.set_num_threads(THREADS)
+    arguments.cache.mkdir(parents=True, exist_ok=True)
+    if arguments.stage:
+        print(json.dumps(STAGES[arguments.stage](arguments.kinds[0], arguments)))
+        return
+    in_its_own_process("truth", "exact")
+    if arguments.truth_only:
+        return
+    kinds: dict[str, dict[str, Any]] = {}
+    for kind in arguments.kinds:
+        say(f"{kind}: building")
+        built = in_its_own_process("build", kind)
+        kinds[kind] = built | in_its_own_process("measure", kind)
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        figures = {"vectors": arguments.vectors, "threads": THREADS, "wanted": RECALL, "kinds": kinds}
+        path = arguments.out / f"vectors-{arguments.vectors}.json"
+        path.write_text(json.dumps(figures, indent=2) + "\n")
+    show(arguments.vectors, kinds)
+    if any(each["recall"] + each["recall half-width"] < RECALL for each in kinds.values()):
+        sys.exit("a kind finds fewer than its shortlist promises")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""samekind index: the vectors of a gallery, kept to be searched again and again."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from samekind.cli.options import (
+    LARGEST_SEED,
+    AsJson,
+    Device,
+    LabelColumn,
+    SkipUnreadable,
+    Sources,
+    SpaceFolder,
+)
+
+if TYPE_CHECKING:
+    from samekind.index import Index
+
+index = typer.Typer(
+    help="Keep the vectors of a gallery, to be searched again and again.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+IndexFolder = Annotated[Path, typer.Argument(metavar="INDEX", help="The folder of an index.")]
+SpaceArgument = Annotated[
+    Path, typer.Argument(metavar="SPACE", help="The folder of a saved space, or of a run.")
+]
+Gallery = Annotated[
+    list[str], typer.Argument(metavar="GALLERY…", help="What is to be found: files, folders or tables.")
+]
+Out = Annotated[Path, typer.Option(help="The folder of the index; an older index there is replaced.")]
+IndexKind = Annotated[
+    str, typer.Option(help="auto (by size), exact, flat, hnsw, ivf or pq; on a server postgres or milvus.")
+]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="The server of postgres or milvus; one with a password is better put in SAMEKIND_INDEX_URL.",
+    ),
+]
+Name = Annotated[str | None, typer.Option(help="What the index is called on the server.")]
+Recall = Annotated[
+    float,
+    typer.Option(
+        help="The share of the nearest that a search has to find; 1 compares everything.", min=0.01, max=1.0
+    ),
+]
+Nearest = Annotated[
+    int, typer.Option("-k", "--nearest", help="For how many nearest that is measured.", min=1)
+]
+Scores = Annotated[
+    list[str] | None,
+    typer.Option("--score", help="A score to measure for; can be repeated.", show_default="similarity"),
+]
+Distil = Annotated[bool, typer.Option(help="Try to shorten the list by distilling the score.")]
+SampleSeed = Annotated[
+    int, typer.Option(help="Fixes the sample that is measured with.", min=0, max=LARGEST_SEED)
+]
+Replace = Annotated[bool, typer.Option("--replace", help="Put items that are there already in anew.")]
+
+
+@index.command()
+def build(
+    space: SpaceArgument,
+    gallery: Gallery,
+    out: Out,
+    kind: IndexKind = "auto",
+    server: Server = None,
+    name: Name = None,
+    recall: Recall = 0.95,
+    k: Nearest = 10,
+    scores: Scores = None,
+    distil: Distil = True,
+    seed: SampleSeed = 0,
+    label: LabelColumn = "label",
+    device: Device = "auto",
+    skip_unreadable: SkipUnreadable = False,
+    as_json: AsJson = False,
+) -> None:
+    """Embed a gallery, keep its vectors, and measure how to search them quickly enough and well enough."""
+    from samekind.cli import galleries
+    from samekind.cli.asking import collected, known_kind, open_space
+    from samekind.index import space_fingerprint
+    from samekind.index.folder import check_room
+
+    galleries.check_kind(kind, server, name)
+    check_room(out)
+    loaded = open_space(space, device)
+    kinds = [known_kind(loaded, each) for each in scores or ["similarity"]]
+    items = collected(loaded, gallery, skip_unreadable=skip_unreadable, label=label)
+    made = galleries.new_index(
+        kind,
+        loaded.prototypes.dimension,
+        count=len(items.ids),
+        fingerprint=space_fingerprint(loaded),
+        url=server,
+        name=name,
+    )
+    galleries.fill(loaded, made, items)
+    if kind in galleries.SERVER_KINDS:
+        made.save(out)  # a server makes its own index now: what is measured has to be searched the same way
+    for each in kinds:
+        galleries.measure(loaded, made, each, recall=recall, k=k, distilled=distil, seed=seed)
+    made.save(out)
+    made.close()
+    _tell({"index": str(out), **_described(made), "skipped": items.skipped}, made, as_json=as_json)
+
+
+@index.command()
+def add(
+    folder: IndexFolder,
+    data: Sources,
+    space: SpaceFolder,
+    replace: Replace = False,
+    label: LabelColumn = "label",
+    device: Device = "auto",
+    skip_unreadable: SkipUnreadable = False,
+    as_json: AsJson = False,
+) -> None:
+    """Add items to an index; what was added survives a crash. One that has grown much is measured again."""
+    from samekind.cli import galleries
+    from samekind.cli.asking import collected, open_space
+
+    loaded = open_space(space, device)
+    opened = galleries.open_gallery(folder, loaded)
+    items = collected(loaded, data, skip_unreadable=skip_unreadable, label=label)
+    if not replace:
+        galleries.check_new(opened, items.ids)
+    before = len(opened)
+    added = galleries.fill(loaded, opened, items, replace=replace)
+    again = galleries.outgrown(loaded, opened)
+    for each in again:
+        galleries.measure(loaded, opened, each.kind, recall=each.wanted, k=each.k)
+    # Otherwise the additions stay in the journal, and are read from there: a few need no new snapshot.
+    if again or len(opened) > galleries.GROWN * before:
+        opened.save(folder)
+    opened.close()
+    told = {"index": str(folder), "added": added, **_described(opened), "skipped": items.skipped}
+    _tell(told, opened, as_json=as_json)
+
+
+@index.command()
+def remove(
+    folder: IndexFolder,
+    ids: Annotated[list[str], typer.Argument(metavar="IDS…", help="What to forget, as search names it.")],
+    as_json: AsJson = False,
+) -> None:
+    """Remove items from an index, all of them or, if one is not there, none."""
+    from samekind.cli import galleries
+
+    opened = galleries.open_gallery(folder)
+    wanted = list(dict.fromkeys(ids))
+    opened.remove(wanted)
+    opened.close()
+    told = {"index": str(folder), "removed": len(wanted), **_described(opened)}
+    _tell(told, opened, as_json=as_json)
+
+
+@index.command()
+def info(folder: IndexFolder, as_json: AsJson = False) -> None:
+    """Show what an index holds, where it is kept, and what a search of it finds."""
+    from samekind.cli import galleries
+
+    opened = galleries.open_gallery(folder)
+    _tell({"index": str(folder), **_described(opened)}, opened, as_json=as_json)
+
+
+def _described(made: "Index") -> dict[str, Any]:
+    """An index for programs: what it is, where it is, and its shortlists by their kind of score."""
+    from samekind.cli.galleries import as_json, noted
+
+    return {
+        "kind": type(made).__name__,
+        "structure": getattr(made, "built", None),  # of FAISS
+        "server": getattr(made, "url", None),
+        "name": getattr(made, "name", None),
+        "items": len(made),
+        "dimension": made.dimension,
+        "score": made.score,
+        "fingerprint": made.fingerprint,
+        "shortlists": {each.kind: as_json(each) for each in noted(made)},
+    }
+
+
+def _tell(told: dict[str, Any], made: "Index", *, as_json: bool) -> None:
+    from samekind.cli.galleries import noted, sentence
+    from samekind.cli.output import print_json, print_text
+
+    if as_json:
+        print_json(told)
+        return
+    done = [f"{each} {told[each]:,}" for each in ("added", "removed") if each in told]
+    structure = f" ({told['structure']})" if told["structure"] else ""
+    where = f', "{told["name"]}" on {told["server"]}' if told["server"] else ""
+    held = f"{told['items']:,} vectors of {told['dimension']} numbers"
+    what = f"{told['kind']}{structure}{where}, by {told['score']}"
+    print_text(f"{told['index']}: {''.join(f'{each}; ' for each in done)}{held}; {what}.")
+    for each in noted(made):
+        print_text(f"{sentence(each)}.")

@@ -1,0 +1,194 @@
+"""The vectors of a store, arranged in a structure: which label is which row, and what is not in it yet.
+
+A structure is built when it is first needed. What was added since waits beside it, compared one by one, until
+there is enough to be worth adding; what was removed stays in it, marked and passed over, until a third is
+gone. Lists and codes are fitted anew when there are twice as many vectors as they were laid out for.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from samekind.errors import SpaceError
+from samekind.index import folder as folders
+from samekind.index import kinds, structure
+from samekind.index.best import best_of
+from samekind.index.contract import Score, as_similarity
+from samekind.index.store import Store
+from samekind.index.structure import Structure
+from samekind.similarities import blocks
+
+FILES = ("rows.npy", "structure.faiss")
+CHUNK = 65_536  # vectors that are put into a structure at a time
+MOST_BESIDE = 1_000  # vectors that may wait beside the structure
+MOST_GONE = 1 / 3  # of a structure's vectors that may be removed
+
+
+class Arrangement:
+    """A structure of one kind ("auto": by size and memory), and how it follows a store."""
+
+    def __init__(
+        self,
+        dimension: int,
+        score: Score,
+        *,
+        kind: Literal["auto"] | kinds.Kind,
+        memory: int | None,
+        seed: int,
+    ) -> None:
+        self.dimension = dimension
+        self.score = score
+        self.kind = kind
+        self.memory = memory
+        self.seed = seed
+        self.structure: Structure | None = None
+        self._rows = torch.empty(0, dtype=torch.int64)  # of each label; -1 for what is gone
+        self._behind = 0  # the first row that is not in the structure
+        self._gone = 0  # labels of what is gone
+        self._known_alive: tuple[int, Tensor | None] | None = None  # at a version of the store
+
+    def arrange(self, store: Store, *, most_beside: int = MOST_BESIDE) -> None:
+        """Bring the structure up to the store, leaving at most so many rows beside it."""
+        if store.wasteful:
+            self.follow(store.compact())
+        if self.structure is not None and self._outgrown(store):
+            self.structure = None
+        if self.structure is None:
+            self._rows, self._behind, self._known_alive = self._rows[:0], 0, None
+        if len(beside := self.beside(store)) <= most_beside:
+            return
+        if self.structure is None:
+            self.structure = self._laid_out(store, beside)
+        for chunk in _chunks(beside):
+            self.structure.add(store.at(chunk))
+        self._rows, self._behind = torch.cat([self._rows, beside]), store.height
+        self._known_alive = None
+
+    def beside(self, store: Store) -> Tensor:
+        """The rows (n,) that are filled and not in the structure."""
+        rows, alive = torch.arange(self._behind, store.height), store.alive()
+        return rows if alive is None else rows[alive[self._behind :]]
+
+    def follow(self, moved: Tensor) -> None:
+        """Take note of where each row of the store went (height,), -1 for one that is gone."""
+        self._rows = _followed(self._rows, moved)
+        self._behind = int((moved[: self._behind] >= 0).sum())
+        self._known_alive = None
+
+    def candidates(self, store: Store, queries: Tensor, wanted: int, *, effort: int | None) -> Tensor:
+        """The rows (q, c) among which the wanted best of each query are looked for; -1 where there are no
+        more.
+        """
+        assert self.structure is not None
+        built = self.structure
+        count = kinds.candidates_for(built.kind, wanted)
+        effort = effort or kinds.effort_for(built.kind, built.lists)
+        labels = built.nearest(queries, count, effort=effort, alive=self._alive(store))
+        rows = self._rows[labels].where(labels >= 0, -1)
+        beside = self.beside(store)
+        if not len(beside):
+            return rows
+        walk = blocks(as_similarity(None, score=self.score), queries, store.at(beside))
+        return torch.cat([rows, beside[best_of(walk, k=wanted)[1]]], dim=1)
+
+    def describe(self, store: Store) -> dict[str, Any] | None:
+        """What has to be known of the structure to read it back; None where there is none to write.
+
+        A flat one is as quickly filled as read. A graph of vectors that are all in the store is written
+        without them.
+        """
+        if self.structure is None or self.structure.kind == "flat":
+            return None
+        graph_only = self.structure.kind == "hnsw" and self._alive(store) is None
+        return {
+            "kind": self.structure.kind,
+            "built for": self.structure.built_for,
+            "graph only": graph_only,
+        }
+
+    def write(self, draft: Path, store: Store) -> None:
+        """Put the files of a snapshot into a folder, with rows as they are once the store's gaps are closed.
+
+        All rows have to be in the structure, if there is one.
+        """
+        described = self.describe(store)
+        rows = _followed(self._rows, store.closed()) if described is not None else self._rows[:0]
+        np.save(draft / "rows.npy", rows.numpy())
+        if described is None or self.structure is None:
+            (draft / "structure.faiss").touch()
+        else:
+            self.structure.write(draft / "structure.faiss", graph_only=described["graph only"])
+
+    def read(self, folder: Path, header: Mapping[str, Any], store: Store) -> None:
+        """Read what was written, for a store whose journal may have grown since."""
+        described = header["structure"]
+        if described is None:
+            return
+        path = folders.path_of(folder, header, "structure.faiss")
+        built = structure.read(
+            path,
+            described["kind"],
+            self.dimension,
+            self.score,
+            built_for=described["built for"],
+            graph_only=described["graph only"],
+        )
+        rows = torch.from_numpy(np.load(folders.path_of(folder, header, "rows.npy"), allow_pickle=False))
+        if len(rows) != len(built) or not ((rows >= -1) & (rows < header["count"])).all():
+            raise SpaceError(f"{folder} is damaged: {path.name} is not of these vectors; make it again")
+        if described["graph only"]:
+            built.give(store.at(chunk) for chunk in _chunks(rows))
+        self.structure, self._rows, self._behind = built, rows, header["count"]
+        self._known_alive = None
+
+    def _outgrown(self, store: Store) -> bool:
+        """Whether the structure should be built anew."""
+        assert self.structure is not None
+        if self._alive(store) is not None and self._gone > MOST_GONE * len(self._rows):
+            return True
+        if len(store) <= 2 * self.structure.built_for:
+            return False
+        wanted = self._wanted(len(store))
+        if wanted == self.structure.kind in ("flat", "hnsw"):
+            self.structure.built_for = len(store)
+        return wanted != self.structure.kind or wanted in ("ivf", "pq")
+
+    def _wanted(self, count: int) -> kinds.Kind:
+        memory = kinds.memory_here() if self.memory is None else self.memory
+        kind = kinds.kind_for(count, self.dimension, memory=memory) if self.kind == "auto" else self.kind
+        return kinds.buildable(kind, count)
+
+    def _laid_out(self, store: Store, rows: Tensor) -> Structure:
+        """An empty structure for these rows, fitted to a sample of them."""
+        kind = self._wanted(len(rows))
+        draw = torch.Generator().manual_seed(self.seed)
+        chosen = torch.randperm(len(rows), generator=draw)[: kinds.sample_for(kind, len(rows))]
+        sample = store.at(rows[chosen.sort().values])
+        return structure.build(
+            kind, self.dimension, self.score, count=len(rows), sample=sample, seed=self.seed
+        )
+
+    def _alive(self, store: Store) -> Tensor | None:
+        """Which labels may be found; None for all. Looked up once for each version of the store."""
+        if self._known_alive is None or self._known_alive[0] != store.version:
+            alive = store.alive()
+            kept = self._rows >= 0
+            if alive is not None:
+                kept &= alive[self._rows]
+            self._gone = len(kept) - int(kept.sum())
+            self._known_alive = (store.version, kept if self._gone else None)
+        return self._known_alive[1]
+
+
+def _chunks(rows: Tensor) -> Iterator[Tensor]:
+    for start in range(0, len(rows), CHUNK):
+        yield rows[start : start + CHUNK]
+
+
+def _followed(rows: Tensor, moved: Tensor) -> Tensor:
+    """Where rows went that may have been gone (-1) before."""
+    return torch.where(rows >= 0, moved[rows], -1) if len(moved) else rows

@@ -1,0 +1,50 @@
+"""A change of an index as bytes, and back: what its journal holds."""
+
+import json
+import struct
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from samekind.errors import SpaceError
+
+LENGTH = struct.Struct("<Q")
+NUMBERS = np.dtype("<f4")
+
+
+class Change(NamedTuple):
+    """Vectors that come under ids (those that were there under the same ids go), or ids that go."""
+
+    ids: Sequence[str]
+    texts: Sequence[str] = ()  # metadata, a JSON object for each id that comes
+    vectors: Tensor | None = None  # (n, dimension), float32, on the CPU; None where ids go
+
+
+def to_parts(change: Change) -> list[bytes | memoryview]:
+    """A change as bytes, in parts, so that the vectors are not copied: the length of a JSON object, the
+    object, and the vectors' numbers.
+    """
+    if change.vectors is None:
+        head = json.dumps({"remove": list(change.ids)}).encode()
+        return [LENGTH.pack(len(head)), head]
+    head = json.dumps({"add": list(change.ids), "metadata": list(change.texts)}).encode()
+    numbers = np.ascontiguousarray(change.vectors.numpy(), dtype=NUMBERS)
+    # No numbers at all cannot be looked at as bytes.
+    return [LENGTH.pack(len(head)), head, numbers.data.cast("B") if numbers.size else b""]
+
+
+def from_content(content: memoryview, *, dimension: int) -> Change:
+    """The change that was recorded; the vectors are copied out of the content."""
+    try:
+        behind = LENGTH.size + LENGTH.unpack(content[: LENGTH.size])[0]
+        head = json.loads(bytes(content[LENGTH.size : behind]))
+        if "remove" in head:
+            return Change(head["remove"])
+        ids, texts = head["add"], head["metadata"]
+        numbers = np.frombuffer(content[behind:], dtype=NUMBERS).astype(np.float32)
+        return Change(ids, texts, torch.from_numpy(numbers).reshape(len(ids), dimension))
+    except (KeyError, TypeError, ValueError, RuntimeError, struct.error) as error:
+        raise SpaceError(f"the index is damaged: its journal holds no change ({error})") from error

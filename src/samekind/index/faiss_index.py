@@ -1,0 +1,229 @@
+"""The index on FAISS: a structure finds candidates, the stored vectors themselves give the scores.
+
+The vectors are kept as in the exact index (on the disk, mapped into memory, once there is a folder), so that
+they come back to the last digit, a removal needs no rebuilding, and another scorer can be asked. The
+structure has its own copy in memory, except "pq", which has codes; on the disk "flat" and "hnsw" have none.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import torch
+from torch import Tensor
+
+from samekind.errors import SettingError, nearest
+from samekind.index import arrangement, kinds, structure
+from samekind.index.arrangement import Arrangement
+from samekind.index.contract import (
+    Found,
+    Metadata,
+    Score,
+    Scorer,
+    as_similarity,
+    check_made,
+    check_wanted,
+    checked,
+    refuse_another_space,
+)
+from samekind.index.exact import exhaustive
+from samekind.index.kept import Kept, settled
+
+MOST_GATHERED = 2**22  # numbers of candidates that are compared at a time
+
+
+class Faiss:
+    """Stored vectors (n, dimension), float32, each under an id, and nearly the best of them for a query.
+
+    ``kind`` is "flat", "hnsw", "ivf", "pq", or "auto": chosen by the number of vectors and by ``memory``, the
+    bytes a structure may take (half of the machine's, if None); `samekind.index.kinds` has the rule.
+    ``effort`` is how far a search looks: the candidates of hnsw, the lists of ivf and pq; None takes the
+    kind's own. More is slower and finds more; as much as there are lists is exact for ivf. It may be set at
+    any time, and is saved. ``seed`` draws the sample that lists and codes are fitted to.
+
+    What is found has the exact scores of the exact index; what is missed, it misses. Which of several equal
+    scores are the last of k is not fixed, unless all vectors are compared. Durable as `Exact` is.
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        kind: Literal["auto"] | kinds.Kind = "auto",
+        score: Score = "cosine",
+        fingerprint: str = "",
+        effort: int | None = None,
+        memory: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        check_made(dimension, score)
+        if kind not in ("auto", *kinds.KINDS):
+            raise SettingError(
+                f'there is no kind "{kind}" of FAISS index; {nearest(kind, ("auto", *kinds.KINDS))}'
+            )
+        if effort is not None and effort < 1:
+            raise SettingError(f"effort is at least 1, got {effort}")
+        structure.package()  # refuses now what could not be searched later
+        self.dimension = dimension
+        self.kind = kind
+        self.score: Score = score
+        self.fingerprint = fingerprint
+        self.effort = effort
+        self.memory = memory
+        self.seed = seed
+        self.notes: dict[str, Any] = {}
+        self._kept = Kept(dimension)
+        self._arrangement = Arrangement(dimension, score, kind=kind, memory=memory, seed=seed)
+
+    def __len__(self) -> int:
+        return len(self._kept.store)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._kept.store
+
+    def __iter__(self) -> Iterator[str]:
+        """The ids, in the order they were added."""
+        return iter(self._kept.store)
+
+    @property
+    def built(self) -> kinds.Kind | None:
+        """The kind of the structure as it stands; None where there is none yet."""
+        built = self._arrangement.structure
+        return built.kind if built is not None else None
+
+    def metadata(self, id: str) -> Metadata:
+        """What was stored with an id; empty where nothing was."""
+        return self._kept.store.metadata(id)
+
+    def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
+        """The vectors (n, dimension) of these ids; of all, in the order they were added, if None. All of them
+        are what the index itself holds: not to be written to.
+        """
+        return self._kept.store.vectors(ids)
+
+    def add(
+        self,
+        ids: Sequence[str],
+        vectors: Tensor,
+        metadata: Sequence[Metadata] | None = None,
+        *,
+        replace: bool = False,
+    ) -> None:
+        """Store vectors (n, dimension) under n ids that are not there yet, with a JSON object each.
+
+        With ``replace`` an id that is there is removed first: its new vector counts as added last.
+        """
+        self._kept.add(ids, vectors, metadata, replace=replace)
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Forget vectors; an id that is not there is an error."""
+        self._kept.remove(ids)
+
+    def search(self, queries: Tensor, k: int, *, scorer: Scorer | None = None) -> Found:
+        """Nearly the min(k, n) best stored vectors of each query (q, dimension).
+
+        With a ``scorer`` all stored vectors are compared, as in `Exact`: a structure knows its own score
+        alone. The first search after many additions takes the time to build the structure; ``build`` or
+        ``save`` does so before.
+        """
+        check_wanted(k)
+        queries = checked(queries, dimension=self.dimension, count=len(queries))
+        store = self._kept.store
+        if scorer is None:
+            self._arrangement.arrange(store)
+        wanted, built = min(k, len(store)), self._arrangement.structure
+        # Where a good part would be candidates, comparing all is as fast, and exact.
+        few = built is None or kinds.candidates_for(built.kind, wanted) > len(built) // 10
+        if few or scorer is not None or not len(queries):
+            return exhaustive(store, as_similarity(scorer, score=self.score), queries, k)
+        return self._nearest(queries.cpu(), wanted)
+
+    def build(self) -> None:
+        """Put all vectors into the structure now, for the next search to find it ready."""
+        self._arrangement.arrange(self._kept.store, most_beside=0)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the index with its structure as a folder, whole or not at all, and live there from now on; an
+        older index there is replaced.
+        """
+        store = self._kept.store
+        self._arrangement.arrange(store)
+        if self.built is not None:
+            self.build()  # what waits beside the structure, too
+        content = {
+            "kind": "Faiss",
+            "dimension": self.dimension,
+            "score": self.score,
+            "fingerprint": self.fingerprint,
+            "notes": self.notes,
+            "settings": {"kind": self.kind, "effort": self.effort, "memory": self.memory, "seed": self.seed},
+            "structure": self._arrangement.describe(store),
+        }
+
+        def fill(draft: Path) -> None:
+            self._arrangement.write(draft, store)
+
+        moved = self._kept.save(Path(folder), content, files=arrangement.FILES, fill=fill)
+        self._arrangement.follow(moved)
+
+    @classmethod
+    def open(cls, folder: str | Path, *, fingerprint: str | None = None, verify: bool = False) -> Self:
+        """Read an index, and live in its folder from now on; one that is damaged, or was made with another
+        space than that of the ``fingerprint``, is refused.
+
+        The structure is read and checked; the vectors are mapped into memory, and ``verify`` reads all of
+        them to compare them with their hash.
+        """
+        place = Path(folder)
+        index = settled(place, lambda: cls._read(place, verify=verify))
+        if fingerprint is not None and fingerprint != index.fingerprint:
+            refuse_another_space(folder)
+        return index
+
+    @classmethod
+    def _read(cls, folder: Path, *, verify: bool) -> Self:
+        kept, header = Kept.read(folder, kind="Faiss", files=arrangement.FILES, verify=verify)
+        settings = header["settings"]
+        index = cls(
+            header["dimension"],
+            kind=settings["kind"],
+            score=header["score"],
+            fingerprint=header["fingerprint"],
+            effort=settings["effort"],
+            memory=settings["memory"],
+            seed=settings["seed"],
+        )
+        index.notes, index._kept = header["notes"], kept
+        index._arrangement.read(folder, header, kept.store)
+        return index
+
+    def close(self) -> None:
+        """Let others write to the folder; this index can be searched as before."""
+        self._kept.close()
+
+    def _nearest(self, queries: Tensor, wanted: int) -> Found:
+        """The best of the candidates of each query, by their vectors; all are compared for a query whose
+        candidates are too few.
+        """
+        store, similarity = self._kept.store, as_similarity(None, score=self.score)
+        rows = self._arrangement.candidates(store, queries, wanted, effort=self.effort)
+        rows = rows.sort(dim=1).values  # equal scores come in the order they were added
+        scores = torch.empty(rows.shape)
+        strip = max(1, MOST_GATHERED // (rows.shape[1] * self.dimension))
+        for top in range(0, len(rows), strip):
+            here = rows[top : top + strip]
+            vectors = store.at(here.clamp(min=0).flatten())
+            asked = queries[top : top + strip].repeat_interleave(rows.shape[1], dim=0)
+            with torch.no_grad():
+                scores[top : top + strip] = similarity(asked, vectors).view(here.shape)
+        scores = scores.masked_fill(rows < 0, -torch.inf)
+        scores, order = scores.sort(dim=1, descending=True, stable=True)
+        scores, rows = scores[:, :wanted], rows.gather(1, order)[:, :wanted]
+        ids = [store.names(row) for row in rows.tolist()]
+        short = (rows < 0).any(dim=1).nonzero().flatten()
+        if len(short):
+            whole = exhaustive(store, similarity, queries[short], wanted)
+            scores[short] = whole.scores
+            for place, row in zip(short.tolist(), whole.ids, strict=True):
+                ids[place] = row
+        return Found(scores, ids)

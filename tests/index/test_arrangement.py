@@ -1,0 +1,208 @@
+"""A structure that follows its store: what is in it, what waits beside it, and when it is built anew."""
+
+import pytest
+import torch
+
+from samekind.errors import SpaceError
+from samekind.index import arrangement as arrangements
+from samekind.index import folder as folders
+from samekind.index.arrangement import Arrangement
+from samekind.index.changes import Change
+from samekind.index.store import FILES, Store
+
+
+def arrangement(kind="auto", **settings):
+    # Not "dot": a graph may lose the way to a vector that is too short to be the best of anybody.
+    return Arrangement(4, "euclidean", kind=kind, memory=settings.get("memory"), seed=settings.get("seed", 0))
+
+
+def come(store, *numbers):
+    draw = torch.Generator().manual_seed(sum(numbers))
+    vectors = torch.randn(len(numbers), 4, generator=draw)
+    store.apply(Change([str(each) for each in numbers], ["{}"] * len(numbers), vectors))
+
+
+def go(store, *numbers):
+    store.apply(Change([str(each) for each in numbers]))
+
+
+@pytest.fixture
+def store():
+    store = Store(4)
+    come(store, *range(400))
+    return store
+
+
+def covered(arranged, store):
+    """The ids in the structure that can be found there."""
+    queries = torch.ones(1, 4)
+    labels = arranged.structure.nearest(
+        queries, len(arranged.structure), effort=10_000, alive=arranged._alive(store)
+    )
+    return sorted(int(each) for each in store.names(arranged._rows[labels[labels >= 0]].tolist()))
+
+
+def test_few_vectors_need_no_structure(store):
+    arranged, small = arrangement(), Store(4)
+    come(small, *range(30))
+    arranged.arrange(small, most_beside=30)
+    assert (arranged.structure, len(arranged.beside(small))) == (None, 30)
+    assert arranged.describe(small) is None
+    arranged.arrange(store, most_beside=30)
+    assert (arranged.structure.kind, len(arranged.structure), len(arranged.beside(store))) == ("flat", 400, 0)
+
+
+def test_what_comes_waits_beside_until_there_is_enough(store):
+    arranged = arrangement("hnsw")
+    arranged.arrange(store, most_beside=30)
+    come(store, *range(400, 430))
+    go(store, 425)
+    arranged.arrange(store, most_beside=30)
+    assert (len(arranged.structure), arranged.beside(store).tolist()) == (
+        400,
+        [*range(400, 425), *range(426, 430)],
+    )
+    come(store, 500, 501)
+    arranged.arrange(store, most_beside=30)
+    assert (len(arranged.structure), len(arranged.beside(store))) == (431, 0)
+    assert covered(arranged, store) == [*range(425), *range(426, 430), 500, 501]
+
+
+def test_what_is_beside_and_what_is_inside_are_both_candidates(store):
+    arranged = arrangement("ivf")
+    arranged.arrange(store, most_beside=30)
+    come(store, *range(400, 420))
+    go(store, *range(50), 403)
+    queries = torch.randn(7, 4, generator=torch.Generator().manual_seed(5))
+    rows = arranged.candidates(store, queries, 3, effort=10_000)
+    left = torch.tensor([*range(50, 403), *range(404, 420)])
+    best = left[torch.cdist(queries, store.at(left)).topk(3, largest=False).indices]
+    assert all(set(want.tolist()) <= set(got.tolist()) for want, got in zip(best, rows, strict=True))
+    assert set(rows.flatten().tolist()) <= {*left.tolist(), -1}
+
+
+def test_is_built_anew_when_a_third_is_gone(store):
+    arranged = arrangement("hnsw")
+    arranged.arrange(store, most_beside=30)
+    first = arranged.structure
+    go(store, *range(133))
+    arranged.arrange(store, most_beside=30)
+    assert arranged.structure is first
+    assert covered(arranged, store) == list(range(133, 400))
+    go(store, 133)
+    arranged.arrange(store, most_beside=30)
+    assert arranged.structure is not first
+    assert (len(arranged.structure), arranged._alive(store)) == (266, None)
+    go(store, *range(134, 390))
+    arranged.arrange(store, most_beside=30)
+    assert arranged.structure is None
+
+
+@pytest.mark.parametrize(("kind", "anew"), [("flat", False), ("hnsw", False), ("ivf", True), ("pq", True)])
+def test_lists_are_laid_out_anew_for_twice_as_many(store, kind, anew):
+    arranged = arrangement(kind)
+    arranged.arrange(store, most_beside=30)
+    first, lists = arranged.structure, arranged.structure.lists
+    come(store, *range(400, 800))
+    arranged.arrange(store, most_beside=30)
+    assert (arranged.structure is first, len(first)) == (True, 800)
+    come(store, *range(800, 900))
+    arranged.arrange(store, most_beside=30)
+    assert (arranged.structure is not first) == anew
+    assert (len(arranged.structure), arranged.structure.built_for) == (900, 900)
+    assert (arranged.structure.lists > lists) == anew
+    assert covered(arranged, store) == list(range(900))
+
+
+def test_grows_from_one_kind_into_the_next(store, monkeypatch):
+    monkeypatch.setattr(arrangements.kinds, "FLAT_UP_TO", 500)
+    arranged = arrangement()
+    arranged.arrange(store, most_beside=30)
+    assert arranged.structure.kind == "flat"
+    come(store, *range(400, 700))
+    arranged.arrange(store, most_beside=30)
+    assert arranged.structure.kind == "flat"  # not yet twice as many
+    come(store, *range(700, 900))
+    arranged.arrange(store, most_beside=30)
+    assert (arranged.structure.kind, len(arranged.structure)) == ("hnsw", 900)
+    assert arrangement(memory=1)._wanted(900) == "pq"
+
+
+def test_a_kind_that_had_too_few_vectors_is_built_when_there_are_enough():
+    arranged, store = arrangement("pq"), Store(4)
+    come(store, *range(100))
+    arranged.arrange(store, most_beside=0)
+    assert arranged.structure.kind == "flat"
+    come(store, *range(100, 300))
+    arranged.arrange(store, most_beside=0)
+    assert arranged.structure.kind == "pq"
+
+
+def test_follows_a_store_whose_gaps_close(store, monkeypatch):
+    arranged = arrangement("hnsw")
+    arranged.arrange(store, most_beside=30)
+    go(store, *range(100))
+    come(store, *range(400, 420))
+    arranged.follow(store.compact())
+    assert covered(arranged, store) == list(range(100, 400))
+    assert store.names(arranged.beside(store).tolist()) == [str(each) for each in range(400, 420)]
+    arranged.arrange(store, most_beside=0)
+    assert covered(arranged, store) == list(range(100, 420))
+    monkeypatch.setattr(Store, "wasteful", True)
+    go(store, *range(100, 150))
+    arranged.arrange(store, most_beside=0)
+    assert store.height == 270
+    assert covered(arranged, store) == list(range(150, 420))
+
+
+@pytest.mark.parametrize("gone", [False, True])
+@pytest.mark.parametrize("kind", ["flat", "hnsw", "ivf", "pq"])
+def test_comes_back_from_the_disk(store, kind, gone, tmp_path):
+    arranged = arrangement(kind)
+    arranged.arrange(store, most_beside=0)
+    if gone:
+        go(store, *range(40))
+
+    def fill(draft):
+        store.write(draft)
+        arranged.write(draft, store)
+
+    described = arranged.describe(store)
+    assert (described is None) == (kind == "flat")
+    assert kind == "flat" or described["graph only"] == (kind == "hnsw" and not gone)
+    content = {"dimension": 4, "count": len(store), "structure": described}
+    header = folders.write(tmp_path / "index", content, files=(*FILES, *arrangements.FILES), fill=fill)
+    again, back = arrangement(kind), Store.read(tmp_path / "index", header)
+    come(back, 900)  # the journal may have grown since
+    again.read(tmp_path / "index", header, back)
+    if kind == "flat":
+        assert again.structure is None
+        return
+    assert again.beside(back).tolist() == [len(store)]
+    assert covered(again, back) == sorted(int(each) for each in store)
+    queries = torch.randn(5, 4, generator=torch.Generator().manual_seed(1))
+    names = [
+        [held.names(row[row >= 0].tolist()) for row in one.candidates(held, queries, 9, effort=9999)]
+        for one, held in ((arranged, store), (again, back))
+    ]
+    assert [[each for each in row if each != "900"] for row in names[1]] == names[0]
+
+
+def test_rows_that_do_not_fit_the_structure_are_damage(store, tmp_path):
+    arranged = arrangement("ivf")
+    arranged.arrange(store, most_beside=0)
+
+    def fill(draft):
+        store.write(draft)
+        arranged._rows = rows
+        arranged.write(draft, store)
+
+    for rows in (torch.arange(399), torch.arange(400) - 2):
+        content = {"dimension": 4, "count": 399, "structure": arranged.describe(store)}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(arrangements, "_followed", lambda rows, moved: rows)
+            header = folders.write(
+                tmp_path / "index", content, files=(*FILES, *arrangements.FILES), fill=fill
+            )
+        with pytest.raises(SpaceError, match=r"structure.\d.faiss is not of these vectors"):
+            arrangement("ivf").read(tmp_path / "index", header, store)

@@ -1,0 +1,40 @@
+"""A change goes to bytes and comes back."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samekind.errors import SpaceError
+from samekind.index.changes import LENGTH, Change, from_content, to_parts
+
+texts = st.text(st.characters(codec=None), max_size=8)
+
+
+def there_and_back(change, dimension):
+    return from_content(memoryview(b"".join(to_parts(change))), dimension=dimension)
+
+
+@settings(max_examples=30)
+@given(st.lists(texts, max_size=5), st.integers(1, 4))
+def test_comes_back_as_it_was(ids, dimension):
+    assert there_and_back(Change(ids), dimension) == Change(ids)
+    vectors = torch.randn(dimension, len(ids)).T  # not contiguous
+    ids_again, lines, again = there_and_back(Change(ids, ["{}"] * len(ids), vectors), dimension)
+    assert (ids_again, lines) == (ids, ["{}"] * len(ids))
+    assert torch.equal(again, vectors)
+    again += 1  # a tensor of its own, that may be written to
+
+
+@pytest.mark.parametrize(
+    "content", [b"", LENGTH.pack(2) + b"{}", LENGTH.pack(2) + b"[]", LENGTH.pack(3) + b"ab"]
+)
+def test_what_is_no_change_is_damage(content):
+    with pytest.raises(SpaceError, match="its journal holds no change"):
+        from_content(memoryview(content), dimension=2)
+
+
+def test_vectors_of_another_dimension_are_damage():
+    content = memoryview(b"".join(to_parts(Change(["a"], ["{}"], torch.ones(1, 3)))))
+    with pytest.raises(SpaceError, match="holds no change"):
+        from_content(content, dimension=2)

@@ -1,0 +1,190 @@
+"""The index on FAISS: its structures are used, what they miss is bounded, and the disk is not trusted."""
+
+import json
+
+import pytest
+import torch
+
+from samekind.errors import SettingError, SpaceError
+from samekind.index import Exact, Faiss, faiss_index
+from samekind.similarities import PairsNetwork
+
+
+@pytest.fixture(scope="module")
+def clustered():
+    """Queries and vectors around common centres, as embeddings are."""
+    draw = torch.Generator().manual_seed(0)
+    centres = torch.randn(40, 16, generator=draw)
+
+    def some(count):
+        which = torch.randint(40, (count,), generator=draw)
+        return centres[which] + 0.5 * torch.randn(count, 16, generator=draw)
+
+    return some(50), some(3000)
+
+
+def filled(vectors, kind, **settings):
+    index = Faiss(vectors.shape[1], kind=kind, **settings)
+    index.add([str(place) for place in range(len(vectors))], vectors)
+    return index
+
+
+def recall(found, truth):
+    pairs = zip(found.ids, truth.ids, strict=True)
+    return sum(len({*a} & {*b}) for a, b in pairs) / truth.scores.numel()
+
+
+@pytest.fixture
+def only_structures(monkeypatch):
+    """No search may compare all vectors."""
+
+    def refuse(*_, **__):
+        raise AssertionError("all vectors were compared")
+
+    monkeypatch.setattr(faiss_index, "exhaustive", refuse)
+
+
+@pytest.mark.parametrize("score", ["cosine", "dot", "euclidean"])
+@pytest.mark.parametrize(
+    ("kind", "least"), [("auto", 1), ("flat", 1), ("hnsw", 0.98), ("ivf", 0.9), ("pq", 0.9)]
+)
+def test_finds_nearly_all_by_its_structure(clustered, only_structures, kind, least, score):
+    queries, vectors = clustered
+    exact = Exact(16, score=score)
+    exact.add([str(place) for place in range(3000)], vectors)
+    index = filled(vectors, kind, score=score)
+    found, truth = index.search(queries, 10), exact.search(queries, 10)
+    assert index.built == ("flat" if kind == "auto" else kind)
+    assert recall(found, truth) >= least
+    # What it found has the exact scores, in their order.
+    for query, ids, scores in zip(queries, found.ids, found.scores, strict=True):
+        one_by_one = exact.search(query[None], 3000)
+        known = dict(zip(one_by_one.ids[0], one_by_one.scores[0].tolist(), strict=True))
+        assert scores.tolist() == pytest.approx([known[each] for each in ids], abs=1e-4)
+        assert scores.tolist() == sorted(scores.tolist(), reverse=True)
+
+
+def test_more_effort_finds_more_and_is_saved(clustered, tmp_path):
+    queries, vectors = clustered
+    index = filled(vectors, "ivf", effort=1)
+    truth = filled(vectors, "flat").search(queries, 10)
+    hits = []
+    for effort in (1, 4, 10_000):
+        index.effort = effort
+        hits.append(recall(index.search(queries, 10), truth))
+    assert hits[0] < hits[1] < hits[2] == 1
+    index.effort = 3
+    index.save(tmp_path / "index")
+    assert Faiss.open(tmp_path / "index").effort == 3
+
+
+def test_too_few_in_the_lists_that_were_looked_into_is_made_good(clustered):
+    """200 are wanted, and one list holds fewer: all vectors are compared for the queries that lack some."""
+    queries, vectors = clustered
+    index = filled(vectors, "ivf", effort=1)
+    found = index.search(queries, 200)
+    assert found.scores.shape == (50, 200)
+    assert {len(set(row)) for row in found.ids} == {200}
+    assert recall(found, filled(vectors, "flat").search(queries, 200)) > 0.9
+
+
+@pytest.mark.parametrize("kind", ["flat", "hnsw", "ivf", "pq"])
+def test_another_scorer_goes_through_the_vectors_themselves(clustered, kind):
+    torch.manual_seed(0)
+    network, (queries, vectors) = PairsNetwork(dimension=16, hidden=6).eval(), clustered
+    exact = Exact(16)
+    exact.add([str(place) for place in range(1200)], vectors[:1200])
+    index = filled(vectors[:1200], kind)
+    index.build()
+    found, truth = (each.search(queries[:3], 5, scorer=network) for each in (index, exact))
+    assert found.ids == truth.ids
+    assert torch.equal(found.scores, truth.scores)
+    assert torch.equal(index.vectors(), vectors[:1200])  # to the last digit, codes or not
+
+
+def test_equal_scores_come_in_the_order_they_were_added(clustered, only_structures):
+    vectors = torch.zeros(2000, 2)
+    vectors[[5, 700, 1500, 1999]] = torch.tensor([3.0, 4.0])
+    for kind in ("flat", "ivf"):
+        index = filled(vectors, kind, score="dot", effort=10_000)
+        assert index.search(torch.tensor([[1.0, 1.0]]), 4).ids == [["5", "700", "1500", "1999"]]
+
+
+def test_vectors_of_no_length_and_of_many_equals_are_no_obstacle():
+    index = filled(torch.zeros(1500, 3), "ivf")
+    assert index.search(torch.ones(2, 3), 4).scores.tolist() == [[0] * 4] * 2
+    index = filled(torch.ones(1500, 3), "pq", score="euclidean")
+    assert index.search(torch.ones(2, 3), 4).scores.tolist() == [[0] * 4] * 2
+
+
+def test_nothing_is_built_before_it_is_needed(clustered, monkeypatch):
+    index = filled(clustered[1], "ivf")
+    assert index.built is None
+    index.build()
+    assert index.built == "ivf"
+    before = index._arrangement.structure
+    index.search(clustered[0], 3)
+    assert index._arrangement.structure is before
+
+
+def test_a_structure_that_was_saved_is_not_built_again(clustered, tmp_path, monkeypatch):
+    index = filled(clustered[1], "hnsw")
+    index.save(tmp_path / "index")
+    assert index.built == "hnsw"
+    expected = index.search(clustered[0], 5)
+
+    def refuse(*_, **__):
+        raise AssertionError("was built again")
+
+    monkeypatch.setattr(faiss_index.structure, "build", refuse)
+    again = Faiss.open(tmp_path / "index", verify=True)
+    found = again.search(clustered[0], 5)
+    assert found.ids == expected.ids
+    assert torch.equal(found.scores, expected.scores)
+    header = json.loads((tmp_path / "index" / "index.json").read_text())
+    assert header["structure"] == {"kind": "hnsw", "built for": 3000, "graph only": True}
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"kind": "hsnw"}, 'there is no kind "hsnw" of FAISS index; did you mean "hnsw"?'),
+        ({"effort": 0}, "effort is at least 1, got 0"),
+    ],
+)
+def test_an_impossible_setting_is_refused(settings, says):
+    with pytest.raises(SettingError, match=says):
+        Faiss(2, **settings)
+
+
+@pytest.fixture
+def folder(clustered, tmp_path):
+    filled(clustered[1], "ivf").save(tmp_path / "index")
+    return tmp_path / "index"
+
+
+@pytest.mark.parametrize("name", ["structure.1.faiss", "rows.1.npy", "vectors.1.npy", "ids.1.txt"])
+def test_a_changed_byte_in_any_file_is_named(folder, name):
+    content = bytearray((folder / name).read_bytes())
+    content[len(content) // 2] ^= 4
+    (folder / name).write_bytes(content)
+    with pytest.raises(SpaceError, match=f"is damaged: {name} is not the file it was saved with"):
+        Faiss.open(folder)
+
+
+@pytest.mark.parametrize("key", ["settings", "structure"])
+def test_a_header_without_its_settings_is_damage(folder, key):
+    header = json.loads((folder / "index.json").read_text())
+    del header[key]
+    (folder / "index.json").write_text(json.dumps(header))
+    with pytest.raises(SpaceError, match=f"is damaged: .*{key}"):
+        Faiss.open(folder)
+
+
+def test_one_without_a_structure_is_exact_until_it_has_one(tmp_path):
+    index = Faiss(2)
+    index.add(["a", "b"], torch.eye(2))
+    index.save(tmp_path / "index")
+    assert (tmp_path / "index" / "structure.1.faiss").stat().st_size == 0
+    again = Faiss.open(tmp_path / "index")
+    assert (again.search(torch.eye(2), 1).ids, again.built) == ([["a"], ["b"]], None)

@@ -1,0 +1,113 @@
+"""The journal: every byte of it may be the last that was written, and no byte may have changed."""
+
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samekind.errors import SpaceError
+from samekind.index import journal as journals
+
+
+def written(path, contents):
+    """A journal of these entries, and where each of them ends."""
+    journals.create(path)
+    journal, ends = journals.Journal(path, journals.first_end()), []
+    for each in contents:
+        journal.append([each[:2], memoryview(each)[2:]])
+        ends.append(journal.end)
+    journal.close()
+    return ends
+
+
+def held(path, start=0):
+    return [bytes(content) for content, _ in journals.entries(path, start=start)]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "journal.1.log"
+
+
+@settings(max_examples=30)
+@given(st.lists(st.binary(max_size=40), max_size=6))
+def test_gives_back_what_was_appended(tmp_path_factory, contents):
+    path = tmp_path_factory.mktemp("journal") / "log"
+    ends = written(path, contents)
+    assert held(path) == contents
+    assert [end for _, end in journals.entries(path)] == ends
+    for place, end in enumerate(ends):
+        assert held(path, start=end) == contents[place + 1 :]
+
+
+def test_an_entry_that_was_cut_short_anywhere_is_dropped_and_written_over(path):
+    ends = written(path, [b"first", b"second", b"third one"])
+    whole = path.read_bytes()
+    for size in range(ends[1], ends[2]):
+        path.write_bytes(whole[:size])
+        assert held(path) == [b"first", b"second"]
+        journal = journals.reopen(path, ends[1])
+        assert path.stat().st_size == ends[1]
+        journal.append([b"x"])
+        journal.close()
+        assert held(path) == [b"first", b"second", b"x"]
+
+
+def test_zeros_at_the_end_are_bytes_that_never_arrived(path):
+    ends = written(path, [b"first"])
+    path.write_bytes(path.read_bytes() + bytes(50))
+    assert held(path) == [b"first"]
+    assert ends[0] < path.stat().st_size
+
+
+def test_a_changed_byte_is_damage_wherever_it_is(path):
+    written(path, [b"first", b"second"])
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        for bit in (1, 128):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :])
+            with pytest.raises(SpaceError, match=r"is damaged: journal.1.log is not as it was written, from"):
+                held(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"something else"])
+def test_what_is_no_journal_is_damage(path, content):
+    path.write_bytes(content)
+    with pytest.raises(SpaceError, match="from byte 0 on"):
+        held(path)
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_write_that_fails_leaves_the_journal_as_it_was(path, error, monkeypatch):
+    ends = written(path, [b"first"])
+    journal = journals.Journal(path, ends[0])
+    real = os.pwrite
+
+    def short(file, content, place):
+        if len(content) > 16:
+            raise error
+        return real(file, content, place)
+
+    monkeypatch.setattr(os, "pwrite", short)
+    with pytest.raises(type(error)):
+        journal.append([b"x" * 100])
+    assert path.stat().st_size == ends[0]
+    monkeypatch.setattr(os, "pwrite", lambda file, content, place: real(file, content[:3], place))
+    journal.append([b"y" * 100])  # three bytes at a time, as the system may do
+    assert held(path) == [b"first", b"y" * 100]
+
+
+def test_an_entry_whose_call_was_interrupted_at_the_very_end_goes_with_the_next(path):
+    ends = written(path, [b"first", b"x" * 100])
+    journal = journals.Journal(path, ends[0])  # as if the second had never been counted
+    journal.append([b"y"])
+    assert held(path) == [b"first", b"y"]
+
+
+def test_is_on_the_disk_before_it_returns(path, monkeypatch):
+    written(path, [])
+    journal, flushed = journals.Journal(path, journals.first_end()), []
+    monkeypatch.setattr(os, "fsync", lambda file: flushed.append(os.fstat(file).st_size))
+    journal.append([b"content"])
+    assert flushed == [journal.end]

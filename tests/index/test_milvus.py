@@ -1,0 +1,147 @@
+"""The index in Milvus, beyond what every index promises: one row for an id, without the server's help."""
+
+import threading
+
+import pytest
+import torch
+
+from samekind.errors import IndexServerError, SettingError
+from samekind.index import Milvus, milvus
+
+VECTORS = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"dimension": 32_769}, "vectors of up to 32,768 numbers, not 32,769"),
+        ({"effort": 0}, "an effort and a timeout above 0"),
+        ({"timeout": 0}, "an effort and a timeout above 0"),
+        ({"name": "Faces"}, '"Faces" cannot be the name'),
+        ({"url": "localhost:19530"}, "expected http://host:19530"),
+    ],
+)
+def test_what_cannot_be_made_is_refused_before_anybody_is_asked(arguments, says):
+    with pytest.raises(SettingError, match=says):
+        Milvus(**{"dimension": 2, "url": "http://nowhere.invalid", "name": "faces", **arguments})
+
+
+def test_places_sort_by_call_and_row_even_if_the_clock_is_set_back(monkeypatch):
+    """Without a server: only the clock is asked."""
+    clock = iter([1000, 1000, 10, 2**62])
+    monkeypatch.setattr(milvus.time, "time_ns", lambda: next(clock))
+    client = object.__new__(Milvus)
+    client._lock, client._last = threading.Lock(), 0
+    places = [place for _ in range(4) for place in client._new_places(12)]
+    assert places == sorted(places)
+    assert len(set(places)) == 48
+    assert max(len(each) for each in places) <= 64
+
+
+def test_no_two_clients_draw_the_same_place(monkeypatch):
+    monkeypatch.setattr(milvus.time, "time_ns", lambda: 1000)
+    drawn = []
+    for _ in range(100):
+        client = object.__new__(Milvus)
+        client._lock, client._last = threading.Lock(), 0
+        drawn += client._new_places(2)
+    assert len(set(drawn)) == 200
+
+
+@pytest.mark.servers
+def test_metadata_beyond_what_the_server_takes_is_refused(make_milvus):
+    made = make_milvus(2, score="dot")
+    made.add(["a"], VECTORS[:1], [{"x": "y" * 64_000}])
+    with pytest.raises(SettingError, match="up to 65,000 bytes an id, got 65,0"):
+        made.add(["b"], VECTORS[:1], [{"x": "y" * 65_000}])
+    assert list(made) == ["a"]
+    assert made.metadata("a") == {"x": "y" * 64_000}
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("theirs", ["before ours", "after ours"])
+def test_who_meets_another_takes_its_own_rows_back(make_milvus, monkeypatch, theirs):
+    """Another client stores the id after we looked for it, and before or after we store ours; it stays."""
+    made = make_milvus(2, score="dot")
+    insert = made._collection.insert
+
+    def meanwhile(places, ids, vectors, texts):
+        monkeypatch.setattr(made._collection, "insert", insert)
+        if theirs == "after ours":
+            insert(places, ids, vectors, texts)
+        insert(["0 theirs"], ["b"], VECTORS[2:], ['{"by": "them"}'])
+        if theirs == "before ours":
+            insert(places, ids, vectors, texts)
+
+    monkeypatch.setattr(made._collection, "insert", meanwhile)
+    with pytest.raises(SettingError, match='"b" is already there'):
+        made.add(["a", "b"], VECTORS[:2])
+    assert list(made) == ["b"]
+    assert made.metadata("b") == {"by": "them"}
+
+
+@pytest.mark.servers
+def test_who_met_one_that_left_again_stays(make_milvus, monkeypatch):
+    """The other one takes its row back as well: at the second look there is nobody."""
+    made = make_milvus(2, score="dot")
+    insert = made._collection.insert
+    tried = []
+
+    def meanwhile(places, ids, vectors, texts):
+        tried.append(places)
+        if len(tried) == 1:
+            insert(["theirs"], ["a"], VECTORS[2:], ["{}"])
+        insert(places, ids, vectors, texts)
+
+    monkeypatch.setattr(made._collection, "insert", meanwhile)
+    monkeypatch.setattr(milvus.time, "sleep", lambda seconds: made._collection.delete(["theirs"]))
+    made.add(["a"], VECTORS[:1])
+    assert len(tried) == 2
+    assert made.vectors().tolist() == [[1, 0]]
+
+
+@pytest.mark.servers
+def test_who_always_meets_others_gives_up(make_milvus, monkeypatch):
+    made = make_milvus(2, score="dot")
+    monkeypatch.setattr(made, "_add", lambda ids, vectors, texts, *, replace: False)
+    monkeypatch.setattr(milvus.time, "sleep", lambda seconds: None)
+    with pytest.raises(IndexServerError, match="others keep adding the same ids"):
+        made.add(["a"], VECTORS[:1])
+
+
+@pytest.mark.servers
+def test_of_those_that_replace_at_once_the_newest_stays(make_milvus):
+    """Two rows are under one id, as after two clients met, or one was killed: the next one puts it right."""
+    made = make_milvus(2, score="dot")
+    made._collection.insert(["00 1", "00 2"], ["a", "a"], VECTORS[:2], ["{}", '{"newer": true}'])
+    assert made.metadata("a") == {"newer": True}
+    assert made.vectors(["a"]).tolist() == [[0, 1]]
+    made.add(["a"], VECTORS[2:], replace=True)
+    assert list(made) == ["a"]
+    assert made.vectors().tolist() == [[1, 1]]
+    made._collection.insert(["9 newest"], ["a"], VECTORS[:1], ["{}"])
+    made.add(["a"], VECTORS[2:], replace=True)
+    assert made.vectors().tolist() == [[1, 0]]
+
+
+@pytest.mark.servers
+def test_an_addition_that_fails_half_way_is_taken_back(make_milvus, monkeypatch):
+    made = make_milvus(2, score="dot")
+    insert = made._collection.insert
+
+    def half(places, ids, vectors, texts):
+        insert(places[:1], ids[:1], vectors[:1], texts[:1])
+        raise IndexServerError("and no further")
+
+    monkeypatch.setattr(made._collection, "insert", half)
+    with pytest.raises(IndexServerError, match="and no further"):
+        made.add(["a", "b"], VECTORS[:2])
+    assert list(made) == []
+
+
+@pytest.mark.servers
+def test_a_collection_that_somebody_released_is_loaded_again(make_milvus):
+    made = make_milvus(2, score="dot")
+    made.add(["a"], VECTORS[:1])
+    made._connection.ask(lambda it: it.release_collection(made._collection.name))
+    assert list(made) == ["a"]

@@ -1,0 +1,87 @@
+"""What is asked of Milvus: walks across segments, messages of bounded size, ties at the end of a search."""
+
+import pytest
+import torch
+
+from samekind.errors import SpaceError
+from samekind.index import Exact, Milvus, milvus_collection
+
+pytestmark = pytest.mark.servers
+
+
+def test_a_walk_goes_in_order_across_segments(make_milvus):
+    """Rows of two segments, one of them sealed, with places that lie between each other."""
+    made = make_milvus(2, score="dot")
+    order = torch.randperm(300, generator=torch.Generator().manual_seed(0)).tolist()
+    for some in (order[:150], order[150:]):
+        places = [f"place {place:05d}" for place in some]
+        vectors = torch.tensor(some).float()[:, None].expand(-1, 2)
+        made._collection.insert(places, [f"item {place}" for place in some], vectors, ["{}"] * 150)
+        if some[0] == order[0]:
+            made._connection.ask(lambda it: it.flush(made._collection.name))
+    assert list(made) == [f"item {place}" for place in range(300)]
+    blocks = list(made._collection.walk(70))
+    assert [len(ids) for ids, _ in blocks] == [70, 70, 70, 70, 20]
+    assert torch.cat([vectors for _, vectors in blocks])[:, 0].tolist() == list(range(300))
+
+
+def test_a_large_addition_is_sent_in_messages_of_bounded_size(make_milvus, monkeypatch):
+    made = make_milvus(2, score="dot")
+    sent = []
+    upsert = made._collection._upsert
+    monkeypatch.setattr(milvus_collection, "MESSAGE", 500)
+    monkeypatch.setattr(milvus_collection, "IDS_AT_ONCE", 7)
+    monkeypatch.setattr(made._collection, "_upsert", lambda rows: (sent.append(len(rows)), upsert(rows)))
+    ids = [f"item {place}" for place in range(40)]
+    made.add(ids, torch.ones(40, 2), [{"text": "x" * place} for place in range(40)])
+    assert sum(sent) == 40
+    assert len(sent) > 5
+    assert list(made) == ids
+    assert torch.equal(made.vectors(ids[::-1]), torch.ones(40, 2))
+    made.remove(ids[5:])
+    assert list(made) == ids[:5]
+
+
+def test_doing_it_again_changes_nothing(make_milvus):
+    """The client repeats a message whose answer was lost."""
+    made = make_milvus(2, score="dot")
+    for _ in range(3):
+        made._collection.insert(["place"], ["a"], torch.ones(1, 2), ["{}"])
+    assert len(made) == 1
+
+
+def test_of_equals_at_the_end_the_first_are_found(make_milvus):
+    made, exact = make_milvus(2, score="dot"), Exact(2, score="dot")
+    vectors = torch.tensor([[1.0, 1.0]] * 25 + [[2.0, 2.0]] + [[1.0, 1.0]] * 25)
+    for each in (made, exact):
+        each.add([f"item {place}" for place in range(51)], vectors)
+    queries = torch.tensor([[1.0, 1.0], [-1.0, 0.0]])
+    for k in (1, 3, 30, 50, 51):
+        found, expected = made.search(queries, k), exact.search(queries, k)
+        assert found.ids == expected.ids
+        assert torch.equal(found.scores, expected.scores)
+
+
+def test_more_than_the_server_gives_at_once_is_walked(make_milvus, monkeypatch):
+    monkeypatch.setattr(milvus_collection, "MOST_FOUND", 4)
+    made = make_milvus(2, score="dot")
+    made.add([f"item {place}" for place in range(6)], torch.arange(12.0).reshape(6, 2))
+    assert made._collection.nearest(torch.ones(1, 2), 5, effort=9) is None
+    assert made.search(torch.ones(1, 2), 5).ids == [[f"item {place}" for place in (5, 4, 3, 2, 1)]]
+
+
+def test_many_queries_are_asked_in_parts(make_milvus, monkeypatch):
+    monkeypatch.setattr(milvus_collection, "QUERIES_AT_ONCE", 2)
+    made = make_milvus(2, score="dot")
+    made.add(["a", "b"], torch.eye(2))
+    queries = torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]])
+    assert made.search(queries, 1).ids == [["a"], ["b"], ["a"]]
+
+
+def test_a_collection_that_is_none_of_ours_is_left_alone(make_milvus, milvus_server):
+    made = make_milvus(2, score="dot")
+    made._connection.ask(lambda it: it.create_collection("samekind_foreign", dimension=2, timeout=60))
+    with pytest.raises(SpaceError, match="is none of ours; choose another name"):
+        Milvus(2, url=milvus_server.url, name="foreign")
+    assert made._connection.ask(lambda it: it.has_collection("samekind_foreign"))
+    made._connection.ask(lambda it: it.drop_collection("samekind_foreign"))

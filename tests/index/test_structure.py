@@ -1,0 +1,142 @@
+"""The structures against all scores at once, and against their own kind read back."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from samekind.errors import SettingError, SpaceError
+from samekind.index import structure as structures
+from samekind.index.kinds import KINDS
+
+SCORES = ("cosine", "dot", "euclidean")
+
+
+@pytest.fixture(scope="module")
+def random():
+    draw = torch.Generator().manual_seed(0)
+    return torch.randn(10, 6, generator=draw), 3 * torch.randn(700, 6, generator=draw)
+
+
+def made(kind, score, vectors, seed=0):
+    structure = structures.build(kind, 6, score, count=len(vectors), sample=vectors, seed=seed)
+    for start in range(0, len(vectors), 300):
+        structure.add(vectors[start : start + 300])
+    return structure
+
+
+def by_hand(score, queries, vectors, k):
+    if score == "cosine":
+        queries, vectors = F.normalize(queries, dim=1), F.normalize(vectors, dim=1)
+    scores = -torch.cdist(queries, vectors) if score == "euclidean" else queries @ vectors.T
+    return scores.topk(k).indices
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_finds_the_nearest(random, kind, score):
+    queries, vectors = random
+    structure = made(kind, score, vectors)
+    assert (len(structure), structure.kind) == (700, kind)
+    found = structure.nearest(queries, 50, effort=700, alive=None)
+    best = by_hand(score, queries, vectors, 5)
+    assert found.shape == (10, 50)
+    if kind == "pq":  # what it loses, it loses in the order
+        hits = (best[:, :, None] == found[:, None, :]).any(2)
+        assert hits.float().mean() > 0.95
+    else:
+        assert torch.equal(found[:, :5], best)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_passes_over_what_is_not_alive(random, kind):
+    queries, vectors = random
+    alive = torch.ones(700, dtype=torch.bool)
+    alive[by_hand("dot", queries, vectors, 8).flatten()] = False
+    found = made(kind, "dot", vectors).nearest(queries, 20, effort=700, alive=alive)
+    assert alive[found].all()
+    left = alive.nonzero().flatten()
+    if kind != "pq":
+        assert torch.equal(found[:, :5], left[by_hand("dot", queries, vectors[left], 5)])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_says_so_where_it_finds_no_more(random, kind):
+    queries, vectors = random
+    found = made(kind, "dot", vectors).nearest(queries, 701, effort=700, alive=None)
+    assert (found[:, -1] == -1).all()
+
+
+@pytest.mark.parametrize("kind", ["hnsw", "ivf", "pq"])
+def test_more_effort_looks_further(random, kind):
+    queries, vectors = random
+    structure = made(kind, "dot", vectors)
+    best = by_hand("dot", queries, vectors, 1)[:, 0]
+    hits = [
+        int((structure.nearest(queries, 1, effort=effort, alive=None)[:, 0] == best).sum())
+        for effort in (1, 700)
+    ]
+    assert hits[0] <= hits[1]
+    if kind == "ivf":
+        assert hits[0] < hits[1] == len(queries)
+
+
+@pytest.mark.parametrize("kind", ["ivf", "pq"])
+def test_the_same_seed_gives_the_same_lists(random, kind, tmp_path):
+    for name, seed in (("first", 1), ("second", 1), ("third", 2)):
+        made(kind, "euclidean", random[1], seed=seed).write(tmp_path / name, graph_only=False)
+    first, second, third = ((tmp_path / name).read_bytes() for name in ("first", "second", "third"))
+    assert first == second != third
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize(
+    ("kind", "graph_only"), [("hnsw", True), ("hnsw", False), ("ivf", False), ("pq", False)]
+)
+def test_comes_back_from_a_file_and_can_be_added_to(random, kind, score, graph_only, tmp_path):
+    queries, vectors = random
+    structure = made(kind, score, vectors[:600])
+    structure.write(tmp_path / "file", graph_only=graph_only)
+    again = structures.read(tmp_path / "file", kind, 6, score, built_for=600, graph_only=graph_only)
+    if graph_only:
+        assert (tmp_path / "file").stat().st_size < 600 * (4 * 2 * 24 + 100)
+        again.give(vectors[start : start + 100] for start in range(0, 600, 100))
+    assert (len(again), again.lists, again.built_for) == (600, structure.lists, 600)
+    for each in (structure, again):
+        each.add(vectors[600:])
+    found = [each.nearest(queries, 9, effort=700, alive=None) for each in (structure, again)]
+    assert torch.equal(*found)
+    if kind != "pq":
+        assert torch.equal(found[0], by_hand(score, queries, vectors, 9))
+
+
+def test_a_file_that_is_none_is_damage(tmp_path):
+    (tmp_path / "structure.1.faiss").write_bytes(b"something else")
+    with pytest.raises(SpaceError, match=r"is damaged: structure.1.faiss cannot be read"):
+        structures.read(tmp_path / "structure.1.faiss", "ivf", 6, "dot", built_for=1, graph_only=False)
+
+
+def test_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    with pytest.raises(SettingError, match='install "faiss-cpu", or use Exact'):
+        structures.package()
+
+
+def test_another_library_that_changes_faiss_for_all_is_no_obstacle():
+    """In a process of its own, because it cannot be undone."""
+    code = """
+import faiss.contrib.torch_utils, torch
+from samekind.index import Faiss
+
+index = Faiss(4, kind="hnsw")
+torch.manual_seed(0)
+z = torch.randn(300, 4)
+index.add([str(place) for place in range(300)], z)
+index.build()
+assert [row[0] for row in index.search(z[:5], 1).ids] == list("01234")
+print("found")
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.stdout.strip() == "found", ran.stderr[-1000:]

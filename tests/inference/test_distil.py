@@ -1,0 +1,151 @@
+"""A distilled similarity: a map of the query that leads an index to where the similarity's nearest lie."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from samekind.errors import SettingError, SpaceError
+from samekind.inference import QueryMap, distil
+from samekind.similarities import Cosine, Dot, Euclidean, PairsNetwork
+
+SCORES = {"cosine": Cosine(), "dot": Dot(), "euclidean": Euclidean()}
+
+
+class Turned:
+    """A score of a query turned by half the axes: its nearest lie elsewhere than around the query."""
+
+    kind, symmetric = "inner product", False
+
+    def __init__(self, own, factor=1.0):
+        self.own, self.factor = own, factor
+
+    def score_all(self, a, b):
+        return self.factor * self.own.score_all(a.roll(a.shape[1] // 2, dims=1), b)
+
+    def pair_bytes(self, dimension):
+        return 8 * dimension
+
+
+def drawn(count, dimension=8, seed=0):
+    return torch.randn(count, dimension, generator=torch.Generator().manual_seed(seed))
+
+
+def found(scorer, points, queries, stored, own, *, k=5, candidates=20):
+    """By hand: the share of the true k best that is among the candidates nearest to the points."""
+    shares = []
+    for point, query in zip(points, queries, strict=True):
+        true = scorer.score_all(query[None], stored)[0].topk(k).indices.tolist()
+        listed = own.score_all(point[None], stored)[0].topk(candidates).indices.tolist()
+        shares.append(len(set(true) & set(listed)) / k)
+    return sum(shares) / len(shares)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_a_distilled_query_finds_what_the_similarity_wants(score):
+    own, queries, stored = SCORES[score], drawn(60, seed=1), drawn(800, seed=2)
+    scorer = Turned(own)
+    made = distil(scorer, drawn(600), score=score, queries=300, top=5, steps=150)
+    assert found(scorer, queries, queries, stored, own) < 0.3
+    assert found(scorer, made(queries), queries, stored, own) > 0.8
+
+
+def test_a_pairs_network_can_be_distilled():
+    torch.manual_seed(0)
+    scorer = PairsNetwork(dimension=8, hidden=32, depth=2).eval()
+    queries, stored = drawn(60, seed=1), drawn(800, seed=2)
+    made = distil(scorer, drawn(800), queries=400, top=5, steps=150)
+    with torch.no_grad():
+        plain = found(scorer, queries, queries, stored, Cosine())
+        assert found(scorer, made(queries), queries, stored, Cosine()) > plain + 0.3
+
+
+def test_what_the_index_finds_meanwhile_is_learned_from_too():
+    """A sample too thin to hold what matters, and the few that the index finds."""
+    scorer, stored, sample = Turned(Cosine()), drawn(3000, seed=2), drawn(300)
+    counts = []
+
+    def near(points, count):
+        counts.append(count)
+        places = Cosine().score_all(points, stored).topk(count * len(counts)).indices[:, -count:]
+        return stored[places]
+
+    queries = drawn(60, seed=1)
+    thin = distil(scorer, sample, queries=200, top=5, steps=150)
+    made = distil(scorer, sample, near=near, queries=200, top=5, steps=150)
+    assert counts == [64, 64, 64]
+    plain, better = (found(scorer, each(queries), queries, stored, Cosine()) for each in (thin, made))
+    assert better > plain + 0.02
+
+
+def test_wide_vectors_are_looked_for_in_smaller_numbers():
+    counts = []
+
+    def near(points, count):
+        counts.append(count)
+        return torch.randn(len(points), count, 4096, generator=torch.Generator().manual_seed(len(counts)))
+
+    distil(Dot(), drawn(300, dimension=4096), near=near, queries=300, top=3, steps=3)
+    assert counts == [9, 9, 9]  # 2**25 numbers among 300 queries, three times
+
+
+def test_only_the_order_of_the_scores_matters():
+    one = distil(Turned(Cosine()), drawn(200), queries=50, steps=10)
+    other = distil(Turned(Cosine(), factor=1e-3), drawn(200), queries=50, steps=10)
+    assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
+
+
+def test_a_fresh_map_moves_nothing():
+    z = drawn(5)
+    assert torch.equal(QueryMap(dimension=8, score="dot")(z), z)
+    assert torch.equal(QueryMap(dimension=8, score="euclidean")(z), z)
+    assert torch.equal(QueryMap(dimension=8)(z), F.normalize(z, dim=1))
+
+
+def test_the_seed_decides_and_nobody_else_draws():
+    with torch.no_grad():  # as it is called: inside a search
+        state = torch.get_rng_state()
+        made = [distil(Turned(Cosine()), drawn(200), queries=50, steps=5, seed=seed) for seed in (3, 3, 4)]
+        assert torch.equal(torch.get_rng_state(), state)
+    z = drawn(7, seed=9)
+    assert torch.equal(made[0](z), made[1](z))
+    assert not torch.equal(made[0](z), made[2](z))
+    assert not any(each.requires_grad for each in made[0].parameters())
+    assert not made[0].training
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_a_note_gives_the_same_map_back(score):
+    made = distil(Turned(Cosine()), drawn(100), score=score, queries=30, steps=5, hidden=16)
+    again = QueryMap.from_note(made.to_note())
+    assert torch.equal(again(drawn(9, seed=4)), made(drawn(9, seed=4)))
+    assert (again.hidden, again.score, again.training) == (16, score, False)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"weights": "no base64!"},
+        {"weights": "AAAA"},
+        {"weights": None},
+        {"dimension": 9},
+        {"hidden": "wide"},
+    ],
+)
+def test_a_damaged_note_is_named(change):
+    note = QueryMap(dimension=8, hidden=4).to_note()
+    with pytest.raises(SpaceError, match="its map of queries cannot be read"):
+        QueryMap.from_note(note | change)
+    with pytest.raises(SpaceError, match="its map of queries cannot be read"):
+        QueryMap.from_note({name: each for name, each in note.items() if name != next(iter(change))})
+
+
+def test_a_wide_space_gets_a_narrow_map():
+    made = distil(Dot(), drawn(20, dimension=4096), queries=10, top=3, steps=1)
+    assert made.hidden == 32
+    assert len(str(made.to_note())) < 2**20
+
+
+@pytest.mark.parametrize("vectors", [torch.zeros(11, 3), torch.zeros(30)])
+def test_too_little_to_learn_from_is_refused(vectors):
+    with pytest.raises(SettingError, match="expected more than 11 vectors"):
+        distil(Cosine(), vectors)

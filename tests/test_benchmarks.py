@@ -1,0 +1,229 @@
+"""The grids of runs: their verdicts, their tables, the birds they are about, and that every run is one."""
+
+import importlib
+import sys
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from samekind.training import Run
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+#: What the folders of all grids call the same.
+OWN = ("grid", "claims", "tables", "carry_out")
+
+
+@pytest.fixture
+def load(monkeypatch):
+    """A module of a benchmark, as its own command would import it."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+
+    def module(name, folder=None):
+        if folder is not None:
+            monkeypatch.syspath_prepend(str(BENCHMARKS / folder))
+            for each in OWN:
+                monkeypatch.delitem(sys.modules, each, raising=False)
+        return importlib.import_module(name)
+
+    yield module
+    for each in [name for name in sys.modules if name in OWN or name.partition(".")[0] == "grids"]:
+        monkeypatch.delitem(sys.modules, each)
+
+
+# --- verdicts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "first", "second", "verdict"),
+    [
+        ({}, [1.0, 1.1, 0.9], [3.0, 3.0, 3.0], "holds"),
+        ({}, [3.0, 3.1, 2.9], [1.0, 1.0, 1.0], "does not hold"),
+        ({}, [1.0, 9.0, 1.0], [3.0, 3.0, 3.0], "cannot be told"),
+        ({"better": "higher"}, [3.0, 3.1, 2.9], [1.0, 1.0, 1.0], "holds"),
+        ({"better": "higher", "by": 4.0}, [3.0, 3.1, 2.9], [1.0, 1.0, 1.0], "does not hold"),
+        ({"better": "higher", "by": 4.0}, [6.0, 6.1, 5.9], [1.0, 1.0, 1.0], "holds"),
+        ({"by": 1.0}, [1.0, 1.1, 0.9], [1.5, 1.5, 1.5], "does not hold"),
+        ({"within": 0.5}, [1.0, 1.1, 0.9], [1.0, 1.0, 1.0], "holds"),
+        ({"within": 0.5}, [9.0, 9.1, 8.9], [1.0, 1.0, 1.0], "does not hold"),
+        ({}, [1.0], [3.0], "cannot be told from one seed"),
+    ],
+)
+def test_a_claim_is_settled_by_the_whole_interval_or_not_at_all(load, given, first, second, verdict):
+    claims = load("grids.claims")
+    side = claims.Side("any", "similarity")
+    claim = claims.Claim("It is so.", "EER", "EER", side, side, **given)
+    assert claims.in_words(claim, first, second).verdict == verdict
+
+
+def made_up(variant, seed, value, **rest):
+    row = {"measure": "Recall@1", "kind": "similarity", "value": value}
+    return {"variant": variant, "seed": seed, "rows": [row], **rest}
+
+
+def test_pairs_of_systems_are_compared_seed_by_seed_where_both_were_run(load):
+    claims, results = load("grids.claims"), load("grids.results")
+    found = results.Results(
+        [
+            made_up("a", 0, 0.5),
+            made_up("a", 1, 0.6),
+            made_up("b", 1, 0.4),
+            made_up("c", 0, 0.3),
+        ]
+    )
+    a, b, c = (claims.Side(name, "similarity") for name in "abc")
+    claim = claims.Claim("", "", "Recall@1", a, b, more=((c, a), (a, 20.0)))
+    first, second = claims.compared(found, claim)
+    assert first == pytest.approx([60, 30, 50, 60])
+    assert second == pytest.approx([40, 50, 20, 20])
+
+
+def test_what_was_not_trained_stands_beside_every_seed(load):
+    claims, results = load("grids.claims"), load("grids.results")
+    runs = [made_up("a", seed, 0.5 + seed / 10) for seed in (0, 1)]
+    found = results.Results([*runs, made_up("untrained", 0, 0.4, run=None)])
+    a, untrained = (claims.Side(name, "similarity") for name in ("a", "untrained"))
+    first, second = claims.compared(found, claims.Claim("", "", "Recall@1", a, untrained))
+    assert (first, second) == (pytest.approx([50, 60]), pytest.approx([40, 40]))
+
+
+def test_tables_go_between_their_own_marks_and_nowhere_else(load):
+    tables = load("grids.tables")
+    first = ("<!-- tables: begin -->", "<!-- tables: end -->")
+    second = ("<!-- birds: begin -->", "<!-- birds: end -->")
+    page = f"before {first[0]} old {first[1]} {second[0]} x {second[1]} after"
+    written = tables.page_with(page, "new", mark="birds")
+    assert "old" in written
+    assert written.endswith("<!-- birds: begin -->\n\nnew\n\n<!-- birds: end --> after")
+    assert " x " not in written
+    with pytest.raises(SystemExit, match="no <!-- others: begin -->"):
+        tables.page_with(page, "new", mark="others")
+
+
+# --- the runs -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", ["similarity", "unseen", "birds"])
+@pytest.mark.parametrize("quick", [False, True])
+def test_every_run_of_a_grid_is_one_and_has_a_name_of_its_own(load, folder, quick):
+    grid = load("grid", folder).grid(epochs=7, quick=quick)
+    names = [each.name for each in grid]
+    assert len(set(names)) == len(names) > 5
+    for each in grid:
+        if each.run is not None:
+            assert Run.from_dict(each.run.to_dict()) == each.run
+            assert each.run.seed == int(each.name.rpartition("-")[2])
+            assert each.run.epochs == (2 if quick else 7)
+
+
+def test_the_unseen_grid_has_every_loss_with_every_extension_and_two_seeds(load):
+    experiments = load("grid", "unseen").grid()
+    names = {each.name for each in experiments}
+    for loss in ("triplet", "angular", "proxy-nca"):
+        for extension in ("base", "energy", "soft-adv", "adapt-adv"):
+            assert {f"{loss}-{extension}-{seed}" for seed in (0, 1)} <= names
+    runs = {each.variant: each.run for each in experiments if each.run is not None}
+    attended = {name for name, run in runs.items() if run.space.encoder.name == "Attended"}
+    assert {"triplet-attention", "triplet-adapt-adv", "proxy-nca-soft-adv"} <= attended
+    assert not {"triplet-base", "triplet-adversary", "proxy-anchor-64"} & attended
+    assert runs["triplet-attention"].adversary is None
+    assert runs["triplet-adversary"].adversary is not None
+    assert runs["proxy-nca-adapt-adv-weight-0.3"].adversary.weight == 0.3
+
+
+def contents_of(experiments, rows):
+    """A JSON for every run, all of its rows a half."""
+    kinds = [{"measure": measure, "kind": kind, "value": 0.5} for measure, kind in rows]
+    chosen = {"epoch": 3, "validation": {"recall@1": 0.5}, "items_per_second": 1.0}
+    for each in experiments:
+        yield {
+            "variant": each.variant,
+            "seed": each.seed,
+            "size": each.size,
+            "full": getattr(each, "full", False),
+            "run": None if each.run is None else each.run.to_dict(),
+            "rows": kinds,
+            "final": kinds,
+            "every other": kinds,
+            "by class": [[each.seed + 3, 10], [5, 10]],
+            "chosen": None if each.run is None else chosen,
+            "epochs": [{"adversary": {"coefficient": -0.1}}],
+            "seconds": {"training": 1.0, "evaluation": 1.0},
+        }
+
+
+def test_the_tables_of_unseen_classes_show_every_run(load):
+    grid, tables, results = load("grid", "unseen"), load("tables"), load("grids.results")
+    measures = ("Recall@1", "Recall@2", "Recall@4", "Recall@8", "kNN accuracy")
+    rows = [*((each, "similarity") for each in measures), ("NMI", "embedding")]
+    found = results.Results(list(contents_of(grid.grid(), rows)))
+    written = tables.tables(found)
+    assert "Not run yet" not in written
+    assert "cannot be told from one seed" not in written
+    table = written.partition("### Three losses")[2].partition("###")[0]
+    assert table.count("| 50.00 ± 0.00 |") >= 12
+    assert "| proxy-nca | soft-adv |" in table
+    assert "58.10" in table
+    assert len(tables.summary(found).splitlines()) == 2 + len(found.variants())
+    assert tables.tables(results.Results([])) == "No run is done yet."
+
+
+def test_the_gain_over_test_classes_is_that_of_the_hits(load):
+    tables, results = load("tables", "unseen"), load("grids.results")
+    first = made_up("a", 0, 0.0, **{"by class": [[8, 10], [6, 10], [7, 10]]})
+    second = made_up("b", 0, 0.0, **{"by class": [[5, 10], [6, 10], [4, 10]]})
+    written = tables.over_classes(results.Results([first, second]), "a", "b", [0])
+    assert written.startswith("+20.00 (")
+
+
+def test_the_tables_of_birds_show_every_run(load):
+    grid, tables, results = load("grid", "birds"), load("tables"), load("grids.results")
+    rows = [(f"Recall@{k}", kind) for k in (1, 2, 4, 8, 16) for kind in ("similarity", "cosine", "fused")]
+    rows += [(name, kind) for name in ("NMI", "NMI from true means") for kind in ("embedding", "similarity")]
+    written = tables.tables(results.Results(list(contents_of(grid.grid(), rows))))
+    assert "Not run yet" not in written
+    assert "| ImageNet alone | cosine | 50.00 |" in written
+    assert "60.1, 72.9" in written
+
+
+# --- the birds ------------------------------------------------------------------------------------
+
+
+def an_archive(path, *, classes, items, side):
+    """Pictures of one colour each, with a black frame that the cut to the middle takes off."""
+    from PIL import Image
+
+    with zipfile.ZipFile(path, "w") as archive:
+        for label in range(classes):
+            for item in range(items):
+                pixels = np.zeros((side, side, 3), np.uint8)
+                pixels[2:-2, 2:-2] = (10 * label, 20 * item, 100)
+                stream = BytesIO()
+                Image.fromarray(pixels).save(stream, "png")
+                archive.writestr(f"birds/{label:03}.bird/{item}.png", stream.getvalue())
+
+
+def test_birds_are_decoded_once_cut_to_the_middle_and_halved_by_class(load, tmp_path, monkeypatch):
+    birds, running = load("grids.birds"), load("grids.running")
+    monkeypatch.setattr(birds.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(birds, "VALIDATION_CLASSES", 1)
+    monkeypatch.setattr(birds, "ZOOM", 32 / 28)
+    an_archive(tmp_path / "cub200.zip", classes=6, items=4, side=32)
+    place = running.Place(tmp_path, tmp_path, tmp_path, "cpu", 0.0, False, tmp_path / "cache")
+    experiment = load("grid", "birds").experiment("untrained", 0)._replace(size=28)
+    birds.make_ready([experiment], place)
+    sets = birds.birds(place, size=28, seed=0)
+    assert (len(sets.train), len(sets.validation), len(sets.unseen)) == (8, 4, 12)
+    assert sets.unseen.classes == ("003.bird", "004.bird", "005.bird")
+    assert sets.train.inputs.dtype == torch.uint8
+    for label, picture in zip(sets.unseen.labels.tolist(), sets.unseen.inputs, strict=True):
+        assert picture[0].unique().tolist() == [10 * (3 + label)]
+    full = birds.birds(place, size=28, seed=0, full=True)
+    assert full.train.classes == ("000.bird", "001.bird", "002.bird")
+    assert len(full.train) == 12
+    # What is decoded is not decoded again.
+    (tmp_path / "cub200.zip").unlink()
+    birds.make_ready([experiment], place)

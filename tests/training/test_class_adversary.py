@@ -1,0 +1,260 @@
+"""The class adversary: its coefficient and floors by their formulas, its gradients by closed form."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samekind.errors import SettingError
+from samekind.training.class_adversary import ClassAdversary, adversarial_coefficient, reversed_gradient
+
+Y = torch.tensor([0, 2, 1, 2, 0])
+
+
+@pytest.fixture
+def features():
+    return torch.randn(5, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+
+
+def adversary_with(**settings):
+    """A small one in float64, without anything random but its weights."""
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        made = ClassAdversary(features=4, classes=3, **{"hidden": 6, "dropout": 0.0, **settings})
+    return made.double()
+
+
+# --- the coefficient ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("loss", "coefficient"), [(4.6, -0.497975), (1.5, 0.0), (1.0, 0.231059), (0.0, 0.452574)]
+)
+def test_the_coefficient_has_the_published_values(loss, coefficient):
+    assert adversarial_coefficient(loss, weight=0.5, threshold=1.5) == pytest.approx(coefficient, abs=1e-6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(loss=st.floats(0, 50), weight=st.floats(0.01, 2), threshold=st.floats(0, 5))
+def test_the_coefficient_is_bounded_and_falls_with_the_loss(loss, weight, threshold):
+    found = adversarial_coefficient(loss, weight=weight, threshold=threshold)
+    assert abs(found) <= weight
+    assert found >= adversarial_coefficient(loss + 1, weight=weight, threshold=threshold)
+    assert math.copysign(1, found) == math.copysign(1, threshold - loss) or found == 0
+
+
+@pytest.mark.parametrize("classes", [2, 10, 100])
+def test_it_begins_with_the_loss_of_one_who_guesses(classes):
+    made = ClassAdversary(features=4, classes=classes)
+    assert made.coefficient.item() == pytest.approx(-0.5 * math.tanh(math.log(classes) - 1.5))
+
+
+def test_by_the_step_the_coefficient_follows_the_mean_of_the_last_losses(features):
+    made = adversary_with(updated="step", threshold=0.5)
+    mean = math.log(3)
+    for _ in range(4):
+        judgement = made.judge(made(features), Y)
+        made.cost(judgement)
+        mean += 0.1 * (judgement.plain_loss.item() - mean)
+        expected = adversarial_coefficient(mean, weight=0.5, threshold=0.5)
+        assert made.coefficient.item() == pytest.approx(expected, abs=1e-6)
+    before = made.coefficient.item()
+    made.after_epoch(loss=2.0, plain_loss=0.0)
+    assert made.coefficient.item() == before
+    assert not made.coefficient.requires_grad
+
+
+@pytest.mark.parametrize("updated", ["epoch", "step"])
+def test_who_is_followed_step_by_step_cannot_be_driven_without_end(updated):
+    """Features that learn against a classifier, all alone: for one long epoch nothing holds them."""
+    torch.manual_seed(0)
+    made = ClassAdversary(features=4, classes=3, hidden=16, dropout=0.0, threshold=0.9, updated=updated)
+    z = torch.nn.Parameter(torch.randn(30, 4))
+    y = torch.arange(30) % 3
+    made.coefficient.fill_(0.4)
+    optimiser = torch.optim.SGD([z], lr=50.0)
+    for _ in range(400):
+        optimiser.zero_grad()
+        judgement = made.judge(made(z), y)
+        made.cost(judgement).backward()
+        optimiser.step()
+    loss = judgement.plain_loss.item()
+    assert loss > 5 if updated == "epoch" else 0.7 < loss < 1.4
+
+
+def test_an_epoch_sets_the_coefficient_of_the_next_and_tells_that_of_its_own():
+    made = adversary_with()
+    first = made.coefficient.item()
+    told = made.after_epoch(loss=2.0, plain_loss=1.0)
+    assert told == {"coefficient": first, "loss": 2.0, "plain_loss": 1.0}
+    assert made.coefficient.item() == pytest.approx(0.231059, abs=1e-6)
+    assert made.after_epoch(loss=2.0, plain_loss=4.6)["coefficient"] == pytest.approx(0.231059, abs=1e-6)
+    assert made.coefficient.item() == pytest.approx(-0.497975, abs=1e-6)
+
+
+def test_it_can_be_steered_by_the_smoothed_loss():
+    made = adversary_with(steered_by="loss")
+    made.after_epoch(loss=1.0, plain_loss=4.6)
+    assert made.coefficient.item() == pytest.approx(0.231059, abs=1e-6)
+
+
+def test_the_coefficient_of_a_soft_one_is_its_weight_for_ever():
+    made = adversary_with(kind="soft", weight=0.3)
+    for loss in (0.1, 9.0):
+        assert made.after_epoch(loss=loss, plain_loss=loss)["coefficient"] == pytest.approx(0.3)
+
+
+# --- its loss -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("classes", "floor"), [(51, 1.00951), (98, 1.10892), (100, 1.11198)])
+def test_the_smoothed_loss_has_the_published_floors(classes, floor):
+    """The least cross-entropy with a target is its entropy, where the probabilities are the target."""
+    made = ClassAdversary(features=2, classes=classes, smoothing=0.15)
+    target = torch.full((1, classes), 0.15 / (classes - 1), dtype=torch.float64)
+    target[0, 3] = 0.85
+    best = made.judge(target.log(), torch.tensor([3]))
+    assert best.loss.item() == pytest.approx(floor, abs=1e-5)
+    assert best.plain_loss.item() == pytest.approx(-math.log(0.85))
+    nudged = target.log() + 0.1 * torch.randn(1, classes, generator=torch.Generator().manual_seed(0))
+    assert made.judge(nudged, torch.tensor([3])).loss > best.loss
+
+
+def by_hand(logits, labels, smoothing):
+    """Cross-entropy with each target written out."""
+    total = 0.0
+    for row, label in zip(logits.tolist(), labels.tolist(), strict=True):
+        normaliser = math.log(sum(math.exp(each) for each in row))
+        for place, logit in enumerate(row):
+            share = 1 - smoothing if place == label else smoothing / (len(row) - 1)
+            total -= share * (logit - normaliser)
+    return total / len(logits)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.15, 0.9])
+def test_the_loss_is_the_cross_entropy_with_smoothed_targets(features, smoothing):
+    made = adversary_with(smoothing=smoothing)
+    logits = made(features)
+    judged = made.judge(logits, Y)
+    assert judged.loss.item() == pytest.approx(by_hand(logits, Y, smoothing))
+    torch.testing.assert_close(judged.plain_loss, F.cross_entropy(logits, Y))
+
+
+def test_half_precision_is_judged_in_single():
+    made = ClassAdversary(features=4, classes=3)
+    judged = made.judge(torch.tensor([[12.0, 0.0, 0.0]], dtype=torch.bfloat16), torch.tensor([0]))
+    assert judged.plain_loss.dtype == torch.float32
+    assert judged.plain_loss.item() == pytest.approx(math.log1p(2 * math.exp(-12)), rel=1e-2)
+
+
+# --- gradients ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("coefficient", [-0.4, 0.0, 0.7])
+def test_the_reversal_is_the_identity_whose_gradient_is_turned(features, coefficient):
+    features.requires_grad_()
+    shown = reversed_gradient(features, torch.tensor(coefficient))
+    assert torch.equal(shown, features)
+    weights = torch.arange(20.0, dtype=torch.float64).reshape(5, 4)
+    (shown * weights).sum().backward()
+    torch.testing.assert_close(features.grad, -torch.tensor(coefficient).double() * weights)
+
+
+def test_a_coefficient_set_anew_does_not_reach_back(features):
+    features.requires_grad_()
+    coefficient = torch.tensor(0.5)
+    shown = reversed_gradient(features, coefficient)
+    coefficient.fill_(9.0)
+    shown.sum().backward()
+    torch.testing.assert_close(features.grad, torch.full_like(features, -0.5))
+
+
+def closed_form(made, features):
+    """The gradient of the smoothed cross-entropy for the last layer's offsets, and for the features."""
+    first, last = made.layers[0], made.layers[3]
+    before = features @ first.weight.T + first.bias
+    logits = before.clamp(min=0) @ last.weight.T + last.bias
+    targets = torch.full_like(logits, made.smoothing / 2).scatter_(1, Y[:, None], 1 - made.smoothing)
+    errors = (logits.softmax(1) - targets) / len(Y)
+    return errors.sum(0), ((errors @ last.weight) * (before > 0)) @ first.weight
+
+
+@pytest.mark.parametrize("coefficient", [-0.4, 0.25])
+def test_the_classifier_descends_its_loss_and_the_features_feel_it_reversed(features, coefficient):
+    """Unit gradient for the one, minus the coefficient times it for the other."""
+    made = adversary_with()
+    made.coefficient.fill_(coefficient)
+    features.requires_grad_()
+    made.cost(made.judge(made(features), Y)).backward()
+    offsets, shown = closed_form(made, features.detach())
+    torch.testing.assert_close(made.layers[3].bias.grad, offsets)
+    torch.testing.assert_close(features.grad, -coefficient * shown, rtol=1e-6, atol=1e-9)
+
+
+def test_a_soft_one_is_a_plain_sum(features):
+    """Weight times the loss, for the classifier and the features alike."""
+    made = adversary_with(kind="soft", weight=0.3)
+    features.requires_grad_()
+    cost = made.cost(made.judge(made(features), Y))
+    assert cost.item() == pytest.approx(0.3 * by_hand(made(features).detach(), Y, 0.15))
+    cost.backward()
+    offsets, shown = closed_form(made, features.detach())
+    torch.testing.assert_close(made.layers[3].bias.grad, 0.3 * offsets)
+    torch.testing.assert_close(features.grad, 0.3 * shown)
+
+
+@pytest.mark.parametrize("kind", ["soft", "adaptive"])
+def test_features_that_do_not_learn_are_judged_all_the_same(features, kind):
+    made = adversary_with(kind=kind)
+    made.cost(made.judge(made(features), Y)).backward()
+    assert features.grad is None
+    assert made.layers[0].weight.grad.abs().sum() > 0
+
+
+def test_a_coefficient_below_0_helps_the_classifier_and_above_0_hurts_it():
+    """An extractor with nothing else to learn, against a classifier that cannot answer at once."""
+
+    def loss_after(coefficient):
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            x, y = torch.randn(60, 5), torch.arange(60) % 3
+            x[:, :3] += F.one_hot(y, 3)
+            extractor = torch.nn.Linear(5, 4)
+            made = ClassAdversary(features=4, classes=3, hidden=6, dropout=0.0)
+        made.coefficient.fill_(coefficient)
+        optimiser = torch.optim.SGD([*extractor.parameters(), *made.parameters()], lr=0.3)
+        for _ in range(60):
+            optimiser.zero_grad()
+            judged = made.judge(made(extractor(x)), y)
+            made.cost(judged).backward()
+            optimiser.step()
+        return judged.plain_loss.item()
+
+    helped, left_alone, hurt = loss_after(-0.5), loss_after(0.0), loss_after(0.5)
+    assert helped < left_alone - 0.01
+    assert hurt > left_alone + 0.01
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+def test_a_single_class_is_refused():
+    with pytest.raises(SettingError, match=r"run\.adversary: a classifier needs two classes or more; got 1"):
+        ClassAdversary(features=4, classes=1)
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(
+        SettingError, match=r'run\.adversary\.kind: expected "soft" or "adaptive"; got "hard"'
+    ):
+        ClassAdversary(features=4, classes=3, kind="hard")
+
+
+def test_dropout_and_width_are_as_asked_for():
+    made = ClassAdversary(features=4, classes=3)
+    assert [type(each).__name__ for each in made.layers] == ["Linear", "ReLU", "Dropout", "Linear"]
+    assert (made.layers[0].out_features, made.layers[2].p) == (512, 0.1)
+    assert set(made.state_dict()) >= {"coefficient"}

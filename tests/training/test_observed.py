@@ -1,0 +1,271 @@
+"""A space under an adversary's eyes: one pass, the same embeddings, any loss, and a run that tells of it."""
+
+import dataclasses
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from samekind import losses
+from samekind.data import ImageReader, Items, Stored, write_image
+from samekind.errors import SettingError, TrainingError
+from samekind.training import Adversary, Nobody, Part, Record, Term, build_space, launch, loop, train
+from samekind.training.build import build_optimiser
+from samekind.training.loop import Trainer
+from samekind.training.observed import Observed, adversary_groups, build_adversary
+
+SMALL = Adversary(hidden=8, dropout=0.0)
+
+
+@pytest.fixture
+def watched(run):
+    """The small run of this room, with an adversary."""
+    return dataclasses.replace(run, adversary=SMALL)
+
+
+@pytest.fixture
+def constant():
+    return lambda space: {"eer": 0.5}
+
+
+def trainer_of(run, items, folder):
+    return Trainer(run, items, folder, launch("cpu", "32-true"), lambda space: {"eer": 0.5}, Nobody(), None)
+
+
+ENCODERS = {
+    "MLP": ({"hidden": [8], "dimension": 5}, (6,), 8),
+    "LeNet": ({"dimension": 5}, (1, 28, 28), 320),
+    "SmallConvnet": ({"dimension": 5, "width": 2}, (1, 8, 8), 16),
+    "Conv4": ({"dimension": 5}, (3, 16, 16), 64),
+    "ResNet18": ({}, (3, 16, 16), 512),  # its features are the embeddings
+}
+
+
+@pytest.mark.parametrize("standardise", [False, True])
+@pytest.mark.parametrize("name", ENCODERS)
+def test_the_embeddings_are_the_encoders_and_the_features_are_seen_once(run, name, standardise):
+    arguments, shape, count = ENCODERS[name]
+    kind = ("features" if len(shape) == 1 else "channels") if standardise else "none"
+    space = dataclasses.replace(run.space, encoder=Part(name, arguments), standardise=kind)
+    run = dataclasses.replace(run, space=space, adversary=SMALL)
+    items = Items(torch.rand(6, *shape), torch.arange(6) % 3, ("a", "b", "c"), "items")
+    space = build_space(run, items)
+    before = {name: each.clone() for name, each in space.state_dict().items()}
+    adversary = build_adversary(run, space, items)
+    assert adversary.layers[0].in_features == count
+    assert adversary.classes == 3
+    assert space.training  # as it was, and nothing of it moved
+    assert all(torch.equal(each, before[name]) for name, each in space.state_dict().items())
+
+    passes = []
+    first = next(each for each in space.encoder.modules() if isinstance(each, nn.Linear | nn.Conv2d))
+    first.register_forward_hook(lambda *_: passes.append(1))
+    space.eval()
+    z, logits = Observed(space, adversary)(items.inputs)
+    assert len(passes) == 1
+    torch.testing.assert_close(z, space(items.inputs))
+    torch.testing.assert_close(logits, adversary(space.encoder.features(items.inputs)))
+
+
+def test_no_adversary_is_none(run, items):
+    space = build_space(run, items)
+    assert build_adversary(run, space, items) is None
+    assert adversary_groups(run, None) == []
+
+
+def test_stored_pictures_are_decoded_to_be_counted(run, tmp_path):
+    paths = [tmp_path / f"{number}.png" for number in range(4)]
+    for path in paths:
+        write_image(path, torch.rand(1, 8, 8))
+    stored = Stored(paths, ImageReader(channels=1, height=8, width=8))
+    items = Items(stored, torch.tensor([0, 0, 1, 1]), ("a", "b"), "pictures")
+    space = dataclasses.replace(run.space, encoder=Part("SmallConvnet", {"width": 2, "dimension": 5}))
+    run = dataclasses.replace(run, space=space, adversary=SMALL)
+    assert build_adversary(run, build_space(run, items), items).layers[0].in_features == 16
+
+
+class Bare(nn.Linear):
+    """An encoder without features."""
+
+    dimension = 5
+
+
+@pytest.mark.parametrize("standardise", ["none", "features"])
+def test_an_encoder_without_features_is_refused(watched, items, standardise):
+    run = watched.override([f"space.standardise={standardise}"])
+    space = build_space(run, items)
+    if standardise == "none":
+        space.encoder = Bare(6, 5)
+    else:
+        space.encoder.encoder = Bare(6, 5)
+    with pytest.raises(SettingError, match=r"run\.adversary: .* but Bare has no features\(x\) and embedding"):
+        build_adversary(run, space, items)
+
+
+# --- rates ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rate", "rates", "expected"),
+    [
+        (None, {}, 0.05),
+        (None, {"prototypes": 0.5}, 0.05),
+        (None, {"encoder": 0.3, "encoder.embedding": 0.2}, 0.2),
+        (0.7, {"encoder.embedding": 0.2}, 0.7),
+        (0.0, {}, 0.0),
+    ],
+)
+def test_its_rate_is_its_own_or_that_of_the_embedding_or_of_the_run(run, rate, rates, expected):
+    small = {"encoder": {"name": "Conv4", "dimension": 5}, "prototypes": {"name": "LearnedProxies"}}
+    run = dataclasses.replace(run.update({"space": small}), adversary=dataclasses.replace(SMALL, rate=rate))
+    run = run.update({"optimiser": {"rates": rates}})
+    items = Items(torch.rand(4, 3, 16, 16), torch.tensor([0, 0, 1, 1]), ("a", "b"), "pictures")
+    space = build_space(run, items)
+    adversary = build_adversary(run, space, items)
+    optimiser = build_optimiser(run.optimiser, space, beside=adversary_groups(run, adversary))
+    group = optimiser.param_groups[-1]
+    assert (group["name"], group["lr"]) == ("adversary", expected)
+    assert {id(each) for each in group["params"]} == {id(each) for each in adversary.parameters()}
+    assert [each["name"] for each in optimiser.param_groups[:-1]] == [
+        each["name"] for each in build_optimiser(run.optimiser, space).param_groups
+    ]
+
+
+# --- one step -------------------------------------------------------------------------------------
+
+
+def gradients(run, items, folder, **adversary):
+    """The gradients of the encoder's weights after one step, without the random states of dropout."""
+    settings = dataclasses.replace(SMALL, **adversary) if adversary else None
+    run = dataclasses.replace(run, adversary=settings, clip=None)
+    trainer = trainer_of(
+        run.override(["space.encoder.dropout=0", "space.similarity.dropout=0"]), items, folder
+    )
+    costs = trainer._step(items.inputs[:16], items.labels[:16])
+    found = {name: each.grad.clone() for name, each in trainer.space.encoder.named_parameters()}
+    return found, costs, trainer
+
+
+def test_the_encoder_gets_the_gradient_of_the_loss_less_the_coefficient_times_the_classifiers(
+    run, items, tmp_path
+):
+    run = run.override(["terms.class.smoothing=0", "terms.pair.smoothing=0"])
+    alone, costs, _ = gradients(run, items, tmp_path / "alone")
+    joined, seen, trainer = gradients(run, items, tmp_path / "joined", kind="adaptive", threshold=0.5)
+    summed, _, _ = gradients(run, items, tmp_path / "summed", kind="soft", weight=1.0)
+    torch.testing.assert_close(seen[:-2], costs)  # the terms are what they were
+    coefficient = trainer.adversary.coefficient
+    assert coefficient.item() == pytest.approx(-0.5 * math.tanh(math.log(4) - 0.5))
+    for name, plain in alone.items():
+        of_classifier = summed[name] - plain
+        torch.testing.assert_close(joined[name], plain - coefficient * of_classifier, rtol=1e-4, atol=1e-6)
+    assert not torch.equal(summed["layers.1.weight"], alone["layers.1.weight"])
+    torch.testing.assert_close(joined["embedding.weight"], alone["embedding.weight"])  # it sees features only
+
+
+def test_the_space_begins_as_it_would_without(run, watched, items, tmp_path):
+    one, other = (trainer_of(each, items, tmp_path / str(i)).space for i, each in enumerate((run, watched)))
+    for name, each in one.state_dict().items():
+        assert torch.equal(each, other.state_dict()[name]), name
+
+
+AROUND = {
+    "triplet": (Part("Euclidean", {"normalise": True}), Term("triplet", miner="semi_hard")),
+    "n_pair": (Part("Dot"), Term("n_pair", miner="one_pair")),
+    "pair_likelihood": (Part("PairsNetwork", {"hidden": 8, "depth": 1}), Term("pair_likelihood")),
+    "proxy_anchor": (Part("Cosine"), Term("proxy_anchor", against="prototypes")),
+    "arc_face": (Part("Cosine"), Term("arc_face", against="prototypes")),
+    "multi_similarity": (Part("Cosine"), Term("multi_similarity", against="memory")),
+}
+
+
+@pytest.mark.parametrize("kind", ["soft", "adaptive"])
+@pytest.mark.parametrize("name", AROUND)
+def test_it_goes_around_any_loss(run, items, name, kind, constant, tmp_path):
+    assert name in losses.__all__
+    similarity, term = AROUND[name]
+    parts = dataclasses.replace(
+        run.space, similarity=similarity, prototypes=Part("LearnedProxies"), auxiliary=None
+    )
+    adversary = dataclasses.replace(SMALL, kind=kind)
+    run = dataclasses.replace(run, space=parts, terms={"only": term}, adversary=adversary, memory=20)
+    train(run.override(["epochs=2"]), items, folder=tmp_path, validate=constant)
+    for line in Record(tmp_path / "record.jsonl").lines():
+        assert list(line["terms"]) == ["only"]
+        assert line["loss"] == line["terms"]["only"]
+        assert line["adversary"].keys() == {"coefficient", "loss", "plain_loss"}
+
+
+# --- a run ----------------------------------------------------------------------------------------
+
+
+def test_the_record_tells_the_coefficient_of_each_epoch_by_the_loss_of_the_one_before(
+    watched, items, constant, tmp_path
+):
+    train(watched.override(["epochs=4"]), items, folder=tmp_path, validate=constant)
+    lines = [line["adversary"] for line in Record(tmp_path / "record.jsonl").lines()]
+    before = math.log(4)
+    for line in lines:
+        assert line["coefficient"] == pytest.approx(-0.5 * math.tanh(before - 1.5), rel=1e-5)
+        before = line["plain_loss"]
+    assert lines[-1]["plain_loss"] < lines[0]["plain_loss"]
+    assert all(line["loss"] != line["plain_loss"] for line in lines)
+
+
+def test_the_space_is_saved_without_it(watched, items, constant, tmp_path):
+    space = train(watched, items, folder=tmp_path, validate=constant)
+    assert not any("adversary" in name for name in space.state_dict())
+    space.save(tmp_path / "space")
+    assert "adversary" not in (tmp_path / "space" / "space.json").read_text()
+
+
+def test_a_loss_of_it_that_is_none_stops_the_run(watched, items, constant, tmp_path, monkeypatch):
+    made = loop.build_adversary
+
+    def broken(*arguments):
+        adversary = made(*arguments)
+        with torch.no_grad():
+            adversary.layers[0].weight.fill_(torch.nan)
+        return adversary
+
+    monkeypatch.setattr(loop, "build_adversary", broken)
+    with pytest.raises(TrainingError, match='the term "adversary" became nan at step 1'):
+        train(watched, items, folder=tmp_path, validate=constant)
+
+
+def test_weights_of_it_that_are_none_are_never_saved_as_good(watched, items, constant, tmp_path, monkeypatch):
+    judge = loop.ClassAdversary.judge
+
+    def spoiling(self, logits, y):
+        with torch.no_grad():
+            self.layers[0].bias[0] = torch.inf
+        return judge(self, logits, y)
+
+    monkeypatch.setattr(loop.ClassAdversary, "judge", spoiling)
+    every_step = watched.override(["checkpoint_steps=1"])
+    with pytest.raises(
+        TrainingError, match="the weights of the adversary were no longer finite after step 1"
+    ):
+        train(every_step, items, folder=tmp_path, validate=constant)
+
+
+def test_one_class_is_refused(watched, tmp_path, constant):
+    items = Items(torch.rand(20, 6), torch.zeros(20, dtype=torch.long), ("only",), "items")
+    with pytest.raises(SettingError, match="a classifier needs two classes or more; got 1"):
+        train(watched, items, folder=tmp_path, validate=constant)
+
+
+@pytest.mark.parametrize("setting", ["channels_last=true", "compile=true", "precision=bf16-mixed"])
+def test_what_makes_it_quick_works_under_its_eyes(watched, constant, tmp_path, setting, monkeypatch):
+    """Compiled is what comes before the embedding; a compiler itself takes too long here."""
+    compiled = []
+    monkeypatch.setattr(torch, "compile", lambda method, **_: compiled.append(method) or method)
+    images = Items(torch.rand(32, 3, 16, 16), torch.arange(32) % 4, tuple("abcd"), "images")
+    run = watched.update({"space": {"encoder": {"name": "Conv4", "dimension": 5}}}).override(["epochs=1"])
+    plain = train(run, images, folder=tmp_path / "plain", validate=constant)
+    quick = train(run.override([setting]), images, folder=tmp_path / "quick", validate=constant)
+    assert [each.__name__ for each in compiled] == (["features"] if "compile" in setting else [])
+    assert "features" not in vars(quick.encoder)
+    for name, each in quick.state_dict().items():
+        torch.testing.assert_close(each, plain.state_dict()[name], rtol=0.1, atol=0.05, msg=name)
