@@ -1,5 +1,7 @@
 """A distilled similarity: a map of the query that leads an index to where the similarity's nearest lie."""
 
+import importlib
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -44,7 +46,7 @@ def found(scorer, points, queries, stored, own, *, k=5, candidates=20):
 def test_a_distilled_query_finds_what_the_similarity_wants(score):
     own, queries, stored = SCORES[score], drawn(60, seed=1), drawn(800, seed=2)
     scorer = Turned(own)
-    made = distil(scorer, drawn(600), score=score, queries=300, top=5, steps=150)
+    made = distil(scorer, drawn(600), score=score, top=5, steps=150)
     assert found(scorer, queries, queries, stored, own) < 0.3
     assert found(scorer, made(queries), queries, stored, own) > 0.8
 
@@ -53,7 +55,7 @@ def test_a_pairs_network_can_be_distilled():
     torch.manual_seed(0)
     scorer = PairsNetwork(dimension=8, hidden=32, depth=2).eval()
     queries, stored = drawn(60, seed=1), drawn(800, seed=2)
-    made = distil(scorer, drawn(800), queries=400, top=5, steps=150)
+    made = distil(scorer, drawn(800), top=5, steps=150)
     with torch.no_grad():
         plain = found(scorer, queries, queries, stored, Cosine())
         assert found(scorer, made(queries), queries, stored, Cosine()) > plain + 0.3
@@ -70,27 +72,44 @@ def test_what_the_index_finds_meanwhile_is_learned_from_too():
         return stored[places]
 
     queries = drawn(60, seed=1)
-    thin = distil(scorer, sample, queries=200, top=5, steps=150)
-    made = distil(scorer, sample, near=near, queries=200, top=5, steps=150)
-    assert counts == [64, 64, 64]
+    thin = distil(scorer, sample, top=5, steps=150)
+    made = distil(scorer, sample, near=near, top=5, steps=150)
+    assert counts == [32, 32, 32]
     plain, better = (found(scorer, each(queries), queries, stored, Cosine()) for each in (thin, made))
     assert better > plain + 0.02
 
 
-def test_wide_vectors_are_looked_for_in_smaller_numbers():
+def test_wide_vectors_are_looked_for_in_smaller_numbers(monkeypatch):
     counts = []
 
     def near(points, count):
         counts.append(count)
-        return torch.randn(len(points), count, 4096, generator=torch.Generator().manual_seed(len(counts)))
+        return torch.randn(len(points), count, 8, generator=torch.Generator().manual_seed(len(counts)))
 
-    distil(Dot(), drawn(300, dimension=4096), near=near, queries=300, top=3, steps=3)
-    assert counts == [9, 9, 9]  # 2**25 numbers among 300 queries, three times
+    module = importlib.import_module("samekind.inference.distil")  # the room has a function of that name
+    monkeypatch.setattr(module, "MOST_NUMBERS", 60 * 3 * 8 * 5 + 1)
+    distil(Dot(), drawn(60), near=near, top=3, steps=3)
+    assert counts == [5, 5, 5]  # so many numbers among 60 queries, three times
+    monkeypatch.setattr(module, "MOST_NUMBERS", 60 * 3 * 8 - 1)
+    distil(Dot(), drawn(60), near=near, top=3, steps=3)
+    assert len(counts) == 3  # there is no room for any
+
+
+def test_only_a_part_is_compared_with_all():
+    asked = []
+
+    class Watched(Turned):
+        def score_all(self, a, b):
+            asked.append(len(a) * len(b))
+            return super().score_all(a, b)
+
+    distil(Watched(Cosine()), drawn(300), shared=50, steps=1)
+    assert sum(asked) == 300 * 50
 
 
 def test_only_the_order_of_the_scores_matters():
-    one = distil(Turned(Cosine()), drawn(200), queries=50, steps=10)
-    other = distil(Turned(Cosine(), factor=1e-3), drawn(200), queries=50, steps=10)
+    one = distil(Turned(Cosine()), drawn(200), steps=10)
+    other = distil(Turned(Cosine(), factor=1e-3), drawn(200), steps=10)
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
 
 
@@ -104,7 +123,7 @@ def test_a_fresh_map_moves_nothing():
 def test_the_seed_decides_and_nobody_else_draws():
     with torch.no_grad():  # as it is called: inside a search
         state = torch.get_rng_state()
-        made = [distil(Turned(Cosine()), drawn(200), queries=50, steps=5, seed=seed) for seed in (3, 3, 4)]
+        made = [distil(Turned(Cosine()), drawn(200), steps=5, seed=seed) for seed in (3, 3, 4)]
         assert torch.equal(torch.get_rng_state(), state)
     z = drawn(7, seed=9)
     assert torch.equal(made[0](z), made[1](z))
@@ -115,7 +134,7 @@ def test_the_seed_decides_and_nobody_else_draws():
 
 @pytest.mark.parametrize("score", SCORES)
 def test_a_note_gives_the_same_map_back(score):
-    made = distil(Turned(Cosine()), drawn(100), score=score, queries=30, steps=5, hidden=16)
+    made = distil(Turned(Cosine()), drawn(100), score=score, steps=5, hidden=16)
     again = QueryMap.from_note(made.to_note())
     assert torch.equal(again(drawn(9, seed=4)), made(drawn(9, seed=4)))
     assert (again.hidden, again.score, again.training) == (16, score, False)
@@ -140,7 +159,7 @@ def test_a_damaged_note_is_named(change):
 
 
 def test_a_wide_space_gets_a_narrow_map():
-    made = distil(Dot(), drawn(20, dimension=4096), queries=10, top=3, steps=1)
+    made = distil(Dot(), drawn(20, dimension=4096), top=3, steps=1)
     assert made.hidden == 32
     assert len(str(made.to_note())) < 2**20
 

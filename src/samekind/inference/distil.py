@@ -181,8 +181,8 @@ class _Fitting:
         self.schedule = torch.optim.lr_scheduler.CosineAnnealingLR(self.optimiser, steps)
 
     def go_on(self, found: Tensor, wanted: Tensor, *, until: int) -> None:
-        """``found`` (queries, m, d), as the index sees them and in its unit, follow what is shared; ``wanted``
-        (queries, top) are places in both.
+        """``found`` (queries, m, d), as the index compares them and in its unit, follow what is shared;
+        ``wanted`` (queries, top) are places in both.
         """
         for _ in range(until - self.step):
             asked = torch.randperm(len(wanted), generator=self.generator)[:BATCH].to(wanted.device)
