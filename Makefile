@@ -48,7 +48,7 @@ device: $(VENV)/.dev ## run the tests that need a GPU
 
 # One after the other: they share the servers that the first of them starts.
 servers: $(VENV)/.dev ## run the tests that start database servers
-	$(PYTEST) -m servers -q tests/index
+	$(PYTEST) -m servers -q tests/index tests/cli/test_index.py
 
 clean: ## remove caches and the demo's output (runs/ and .venv stay)
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis samekind-demo

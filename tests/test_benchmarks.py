@@ -5,6 +5,7 @@ import sys
 import zipfile
 from io import BytesIO
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -177,6 +178,35 @@ def test_the_gain_over_test_classes_is_that_of_the_hits(load):
     second = made_up("b", 0, 0.0, **{"by class": [[5, 10], [6, 10], [4, 10]]})
     written = tables.over_classes(results.Results([first, second]), "a", "b", [0])
     assert written.startswith("+20.00 (")
+
+
+def test_what_a_run_left_is_kept_until_its_result_is_written(load, tmp_path, monkeypatch):
+    """Killed in between, it would have to be trained again from the start."""
+    grid, running, module = load("grid", "unseen"), load("grids.running"), load("carry_out")
+    experiment = grid.experiment("triplet-base", 0, quick=True)
+    place = running.Place(tmp_path, tmp_path, tmp_path, "cpu", float("inf"), True, tmp_path)
+    folder = tmp_path / experiment.name
+    rows = [{"measure": "Recall@1", "value": 0.5}]
+    sets = Mock(train=[1], validation=[1], unseen=[1])
+    stand_ins = {
+        "birds": Mock(return_value=sets),
+        "fit": lambda run, sets, *, folder, device: folder.mkdir() or Mock(),
+        "load_checkpoint": Mock(return_value={"states": {"space": {}}}),
+        "about": Mock(return_value={"rows": rows}),
+        "chosen_epoch": Mock(return_value={}),
+        "epochs_in": Mock(return_value=[]),
+    }
+    for name, each in stand_ins.items():
+        monkeypatch.setattr(module, name, each)
+    write = module.write_text
+    monkeypatch.setattr(module, "write_text", Mock(side_effect=OSError("no room")))
+    with pytest.raises(OSError, match="no room"):
+        module.carry_out(experiment, place)
+    assert folder.is_dir()
+    folder.rmdir()
+    monkeypatch.setattr(module, "write_text", write)
+    assert module.carry_out(experiment, place).startswith("Recall@1 50.0")
+    assert not folder.exists()
 
 
 def test_the_tables_of_birds_show_every_run(load):

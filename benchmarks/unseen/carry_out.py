@@ -46,6 +46,8 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     else:
         content |= trained(experiment, experiment.run, sets, place)
     write_text(place.result_of(experiment), json.dumps(content, indent=1) + "\n")
+    # Only now: checkpoints of a hundred megabytes, which nobody needs any more.
+    shutil.rmtree(place.work / experiment.name, ignore_errors=True)
     recall = next(row["value"] for row in content["rows"] if row["measure"] == "Recall@1")
     seconds = [f"{each:.0f} s of {name}" for name, each in content["seconds"].items()]
     return ", ".join([f"Recall@1 {100 * recall:.1f}", *seconds])
@@ -62,15 +64,13 @@ def trained(experiment: Experiment, run: Run, sets: Sets, place: Place) -> dict[
     chosen = about(space, _test(sets), seed=run.seed) if not experiment.full else None
     space.load_state_dict(load_checkpoint(folder / "last.pt")["states"]["space"])
     final = about(space, _test(sets), seed=run.seed)
-    content = {
+    return {
         **(chosen or final),
         "final": final["rows"],
         "chosen": None if experiment.full else chosen_epoch(folder),
         "epochs": [_kept(entry) for entry in epochs_in(folder)],
         "seconds": {"training": over - began, "evaluation": time.perf_counter() - over},
     }
-    shutil.rmtree(folder)  # checkpoints of a hundred megabytes, which nobody needs any more
-    return content
 
 
 def untrained(experiment: Experiment, sets: Sets, place: Place) -> dict[str, Any]:

@@ -139,6 +139,27 @@ def test_no_drawing_takes_the_place_of_a_picture_or_of_another_drawing(samekind,
     assert len(list((tmp_path / "here").iterdir())) == 8
 
 
+def test_a_picture_called_like_a_drawing_stays_as_it_is(samekind, spaces, files, tmp_path):
+    for name in ("left.png", "left-attention.png"):
+        shutil.copy(files / "here" / "left.png", tmp_path / name)
+    before = (tmp_path / "left-attention.png").read_bytes()
+    sources = [tmp_path / "left.png", tmp_path / "left-attention.png"]
+    answer = samekind("attention", spaces["plain"], *sources, "--out", tmp_path)
+    assert answer.status == 0, answer.err
+    assert (tmp_path / "left-attention.png").read_bytes() == before
+    assert (tmp_path / "left-2-attention.png").exists()
+    assert (tmp_path / "left-attention-attention.png").exists()
+
+
+def test_the_name_of_a_drawing_fits_on_a_disk(samekind, spaces, files, tmp_path):
+    for letter in "ab":
+        shutil.copy(files / "here" / "left.png", tmp_path / f"{'ü' * 120}{letter}.png")
+    answer = samekind("attention", spaces["plain"], tmp_path, "--out", tmp_path / "out")
+    assert answer.status == 0, answer.err
+    names = sorted(each.name for each in (tmp_path / "out").iterdir())
+    assert names == [f"{'ü' * 100}-2-attention.png", f"{'ü' * 100}-attention.png"]
+
+
 def test_a_picture_that_cannot_be_read_is_named_or_left_out(samekind, spaces, files, tmp_path):
     sources = [files / "text.png", files / "here" / "left.png"]
     answer = samekind("attention", spaces["plain"], *sources, "--out", tmp_path / "out")

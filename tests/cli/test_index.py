@@ -301,7 +301,7 @@ class OnAServer(Exact):
             self.add(["there"], torch.zeros(1, dimension))
 
     def save(self, folder):
-        self.measured.append("shortlist" in self.notes)
+        self.measured.append((len(self), self.notes["shortlist"]["similarity"]["count"]))
         super().save(folder)
         self.held[self.name] = self
 
@@ -319,11 +319,50 @@ def test_a_server_is_measured_as_it_will_be_searched(
     command = ("build", trained, folders, "--kind", on_a_server, "--server", "x://y", "--name", "mine")
     told = index(*command, "--out", tmp_path / "index")
     assert (told["server"], told["name"], told["items"]) == ("x://y", "mine", 36)
-    assert OnAServer.held["mine"].measured == [False, True]  # it builds its own index when it is saved
+    # Saved before there is anything, for others to go on; when all is there, because then it builds its own
+    # index; and with what was measured.
+    assert OnAServer.held["mine"].measured == [(0, 1), (36, 1), (36, 36)]
     answer = samekind("index", *command, "--out", tmp_path / "again")
     assert (answer.status, answer.out) == (2, "")
     assert 'there is an index "mine" with 1 vectors on that server' in answer.err
     assert not (tmp_path / "again").exists()
+
+
+def test_what_was_cut_short_on_a_server_can_be_gone_on_with(
+    index, samekind, trained, folders, many, tmp_path, on_a_server, monkeypatch
+):
+    add, place = OnAServer.add, tmp_path / "index"
+
+    def cut_short(self, *given, **settings):
+        add(self, *given, **settings)
+        raise KeyboardInterrupt
+
+    command = ("build", trained, folders, many, "--kind", on_a_server, "--server", "x://y", "--name", "mine")
+    with monkeypatch.context() as patch:
+        patch.setattr("samekind.cli.asking.BATCH", 20)
+        patch.setattr("samekind.cli.galleries.ADDED_AT_ONCE", 20)
+        patch.setattr(OnAServer, "add", cut_short)
+        assert samekind("index", *command, "--recall", "0.9", "-k", "7", "--out", place).status != 0
+    OnAServer.held["mine"].close()  # as the end of the process would
+    assert index("info", place)["items"] == 20
+    monkeypatch.setattr("samekind.inference.shortlist_fitting.POOL", 200)
+    told = index("add", place, folders, many, "--space", trained, "--replace")
+    noted = told["shortlists"]["similarity"]
+    assert (told["items"], noted["count"], noted["wanted"], noted["k"]) == (1236, 1236, 0.9, 7)
+    assert noted["size"] is not None
+
+
+def test_a_server_that_has_grown_is_measured_as_it_will_be_searched(
+    index, trained, folders, fresh, tmp_path, on_a_server, monkeypatch
+):
+    place = tmp_path / "index"
+    server = ("--kind", on_a_server, "--server", "x://y", "--name", "mine")
+    index("build", trained, fresh[0], *server, "--out", place)
+    made = OnAServer.held["mine"]
+    monkeypatch.setattr("samekind.cli.galleries.open_gallery", lambda folder, space=None: made)
+    made.measured.clear()
+    index("add", place, folders, "--space", trained)
+    assert made.measured == [(37, 1), (37, 37)]
 
 
 def test_the_address_may_come_from_the_environment(

@@ -1,6 +1,7 @@
 """samekind init: the file it writes is the run it speaks of."""
 
 import json
+import shlex
 import tomllib
 
 import pytest
@@ -26,6 +27,12 @@ def test_the_file_is_a_plan_with_the_data_beside_it(samekind, table, tmp_path):
     assert tomllib.loads((tmp_path / "run.toml").read_text())["data"]["source"] == "data/flowers.csv"
     assert plan.run((2,)) == read_plan("triplet").run((2,))
     assert "next: samekind train" in answer.out
+
+
+def test_what_comes_next_can_be_typed_as_it_is_said(samekind, table, tmp_path):
+    out = tmp_path / "my run.toml"
+    answer = samekind("init", table, "--label", "kind", "--out", out, "--want", "baseline")
+    assert shlex.split(answer.out.partition("next: ")[2]) == ["samekind", "train", str(out)]
 
 
 def test_options_are_in_the_file(samekind, folders, tmp_path):

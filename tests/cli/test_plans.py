@@ -102,6 +102,8 @@ def test_a_seed_that_not_everything_takes_is_refused(run_file, seed):
         ('recipe = "triplet"\nepochs = 3\n[training]\nepochs = 4', [], r"epochs stands at the top and in"),
         ('recipe = "triplet"', ["data=birds"], r'expected data.name=value, got "data=birds"'),
         ('recipe = "triplet"', ["split.by"], r'expected split.name=value, got "split.by"'),
+        ('recipe = "triplet"', ["trainig.epochs=3"], '^--set: .* table "trainig"; did you mean "training"'),
+        ('recipe = "triplet"', ["dat.size=3"], '^--set: .* table "dat"; did you mean "data"'),
         ('recipe = "triplet', [], "is not valid TOML"),
     ],
 )

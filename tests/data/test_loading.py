@@ -33,6 +33,17 @@ def test_what_takes_more_than_the_limit_stays_on_the_disk(make_folder):
     assert isinstance(load(list_folder(root), DataSettings(memory_limit=size)).inputs, torch.Tensor)
 
 
+def test_what_the_beginning_and_what_the_rest_of_a_file_shows_is_named_at_once(make_folder):
+    root = make_folder({"cat": 3, "dog": 3})
+    (root / "cat/1.png").write_bytes(b"")
+    whole = (root / "dog/0.png").read_bytes()
+    (root / "dog/0.png").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(
+        DataError, match=r"^2 of 6 files cannot be read(.|\n)*1\.png(.|\n)*0\.png: .*truncated"
+    ):
+        load(list_folder(root), DataSettings())
+
+
 @pytest.mark.parametrize("memory", ["always", "never"])
 @pytest.mark.parametrize("given", [{}, {"size": (6, 8), "channels": 3}])
 def test_unreadable_files_are_all_named_or_all_skipped(make_folder, memory, given):

@@ -155,7 +155,7 @@ def saved_split(folder: Path) -> Path:
 
 MISTAKES = (
     # where the data is
-    Mistake("a name misspelt", lambda f: open_data("digit"), 'there is no data "digit"; did you mean "digits"'),
+    Mistake("a name misspelt", lambda f: open_data("digit"), 'there is no data "digit", nor a file or folder of that name; did you mean "digits"'),
     Mistake("a path misspelt", lambda f: open_data(f / "animels"), "there is no (data|file or folder)"),
     Mistake("a table that is not there", lambda f: open_data(f / "t.csv"), r"there is no file or folder t\.csv"),
     Mistake("a single picture", lambda f: open_data(picture(f / "a.png")), r"a\.png is a single picture"),

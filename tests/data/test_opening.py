@@ -75,7 +75,11 @@ def test_idx_files_arrays_and_sprites_are_known(tmp_path):
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        ("digit", '^there is no data "digit"; did you mean "digits"[?] Known: digits$'),
+        (
+            "digit",
+            '^there is no data "digit", nor a file or folder of that name; '
+            'did you mean "digits"[?] Known: digits$',
+        ),
         ("no/such/folder", "there is no file or folder .*no/such/folder"),
         ("none.csv", r"there is no file or folder .*none\.csv; expected a folder or \.zip"),
     ],

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, ImageOps
 
 from samekind.data import ImageReader, write_image
 from samekind.data.pictures import decode, heading, reason, refit
@@ -143,6 +143,39 @@ def test_the_heading_has_the_size_as_shown(turn, size):
     found = heading(stored(Image.new("RGB", (6, 4)), exif=exif))
     assert (found.height, found.width) == size
     assert not found.grey
+
+
+@pytest.mark.parametrize("turn", range(1, 9))
+@pytest.mark.parametrize("format", ["AVIF", "JPEG", "MPO", "PNG", "TIFF", "WEBP"])
+def test_every_format_is_turned_as_pillow_turns_it(format, turn):
+    exif = Image.Exif()
+    exif[ORIENTATION] = turn
+    stream = stored(Image.fromarray(smooth(8, 12)), format=format, exif=exif)
+    shown = np.asarray(ImageOps.exif_transpose(Image.open(stream)).convert("RGB"))
+    height, width, _ = shown.shape
+    stream.seek(0)
+    found = heading(stream)
+    assert (found.height, found.width) == (height, width)
+    stream.seek(0)
+    read_back = decode(stream, height=height, width=width, channels=3, fit="stretch", background="white")
+    assert np.array_equal(read_back, shown)
+
+
+@pytest.mark.parametrize("format", ["JPEG", "PNG", "WEBP"])
+@pytest.mark.parametrize(
+    "exif",
+    [
+        pytest.param(b"Exif\0\0no such thing", id="something else"),
+        pytest.param(b"Exif\0\0II*\0", id="cut short"),
+        pytest.param(
+            b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x02\0\x03\0\0\0up\0\0\0\0\0\0", id="a text for the turn"
+        ),
+    ],
+)
+def test_a_picture_is_read_whatever_became_of_its_exif_data(exif, format):
+    image = Image.fromarray(smooth(8, 12))
+    assert heading(stored(image, format=format, exif=exif))[:2] == (8, 12)
+    assert np.array_equal(read(image, 8, 12, format=format, exif=exif), read(image, 8, 12, format=format))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from samekind.data import clusters
 from samekind.encoders import MLP
 from samekind.errors import DataError, SettingError
 from samekind.evaluation import validation, verification
-from samekind.evaluation.validation import FAMILIES
+from samekind.evaluation.validation import FAMILIES, MEASURES
 from samekind.inference import embed
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, PairsNetwork
@@ -140,6 +140,18 @@ def test_several_families_are_told_together_in_the_order_they_are_named():
     assert together == apart
     assert list(together) == list(apart)
     assert "recall@1" in together
+
+
+def test_what_can_be_watched_is_what_is_told():
+    told = validation(ITEMS, tuple(FAMILIES))(a_space().eval())
+    for name in told:
+        assert callable(validation(ITEMS, tuple(FAMILIES), watch=name))
+    assert {name for measures in MEASURES.values() for name in measures} <= told.keys()
+    assert MEASURES.keys() == FAMILIES.keys()
+    with pytest.raises(
+        SettingError, match=r'"nmi" is told by "clustering", which run.validate does not name'
+    ):
+        validation(ITEMS, ("verification", "retrieval"), watch="nmi")
 
 
 def test_a_run_can_ask_for_all_there_are():

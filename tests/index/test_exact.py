@@ -111,7 +111,14 @@ def folder(random, tmp_path):
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("dimension", 7), ("dimension", "8"), ("score", "cosin"), ("score", 3), ("fingerprint", None)],
+    [
+        ("dimension", 7),
+        ("dimension", "8"),
+        ("score", "cosin"),
+        ("score", 3),
+        ("fingerprint", None),
+        ("notes", []),
+    ],
 )
 def test_a_header_that_does_not_fit_its_files_is_damage(folder, key, value):
     header = json.loads((folder / "index.json").read_text())

@@ -84,6 +84,26 @@ def test_damage_is_named(place, damage, says):
         read(place)
 
 
+@pytest.mark.parametrize(
+    "left", ["lock", ".draft.0a1b2c3d/vectors.npy", ".index.json.0a1b.draft", "ids.1.txt"]
+)
+def test_what_a_first_save_leaves_that_was_killed_is_a_half_written_index(tmp_path, left):
+    place = tmp_path / "index"
+    (place / left).parent.mkdir(parents=True)
+    (place / left).touch()
+    with pytest.raises(SpaceError, match="is a half-written index: saving it for the first time was"):
+        read(place)
+    write(place)  # and can be saved to again
+    assert read(place)["generation"] > 0
+
+
+def test_a_lock_among_files_of_somebody_else_is_no_index(tmp_path):
+    (tmp_path / "lock").touch()
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(SpaceError, match=r"is not an index: it has no index.json"):
+        read(tmp_path)
+
+
 def test_a_large_file_that_is_mapped_is_hashed_where_that_is_asked_for(tmp_path, monkeypatch):
     def fill(draft):
         (draft / "vectors.npy").write_text("a" * 100)

@@ -9,7 +9,7 @@ from torch import nn
 from samekind.errors import SettingError, SpaceError
 from samekind.index import Exact, Faiss
 from samekind.inference import QueryMap, Shortlist, search_index, shortlist_of
-from samekind.inference.shortlist import keep_shortlist, similarity_fingerprint
+from samekind.inference.shortlist import keep_shortlist, shortlists_in, similarity_fingerprint
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, PairsNetwork
 from samekind.space import MetricSpace
@@ -184,6 +184,16 @@ def test_a_damaged_note_is_named(space, index, change):
     index.notes["shortlist"] = {"similarity": measured(space).to_note() | change}
     with pytest.raises(SpaceError, match="the index is damaged: its "):
         search_index(space, index, drawn(2), 3)
+
+
+@pytest.mark.parametrize("note", [None, [1], "mine"])
+def test_a_note_of_somebody_else_is_no_shortlist(space, index, note):
+    index.notes["shortlist"] = note
+    assert shortlist_of(space, index) is None
+    assert shortlists_in(index) == []
+    keep_shortlist(index, measured(space))
+    keep_shortlist(index, measured(space, kind="fused"))
+    assert [each.kind for each in shortlists_in(index)] == ["similarity", "fused"]
 
 
 @pytest.mark.parametrize("name", ["kind", "size", "query_map", "similarity"])

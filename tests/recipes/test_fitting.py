@@ -83,6 +83,23 @@ def test_every_epoch_is_measured_by_what_the_run_asks_for(sets, tmp_path):
     assert best["recall@1"] == max(entry["validation"]["recall@1"] for entry in entries)
 
 
+@pytest.mark.parametrize(
+    ("watch", "says"),
+    [
+        ("recall@1", 'run.watch: "recall@1" is told by "retrieval", which run.validate does not name'),
+        ("recall@1 cosine", 'is told by "retrieval"'),
+        ("er", 'run.watch: no measure "er"; did you mean "eer"?'),
+        ("nmi cosine", 'run.watch: no measure "nmi cosine"'),
+    ],
+)
+def test_a_measure_that_is_not_told_is_refused_before_training(watch, says, sets, tmp_path):
+    run = small("triplet", sets.train.shape).override([f'watch="{watch}"'])
+    with pytest.raises(SettingError) as refused:
+        fit(run, sets, folder=tmp_path / "run")
+    assert says in str(refused.value)
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize("point", ["far=2", "mcr=0.1"])
 def test_a_point_that_is_none_is_refused_before_training(point, sets, tmp_path):
     with pytest.raises(SettingError, match="expected an operating point"):

@@ -191,6 +191,12 @@ def test_override_at_the_top_and_of_a_new_key():
     assert override({"a": {"b": 1}}, "a", {"c": 2}) == {"a": {"c": 2}}
 
 
+def test_override_begins_a_table_that_was_left_out():
+    assert override({"a": 1, "b": None}, "b.c", 2) == {"a": 1, "b": {"c": 2}}
+    with pytest.raises(SettingError, match=r'there is no table "c" to set "c\.d" in'):
+        override({"b": None}, "b.c.d", 2)
+
+
 @pytest.mark.parametrize("path", ["tabel.b.size", "ratio.x", "table.c.size", "part.hidden.first"])
 def test_override_of_a_table_that_is_not_there_is_refused(path):
     with pytest.raises(SettingError, match=f'there is no table ".*" to set ".*{path.partition(".")[2]}"'):

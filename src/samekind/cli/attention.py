@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from samekind.space import MetricSpace
 
 LONGEST_NAME = 16
+#: Bytes of a picture's name that are kept in that of its drawing; disks take 255, some for a draft's ending.
+LONGEST_STEM = 200
 DOTS_PER_INCH = 160
 
 
@@ -154,14 +156,15 @@ def _places(values: "Tensor") -> str:
 
 
 def _file_names(ids: Sequence[str]) -> Iterator[str]:
-    """A name for each drawing, after its picture and never that of the picture itself; no two alike."""
+    """A name for each drawing, after its picture and never that of any picture; no two alike."""
     from samekind.data.files import PICTURES
 
-    taken: set[str] = set()
+    taken = {PurePath(each).name.lower() for each in ids}
     for each in ids:
         path = PurePath(each)
         known = path.suffix.lower() in PICTURES | {".npy"}
         stem = re.sub(r"[^\w.-]+", "-", path.stem if known else path.name)
+        stem = stem.encode()[:LONGEST_STEM].decode(errors="ignore")
         name, number = f"{stem}-attention.png", 2
         while name.lower() in taken:  # some disks do not tell A from a
             name, number = f"{stem}-{number}-attention.png", number + 1

@@ -42,6 +42,11 @@ def check_kind(kind: str, url: str | None, name: str | None) -> None:
         )
 
 
+def is_on_server(index: "Index") -> bool:
+    """Whether an index lives on a server, and not in its folder."""
+    return hasattr(index, "url")
+
+
 def server_url(given: str | None) -> str:
     """The address that was given, or that of the environment, which may hold a password."""
     from samekind.index.server import ADDRESS_VARIABLE
@@ -66,7 +71,8 @@ def new_index(
         if held := len(made):
             raise SettingError(
                 f'there is an index "{called}" with {held:,} vectors on that server; '
-                "add to it with samekind index add, or choose another name"
+                "add to it with samekind index add (and --replace, where its build was cut short), "
+                "or choose another name"
             )
         return made
     # Up to there "flat" would be chosen, which finds the same and needs another package.
@@ -128,7 +134,7 @@ def check_new(index: "Index", ids: Sequence[str]) -> None:
 
     Of a server only a few are asked, each of which is a journey; it refuses the rest as they come.
     """
-    asked = ids[:MOST_ASKED] if hasattr(index, "url") else ids
+    asked = ids[:MOST_ASKED] if is_on_server(index) else ids
     there = next((each for each in asked if each in index), None)
     if there is not None:
         raise SettingError(f'the id "{there}" is already there; add --replace to put it in anew')
@@ -165,10 +171,9 @@ def outgrown(space: "MetricSpace", index: "Index") -> "list[Shortlist]":
 
 def noted(index: "Index") -> "list[Shortlist]":
     """All shortlists an index holds, whatever they were measured for."""
-    from samekind.inference import Shortlist
-    from samekind.inference.shortlist import NOTE
+    from samekind.inference.shortlist import shortlists_in
 
-    return [Shortlist.from_note(each) for each in index.notes.get(NOTE, {}).values()]
+    return shortlists_in(index)
 
 
 def as_json(shortlist: "Shortlist") -> dict[str, Any]:

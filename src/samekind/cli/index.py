@@ -98,11 +98,20 @@ def build(
         url=server,
         name=name,
     )
+
+    def measure() -> None:
+        for each in kinds:
+            galleries.measure(loaded, made, each, recall=recall, k=k, distilled=distil, seed=seed)
+
+    if galleries.is_on_server(made):
+        # What is added is there at once. If this is cut short, `add` can go on by this folder, and the note
+        # of an index without a vector tells it what to measure for.
+        measure()
+        made.save(out)
     galleries.fill(loaded, made, items)
-    if kind in galleries.SERVER_KINDS:
+    if galleries.is_on_server(made):
         made.save(out)  # a server makes its own index now: what is measured has to be searched the same way
-    for each in kinds:
-        galleries.measure(loaded, made, each, recall=recall, k=k, distilled=distil, seed=seed)
+    measure()
     made.save(out)
     made.close()
     _tell({"index": str(out), **_described(made), "skipped": items.skipped}, made, as_json=as_json)
@@ -131,6 +140,8 @@ def add(
     before = len(opened)
     added = galleries.fill(loaded, opened, items, replace=replace)
     again = galleries.outgrown(loaded, opened)
+    if again and galleries.is_on_server(opened):
+        opened.save(folder)  # as in `build`: its own index before the measurement
     for each in again:
         galleries.measure(loaded, opened, each.kind, recall=each.wanted, k=each.k)
     # Otherwise the additions stay in the journal, and are read from there: a few need no new snapshot.

@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -88,7 +89,7 @@ def init(
         print_json({"run": str(out), "recipe": recipe, "items": len(items), "classes": list(items.classes)})
         return
     print_text(f"{items.name}: {_counted(items)}.")
-    print_text(f"The run is in {out}; next: samekind train {out}")
+    print_text(f"The run is in {out}; next: samekind train {quote(str(out))}")
 
 
 def run_file(

@@ -7,7 +7,7 @@ A run file is TOML: ``recipe``, and the tables ``[data]`` (``source`` and how it
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,6 +84,8 @@ def read_plan(
         raise SettingError(f'there is no recipe "{recipe}"; {nearest(str(recipe), recipes.RECIPES)}')
     tables = {each: _table(file, each, name) for each in TABLES}
     _check_names(file, name)
+    # A table is one of the file's or of the run's; a name without one is the run's own, which says so.
+    _check_names([_table_of(each) for each in changes if "." in each.partition("=")[0]], "--set")
     twice = sorted(file.keys() & tables["training"].keys())
     if twice:
         raise SettingError(
@@ -127,12 +129,12 @@ def _table(file: dict[str, Any], table: str, name: str) -> dict[str, Any]:
     return dict(found)
 
 
-def _check_names(file: Mapping[str, Any], name: str) -> None:
+def _check_names(keys: Iterable[str], name: str) -> None:
     """Refuse what is neither a table nor a setting of the run, with the nearest of both."""
     from samekind.training import Run
 
     known = [*TABLES, *(each.name for each in fields(Run))]
-    for key in file:
+    for key in keys:
         if key not in known:
             raise SettingError(f'{name}: there is no setting or table "{key}"; {nearest(key, known)}')
 

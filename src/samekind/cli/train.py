@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -139,4 +140,4 @@ def _tell(folder: Path, trained: str, classes: list[str], *, watch: str, as_json
         # The run may have been chosen by another measure, or told nothing of the EER at all.
         name = "EER" if watch == "eer" else watch
         print_text(f"Best epoch {best['epoch']}: validation {name} {100 * best['validation'][watch]:.2f}%.")
-    print_text(f"The space is in {folder / 'space'}; next: samekind evaluate {folder}")
+    print_text(f"The space is in {folder / 'space'}; next: samekind evaluate {quote(str(folder))}")

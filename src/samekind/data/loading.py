@@ -127,14 +127,16 @@ def picture_reader(
         return reader_of([Heading(*settings.sides, grey=True)], settings), list(range(len(files))), []
     found = headings(files, workers=settings.workers)
     unreadable = _unreadable(files, found)
-    _refuse(unreadable, files, settings)
     kept = [place for place, each in enumerate(found) if isinstance(each, Heading)]
+    if not kept:
+        raise unreadable_files(unreadable, len(files))
     return reader_of([each for each in found if isinstance(each, Heading)], settings), kept, unreadable
 
 
 def _pictures(
     files: Sequence[File], settings: DataSettings
 ) -> tuple[ImageReader, Tensor | Stored, list[int], list[tuple[str, str]]]:
+    # Not refused yet, so that what the decoding finds is named in the same sentence.
     reader, places, unreadable = picture_reader(files, settings)
     looked = settings.sides is None or settings.channels is None
     inputs, kept, more = readable_pictures(

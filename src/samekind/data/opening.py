@@ -63,7 +63,7 @@ def files_of(source: str | Path, settings: DataSettings) -> Listing | None:
     if not path.exists():
         bare = len(path.parts) == 1 and not path.suffix
         raise DataError(
-            f'there is no data "{source}"; {nearest(str(source), NAMED)}'
+            f'there is no data "{source}", nor a file or folder of that name; {nearest(str(source), NAMED)}'
             if bare
             else f"there is no file or folder {source}; expected {KNOWN}"
         )

@@ -26,7 +26,16 @@ GREY = frozenset({"1", "L", "LA", "La", "I;16", "I;16B", "I;16L", "I;16N", "I"})
 
 _ORIENTATION = 0x0112  # the EXIF tag; 5 to 8 lie on their side
 _SIDEWAYS = (5, 6, 7, 8)
-_UPRIGHT = 1
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+_TIFF_WIDTH, _TIFF_HEIGHT = 256, 257
 
 
 class Heading(NamedTuple):
@@ -40,7 +49,7 @@ class Heading(NamedTuple):
 def heading(stream: BinaryIO) -> Heading:
     """The size as shown, that is after turning, and whether it is grey; only the start of a file is read."""
     with Image.open(stream) as stored:
-        width, height = stored.size
+        width, height = _stored_size(stored)
         if _is_sideways(stored):
             width, height = height, width
         return Heading(height=height, width=width, grey=stored.mode in GREY)
@@ -56,8 +65,11 @@ def decode(
         if stored.format in ("JPEG", "MPO"):
             wanted = (2 * height, 2 * width) if _is_sideways(stored) else (2 * width, 2 * height)
             stored.draft(MODES[channels], wanted)
-        # Pillow copies a picture that need not be turned, which takes as long as decoding a small one.
-        turned = ImageOps.exif_transpose(stored) if _orientation(stored) != _UPRIGHT else stored
+        stored.load()  # before asking for the turn: a PNG may say it behind the picture
+        # Not `exif_transpose`, which copies a picture that need not be turned, and that takes as long as
+        # decoding a small one; and which writes the EXIF data anew, whatever their state.
+        turn = _TURNS.get(_orientation(stored))
+        turned = stored if turn is None else stored.transpose(turn)
         image = _fitted(_plain(turned, MODES[channels], background), height, width, fit, background)
         # Not `np.asarray`, which asks the picture about itself again and again before it copies it.
         return np.frombuffer(image.tobytes(), dtype=np.uint8).reshape(height, width, channels)
@@ -106,15 +118,27 @@ def write_image(path: Path, image: Tensor) -> None:
     write_bytes(path, encoded.getvalue())
 
 
+def _stored_size(stored: Image.Image) -> tuple[int, int]:
+    """Width and height before any turning."""
+    if stored.format == "TIFF":
+        # Of a TIFF that lies on its side Pillow says the size as shown, or as stored, by its version.
+        tags: Any = stored.tag_v2  # type: ignore[attr-defined]
+        return tags[_TIFF_WIDTH], tags[_TIFF_HEIGHT]
+    return stored.size
+
+
 def _is_sideways(stored: Image.Image) -> bool:
-    # The method of the class, because that of a PNG decodes the whole picture to look behind it.
-    return Image.Image.getexif(stored).get(_ORIENTATION) in _SIDEWAYS
+    return _orientation(stored) in _SIDEWAYS
 
 
-def _orientation(stored: Image.Image) -> int:
-    """How the picture is to be turned, as all of its EXIF data say."""
-    stored.load()  # a PNG may have them behind the picture
-    return int(Image.Image.getexif(stored).get(_ORIENTATION, _UPRIGHT))
+def _orientation(stored: Image.Image) -> Any:
+    """How the picture is to be turned, as far as its EXIF data are read; None if they do not say."""
+    try:
+        # The method of the class, because that of a PNG decodes the whole picture to look behind it.
+        return Image.Image.getexif(stored).get(_ORIENTATION)
+    except Exception:
+        # They fail in as many ways as pictures do, and a picture is no worse for it: it is shown as it is.
+        return None
 
 
 def _plain(image: Image.Image, mode: str, background: Background) -> Image.Image:

@@ -22,9 +22,21 @@ MOST_ITEMS = 2000
 #: Recall is told at these ranks, and nearest neighbours vote three of five, as zero-shot work has it.
 RANKS, VOTERS, AT_LEAST = (1, 2, 4, 8), 5, 3
 
+#: What each family tells; `BY_KIND` are told with each kind of score as well ("eer cosine").
+MEASURES = {
+    "verification": ("eer",),
+    "retrieval": (*(f"recall@{rank}" for rank in RANKS), "knn accuracy"),
+    "clustering": ("nmi",),
+}
+BY_KIND = ("eer", "recall@1")
+
 
 def validation(
-    items: Items, families: Sequence[str] = ("verification",), *, most_items: int = MOST_ITEMS
+    items: Items,
+    families: Sequence[str] = ("verification",),
+    *,
+    watch: str | None = None,
+    most_items: int = MOST_ITEMS,
 ) -> Callable[[MetricSpace], dict[str, float]]:
     """A function from a space to its measures, those of each of the ``families`` that is named:
 
@@ -36,13 +48,16 @@ def validation(
     * "clustering": ``nmi`` of k-means on the embeddings, with as many groups as classes.
 
     There must be items of two classes at least, and one class with two items. Of more than ``most_items``
-    the same ones are drawn for every epoch.
+    the same ones are drawn for every epoch. A measure to ``watch`` that none of the families tells is
+    refused, before the first epoch is over.
     """
     if isinstance(families, str) or not families:
         raise SettingError(f"expected a list of {_listed()} to validate by, got {families!r}")
     for name in families:
         if name not in FAMILIES:
             raise SettingError(f'there is no validation by "{name}"; {nearest(name, FAMILIES)}')
+    if watch is not None:
+        _expect_told(watch, families)
     items = draw(items, most=most_items)
     sizes = torch.bincount(items.labels)
     if (sizes > 0).sum() < 2 or (sizes < 2).all():
@@ -93,6 +108,20 @@ FAMILIES: dict[str, Callable[[MetricSpace, Tensor, Tensor], dict[str, float]]] =
     "retrieval": _retrieval,
     "clustering": _clustering,
 }
+
+
+def _expect_told(watch: str, families: Sequence[str]) -> None:
+    told = [measure for name in families for measure in MEASURES[name]]
+    measure = next((each for each in BY_KIND if watch.startswith(f"{each} ")), watch)
+    if measure in told:
+        return
+    for name, others in MEASURES.items():
+        if measure in others:
+            raise SettingError(
+                f'run.watch: "{watch}" is told by "{name}", which run.validate does not name; add it there, '
+                f"or watch one of {', '.join(told)}"
+            )
+    raise SettingError(f'run.watch: no measure "{watch}"; {nearest(watch, told)}')
 
 
 def _listed() -> str:

@@ -93,7 +93,7 @@ def read(
 
     Anything damaged, foreign, half written or of another format is refused with a sentence.
     """
-    if folder.is_dir() and not is_index(folder) and any(_generation(each.name) for each in folder.iterdir()):
+    if folder.is_dir() and not is_index(folder) and _is_begun([each.name for each in folder.iterdir()]):
         raise SpaceError(
             f"{folder} is a half-written index: saving it for the first time was cut short; "
             "make the index again"
@@ -186,6 +186,13 @@ def _generation(name: str) -> int:
     """The generation a file belongs to; 0 for one that belongs to none."""
     found = NUMBERED.fullmatch(name)
     return int(found[found.lastindex or 0]) if found else 0
+
+
+def _is_begun(names: Collection[str]) -> bool:
+    """Whether these are what a first save leaves that was killed: its lock alone, a draft, or its files."""
+    return set(names) == {writer_lock.NAME} or any(
+        _generation(each) or DRAFT.fullmatch(each) for each in names
+    )
 
 
 def _is_named(folder: Path, number: int) -> bool:

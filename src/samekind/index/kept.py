@@ -84,6 +84,8 @@ class Kept:
     ) -> "tuple[Kept, dict[str, Any]]":
         """What a folder holds, and its header; to be called by `settled`."""
         header = folders.read(folder, kind=kind, files=(*FILES, *files), verify=verify)
+        if not isinstance(header["notes"], dict):
+            raise TypeError("its notes are not a JSON object")
         kept = cls(header["dimension"])
         kept.store = Store.read(folder, header)
         path = folders.path_of(folder, header, folders.JOURNAL)

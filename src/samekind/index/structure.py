@@ -63,8 +63,8 @@ class Structure:
             settings = faiss.SearchParametersHNSW(sel=chosen, efSearch=max(effort, k))
         else:
             settings = faiss.SearchParametersIVF(sel=chosen, nprobe=min(effort, self.lists))
-        # Whoever imports faiss.contrib.torch_utils, as pytorch-metric-learning does, changes `search` for all:
-        # the one put in its place takes no parameters, and the original has this name.
+        # Whoever imports faiss.contrib.torch_utils, as pytorch-metric-learning does, changes `search` for
+        # all: the one put in its place takes no parameters, and the original has this name.
         search = getattr(self._made, "search_numpy", None) or self._made.search
         _, labels = search(self._prepared(queries), k, params=settings)
         return torch.from_numpy(labels)

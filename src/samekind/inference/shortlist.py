@@ -97,8 +97,8 @@ class Shortlist:
 
 def shortlist_of(space: MetricSpace, index: Index, kind: Kind = "similarity") -> Shortlist | None:
     """The shortlist an index was measured for with this similarity; None where it was not."""
-    notes = index.notes.get(NOTE, {})
-    if not isinstance(notes, dict) or kind not in notes:
+    notes = _notes(index)
+    if kind not in notes:
         return None
     found = Shortlist.from_note(notes[kind])
     return found if found.similarity == similarity_fingerprint(space, kind) else None
@@ -106,7 +106,18 @@ def shortlist_of(space: MetricSpace, index: Index, kind: Kind = "similarity") ->
 
 def keep_shortlist(index: Index, shortlist: Shortlist) -> None:
     """Note a shortlist in the index, beside those of other kinds of score; ``save`` writes it."""
-    index.notes[NOTE] = {**index.notes.get(NOTE, {}), shortlist.kind: shortlist.to_note()}
+    index.notes[NOTE] = {**_notes(index), shortlist.kind: shortlist.to_note()}
+
+
+def shortlists_in(index: Index) -> list[Shortlist]:
+    """All shortlists an index holds, whatever they were measured for."""
+    return [Shortlist.from_note(each) for each in _notes(index).values()]
+
+
+def _notes(index: Index) -> dict[str, Any]:
+    """The notes of the shortlists by their kind of score; none where somebody else used the name."""
+    notes = index.notes.get(NOTE)
+    return notes if isinstance(notes, dict) else {}
 
 
 def similarity_fingerprint(space: MetricSpace, kind: Kind) -> str:

@@ -24,8 +24,9 @@ from samekind.space import Kind, MetricSpace
 
 #: Up to so many vectors everything is compared: that takes milliseconds.
 SMALL = 1_000
-#: Candidates at most: what every server gives at once. Nor more than a quarter of the index.
-MOST_CANDIDATES = 16_384
+#: Candidates at most: with the query itself, what every server gives at once. Nor more than a quarter of
+#: the index.
+MOST_CANDIDATES = 16_383
 SAMPLE = 200
 #: Vectors a map of the query is fitted to, more of them where the index is large, and the gain with it; none
 #: of them is measured with.

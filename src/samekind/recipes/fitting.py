@@ -30,11 +30,12 @@ def fit(
     """
     operating_point(point)  # a mistake is told now, not when the training is over
     folder = Path(folder)
+    watched = sets.test if run.select_on == "test" else sets.validation
     space = train(
         run,
         sets.train,
         folder=folder,
-        validate=validation(sets.test if run.select_on == "test" else sets.validation, run.validate),
+        validate=validation(watched, run.validate, watch=run.watch),
         device=device,
         start=start,
         watcher=watcher,

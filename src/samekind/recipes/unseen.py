@@ -88,7 +88,7 @@ def unseen(
         better="higher",
         augment=(Part("RandomResizedCrop"), Part("Flip")) if pictures else (),
         adversary=adversary,
-        validate=("retrieval",),
+        validate=("retrieval", "clustering"),
     )
 
 

@@ -51,12 +51,13 @@ def write(instance: Any) -> dict[str, Any]:
 def override(values: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     """The mapping with one setting replaced, ``path`` with dots: ``space.similarity.hidden``.
 
-    A table in a list is found by its name or its number from 0: ``augment.Flip.probability``.
+    A table in a list is found by its name or its number from 0: ``augment.Flip.probability``. Where None
+    stands for a table that was left out, ``adversary.kind`` begins one.
     """
     first, _, rest = path.partition(".")
     if not rest:
         return {**values, first: value}
-    inner = values.get(first)
+    inner = {} if first in values and values[first] is None else values.get(first)
     if first in WITH_DOTTED_KEYS and isinstance(inner, dict):
         return {**values, first: {**inner, rest: value}}
     if isinstance(inner, list) and inner and all(isinstance(each, dict) for each in inner):
