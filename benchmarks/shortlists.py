@@ -1,6 +1,6 @@
 """How many candidates the learned similarity must look at, by the cosine and distilled, on digits.
 
-    python benchmarks/shortlists.py [--epochs 15] [--copies 9] [--out results/search]
+    python benchmarks/shortlists.py [--epochs 15] [--copies 4] [--out results/search]
 
 A space is trained on all digits of scikit-learn; its gallery is the digits, and the digits with copies of
 each that are shifted by a pixel at most and noisy. For every score `fit_shortlist` measures, with 200 stored
@@ -63,7 +63,7 @@ def measured(space: MetricSpace, z: Tensor, kind: str) -> dict[str, object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--epochs", type=int, default=15)
-    parser.add_argument("--copies", type=int, default=9)
+    parser.add_argument("--copies", type=int, default=4)
     parser.add_argument("--out", type=Path, help="a folder to write the figures to as well")
     arguments = parser.parse_args()
     space = trained(arguments.epochs)
