@@ -2,7 +2,8 @@
 
 Importing this room loads no PyTorch; a command imports what it needs when it runs. A table for people goes
 to the standard output, ``--json`` gives programs the same; progress and errors go to the standard error.
-Exit status: 0 done, 2 a mistake that the message explains, 130 interrupted.
+Exit status: 0 done, 1 `check` found what would stop a training run, 2 a mistake that the message explains,
+130 interrupted.
 """
 
 import sys
