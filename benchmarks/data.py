@@ -4,7 +4,7 @@
 
 Both do the same to every image: decode the file, cut out a window of 8 to 100% of its area, stretch it back,
 mirror every other one, and change brightness, contrast and saturation by up to 40%. samekind decodes with
-threads, two batches ahead, and augments whole batches; the plain way does it image by image with Pillow in
+threads, four batches ahead, and augments whole batches; the plain way does it image by image with Pillow in
 worker processes that stay alive between epochs, and hands bytes over, which become floats in the main
 process. Both get the same two cores: two threads that decode beside the one that augments, or two
 processes. A last comparison leaves the decoding out: the images lie in memory as bytes, and one thread that

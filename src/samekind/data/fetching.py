@@ -8,8 +8,8 @@ from torch import Tensor
 
 from samekind.data.stored import Stored
 
-#: How many batches are on their way at most: one more than would do, for batches take unlike times.
-AHEAD = 2
+#: How many batches are on their way at most: more than would do, for batches take unlike times.
+AHEAD = 4
 
 
 def fetched(inputs: Tensor | Stored, choices: Iterable[slice | Tensor]) -> Iterator[Tensor]:
