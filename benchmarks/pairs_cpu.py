@@ -20,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from score_all import Concatenation
 from torch import Tensor
 
 from samekind.similarities import PairsNetwork, score_all
@@ -32,19 +33,6 @@ OURS, WALKED = "split, in the cache", "the same, walked in blocks"
 AT_ONCE, IN_BLOCKS = "concatenation, at once", "concatenation, in blocks"
 #: What is asked for: part of the matrix rate, and times the rate of the concatenation.
 AIMS = {PRODUCT: 0.85, AT_ONCE: 1.5}
-
-
-class Concatenation:
-    """The definition behind the interface that `score_all` walks in blocks."""
-
-    def __init__(self, network: PairsNetwork) -> None:
-        self.network = network
-
-    def score_all(self, a: Tensor, b: Tensor) -> Tensor:
-        return concatenated(self.network, a, b)
-
-    def pair_bytes(self, dimension: int) -> int:
-        return self.network.pair_bytes(dimension)
 
 
 def ways(items: int) -> dict[str, Callable[[], Tensor]]:

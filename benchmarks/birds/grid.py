@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from grids.ablations import by_cosine, learned_prototypes, without_auxiliary
+
 from samekind.recipes import prototypical, verification
 from samekind.training import Batches, Optimiser, Part, Run, Schedule, Term
 
@@ -118,27 +120,6 @@ def _changed(make: Make, change: Callable[[Run], Run]) -> Make:
     return lambda shape: change(make(shape))
 
 
-def _alone(run: Run) -> Run:
-    """The run without its auxiliary head and term."""
-    terms = {name: term for name, term in run.terms.items() if term.against != "auxiliary"}
-    return replace(run, space=replace(run.space, auxiliary=None), terms=terms)
-
-
-def _by_cosine(run: Run) -> Run:
-    """The run without the network: the cosine, with a learned scale, for classes and for pairs.
-
-    The authors' pair loss is then the mean of cos(a, n) - cos(a, p) over triplets. With a margin of 2, which
-    no difference of cosines can exceed, the hinge is never closed: the same loss but for the constant 2.
-    """
-    similarity = Part("Cosine", {"scale": {"name": "LearnedScale", "initial": 10.0}})
-    pair = Term("triplet", against="batch", order="one", arguments={"margin": 2.0})
-    return replace(run, space=replace(run.space, similarity=similarity), terms={**run.terms, "pair": pair})
-
-
-def _learned_prototypes(run: Run) -> Run:
-    return replace(run, space=replace(run.space, prototypes=Part("LearnedProxies")))
-
-
 def _with_memory(run: Run) -> Run:
     """Pairs with the embeddings of the last steps as well: more negatives."""
     pair = replace(run.terms["pair"], against="memory")
@@ -149,10 +130,10 @@ def _with_memory(run: Run) -> Run:
 VARIANTS: dict[str, Make] = {
     "verification": _verification(),
     "prototypical": _prototypical(),
-    "prototypical-cosine": _changed(_prototypical(), _by_cosine),
-    "prototypical-learned-prototypes": _changed(_prototypical(), _learned_prototypes),
-    "prototypical-alone": _changed(_prototypical(), _alone),
-    "verification-alone": _changed(_verification(), _alone),
+    "prototypical-cosine": _changed(_prototypical(), by_cosine),
+    "prototypical-learned-prototypes": _changed(_prototypical(), learned_prototypes),
+    "prototypical-alone": _changed(_prototypical(), without_auxiliary),
+    "verification-alone": _changed(_verification(), without_auxiliary),
     "verification-128": _verification(128),
     "prototypical-128": _prototypical(128),
     "verification-memory": _changed(_verification(), _with_memory),

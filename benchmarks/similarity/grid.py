@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from grids.ablations import by_cosine, learned_prototypes, without_auxiliary
+
 from samekind.recipes import prototypical, triplet, verification
 from samekind.training import Batches, Optimiser, Part, Run, Schedule, Term
 
@@ -86,29 +88,8 @@ def _triplet() -> Run:
     return triplet(SHAPE)
 
 
-def _alone(run: Run) -> Run:
-    """The run without its auxiliary head and term."""
-    terms = {name: term for name, term in run.terms.items() if term.against != "auxiliary"}
-    return replace(run, space=replace(run.space, auxiliary=None), terms=terms)
-
-
-def _by_cosine(run: Run) -> Run:
-    """The run without the network: the cosine, with a learned scale, for classes and for pairs.
-
-    The authors' pair loss is then the mean of cos(a, n) - cos(a, p) over triplets. With a margin of 2, which
-    no difference of cosines can exceed, the hinge is never closed: the same loss but for the constant 2.
-    """
-    similarity = Part("Cosine", {"scale": {"name": "LearnedScale", "initial": 10.0}})
-    pair = Term("triplet", against="batch", order="one", arguments={"margin": 2.0})
-    return replace(run, space=replace(run.space, similarity=similarity), terms={**run.terms, "pair": pair})
-
-
 def _at_other_rate(run: Run) -> Run:
     return replace(run, optimiser=Optimiser("SGD", rate=OTHER_RATE))
-
-
-def _learned_prototypes(run: Run) -> Run:
-    return replace(run, space=replace(run.space, prototypes=Part("LearnedProxies")))
 
 
 #: What there is to run, by name; more important studies come first.
@@ -121,10 +102,10 @@ VARIANTS: dict[str, Callable[[], Run]] = {
     "triplet-rate": lambda: _at_other_rate(_triplet()),
     "prototypical-rate": lambda: _at_other_rate(_prototypical()),
     "verification-depth-1": lambda: _verification(1),
-    "verification-alone": lambda: _alone(_verification()),
-    "prototypical-cosine": lambda: _by_cosine(_prototypical()),
-    "prototypical-learned-prototypes": lambda: _learned_prototypes(_prototypical()),
-    "prototypical-alone": lambda: _alone(_prototypical()),
+    "verification-alone": lambda: without_auxiliary(_verification()),
+    "prototypical-cosine": lambda: by_cosine(_prototypical()),
+    "prototypical-learned-prototypes": lambda: learned_prototypes(_prototypical()),
+    "prototypical-alone": lambda: without_auxiliary(_prototypical()),
     **{f"verification-depth-{depth}": lambda depth=depth: _verification(depth) for depth in DEPTHS[1:]},
 }
 
