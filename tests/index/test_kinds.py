@@ -68,6 +68,14 @@ def test_codes_are_one_byte_for_four_numbers_rounded_up():
     assert [kinds.codes_of(each) for each in (1, 4, 5, 127, 128)] == [1, 1, 2, 32, 32]
 
 
+def test_many_candidates_are_looked_for_in_more_lists():
+    few, many = (kinds.effort_for("ivf", 4_000, candidates=each, count=10**6) for each in (20, 10_000))
+    assert few == kinds.effort_for("ivf", 4_000) == 125
+    assert many == 320  # lists of 250 vectors: 80,000 of them for 10,000
+    assert kinds.effort_for("ivf", 4_000, candidates=10**6, count=10**6) == 4_000
+    assert kinds.effort_for("hnsw", 1, candidates=10_000, count=10**6) == kinds.HNSW_EFFORT
+
+
 def test_codes_propose_more_than_is_wanted():
     assert kinds.candidates_for("pq", 1) >= 10 * 1
     assert kinds.candidates_for("pq", 100) == 1000

@@ -86,7 +86,7 @@ class Arrangement:
         assert self.structure is not None
         built = self.structure
         count = kinds.candidates_for(built.kind, wanted)
-        effort = effort or kinds.effort_for(built.kind, built.lists)
+        effort = effort or kinds.effort_for(built.kind, built.lists, candidates=count, count=len(built))
         labels = built.nearest(queries, count, effort=effort, alive=self._alive(store))
         rows = self._rows[labels].where(labels >= 0, -1)
         beside = self.beside(store)

@@ -30,6 +30,8 @@ FEWEST_A_CENTRE = 39
 #: And at most: more cost time and change the centres little.
 MOST_A_CENTRE = 64
 HNSW_EFFORT = 64
+#: Vectors looked at in lists for each one that is wanted, at least.
+MANY_TIMES = 8
 
 
 def kind_for(count: int, dimension: int, *, memory: int) -> Kind:
@@ -90,9 +92,15 @@ def sample_for(kind: Kind, count: int) -> int:
     return min(count, MOST_A_CENTRE * centres)
 
 
-def effort_for(kind: Kind, lists: int) -> int:
-    """How far a search goes where nobody says: candidates hnsw keeps, lists that ivf and pq look into."""
-    return HNSW_EFFORT if kind in ("flat", "hnsw") else min(lists, max(8, lists // 32))
+def effort_for(kind: Kind, lists: int, *, candidates: int = 0, count: int = 0) -> int:
+    """How far a search goes where nobody says: candidates hnsw keeps, lists that ivf and pq look into.
+
+    Who wants many candidates of a count looks into more lists: into as many as hold eight times the wanted.
+    """
+    if kind in ("flat", "hnsw"):
+        return HNSW_EFFORT
+    holding = math.ceil(MANY_TIMES * candidates * lists / count) if count else 0
+    return min(lists, max(8, lists // 32, holding))
 
 
 def candidates_for(kind: Kind, wanted: int) -> int:

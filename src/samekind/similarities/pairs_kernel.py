@@ -9,13 +9,14 @@ bits with sums in 32; the plain path is always there, and is what the kernel is 
 
 from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.errors import SettingError
+from samekind.similarities.gpu import multiprocessors
 from samekind.similarities.pairs_network import PairsNetwork
 from samekind.similarities.scale import Scale
 
@@ -215,7 +216,7 @@ def _on_hopper(
     ]
     n, m = len(rows), len(columns)
     strips = -(-m // PIECE) * -(-n // hopper.STRIP.value)
-    programs = min(_multiprocessors(rows.device), strips)
+    programs = min(multiprocessors(rows.device), strips)
     hopper.score_tiles[(programs,)](
         rows, *described, *given, n, m, *numbers,
         packed.width // PIECE, packed.layers, epilogue, upper, num_warps=4,
@@ -230,18 +231,12 @@ def _portably(
 
     n, m, pairs = len(rows), len(columns), portable.PAIRS.value
     tiles = -(-m // PIECE) * -(-n // (pairs // PIECE))
-    programs = min(PROGRAMS * _multiprocessors(rows.device), tiles)
+    programs = min(PROGRAMS * multiprocessors(rows.device), tiles)
     scratch = torch.empty(programs, 2, pairs, packed.width, dtype=rows.dtype, device=rows.device)
     portable.score_tiles[(programs,)](
         rows, columns, packed.weights, *given, scratch,
         n, m, packed.width, packed.layers, *numbers, epilogue, upper,
     )  # fmt: skip
-
-
-def _multiprocessors(device: torch.device) -> int:
-    """How many programs run at a time; 1 on a CPU, where Triton's interpreter takes them in turn."""
-    properties: Any = torch.cuda.get_device_properties(device) if device.type == "cuda" else None
-    return int(properties.multi_processor_count) if properties is not None else 1
 
 
 @torch.no_grad()

@@ -1,0 +1,216 @@
+"""The walk over all pairs of a batch by kernels, which take a layer to the memory and back no more than once.
+
+In 16 bits, and with all that a product is followed by in the same kernel: what costs with PyTorch's own
+operations is not the products but the passes over memory between them.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from samekind.similarities import pairs_kernel_layers as kernels
+from samekind.similarities.gpu import multiprocessors, shared_memory
+from samekind.similarities.pair_blocks import shape_of_blocks
+from samekind.similarities.recomputed_walk import Block, Way, blocks_of
+
+#: Units that a layer is filled up to with zeros, and those that a program computes, at most: their weights,
+#: and the gradient of those, stay with it. What that takes is the shared memory of a Hopper GPU.
+WIDTHS = (64, 128, 256)
+OUTPUTS = 128
+SHARED_BYTES = 224 * 1024
+SIDE, PAIRS = int(kernels.SIDE.value), int(kernels.PAIRS.value)
+#: Dropout compares 24 random bits.
+BITS = 24
+
+
+class Shape(NamedTuple):
+    """How a kernel runs, as measured on an H200: ``stages`` tiles on their way to a program."""
+
+    warps: int = 8
+    stages: int = 3
+    programs: int = 1  # on a multiprocessor
+
+
+#: Of kernels that make a tile from both halves, where little is read.
+FROM_HALVES = Shape(stages=1)
+ASCEND_FROM_HALVES = Shape(warps=4, stages=1, programs=2)
+
+
+def has_kernels(first: Tensor, depth: int) -> bool:
+    """Whether all pairs can be walked by kernels, given one side's half and the number of hidden layers."""
+    return (
+        depth > 1
+        and first.dtype in (torch.bfloat16, torch.float16)
+        and first.shape[1] <= max(WIDTHS)
+        and shared_memory(first.device) >= SHARED_BYTES
+    )
+
+
+class KernelWalk:
+    """One pass over all pairs: the network filled up with zeros, and the buffers of a block."""
+
+    def __init__(
+        self, way: Way, first: Tensor, second: Tensor, parameters: Sequence[Tensor], *, back: bool
+    ) -> None:
+        self.way = way
+        self.hidden = first.shape[1]
+        self.width = next(each for each in WIDTHS if each >= self.hidden)
+        self.outputs = min(OUTPUTS, self.width)
+        self.first, self.second = self._filled(first), self._filled(second)
+        *layers, last, self.last_bias = parameters
+        self.weights = [self._filled(each.to(first.dtype), rows=True) for each in layers[::2]]
+        self.biases = [self._filled(each.float()) for each in layers[1::2]]
+        # What dropout leaves is scaled up to make up for the rest: here, once, and not a pair at a time.
+        self.last = self._filled(last[0].float() / (1 - way.dropout))
+        shape = shape_of_blocks(len(first), len(second), way.block_pairs, width=way.block_pairs)
+        self.shape = (_upwards(shape[0]), _upwards(shape[1]))
+        # Forward two in turn; back each layer but the last, its gradient written over it, and the last one's.
+        count = len(self.weights) + 1 if back else 2
+        self.buffers = [first.new_empty(self.shape[0] * self.shape[1], self.width) for _ in range(count)]
+        self.multiprocessors = multiprocessors(first.device)
+
+    def blocks(self) -> Iterator[Block]:
+        return blocks_of(self.way, self.first, self.second, self.shape)
+
+    def logits(self, block: Block) -> Tensor:
+        """(pairs,)."""
+        tiles, top = _Tiles(block), len(self.weights) - 1
+        room = [self.buffers[number % 2] for number in range(top + 1)]
+        self._ascend(block, tiles, room, keep=False)
+        parts = self.last.new_empty(self.width // self.outputs, tiles.pairs)
+        self._launch(
+            kernels.score, FROM_HALVES if top == 0 else Shape(), tiles,
+            *self._layer(block, room, top), self.last, parts, *self._numbers(tiles), *self._dropped(block),
+            self.width, self.outputs, top == 0,
+        )  # fmt: skip
+        return (tiles.opened(parts.sum(0)) + self.last_bias).reshape(-1)
+
+    def add_gradients(self, block: Block, grad: Tensor, totals: Sequence[Tensor | None]) -> None:
+        """Add what one block's pairs give to the totals of both halves and of every parameter."""
+        first, second, *layers, last, last_bias = totals
+        tiles, pull = _Tiles(block), grad[block.rows, block.columns].float()
+        self._ascend(block, tiles, self.buffers, keep=True)
+        bias_sums, last_sums = self._begin_gradients(block, tiles, pull)
+        _add(last, last_sums[:, None, : self.hidden] / (1 - self.way.dropout))
+        _add(last_bias, pull.flatten()[:, None])
+        for number in reversed(range(len(self.weights))):
+            _add(layers[2 * number + 1], bias_sums[:, : self.hidden])
+            weight_sums, bias_sums = self._descend(number, tiles)
+            _add(layers[2 * number], weight_sums[:, : self.hidden, : self.hidden])
+        sides = bias_sums[..., : self.hidden]  # (down, across, rows and columns, hidden)
+        if first is not None:
+            first[block.rows] += sides[:, :, :SIDE].sum(1).flatten(0, 1)[: tiles.rows]
+        if second is not None:
+            second[block.columns] += sides[:, :, SIDE:].sum(0).flatten(0, 1)[: tiles.columns]
+
+    def _ascend(self, block: Block, tiles: "_Tiles", room: Sequence[Tensor], *, keep: bool) -> None:
+        """Fill one buffer after the other with hidden layers, up to the one below the last.
+
+        The first is made on the way to the second, and written only to ``keep`` it.
+        """
+        for number in range(len(self.weights) - 1):
+            self._launch(
+                kernels.ascend, Shape() if number else ASCEND_FROM_HALVES, tiles,
+                *self._layer(block, room, number), room[number + 1], *self._numbers(tiles),
+                self.width, self.outputs, number == 0, keep,
+            )  # fmt: skip
+
+    def _begin_gradients(self, block: Block, tiles: "_Tiles", pull: Tensor) -> tuple[Tensor, Tensor]:
+        """Fill the last buffer with the gradient of the last hidden layer.
+
+        Returned are the sums, by program, that are the gradients of its bias and of the last layer's weights.
+        """
+        top = len(self.weights) - 1
+        shape = Shape() if top else FROM_HALVES
+        bias_sums, last_sums = (
+            self.last.new_empty(self._programs(shape, tiles), self.width) for _ in range(2)
+        )
+        self._launch(
+            kernels.begin_gradients, shape, tiles, *self._layer(block, self.buffers, top), self.last,
+            tiles.closed(pull), self.buffers[top + 1], bias_sums, last_sums, *self._numbers(tiles),
+            *self._dropped(block), self.width, self.outputs, top == 0,
+        )  # fmt: skip
+        return bias_sums, last_sums
+
+    def _descend(self, number: int, tiles: "_Tiles") -> tuple[Tensor, Tensor]:
+        """Write the gradient of a layer over its activations.
+
+        Returned are the sums, by program, that are the gradients of the weights above it and of its bias; of
+        the lowest layer the second are those of each tile's rows and columns.
+        """
+        programs = self._programs(Shape(), tiles)
+        weight_sums = self.last.new_empty(programs, self.width, self.width)
+        sums = self.last.new_empty(programs, self.width) if number else tiles.sides(self.last)
+        self._launch(
+            kernels.descend, Shape(), tiles, self.buffers[number + 1], self.buffers[number],
+            self.weights[number], weight_sums, sums, tiles.count, self.way.slope,
+            self.width, self.outputs, number == 0,
+        )  # fmt: skip
+        return weight_sums, sums
+
+    def _launch(self, kernel: Any, shape: Shape, tiles: "_Tiles", *given: object) -> None:
+        grid = (self._programs(shape, tiles), self.width // self.outputs)
+        kernel[grid](*given, num_warps=shape.warps, num_stages=shape.stages)
+
+    def _programs(self, shape: Shape, tiles: "_Tiles") -> int:
+        """No more than run at a time: those that share a tile then meet it while it is near."""
+        most = self.multiprocessors * shape.programs * self.outputs // self.width
+        return max(1, min(most, tiles.count))
+
+    def _layer(self, block: Block, room: Sequence[Tensor], number: int) -> tuple[Tensor, ...]:
+        """What a layer is computed from: the one below, or both halves, and its weights and bias."""
+        halves = self.first[block.rows], self.second[block.columns]
+        return room[number], *halves, self.weights[number], self.biases[number]
+
+    def _numbers(self, tiles: "_Tiles") -> tuple[float, ...]:
+        return tiles.count, tiles.rows, tiles.columns, self.way.slope
+
+    def _dropped(self, block: Block) -> tuple[int, int]:
+        """Where a block's dropout begins, and below which number of 24 bits a unit is dropped."""
+        # Neighbouring seeds far apart: the kernel adds the pair's number.
+        return (block.seed * 0x9E3779B97F4A7C15 % 2**64) >> 33, round(self.way.dropout * 2**BITS)
+
+    def _filled(self, x: Tensor, *, rows: bool = False) -> Tensor:
+        """A tensor whose last dimension, or last two, are filled up to the width with zeros."""
+        more = self.width - self.hidden
+        return F.pad(x, (0, more, 0, more) if rows else (0, more)).contiguous()
+
+
+class _Tiles:
+    """The tiles of a block: pairs in their order, and in that of rows and columns."""
+
+    def __init__(self, block: Block) -> None:
+        self.rows = block.rows.stop - block.rows.start
+        self.columns = block.columns.stop - block.columns.start
+        self.down, self.across = _upwards(self.rows) // SIDE, _upwards(self.columns) // SIDE
+        self.count = self.down * self.across
+        self.pairs = self.count * PAIRS
+
+    def closed(self, numbers: Tensor) -> Tensor:
+        """(rows, columns) -> (pairs,), 0 where a tile has a pair that is not there."""
+        more = (0, self.across * SIDE - self.columns, 0, self.down * SIDE - self.rows)
+        tiles = F.pad(numbers, more).view(self.down, SIDE, self.across, SIDE)
+        return tiles.transpose(1, 2).reshape(-1)
+
+    def opened(self, numbers: Tensor) -> Tensor:
+        """(pairs,) -> (rows, columns)."""
+        tiles = numbers.view(self.down, self.across, SIDE, SIDE).transpose(1, 2)
+        return tiles.reshape(self.down * SIDE, self.across * SIDE)[: self.rows, : self.columns]
+
+    def sides(self, like: Tensor) -> Tensor:
+        """Room for a sum of each unit over each row and each column of every tile."""
+        return like.new_empty(self.down, self.across, 2 * SIDE, len(like))
+
+
+def _add(total: Tensor | None, parts: Tensor) -> None:
+    """Add a sum over the first dimension."""
+    if total is not None:
+        total += parts.sum(0)
+
+
+def _upwards(count: int) -> int:
+    """The next number that whole tiles make up."""
+    return -(-count // SIDE) * SIDE
