@@ -1,5 +1,6 @@
 """A grid of runs carried out: several at once, one JSON a run, and what is there is not run again."""
 
+import gc
 import json
 import multiprocessing
 import time
@@ -48,13 +49,22 @@ def run_grid(
         initializer=start_worker,
         initargs=(threads_for(workers),),
     ) as pool:
-        futures = {pool.submit(carry_out, each, place): each for each in experiments}
+        futures = {pool.submit(alone, carry_out, each, place): each for each in experiments}
         for future in as_completed(futures):
             error = future.exception()
-            said = f"FAILED: {error!r}" if error is not None else future.result()
+            said = f"FAILED: {repr(error)[:300]}" if error is not None else future.result()
             done = done and error is None
             print(f"{time.time() - began:6.0f} s  {futures[future].name}: {said}", flush=True)
     return done
+
+
+def alone(carry_out: Callable[[Any, Place], str], experiment: Any, place: Place) -> str:
+    """A run, after which the device has its memory back: others are waiting for it."""
+    try:
+        return carry_out(experiment, place)
+    finally:
+        gc.collect()
+        torch.cuda.empty_cache()
 
 
 def not_now(experiment: Named, place: Place) -> str | None:

@@ -1,4 +1,4 @@
-"""The kernels for training, compiled where there is no GPU: see test_recomputed_kernels.py for what they compute."""
+"""The kernels for training, compiled without a GPU; test_recomputed_kernels.py checks what they say."""
 
 import os
 import subprocess
