@@ -30,8 +30,9 @@ FEWEST_A_CENTRE = 39
 #: And at most: more cost time and change the centres little.
 MOST_A_CENTRE = 64
 HNSW_EFFORT = 64
-#: Vectors looked at in lists for each one that is wanted, at least.
-MANY_TIMES = 8
+#: Vectors looked at in lists for each one that is wanted, at least. Of a million, for 10,000 candidates by a
+#: query that was mapped, 8 found 0.92 of what matters, 32 found 0.955, and all of them 0.965.
+MANY_TIMES = 32
 
 
 def kind_for(count: int, dimension: int, *, memory: int) -> Kind:
@@ -95,7 +96,7 @@ def sample_for(kind: Kind, count: int) -> int:
 def effort_for(kind: Kind, lists: int, *, candidates: int = 0, count: int = 0) -> int:
     """How far a search goes where nobody says: candidates hnsw keeps, lists that ivf and pq look into.
 
-    Who wants many candidates of a count looks into more lists: into as many as hold eight times the wanted.
+    Who wants many candidates of a count looks into more lists: into as many as hold 32 times the wanted.
     """
     if kind in ("flat", "hnsw"):
         return HNSW_EFFORT
