@@ -1,6 +1,9 @@
 """The grids of runs: their verdicts, their tables, the birds they are about, and that every run is one."""
 
 import importlib
+import json
+import re
+import shlex
 import sys
 import zipfile
 from io import BytesIO
@@ -10,7 +13,11 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 import torch
+from typer.testing import CliRunner
 
+from samekind.cli.main import app
+from samekind.data import DataSettings, Items, SplitSettings, open_data, prepare
+from samekind.recipes import fit
 from samekind.training import Run
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -219,6 +226,140 @@ def test_the_tables_of_birds_show_every_run(load):
     assert "60.1, 72.9" in written
 
 
+def test_the_tables_of_the_similarity_show_every_run(load):
+    grid, tables, results = load("grid", "similarity"), load("tables"), load("grids.results")
+    kinds = ("similarity", "cosine", "fused", "auxiliary")
+    rows = [
+        (name, kind) for name in ("EER", "AUC", "Recall@1", "accuracy", "macro F1", "ECE") for kind in kinds
+    ]
+    breach = {"mean": 0.1, "median": 0.1, "most": 0.1, "cases": 10}
+    contents = []
+    for each in contents_of([like_birds(each) for each in grid.grid()], rows):
+        each["axioms"] = dict.fromkeys(("self_distance", "asymmetry", "triangle"), breach)
+        each["chosen"] = {"epoch": 3, "validation": {"eer": 0.1, "eer fused": 0.1, "eer cosine": 0.2}}
+        each.pop("epochs")
+        contents.append(each)
+    written = tables.tables(results.Results(contents))
+    assert "Not run yet" not in written
+    assert "| verification, pairs with a memory | 1 | 50.00 | +0.00 |" in written
+    assert "In one and the same training" not in written
+    chosen = next(each for each in contents if each["variant"] == "verification-selected-on-test")
+    errors = [(0.30, 0.20), (0.25, 0.10), (0.20, 0.15)]  # of test and of validation items, epoch by epoch
+    chosen["epochs"] = [
+        {"epoch": epoch, "validation": {"eer": test, "validation eer": fair}}
+        for epoch, (test, fair) in enumerate(errors, start=1)
+    ]
+    written = tables.tables(results.Results(contents))
+    assert "validation chooses epoch 2 and the test images choose epoch 3" in written
+    assert "is 25.00 and 20.00." in written
+
+
+def like_birds(experiment):
+    """A run of the first grid with the names that the others have."""
+    return Mock(variant=experiment.variant, seed=experiment.run.seed, run=experiment.run, size=32)
+
+
+def test_a_run_chosen_on_test_items_is_measured_on_validation_items_too(load, tmp_path):
+    grid, module, running = load("grid", "similarity"), load("carry_out"), load("grids.running")
+    run = grid.experiment("verification-selected-on-test", 0, quick=True)
+    sets = prepare(pictures(240), SplitSettings(by="part", fractions=module.FRACTIONS))
+    both = module.fit_on_both(run, sets, folder=tmp_path / "both", device="cpu")
+    alone = fit(run, sets, folder=tmp_path / "alone", device="cpu")
+    assert both.decisions == alone.decisions
+    assert all(torch.equal(both.state_dict()[name], each) for name, each in alone.state_dict().items())
+    for one, other in zip(*(running.epochs_in(tmp_path / name) for name in ("both", "alone")), strict=True):
+        assert other["validation"].items() <= one["validation"].items()
+        assert one["best"] == other["best"]
+        assert {"validation eer", "validation eer cosine"} <= one["validation"].keys()
+
+
+# --- the runs as commands -------------------------------------------------------------------------
+
+
+def pictures(count):
+    """Items as CIFAR-10 comes, a sixth of them for the test."""
+    draw = torch.Generator().manual_seed(0)
+    inputs = torch.randint(256, (count, 3, 32, 32), dtype=torch.uint8, generator=draw)
+    parts = tuple("test" if place % 6 == 0 else "train" for place in range(count))
+    classes = tuple("abcde")
+    return Items(inputs, torch.arange(count) % len(classes), classes, "pictures", parts=parts)
+
+
+class Begun(Exception):  # noqa: N818 (no error)
+    """A training that was to begin, with its run and its sets."""
+
+
+def begins(*words, monkeypatch):
+    """The run and the sets that a command line would train with."""
+
+    def begin(run, sets, **_):
+        raise Begun(run, sets)
+
+    monkeypatch.setattr("samekind.recipes.fit", begin)
+    told = CliRunner().invoke(app, words)
+    assert isinstance(told.exception, Begun), told.output
+    return told.exception.args
+
+
+def commands_in(written):
+    """Name and words of each row of a table of commands."""
+    rows = re.findall(r"^\| ([\w-]+) \| `samekind (train .*)` \|$", written, re.MULTILINE)
+    return {name: shlex.split(words) for name, words in rows}
+
+
+def test_every_row_about_pictures_is_a_command(load, tmp_path, monkeypatch):
+    grid, module = load("grid", "similarity"), load("carry_out")
+    commands = commands_in(load("tables").tables(load("grids.results").Results([])))
+    assert commands.keys() == grid.VARIANTS.keys()
+    items = pictures(60)
+    np.savez(tmp_path / "cifar10.npz", inputs=items.inputs, labels=items.labels, parts=np.array(items.parts))
+    monkeypatch.chdir(BENCHMARKS.parent)
+    opened = module.images(tmp_path, quick=False)
+    expected = prepare(opened, SplitSettings(by="part", fractions=module.FRACTIONS, seed=1))
+    for name, words in commands.items():
+        out = ["--out", str(tmp_path / "run"), "--seed", "1", "--data", str(tmp_path / "cifar10.npz")]
+        run, sets = begins(*words, *out, monkeypatch=monkeypatch)
+        assert run == grid.experiment(name, 1), name
+        for part in ("train", "validation", "test"):
+            assert torch.equal(getattr(sets, part).inputs, getattr(expected, part).inputs)
+
+
+def test_every_row_about_birds_is_a_command(load, tmp_path, monkeypatch):
+    grid, birds = load("grid", "birds"), load("grids.birds")
+    commands = commands_in(load("tables").tables(load("grids.results").Results([])))
+    assert commands.keys() == grid.VARIANTS.keys()
+    an_archive(tmp_path / "cub200.zip", classes=44, items=2, side=8)
+    monkeypatch.chdir(BENCHMARKS.parent)
+    for name, words in commands.items():
+        out = ["--out", str(tmp_path / "run"), "--seed", "1", "--data", str(tmp_path / "cub200.zip")]
+        run, sets = begins(*words, *out, monkeypatch=monkeypatch)
+        assert run == grid.experiment(name, 1).run, name
+        assert sets.train.inputs.shape == (4, 3, 224, 224)
+    # The classes are divided as in the grid.
+    items = open_data(tmp_path / "cub200.zip", settings=DataSettings(size=8))
+    expected = birds._divided(items, seed=1, full=False, quick=False)
+    for part in ("train", "validation", "unseen"):
+        assert getattr(sets, part).classes == getattr(expected, part).classes
+
+
+def test_what_was_run_is_what_the_grid_has(load):
+    grid = load("grid", "similarity")
+    paths = sorted((BENCHMARKS.parent / "results/similarity").glob("*-[0-9].json"))
+    assert paths
+    for path in paths:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        run = Run.from_dict(content["run"])
+        assert run == grid.experiment(content["variant"], content["seed"], epochs=run.epochs), path.name
+
+
+@pytest.mark.parametrize(("folder", "mark"), [("similarity", "tables"), ("birds", "birds")])
+def test_the_page_has_the_tables_of_what_was_run(load, folder, mark):
+    tables, results, on_page = load("tables", folder), load("grids.results"), load("grids.tables")
+    page = (BENCHMARKS.parent / "docs/results/similarity.md").read_text(encoding="utf-8")
+    written = tables.tables(results.results_in(BENCHMARKS.parent / "results" / folder))
+    assert on_page.page_with(page, written, mark=mark) == page
+
+
 # --- the birds ------------------------------------------------------------------------------------
 
 
@@ -230,7 +371,7 @@ def an_archive(path, *, classes, items, side):
         for label in range(classes):
             for item in range(items):
                 pixels = np.zeros((side, side, 3), np.uint8)
-                pixels[2:-2, 2:-2] = (10 * label, 20 * item, 100)
+                pixels[2:-2, 2:-2] = (10 * label % 256, 20 * item, 100)
                 stream = BytesIO()
                 Image.fromarray(pixels).save(stream, "png")
                 archive.writestr(f"birds/{label:03}.bird/{item}.png", stream.getvalue())

@@ -163,6 +163,7 @@ def test_parts_inside_parts_are_described_the_same_way():
                     "depth": 1,
                     "dropout": 0.25,
                     "slope": 0.1,
+                    "normalise": False,
                     "scale": {
                         "room": "similarities",
                         "name": "LearnedScale",

@@ -1,10 +1,12 @@
 """Files and folders that are written whole or not at all, whatever goes wrong on the way."""
 
+import errno
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -293,8 +295,8 @@ def _first(folder):
         ("rename", 1, "after", "old"),
         ("rename", 2, "before", "old"),
         ("rename", 2, "after", "new"),
-        ("rmtree", 2, "before", "new"),
-        ("rmtree", 2, "after", "new"),
+        ("rmtree", 1, "before", "new"),
+        ("rmtree", 1, "after", "new"),
     ],
 )
 def test_a_process_that_dies_at_a_step_leaves_the_old_folder_or_the_new(tmp_path, name, call, when, left):
@@ -306,29 +308,288 @@ def test_a_process_that_dies_at_a_step_leaves_the_old_folder_or_the_new(tmp_path
     assert subprocess.run(script, check=False).returncode == 9
     storage.recover_folder(folder)
     assert content(folder) == {"first": left.encode(), "second": left.encode()}
-    # And what the dead left behind is in nobody's way.
+    # And what the dead left behind goes with the next writing.
     storage.write_folder(folder, fill_with(NEW))
     assert content(folder) == {"first": NEW, "inside/second": NEW}
-    assert [each for each in names(tmp_path) if not each.endswith(".draft")] == ["folder"]
+    assert names(tmp_path) == ["folder"]
     shutil.rmtree(tmp_path)
 
 
-@pytest.mark.parametrize("method", ["open", "mkdir"])
-def test_what_cannot_be_written_is_named_and_not_its_draft(tmp_path, monkeypatch, method):
-    wanted, real = tmp_path / "wanted", getattr(Path, method)
+@pytest.mark.parametrize(("owner", "name"), [(os, "open"), (Path, "mkdir")])
+def test_what_cannot_be_written_is_named_and_not_its_draft(tmp_path, monkeypatch, owner, name):
+    wanted, real = tmp_path / "wanted", getattr(owner, name)
 
     def refuse(path, *arguments, **more):
-        if path.name.endswith(".draft"):
+        if str(path).endswith(".draft"):
             raise PermissionError(13, "Permission denied", str(path))
         return real(path, *arguments, **more)
 
-    monkeypatch.setattr(Path, method, refuse)
+    monkeypatch.setattr(owner, name, refuse)
     with pytest.raises(PermissionError) as refused:
-        storage.write_bytes(wanted, NEW) if method == "open" else storage.write_folder(
-            wanted, lambda draft: None
-        )
+        storage.write_bytes(wanted, NEW) if owner is os else storage.write_folder(wanted, lambda draft: None)
     assert refused.value.filename == str(wanted)
     assert names(tmp_path) == []
+
+
+# --- what the dead leave ------------------------------------------------------------------------------
+
+# Writes a file or a folder; in the middle of it says so, and waits to be killed or told to go on.
+SLOW = """
+import os, sys
+from pathlib import Path
+from samekind import storage
+
+def wait():
+    print("begun", flush=True)
+    sys.stdin.readline()
+
+target, real = Path(sys.argv[1]), os.fsync
+if sys.argv[2] == "file":
+    calls = []
+    os.fsync = lambda handle: (calls.append(handle), len(calls) == 1 and wait(), real(handle))[2]
+    storage.write_bytes(target, b"slow")
+else:
+    storage.write_folder(target, lambda draft: ((draft / "first").write_bytes(b"slow"), wait()))
+"""
+
+
+def slow_writer(target, kind):
+    """A process in the middle of its writing, and the draft it has begun."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    process = subprocess.Popen([sys.executable, "-c", SLOW, target, kind], text=True, **pipes)
+    assert process.stdout.readline() == "begun\n"
+    (draft,) = target.parent.glob(f".{target.name}.*.draft")
+    return process, draft
+
+
+def write(target, kind):
+    storage.write_bytes(target, NEW) if kind == "file" else storage.write_folder(target, fill_with(NEW))
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_a_killed_writer_had_begun_goes_with_the_next_writing_and_a_living_one_s_stays(tmp_path, kind):
+    target = tmp_path / "target"
+    killed, left = slow_writer(target, kind)
+    with killed:
+        write(target, kind)
+        assert left.exists()  # of a living one
+        killed.kill()
+    living, begun = slow_writer(target, kind)
+    assert not left.exists()  # a process that writes the same removes it
+    with living:
+        write(target, kind)
+        assert begun.exists()
+        living.communicate("go on\n")
+    assert living.returncode == 0
+    assert (target if kind == "file" else target / "first").read_bytes() == b"slow"
+    assert names(tmp_path) == ["target"]
+
+
+def test_drafts_of_other_files_and_names_that_only_look_like_it_stay(tmp_path):
+    kept = [
+        ".file.0123456.draft",
+        ".file.notes123.draft",
+        ".file.01234567.draft.txt",
+        ".files.01234567.draft",
+    ]
+    for each in (*kept, ".file.01234567.draft"):
+        (tmp_path / each).touch()
+    storage.write_bytes(tmp_path / "file", NEW)
+    assert names(tmp_path) == sorted([*kept, "file"])
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_where_there_are_no_locks_nobody_is_taken_for_dead(tmp_path, without_locks, kind):
+    left = tmp_path / ".target.01234567.draft"
+    left.touch() if kind == "file" else left.mkdir()
+    write(tmp_path / "target", kind)
+    assert names(tmp_path) == [left.name, "target"]
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_draft_that_was_taken_for_a_dead_one_s_before_it_was_locked_is_begun_again(
+    tmp_path, monkeypatch, kind, gone
+):
+    seen, real = [], storage._lock
+
+    def lock(handle):
+        if not seen:
+            seen.extend(tmp_path.iterdir())
+            if gone:  # removed by then
+                seen[0].unlink() if kind == "file" else seen[0].rmdir()
+            else:  # about to be
+                return False
+        return real(handle)
+
+    monkeypatch.setattr(storage, "_lock", lock)
+    write(tmp_path / "target", kind)
+    assert len(seen) == 1
+    assert names(tmp_path) == ["target"]
+
+
+def test_a_leftover_that_may_not_be_removed_is_no_reason_not_to_write(tmp_path, monkeypatch):
+    left, real = tmp_path / ".file.01234567.draft", Path.unlink
+    left.touch()
+
+    def unlink(path, **options):
+        if path == left:
+            raise PermissionError(13, "Permission denied", str(path))
+        real(path, **options)
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    storage.write_bytes(tmp_path / "file", NEW)
+    assert names(tmp_path) == [left.name, "file"]
+
+
+def test_one_who_reads_between_two_renames_does_not_stop_the_writer(tmp_path, monkeypatch):
+    folder, real, readers = tmp_path / "folder", Path.rename, []
+    storage.write_folder(folder, fill_with(OLD))
+
+    def rename(path, target):
+        done = real(path, target)
+        if path == folder:  # the old one is aside, the new one not there yet
+            readers.append(threading.Thread(target=storage.recover_folder, args=(folder,)))
+            readers[0].start()
+            readers[0].join(0.05)
+        return done
+
+    monkeypatch.setattr(Path, "rename", rename)
+    storage.write_folder(folder, fill_with(NEW))
+    readers[0].join()
+    assert content(folder) == {"first": NEW, "inside/second": NEW}
+    assert names(tmp_path) == ["folder"]
+
+
+def test_one_who_reads_does_not_wait_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(storage, "PATIENCE", 0.02)
+    folder = tmp_path / "folder"
+    fill_with(OLD)(_made(tmp_path / ".folder.old"))
+
+    def fill(draft):
+        folder.rename(tmp_path / ".folder.old")  # as a writer that is stuck between its renames
+        storage.recover_folder(folder)
+        assert content(folder) == {"first": OLD, "inside/second": OLD}
+
+    storage.write_folder(folder, fill)
+
+
+# --- one writer at a time -----------------------------------------------------------------------------
+
+# Takes the lock of a folder, forks if asked to, and waits; the one that was forked says its number, or it.
+HOLDER = """
+import os, sys, time
+from pathlib import Path
+from samekind.storage import FolderLock
+
+lock = FolderLock(Path(sys.argv[1]), "lock")
+child = os.fork() if sys.argv[2] == "fork" else 0
+if child == 0:
+    print(os.getpid(), flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def without_locks(monkeypatch):
+    """A drive that has no locks."""
+
+    def flock(handle, operation):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", flock)
+
+
+def test_a_lock_has_one_holder_until_it_is_given_back(tmp_path):
+    first = storage.FolderLock(tmp_path, "lock")
+    with pytest.raises(storage.LockedError) as refused:
+        storage.FolderLock(tmp_path, "lock")
+    assert refused.value.holder == "this very process"
+    storage.FolderLock(tmp_path, "another lock").give_back(remove=True)
+    first.give_back()
+    second = storage.FolderLock(tmp_path, "lock")
+    first.give_back(remove=True)  # it has nothing to give any more, and nothing to remove
+    assert names(tmp_path) == ["lock"]
+    with pytest.raises(storage.LockedError):
+        storage.FolderLock(tmp_path, "lock")
+    second.give_back(remove=True)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("how", ["alone", "fork"])
+def test_a_killed_process_gives_its_lock_back_also_if_one_it_forked_lives_on(tmp_path, how):
+    command = [sys.executable, "-c", HOLDER, tmp_path, how]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        last = int(other.stdout.readline())
+        try:
+            with pytest.raises(storage.LockedError) as refused:
+                storage.FolderLock(tmp_path, "lock")
+            assert refused.value.holder == f"process {other.pid}"
+            other.kill()
+            other.wait()
+            storage.FolderLock(tmp_path, "lock").give_back()
+        finally:
+            if how == "fork":
+                os.kill(last, signal.SIGKILL)
+
+
+def test_the_end_of_a_forked_process_is_not_the_end_of_the_lock(tmp_path):
+    ended = "    sys.exit()\nos.waitpid(child, 0)\nprint('it ended', flush=True)\n"
+    script = HOLDER.replace("    print(os.getpid(), flush=True)\n", ended)
+    command = [sys.executable, "-c", script, tmp_path, "fork"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "it ended\n"
+        with pytest.raises(storage.LockedError):
+            storage.FolderLock(tmp_path, "lock")
+        other.kill()
+
+
+@pytest.mark.parametrize(
+    ("text", "holder"),
+    [
+        ("", ""),
+        ("something else altogether", ""),
+        ("x here", ""),
+        ("17 elsewhere", "process 17 on elsewhere"),
+        (b"\xff\xff \xff", ""),
+    ],
+)
+def test_who_holds_it_is_said_if_it_is_known(tmp_path, text, holder):
+    lock = storage.FolderLock(tmp_path, "lock")
+    (tmp_path / "lock").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(storage.LockedError) as refused:
+        storage.FolderLock(tmp_path, "lock")
+    assert (refused.value.holder, str(refused.value)) == (holder, holder or "somebody else")
+    lock.give_back()
+
+
+def test_a_lock_on_a_file_that_was_removed_meanwhile_is_taken_again(tmp_path, monkeypatch):
+    seen, real = [], storage._lock
+
+    def lock(handle):
+        seen.append(handle)
+        if len(seen) == 1:  # the one before goes, between our opening and our locking
+            (tmp_path / "lock").unlink()
+        return real(handle)
+
+    monkeypatch.setattr(storage, "_lock", lock)
+    mine = storage.FolderLock(tmp_path, "lock")
+    with pytest.raises(storage.LockedError):
+        storage.FolderLock(tmp_path, "lock")
+    mine.give_back()
+
+
+def test_where_there_are_no_locks_nobody_is_kept_out(tmp_path, without_locks):
+    locks = [storage.FolderLock(tmp_path, "lock") for _ in range(2)]
+    for each in locks:
+        each.give_back(remove=True)
+    assert names(tmp_path) == []
+
+
+def test_a_system_without_locks_is_the_same(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    for each in [storage.FolderLock(tmp_path, "lock") for _ in range(2)]:
+        each.give_back()
 
 
 # --- folders of ours ---------------------------------------------------------------------------------

@@ -6,9 +6,19 @@ optimiser, rates and schedule. The parts and terms are those of the recipes, wit
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
-from grids.ablations import by_cosine, learned_prototypes, without_auxiliary
+from grids.ablations import (
+    by_cosine,
+    by_triplets,
+    learned_prototypes,
+    normalised,
+    with_memory,
+    with_temperature,
+    without_auxiliary,
+)
+from grids.commands import command
 
 from samekind.recipes import prototypical, verification
 from samekind.training import Batches, Optimiser, Part, Run, Schedule, Term
@@ -16,7 +26,6 @@ from samekind.training import Batches, Optimiser, Part, Run, Schedule, Term
 EPOCHS, SIZE, QUICK_SIZE = 15, 224, 64
 #: Slow for what ImageNet taught, faster for what is new.
 RATE, NEW_RATE = 1e-4, 1e-3
-MEMORY = 2048
 SYSTEMS = ("verification", "prototypical")
 
 
@@ -79,6 +88,15 @@ def experiment(variant: str, seed: int, *, epochs: int = EPOCHS, quick: bool = F
     return Experiment(variant, seed, run, size)
 
 
+def command_of(variant: str) -> str:
+    """What runs a variant from the command line, but for the data and the seed."""
+    system = variant.partition("-")[0]
+    base, run = (experiment(each, 0).run for each in (system, variant))
+    assert base is not None
+    assert run is not None
+    return command(Path("benchmarks/birds/runs", f"{system}.toml"), base, run)
+
+
 def _of(variants: Iterable[str], seeds: Iterable[int]) -> list[tuple[str, int]]:
     variants = list(variants)
     return [(variant, seed) for seed in seeds for variant in variants]
@@ -90,15 +108,18 @@ Make = Callable[[Shape], Run]
 
 def _on_birds(run: Run, similarity: Part, dimension: int | None) -> Run:
     """The recipe with the pretrained network, whose features are the embeddings unless told otherwise."""
-    network = Part("EfficientNetLite", {"variant": 0, "batch_norm": "frozen", "dimension": dimension})
+    arguments = {"variant": 0, "batch_norm": "frozen"}
+    network = Part(
+        "EfficientNetLite", arguments if dimension is None else {**arguments, "dimension": dimension}
+    )
     return replace(run, space=replace(run.space, encoder=network, similarity=similarity))
 
 
-def _verification(dimension: int | None = None) -> Make:
-    """The learned score: three layers of 350 over the pair, and an additive-margin softmax beside it."""
+def _verification(dimension: int | None = None, *, depth: int = 3) -> Make:
+    """The learned score: layers of 350 over the pair, and an additive-margin softmax beside it."""
 
     def make(shape: Shape) -> Run:
-        similarity = Part("PairsNetwork", {"hidden": 350, "depth": 3, "dropout": 0.2})
+        similarity = Part("PairsNetwork", {"hidden": 350, "depth": depth, "dropout": 0.2})
         run = _on_birds(verification(shape), similarity, dimension)
         margin = Term("additive_margin", against="auxiliary", arguments={"margin": 0.4, "smoothing": 0.2})
         return replace(run, terms={**run.terms, "auxiliary": margin})
@@ -120,12 +141,6 @@ def _changed(make: Make, change: Callable[[Run], Run]) -> Make:
     return lambda shape: change(make(shape))
 
 
-def _with_memory(run: Run) -> Run:
-    """Pairs with the embeddings of the last steps as well: more negatives."""
-    pair = replace(run.terms["pair"], against="memory")
-    return replace(run, terms={**run.terms, "pair": pair}, memory=MEMORY)
-
-
 #: What there is to run, by name; more important studies come first.
 VARIANTS: dict[str, Make] = {
     "verification": _verification(),
@@ -136,8 +151,23 @@ VARIANTS: dict[str, Make] = {
     "verification-alone": _changed(_verification(), without_auxiliary),
     "verification-128": _verification(128),
     "prototypical-128": _prototypical(128),
-    "verification-memory": _changed(_verification(), _with_memory),
+    "verification-memory": _changed(_verification(), with_memory),
+    "verification-normalised": _changed(_verification(), normalised),
+    "prototypical-normalised": _changed(_prototypical(), normalised),
+    "verification-depth-1": _verification(depth=1),
+    "verification-by-triplets": _changed(_verification(), by_triplets),
+    "prototypical-temperature": _changed(_prototypical(), with_temperature),
 }
 
-#: What might make the learned similarity pay: fewer dimensions, as the papers have it, and more negatives.
-TRIED = ("verification-128", "prototypical-128", "verification-memory")
+#: What might make the learned similarity pay: fewer dimensions, as the papers have it, more negatives,
+#: normalised embeddings, a shallow network, other weights of the pairs, a learned temperature.
+TRIED = (
+    "verification-128",
+    "prototypical-128",
+    "verification-memory",
+    "verification-normalised",
+    "prototypical-normalised",
+    "verification-depth-1",
+    "verification-by-triplets",
+    "prototypical-temperature",
+)

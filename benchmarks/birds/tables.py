@@ -1,7 +1,8 @@
 """The tables about birds, from the JSONs of whatever runs there are."""
 
 from claims import CLAIMS, NMI, ORACLE
-from grid import VARIANTS
+from grid import VARIANTS, command_of
+from grids.commands import commands_table
 from grids.results import Results
 from grids.tables import claims_table, cost, markdown, mean_of, one_length
 
@@ -29,13 +30,19 @@ CALLED = {
     "verification-128": "verification, 128 dimensions",
     "prototypical-128": "prototypical, 128 dimensions",
     "verification-memory": "verification, pairs with a memory",
+    "verification-normalised": "verification, embeddings normalised for the network",
+    "prototypical-normalised": "prototypical, embeddings normalised for the network",
+    "verification-depth-1": "verification, one hidden layer",
+    "verification-by-triplets": "verification, pairs weighted as in triplets",
+    "prototypical-temperature": "prototypical, learned temperature",
 }
 
 
 def tables(results: Results) -> str:
-    """All tables and claims as Markdown; what was not run is left out."""
+    """All tables and claims as Markdown; what was not run is left out, but for its command."""
+    commands = "### Each run as a command\n\n" + commands_table({name: command_of(name) for name in VARIANTS})
     if not results.contents:
-        return "No run is done yet."
+        return f"No run is done yet.\n\n{commands}"
     runs = ", ".join(f"{name} ({len(results.seeds(name))})" for name in results.variants())
     parts = [
         f"Runs of {one_length(results)} epochs, with the number of seeds of each: {runs}.",
@@ -43,6 +50,7 @@ def tables(results: Results) -> str:
         "### What groups are here?\n\n" + groups_table(results),
         "### The claims\n\n" + claims_table(results, CLAIMS),
         cost(results),
+        commands,
     ]
     return "\n\n".join(parts)
 

@@ -6,9 +6,19 @@ and schedule. The parts and terms are those of the recipes, with the papers' siz
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
-from grids.ablations import by_cosine, learned_prototypes, without_auxiliary
+from grids.ablations import (
+    by_cosine,
+    by_triplets,
+    learned_prototypes,
+    normalised,
+    with_memory,
+    with_temperature,
+    without_auxiliary,
+)
+from grids.commands import command
 
 from samekind.recipes import prototypical, triplet, verification
 from samekind.training import Batches, Optimiser, Part, Run, Schedule, Term
@@ -34,16 +44,19 @@ class Experiment(NamedTuple):
 
 
 def grid(*, epochs: int = EPOCHS, quick: bool = False) -> list[Experiment]:
-    """Every run: the three systems, then the studies with two seeds, and last a third seed for these."""
+    """Every run: the three systems, what is run once, then the studies, seed by seed. A trial has one seed of
+    everything.
+    """
+    seeds = (0,) if quick else (0, 1, 2)
     studies = [name for name in VARIANTS if name not in (*SYSTEMS, *ONCE)]
-    order = [*_of(SYSTEMS, (0, 1, 2)), *_of(ONCE, (0,)), *_of(studies, (0, 1, 2))]
+    order = [*_of(SYSTEMS, seeds), *_of(ONCE, (0,)), *_of(studies, seeds)]
     return [Experiment(name, experiment(name, seed, epochs=epochs, quick=quick)) for name, seed in order]
 
 
 def experiment(variant: str, seed: int, *, epochs: int = EPOCHS, quick: bool = False) -> Run:
     """The run of a variant. ``quick`` is for trying it out: a small encoder, two epochs of small batches."""
     run = VARIANTS[variant]()
-    encoder = Part("SmallConvnet", {"dimension": 64}) if quick else Part("PreActResNet18")
+    encoder = Part("SmallConvnet", {"dimension": 16, "width": 8}) if quick else Part("PreActResNet18")
     rate = run.optimiser.rate if variant.endswith("-rate") else RATE
     return replace(
         run,
@@ -58,6 +71,13 @@ def experiment(variant: str, seed: int, *, epochs: int = EPOCHS, quick: bool = F
         channels_last=not quick,
         seed=seed,
     )
+
+
+def command_of(variant: str) -> str:
+    """What runs a variant from the command line, but for the data and the seed."""
+    system = variant.partition("-")[0]
+    file = Path("benchmarks/similarity/runs", f"{system}.toml")
+    return command(file, experiment(system, 0), experiment(variant, 0))
 
 
 def _of(variants: Iterable[str], seeds: Iterable[int]) -> list[tuple[str, int]]:
@@ -107,7 +127,30 @@ VARIANTS: dict[str, Callable[[], Run]] = {
     "prototypical-learned-prototypes": lambda: learned_prototypes(_prototypical()),
     "prototypical-alone": lambda: without_auxiliary(_prototypical()),
     **{f"verification-depth-{depth}": lambda depth=depth: _verification(depth) for depth in DEPTHS[1:]},
+    "verification-normalised": lambda: normalised(_verification()),
+    "verification-by-triplets": lambda: by_triplets(_verification()),
+    "verification-temperature": lambda: with_temperature(_verification()),
+    "verification-memory": lambda: with_memory(_verification()),
+    "prototypical-normalised": lambda: normalised(_prototypical()),
+    "prototypical-temperature": lambda: with_temperature(_prototypical()),
 }
 
-#: What is run with one seed: whether the rate was a bad one for some system, and the paper's selection.
-ONCE = ("verification-rate", "triplet-rate", "prototypical-rate", "verification-selected-on-test")
+#: What might make the learned similarity pay, beside its depth: normalised embeddings, other weights of the
+#: pairs, a learned temperature, more negatives.
+TRIED = (
+    "verification-normalised",
+    "verification-by-triplets",
+    "verification-temperature",
+    "verification-memory",
+    "prototypical-normalised",
+    "prototypical-temperature",
+)
+#: What is run with one seed: the paper's selection, whether the rate was a bad one for some system, and what
+#: was tried.
+ONCE = (
+    "verification-selected-on-test",
+    "verification-rate",
+    "triplet-rate",
+    "prototypical-rate",
+    *TRIED,
+)

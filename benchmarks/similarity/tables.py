@@ -1,7 +1,8 @@
 """The tables of the page, from the JSONs of whatever runs there are."""
 
 from claims import CLAIMS
-from grid import DEPTHS, OTHER_RATE, RATE, SYSTEMS
+from grid import DEPTHS, OTHER_RATE, RATE, SYSTEMS, TRIED, VARIANTS, command_of
+from grids.commands import commands_table
 from grids.results import Results
 from grids.tables import claims_table, cost, markdown, mean_of, one_length
 
@@ -18,9 +19,10 @@ PUBLISHED_ACCURACY = {("prototypical", "similarity"): "96.14", ("prototypical", 
 
 
 def tables(results: Results) -> str:
-    """All tables and claims as Markdown; what was not run is left out."""
+    """All tables and claims as Markdown; what was not run is left out, but for its command."""
+    commands = "### Each run as a command\n\n" + commands_table({name: command_of(name) for name in VARIANTS})
     if not results.contents:
-        return "No run is done yet."
+        return f"No run is done yet.\n\n{commands}"
     epochs = one_length(results)
     runs = ", ".join(f"{name} ({len(results.seeds(name))})" for name in results.variants())
     parts = [
@@ -28,10 +30,12 @@ def tables(results: Results) -> str:
         "### Are these two the same?\n\n" + verification_table(results),
         "### Which class is it?\n\n" + accuracy_table(results),
         "### How deep must the network be?\n\n" + depth_table(results),
+        "### What else might make it pay?\n\n" + tried_table(results),
         "### Is it a metric?\n\n" + axioms_table(results),
         "### Was the rate, or the choice of the epoch, decisive?\n\n" + choices_table(results),
         "### The claims\n\n" + claims_table(results, CLAIMS),
         cost(results),
+        commands,
     ]
     return "\n\n".join(parts)
 
@@ -56,7 +60,8 @@ def accuracy_table(results: Results) -> str:
     heading = ["system", "by", "accuracy", "accuracy, published", "macro F1", "ECE", "EER of its score"]
     rows = []
     ablations = [name for name in results.variants() if name.startswith("prototypical-")]
-    for variant in [*SYSTEMS, *(name for name in ablations if not name.endswith("-rate"))]:
+    shown = [name for name in ablations if not name.endswith("-rate") and name not in TRIED]
+    for variant in [*SYSTEMS, *shown]:
         for head in ("similarity", "auxiliary", "fused"):
             cells = [mean_of(results, variant, measure, head) for measure in ("accuracy", "macro F1", "ECE")]
             pairs = mean_of(results, variant, "EER", "similarity") if head == "similarity" else ""
@@ -78,6 +83,33 @@ def depth_table(results: Results) -> str:
     baseline = mean_of(results, "triplet", "EER", "cosine")
     if baseline:
         rows.append(["triplet baseline", str(len(results.seeds("triplet"))), "", baseline, ""])
+    return markdown(heading, rows)
+
+
+def tried_table(results: Results) -> str:
+    """What was tried, each beside its system with the same seed."""
+    heading = [
+        "system",
+        "seeds",
+        "EER, learned",
+        "less the system's",
+        "EER, cosine",
+        "EER, fused",
+        "accuracy",
+    ]
+    rows = []
+    for variant in (name for name in TRIED if results.seeds(name)):
+        system = variant.partition("-")[0]
+        ours, theirs = (results.values(name, "EER", "similarity") for name in (variant, system))
+        both = [ours[seed] - theirs[seed] for seed in sorted(ours.keys() & theirs.keys())]
+        learned, cosine, fused = (
+            mean_of(results, variant, "EER", kind) for kind in ("similarity", "cosine", "fused")
+        )
+        difference = f"{sum(both) / len(both):+.2f}" if both else ""
+        right = mean_of(results, variant, "accuracy", "similarity")
+        rows.append(
+            [_called(variant), str(len(results.seeds(variant))), learned, difference, cosine, fused, right]
+        )
     return markdown(heading, rows)
 
 
@@ -115,7 +147,7 @@ def choices_table(results: Results) -> str:
             continue
         content = results.contents[variant, 0]
         kinds = content["chosen"]["validation"]
-        best = min((name for name in kinds if name != "eer"), key=lambda name: kinds[name])
+        best = min((name for name in kinds if name.startswith("eer ")), key=lambda name: kinds[name])
         kind = best.removeprefix("eer ")
         test, right = (
             results.value(variant, 0, measure, head)
@@ -132,7 +164,24 @@ def choices_table(results: Results) -> str:
                 f"{right:.2f}" if right is not None else "",
             ]
         )
-    return markdown(heading, rows)
+    return "\n\n".join(each for each in (markdown(heading, rows), selection_sentence(results)) if each)
+
+
+def selection_sentence(results: Results) -> str:
+    """What the choice on the test items is worth, from the epochs of the one training that was measured on
+    both; nothing where there is none.
+    """
+    content = results.contents.get(("verification-selected-on-test", 0), {})
+    epochs = [(each["epoch"], each["validation"]) for each in content.get("epochs", ())]
+    if not epochs:
+        return ""
+    chosen = {name: min(epochs, key=lambda each: each[1][name]) for name in ("validation eer", "eer")}
+    fair, unfair = (chosen[name] for name in ("validation eer", "eer"))
+    return (
+        f"In one and the same training validation chooses epoch {fair[0]} and the test images choose epoch "
+        f"{unfair[0]}: their EER there, by the best score and on 2,000 of them, is "
+        f"{100 * fair[1]['eer']:.2f} and {100 * unfair[1]['eer']:.2f}."
+    )
 
 
 def _called(variant: str) -> str:
@@ -141,6 +190,12 @@ def _called(variant: str) -> str:
         "triplet": "triplet baseline",
         "verification-alone": "verification without the auxiliary term",
         "verification-selected-on-test": "verification",
+        "verification-normalised": "verification, embeddings normalised for the network",
+        "verification-by-triplets": "verification, pairs weighted as in triplets",
+        "verification-temperature": "verification, learned temperature of the auxiliary term",
+        "verification-memory": "verification, pairs with a memory",
+        "prototypical-normalised": "prototypical, embeddings normalised for the network",
+        "prototypical-temperature": "prototypical, learned temperature",
         "prototypical-alone": "prototypical without the auxiliary term",
         "prototypical-cosine": "prototypical with the cosine for the network",
         "prototypical-learned-prototypes": "prototypical with prototypes trained by SGD",

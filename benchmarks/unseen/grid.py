@@ -65,7 +65,7 @@ def grid(epochs: int = EPOCHS, quick: bool = False) -> list[Experiment]:
 
 
 def experiment(name: str, seed: int, *, epochs: int = EPOCHS, quick: bool = False) -> Experiment:
-    """The run of a variant. ``quick`` is for trying it out: small pictures, one epoch."""
+    """The run of a variant. ``quick`` is for trying it out: small pictures, two epochs."""
     variant = VARIANTS[name]
     size = QUICK_SIZE if quick else variant.size
     run = variant.make((3, size, size))

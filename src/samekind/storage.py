@@ -1,33 +1,42 @@
-"""Files and folders that are written whole or not at all.
+"""Files and folders that are written whole or not at all, and folders with one writer at a time.
 
 Everything is first written beside its destination, flushed to the disk, and then moved there by one rename; a
-process that dies at any moment leaves either the old content or the new one.
+process that dies at any moment leaves either the old content or the new one. What it had begun, its *draft*,
+is removed by the next writer of the same file or folder. Who is dead is told by the locks of the system,
+which end with the process that has them, however it ends. Where there are none (Windows, some network drives)
+nobody is kept out of a folder, and no draft is removed but one's own.
 """
 
 import json
 import os
+import re
 import shutil
+import socket
+import time
 import uuid
+import weakref
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from samekind.errors import SpaceError
 
+#: How long one who reads a folder waits for another to finish its last step, of two renames; in seconds.
+PATIENCE = 1.0
+
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Replace a file by new content in one step."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = _draft(path)
-    try:
-        with _in_the_name_of(path, draft), draft.open("wb") as file:
+    with _draft_of(path, _new_file) as (draft, handle):
+        # Kept open where it is locked: until it has its name, the draft must not look like a dead one's.
+        # Windows, which has no locks, renames no open file.
+        with open(handle, "wb", closefd=os.name == "nt") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
     _flush_folder(path.parent)
 
 
@@ -79,19 +88,16 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
     folder = folder.resolve()
     folder.parent.mkdir(parents=True, exist_ok=True)
     recover_folder(folder)
-    draft, old = _draft(folder), _aside(folder)
-    with _in_the_name_of(folder, draft):
-        draft.mkdir()
     try:
-        fill(draft)
-        for file in sorted(draft.rglob("*")):
-            _flush(file)
-        _flush_folder(draft)
-        if folder.exists():
-            folder.rename(old)
-        draft.rename(folder)
+        with _draft_of(folder, _new_folder) as (draft, _):
+            fill(draft)
+            for file in sorted(draft.rglob("*")):
+                _flush(file)
+            _flush_folder(draft)
+            if folder.exists():
+                folder.rename(_aside(folder))
+            draft.rename(folder)
     finally:
-        shutil.rmtree(draft, ignore_errors=True)
         recover_folder(folder)
     _flush_folder(folder.parent)
 
@@ -99,13 +105,198 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
 def recover_folder(folder: Path) -> None:
     """Finish what a dying `write_folder` left: bring the old folder back, or remove it if the new one is
     there.
+
+    One that is alive is given a moment to finish by itself: the old folder in its way would stop it.
     """
     folder = folder.resolve()
-    old = _aside(folder)
+    old, latest = _aside(folder), time.monotonic() + PATIENCE
+    while old.exists() and not folder.exists() and _is_being_written(folder) and time.monotonic() < latest:
+        time.sleep(0.001)
     if old.exists() and not folder.exists():
         old.rename(folder)
     elif old.exists():
         shutil.rmtree(old, ignore_errors=True)
+
+
+class LockedError(Exception):
+    """Somebody else has the lock; ``holder`` says who, in words, or nothing where that is not known."""
+
+    def __init__(self, holder: str) -> None:
+        super().__init__(holder or "somebody else")
+        self.holder = holder
+
+
+class FolderLock:
+    """The right to write to a folder, from now until it is given back or the process is gone.
+
+    It is the lock of a file of the given name in the folder, and means nothing to those who do not ask for
+    it: readers never do. A file that a killed process left is nobody's lock. Two of one process are kept
+    apart as well. Where the system or the drive has no locks, everybody gets it.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.path = folder / name
+        handle = _lock_of(self.path)
+        with suppress(OSError):  # for the one who is refused, and worth no failure
+            os.ftruncate(handle, 0)
+            os.write(handle, f"{os.getpid()} {socket.gethostname()}\n".encode())
+        self._handle = handle
+        self._giving_back = weakref.finalize(self, os.close, handle)
+        _LOCKS.add(self)
+
+    def give_back(self, *, remove: bool = False) -> None:
+        """Let others write; ``remove`` the file too, if the folder shall look as if nobody had been there."""
+        if remove and self._giving_back.alive:
+            with suppress(OSError):  # of Windows, where it is open
+                self.path.unlink(missing_ok=True)
+        self._giving_back()
+
+    def _leave_to_parent(self) -> None:
+        if self._giving_back.detach() is not None:
+            os.close(self._handle)
+
+
+# A process that is forked has all that was open, and would keep the lock when the one it came from is killed.
+_LOCKS: "weakref.WeakSet[FolderLock]" = weakref.WeakSet()
+
+
+def _leave_locks_to_parent() -> None:
+    for lock in list(_LOCKS):
+        lock._leave_to_parent()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_locks_to_parent)
+
+
+def _lock_of(path: Path) -> int:
+    """The handle of a file that is locked and has that name."""
+    while True:
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except PermissionError:  # somebody else's, in a folder we share
+            handle = os.open(path, os.O_RDONLY)
+        ours = _lock(handle)
+        if ours is None or (ours and _is_named(path, handle)):
+            return handle
+        holder = _holder(handle)
+        os.close(handle)
+        if not ours:
+            raise LockedError(holder)
+        # The one before has removed the file since it was opened here: this lock would keep nobody out.
+
+
+def _holder(handle: int) -> str:
+    """Who wrote into the file of a lock, in words."""
+    try:
+        number, host = os.read(handle, 1000).decode().split()
+        process = int(number)
+    except (OSError, ValueError):  # nothing yet, or a drive on which a locked file cannot be read
+        return ""
+    if host != socket.gethostname():
+        return f"process {process} on {host}"
+    return "this very process" if process == os.getpid() else f"process {process}"
+
+
+def _lock(handle: int) -> bool | None:
+    """Lock an open file until it is closed: whether it is ours; None where there are no locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # the second from some network drives
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def _is_named(path: Path, handle: int) -> bool:
+    """Whether an open file or folder still has its name."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(handle))
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def _draft_of(path: Path, make: Callable[[Path], int]) -> Iterator[tuple[Path, int]]:
+    """A draft that ``make`` makes, and its open handle (-1 if none), locked while it is used; what is left
+    of it in the end goes, and first what dead processes left of theirs.
+    """
+    for left in _drafts(path):
+        _sweep(left)
+    while True:
+        draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.draft")
+        with _in_the_name_of(path, draft):
+            handle = make(draft)
+        # Until it is locked it looks like a dead one's, and somebody may have taken it for that.
+        if handle < 0 or (_lock(handle) is not False and draft.exists()):
+            break
+        _remove(draft)
+        os.close(handle)
+    try:
+        yield draft, handle
+    finally:
+        try:
+            _remove(draft)
+        finally:
+            if os.name != "nt":
+                os.close(handle)
+
+
+def _new_file(draft: Path) -> int:
+    return os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+
+
+def _new_folder(draft: Path) -> int:
+    draft.mkdir()
+    return os.open(draft, os.O_RDONLY | os.O_DIRECTORY) if hasattr(os, "O_DIRECTORY") else -1
+
+
+def _drafts(path: Path) -> list[Path]:
+    """Everybody's drafts of a file or folder."""
+    name = re.compile(re.escape(f".{path.name}.") + r"[0-9a-f]{8}\.draft")
+    with os.scandir(path.parent) as entries:
+        return [path.with_name(each.name) for each in entries if name.fullmatch(each.name)]
+
+
+def _sweep(draft: Path) -> None:
+    """Remove a draft if its writer is dead: then nobody has its lock. One that we may not remove stays."""
+    with suppress(OSError), _opened(draft) as handle:
+        if handle is not None and _lock(handle):
+            _remove(draft)
+
+
+def _is_being_written(path: Path) -> bool:
+    """Whether somebody alive has a draft of a file or folder."""
+    for draft in _drafts(path):
+        with _opened(draft) as handle:
+            if handle is not None and _lock(handle) is False:
+                return True
+    return False
+
+
+@contextmanager
+def _opened(draft: Path) -> Iterator[int | None]:
+    """The handle of somebody's draft, to try its lock; None if it cannot be had, or is gone."""
+    handle = None
+    with suppress(OSError):  # a file on a network drive can be locked only by one who may write to it
+        handle = os.open(draft, os.O_RDONLY if draft.is_dir() else os.O_RDWR)
+    try:
+        yield handle
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _remove(draft: Path) -> None:
+    if draft.is_dir():
+        shutil.rmtree(draft, ignore_errors=True)
+    else:
+        draft.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -117,10 +308,6 @@ def _in_the_name_of(path: Path, draft: Path) -> Iterator[None]:
         if error.filename == str(draft):
             error.filename = str(path)
         raise
-
-
-def _draft(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.draft")
 
 
 def _aside(folder: Path) -> Path:

@@ -8,6 +8,7 @@ import torch
 from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score
 
 from samekind.inference import choose_groups, cluster, embed_files
+from samekind.similarities import Cosine
 from samekind.space import MetricSpace
 
 
@@ -51,6 +52,20 @@ def test_a_table_of_a_number_of_groups(samekind, trained, folders, z, tmp_path):
         }
     )
     assert (told["items"], told["groups"], told["silhouettes"], told["report"]) == (36, 3, {}, None)
+
+
+def test_a_cosine_has_groups_of_directions(samekind, trained, folders, z, tmp_path):
+    space = MetricSpace.load(trained / "space")
+    space.similarity, space.auxiliary = Cosine(), None
+    space.decisions.clear()
+    space.save(tmp_path / "space")
+    out = tmp_path / "groups.csv"
+    command = ("cluster", folders, "--space", tmp_path / "space", "--groups", "5", "--out", out)
+    assert samekind(*command).status == 0
+    found = partition(row["group"] for row in rows_of(out))
+    directions = z / z.norm(dim=1, keepdim=True)
+    assert found == partition(cluster(directions, groups=5, seed=0).assigned.tolist())
+    assert found != partition(cluster(z, groups=5, seed=0).assigned.tolist())
 
 
 def test_the_number_is_chosen_by_the_silhouette(samekind, trained, folders, z, tmp_path):

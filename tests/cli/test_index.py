@@ -9,6 +9,7 @@ import numpy
 import pytest
 import torch
 
+from samekind import inference
 from samekind.data import digits
 from samekind.errors import IndexServerError
 from samekind.index import Exact, open_index, space_fingerprint
@@ -75,12 +76,13 @@ def test_what_is_built_holds_the_vectors_of_the_gallery(index, space, trained, f
     paths = sorted(folders.rglob("*.png"))
     assert list(made) == [str(path) for path in paths]
     torch.testing.assert_close(made.vectors(), embed_files(space, paths))
-    assert [made.metadata(str(path))["label"] for path in paths] == [path.parent.name for path in paths]
+    labels = [each["label"] for each in made.metadata(list(made))]
+    assert labels == [path.parent.name for path in paths]
 
 
 def test_a_small_gallery_is_compared_whole(index, built):
-    told = index("info", built)
-    assert told["shortlists"]["similarity"]["size"] is None
+    noted = index("info", built)["shortlists"]["similarity"]
+    assert (noted["size"], noted["why"], noted["warning"]) == (None, "small", None)
 
 
 def test_an_item_that_two_sources_name_is_there_once(index, trained, folders, tmp_path):
@@ -202,6 +204,88 @@ def test_an_index_that_has_grown_is_measured_again(index, trained, built, many, 
     assert index("info", built)["shortlists"]["similarity"] == noted  # it was saved
 
 
+def test_what_was_chosen_when_it_was_built_holds_when_it_is_measured_again(
+    index, trained, folders, many, tmp_path, monkeypatch
+):
+    measured = []
+    fit = inference.fit_shortlist
+
+    def watched(space, made, **settings):
+        measured.append((settings["distilled"], settings["seed"]))
+        return fit(space, made, **settings)
+
+    monkeypatch.setattr(inference, "fit_shortlist", watched)
+    place = tmp_path / "index"
+    index("build", trained, folders, "--out", place, "--no-distil", "--seed", "5", "--recall", "0.8")
+    noted = index("add", place, many, "--space", trained)["shortlists"]["similarity"]
+    assert measured == [(False, 5)] * 2
+    assert (noted["count"], noted["distilled"], noted["seed"], noted["query_map"]) == (1236, False, 5, False)
+
+
+def test_a_shortlist_noted_before_the_choice_was_is_measured_with_distillation(
+    index, trained, built, many, monkeypatch
+):
+    """As an index of an earlier version has it."""
+    older = open_index(built)
+    for name in ("distilled", "seed"):
+        del older.notes["shortlist"]["similarity"][name]
+    older.save(built)
+    older.close()
+    monkeypatch.setattr("samekind.inference.shortlist_fitting.POOL", 200)
+    noted = index("add", built, many, "--space", trained)["shortlists"]["similarity"]
+    assert (noted["count"], noted["distilled"], noted["seed"]) == (1236, True, 0)
+
+
+def test_an_index_that_has_to_be_compared_whole_is_warned_of(
+    samekind, trained, folders, tmp_path, monkeypatch
+):
+    """As if it were large, and no list found enough."""
+    monkeypatch.setattr("samekind.inference.shortlist_fitting.SMALL", 10)
+    monkeypatch.setattr("samekind.inference.shortlist_fitting._measured", lambda about, query_map: None)
+    command = ("index", "build", trained, folders, "--out", tmp_path / "index", "-k", "1", "--recall", "0.8")
+    says = "every search compares all 36 vectors, which is slow; build it again with a lower --recall"
+    for asked in (command, ("index", "info", tmp_path / "index")):
+        answer = samekind(*asked)
+        assert (answer.status, answer.err) == (0, f"careful (similarity): {says}.\n")
+        assert "similarity: everything is compared: no shortlist of up to 9 finds 80.0% of the 1 best.\n" in (
+            answer.out
+        )
+        programs = samekind(*asked, "--json")
+        assert programs.err == ""
+        noted = json.loads(programs.out)["shortlists"]["similarity"]
+        assert (noted["size"], noted["why"], noted["warning"]) == (None, "too long", says)
+
+
+def test_an_index_without_a_measurement_says_so(samekind, trained, folders, tmp_path):
+    samekind(
+        *("search", folders / "7" / "00.png", "--gallery", folders, "--space", trained),
+        *("--save-index", tmp_path / "index"),
+    )
+    page = samekind("index", "info", tmp_path / "index").out
+    assert page.endswith(
+        "\nNo shortlist was measured: any score but its own is found by comparing everything; "
+        "samekind index build measures one.\n"
+    )
+
+
+@pytest.mark.parametrize("kind", ["exact", "flat", "hnsw", "ivf", "pq"])
+def test_an_empty_index_is_told_in_a_sentence_and_can_be_filled_again(
+    samekind, index, trained, folders, fresh, tmp_path, kind
+):
+    place = tmp_path / "index"
+    index("build", trained, folders, "--out", place, "--kind", kind)
+    name = "Exact" if kind == "exact" else "Faiss"
+    told = samekind("index", "remove", place, *open_index(place))
+    empty = "There is nothing to find in it; samekind index add puts something in.\n"
+    first = f"empty, for vectors of 64 numbers; {name}, by cosine.\n"
+    assert told == (0, f"{place}: removed 36; {first}{empty}", "")
+    told = samekind("index", "info", place)
+    assert (told.status, told.err) == (0, "")
+    assert told.out == f"{place}: {first}{empty}"
+    assert index("info", place)["items"] == 0
+    assert index("add", place, *fresh, "--space", trained)["items"] == 2
+
+
 def test_what_was_removed_is_gone(index, built, folders):
     gone = [str(folders / "7" / "00.png"), str(folders / "0" / "11.png")]
     told = index("remove", built, *gone, gone[0])
@@ -219,7 +303,7 @@ def test_an_id_that_is_not_there_is_told_and_nothing_is_removed(samekind, built,
 def test_people_are_told_what_was_done(samekind, trained, built, fresh, folders):
     told = samekind("index", "add", built, *fresh, "--space", trained).out
     assert told.startswith(f"{built}: added 2; 38 vectors of 64 numbers; Exact, by cosine.\n")
-    assert "similarity: everything is compared (measured with 36 vectors).\n" in told
+    assert "similarity: everything is compared: with up to 1,000 vectors that is quick, and needs no " in told
     told = samekind("index", "remove", built, fresh[0]).out
     assert told.startswith(f"{built}: removed 1; 37 vectors")
 

@@ -1,13 +1,15 @@
 """samekind search: the best of a gallery, as scoring every pair alone finds them."""
 
+import dataclasses
 import json
 import shutil
 
 import pytest
 import torch
 
-from samekind.index import Exact
-from samekind.inference import embed_files
+from samekind.index import Exact, open_index
+from samekind.inference import embed_files, shortlist_of
+from samekind.inference.shortlist import keep_shortlist
 from samekind.space import MetricSpace
 
 
@@ -77,7 +79,7 @@ def test_a_saved_index_gives_the_same_answer(search, folders, tmp_path):
     before = search(query, "--gallery", folders, "--save-index", tmp_path / "index")
     assert search(query, "--gallery", tmp_path / "index") == before
     index = Exact.open(tmp_path / "index")
-    assert (len(index), index.metadata(str(query))) == (36, {"label": "7"})
+    assert (len(index), index.metadata([str(query)])) == (36, [{"label": "7"}])
 
 
 def test_an_index_may_be_given_by_its_own_name(search, folders, tmp_path):
@@ -85,6 +87,102 @@ def test_an_index_may_be_given_by_its_own_name(search, folders, tmp_path):
     before = search(query, "--gallery", folders, "--save-index", tmp_path / "index")
     assert search(query, "--index", tmp_path / "index") == before
     assert before["shortlist"] is None  # nobody measured one: everything was compared
+
+
+def test_labels_are_asked_for_once(search, folders, tmp_path, monkeypatch):
+    """On a server each question is a journey."""
+    search(folders / "7" / "00.png", "--gallery", folders, "--save-index", tmp_path / "index")
+    asked = []
+    metadata = Exact.metadata
+    monkeypatch.setattr(Exact, "metadata", lambda self, ids: asked.append(ids) or metadata(self, ids))
+    told = search(folders / "7", folders / "0", "--index", tmp_path / "index", "-k", "30")
+    [ids] = asked
+    assert len(set(ids)) == len(ids) == 36
+    rows = [row for each in told["queries"] for row in each["found"]]
+    assert len(rows) == 24 * 30
+    assert all(row["label"] == row["id"].split("/")[-2] for row in rows)
+
+
+def noted(folder, space, **changes):
+    """Another shortlist for an index of a folder."""
+    index = open_index(folder)
+    keep_shortlist(index, dataclasses.replace(shortlist_of(space, index), **changes))
+    index.save(folder)
+    index.close()
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({}, "with up to 1,000 vectors that is quick, and needs no shortlist."),
+        (
+            {"count": 5_000, "wanted": 1.0},
+            "a recall of 1 was asked for; built again with a lower --recall, such as 0.95, it is quicker.",
+        ),
+        (
+            {"count": 5_000, "sample": 200},
+            "no shortlist of up to 1,250 finds 95.0% of the 10 best; build it again with a lower --recall.",
+        ),
+        (
+            {"count": 2_000, "sample": 2_000, "wanted": 0.9999},
+            "2,000 vectors are too few to promise a recall of 0.9999; "
+            "build it again with --recall 0.998 or less.",
+        ),
+        ({"size": 30}, "a shortlist for the 5 nearest would be more than half of the index."),
+        (
+            {"similarity": "another"},
+            "no shortlist was measured for similarity with this space, and with so few ",
+        ),
+    ],
+)
+def test_why_everything_was_compared_is_told(samekind, trained, space, folders, tmp_path, changes, says):
+    samekind("index", "build", trained, folders, "--out", tmp_path / "index")
+    noted(tmp_path / "index", space, **changes)
+    command = ("search", folders / "7" / "00.png", "--index", tmp_path / "index", "--space", trained)
+    assert f"\nEverything was compared: {says}" in samekind(*command).out
+    assert "compared" not in samekind(*command, "--exhaustive").out
+    gallery = samekind("search", folders / "7" / "00.png", "--gallery", folders, "--space", trained)
+    assert "compared" not in gallery.out
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ("exact", "Everything was compared: the index itself goes by cosine, and is exact.\n"),
+        (
+            "hnsw",
+            "Found by the index itself, which goes by cosine; "
+            "samekind index build --score cosine measures how much it finds.\n",
+        ),
+    ],
+)
+def test_the_score_of_the_index_is_told_to_be_its_own(samekind, trained, folders, tmp_path, kind, says):
+    samekind("index", "build", trained, folders, "--out", tmp_path / "index", "--kind", kind)
+    command = ("search", folders / "7" / "00.png", "--index", tmp_path / "index", "--space", trained)
+    assert says in samekind(*command, "--kind", "cosine").out
+
+
+def test_what_measures_a_large_index_that_was_not_is_told(samekind, trained, folders, tmp_path, monkeypatch):
+    monkeypatch.setattr("samekind.inference.shortlist_fitting.SMALL", 10)
+    command = ("search", folders / "7" / "00.png", "--space", trained, "-k", "2")
+    samekind(*command, "--gallery", folders, "--save-index", tmp_path / "index")
+    assert samekind(*command, "--index", tmp_path / "index").out.endswith(
+        "\nEverything was compared: no shortlist was measured for similarity with this space; "
+        "samekind index build --score similarity measures one.\n"
+    )
+
+
+def test_an_empty_index_is_told_in_a_sentence(samekind, search, trained, folders, tmp_path):
+    samekind("index", "build", trained, folders, "--out", tmp_path / "index")
+    index = open_index(tmp_path / "index")
+    index.remove(list(index))
+    index.close()
+    where = ("search", folders / "7" / "00.png", "--index", tmp_path / "index", "--space", trained)
+    says = "The index is empty: there is nothing to find; samekind index add puts something in.\n"
+    for more in ([], ["--exhaustive"], ["--kind", "cosine"]):
+        assert samekind(*where, *more) == (0, says, "")
+    told = search(folders / "7" / "00.png", "--index", tmp_path / "index")
+    assert (told["gallery"], told["shortlist"], told["queries"][0]["found"]) == (0, None, [])
 
 
 def test_an_index_outlives_an_enrolment_but_not_another_space(samekind, search, folders, trained, tmp_path):

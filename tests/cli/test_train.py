@@ -8,6 +8,8 @@ import torch
 
 from samekind.cli.experiments import sets_of
 from samekind.space import MetricSpace
+from samekind.storage import FolderLock
+from samekind.training.folder import LOCK
 
 FILES = {"best.pt", "data.json", "last.pt", "record.jsonl", "run.json", "space", "split.json"}
 
@@ -81,6 +83,22 @@ def test_another_run_in_the_folder_is_refused_and_the_folder_kept(again, copy, m
     assert (answer.status, answer.out) == (2, "")
     assert answer.err.startswith(f"samekind: {copy} {says}")
     assert content(copy) == before
+
+
+def test_two_do_not_train_in_one_folder_but_anybody_may_look_into_it(again, samekind, copy):
+    before = content(copy)
+    lock = FolderLock(copy, LOCK)
+    answer = again(copy)
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err == (
+        f"samekind: somebody else is training in {copy} (this very process); "
+        "wait for that to end or stop it, or choose another folder\n"
+    )
+    assert samekind("evaluate", copy, "--tasks", "2").status == 0
+    assert samekind("info", copy).status == 0
+    lock.give_back(remove=True)
+    assert content(copy).items() >= before.items()
+    assert again(copy).status == 0
 
 
 def test_another_operating_point_is_fitted_without_training(again, copy):

@@ -9,7 +9,7 @@ from samekind.data import clusters
 from samekind.evaluation import clustering
 from samekind.inference import cluster
 from samekind.prototypes import SupportMeans
-from samekind.similarities import PairsNetwork
+from samekind.similarities import Cosine, Dot, Euclidean, PairsNetwork
 from samekind.space import MetricSpace
 
 
@@ -43,6 +43,19 @@ def test_agrees_with_the_plain_measures_of_both_kinds_of_groups(spread, seed):
     for row in rows:
         expected = measures[row.measure](assigned[row.kind], items.labels.tolist())
         assert row.value == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("similarity", "by_direction"), [(Cosine(), True), (Euclidean(normalise=True), True), (Dot(), False)]
+)
+def test_lengths_have_no_say_where_the_similarity_does_not_look_at_them(similarity, by_direction):
+    """Four directions, and far outside as well as near: as they are, length makes the groups."""
+    items = clusters(classes=4, items=8, dimension=3, spread=0.01)
+    lengths = torch.where(torch.arange(32) % 2 == 0, 1.0, 100.0)[:, None]
+    space = MetricSpace(nn.Identity(), similarity, SupportMeans(dimension=3)).eval()
+    z = items.inputs / items.inputs.norm(dim=1, keepdim=True) * lengths
+    embedding, _ = clustering(space, items, z, name="unseen")
+    assert (embedding.value == 1) is by_direction
 
 
 def test_the_main_measure_is_nmi_with_its_interval_over_items():

@@ -123,6 +123,24 @@ def test_groups_are_those_of_k_means_on_the_embeddings():
     assert 0.2 < expected < 1
 
 
+def test_groups_of_a_cosine_are_those_of_directions():
+    from sklearn.cluster import KMeans
+    from sklearn.metrics import normalized_mutual_info_score
+
+    items = clusters(classes=3, items=20, dimension=3, spread=0.3)
+    space = a_space(Cosine()).eval()
+    z = embed(space, items.inputs)
+    by = {"lengths too": z, "directions": z / z.norm(dim=1, keepdim=True)}
+    expected = {
+        name: normalized_mutual_info_score(
+            items.labels.numpy(), KMeans(3, n_init=10, random_state=0).fit(each.numpy()).labels_
+        )
+        for name, each in by.items()
+    }
+    assert validation(items, ("clustering",))(space) == {"nmi": pytest.approx(expected["directions"])}
+    assert expected["directions"] != pytest.approx(expected["lengths too"])
+
+
 def test_clear_classes_are_groups():
     items = clusters(classes=3, items=4, dimension=3, spread=0)
     assert validation(items, ("clustering",))(a_space()) == {"nmi": pytest.approx(1)}

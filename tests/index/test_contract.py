@@ -52,7 +52,7 @@ def told(stored):
         stored.fingerprint,
         found.ids,
         found.scores.tolist(),
-        {each: dict(stored.metadata(each)) for each in found.ids[0]},
+        stored.metadata(found.ids[0]),
         list(stored),
         stored.vectors().tolist(),
         stored.notes,
@@ -68,8 +68,7 @@ def test_finds_what_was_added(filled):
     assert found.ids == [["c", "a"], ["b", "c"]]
     assert found.scores.tolist() == [[3, 2], [3, 3]]
     assert (len(filled), filled.dimension, "a" in filled, "d" in filled) == (3, 2, True, False)
-    assert filled.metadata("b") == {"label": None, "page": 3}
-    assert filled.metadata("c") == {}
+    assert filled.metadata(["c", "b", "c"]) == [{}, {"label": None, "page": 3}, {}]
 
 
 @pytest.mark.parametrize(
@@ -95,6 +94,7 @@ def test_nothing_stored_and_nothing_asked(make):
     found = empty.search(torch.zeros(3, 2), 4)
     assert (found.scores.shape, found.ids, len(empty)) == ((3, 0), [[], [], []], 0)
     assert (list(empty), empty.vectors().shape, empty.vectors([]).shape) == ([], (0, 2), (0, 2))
+    assert empty.metadata([]) == []
     empty.add([], torch.empty(0, 2))
     empty.add(["a"], VECTORS[:1])
     assert empty.search(torch.empty(0, 2), 4).scores.shape == (0, 1)
@@ -107,14 +107,14 @@ def test_what_is_removed_is_not_found_and_can_be_added_again(filled):
     assert told(filled)[3] == [["b"]]
     filled.add(["a"], torch.tensor([[9.0, 9.0]]))
     assert told(filled)[3] == [["a", "b"]]
-    assert filled.metadata("a") == {}
+    assert filled.metadata(["a"]) == [{}]
 
 
 def test_replacing_gives_an_id_its_new_vector_and_its_new_place(filled):
     filled.add(["a", "d"], torch.tensor([[0.0, 1.0], [0.0, 1.0]]), [{"new": True}, {}], replace=True)
     found = filled.search(torch.tensor([[0.0, 1.0]]), 9)
     assert found.ids == [["b", "c", "a", "d"]]
-    assert filled.metadata("a") == {"new": True}
+    assert filled.metadata(["a"]) == [{"new": True}]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,8 @@ def test_replacing_gives_an_id_its_new_vector_and_its_new_place(filled):
         (lambda it: it.add(["a"], VECTORS[:1], [{"b": object()}], replace=True), "what JSON can hold"),
         (lambda it: it.add(["x"], VECTORS[:1], [{"b": float("nan")}]), "what JSON can hold"),
         (lambda it: it.remove(["a", "aa"]), 'there is no id "aa"; did you mean "a"?'),
-        (lambda it: it.metadata("z"), 'there is no id "z"'),
+        (lambda it: it.metadata(["a", "z"]), 'there is no id "z"'),
+        (lambda it: it.metadata("abc"), r'for one id give a list of one, \["abc"\]'),
         (lambda it: it.vectors(["a", "z"]), 'there is no id "z"'),
         (lambda it: it.search(torch.zeros(1, 3), 1), r"expected vectors \(1, 2\), got \(1, 3\)"),
         (lambda it: it.search(torch.full((1, 2), torch.inf), 1), "not finite"),
@@ -229,7 +230,7 @@ def test_what_is_added_afterwards_is_not_changed_from_outside(make):
     vectors.zero_()
     held["label"].append("y")
     assert told(made) == before
-    made.metadata("a")["label"].append("z")
+    made.metadata(["a"])[0]["label"].append("z")
     assert told(made) == before
 
 

@@ -1,6 +1,8 @@
 """The journal: every byte of it may be the last that was written, and no byte may have changed."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -103,6 +105,66 @@ def test_an_entry_whose_call_was_interrupted_at_the_very_end_goes_with_the_next(
     journal = journals.Journal(path, ends[0])  # as if the second had never been counted
     journal.append([b"y"])
     assert held(path) == [b"first", b"y"]
+
+
+#: Reads the first entry; then a writer cuts off what was never finished behind it; then reads on.
+CUT = """
+import sys
+from pathlib import Path
+from samekind.index import journal as journals
+
+path, end = Path(sys.argv[1]), int(sys.argv[2])
+reading = journals.entries(path)
+print(bytes(next(reading)[0]))
+journals.reopen(path, end).append([b"another"])
+print([bytes(content) for content, _ in reading])
+"""
+
+
+def test_who_reads_survives_that_a_writer_cuts_off_the_end(path):
+    """In another process, because looking at a mapped page that is gone ends it (SIGBUS)."""
+    [end] = written(path, [b"first"])
+    with path.open("ab") as file:
+        file.write(bytes(2**20))
+    ran = subprocess.run(
+        [sys.executable, "-c", CUT, path, str(end)], capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "b'first'\n[b'another']\n", "")
+
+
+@pytest.mark.parametrize("moment", [1, 2])
+def test_an_entry_that_is_exchanged_while_it_is_read_is_no_damage(path, monkeypatch, moment):
+    """A writer that was interrupted after writing goes on, between the head of the entry and its content."""
+    ends = written(path, [b"first", b"x" * 100])
+    read, looks = journals._read, []
+
+    def meanwhile(file, place, size):
+        if place >= ends[0]:
+            looks.append(place)
+            if len(looks) == moment:
+                journals.Journal(path, ends[0]).append([b"y" * 120])
+        return read(file, place, size)
+
+    monkeypatch.setattr(journals, "_read", meanwhile)
+    assert held(path) == [b"first", b"y" * 120]
+
+
+def test_a_long_entry_is_read_however_many_calls_that_takes(path, monkeypatch):
+    written(path, [b"first", b"x" * 100])
+    real = os.preadv
+    monkeypatch.setattr(os, "preadv", lambda file, into, place: real(file, [into[0][:7]], place))
+    assert held(path) == [b"first", b"x" * 100]
+
+
+def test_many_zeros_at_the_end_are_looked_at_in_parts(path, monkeypatch):
+    written(path, [b"first"])
+    monkeypatch.setattr(journals, "CHUNK", 16)
+    whole = path.read_bytes()
+    path.write_bytes(whole + bytes(100))
+    assert held(path) == [b"first"]
+    path.write_bytes(whole + bytes(99) + b"x")
+    with pytest.raises(SpaceError, match="is damaged"):
+        held(path)
 
 
 def test_is_on_the_disk_before_it_returns(path, monkeypatch):

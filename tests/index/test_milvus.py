@@ -1,12 +1,16 @@
 """The index in Milvus, beyond what every index promises: one row for an id, without the server's help."""
 
+import json
 import threading
 
 import pytest
 import torch
 
 from samekind.errors import IndexServerError, SettingError
-from samekind.index import Milvus, milvus
+from samekind.index import Milvus, milvus, milvus_collection, milvus_connection
+from samekind.index.milvus_collection import Collection
+from samekind.index.milvus_connection import Connection
+from samekind.index.server import Made
 
 VECTORS = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
@@ -55,7 +59,7 @@ def test_metadata_beyond_what_the_server_takes_is_refused(make_milvus):
     with pytest.raises(SettingError, match="up to 65,000 bytes an id, got 65,0"):
         made.add(["b"], VECTORS[:1], [{"x": "y" * 65_000}])
     assert list(made) == ["a"]
-    assert made.metadata("a") == {"x": "y" * 64_000}
+    assert made.metadata(["a"]) == [{"x": "y" * 64_000}]
 
 
 @pytest.mark.servers
@@ -77,7 +81,7 @@ def test_who_meets_another_takes_its_own_rows_back(make_milvus, monkeypatch, the
     with pytest.raises(SettingError, match='"b" is already there'):
         made.add(["a", "b"], VECTORS[:2])
     assert list(made) == ["b"]
-    assert made.metadata("b") == {"by": "them"}
+    assert made.metadata(["b"]) == [{"by": "them"}]
 
 
 @pytest.mark.servers
@@ -114,7 +118,7 @@ def test_of_those_that_replace_at_once_the_newest_stays(make_milvus):
     """Two rows are under one id, as after two clients met, or one was killed: the next one puts it right."""
     made = make_milvus(2, score="dot")
     made._collection.insert(["00 1", "00 2"], ["a", "a"], VECTORS[:2], ["{}", '{"newer": true}'])
-    assert made.metadata("a") == {"newer": True}
+    assert made.metadata(["a"]) == [{"newer": True}]
     assert made.vectors(["a"]).tolist() == [[0, 1]]
     made.add(["a"], VECTORS[2:], replace=True)
     assert list(made) == ["a"]
@@ -137,6 +141,87 @@ def test_an_addition_that_fails_half_way_is_taken_back(make_milvus, monkeypatch)
     with pytest.raises(IndexServerError, match="and no further"):
         made.add(["a", "b"], VECTORS[:2])
     assert list(made) == []
+
+
+@pytest.mark.servers
+def test_metadata_of_many_is_one_question(make_milvus, monkeypatch):
+    made = make_milvus(2, score="dot")
+    ids = [f"item {place}" for place in range(50)]
+    made.add(ids, torch.ones(50, 2), [{"place": place} for place in range(50)])
+    ask, asked = made._collection._ask, []
+    monkeypatch.setattr(made._collection, "_ask", lambda question: asked.append(question) or ask(question))
+    assert made.metadata(ids[::-1]) == [{"place": place} for place in reversed(range(50))]
+    assert len(asked) == 1
+
+
+@pytest.mark.servers
+def test_all_rows_are_in_the_store_when_save_returns(make_milvus, tmp_path):
+    made = make_milvus(2, score="dot")
+    made.add([f"item {place}" for place in range(3000)], torch.randn(3000, 2))
+    made.save(tmp_path / "index")
+    segments = made._connection.ask(lambda it: it.list_persistent_segments(made._collection.name))
+    assert sum(each.num_rows for each in segments if each.state.name == "Flushed") >= 3000
+
+
+class Flushing:
+    """A client whose rows take so many seconds to arrive in the store."""
+
+    def __init__(self, seconds, clock, failure):
+        self.seconds, self.clock, self.failure, self.asked = seconds, clock, failure, []
+
+    def describe_collection(self, name, *, timeout):
+        return {"description": json.dumps({"dimension": 2, "score": "dot", "fingerprint": ""})}
+
+    def flush(self, name, *, timeout):
+        self.asked.append((name, timeout))
+        self.clock[0] += min(self.seconds, timeout)
+        if self.seconds >= timeout:
+            raise self.failure(message=f"wait for flush timeout, collection: {name}")
+        if self.seconds < 0:
+            raise self.failure(code=65535, message="no room")
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def flushing(monkeypatch):
+    """A collection without a server, whose rows take so long."""
+
+    pymilvus = pytest.importorskip("pymilvus", reason="needs pymilvus")
+
+    def make(seconds):
+        clock = [1000.0]
+        client = Flushing(seconds, clock, pymilvus.MilvusException)
+        connection = Connection("http://localhost:19530", collection="samekind_faces", timeout=6)
+        connection._client = client
+        monkeypatch.setattr(milvus_collection.time, "monotonic", lambda: clock[0])
+        monkeypatch.setattr(milvus_connection.time, "sleep", lambda seconds: None)
+        return client, Collection(connection, Made(2, "dot", ""), where='the index "faces"')
+
+    return make
+
+
+def test_a_flush_is_waited_for_longer_than_an_answer(flushing):
+    client, collection = flushing(40)
+    collection.flush()
+    assert client.asked == [("samekind_faces", 60)]
+
+
+def test_but_not_for_ever(flushing):
+    client, collection = flushing(70)
+    with pytest.raises(
+        IndexServerError,
+        match=r'the index "faces" has not been moved .* within 60 seconds; .* not lost: save again later',
+    ):
+        collection.flush()
+    assert len(client.asked) == 1
+
+
+def test_a_flush_that_is_refused_is_told_as_such(flushing):
+    _, collection = flushing(-1)
+    with pytest.raises(IndexServerError, match=r"refused \(no room\)"):
+        collection.flush()
 
 
 @pytest.mark.servers

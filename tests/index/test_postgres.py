@@ -74,7 +74,8 @@ def test_clients_that_replace_at_once_leave_one_row(make_postgres, postgres_serv
         each.join()
     assert failed == []
     assert sorted(made) == ["a", "b"]
-    assert made.metadata("a") == made.metadata("b")  # both of one transaction
+    one, other = made.metadata(["a", "b"])
+    assert one == other  # both of one transaction
     for each in others:
         each.close()
 
@@ -84,9 +85,20 @@ def test_ids_come_page_by_page_and_other_calls_may_come_between(make_postgres, m
     monkeypatch.setattr(postgres, "PAGE", 2)
     made = make_postgres(2, score="dot")
     made.add([f"item {place}" for place in range(5)], torch.ones(5, 2))
-    seen = [(id, made.metadata(id), len(made)) for id in made]
+    seen = [(id, *made.metadata([id]), len(made)) for id in made]
     assert seen == [(f"item {place}", {}, 5) for place in range(5)]
     assert torch.equal(made.vectors(), torch.ones(5, 2))
+
+
+@pytest.mark.servers
+def test_metadata_of_many_is_one_question(make_postgres, monkeypatch):
+    made = make_postgres(2, score="dot")
+    ids = [f"item {place}" for place in range(50)]
+    made.add(ids, torch.ones(50, 2), [{"place": place} for place in range(50)])
+    read, asked = made._connection.read, []
+    monkeypatch.setattr(made._connection, "read", lambda question: asked.append(question) or read(question))
+    assert made.metadata(ids[::-1]) == [{"place": place} for place in reversed(range(50))]
+    assert len(asked) == 1
 
 
 @pytest.mark.servers

@@ -124,7 +124,7 @@ def test_two_that_add_at_once_lose_nothing_and_share_nothing(make, clients, proc
     for each in range(6):
         won = [who for who, lines in told.items() if f"won {each}\n" in lines]
         assert len(won) == 1, f"{each}: {told}"
-        assert made.metadata(f"both {each}") == {"by": won[0]}
+        assert made.metadata([f"both {each}"]) == [{"by": won[0]}]
         expected.add(f"both {each}")
     assert sorted(made) == sorted(expected)
     assert len(made) == len(expected)
@@ -254,7 +254,7 @@ def test_no_id_is_read_as_anything_else(filled, id):
         filled.remove([id])
     filled.add([id], VECTORS[:1], [{id: id}])
     assert id in filled
-    assert filled.metadata(id) == {id: id}
+    assert filled.metadata([id]) == [{id: id}]
     assert filled.vectors([id]).tolist() == [[1, 0]]
     filled.remove([id])
     assert list(filled) == ["a", "b", "c"]
@@ -263,7 +263,7 @@ def test_no_id_is_read_as_anything_else(filled, id):
 def test_what_cannot_be_an_id_is_not_there(filled):
     assert not any(each in filled for each in ["", "\0", "\ud800", 1, None])
     for mistake in (
-        lambda: filled.metadata("\0"),
+        lambda: filled.metadata(["\0"]),
         lambda: filled.remove(["\0"]),
         lambda: filled.vectors(["\0"]),
     ):

@@ -29,7 +29,7 @@ def check(store, plain, *, texts):
     assert store.vectors().tolist() == [[value, 0.0] for value in plain.values()]
     some = list(plain)[::-2]
     assert store.vectors(some).tolist() == [[plain[each], 0.0] for each in some]
-    assert all(store.metadata(each) == texts[value] for each, value in plain.items())
+    assert store.metadata(list(plain)) == [texts[value] for value in plain.values()]
     alive = store.alive()
     rows = torch.arange(store.height) if alive is None else alive.nonzero().flatten()
     assert store.names(rows.tolist()) == list(plain)

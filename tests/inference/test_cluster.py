@@ -11,9 +11,9 @@ from torch import nn
 from samekind import similarities
 from samekind.data import clusters
 from samekind.errors import SettingError, SpaceError
-from samekind.inference import assign_by_similarity, choose_groups, cluster, oracle_centres
+from samekind.inference import as_compared, assign_by_similarity, choose_groups, cluster, oracle_centres
 from samekind.prototypes import SupportMeans
-from samekind.similarities import Dot, Euclidean
+from samekind.similarities import Dot, Euclidean, LogDistance, SquaredEuclidean
 from samekind.space import MetricSpace
 
 module = importlib.import_module("samekind.inference.cluster")  # the package has the function by this name
@@ -32,6 +32,28 @@ def a_similarity(name):
 
 def drawn(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize(
+    "similarity",
+    [
+        *map(a_similarity, similarities.SIMILARITIES),
+        *(each(normalise=True) for each in (Euclidean, LogDistance, SquaredEuclidean)),
+    ],
+    ids=lambda each: f"{type(each).__name__}{', normalised' * getattr(each, 'normalise', False)}",
+)
+def test_k_means_sees_directions_alone_where_the_similarity_does(similarity):
+    """Which similarities these are is asked of their scores: a new one is covered by joining the room."""
+    space, z = a_space(similarity), drawn(6, 3)
+    longer = z * torch.arange(1, 7)[:, None]
+    with torch.no_grad():
+        length_counts = not torch.allclose(space.score_all(z, longer), space.score_all(z, z), atol=1e-4)
+    seen = as_compared(space, longer)
+    if length_counts:
+        assert seen is longer
+    else:
+        torch.testing.assert_close(seen, as_compared(space, z))
+        torch.testing.assert_close(seen.norm(dim=1), torch.ones(6))
 
 
 def test_clear_groups_are_found_with_their_means_as_centres():

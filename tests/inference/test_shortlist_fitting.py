@@ -1,5 +1,7 @@
 """The measured size of a shortlist against the definition, tried size by size; and when there is none."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -7,6 +9,7 @@ from torch import nn
 from samekind.errors import SettingError
 from samekind.index import Exact, Faiss, Found
 from samekind.inference import QueryMap, fit_shortlist, search_index, shortlist_fitting, shortlist_of
+from samekind.inference.shortlist_fitting import most_promised, why_everything
 from samekind.measures import proportion_interval, student_interval
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, Euclidean, PairsNetwork
@@ -101,19 +104,29 @@ def test_a_sample_without_a_miss_does_not_prove_that_there_are_none(index):
 
 
 @pytest.mark.parametrize(
-    ("similarity", "count", "recall"),
+    ("count", "k", "recall", "why"),
     [
-        (Bent(), COUNT, 1.0),
-        (Bent(), 1000, 0.9),  # small
-        (Bent(), 0, 0.9),
-        (Bent(), COUNT, 0.999),  # 1,200 queries cannot promise it
+        (COUNT, 5, 1.0, "all wanted"),
+        (1000, 5, 0.9, "small"),
+        (1000, 5, 1.0, "small"),
+        (COUNT, 150, 0.9, "small"),  # for so many nearest
+        (0, 5, 0.9, "small"),
+        (COUNT, 5, 0.999, "too few queries"),  # 1,200 cannot promise it
     ],
 )
-def test_where_no_shortlist_is_worth_it_everything_is_compared(filled, similarity, count, recall):
+def test_where_no_shortlist_is_worth_it_everything_is_compared(filled, space, count, k, recall, why):
     index = filled(Exact(DIMENSION), count)
-    fitted = fit_shortlist(space_with(similarity), index, k=5, recall=recall)
+    fitted = fit_shortlist(space, index, k=k, recall=recall)
     assert (fitted.size, fitted.recall, fitted.interval) == (None, 1.0, (1.0, 1.0))
-    assert shortlist_of(space_with(similarity), index) == fitted
+    assert why_everything(fitted) == why
+    assert shortlist_of(space, index) == fitted
+
+
+def test_what_was_chosen_is_noted_with_the_size(space, index):
+    chosen = fit_shortlist(space, index, k=5, recall=0.9, distilled=False, seed=3)
+    assert (chosen.distilled, chosen.seed, why_everything(chosen)) == (False, 3, None)
+    assert shortlist_of(space, index) == chosen
+    assert most_promised(200) >= 0.95 > most_promised(50)
 
 
 class Contrary(Bent):
@@ -126,7 +139,7 @@ class Contrary(Bent):
 def test_a_score_that_has_nothing_to_do_with_the_index_needs_everything(index, monkeypatch):
     monkeypatch.setattr(shortlist_fitting, "POOL", 100)
     fitted = fit_shortlist(space_with(Contrary()), index, k=5, recall=0.9)
-    assert (fitted.size, fitted.query_map) == (None, None)
+    assert (fitted.size, fitted.query_map, why_everything(fitted)) == (None, None, "too long")
 
 
 def test_a_distilled_query_is_kept_if_its_list_is_shorter(index, monkeypatch):
@@ -149,7 +162,7 @@ def test_a_distilled_query_is_dropped_if_it_is_not(space, index, monkeypatch):
 
     plain = fit_shortlist(space, index, k=5, recall=0.9, distilled=False)
     monkeypatch.setattr(shortlist_fitting, "distil", misleading)
-    assert fit_shortlist(space, index, k=5, recall=0.9) == plain
+    assert replace(fit_shortlist(space, index, k=5, recall=0.9), distilled=False) == plain
 
 
 def test_what_is_learned_from_is_not_measured_with(space, index, monkeypatch):

@@ -1,6 +1,7 @@
 """A run carried out to the end: trained, filled in, thresholds fitted, saved; and again without training."""
 
 import json
+import threading
 from dataclasses import replace
 
 import pytest
@@ -172,3 +173,25 @@ def test_a_space_is_settled_on_the_device_it_was_trained_on_and_comes_back_on_th
     space = fit(small("verification", sets.train.shape), sets, folder=tmp_path, device="cuda")
     assert seen == ["cuda"]
     assert device_of(space).type == "cpu"
+
+
+def test_nobody_else_trains_in_the_folder_until_the_space_is_saved(sets, tmp_path, monkeypatch):
+    """The trainer is done by then, but not the run: two would save into one another's space."""
+    run, real, raised = small("triplet", sets.train.shape), fitting.settle, []
+
+    def second():
+        with pytest.raises(TrainingError, match="somebody else is training in"):
+            fit(run, sets, folder=tmp_path)
+        raised.append(True)
+
+    def settle(*arguments, **options):
+        thread = threading.Thread(target=second)
+        thread.start()
+        thread.join()
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(fitting, "settle", settle)
+    fit(run, sets, folder=tmp_path)
+    assert raised == [True]
+    monkeypatch.undo()
+    fit(run, sets, folder=tmp_path)

@@ -95,6 +95,38 @@ def test_recall_is_drawn_where_it_was_measured(adversarial):
     }
 
 
+@pytest.mark.parametrize("recalls", [(0.01, 0.9, 1.0), (0.97, 0.98, 0.99), (0.5, 0.5, 0.5)])
+def test_no_share_is_labelled_beyond_what_there_can_be(adversarial, recalls):
+    epochs = [
+        {**entry, "validation": {"recall@1": recall}}
+        for entry, recall in zip(adversarial, recalls, strict=True)
+    ]
+    axes = training_curves({"one": epochs}).axes[1]
+    low, high = axes.get_ylim()
+    assert low < 100 * min(recalls) <= 100 * max(recalls) < high  # with room for the words
+    ticks = axes.get_yticks()
+    assert len(ticks) >= 2
+    assert all(low <= tick <= high and 0 <= tick <= 100 for tick in ticks)
+
+
+def test_a_classifier_that_runs_away_does_not_hide_what_was_before(adversarial):
+    def scale(*losses, smoothed=2.0):
+        epochs = [
+            {
+                **entry,
+                "adversary": {"coefficient": 0.1, "loss": smoothed * entry["epoch"], "plain_loss": each},
+            }
+            for entry, each in zip(adversarial, losses, strict=True)
+        ]
+        return training_curves({"one": epochs}).axes[2].get_yscale()
+
+    assert scale(2.7, 1.4, 1.2) == "linear"
+    assert scale(2.7, 1.4, 48_508.0) == "log"
+    assert scale(2.7, 0.0, 48_508.0) == "linear"  # 0 has no place on the other
+    assert scale(2.7, 0.04, 0.1) == "log"
+    assert scale(2.7, 1.4, 48_508.0, smoothed=0.0) == "linear"
+
+
 def test_an_adversary_has_a_row_of_its_own(adversarial):
     left, right = training_curves({"one": adversarial}).axes[2:]
     assert left.get_title(loc="left") == "one: loss of the class adversary"

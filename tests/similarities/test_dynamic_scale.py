@@ -4,10 +4,12 @@ import math
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from samekind.errors import SettingError
 from samekind.similarities import AdaCosScale, Cosine, DynamicScale, LogDistance
-from samekind.similarities.dynamic_scale import initial_scale, turning
+from samekind.similarities.dynamic_scale import LOWEST, initial_scale, turning
 
 TABLE = [
     (52, 4.6777, 6.9577),
@@ -172,6 +174,113 @@ def test_no_scores_break_it(form, dtype, value):
         assert scale().isfinite()
         assert scale() > 0
         assert scale.moments.isfinite().all()
+
+
+# --- roots, and where there is none -----------------------------------------------------------------
+
+
+def around(own, rival, form, classes=12, items=6):
+    """Items at one angle to their class and at another to all others, or at each its own."""
+    positive = torch.arange(items)[:, None] == torch.arange(classes)
+    angles = torch.where(positive, own, torch.as_tensor(rival)).double()
+    return (angles.cos() if form == "cosine" else -(2 * (angles / 2).sin()).log()), positive
+
+
+def psi(scale, scores, positive, form):
+    """The published ψ divided by E + B or 1 + U, B at the same scale, by loops over plain numbers."""
+    sums, angles = [], []
+    for row, own in zip(scores.tolist(), positive.tolist(), strict=True):
+        sums.append([scale * score for score, is_own in zip(row, own, strict=True) if not is_own])
+        angles += [
+            math.acos(score) if form == "cosine" else 2 * math.asin(math.exp(-score) / 2)
+            for score, is_own in zip(row, own, strict=True)
+            if is_own
+        ]
+    angle = min(math.pi / 4, sorted(angles)[(len(angles) - 1) // 2])
+    if form == "cosine":
+        shift = scale * math.cos(angle)
+        large = sum(math.exp(min(each - shift, 600)) for row in sums for each in row) / len(sums)
+        return math.cos(angle) + scale * math.sin(angle) ** 2 * (1 - large) / (1 + large)
+    chord = 2 * math.sin(angle / 2)
+    power = sum(math.exp(min(each + scale * math.log(chord), 600)) for row in sums for each in row) / len(
+        sums
+    )
+    bend = (power * (scale + 1) - scale + 1) * (1 - chord**2 / 4) + (1 + power) * chord**2 / 4
+    return bend / (1 + power)
+
+
+def bisected(scores, positive, form):
+    """All roots up to 10,000: where the sign changes from one scale to the next, a bisection."""
+    places = [1.02**each for each in range(-50, 466)]
+    values = [psi(each, scores, positive, form) for each in places]
+    roots = []
+    for place in range(len(places) - 1):
+        low, high = places[place], places[place + 1]
+        if (values[place] > 0) == (values[place + 1] > 0):
+            continue
+        for _ in range(60):
+            middle = (low + high) / 2
+            same = (psi(middle, scores, positive, form) > 0) == (values[place] > 0)
+            low, high = (middle, high) if same else (low, middle)
+        roots.append(low)
+    return roots
+
+
+@pytest.mark.parametrize(
+    ("form", "own", "rival", "count"),
+    [
+        ("log-distance", 0.3, 1.0, 1),
+        ("log-distance", 0.3, 0.33, 1),
+        ("log-distance", 0.75, 1.5, 1),
+        ("cosine", 0.75, 1.5, 2),
+        ("cosine", 0.7, 0.8, 2),
+    ],
+)
+def test_with_a_root_the_scale_comes_to_the_one_that_bisection_finds(form, own, rival, count):
+    """And on the way each step is Adam's."""
+    scores, positive = around(own, rival, form, classes=40, items=6)
+    labels = positive.int().argmax(1).tolist()
+    roots = bisected(scores, positive, form)
+    assert len(roots) == count
+    scale = DynamicScale(classes=40, form=form, rate=0.03).double()
+    logarithm = scale.logarithm.clone().requires_grad_()
+    optimiser = torch.optim.Adam([logarithm], lr=0.03)
+    for step in range(400):
+        scale.after_step(scores, positive)
+        if step < 50:
+            optimiser.zero_grad()
+            by_hand(logarithm.exp(), scores, labels, form).backward()
+            optimiser.step()
+            torch.testing.assert_close(scale.logarithm, logarithm.detach())
+    assert min(abs(scale().item() / root - 1) for root in roots) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("form", "own", "rival", "classes", "start", "end"),
+    [
+        ("log-distance", 0.7, 0.9, 30, 1.1, 1.0),  # before, down to 0, on the wrong side of a hill of ψ²
+        ("cosine", 0.3, 0.3, 4, 1.5, math.sqrt(2)),  # likewise
+        ("cosine", 0.3, 0.3, 4, 5000.0, 1e4),  # before, up to 1e17
+        ("log-distance", 0.7, 0.9, 30, 0.5, 0.5),  # below already
+        ("cosine", 0.3, 0.3, 4, 2e4, 2e4),  # above already
+        ("log-distance", 0.3, 0.3, 12, 5000.0, 1e4),  # a crowd without any root
+    ],
+)
+def test_it_never_moves_past_where_a_root_can_be(form, own, rival, classes, start, end):
+    scores, positive = around(own, rival, form, classes=classes, items=4)
+    scale = DynamicScale(classes=classes, form=form, rate=0.1).double()
+    scale.logarithm.fill_(math.log(start))
+    for _ in range(40):
+        scale.after_step(scores, positive)
+    assert scale().item() == pytest.approx(end)
+
+
+@settings(max_examples=50, deadline=None)
+@given(angle=st.floats(1e-3, math.pi / 4), share=st.floats(0, 1), rivals=st.floats(-50, 50))
+def test_below_the_lowest_scale_no_batch_has_a_root(angle, share, rivals):
+    for form in FORMS:
+        values = torch.tensor([share * LOWEST[form], rivals, angle], dtype=torch.double)
+        assert turning(*values, form=form) > -1e-12
 
 
 def test_nothing_is_learned_by_the_gradient():

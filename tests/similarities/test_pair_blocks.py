@@ -164,7 +164,7 @@ def test_a_walk_makes_the_weights_ready_once(monkeypatch):
     similarity, made = network(), []
     monkeypatch.setattr(
         "samekind.similarities.pairs_network.PairBlocks",
-        lambda *given, slope: made.append(1) or PairBlocks(*given, slope=slope),
+        lambda *given, **settings: made.append(1) or PairBlocks(*given, **settings),
     )
     a, b = some(20), some(30, seed=2)
     budget = 10 * similarity.pair_bytes(DIMENSION)

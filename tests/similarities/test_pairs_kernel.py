@@ -106,6 +106,11 @@ for depth, hidden, slope, n, m in SHAPES:
     above = torch.ones(n, m, dtype=torch.bool).triu(1)
     assert torch.equal(bins, count_bins([(scores[above], same[above])])[0])
     assert kernel.score_all(a[:0], b).shape == (0, m)
+# Neither the network nor the embeddings need be in float32.
+for dtype, given in ((torch.double, a), (torch.bfloat16, a.bfloat16()), (torch.float, a.double())):
+    kernel = PairsKernel(network.to(dtype), dtype=torch.float16)
+    torch.testing.assert_close(kernel.score_all(given, b.double()), plain, atol=0.02, rtol=0.02)
+    assert kernel.best(given, b, 3)[0].dtype == torch.float32
 print("all agree")
 """
 

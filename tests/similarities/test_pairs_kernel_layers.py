@@ -13,19 +13,29 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from samekind.similarities import pairs_kernel_layers as kernels
+from samekind.similarities.recomputed_kernels import ASCEND_FROM_HALVES, FROM_HALVES, SHARED_BYTES, Shape
 
-number, half, single = "i32", "*bf16", "*fp32"
-kinds = {"above": half, "here": half, "weights": half, "weight_sums": single, "sums": single, "tiles": number}
-kinds |= {"slope": "fp32"}
-known = {"WIDTH": 256, "OUT": 128, "BOTTOM": False}
-kinds |= dict.fromkeys(known, "constexpr")
-places = {(list(kinds).index(name),): value for name, value in known.items()}
-aligned = {(place,): [["tt.divisibility", 16]] for place, kind in enumerate(kinds.values()) if kind[0] == "*"}
-source = ASTSource(kernels.descend, kinds, places, aligned)
-options = {"num_warps": 8, "num_stages": 3}
-compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32), options=options)
-assert "wgmma.mma_async" in compiled.asm["ptx"]
-assert compiled.metadata.shared <= 227 * 1024
+kinds = dict.fromkeys(("tiles", "n", "m", "seed", "threshold"), "i32") | {"slope": "fp32"}
+kinds |= dict.fromkeys(("below", "first", "second", "weights", "goal", "above", "here"), "*bf16")
+kinds |= dict.fromkeys(("bias", "last", "pull", "parts"), "*fp32")
+kinds |= dict.fromkeys(("bias_sums", "last_sums", "weight_sums", "sums"), "*fp32")
+for kernel, shape, more in (
+    (kernels.ascend, ASCEND_FROM_HALVES, {"FIRST": True, "KEEP": True}),
+    (kernels.score, Shape(), {"FIRST": False}),
+    (kernels.begin_gradients, FROM_HALVES, {"FIRST": True}),
+    (kernels.descend, Shape(), {"BOTTOM": False}),
+    (kernels.descend, Shape(), {"BOTTOM": True}),
+):
+    known = {"WIDTH": 256, "OUT": 128, **more}
+    taken = {name: "constexpr" if name in known else kinds[name] for name in kernel.arg_names}
+    places = {(kernel.arg_names.index(name),): value for name, value in known.items()}
+    given = enumerate(taken.values())
+    aligned = {(place,): [["tt.divisibility", 16]] for place, kind in given if kind[0] == "*"}
+    source = ASTSource(kernel, taken, places, aligned)
+    options = {"num_warps": shape.warps, "num_stages": shape.stages}
+    compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32), options=options)
+    assert "wgmma.mma_async" in compiled.asm["ptx"]
+    assert compiled.metadata.shared * shape.programs <= SHARED_BYTES
 print("compiled")
 """
 

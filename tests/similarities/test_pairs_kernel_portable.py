@@ -1,4 +1,11 @@
-"""The kernel for any GPU, on one; without a GPU Triton's interpreter runs it: see test_pairs_kernel.py."""
+"""The kernel for any GPU, compiled without one and asked on one; test_pairs_kernel.py runs it by Triton's
+interpreter.
+"""
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
 
 import pytest
 import torch
@@ -6,9 +13,40 @@ import torch
 from samekind.similarities import PairsNetwork
 from samekind.similarities.pairs_kernel import PairsKernel
 
-pytestmark = pytest.mark.device
+#: For an A100. A million rows and columns have more tiles than 32 bits can count.
+COMPILE = """
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from samekind.similarities.pairs_kernel_portable import score_tiles
+
+kinds = dict.fromkeys(("rows", "columns", "weights", "scratch"), "*bf16")
+kinds |= dict.fromkeys(("bias", "last"), "*fp32") | {"slots": "*i32"}
+kinds |= dict.fromkeys(("target", "row_labels", "column_labels", "errors"), "*i64")
+kinds |= dict.fromkeys(("n", "m", "width", "layers"), "i32")
+kinds |= dict.fromkeys(("slope", "offset", "scale", "threshold"), "fp32")
+kinds |= {"tiles": "i64"}
+known = {"EPILOGUE": "bins", "UPPER": True}
+taken = {name: "constexpr" if name in known else kinds[name] for name in score_tiles.arg_names}
+places = {(score_tiles.arg_names.index(name),): value for name, value in known.items()}
+given = enumerate(taken.values())
+aligned = {(place,): [["tt.divisibility", 16]] for place, kind in given if kind[0] == "*"}
+source = ASTSource(score_tiles, taken, places, aligned)
+assert len(triton.compile(source, target=GPUTarget("cuda", 80, 32)).asm["cubin"]) > 1000
+print("compiled")
+"""
 
 
+@pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed")
+def test_compiles_without_a_gpu(tmp_path):
+    environment = {**os.environ, "TRITON_CACHE_DIR": str(tmp_path)}
+    ran = subprocess.run(
+        [sys.executable, "-c", COMPILE], env=environment, capture_output=True, text=True, check=False
+    )
+    assert "compiled" in ran.stdout, ran.stderr[-2000:]
+
+
+@pytest.mark.device
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize(("depth", "hidden"), [(1, 100), (3, 350), (4, 256), (2, 600)])
 def test_agrees_with_the_network(depth, hidden, dtype):

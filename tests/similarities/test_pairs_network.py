@@ -1,5 +1,7 @@
 """The pairs network against the same layers over concatenated pairs, one pair at a time."""
 
+from functools import partial
+
 import pytest
 import torch
 from torch import nn
@@ -38,9 +40,27 @@ def test_agrees_with_the_layers_over_each_pair_in_turn(depth, slope):
     torch.testing.assert_close(similarity(a, b[:4]), by_hand.diagonal(), atol=1e-5, rtol=1e-5)
 
 
+def test_normalised_it_sees_directions_alone():
+    similarity = network(depth=2, normalise=True).eval()
+    layers = as_layers(similarity)
+    a, b = some(70), 7 * some(80, seed=2)
+    ends = [[6**0.5 * z / z.norm() for z in each] for each in (a, b)]
+    by_hand = torch.tensor([[layers(torch.cat([x, y])).item() for y in ends[1]] for x in ends[0]])
+    close = partial(torch.testing.assert_close, atol=1e-5, rtol=1e-5)
+    close(similarity.score_all(a, b), by_hand)
+    close(concatenated(similarity, a, b), by_hand)
+    close(similarity(a, b[:70]), by_hand.diagonal())
+    with torch.no_grad():
+        assert similarity.frozen(a, b) is not similarity
+        close(similarity.score_all(a, b), by_hand)
+        close(similarity.score_all(3 * a, b / 5), by_hand)
+    assert similarity.score_all(a * 0, b).isfinite().all()
+
+
+@pytest.mark.parametrize("normalise", [False, True])
 @pytest.mark.parametrize("depth", [1, 3])
-def test_its_gradients_are_those_of_the_concatenation(depth):
-    similarity = network(depth=depth).eval()
+def test_its_gradients_are_those_of_the_concatenation(depth, normalise):
+    similarity = network(depth=depth, normalise=normalise).eval()
     weights = some(4, dimension=5, seed=3)
     found = []
     for score_all in (similarity.score_all, lambda a, b: concatenated(similarity, a, b)):

@@ -1,5 +1,6 @@
 """Training by kernels against the plain walk: by Triton's interpreter, and on a GPU."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import torch
 from samekind.similarities import PairsNetwork, recomputed
 from samekind.similarities.pairs_network import concatenated
 from samekind.similarities.recomputed import Walk, walk_for
+from samekind.similarities.recomputed_walk import Way
 
 needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed")
 
@@ -22,6 +24,10 @@ from samekind.similarities import PairsNetwork, recomputed
 from samekind.similarities.pairs_network import concatenated
 from samekind.similarities.recomputed import Walk, recomputed_scores
 from samekind.similarities.recomputed_kernels import KernelWalk
+from samekind.similarities.recomputed_walk import Way
+
+# Room that nobody has written to holds anything: here what a sum cannot swallow.
+torch.Tensor.new_empty = lambda self, *size, **options: self.new_full(size, float("nan"), **options)
 
 def network(**arguments):
     torch.manual_seed(0)
@@ -86,6 +92,70 @@ assert not torch.equal(by(KernelWalk, similarity, a, b)[0], scores)
 print("all agree")
 """
 
+DROPS_ALONE = """
+# Both layers are 1 whatever the pair, and each of 16 units has a bit of the score of its own. The pairs are
+# numbered from a seed, and so are the units: here their numbers would be the same.
+half, ones, parts = torch.zeros(32, 64).half(), torch.ones(64), []
+seed = [each for each in range(2000) if (each * 0x9E3779B97F4A7C15 % 2**64 >> 33) % 256 == 0][1]
+for units in torch.arange(64).split(16):
+    last = torch.zeros(1, 64)
+    last[0, units] = 2.0 ** torch.arange(16)
+    parameters = [torch.zeros(64, 64), ones, last, torch.zeros(1)]
+    walk = KernelWalk(Way(0.1, 0.5, seed, 32 * 32), half, half, parameters, back=False)
+    (block,) = walk.blocks()
+    scores = (walk.logits(block) / 2).long()  # what is left counts twice
+    parts.append((scores[:, None] >> torch.arange(16)) & 1)
+kept = torch.cat(parts, 1).double()  # (pairs, units)
+# In standard deviations of what 1,024 pairs show of units that have nothing to do with each other.
+found = 32 * (torch.corrcoef(kept.T) - torch.eye(64))
+assert found.abs().max() < 6
+assert 0.9 < found.std() < 1.1
+first_tile = kept.view(32, 32, 64)[:8, :8].reshape(64, 64)
+assert 16 < first_tile.diagonal().sum() < 48  # of 64, four standard deviations either side
+assert not torch.equal(first_tile, first_tile.T)
+print("all agree")
+"""
+
+LAYS_OUT = """
+def agree(network, halves, cost, leaves):
+    found = []
+    for walk in (KernelWalk, Walk):
+        recomputed.walk_for = lambda *_: walk
+        scores = recomputed_scores(*halves(), list(network.layers), network.last, slope=0.1)
+        found.append(torch.autograd.grad(cost(scores), leaves))
+    for one, other in zip(*found):
+        assert one.dtype == other.dtype
+        torch.testing.assert_close(one, other, atol=0.03 * float(other.abs().max()), rtol=0.03)
+
+similarity, a, b = network(hidden=70), some(16, 1), some(24, 2)
+laid_out = lambda: (each.half().t().contiguous().t() for each in similarity.halves(a, b))
+for cost in (
+    torch.sum,  # an expanded gradient, a transposed one, one of some pairs
+    lambda scores: (scores.t() * torch.linspace(-1, 1, 16).half()).t().sum(),
+    lambda scores: scores.t()[::2, 1::3].float().square().sum(),
+):
+    agree(similarity, laid_out, cost, [a, b, *similarity.parameters()])
+
+# A network in 16 bits has its gradients in 16 bits, one in 64 in 64.
+for dtype in (torch.half, torch.double):
+    similarity = network().to(dtype)
+    halves = [torch.randn(9, 40).half().requires_grad_() for _ in range(2)]
+    agree(similarity, lambda: halves, torch.sum, [*halves, *similarity.layers.parameters()])
+
+# A gradient that half precision has no room for is not finite, as one who scales the loss has to see.
+similarity = network()
+with torch.no_grad():
+    similarity.last.weight *= 1000
+_, (found,) = by(KernelWalk, similarity, a, b, pull=torch.full((16, 24), 6e4), leaves=[a])
+assert not found.isfinite().all()
+
+for n, m in ((0, 5), (5, 0)):
+    a, b = some(n, 1), some(m, 2)
+    scores, found = by(KernelWalk, network(), a, b, leaves=[a, b])
+    assert scores.shape == (n, m) and not any(each.any() for each in found)
+print("all agree")
+"""
+
 FREEZES = """
 similarity, a, b = network(), some(9, 1).detach(), some(7, 2)
 similarity.layers[0].bias.requires_grad_(False)
@@ -128,8 +198,18 @@ def test_dropout_keeps_its_share_and_both_passes_drop_the_same():
 
 
 @needs_triton
+def test_each_unit_of_each_pair_is_dropped_on_its_own():
+    interpreted(DROPS_ALONE)
+
+
+@needs_triton
 def test_what_needs_no_gradient_gets_none_and_the_rest_is_right():
     interpreted(FREEZES)
+
+
+@needs_triton
+def test_layouts_precisions_and_nobody_at_all():
+    interpreted(LAYS_OUT)
 
 
 def test_a_processor_has_no_kernels():
@@ -137,17 +217,77 @@ def test_a_processor_has_no_kernels():
     assert walk_for(half, 3) is Walk
 
 
+def recomputed_kernels():
+    """The module, which cannot be imported without Triton."""
+    from samekind.similarities import recomputed_kernels
+
+    return recomputed_kernels
+
+
+def kernel_walk(n, m, *, block_pairs):
+    network = PairsNetwork(dimension=4, hidden=6, depth=2)
+    parameters = [each for layer in [*network.layers, network.last] for each in (layer.weight, layer.bias)]
+    halves = torch.zeros(n, 6).half(), torch.zeros(m, 6).half()
+    return recomputed_kernels().KernelWalk(Way(0.1, 0.0, 0, block_pairs), *halves, parameters, back=True)
+
+
+@needs_triton
+@pytest.mark.parametrize(("n", "m", "pairs"), [(1000, 1, 512), (3, 1000, 512), (100, 90, 1000), (40, 50, 1)])
+def test_a_block_takes_no_more_room_than_it_is_given(n, m, pairs):
+    """One tile of 64 pairs aside, and what a tile has of rows and columns that are not there counts."""
+    walk = kernel_walk(n, m, block_pairs=pairs)
+    seen = torch.zeros(n, m, dtype=torch.int64)
+    for block in walk.blocks():
+        seen[block.rows, block.columns] += 1
+    assert (seen == 1).all()
+    assert all(len(each) <= max(64, pairs) for each in walk.buffers)
+
+
+@needs_triton
+def test_units_that_a_layer_is_filled_up_with_take_room_too(monkeypatch):
+    monkeypatch.setattr(recomputed, "walk_for", lambda *_: None)
+    assert recomputed.block_size(torch.empty(3, 65).half(), 2) == 2**30 // (2 * 128 * 2)
+    assert recomputed.block_size(torch.empty(3, 1).half(), 4) == 2**30 // (2 * 64 * 4)
+
+
+@needs_triton
+def test_kernels_are_launched_on_the_gpu_of_the_tensors(monkeypatch):
+    """Triton takes the current one, which may be another."""
+    events = []
+
+    @contextlib.contextmanager
+    def device_of(tensor):
+        events.append(("from", tensor.device))
+        yield
+        events.append(("to", tensor.device))
+
+    class Kernel:
+        def __getitem__(self, grid):
+            return lambda *_, **__: events.append("launched")
+
+    walk = kernel_walk(9, 9, block_pairs=256)
+    monkeypatch.setattr(torch.cuda, "device_of", device_of)
+    (block,) = walk.blocks()
+    for name in ("ascend", "score"):
+        monkeypatch.setattr(recomputed_kernels().kernels, name, Kernel())
+    walk.logits(block)
+    assert events == [("from", walk.first.device), "launched", ("to", walk.first.device)]
+
+
 @pytest.mark.device
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize(("depth", "hidden"), [(2, 64), (3, 100), (4, 256)])
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (67, 129), (200, 3)])
-def test_a_gpu_in_bfloat16_goes_by_kernels(monkeypatch, n, m, depth, hidden):
+def test_a_gpu_in_16_bits_goes_by_kernels(monkeypatch, n, m, depth, hidden, dtype):
+    if walk_for(torch.empty(1, hidden, dtype=dtype, device="cuda"), depth) is Walk:
+        pytest.skip("not the shared memory of a Hopper GPU")
     monkeypatch.setitem(recomputed.KEPT_BYTES, "other", -1)
     torch.manual_seed(0)
     network = PairsNetwork(dimension=32, hidden=hidden, depth=depth, dropout=0.0).cuda()
     a, b = (torch.randn(each, 32, device="cuda", requires_grad=True) for each in (n, m))
     leaves, pull, found = [a, b, *network.parameters()], torch.randn(n, m, device="cuda"), []
     for score in (network.score_all, lambda a, b: concatenated(network, a, b)):
-        with torch.autocast("cuda", dtype=torch.bfloat16):
+        with torch.autocast("cuda", dtype=dtype):
             scores = score(a, b)
         found.append((scores.float(), *torch.autograd.grad((scores.float() * pull).sum(), leaves)))
     exact = concatenated(network, a, b)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from samekind import storage
 from samekind.errors import TrainingError
 from samekind.training.checkpoints import (
     Progress,
@@ -78,9 +79,10 @@ def test_a_save_that_dies_leaves_the_old_checkpoint(path, monkeypatch):
     def die(*_):
         raise OSError("no space left on device")
 
-    for step in ("open", "replace"):  # before anything is written, and before it takes its place
+    # Before anything is written, and before it takes its place.
+    for owner, step in ((storage, "_new_file"), (Path, "replace")):
         with monkeypatch.context() as patch:
-            patch.setattr(Path, step, die)
+            patch.setattr(owner, step, die)
             with pytest.raises(OSError, match="no space left"):
                 save(path, weight=2.0)
         assert torch.equal(load_checkpoint(path)["states"]["space"]["weight"], torch.ones(3))

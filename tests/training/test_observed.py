@@ -164,6 +164,42 @@ def test_the_encoder_gets_the_gradient_of_the_loss_less_the_coefficient_times_th
     torch.testing.assert_close(joined["embedding.weight"], alone["embedding.weight"])  # it sees features only
 
 
+def gradient_norm(weights):
+    return torch.cat([each.grad.flatten() for each in weights if each.grad is not None]).norm().item()
+
+
+def test_clip_bounds_the_space_and_the_adversary_apart(watched, items, tmp_path):
+    """In one norm, the steeper of the two would shorten the step of the other."""
+    free = trainer_of(dataclasses.replace(watched, clip=None), items, tmp_path / "free")
+    free._step(items.inputs[:16], items.labels[:16])
+    norms = [gradient_norm(each.parameters()) for each in (free.space, free.adversary)]
+    assert min(norms) > 0.05
+    tight = trainer_of(watched.override(["clip=0.05"]), items, tmp_path / "tight")
+    tight._step(items.inputs[:16], items.labels[:16])
+    for part in (tight.space, tight.adversary):
+        assert gradient_norm(part.parameters()) == pytest.approx(0.05, rel=1e-3)
+    # One of them long, the other short: that one stays as it is.
+    between = sum(norms) / 2
+    one = trainer_of(watched.override([f"clip={between}"]), items, tmp_path / "one")
+    one._step(items.inputs[:16], items.labels[:16])
+    clipped = [gradient_norm(each.parameters()) for each in (one.space, one.adversary)]
+    assert clipped == pytest.approx([min(each, between) for each in norms], rel=1e-3)
+
+
+def test_scaled_gradients_are_unscaled_once_before_they_are_clipped(watched, items, tmp_path, monkeypatch):
+    trainer = trainer_of(watched.override(["clip=0.05"]), items, tmp_path)
+    seen = []
+
+    def unscale(optimiser):
+        seen.append((type(optimiser).__name__, gradient_norm(trainer.space.parameters())))
+
+    monkeypatch.setattr(trainer.fabric.strategy.precision, "unscale_gradients", unscale)
+    trainer._step(items.inputs[:16], items.labels[:16])
+    [(name, norm)] = seen
+    assert name.startswith("SGD")
+    assert norm > 0.06
+
+
 def test_the_space_begins_as_it_would_without(run, watched, items, tmp_path):
     one, other = (trainer_of(each, items, tmp_path / str(i)).space for i, each in enumerate((run, watched)))
     for name, each in one.state_dict().items():

@@ -244,6 +244,18 @@ def test_another_penalty_does_not_keep_the_settings_of_the_one_before(prototypic
     assert run.penalties == {"mine": Penalty("spread")}
 
 
+def test_a_term_and_what_it_is_against_can_be_left_out_by_word_or_file(prototypical):
+    left = {name: term for name, term in prototypical.terms.items() if name != "auxiliary"}
+    expected = replace(prototypical, terms=left, space=replace(prototypical.space, auxiliary=None), clip=None)
+    assert expected != prototypical
+    words = ["space.auxiliary=none", "terms.auxiliary=none", "clip=none"]
+    assert prototypical.override(words) == expected
+    table = 'clip = "none"\n[space]\nauxiliary = "none"\n[terms]\nauxiliary = "none"'
+    assert prototypical.update(tomllib.loads(table)) == expected
+    with pytest.raises(SettingError, match="at least one term"):
+        prototypical.override([f"terms.{name}=none" for name in prototypical.terms])
+
+
 def test_a_term_and_a_penalty_may_not_share_a_name(prototypical):
     with pytest.raises(SettingError, match=r"run\.penalties: .*pair"):
         replace(prototypical, penalties={"pair": Penalty("spread")})

@@ -83,6 +83,16 @@ def test_none_is_taken_where_it_is_allowed():
     assert read(Outer, {"inner": Inner(1), "limit": None, "part": None}) == Outer(Inner(1))
 
 
+def test_the_word_none_leaves_out_what_may_be_left_out_and_is_a_text_elsewhere():
+    changed = read(Outer, WHOLE | {"limit": "none", "part": "none", "table": {"a": "none", "b": {"size": 2}}})
+    assert (changed.limit, changed.part, changed.table) == (None, None, {"b": Inner(2)})
+    kept = read(
+        Outer, WHOLE | {"inner": {"size": 1, "label": "none"}, "part": {"name": "none", "freeze": "none"}}
+    )
+    assert kept.inner == Inner(1, "none")
+    assert kept.part == Named("none", {"freeze": "none"})
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -97,7 +107,9 @@ def test_none_is_taken_where_it_is_allowed():
         ({"ratio": None}, ["run.ratio", "a number", "None"]),
         ({"flag": 1}, ["run.flag", "true or false", "1"]),
         ({"flag": "true"}, ["run.flag", "true or false", "'true'"]),
-        ({"limit": "none"}, ["run.limit", "a number", "'none'"]),
+        ({"limit": "nothing"}, ["run.limit", "a number", "'nothing'"]),
+        ({"ratio": "none"}, ["run.ratio", "a number", "'none'"]),
+        ({"inner": "none"}, ["run.inner", "a table of settings", "'none'"]),
         ({"mode": "slwo"}, ["run.mode", '"slwo"', 'did you mean "slow"?']),
         ({"mode": 3}, ["run.mode", '"3"', "fast, slow"]),
         ({"counts": 3}, ["run.counts", "a list", "3"]),

@@ -46,6 +46,7 @@ def cluster(
     """Sort items into groups of what is alike, without labels, and show what stands for each group."""
     from samekind.cli.asking import collected, embedded, open_space
     from samekind.cli.output import print_json
+    from samekind.inference import as_compared
     from samekind.reports import Grouped
 
     is_table = _is_table(out)
@@ -53,7 +54,7 @@ def cluster(
     items = collected(loaded, data, skip_unreadable=skip_unreadable, label=label)
     if groups is not None and groups > len(items.ids):
         raise SettingError(f"asked for {groups} groups of {len(items.ids)} items; ask for fewer")
-    z = embedded(loaded, items.inputs, title="cluster")
+    z = as_compared(loaded, embedded(loaded, items.inputs, title="cluster"))
     divided, quality = _divide(z, groups, most, seed)
     agreement = _agreement(divided, items.labels)
     found = Grouped(items.inputs, z, items.ids, items.labels, divided, quality, agreement)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from samekind.errors import SettingError, SpaceError, nearest
 
@@ -165,33 +165,5 @@ def outgrown(space: "MetricSpace", index: "Index") -> "list[Shortlist]":
     """The shortlists that were measured when the index was much smaller."""
     from samekind.inference import shortlist_of
 
-    known = [shortlist_of(space, index, kind) for kind in space.kinds]
-    return [each for each in known if each is not None and len(index) > GROWN * each.count]
-
-
-def noted(index: "Index") -> "list[Shortlist]":
-    """All shortlists an index holds, whatever they were measured for."""
-    from samekind.inference.shortlist import shortlists_in
-
-    return shortlists_in(index)
-
-
-def as_json(shortlist: "Shortlist") -> dict[str, Any]:
-    """A shortlist for programs, without the weights of its map."""
-    return shortlist.to_note() | {"query_map": shortlist.query_map is not None}
-
-
-def sentence(shortlist: "Shortlist") -> str:
-    """A shortlist for people."""
-    if shortlist.size is None:
-        return f"{shortlist.kind}: everything is compared (measured with {shortlist.count:,} vectors)"
-    low, high = shortlist.interval
-    found = f"{shortlist.recall:.1%} ({100 * low:.1f} to {100 * high:.1f})"
-    text = (
-        f"{shortlist.kind}: a shortlist of {shortlist.size:,} of {shortlist.count:,} finds {found} "
-        f"of the {shortlist.k} best (wanted {shortlist.wanted:.1%}; {shortlist.sample} queries)"
-    )
-    if shortlist.query_map is None:
-        return text
-    plain = f"{shortlist.plain_size:,}" if shortlist.plain_size is not None else "more than is worth it"
-    return f"{text}; distilled, without that {plain}"
+    known, held = [shortlist_of(space, index, kind) for kind in space.kinds], len(index)
+    return [each for each in known if each is not None and held > GROWN * each.count]

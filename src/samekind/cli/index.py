@@ -143,7 +143,15 @@ def add(
     if again and galleries.is_on_server(opened):
         opened.save(folder)  # as in `build`: its own index before the measurement
     for each in again:
-        galleries.measure(loaded, opened, each.kind, recall=each.wanted, k=each.k)
+        galleries.measure(
+            loaded,
+            opened,
+            each.kind,
+            recall=each.wanted,
+            k=each.k,
+            distilled=each.distilled,
+            seed=each.seed,
+        )
     # Otherwise the additions stay in the journal, and are read from there: a few need no new snapshot.
     if again or len(opened) > galleries.GROWN * before:
         opened.save(folder)
@@ -180,33 +188,53 @@ def info(folder: IndexFolder, as_json: AsJson = False) -> None:
 
 def _described(made: "Index") -> dict[str, Any]:
     """An index for programs: what it is, where it is, and its shortlists by their kind of score."""
-    from samekind.cli.galleries import as_json, noted
+    from samekind.cli.shortlists import as_json, noted
 
+    held = len(made)
     return {
         "kind": type(made).__name__,
         "structure": getattr(made, "built", None),  # of FAISS
         "server": getattr(made, "url", None),
         "name": getattr(made, "name", None),
-        "items": len(made),
+        "items": held,
         "dimension": made.dimension,
         "score": made.score,
         "fingerprint": made.fingerprint,
-        "shortlists": {each.kind: as_json(each) for each in noted(made)},
+        "shortlists": {each.kind: as_json(each, made, held=held) for each in noted(made)},
     }
 
 
 def _tell(told: dict[str, Any], made: "Index", *, as_json: bool) -> None:
-    from samekind.cli.galleries import noted, sentence
     from samekind.cli.output import print_json, print_text
 
     if as_json:
         print_json(told)
         return
-    done = [f"{each} {told[each]:,}" for each in ("added", "removed") if each in told]
+    done = "".join(f"{each} {told[each]:,}; " for each in ("added", "removed") if each in told)
     structure = f" ({told['structure']})" if told["structure"] else ""
     where = f', "{told["name"]}" on {told["server"]}' if told["server"] else ""
-    held = f"{told['items']:,} vectors of {told['dimension']} numbers"
     what = f"{told['kind']}{structure}{where}, by {told['score']}"
-    print_text(f"{told['index']}: {''.join(f'{each}; ' for each in done)}{held}; {what}.")
-    for each in noted(made):
-        print_text(f"{sentence(each)}.")
+    if not told["items"]:
+        print_text(f"{told['index']}: {done}empty, for vectors of {told['dimension']} numbers; {what}.")
+        print_text("There is nothing to find in it; samekind index add puts something in.")
+        return
+    held = f"{told['items']:,} vectors of {told['dimension']} numbers"
+    print_text(f"{told['index']}: {done}{held}; {what}.")
+    _tell_of_shortlists(made, held=told["items"])
+
+
+def _tell_of_shortlists(made: "Index", *, held: int) -> None:
+    from samekind.cli.output import messages, print_text
+    from samekind.cli.shortlists import noted, sentence, warning
+
+    known = noted(made)
+    for each in known:
+        print_text(f"{sentence(each, made, held=held)}.")
+    if not known:
+        print_text(
+            "No shortlist was measured: any score but its own is found by comparing everything; "
+            "samekind index build measures one."
+        )
+    for each in known:
+        if (careful := warning(each, made, held=held)) is not None:
+            messages().print(f"careful ({each.kind}): {careful}.", soft_wrap=True)

@@ -12,10 +12,11 @@ from samekind.errors import SettingError
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from torch import Tensor
 
     from samekind.index import Found, Index
     from samekind.inference import Shortlist
-    from samekind.space import Decision, MetricSpace
+    from samekind.space import Decision, Kind, MetricSpace
 
 
 def search(
@@ -47,8 +48,8 @@ def search(
 ) -> None:
     """Find the items of a gallery that are most like each query; a query does not find its own file."""
     from samekind.cli.asking import collected, embedded, known_kind, open_space
-    from samekind.cli.output import print_json
-    from samekind.inference import asking, device_of, search_index, shortlist_of
+    from samekind.cli.output import console, print_json, print_text
+    from samekind.inference import device_of, shortlist_of
 
     _check_places(gallery or [], index, save_index)
     loaded = open_space(space, device)
@@ -58,23 +59,26 @@ def search(
     if save_index is not None:
         stored.save(save_index)
     z = embedded(loaded, asked.inputs, title="queries").to(device_of(loaded))
-    shortlist = None if exhaustive else shortlist_of(loaded, stored, score)
-    # One more than asked for, because the query itself may be among them.
-    if exhaustive:
-        with asking(loaded):
-            found = stored.search(z, k + 1, scorer=loaded.scorer(score))
-    else:
-        found = search_index(loaded, stored, z, k + 1, kind=score)
-    decision = loaded.decisions.get(score)
+    shortlist, held = None if exhaustive else shortlist_of(loaded, stored, score), len(stored)
+    found = _found(loaded, stored, z, k, score, exhaustive=exhaustive)
+    labels, decision = _labels(stored, found), loaded.decisions.get(score)
     answers = [
-        {"id": id, "label": known, "found": _others(stored, id, found, place, k, decision)}
+        {"id": id, "label": known, "found": _others(labels, id, found, place, k, decision)}
         for place, (id, known) in enumerate(zip(asked.ids, asked.labels, strict=True))
     ]
+    used = _used(shortlist, held, k)
     if as_json:
-        answer = {"kind": score, "gallery": len(stored), "shortlist": _used(shortlist, stored, k)}
+        answer = {"kind": score, "gallery": held, "shortlist": used}
         print_json({**answer, "queries": answers, "skipped": [*asked.skipped, *skipped]})
         return
-    _print(answers, _used(shortlist, stored, k))
+    if not held:
+        print_text("The index is empty: there is nothing to find; samekind index add puts something in.")
+        return
+    for each in answers:
+        console().print(_table(each))
+    # A gallery that is no index is always compared whole, and so is what was asked to be.
+    if not exhaustive and _folder(gallery or [], index) is not None:
+        print_text(f"\n{_how(loaded, stored, score, shortlist, used, k, held=held)}")
 
 
 def _check_places(gallery: Sequence[str], index: Path | None, save_index: Path | None) -> None:
@@ -101,32 +105,58 @@ def _stored(
     from samekind.cli.asking import collected
     from samekind.cli.galleries import fill, open_gallery
     from samekind.index import Exact, space_fingerprint
-    from samekind.index.folder import is_index
 
-    if index is not None or is_index(Path(gallery[0])):
-        return open_gallery(index if index is not None else Path(gallery[0]), space), ()
+    if (folder := _folder(gallery, index)) is not None:
+        return open_gallery(folder, space), ()
     items = collected(space, gallery, skip_unreadable=skip_unreadable, label=label)
     made = Exact(space.prototypes.dimension, fingerprint=space_fingerprint(space))
     fill(space, made, items)
     return made, items.skipped
 
 
+def _folder(gallery: Sequence[str], index: Path | None) -> Path | None:
+    """The folder of the index to look in; None where the gallery is none."""
+    from samekind.index.folder import is_index
+
+    if index is None and is_index(Path(gallery[0])):
+        return Path(gallery[0])
+    return index
+
+
+def _found(
+    space: "MetricSpace", index: "Index", queries: "Tensor", k: int, score: "Kind", *, exhaustive: bool
+) -> "Found":
+    """One more than asked for, because the query itself may be among them."""
+    from samekind.inference import asking, search_index
+
+    if not exhaustive:
+        return search_index(space, index, queries, k + 1, kind=score)
+    with asking(space):
+        return index.search(queries, k + 1, scorer=space.scorer(score))
+
+
+def _labels(index: "Index", found: "Found") -> dict[str, Any]:
+    """The label of everything that was found, asked for at once: for a server that is one journey."""
+    ids = list(dict.fromkeys(id for row in found.ids for id in row))
+    return {id: held.get("label") for id, held in zip(ids, index.metadata(ids), strict=True)}
+
+
 def _others(
-    index: "Index", query: str, found: "Found", place: int, k: int, decision: "Decision | None"
+    labels: dict[str, Any], query: str, found: "Found", place: int, k: int, decision: "Decision | None"
 ) -> list[dict[str, Any]]:
     """The k best for one query without the query itself: id, label, score and probability of "same"."""
     rows = []
     for id, score in zip(found.ids[place], found.scores[place], strict=True):
         if os.path.realpath(id) == os.path.realpath(query):
             continue
-        row = {"id": id, "label": index.metadata(id).get("label"), "score": float(score)}
+        row = {"id": id, "label": labels[id], "score": float(score)}
         if decision is not None and decision.calibration is not None:
             row["probability"] = float(decision.probability(score))
         rows.append(row)
     return rows[:k]
 
 
-def _used(shortlist: "Shortlist | None", index: "Index", k: int) -> dict[str, Any] | None:
+def _used(shortlist: "Shortlist | None", held: int, k: int) -> dict[str, Any] | None:
     """How the shortlist was used, for programs; None where everything was compared, or the index's own score.
 
     Its recall is None where nobody measured it: for more nearest than it was fitted for, or in an index that
@@ -134,10 +164,10 @@ def _used(shortlist: "Shortlist | None", index: "Index", k: int) -> dict[str, An
     """
     from samekind.cli.galleries import GROWN
 
-    size = shortlist.size_for(k + 1, len(index)) if shortlist is not None else None
+    size = shortlist.size_for(k + 1, held) if shortlist is not None else None
     if shortlist is None or size is None:
         return None
-    measured = k <= shortlist.k and len(index) <= GROWN * shortlist.count
+    measured = k <= shortlist.k and held <= GROWN * shortlist.count
     return {
         "size": size,
         "k": shortlist.k,
@@ -146,19 +176,44 @@ def _used(shortlist: "Shortlist | None", index: "Index", k: int) -> dict[str, An
     }
 
 
-def _print(answers: list[dict[str, Any]], used: dict[str, Any] | None) -> None:
-    from samekind.cli.output import console, print_text
+def _how(
+    space: "MetricSpace",
+    index: "Index",
+    score: "Kind",
+    shortlist: "Shortlist | None",
+    used: dict[str, Any] | None,
+    k: int,
+    *,
+    held: int,
+) -> str:
+    """For people: how it was found and, where everything was compared, why and what to do."""
+    from samekind.cli.shortlists import advice, reason
+    from samekind.index import Exact
+    from samekind.inference.shortlist import is_own
+    from samekind.inference.shortlist_fitting import small_up_to
 
-    for each in answers:
-        console().print(_table(each))
-    if used is None:
-        return
-    found = (
-        f"it finds {used['recall']:.1%} of the {used['k']} best"
-        if used["recall"] is not None
-        else (f"what it finds was measured for the {used['k']} best, and not for this")
-    )
-    print_text(f"\nChosen from a shortlist of {used['size']:,} a query; {found} (--exhaustive finds all).")
+    if used is not None:
+        found = (
+            f"it finds {used['recall']:.1%} of the {used['k']} best"
+            if used["recall"] is not None
+            else f"what it finds was measured for the {used['k']} best, and not for this"
+        )
+        return f"Chosen from a shortlist of {used['size']:,} a query; {found} (--exhaustive finds all)."
+    whole = "Everything was compared: "
+    if shortlist is not None and shortlist.size is None:
+        said = reason(shortlist, held=held), advice(shortlist, index, held=held)
+        return f"{whole}{'; '.join(filter(None, said))}."
+    if shortlist is not None:
+        return f"{whole}a shortlist for the {k} nearest would be more than half of the index."
+    unmeasured = f"no shortlist was measured for {score} with this space"
+    measures = f"samekind index build --score {score} measures"
+    if is_own(space.scorer(score), index):
+        if isinstance(index, Exact):
+            return f"{whole}the index itself goes by {index.score}, and is exact."
+        return f"Found by the index itself, which goes by {index.score}; {measures} how much it finds."
+    if held <= small_up_to(k):
+        return f"{whole}{unmeasured}, and with so few vectors none is needed."
+    return f"{whole}{unmeasured}; {measures} one."
 
 
 def _table(answer: dict[str, Any]) -> "Table":

@@ -60,7 +60,7 @@ def train(
     from samekind.cli.plans import read_plan
     from samekind.recipes import fit
     from samekind.space import MetricSpace
-    from samekind.training import Bar
+    from samekind.training import Bar, sole_trainer
 
     plan = read_plan(
         run,
@@ -74,10 +74,11 @@ def train(
     settings = plan.run(items.shape)
     folder = out or Path("runs") / settings.recipe
     first = MetricSpace.load(space_folder(start)) if start else None
-    sets = begin_folder(folder, plan, items, seed=settings.seed)
     watcher = Bar(messages(), title=settings.recipe)
-    space = fit(settings, sets, folder=folder, device=device, start=first, point=at, watcher=watcher)
-    finish_folder(folder, plan, items, seed=settings.seed)
+    with sole_trainer(folder):
+        sets = begin_folder(folder, plan, items, seed=settings.seed)
+        space = fit(settings, sets, folder=folder, device=device, start=first, point=at, watcher=watcher)
+        finish_folder(folder, plan, items, seed=settings.seed)
     _tell(
         folder,
         f"Trained {settings.recipe} for {settings.epochs} epochs on {len(sets.train):,} items of "

@@ -6,7 +6,7 @@ from samekind.data import Items
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.samples import Sample, replicated, row_of
 from samekind.inference import cluster
-from samekind.inference.cluster import assign_by_similarity
+from samekind.inference.cluster import as_compared, assign_by_similarity
 from samekind.measures.clustering import (
     adjusted_mutual_information,
     normalised_mutual_information,
@@ -22,8 +22,9 @@ def clustering(
 ) -> list[Row]:
     """NMI of k-means on the embeddings, with ``measures="all"`` AMI and pairwise F1 too.
 
-    There are two kinds: "embedding" asks the encoder alone, and "similarity" gives each item to the centre
-    the space's own similarity finds most alike. The labels count the groups and are not used otherwise.
+    Where the space's similarity looks at directions alone, they are put on the sphere first. There are two
+    kinds: "embedding" is k-means alone, and "similarity" gives each item to the centre the space's own
+    similarity finds most alike. The labels count the groups and are not used otherwise.
     """
     samples = clustering_samples(space, items, z, name=name, measures=measures, seed=seed)
     return [row_of(each, seed=seed) for each in samples]
@@ -33,7 +34,7 @@ def clustering_samples(
     space: MetricSpace, items: Items, z: Tensor, *, name: str, measures: Measures = "main", seed: int = 0
 ) -> list[Sample]:
     """The same before the intervals are made; the units are the items, their groups stay as they are."""
-    truth = items.labels.cpu()
+    truth, z = items.labels.cpu(), as_compared(space, z)
     groups = cluster(z, groups=len(set(truth.tolist())), seed=seed)
     assigned = {
         "embedding": groups.assigned.cpu(),

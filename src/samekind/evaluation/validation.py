@@ -7,7 +7,7 @@ from torch import Tensor
 
 from samekind.data import Items, draw
 from samekind.errors import DataError, SettingError, nearest
-from samekind.inference import all_trials, cluster, embed, search
+from samekind.inference import all_trials, as_compared, cluster, embed, search
 from samekind.measures import (
     equal_error_rate,
     neighbour_accuracy,
@@ -45,7 +45,8 @@ def validation(
       and, by the kind with the highest, ``recall@1``, ``recall@2``, ``recall@4``, ``recall@8`` and
       ``knn accuracy``, the share of items with three of their class among their five nearest. What is beyond
       the number of items is left out.
-    * "clustering": ``nmi`` of k-means on the embeddings, with as many groups as classes.
+    * "clustering": ``nmi`` of k-means on the embeddings, with as many groups as classes; on the sphere where
+      the space's similarity looks at directions alone.
 
     There must be items of two classes at least, and one class with two items. Of more than ``most_items``
     the same ones are drawn for every epoch. A measure to ``watch`` that none of the families tells is
@@ -98,8 +99,8 @@ def _retrieval(space: MetricSpace, z: Tensor, labels: Tensor) -> dict[str, float
     return measures | {f"recall@1 {kind}": each[1] for kind, each in recalls.items()}
 
 
-def _clustering(_: MetricSpace, z: Tensor, labels: Tensor) -> dict[str, float]:
-    groups = cluster(z, groups=len(torch.unique(labels)))
+def _clustering(space: MetricSpace, z: Tensor, labels: Tensor) -> dict[str, float]:
+    groups = cluster(as_compared(space, z), groups=len(torch.unique(labels)))
     return {"nmi": normalised_mutual_information(groups.assigned, labels)}
 
 

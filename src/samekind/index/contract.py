@@ -53,8 +53,8 @@ class Index(Protocol):
     def __iter__(self) -> Iterator[str]:
         """The ids, in the order they were added."""
 
-    def metadata(self, id: str) -> Metadata:
-        """What was stored with an id; empty where nothing was."""
+    def metadata(self, ids: Sequence[str]) -> list[Metadata]:
+        """What was stored with each of these ids, in their order; empty where nothing was."""
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
         """The vectors (n, dimension) of these ids, in their order; of all, in the order added, if None."""
@@ -121,6 +121,12 @@ def check_new_ids(ids: Sequence[str], held: Container[str]) -> None:
     if known:
         more = f" and {len(known) - 1} more" if len(known) > 1 else ""
         raise SettingError(f'the id "{known[0]}"{more} is already there; ask to replace it')
+
+
+def check_list(ids: Sequence[str]) -> None:
+    """Refuse one id where a list of them is expected: it would be read letter by letter."""
+    if isinstance(ids, str):
+        raise SettingError(f'ids are a list of texts; for one id give a list of one, ["{ids[:80]}"]')
 
 
 def refuse_unknown(id: str, held: Collection[str]) -> NoReturn:

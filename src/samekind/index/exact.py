@@ -59,9 +59,9 @@ class Exact:
         """The ids, in the order they were added."""
         return iter(self._kept.store)
 
-    def metadata(self, id: str) -> Metadata:
-        """What was stored with an id; empty where nothing was."""
-        return self._kept.store.metadata(id)
+    def metadata(self, ids: Sequence[str]) -> list[Metadata]:
+        """What was stored with each of these ids, in their order; empty where nothing was."""
+        return self._kept.store.metadata(ids)
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
         """The vectors (n, dimension) of these ids; of all, in the order they were added, if None. All of them

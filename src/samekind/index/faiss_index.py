@@ -91,9 +91,9 @@ class Faiss:
         built = self._arrangement.structure
         return built.kind if built is not None else None
 
-    def metadata(self, id: str) -> Metadata:
-        """What was stored with an id; empty where nothing was."""
-        return self._kept.store.metadata(id)
+    def metadata(self, ids: Sequence[str]) -> list[Metadata]:
+        """What was stored with each of these ids, in their order; empty where nothing was."""
+        return self._kept.store.metadata(ids)
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
         """The vectors (n, dimension) of these ids; of all, in the order they were added, if None. All of them

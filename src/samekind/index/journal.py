@@ -6,7 +6,6 @@ beginning of an entry at the end of the file: the call never returned, so that e
 that does not fit its checksum is damage, and refused.
 """
 
-import mmap
 import os
 import struct
 import weakref
@@ -22,6 +21,7 @@ START = b"samekind journal 1\n"
 LENGTH_AND_SUM = struct.Struct("<QI")
 SUM = struct.Struct("<I")
 HEAD = LENGTH_AND_SUM.size + SUM.size
+CHUNK = 2**20  # bytes that are looked at together
 
 
 class Journal:
@@ -80,31 +80,66 @@ def reopen(path: Path, end: int) -> Journal:
 def entries(path: Path, *, start: int = 0) -> Iterator[tuple[memoryview, int]]:
     """The content of each whole entry from ``start`` on, and where the entry ends.
 
-    ``start`` is 0 or the end of an entry. The contents are views of the file, read when looked at.
+    ``start`` is 0 or the end of an entry. An entry is read when it is asked for. A writer may be at work: the
+    file is read and not mapped into memory, because looking at a page that the writer just cut off would end
+    the process.
     """
-    size = path.stat().st_size
-    if size == 0:
-        raise _damaged(path, 0)
-    with path.open("rb") as file:
-        view = memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
-    if view[: len(START)] != START:
-        raise _damaged(path, 0)
-    place = max(start, len(START))
-    while (behind := place + HEAD) <= size:
-        head = view[place : place + LENGTH_AND_SUM.size]
-        length, checksum = LENGTH_AND_SUM.unpack(head)
-        if SUM.unpack(view[place + LENGTH_AND_SUM.size : behind])[0] != zlib.crc32(head):
+    file = os.open(path, os.O_RDONLY)
+    try:
+        if _read(file, 0, len(START)) != START:
+            raise _damaged(path, 0)
+        place = max(start, len(START))
+        while (content := _entry(file, place, path)) is not None:
+            place += HEAD + len(content)
+            yield content, place
+    finally:
+        os.close(file)
+
+
+def _entry(file: int, place: int, path: Path) -> memoryview | None:
+    """The content of the entry at a place; None where none is whole.
+
+    Between two looks at it a writer may have cut off an entry that was never counted and written another one
+    in its place. So what does not fit is damage only if it is still the same when it is read again.
+    """
+    before = None
+    while True:
+        head = _read(file, place, HEAD)
+        if len(head) < HEAD:
+            return None
+        length, checksum = LENGTH_AND_SUM.unpack(head[: LENGTH_AND_SUM.size])
+        if SUM.unpack(head[LENGTH_AND_SUM.size :])[0] == zlib.crc32(head[: LENGTH_AND_SUM.size]):
+            if place + HEAD + length > os.fstat(file).st_size:
+                return None
+            content = _read(file, place + HEAD, length)
+            found = zlib.crc32(content)
+            if found == checksum and len(content) == length:
+                return content
+        else:
             # After a power cut some file systems leave zeros where the bytes had not arrived yet.
-            if any(view[place:]):
-                raise _damaged(path, place)
-            return
-        if behind + length > size:
-            return
-        content = view[behind : behind + length]
-        if zlib.crc32(content) != checksum:
+            if _is_zero(file, place):
+                return None
+            found = 0
+        if (bytes(head), found) == before:
             raise _damaged(path, place)
-        place = behind + length
-        yield content, place
+        before = (bytes(head), found)
+
+
+def _read(file: int, place: int, size: int) -> memoryview:
+    """So many bytes from a place on, however many calls that takes; fewer where the file ends."""
+    content, held = memoryview(bytearray(size)), 0
+    while held < size and (count := os.preadv(file, [content[held:]], place + held)):
+        held += count
+    return content[:held]
+
+
+def _is_zero(file: int, place: int) -> bool:
+    """Whether there is nothing but zeros from a place on."""
+    while some := bytes(_read(file, place, CHUNK)):
+        if some.count(0) < len(some):
+            return False
+        place += len(some)
+    return True
 
 
 def first_end() -> int:

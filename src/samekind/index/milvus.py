@@ -30,6 +30,7 @@ from samekind.index.contract import (
     Score,
     Scorer,
     as_texts,
+    check_list,
     check_made,
     check_new_ids,
     check_wanted,
@@ -56,7 +57,7 @@ class Milvus:
     Every addition costs two questions that wait for the server's clock (some 0.4 s each as Milvus comes), so
     add many at a time. A search is approximate once the server has sealed and indexed rows, and ``effort``
     buys recall: the candidates HNSW keeps. ``timeout``, in seconds, is how long to wait for an answer, and
-    for a server that is starting.
+    for a server that is starting; ``save`` waits for its rows to be stored up to ten times as long.
     """
 
     def __init__(
@@ -105,13 +106,17 @@ class Milvus:
         for rows in self._collection.pages(PAGE, []):
             yield from (row["id"] for row in rows)
 
-    def metadata(self, id: str) -> Metadata:
-        """What was stored with an id; empty where nothing was."""
-        rows = self._collection.rows([id], ["metadata"]) if server.storable(id) else []
-        if not rows:
-            refuse_unknown(id, self)
-        held: Metadata = rows[-1]["metadata"]
-        return held
+    def metadata(self, ids: Sequence[str]) -> list[Metadata]:
+        """What was stored with each of these ids, in their order, a thousand of them by one query; empty
+        where nothing was.
+        """
+        check_list(ids)
+        rows = self._collection.rows([each for each in ids if server.storable(each)], ["metadata"])
+        held: dict[str, Metadata] = {row["id"]: row["metadata"] for row in rows}
+        for each in ids:
+            if each not in held:
+                refuse_unknown(each, self)
+        return [held[each] for each in ids]
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
         """The vectors (n, dimension) of these ids, in their order; of all, in the order added, if None."""
@@ -185,12 +190,14 @@ class Milvus:
         return server.best_while_walking(walk, queries, k, scorer=scorer, score=self.score)
 
     def save(self, folder: str | Path) -> None:
-        """Have the server move all rows from its log to its store, keep the notes there, and write a folder
+        """Keep the notes on the server, have it move all rows from its log to its store, and write a folder
         that says where the index is.
+
+        It waits until all rows are there, up to ten times ``timeout``; where that does not suffice, nothing
+        is lost, and saving again goes on.
         """
-        notes = server.notes_as_text(self.notes)
+        self._collection.keep_notes(server.notes_as_text(self.notes))
         self._collection.flush()
-        self._collection.keep_notes(notes)
         content = {"url": self.url, "name": self.name, "effort": self.effort, "timeout": self.timeout}
         server.save(folder, "Milvus", self._made, content)
 

@@ -8,6 +8,7 @@ repeated; a limit above 16,384 is refused. Expressions with parameters came late
 
 import json
 import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -26,6 +27,8 @@ IDS_AT_ONCE, QUERIES_AT_ONCE = 1_000, 1_000
 #: In bytes, of one message; servers take up to 64 MiB.
 MESSAGE = 8 * 2**20
 METRICS = {"cosine": "COSINE", "dot": "IP", "euclidean": "L2"}
+#: Moving all rows to the store may take so many times as long as an answer.
+FLUSH_TIMES = 10
 NOTES = "samekind.notes"
 STRONG = "Strong"  # what was added is found by the next search, whoever asks
 
@@ -78,8 +81,9 @@ class Collection:
         self._ask(lambda it: it.alter_collection_properties(self.name, {NOTES: notes}, timeout=self._timeout))
 
     def flush(self) -> None:
-        """Have the rows moved from the server's log to its store, and indexed; there is no need to wait."""
-        self._ask(lambda it: it.flush(self.name, timeout=self._timeout, _async=True))
+        """Have the rows moved from the server's log to its store, and wait until they are there."""
+        self.check()  # a server that is gone is told after the usual time
+        self._ask(self._ask_to_flush)
 
     def count(self) -> int:
         [row] = self._query("", ["count(*)"])
@@ -200,6 +204,20 @@ class Collection:
 
     def _ask_to_delete(self, client: Any, *, places: Sequence[str]) -> None:
         client.delete(self.name, ids=list(places), timeout=self._timeout)
+
+    def _ask_to_flush(self, client: Any) -> None:
+        from pymilvus.exceptions import MilvusException
+
+        begun, seconds = time.monotonic(), FLUSH_TIMES * self._timeout
+        try:
+            client.flush(self.name, timeout=seconds)
+        except MilvusException as error:
+            if time.monotonic() - begun < seconds:
+                raise
+            raise IndexServerError(
+                f"{self.where} has not been moved to the server's store within {seconds:g} seconds; what was "
+                "added is in the server's log and not lost: save again later, or with a longer timeout"
+            ) from error
 
     def _upsert(self, rows: Sequence[Row]) -> None:
         if rows:

@@ -22,6 +22,7 @@ from samekind.index.contract import (
     Score,
     Scorer,
     as_texts,
+    check_list,
     check_made,
     check_new_ids,
     check_wanted,
@@ -98,14 +99,15 @@ class Postgres:
             after = page[-1][0]
             yield from (id for _, id in page)
 
-    def metadata(self, id: str) -> Metadata:
-        """What was stored with an id; empty where nothing was."""
-        held = None
-        if server.storable(id):
-            held = self._connection.read(lambda it: self._table.metadata(it, id))
-        if held is None:
-            refuse_unknown(id, self)
-        return held
+    def metadata(self, ids: Sequence[str]) -> list[Metadata]:
+        """What was stored with each of these ids, in their order, by one query; empty where nothing was."""
+        check_list(ids)
+        wanted = [each for each in set(ids) if server.storable(each)]
+        held = self._connection.read(lambda it: self._table.metadata(it, wanted))
+        for each in ids:
+            if each not in held:
+                refuse_unknown(each, self)
+        return [held[each] for each in ids]
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
         """The vectors (n, dimension) of these ids, in their order; of all, in the order added, if None."""

@@ -93,9 +93,12 @@ class Table:
         asked: LiteralString = "SELECT place, id FROM {table} WHERE place > %s ORDER BY place LIMIT %s"
         return [(place, id) for place, id in self._ask(connection, asked, [after, size])]
 
-    def metadata(self, connection: "psycopg.Connection[Any]", id: str) -> Mapping[str, Any] | None:
-        row = self._ask(connection, "SELECT metadata FROM {table} WHERE id = %s", [id]).fetchone()
-        return row[0] if row is not None else None
+    def metadata(
+        self, connection: "psycopg.Connection[Any]", ids: Sequence[str]
+    ) -> dict[str, Mapping[str, Any]]:
+        """The metadata of those ids that are there."""
+        asked: LiteralString = "SELECT id, metadata FROM {table} WHERE id = ANY(%s)"
+        return dict(self._ask(connection, asked, [list(ids)]).fetchall())
 
     def vectors(self, connection: "psycopg.Connection[Any]", ids: Sequence[str]) -> dict[str, Tensor]:
         """The vectors (1, dimension) of those ids that are there."""

@@ -18,7 +18,7 @@ from torch import Tensor
 from samekind.errors import SpaceError
 from samekind.index import folder as folders
 from samekind.index.changes import Change
-from samekind.index.contract import Metadata, refuse_unknown
+from samekind.index.contract import Metadata, check_list, refuse_unknown
 
 FILES = ("ids.txt", "metadata.jsonl", "vectors.npy")
 CHUNK = 65_536  # vectors that are written at a time
@@ -70,10 +70,10 @@ class Store:
         """The ids of rows."""
         return [self._names[each] for each in rows]
 
-    def metadata(self, id: str) -> Metadata:
-        """What was stored with an id."""
-        content: Metadata = json.loads(self._text(int(self.rows([id]))))
-        return content
+    def metadata(self, ids: Sequence[str]) -> list[Metadata]:
+        """What was stored with each of these ids, in their order."""
+        check_list(ids)
+        return [json.loads(self._text(row)) for row in self.rows(ids).tolist()]
 
     def alive(self) -> Tensor | None:
         """Which rows are not empty, (height,); None where all are filled."""

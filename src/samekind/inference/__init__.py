@@ -4,6 +4,7 @@ from samekind.inference.axioms import metric_axioms, score_distances
 from samekind.inference.cluster import (
     GroupChoice,
     Groups,
+    as_compared,
     assign_by_similarity,
     choose_groups,
     cluster,
@@ -50,6 +51,7 @@ __all__ = [
     "Shortlist",
     "Trials",
     "all_trials",
+    "as_compared",
     "asking",
     "assign_by_similarity",
     "centre_distances",

@@ -4,12 +4,14 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.errors import SettingError, SpaceError
 from samekind.inference.embed import asking, device_of
 from samekind.inference.kmeans import kmeans
 from samekind.prototypes import class_means
+from samekind.similarities import Angle, LogAngle
 from samekind.space import Kind, MetricSpace
 
 #: From here on careful starts and restarts take minutes and one run from random items is the custom.
@@ -30,12 +32,28 @@ class GroupChoice(NamedTuple):
     silhouettes: dict[int, float]
 
 
+def as_compared(space: MetricSpace, z: Tensor) -> Tensor:
+    """Embeddings (n, d) as k-means should see them: on the sphere where the space's own similarity looks at
+    directions alone (the cosine, angles, distances with ``normalise``), else as they are.
+
+    The lengths, which nothing ever taught such a space, would have a say in the groups.
+    """
+    similarity = space.similarity
+    directions = (
+        similarity.kind == "cosine"
+        or isinstance(similarity, Angle | LogAngle)
+        or bool(getattr(similarity, "normalise", False))
+    )
+    return F.normalize(z, dim=1) if directions else z
+
+
 def cluster(z: Tensor, *, groups: int, restarts: int | None = None, seed: int = 0) -> Groups:
     """k-means on embeddings (n, d), the best of ``restarts``; the same seed gives the same groups.
 
     Up to 1,000 groups the starts are k-means++ and there are 10 of them unless told otherwise; beyond, items
     drawn at random and one run, as results for thousands of classes are published. `kmeans` has the choice.
-    Where there are fewer distinct items than groups, some groups stay empty.
+    Where there are fewer distinct items than groups, some groups stay empty. It looks at the embeddings as
+    they are: those of a space are given as its similarity sees them by `as_compared`.
     """
     few = groups <= MANY_GROUPS
     found = kmeans(

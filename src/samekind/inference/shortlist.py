@@ -41,7 +41,8 @@ class Shortlist:
     queries in an index of ``count``, and ``interval`` where it lies at 95 %; its lower end is at least
     ``wanted``. ``size`` None: no shortlist short enough to be worth it does that, so everything is compared.
     ``plain_size`` is what it takes without the map of the query. ``similarity`` tells what it was measured
-    for.
+    for. ``distilled`` and ``seed`` are what was chosen for the measurement: whether a map was tried, and
+    which sample was drawn; measuring again keeps to them.
     """
 
     kind: Kind
@@ -55,6 +56,8 @@ class Shortlist:
     similarity: str
     plain_size: int | None = None
     query_map: QueryMap | None = None
+    distilled: bool = True
+    seed: int = 0
 
     def size_for(self, k: int, count: int) -> int | None:
         """How many candidates to take for the k best of ``count``; None where everything is compared.

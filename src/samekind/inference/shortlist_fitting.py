@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -33,6 +34,9 @@ SAMPLE = 200
 POOL, LARGE, LARGE_POOL = 4_000, 50_000, 8_000
 #: Queries that are compared with everything together.
 STRIP = 25
+#: Why everything is compared: the index is small, all of the nearest are wanted, its vectors are too few to
+#: promise so much, or no list that is short enough does it.
+Why = Literal["small", "all wanted", "too few queries", "too long"]
 
 
 def fit_shortlist(
@@ -74,14 +78,12 @@ def fit_shortlist(
         sample=max(1, len(asked)),
         count=max(1, len(names)),
         similarity=similarity_fingerprint(space, kind),
+        distilled=distilled,
+        seed=seed,
     )
-    if (
-        len(names) > max(SMALL, 8 * k)
-        and recall < 1
-        and proportion_interval(len(asked), len(asked)).low >= recall
-    ):
+    if _needless(fitted) is None:
         with asking(space):
-            fitted = _fitted(space, index, fitted, asked, others if distilled else [], seed, advance)
+            fitted = _fitted(space, index, fitted, asked, others if distilled else [], advance)
     keep_shortlist(index, fitted)
     return fitted
 
@@ -93,6 +95,37 @@ def sample_for(recall: float) -> int:
     (200, 368)
     """
     return SAMPLE if recall >= 1 else max(SAMPLE, math.ceil(math.log(0.025) / math.log(recall)))
+
+
+def why_everything(shortlist: Shortlist) -> Why | None:
+    """Why everything is compared; None where there is a list."""
+    if shortlist.size is not None:
+        return None
+    return _needless(shortlist) or "too long"
+
+
+def small_up_to(k: int) -> int:
+    """Up to how many vectors no list is looked for."""
+    return max(SMALL, 8 * k)
+
+
+def longest(count: int) -> int:
+    """How long a list may be in an index of so many."""
+    return min(count // 4, MOST_CANDIDATES)
+
+
+def most_promised(sample: int) -> float:
+    """The highest recall that so many queries can promise: none of them misses anything."""
+    return proportion_interval(sample, sample).low
+
+
+def _needless(wanted: Shortlist) -> Why | None:
+    """Why no list is measured; None where one is."""
+    if wanted.count <= small_up_to(wanted.k):
+        return "small"
+    if wanted.wanted >= 1:
+        return "all wanted"
+    return "too few queries" if most_promised(wanted.sample) < wanted.wanted else None
 
 
 def _check(recall: float, k: int, sample: int | None) -> None:
@@ -132,7 +165,6 @@ def _fitted(
     nothing: Shortlist,
     asked: Sequence[str],
     others: Sequence[str],
-    seed: int,
     advance: Callable[[int], None] | None,
 ) -> Shortlist:
     """The shorter of the two lists, with a map and without; or ``nothing``, where neither is short enough."""
@@ -147,22 +179,17 @@ def _fitted(
     if worth_a_map and len(others) > 10 * nothing.k:
         near = _Nearby(index, others)
         sample = index.vectors(others).to(device)
-        made = distil(scorer, sample, near=near, score=index.score, top=nothing.k, seed=seed)
+        made = distil(scorer, sample, near=near, score=index.score, top=nothing.k, seed=nothing.seed)
         found = _measured(about, made)
         if found is not None and (plain is None or found.size < plain.size):
             best, query_map = found, made
     if best is None:
         return nothing
-    return Shortlist(
-        kind=nothing.kind,
+    return replace(
+        nothing,
         size=best.size,
-        k=nothing.k,
         recall=best.recall.mean,
         interval=(best.recall.low, best.recall.high),
-        wanted=nothing.wanted,
-        sample=len(asked),
-        count=nothing.count,
-        similarity=nothing.similarity,
         plain_size=plain.size if plain is not None else None,
         query_map=query_map,
     )
@@ -211,7 +238,7 @@ def _without(found: Sequence[Sequence[str]], ids: Sequence[str], size: int) -> l
 def _measured(about: _Asked, query_map: QueryMap | None) -> _Measured | None:
     """The smallest size that does it, if one is short enough."""
     points = mapped(query_map, about.queries)
-    limit = min(len(about.gallery) // 4, MOST_CANDIDATES)
+    limit = longest(len(about.gallery))
     width = min(limit, 16 * about.k)
     while (size := _smallest(_ranks(about, points, width), about.wanted, width)) is None:
         if width >= limit:
@@ -260,5 +287,5 @@ def _recall(ranks: Tensor, size: int) -> Interval:
     """
     shares = (ranks < size).double().mean(1)
     found = student_interval(shares)
-    most = proportion_interval(len(shares), len(shares)).low
-    return Interval(found.mean, max(0.0, min(found.low, most)), min(1.0, found.high))
+    low = max(0.0, min(found.low, most_promised(len(shares))))
+    return Interval(found.mean, low, min(1.0, found.high))

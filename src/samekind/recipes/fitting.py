@@ -6,7 +6,7 @@ from samekind.data import Sets
 from samekind.evaluation import validation
 from samekind.inference import operating_point, settle
 from samekind.space import MetricSpace
-from samekind.training import Run, Watcher, train
+from samekind.training import Run, Watcher, sole_trainer, train
 from samekind.training.fabric import launch
 
 
@@ -25,11 +25,24 @@ def fit(
 
     The test sets are not looked at, unless the run asks for it by name: with ``select_on="test"`` the epoch
     is chosen on ``sets.test``; the thresholds never are. The folder also keeps the run, its record, its
-    checkpoints and the split; the same call goes on where it was stopped. ``point`` is the operating point
-    of the decisions.
+    checkpoints and the split; the same call goes on where it was stopped. While it works, nobody else can
+    train in the folder. ``point`` is the operating point of the decisions.
     """
     operating_point(point)  # a mistake is told now, not when the training is over
-    folder = Path(folder)
+    with sole_trainer(folder):
+        return _fitted(run, sets, Path(folder), device=device, start=start, point=point, watcher=watcher)
+
+
+def _fitted(
+    run: Run,
+    sets: Sets,
+    folder: Path,
+    *,
+    device: str,
+    start: MetricSpace | None,
+    point: str,
+    watcher: Watcher | None,
+) -> MetricSpace:
     watched = sets.test if run.select_on == "test" else sets.validation
     space = train(
         run,

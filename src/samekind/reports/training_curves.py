@@ -18,6 +18,8 @@ PER_CENT = (0, 0.1, 0.5, 1, 2, 5, 10, 20, 30, 50, 70, 100)
 SHARES = ("recall@1", "recall@2", "recall@4", "recall@8", "knn accuracy", "nmi")
 #: The share of a panel's height kept free above and below its lines, for the words.
 ROOM = 0.3
+#: A loss with epochs so many times apart has a logarithmic scale: else only the largest would be seen.
+RUNAWAY = 50
 #: Up to so many epochs are dots on the line as well; a single one would be no line at all.
 FEW = 15
 
@@ -92,6 +94,8 @@ def _draw_shares(axes: "Axes", entries: Entries) -> None:
         values = [100 * entry["validation"][name] for entry in entries]
         _line(axes, entries, values, name, SERIES[index % len(SERIES)], DASHES[index % len(DASHES)])
     axes.margins(y=ROOM)
+    low, high = axes.get_ylim()  # the room is for the words: there is no recall of 120%
+    axes.set_yticks([tick for tick in axes.get_yticks() if max(low, 0) <= tick <= min(high, 100)])
     legend(axes, place="best", columns=3)
 
 
@@ -100,9 +104,15 @@ def _share_names(entries: Entries) -> list[str]:
 
 
 def _draw_adversary(axes: "Axes", entries: Entries) -> None:
-    for index, (key, name) in enumerate({"loss": "with smoothing", "plain_loss": "without"}.items()):
-        values = [entry["adversary"][key] for entry in entries]
+    losses = {
+        name: [entry["adversary"][key] for entry in entries]
+        for key, name in (("loss", "with smoothing"), ("plain_loss", "without"))
+    }
+    for index, (name, values) in enumerate(losses.items()):
         _line(axes, entries, values, name, SERIES[index], DASHES[index])
+    ranges = [(min(values), max(values)) for values in losses.values()]
+    if all(low > 0 for low, _ in ranges) and any(high > RUNAWAY * low for low, high in ranges):
+        axes.set_yscale("log")
     legend(axes, place="best")
 
 

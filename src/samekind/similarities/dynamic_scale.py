@@ -21,6 +21,11 @@ from samekind.similarities.adacos_scale import fixed_value, log_rivals
 #: The angle that counts as usual before there is any, and the largest that counts later.
 QUARTER = math.pi / 4
 
+#: Below the first, by form, no batch has a root of ψ, since it needs scale ≥ 1 / cos²(θ/2) for chords and
+#: scale ≥ cos θ / sin²θ for cosines, θ at most π/4. Above the second the softmax has long been a maximum.
+LOWEST = {"cosine": math.sqrt(2), "log-distance": 1.0}
+HIGHEST = 1e4
+
 # The moments of Adam: their decay and the number that keeps the quotient finite.
 DECAYS, TINY = (0.9, 0.999), 1e-8
 
@@ -31,9 +36,11 @@ class DynamicScale(nn.Module):
     ``form`` says what the scores are: ``"cosine"``, or ``"log-distance"``, -ln of the chord
     (`LogDistance(normalise=True)`). After each step of the optimiser log(scale) takes one step of Adam of the
     given ``rate`` down ψ², where B is the mean of the batch and θ the median of the angles to the true
-    classes, at most π/4. All of its state is in buffers, and so in the checkpoint. Where the batch allows no
-    root (cosines at small angles, wrong classes nearer than the true one), the scale drifts, by the rate at
-    most in each step.
+    classes, at most π/4. All of its state is in buffers, and so in the checkpoint.
+
+    Where the batch allows no root (chords in a crowd, wrong classes as near as the true one; cosines at small
+    angles, or of few classes) the scale drifts, by the rate at most in each step, and within bounds: never
+    below √2 (cosines) or 1 (chords), where no batch has a root, nor above 10,000.
     """
 
     def __init__(
@@ -80,7 +87,11 @@ class DynamicScale(nn.Module):
         decays = self.moments.new_tensor(DECAYS)
         self.moments.lerp_(torch.stack([slope, slope.square()]).to(self.moments), 1 - decays)
         mean, square = self.moments / (1 - decays**self.steps)
-        self.logarithm -= self.rate * mean / (square.sqrt() + TINY)
+        moved = self.logarithm - self.rate * mean / (square.sqrt() + TINY)
+        # One that is outside already, as few classes may begin, is not made to jump.
+        low = self.logarithm.clamp(max=math.log(LOWEST[self.form]))
+        high = self.logarithm.clamp(min=math.log(HIGHEST))
+        self.logarithm.copy_(moved.clamp(low, high))
 
 
 def turning(scale: Tensor, rivals: Tensor, angle: Tensor, *, form: str) -> Tensor:

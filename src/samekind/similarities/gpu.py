@@ -1,8 +1,10 @@
 """What the kernels have to know of a GPU."""
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
+from torch import Tensor
 
 
 def multiprocessors(device: torch.device) -> int:
@@ -12,6 +14,13 @@ def multiprocessors(device: torch.device) -> int:
 
 
 def shared_memory(device: torch.device) -> int:
-    """The bytes of shared memory that one program may have; a CPU has none."""
+    """The bytes of shared memory that one program may have; 0 on a CPU, and where PyTorch does not say."""
     properties: Any = torch.cuda.get_device_properties(device) if device.type == "cuda" else None
-    return int(properties.shared_memory_per_block_optin) if properties is not None else 0
+    # Only for NVIDIA, and since PyTorch 2.6.
+    return int(getattr(properties, "shared_memory_per_block_optin", 0))
+
+
+def current_gpu(tensor: Tensor) -> AbstractContextManager[None]:
+    """Makes the GPU of a tensor the current one, which is where Triton launches; a CPU changes nothing."""
+    guard: AbstractContextManager[None] = torch.cuda.device_of(tensor)  # type: ignore[no-untyped-call]
+    return guard

@@ -41,13 +41,21 @@ class _Room(NamedTuple):
 class PairBlocks:
     """The network as it stands now, for scores without gradient: later changes of its weights are not seen.
 
-    ``first`` is the layer over both embeddings, the first half of its inputs the first one's.
+    ``first`` is the layer over both embeddings, the first half of its inputs the first one's; ``normalise``
+    puts these on the sphere before it.
     """
 
     def __init__(
-        self, first: nn.Linear, layers: Sequence[nn.Linear], last: nn.Linear, *, slope: float
+        self,
+        first: nn.Linear,
+        layers: Sequence[nn.Linear],
+        last: nn.Linear,
+        *,
+        slope: float,
+        normalise: bool = False,
     ) -> None:
         self.slope = slope
+        self.normalise = normalise
         left, right = first.weight.chunk(2, 1)
         # One unit more on either side, 0 of the first and 1 of the second: the number that is always 1.
         self.left, self.right = F.pad(left, (0, 0, 0, 1)).t(), F.pad(right, (0, 0, 0, 1)).t()
@@ -63,6 +71,8 @@ class PairBlocks:
         scores = a.new_empty(len(a), len(b))
         if not scores.numel():
             return scores
+        if self.normalise:
+            a, b = on_sphere(a), on_sphere(b)
         height, width = shape_of_blocks(len(a), len(b), self._most_pairs())
         down, across = math.ceil(len(a) / height), math.ceil(len(b) / width)
         first, second = torch.mm(a, self.left)[:, None], torch.addmm(self.bias, b, self.right)
@@ -103,6 +113,11 @@ class PairBlocks:
             )  # fmt: skip
             self._rooms[rows, columns] = room
         return room
+
+
+def on_sphere(z: Tensor) -> Tensor:
+    """Embeddings (n, d) of length √d: in the mean the square of each number is 1. A zero vector stays one."""
+    return F.normalize(z, dim=-1) * math.sqrt(z.shape[-1])
 
 
 def shape_of_blocks(rows: int, columns: int, most_pairs: int, *, width: int = WIDTH) -> tuple[int, int]:

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.errors import SettingError
-from samekind.similarities.gpu import multiprocessors
+from samekind.similarities.gpu import current_gpu, multiprocessors
 from samekind.similarities.pairs_network import PairsNetwork
 from samekind.similarities.scale import Scale
 
@@ -168,9 +168,14 @@ class PairsKernel:
 
     def _sides(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
         """What each side adds to the first layer, in 16 bits and filled up to the width of the kernel."""
-        first, second = self.network.halves(a.float(), b.float())
+        first, second = self._halves(a, b)
         more = self.packed.width - self.network.hidden
         return F.pad(first, (0, more)).to(self.dtype), F.pad(second, (0, more)).to(self.dtype)
+
+    def _halves(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+        """The same in the network's own precision, whatever that of the embeddings."""
+        dtype = self.network.first.weight.dtype
+        return self.network.halves(a.to(dtype), b.to(dtype))
 
     def _groups(self, rows: Tensor, columns: Tensor) -> Tensor:
         """Room for a number for each row and 64 columns."""
@@ -178,7 +183,7 @@ class PairsKernel:
 
     def _again(self, a: Tensor, b: Tensor, columns: Tensor) -> Tensor:
         """Scores (n, chosen) of each a and the columns chosen for it, by the network."""
-        first, second = self.network.halves(a.float(), b.float())
+        first, second = self._halves(a, b)
         at_once = max(1, REFINED_BYTES // max(1, 8 * self.network.hidden * columns.shape[1]))
         strips = [slice(top, top + at_once) for top in range(0, len(a), at_once)]
         parts = [self.network.rest(first[rows, None] + second[columns[rows]]) for rows in strips]
@@ -200,7 +205,8 @@ class PairsKernel:
         given = (self.packed.bias, self.packed.last, target, mine.long(), others.long(), slots, errors)
         numbers = (self.network.slope, self.packed.offset, scale, threshold)
         launch = _on_hopper if self.on_hopper else _portably
-        launch(self.packed, rows, columns, given, numbers, epilogue, upper)
+        with current_gpu(rows):
+            launch(self.packed, rows, columns, given, numbers, epilogue, upper)
 
 
 def _on_hopper(
@@ -235,7 +241,7 @@ def _portably(
     scratch = torch.empty(programs, 2, pairs, packed.width, dtype=rows.dtype, device=rows.device)
     portable.score_tiles[(programs,)](
         rows, columns, packed.weights, *given, scratch,
-        n, m, packed.width, packed.layers, *numbers, epilogue, upper,
+        tiles, n, m, packed.width, packed.layers, *numbers, epilogue, upper,
     )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ def ascend(
         tl.store(goal + places(tile, unit, WIDTH), x.to(goal.dtype.element_ty))
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["seed"])  # it differs in every call
 def score(
     below, first, second, weights, bias, last, parts, tiles, n, m, slope, seed, threshold,
     WIDTH: tl.constexpr, OUT: tl.constexpr, FIRST: tl.constexpr,
@@ -48,7 +48,7 @@ def score(
         tl.store(parts + tl.arange(0, PAIRS) + (tl.program_id(1) * tiles + tile) * PAIRS, tl.sum(x, 1))
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["seed"])  # it differs in every call
 def begin_gradients(
     below, first, second, weights, bias, last, pull, goal, bias_sums, last_sums,
     tiles, n, m, slope, seed, threshold,
@@ -131,20 +131,10 @@ def upward(weights, bias, unit, WIDTH: tl.constexpr):
 
 @triton.jit
 def layer(
-    tile,
-    below,
-    first,
-    second,
-    w,
-    b,
-    n,
-    m,
-    slope,
-    WIDTH: tl.constexpr,
-    FIRST: tl.constexpr,
-    KEEP: tl.constexpr,
-):
-    """A hidden layer (64, WIDTH) for the pairs of a tile.
+    tile, below, first, second, w, b, n, m, slope,
+    WIDTH: tl.constexpr, FIRST: tl.constexpr, KEEP: tl.constexpr,
+):  # fmt: skip
+    """Some units of a hidden layer (64, units) for the pairs of a tile.
 
     FIRST: the layer below is made from both halves, and with KEEP written.
     """
@@ -180,10 +170,13 @@ def activated(x, slope):
 
 @triton.jit
 def kept(tile, unit, seed, threshold):
-    """Which units of a tile's pairs dropout leaves (64, units): bits of both numbers, mixed."""
-    pair = tl.arange(0, PAIRS) + tile * PAIRS
-    x = mixed(pair.to(tl.uint32) + seed)[:, None] ^ mixed(unit.to(tl.uint32) ^ seed)[None, :]
-    return ((x * 0x9E3779B1) >> 8).to(tl.int32) >= threshold
+    """Which units of a tile's pairs dropout leaves (64, units), by the high bits of a product: one factor is
+    mixed from the pair's number, one from the unit's.
+    """
+    pair = (tl.arange(0, PAIRS) + tile * PAIRS).to(tl.uint32) + seed
+    # From the other end, so that no unit has a pair's number; and odd, so that no bits are lost.
+    other = mixed(unit.to(tl.uint32) ^ seed ^ 0xFFFFFFFF) | 1
+    return ((mixed(pair)[:, None] * other[None, :]) >> 8).to(tl.int32) >= threshold
 
 
 @triton.jit

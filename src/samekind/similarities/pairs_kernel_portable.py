@@ -25,13 +25,16 @@ HALF = tl.constexpr(2**17)
 @triton.jit
 def score_tiles(
     rows, columns, weights, bias, last, target, row_labels, column_labels, slots, errors, scratch,
-    n, m, width, layers, slope, offset, scale, threshold,
+    tiles, n, m, width, layers, slope, offset, scale, threshold,
     EPILOGUE: tl.constexpr, UPPER: tl.constexpr,
 ):  # fmt: skip
-    """Every row against every column; ``EPILOGUE`` says what becomes of the scores: see `settle`."""
+    """Every row against every column; ``EPILOGUE`` says what becomes of the scores: see `settle`.
+
+    The tiles are counted by who calls, because the count of a million rows and columns needs 64 bits.
+    """
     across = tl.cdiv(m, PIECE)
     mine = scratch + tl.program_id(0).to(tl.int64) * 2 * PAIRS * width
-    for tile in range(tl.program_id(0), across * tl.cdiv(n, ROWS), tl.num_programs(0)):
+    for tile in range(tl.program_id(0), tiles, tl.num_programs(0)):
         column = (tile % across) * PIECE
         row = (tile // across) * ROWS
         if (not UPPER) or row < column + PIECE - 1:

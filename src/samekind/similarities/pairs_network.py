@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from samekind.errors import SettingError
 from samekind.similarities import pair_blocks
-from samekind.similarities.pair_blocks import PairBlocks
+from samekind.similarities.pair_blocks import PairBlocks, on_sphere
 from samekind.similarities.recomputed import recomputed_scores, worth_recomputing
 from samekind.similarities.scale import FixedScale, Scale
 
@@ -23,7 +23,8 @@ class PairsNetwork(nn.Module):
     kind.
 
     The first layer is kept as two halves, W[a; b] = Wa·a + Wb·b, each applied once an item, so that scoring
-    all pairs never builds the concatenated tensor.
+    all pairs never builds the concatenated tensor. ``normalise`` puts the embeddings on the sphere first, of
+    radius √dimension, where their numbers are as large as fresh weights expect: only directions count then.
     """
 
     kind = "logit"
@@ -37,6 +38,7 @@ class PairsNetwork(nn.Module):
         depth: int = 1,
         dropout: float = 0.25,
         slope: float = 0.1,
+        normalise: bool = False,
         scale: Scale | None = None,
     ) -> None:
         super().__init__()
@@ -53,6 +55,7 @@ class PairsNetwork(nn.Module):
         self.depth = depth
         self.dropout = dropout
         self.slope = slope
+        self.normalise = normalise
         self.scale = scale or FixedScale()
         # One Linear over the concatenation, so that its initialisation is the papers'; sliced when used.
         self.first = nn.Linear(2 * dimension, hidden)
@@ -93,7 +96,9 @@ class PairsNetwork(nn.Module):
         )
         if not ready:
             return self
-        return PairBlocks(self.first, self._hidden_layers(), self.last, slope=self.slope)
+        return PairBlocks(
+            self.first, self._hidden_layers(), self.last, slope=self.slope, normalise=self.normalise
+        )
 
     def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (the hidden layers decide)
         """Two hidden layers alive at a time, in float32, each with one number more for its bias."""
@@ -101,6 +106,8 @@ class PairsNetwork(nn.Module):
 
     def halves(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
         """What each side adds to the first layer, its bias with the second: (n, d) -> (n, hidden)."""
+        if self.normalise:
+            a, b = on_sphere(a), on_sphere(b)
         left, right = self.first.weight[:, : self.dimension], self.first.weight[:, self.dimension :]
         return F.linear(a, left), F.linear(b, right, self.first.bias)
 
@@ -134,6 +141,8 @@ def concatenated(network: PairsNetwork, a: Tensor, b: Tensor) -> Tensor:
     """The definition, every pair written out, (n, d), (m, d) -> (n, m): the reference of tests and
     benchmarks.
     """
+    if network.normalise:
+        a, b = on_sphere(a), on_sphere(b)
     rows = a[:, None, :].expand(-1, len(b), -1)
     columns = b[None, :, :].expand(len(a), -1, -1)
     hidden = torch.cat([rows, columns], dim=-1)

@@ -38,11 +38,13 @@ def worth_recomputing(half: Tensor, pairs: int, depth: int) -> bool:
 
 def block_size(half: Tensor, depth: int) -> int:
     """How many pairs a block has, where nobody says: as many as `BLOCK_BYTES` hold, given one side's half."""
-    one = half.element_size() * half.shape[1]
     if walk_for(half, depth) is not Walk:
-        return BLOCK_BYTES["kernels"] // (one * depth)
+        from samekind.similarities.recomputed_kernels import filled_width
+
+        return BLOCK_BYTES["kernels"] // (half.element_size() * filled_width(half.shape[1]) * depth)
     # Each hidden layer, one gradient, and dropout's mask, which is no larger.
-    return BLOCK_BYTES.get(half.device.type, BLOCK_BYTES["other"]) // (one * (depth + 2))
+    one = half.element_size() * half.shape[1] * (depth + 2)
+    return BLOCK_BYTES.get(half.device.type, BLOCK_BYTES["other"]) // one
 
 
 def recomputed_scores(

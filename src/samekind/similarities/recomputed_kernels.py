@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.similarities import pairs_kernel_layers as kernels
-from samekind.similarities.gpu import multiprocessors, shared_memory
+from samekind.similarities.gpu import current_gpu, multiprocessors, shared_memory
 from samekind.similarities.pair_blocks import shape_of_blocks
 from samekind.similarities.recomputed_walk import Block, Way, blocks_of
 
@@ -49,6 +49,15 @@ def has_kernels(first: Tensor, depth: int) -> bool:
     )
 
 
+def filled_width(hidden: int) -> int:
+    """How many units a layer of so many is filled up to.
+
+    >>> filled_width(100)
+    128
+    """
+    return next(each for each in WIDTHS if each >= hidden)
+
+
 class KernelWalk:
     """One pass over all pairs: the network filled up with zeros, and the buffers of a block."""
 
@@ -57,7 +66,7 @@ class KernelWalk:
     ) -> None:
         self.way = way
         self.hidden = first.shape[1]
-        self.width = next(each for each in WIDTHS if each >= self.hidden)
+        self.width = filled_width(self.hidden)
         self.outputs = min(OUTPUTS, self.width)
         self.first, self.second = self._filled(first), self._filled(second)
         *layers, last, self.last_bias = parameters
@@ -65,8 +74,10 @@ class KernelWalk:
         self.biases = [self._filled(each.float()) for each in layers[1::2]]
         # What dropout leaves is scaled up to make up for the rest: here, once, and not a pair at a time.
         self.last = self._filled(last[0].float() / (1 - way.dropout))
-        shape = shape_of_blocks(len(first), len(second), way.block_pairs, width=way.block_pairs)
-        self.shape = (_upwards(shape[0]), _upwards(shape[1]))
+        # In whole tiles: one column takes the room of eight.
+        down, across, most = _tiles(len(first)), _tiles(len(second)), max(1, way.block_pairs // PAIRS)
+        height, width = shape_of_blocks(down, across, most, width=most)
+        self.shape = (height * SIDE, width * SIDE)
         # Forward two in turn; back each layer but the last, its gradient written over it, and the last one's.
         count = len(self.weights) + 1 if back else 2
         self.buffers = [first.new_empty(self.shape[0] * self.shape[1], self.width) for _ in range(count)]
@@ -153,7 +164,8 @@ class KernelWalk:
 
     def _launch(self, kernel: Any, shape: Shape, tiles: "_Tiles", *given: object) -> None:
         grid = (self._programs(shape, tiles), self.width // self.outputs)
-        kernel[grid](*given, num_warps=shape.warps, num_stages=shape.stages)
+        with current_gpu(self.first):
+            kernel[grid](*given, num_warps=shape.warps, num_stages=shape.stages)
 
     def _programs(self, shape: Shape, tiles: "_Tiles") -> int:
         """No more than run at a time: those that share a tile then meet it while it is near."""
@@ -185,7 +197,7 @@ class _Tiles:
     def __init__(self, block: Block) -> None:
         self.rows = block.rows.stop - block.rows.start
         self.columns = block.columns.stop - block.columns.start
-        self.down, self.across = _upwards(self.rows) // SIDE, _upwards(self.columns) // SIDE
+        self.down, self.across = _tiles(self.rows), _tiles(self.columns)
         self.count = self.down * self.across
         self.pairs = self.count * PAIRS
 
@@ -211,6 +223,6 @@ def _add(total: Tensor | None, parts: Tensor) -> None:
         total += parts.sum(0)
 
 
-def _upwards(count: int) -> int:
-    """The next number that whole tiles make up."""
-    return -(-count // SIDE) * SIDE
+def _tiles(count: int) -> int:
+    """How many tiles so many rows or columns take."""
+    return -(-count // SIDE)

@@ -2,6 +2,7 @@
 
 from samekind.training.build import build_space
 from samekind.training.fabric import launch
+from samekind.training.folder import sole_trainer
 from samekind.training.loop import train
 from samekind.training.record import Record
 from samekind.training.run import (
@@ -35,5 +36,6 @@ __all__ = [
     "Watcher",
     "build_space",
     "launch",
+    "sole_trainer",
     "train",
 ]

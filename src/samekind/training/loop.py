@@ -43,7 +43,8 @@ from samekind.training.build import (
 from samekind.training.checkpoints import Progress, load_checkpoint, save_checkpoint, set_random_states
 from samekind.training.class_adversary import ClassAdversary
 from samekind.training.fabric import Fabric, launch
-from samekind.training.observed import Observed, adversary_groups, build_adversary
+from samekind.training.folder import sole_trainer
+from samekind.training.observed import Observed, adversary_groups, build_adversary, clip_gradients
 from samekind.training.record import Record
 from samekind.training.run import Run
 from samekind.training.schedules import Scheduler
@@ -70,12 +71,13 @@ def train(
 
     ``validate`` gives the measures of an epoch; `Run.watch` names the one that chooses. In ``folder`` are
     kept the run, the record, and the last and the best checkpoint. The same call on the same folder goes on
-    where it was stopped, or returns the finished space; another run or other data there is refused.
+    where it was stopped, or returns the finished space; another run or other data there is refused, and so
+    is everybody else while this one trains.
     ``start`` gives the initial weights.
     """
     fabric = launch(device, run.precision)
     devices = [torch.cuda.current_device()] if fabric.device.type == "cuda" else []
-    with torch.random.fork_rng(devices):
+    with sole_trainer(folder), torch.random.fork_rng(devices):
         trainer = Trainer(run, items, Path(folder), fabric, validate, watcher or Nobody(), start)
         return trainer.finish()
 
@@ -189,11 +191,7 @@ class Trainer:
             looked_at += judgement
         self.fabric.backward(descended)
         if self.run.clip is not None:
-            # Whether the numbers are finite is looked at later: here it would make a GPU wait, and half
-            # precision has steps without finite gradients by design.
-            self.fabric.clip_gradients(
-                self.model, self.optimiser, max_norm=self.run.clip, error_if_nonfinite=False
-            )
+            clip_gradients(self.fabric, self.optimiser, norm=self.run.clip)
         self.optimiser.step()
         self.scheduler.after_step()
         after_step(self.space, z, y, candidates, memory=self.memory)

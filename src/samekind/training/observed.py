@@ -11,7 +11,11 @@ from samekind.encoders import Standardised
 from samekind.errors import SettingError
 from samekind.space import MetricSpace
 from samekind.training.class_adversary import ClassAdversary
+from samekind.training.fabric import Fabric
 from samekind.training.run import Run
+
+#: The name of its group of the optimiser.
+ADVERSARY = "adversary"
 
 
 class Observed(nn.Module):
@@ -76,4 +80,21 @@ def adversary_groups(run: Run, adversary: ClassAdversary | None) -> list[dict[st
     rate = run.adversary.rate
     if rate is None:
         rate = run.optimiser.rates.get("encoder.embedding", run.optimiser.rate)
-    return [{"params": list(adversary.parameters()), "lr": rate, "name": "adversary"}]
+    return [{"params": list(adversary.parameters()), "lr": rate, "name": ADVERSARY}]
+
+
+def clip_gradients(fabric: Fabric, optimiser: Any, *, norm: float) -> None:
+    """The gradient of what the optimiser trains brought down to a norm: that of the space as a whole, and
+    apart from it that of the adversary. In one norm a classifier with a steep loss would shorten the step of
+    the space.
+
+    Whether the numbers are finite is looked at later: here it would make a GPU wait, and half precision has
+    steps without finite gradients by design.
+    """
+    fabric.strategy.precision.unscale_gradients(optimiser.optimizer)
+    space: list[Tensor] = []
+    adversary: list[Tensor] = []
+    for group in optimiser.optimizer.param_groups:
+        (adversary if group["name"] == ADVERSARY else space).extend(group["params"])
+    for weights in (space, adversary):
+        nn.utils.clip_grad_norm_(weights, norm)

@@ -163,7 +163,9 @@ class Run:
     ``checkpoint_steps`` adds a checkpoint every so many steps to those at the end of epochs; ``memory`` says
     how many past embeddings the terms against the memory see; ``augment`` lists what is done to the items of
     every training batch, first to last; ``adversary`` is a classifier that trains against, or beside, the
-    encoder. ``validate`` says what is measured after each epoch, of `VALIDATIONS`.
+    encoder. ``clip`` is the greatest norm that the gradient of the space may have, all its weights taken
+    together, and apart from it that of the adversary; None leaves them as they are. ``validate``
+    says what is measured after each epoch, of `VALIDATIONS`.
 
     Four settings are for speed and change the numbers only as another order of adding them up does:
     ``channels_last`` keeps images and the encoder's filters with the channels innermost, ``compile`` has

@@ -2,7 +2,8 @@
 
 A dataclass with a field ``arguments`` keeps the keys it does not know there (they belong to the part it
 names); any other refuses them with the nearest known name. A whole number is taken where a float is
-expected; nothing else is converted.
+expected, and "none", for TOML has no other word for it, where a setting may be left out; nothing else is
+converted.
 """
 
 import dataclasses
@@ -17,6 +18,9 @@ T = TypeVar("T")
 
 #: Tables whose keys may have dots in them: ``optimiser.rates.encoder.stem`` is the rate of "encoder.stem".
 WITH_DOTTED_KEYS = ("rates",)
+
+#: What stands for nothing in a file, or after ``=``: no auxiliary head, no clipping, no term of this name.
+NOTHING = "none"
 
 
 def read(kind: type[T], values: Mapping[str, Any], *, where: str = "run") -> T:
@@ -36,7 +40,12 @@ def read(kind: type[T], values: Mapping[str, Any], *, where: str = "run") -> T:
     missing = [name for name, field in fields.items() if _is_required(field) and name not in known]
     if missing:
         raise SettingError(f"{where}: missing {', '.join(missing)}")
-    return kind(**{key: typed(hints[key], each, f"{where}.{key}") for key, each in known.items()})
+    return kind(
+        **{
+            key: typed(hints[key], _or_none(hints[key], each), f"{where}.{key}")
+            for key, each in known.items()
+        }
+    )
 
 
 def write(instance: Any) -> dict[str, Any]:
@@ -81,6 +90,19 @@ def _override_in_list(tables: list[Any], path: str, value: Any, *, where: str) -
         raise SettingError(f'{where}: {found} "{which}" to set "{path}" in; {nearest(which, known)}')
     changed = override(tables[place], rest, value) if rest else value
     return [*tables[:place], changed, *tables[place + 1 :]]
+
+
+def _or_none(hint: Any, value: Any) -> Any:
+    """None for "none" where the hint allows it; of a table of tables those that are "none" are left out.
+
+    Never where "none" could be a text: the arguments of a part are its own.
+    """
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType) and type(None) in inner and str not in inner:
+        return None if value == NOTHING else value
+    if origin is dict and dataclasses.is_dataclass(inner[1]) and isinstance(value, Mapping):
+        return {key: each for key, each in value.items() if each != NOTHING}
+    return value
 
 
 def _is_required(field: dataclasses.Field[Any]) -> bool:

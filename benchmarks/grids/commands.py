@@ -1,0 +1,82 @@
+"""A run of a grid as a command: the run file of its system, and what is set in it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from grids.tables import markdown
+from samekind.training import Batches, Part, Penalty, Run, Term
+
+#: What tells one table from another of its kind, and what the rest of it is when nothing else is said.
+KINDS: dict[str, Any] = {"loss": Term, "sampler": Batches, "penalty": Penalty, "name": Part}
+#: Tables of which a member is left out by the word "none"; others are then written whole.
+OPEN = ("terms", "penalties")
+
+
+def command(file: Path, base: Run, run: Run) -> str:
+    """What makes ``run`` of the run file's own, ``base``; data and seed are said beside it."""
+    set_each = [f"--set {quote(each)}" for each in changes(base.to_dict(), run.to_dict())]
+    return " ".join(["samekind train", file.as_posix(), *set_each])
+
+
+def commands_table(commands: Mapping[str, str]) -> str:
+    """The command of each variant, under its name."""
+    rows = [[name, f"`{command}`"] for name, command in commands.items()]
+    return markdown(["run", "command"], rows)
+
+
+def changes(base: Mapping[str, Any], run: Mapping[str, Any], *, where: str = "") -> list[str]:
+    """The ``name=value`` that turn the settings ``base`` into ``run``.
+
+    >>> changes({"epochs": 3, "space": {"depth": 1}}, {"epochs": 3, "space": {"depth": 2}})
+    ['space.depth=2']
+    """
+    found = []
+    for key in dict.fromkeys([*base, *run]):
+        before, after, path = base.get(key), run.get(key), f"{where}{key}"
+        if before == after:
+            continue
+        if isinstance(before, Mapping) and isinstance(after, Mapping) and _is_one(key, before, after):
+            found += changes(before, after, where=f"{path}.")
+        else:
+            word = (
+                isinstance(after, str) and after.isalpha()
+            )  # which TOML wants in quotes, and --set does not
+            found.append(f"{path}={after if word else _written(after)}")
+    return found
+
+
+def _is_one(key: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether a table is the same one with other settings, not another in its place."""
+    same_kind = all(before.get(name) == after.get(name) for name in KINDS)
+    return same_kind and (key in OPEN or before.keys() <= after.keys())
+
+
+def _written(value: Any) -> str:
+    """A value as TOML has it; what a table would be anyway is not said."""
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return str(value).lower()
+        case str():
+            return f'"{value}"'
+        case Mapping():
+            return "{" + ", ".join(f"{_key(key)} = {_written(each)}" for key, each in _said(value)) + "}"
+        case list() | tuple():
+            return "[" + ", ".join(map(_written, value)) + "]"
+    return repr(value)
+
+
+def _said(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    plain: dict[str, Any] = {}
+    for name, kind in KINDS.items():
+        if name in table:
+            plain = {key: each for key, each in vars(kind(table[name])).items() if key != name}
+            break
+    return [(key, each) for key, each in table.items() if key not in plain or plain[key] != each]
+
+
+def _key(key: str) -> str:
+    return f'"{key}"' if "." in key else key

@@ -1,0 +1,154 @@
+"""What is said about a shortlist: which case it is, and what can be done about it."""
+
+import pytest
+import torch
+
+from samekind.cli import shortlists
+from samekind.index import Exact, Faiss
+from samekind.inference import QueryMap, Shortlist
+
+FINDS = (
+    "similarity: a shortlist of 37 of 17,970 finds 96.2% (95.0 to 97.3) of the 10 best "
+    "(wanted 95.0%; 200 queries)"
+)
+WHOLE = "similarity: everything is compared"
+
+
+def made(**changes):
+    fields = {
+        "kind": "similarity",
+        "size": 37,
+        "k": 10,
+        "recall": 0.9615,
+        "interval": (0.9503, 0.9727),
+        "wanted": 0.95,
+        "sample": 200,
+        "count": 17_970,
+        "similarity": "abc",
+    }
+    return Shortlist(**fields | changes)
+
+
+class OnAServer(Exact):
+    url = "x://y"
+
+
+def structured(kind):
+    index = Faiss(2, kind=kind)
+    index.add([str(place) for place in range(300)], torch.randn(300, 2))
+    index.build()
+    return index
+
+
+@pytest.mark.parametrize(
+    ("shortlist", "held", "says"),
+    [
+        (made(), 17_970, FINDS),
+        (
+            made(plain_size=1258, query_map=QueryMap(dimension=2)),
+            17_970,
+            f"{FINDS}; distilled, without that 1,258",
+        ),
+        (
+            made(query_map=QueryMap(dimension=2)),
+            17_970,
+            f"{FINDS}; distilled, without that more than is worth it",
+        ),
+        (
+            made(size=None, count=36),
+            40,
+            f"{WHOLE}: with up to 1,000 vectors that is quick, and needs no shortlist",
+        ),
+        (
+            made(size=None, count=1_100, k=200),
+            1_100,
+            f"{WHOLE}: with up to 1,600 vectors that is quick, and needs no shortlist",
+        ),
+        (
+            made(size=None, count=36),
+            1_236,
+            f"{WHOLE}: the index held 36 when that was measured, and holds 1,236 now; "
+            "once it has grown by a quarter, samekind index add measures again",
+        ),
+        (
+            made(size=None),
+            40_000,
+            f"{WHOLE}: the index held 17,970 when that was measured, and holds 40,000 "
+            "now; once it has grown by a quarter, samekind index add measures again",
+        ),
+        (
+            made(size=None, wanted=1.0),
+            40_000,
+            f"{WHOLE}: a recall of 1 was asked for; "
+            "built again with a lower --recall, such as 0.95, it is quicker",
+        ),
+        # What to do about these two is in their warnings.
+        (
+            made(size=None, sample=1200, count=1200, wanted=0.999),
+            1200,
+            f"{WHOLE}: 1,200 vectors are too few to promise a recall of 0.999",
+        ),
+        (
+            made(size=None),
+            17_970,
+            f"{WHOLE}: no shortlist of up to 4,492 finds 95.0% of the 10 best",
+        ),
+        (
+            made(size=None, count=1_000_000),
+            1_000_000,
+            f"{WHOLE}: no shortlist of up to 16,383 finds 95.0% of the 10 best",
+        ),
+    ],
+)
+def test_a_shortlist_in_a_sentence(shortlist, held, says):
+    assert shortlists.sentence(shortlist, Exact(2), held=held) == says
+
+
+@pytest.mark.parametrize(
+    ("index", "distilled", "ways"),
+    [
+        (Exact(2), True, "a lower --recall"),
+        (Exact(2), False, "--distil or a lower --recall"),
+        (OnAServer(2), True, "a lower --recall"),
+        ("flat", True, "a lower --recall"),
+        ("hnsw", True, "--kind flat or a lower --recall"),
+        ("ivf", True, "--kind hnsw, --kind flat or a lower --recall"),
+        ("pq", False, "--kind hnsw, --kind flat, --distil or a lower --recall"),
+    ],
+)
+def test_what_may_help_depends_on_how_it_was_built(index, distilled, ways):
+    index = structured(index) if isinstance(index, str) else index
+    shortlist = made(size=None, distilled=distilled)
+    assert shortlists.warning(shortlist, index, held=17_970) == (
+        f"every search compares all 17,970 vectors, which is slow; build it again with {ways}"
+    )
+
+
+def test_the_most_that_can_be_promised_is_named_and_can_be():
+    shortlist = made(size=None, sample=1200, count=1200, wanted=0.999)
+    said = shortlists.warning(shortlist, Exact(2), held=1200)
+    assert said == (
+        "every search compares all 1,200 vectors, which is slow; build it again with --recall 0.996 or less"
+    )
+    assert 0.025 ** (1 / 1200) > 0.996  # of 1,200 that all find it, so many would at the least
+
+
+@pytest.mark.parametrize(
+    ("shortlist", "held"),
+    [
+        (made(), 17_970),
+        (made(size=None, count=36), 36),
+        (made(size=None, wanted=1.0), 17_970),
+        (made(size=None), 40_000),  # may no longer be so
+    ],
+)
+def test_nobody_is_warned_of_the_rest(shortlist, held):
+    assert shortlists.warning(shortlist, structured("ivf"), held=held) is None
+
+
+def test_programs_are_spared_the_weights_and_told_the_case():
+    told = shortlists.as_json(made(query_map=QueryMap(dimension=2)), Exact(2), held=17_970)
+    assert (told["query_map"], told["size"], told["why"], told["warning"]) == (True, 37, None, None)
+    told = shortlists.as_json(made(size=None), Exact(2), held=17_970)
+    assert (told["query_map"], told["why"]) == (False, "too long")
+    assert told["warning"].startswith("every search compares all 17,970 vectors")
