@@ -1,8 +1,5 @@
 """What the kernel is given, and what it answers, against the network it stands for."""
 
-import os
-import subprocess
-import sys
 from importlib.util import find_spec
 
 import pytest
@@ -124,10 +121,5 @@ print("all agree")
     ],
     ids=["one layer, one pair", "odd sizes, a steep slope"],
 )
-def test_agrees_with_the_network_by_the_interpreter(shapes):
-    environment = {**os.environ, "TRITON_INTERPRET": "1"}
-    code = CHECK.replace("SHAPES", repr(shapes))
-    ran = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
-    )
-    assert ran.stdout.strip() == "all agree", ran.stderr[-2000:]
+def test_agrees_with_the_network_by_the_interpreter(shapes, interpreting):
+    interpreting(CHECK.replace("SHAPES", repr(shapes)))

@@ -1,9 +1,6 @@
 """Training by kernels against the plain walk: by Triton's interpreter, and on a GPU."""
 
 import contextlib
-import os
-import subprocess
-import sys
 from importlib.util import find_spec
 
 import pytest
@@ -168,17 +165,6 @@ print("all agree")
 """
 
 
-def interpreted(code):
-    ran = subprocess.run(
-        [sys.executable, "-c", BEGIN + code],
-        env={**os.environ, "TRITON_INTERPRET": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.stdout.strip() == "all agree", ran.stderr[-2000:]
-
-
 @needs_triton
 @pytest.mark.parametrize(
     "cases",
@@ -188,28 +174,28 @@ def interpreted(code):
     ],
     ids=["one block", "several blocks, wide, steep"],
 )
-def test_scores_and_gradients_are_those_of_the_network(cases):
-    interpreted(AGREES.replace("CASES", repr(cases)))
+def test_scores_and_gradients_are_those_of_the_network(cases, interpreting):
+    interpreting(BEGIN + AGREES.replace("CASES", repr(cases)))
 
 
 @needs_triton
-def test_dropout_keeps_its_share_and_both_passes_drop_the_same():
-    interpreted(DROPS)
+def test_dropout_keeps_its_share_and_both_passes_drop_the_same(interpreting):
+    interpreting(BEGIN + DROPS)
 
 
 @needs_triton
-def test_each_unit_of_each_pair_is_dropped_on_its_own():
-    interpreted(DROPS_ALONE)
+def test_each_unit_of_each_pair_is_dropped_on_its_own(interpreting):
+    interpreting(BEGIN + DROPS_ALONE)
 
 
 @needs_triton
-def test_what_needs_no_gradient_gets_none_and_the_rest_is_right():
-    interpreted(FREEZES)
+def test_what_needs_no_gradient_gets_none_and_the_rest_is_right(interpreting):
+    interpreting(BEGIN + FREEZES)
 
 
 @needs_triton
-def test_layouts_precisions_and_nobody_at_all():
-    interpreted(LAYS_OUT)
+def test_layouts_precisions_and_nobody_at_all(interpreting):
+    interpreting(BEGIN + LAYS_OUT)
 
 
 def test_a_processor_has_no_kernels():

@@ -1,0 +1,33 @@
+"""Kernels without a GPU: compiled for one, or run by Triton's interpreter.
+
+Both in a process of its own, because Triton reads its variables when it is imported.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def compiling(tmp_path):
+    """Runs code that compiles for a GPU, from scratch; it ends by printing "compiled"."""
+    return lambda code: _run(code, "compiled", TRITON_CACHE_DIR=str(tmp_path))
+
+
+@pytest.fixture
+def interpreting():
+    """Runs code in which kernels are interpreted on the CPU; it ends by printing "all agree"."""
+    return lambda code: _run(code, "all agree", TRITON_INTERPRET="1")
+
+
+def _run(code, last_words, **variables):
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.stdout.strip() == last_words, ran.stderr[-2000:]
