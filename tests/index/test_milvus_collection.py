@@ -70,12 +70,19 @@ def test_more_than_the_server_gives_at_once_is_walked(make_milvus, monkeypatch):
     assert made.search(torch.ones(1, 2), 5).ids == [[f"item {place}" for place in (5, 4, 3, 2, 1)]]
 
 
-def test_many_queries_are_asked_in_parts(make_milvus, monkeypatch):
-    monkeypatch.setattr(milvus_collection, "QUERIES_AT_ONCE", 2)
+@pytest.mark.parametrize(("limit", "parts"), [("QUERIES_AT_ONCE", [2, 1]), ("FOUND_AT_ONCE", [1, 1, 1])])
+def test_many_queries_are_asked_in_parts(make_milvus, monkeypatch, limit, parts):
+    """And so are few that want much: a million found at once are more than one message holds."""
+    monkeypatch.setattr(milvus_collection, limit, 2)
     made = make_milvus(2, score="dot")
     made.add(["a", "b"], torch.eye(2))
-    queries = torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]])
+    queries, asked = torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]]), []
+    ask = made._collection._ask_nearest
+    monkeypatch.setattr(
+        made._collection, "_ask_nearest", lambda *a, **k: asked.append(len(k["queries"])) or ask(*a, **k)
+    )
     assert made.search(queries, 1).ids == [["a"], ["b"], ["a"]]
+    assert asked == parts
 
 
 def test_a_collection_that_is_none_of_ours_is_left_alone(make_milvus, milvus_server):

@@ -26,6 +26,8 @@ MOST_FOUND = 16_384
 IDS_AT_ONCE, QUERIES_AT_ONCE = 1_000, 1_000
 #: In bytes, of one message; servers take up to 64 MiB.
 MESSAGE = 8 * 2**20
+#: They give no more than that either, and each that is found comes with an id of up to `LONGEST_ID` letters.
+FOUND_AT_ONCE = MOST_FOUND
 METRICS = {"cosine": "COSINE", "dot": "IP", "euclidean": "L2"}
 #: Moving all rows to the store may take so many times as long as an answer.
 FLUSH_TIMES = 10
@@ -155,8 +157,9 @@ class Collection:
     def _search(self, queries: Tensor, limit: int, *, effort: int) -> list[list[tuple[float, str, str]]]:
         """The (score, place, id) of the best of each query, best first."""
         found = []
-        for start in range(0, len(queries), QUERIES_AT_ONCE):
-            some = queries[start : start + QUERIES_AT_ONCE].tolist()
+        at_once = max(1, min(QUERIES_AT_ONCE, FOUND_AT_ONCE // limit))
+        for start in range(0, len(queries), at_once):
+            some = queries[start : start + at_once].tolist()
             settings = {"params": {"ef": max(effort, limit)}}
             found += self._ask(partial(self._ask_nearest, queries=some, limit=limit, settings=settings))
         # What Milvus calls L2 is the square of the distance.
