@@ -46,9 +46,13 @@ slow: $(VENV)/.dev ## run the tests that take minutes
 device: $(VENV)/.dev ## run the tests that need a GPU
 	$(PYTEST) -m device || [ $$? -eq 5 ]
 
-# One after the other: they share the servers that the first of them starts.
+# Of one server one after the other: they share the one that the first of them starts.
+SERVERS = $(PYTEST) -m servers -q tests/index tests/cli/test_index.py
 servers: $(VENV)/.dev ## run the tests that start database servers
-	$(PYTEST) -m servers -q tests/index tests/cli/test_index.py
+	@# Side by side: most of the time each waits for its server.
+	@$(SERVERS) -k "not milvus" & first=$$!; \
+	$(SERVERS) -k "milvus"; second=$$?; \
+	wait $$first && exit $$second
 
 clean: ## remove caches and the demo's output (runs/ and .venv stay)
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis samekind-demo
