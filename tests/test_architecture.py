@@ -328,7 +328,7 @@ def test_a_module_is_mirrored_in_the_tests():
 def test_local_paths_are_caught_and_addresses_are_not():
     assert local_paths("data = '/home/me/data'\nelse") == ["data = '/home/me/data'"]
     assert local_paths("see file:///tmp/x") == ["see file:///tmp/x"]
-    assert local_paths("https://example.org/work/page and docs/tmp/x and $HOME/work/") == []
+    assert local_paths("https://example.org/home/page and docs/tmp/x and $HOME/data/") == []
 
 
 def test_the_files_searched_for_paths_are_the_written_ones():

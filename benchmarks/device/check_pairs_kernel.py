@@ -7,10 +7,10 @@ embeddings out so that neither side is contiguous, and compares scores with floa
 and log-sums with what the written scores say. The last line says whether all agree.
 """
 
-import argparse
 import random
 
 import torch
+from cases import checked
 
 from samekind.measures.binning import count_bins
 from samekind.similarities import PairsNetwork
@@ -70,23 +70,11 @@ def check(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cases", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
-    chance = random.Random(arguments.seed)
-    torch.manual_seed(arguments.seed)
     worst: dict[tuple[str, torch.dtype], float] = {}
-    for _ in range(arguments.cases):
-        case = drawn(chance)
-        try:
-            error = check(*case)
-        except AssertionError as wrong:
-            raise SystemExit(f"FAILED for {case}: {wrong}") from wrong
-        worst[case[:2]] = max(worst.get(case[:2], 0.0), error)
+    for (path, dtype, *_), error in checked(__doc__.splitlines()[0], drawn, check):
+        worst[path, dtype] = max(worst.get((path, dtype), 0.0), error)
     for (path, dtype), error in worst.items():
         print(f"{path:10}{dtype!s:16} largest error {error:.2e} of the spread of the scores")
-    print(f"{arguments.cases} cases on {torch.cuda.get_device_name()}: all agree")
 
 
 if __name__ == "__main__":

@@ -8,10 +8,10 @@ as far off. Then dropout: without biases the network is homogeneous, so inputs t
 scores if both passes drop the same units. The last line says whether all agree.
 """
 
-import argparse
 import random
 
 import torch
+from cases import checked
 from torch import Tensor
 
 from samekind.similarities import PairsNetwork
@@ -79,23 +79,12 @@ def check_dropout(dtype: torch.dtype) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cases", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
-    chance = random.Random(arguments.seed)
-    torch.manual_seed(arguments.seed)
     worst = dict.fromkeys(PRECISIONS, 0.0)
-    for _ in range(arguments.cases):
-        case = drawn(chance)
-        try:
-            worst[case[0]] = max(worst[case[0]], check(*case))
-        except AssertionError as wrong:
-            raise SystemExit(f"FAILED for {case}: {wrong}") from wrong
+    for (dtype, *_), off in checked(__doc__.splitlines()[0], drawn, check):
+        worst[dtype] = max(worst[dtype], off)
     for dtype, off in worst.items():
         check_dropout(dtype)
         print(f"{dtype!s:16} gradients off by {off:.2e} of their size more than 1.5 times autograd's error")
-    print(f"{arguments.cases} cases on {torch.cuda.get_device_name()}: all agree")
 
 
 if __name__ == "__main__":

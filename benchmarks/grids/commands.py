@@ -40,9 +40,8 @@ def changes(base: Mapping[str, Any], run: Mapping[str, Any], *, where: str = "")
         if isinstance(before, Mapping) and isinstance(after, Mapping) and _is_one(key, before, after):
             found += changes(before, after, where=f"{path}.")
         else:
-            word = (
-                isinstance(after, str) and after.isalpha()
-            )  # which TOML wants in quotes, and --set does not
+            # A word, which TOML wants in quotes, and --set does not.
+            word = isinstance(after, str) and after.isalpha()
             found.append(f"{path}={after if word else _written(after)}")
     return found
 

@@ -119,11 +119,10 @@ def recover_folder(folder: Path) -> None:
 
 
 class LockedError(Exception):
-    """Somebody else has the lock; ``holder`` says who, in words, or nothing where that is not known."""
+    """Somebody else has the lock; its text says so, and who, where that is known."""
 
     def __init__(self, holder: str) -> None:
-        super().__init__(holder or "somebody else")
-        self.holder = holder
+        super().__init__(f"somebody else ({holder})" if holder else "somebody else")
 
 
 class FolderLock:

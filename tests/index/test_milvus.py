@@ -144,17 +144,6 @@ def test_an_addition_that_fails_half_way_is_taken_back(make_milvus, monkeypatch)
 
 
 @pytest.mark.servers
-def test_metadata_of_many_is_one_question(make_milvus, monkeypatch):
-    made = make_milvus(2, score="dot")
-    ids = [f"item {place}" for place in range(50)]
-    made.add(ids, torch.ones(50, 2), [{"place": place} for place in range(50)])
-    ask, asked = made._collection._ask, []
-    monkeypatch.setattr(made._collection, "_ask", lambda question: asked.append(question) or ask(question))
-    assert made.metadata(ids[::-1]) == [{"place": place} for place in reversed(range(50))]
-    assert len(asked) == 1
-
-
-@pytest.mark.servers
 def test_all_rows_are_in_the_store_when_save_returns(make_milvus, tmp_path):
     made = make_milvus(2, score="dot")
     made.add([f"item {place}" for place in range(3000)], torch.randn(3000, 2))

@@ -91,17 +91,6 @@ def test_ids_come_page_by_page_and_other_calls_may_come_between(make_postgres, m
 
 
 @pytest.mark.servers
-def test_metadata_of_many_is_one_question(make_postgres, monkeypatch):
-    made = make_postgres(2, score="dot")
-    ids = [f"item {place}" for place in range(50)]
-    made.add(ids, torch.ones(50, 2), [{"place": place} for place in range(50)])
-    read, asked = made._connection.read, []
-    monkeypatch.setattr(made._connection, "read", lambda question: asked.append(question) or read(question))
-    assert made.metadata(ids[::-1]) == [{"place": place} for place in reversed(range(50))]
-    assert len(asked) == 1
-
-
-@pytest.mark.servers
 def test_another_scorer_walks_in_blocks(make_postgres, monkeypatch):
     monkeypatch.setattr(server, "rows_at_once", lambda queries, dimension: 3)
     made = make_postgres(2, score="dot")

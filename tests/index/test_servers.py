@@ -112,6 +112,21 @@ def say(process, line):
     process.stdin.flush()
 
 
+#: Where each kind asks its server.
+ASKS = {"Postgres": ("_connection", "read"), "Milvus": ("_collection", "_ask")}
+
+
+def test_metadata_of_many_is_one_question(make, kind, monkeypatch):
+    made = make(2, score="dot")
+    ids = [f"item {place}" for place in range(50)]
+    made.add(ids, torch.ones(50, 2), [{"place": place} for place in range(50)])
+    part, name = ASKS[kind]
+    asks, asked = getattr(getattr(made, part), name), []
+    monkeypatch.setattr(getattr(made, part), name, lambda question: asked.append(question) or asks(question))
+    assert made.metadata(ids[::-1]) == [{"place": place} for place in reversed(range(50))]
+    assert len(asked) == 1
+
+
 def test_two_that_add_at_once_lose_nothing_and_share_nothing(make, clients, processes):
     made = make(2, score="dot")
     told = {}

@@ -19,9 +19,8 @@ class WriterLock:
         try:
             self._lock = FolderLock(folder, NAME)
         except LockedError as error:
-            known = f" ({error.holder})" if error.holder else ""
             raise SpaceError(
-                f"{folder} is being written to by somebody else{known}; an index has one writer at a time: "
+                f"{folder} is being written to by {error}; an index has one writer at a time: "
                 "wait for the other one to end, or close it"
             ) from error
 

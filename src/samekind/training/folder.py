@@ -47,10 +47,8 @@ def _lock(folder: Path) -> FolderLock:
         except FileNotFoundError:  # one who was refused removed the empty folder, this very moment
             continue
         except LockedError as error:
-            known = f" ({error.holder})" if error.holder else ""
             raise TrainingError(
-                f"somebody else is training in {folder}{known}; "
-                "wait for that to end or stop it, or choose another folder"
+                f"{error} is training in {folder}; wait for that to end or stop it, or choose another folder"
             ) from error
 
 
