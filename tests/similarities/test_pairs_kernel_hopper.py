@@ -18,15 +18,17 @@ from samekind.similarities import pairs_kernel_hopper as hopper
 layout = hopper.piece_layout("torch.bfloat16")
 pieces = f"tensordesc<bf16[64,64],{layout!r}>"
 kinds = {"rows": "*bf16", "columns": pieces, "weights": pieces, "bias": "*fp32", "last": "*fp32"}
-kinds |= {"target": "*i64", "row_labels": "*i64", "column_labels": "*i64", "slots": "*i32", "errors": "*i64"}
+kinds |= {"target": "", "row_labels": "*i64", "column_labels": "*i64", "slots": "*i32", "errors": "*i64"}
 kinds |= {"n": "i32", "m": "i32", "slope": "fp32", "offset": "fp32", "scale": "fp32", "threshold": "fp32"}
-known = {"PIECES": 1, "LAYERS": 2, "EPILOGUE": "bins", "UPPER": True}
-kinds |= dict.fromkeys(known, "constexpr")
-places = {(list(kinds).index(name),): value for name, value in known.items()}
-source = GluonASTSource(hopper.score_tiles, kinds, places, {})
-compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 4})
-assert "wgmma.mma_async" in compiled.asm["ptx"]
-assert len(compiled.asm["cubin"]) > 1000
+kinds |= {"factors": "*i32", "seed": "i32", "dropped": "i32"}
+for target, epilogue, dropout in (("*i64", "bins", False), ("*fp32", "scores", True)):
+    known = {"PIECES": 1, "LAYERS": 2, "EPILOGUE": epilogue, "UPPER": not dropout, "DROPOUT": dropout}
+    taken = kinds | {"target": target} | dict.fromkeys(known, "constexpr")
+    places = {(list(taken).index(name),): value for name, value in known.items()}
+    source = GluonASTSource(hopper.score_tiles, taken, places, {})
+    compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 4})
+    assert "wgmma.mma_async" in compiled.asm["ptx"]
+    assert len(compiled.asm["cubin"]) > 1000
 print("compiled")
 """
 

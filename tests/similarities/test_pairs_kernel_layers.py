@@ -12,10 +12,10 @@ from triton.compiler import ASTSource
 from samekind.similarities import pairs_kernel_layers as kernels
 from samekind.similarities.recomputed_kernels import ASCEND_FROM_HALVES, FROM_HALVES, SHARED_BYTES, Shape
 
-kinds = dict.fromkeys(("tiles", "n", "m", "seed", "threshold"), "i32") | {"slope": "fp32"}
+kinds = dict.fromkeys(("tiles", "n", "m", "seed", "stride", "threshold"), "i32") | {"slope": "fp32"}
 kinds |= dict.fromkeys(("below", "first", "second", "weights", "goal", "above", "here"), "*bf16")
 kinds |= dict.fromkeys(("bias", "last", "pull", "parts"), "*fp32")
-kinds |= dict.fromkeys(("bias_sums", "last_sums", "weight_sums", "sums"), "*fp32")
+kinds |= {"factors": "*i32"} | dict.fromkeys(("bias_sums", "last_sums", "weight_sums", "sums"), "*fp32")
 for kernel, shape, more in (
     (kernels.ascend, ASCEND_FROM_HALVES, {"FIRST": True, "KEEP": True}),
     (kernels.score, Shape(), {"FIRST": False}),

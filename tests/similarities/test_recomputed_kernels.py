@@ -24,7 +24,9 @@ from samekind.similarities.recomputed_kernels import KernelWalk
 from samekind.similarities.recomputed_walk import Way
 
 # Room that nobody has written to holds anything: here what a sum cannot swallow.
-torch.Tensor.new_empty = lambda self, *size, **options: self.new_full(size, float("nan"), **options)
+torch.Tensor.new_empty = lambda self, *size, **options: self.new_full(
+    size, float("nan") if self.is_floating_point() else 0, **options
+)
 
 def network(**arguments):
     torch.manual_seed(0)
@@ -90,15 +92,13 @@ print("all agree")
 """
 
 DROPS_ALONE = """
-# Both layers are 1 whatever the pair, and each of 16 units has a bit of the score of its own. The pairs are
-# numbered from a seed, and so are the units: here their numbers would be the same.
+# Both layers are 1 whatever the pair, and each of 16 units has a bit of the score of its own.
 half, ones, parts = torch.zeros(32, 64).half(), torch.ones(64), []
-seed = [each for each in range(2000) if (each * 0x9E3779B97F4A7C15 % 2**64 >> 33) % 256 == 0][1]
 for units in torch.arange(64).split(16):
     last = torch.zeros(1, 64)
     last[0, units] = 2.0 ** torch.arange(16)
     parameters = [torch.zeros(64, 64), ones, last, torch.zeros(1)]
-    walk = KernelWalk(Way(0.1, 0.5, seed, 32 * 32), half, half, parameters, back=False)
+    walk = KernelWalk(Way(0.1, 0.5, 1234567, 32 * 32), half, half, parameters, back=False)
     (block,) = walk.blocks()
     scores = (walk.logits(block) / 2).long()  # what is left counts twice
     parts.append((scores[:, None] >> torch.arange(16)) & 1)
@@ -280,3 +280,23 @@ def test_a_gpu_in_16_bits_goes_by_kernels(monkeypatch, n, m, depth, hidden, dtyp
     truth = (exact, *torch.autograd.grad((exact * pull).sum(), leaves))
     for ours, theirs, right in zip(*found, truth, strict=True):
         assert (ours - right).norm() <= 1.5 * (theirs - right).norm() + 1e-2 * right.norm() + 1e-4
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("hidden", [64, 100, 256])
+def test_scores_on_the_chip_drop_what_those_of_blocks_do(monkeypatch, hidden):
+    """The gradient drops as the blocks do: in the same units of the same pairs."""
+    module = recomputed_kernels()
+    torch.manual_seed(0)
+    network = PairsNetwork(dimension=4, hidden=hidden, depth=3).cuda()
+    parameters = [each for layer in [*network.layers, network.last] for each in (layer.weight, layer.bias)]
+    halves = [torch.randn(each, hidden, device="cuda", dtype=torch.bfloat16) for each in (67, 150)]
+
+    def walk():
+        return module.KernelWalk(Way(0.1, 0.5, 5, 640), *halves, parameters, back=False)
+
+    if not walk().on_chip:
+        pytest.skip("not a Hopper GPU")
+    on_chip = walk().scores()
+    monkeypatch.setattr(module.on_hopper, "takes", lambda *_, **__: False)
+    torch.testing.assert_close(on_chip, walk().scores(), atol=0.02, rtol=0.02)

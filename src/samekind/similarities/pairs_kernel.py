@@ -16,17 +16,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.errors import SettingError
+from samekind.similarities import on_hopper
 from samekind.similarities.gpu import current_gpu, multiprocessors
+from samekind.similarities.on_hopper import PIECE, Epilogue
 from samekind.similarities.pairs_network import PairsNetwork
 from samekind.similarities.scale import Scale
 
 Side = Literal["first", "second"]
-Epilogue = Literal["scores", "best", "log_sum_exp", "bins", "cells"]
 
-#: Columns that the kernel sees together, and to whose number of units a layer is filled up with zeros.
-PIECE = 64
-#: Units of a layer that the registers of a Hopper GPU hold.
-WIDEST_ON_HOPPER = 256
 #: How the bits of a score are cut into a bin and a cell: see `measures.binning`.
 BINS, CELLS = 2**18, 2**14
 #: Programs on a streaming multiprocessor, for the kernel that is not made for one GPU.
@@ -70,18 +67,17 @@ class PairsKernel:
     ) -> None:
         if dtype not in (torch.bfloat16, torch.float16):
             raise SettingError(f"the kernel computes in bfloat16 or float16, not {dtype}")
-        fits = network.hidden <= WIDEST_ON_HOPPER and network.depth > 1 and 0 <= network.slope <= 1
         device = network.last.weight.device
-        hopper = device.type == "cuda" and torch.cuda.get_device_capability(device)[0] == 9
-        if path == "hopper" and not (fits and hopper):
+        hopper = on_hopper.takes(device, hidden=network.hidden, depth=network.depth, slope=network.slope)
+        if path == "hopper" and not hopper:
             raise SettingError(
-                f"the Hopper kernel takes two layers or more of at most {WIDEST_ON_HOPPER} units "
+                f"the Hopper kernel takes two layers or more of at most {on_hopper.WIDEST} units "
                 f"on an H100 or H200; this network has {network.depth} of {network.hidden}, on {device}"
             )
         self.network = network
         self.kind = network.kind
         self.dtype = dtype
-        self.on_hopper = path == "hopper" or (path == "auto" and fits and hopper)
+        self.on_hopper = hopper and path != "portable"
         self.packed = _packed(network, dtype, pieces=self.on_hopper)
 
     @property
@@ -204,29 +200,11 @@ class PairsKernel:
         slots, errors = slots if slots is not None else unread.int(), errors if errors is not None else unread
         given = (self.packed.bias, self.packed.last, target, mine.long(), others.long(), slots, errors)
         numbers = (self.network.slope, self.packed.offset, scale, threshold)
-        launch = _on_hopper if self.on_hopper else _portably
-        with current_gpu(rows):
-            launch(self.packed, rows, columns, given, numbers, epilogue, upper)
-
-
-def _on_hopper(
-    packed: Packed, rows: Tensor, columns: Tensor, given: tuple[Tensor, ...], numbers: tuple[float, ...],
-    epilogue: Epilogue, upper: bool,
-) -> None:  # fmt: skip
-    from samekind.similarities import pairs_kernel_hopper as hopper
-
-    layout = hopper.piece_layout(packed.weights.dtype)
-    described = [
-        hopper.TensorDescriptor.from_tensor(each, [PIECE, PIECE], layout)
-        for each in (columns, packed.weights)
-    ]
-    n, m = len(rows), len(columns)
-    strips = -(-m // PIECE) * -(-n // hopper.STRIP.value)
-    programs = min(multiprocessors(rows.device), strips)
-    hopper.score_tiles[(programs,)](
-        rows, *described, *given, n, m, *numbers,
-        packed.width // PIECE, packed.layers, epilogue, upper, num_warps=4,
-    )  # fmt: skip
+        if self.on_hopper:
+            weights = self.packed.weights
+            on_hopper.score_tiles(rows, columns, weights, given, numbers, epilogue=epilogue, upper=upper)
+        else:
+            _portably(self.packed, rows, columns, given, numbers, epilogue, upper)
 
 
 def _portably(
@@ -239,10 +217,11 @@ def _portably(
     tiles = -(-m // PIECE) * -(-n // (pairs // PIECE))
     programs = min(PROGRAMS * multiprocessors(rows.device), tiles)
     scratch = torch.empty(programs, 2, pairs, packed.width, dtype=rows.dtype, device=rows.device)
-    portable.score_tiles[(programs,)](
-        rows, columns, packed.weights, *given, scratch,
-        tiles, n, m, packed.width, packed.layers, *numbers, epilogue, upper,
-    )  # fmt: skip
+    with current_gpu(rows):
+        portable.score_tiles[(programs,)](
+            rows, columns, packed.weights, *given, scratch,
+            tiles, n, m, packed.width, packed.layers, *numbers, epilogue, upper,
+        )  # fmt: skip
 
 
 @torch.no_grad()
@@ -256,8 +235,6 @@ def _packed(network: PairsNetwork, dtype: torch.dtype, *, pieces: bool) -> Packe
         weights[number, : network.hidden, : network.hidden] = layer.weight
         bias[number, : network.hidden] = layer.bias
     if pieces:
-        # One piece (64 outputs, 64 inputs) after another, in the order in which they are used.
-        split = weights.view(layers, width // PIECE, PIECE, width // PIECE, PIECE)
-        weights = split.transpose(2, 3).reshape(-1, PIECE).contiguous()
+        weights = on_hopper.in_pieces(weights)
     last = F.pad(network.last.weight[0].float(), (0, more))
     return Packed(weights, bias, last, float(network.last.bias), layers, width)

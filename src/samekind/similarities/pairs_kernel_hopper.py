@@ -37,13 +37,17 @@ def piece_layout(dtype: object) -> gl.NVMMASharedLayout:
     )
 
 
-@gluon.jit
+@gluon.jit(do_not_specialize=["seed"])  # it differs in every call
 def score_tiles(
     rows, columns, weights, bias, last, target, row_labels, column_labels, slots, errors,
-    n, m, slope, offset, scale, threshold,
+    n, m, slope, offset, scale, threshold, factors, seed, dropped,
     PIECES: gl.constexpr, LAYERS: gl.constexpr, EPILOGUE: gl.constexpr, UPPER: gl.constexpr,
+    DROPOUT: gl.constexpr,
 ):  # fmt: skip
-    """Every row against every column; ``EPILOGUE`` says what becomes of the scores: see `settle`."""
+    """Every row against every column; ``EPILOGUE`` says what becomes of the scores: see `settle`.
+
+    DROPOUT is that of the kernels for training, by the same numbers: see `pairs_kernel_layers.kept`.
+    """
     dtype: gl.constexpr = weights.dtype
     layout: gl.constexpr = weights.layout
     barriers: gl.constexpr = mbarrier.MBarrierLayout()
@@ -59,12 +63,12 @@ def score_tiles(
     mbarrier.init(tile_full, count=1)
     mbarrier.init(tile_empty, count=2)
     shared = (tile, tile_full, tile_empty, ring, full, empty)
-    network = (rows, bias, last, slope, offset)
+    network = (rows, bias, last, slope, offset, factors, dropped)
     result = (target, row_labels, column_labels, slots, errors, scale, threshold)
     gl.warp_specialize(
         [
-            (consume, (0, shared, network, result, n, m, PIECES, LAYERS, EPILOGUE, UPPER)),
-            (consume, (1, shared, network, result, n, m, PIECES, LAYERS, EPILOGUE, UPPER)),
+            (consume, (0, shared, network, result, n, m, seed, PIECES, LAYERS, EPILOGUE, UPPER, DROPOUT)),
+            (consume, (1, shared, network, result, n, m, seed, PIECES, LAYERS, EPILOGUE, UPPER, DROPOUT)),
             (produce, (shared, columns, weights, n, m, PIECES, LAYERS, UPPER)),
         ],
         [4, 1],
@@ -100,8 +104,9 @@ def produce(shared, columns, weights, n, m, PIECES: gl.constexpr, LAYERS: gl.con
 
 @gluon.jit
 def consume(
-    which: gl.constexpr, shared, network, result, n, m,
+    which: gl.constexpr, shared, network, result, n, m, seed,
     PIECES: gl.constexpr, LAYERS: gl.constexpr, EPILOGUE: gl.constexpr, UPPER: gl.constexpr,
+    DROPOUT: gl.constexpr,
 ):  # fmt: skip
     """Four warps score every other row of a strip against its 64 columns."""
     tile, tile_full, tile_empty, ring, full, empty = shared
@@ -112,7 +117,9 @@ def consume(
         mbarrier.wait(tile_full, turn & 1)
         for pair in range(top, bottom, 2):
             row = pair + which
-            scores, step = score_row(gl.minimum(row, n - 1), shared, network, step, PIECES, LAYERS)
+            number = row * m + column + seed
+            row_there = gl.minimum(row, n - 1)
+            scores, step = score_row(row_there, number, shared, network, step, PIECES, LAYERS, DROPOUT)
             settle(scores, row, column, result, n, m, EPILOGUE, UPPER)
         mbarrier.arrive(tile_empty, count=1)
         turn += 1
@@ -131,15 +138,23 @@ def bounds(strip, n, m, UPPER: gl.constexpr):
 
 
 @gluon.jit
-def score_row(row, shared, network, step, PIECES: gl.constexpr, LAYERS: gl.constexpr):
-    """The scores (64,) of a row and the columns of the tile, and the step after the last weights used."""
+def score_row(
+    row, number, shared, network, step,
+    PIECES: gl.constexpr, LAYERS: gl.constexpr, DROPOUT: gl.constexpr,
+):  # fmt: skip
+    """The scores (64,) of a row and the columns of the tile, and the step after the last weights used.
+
+    ``number`` is the first pair's, for DROPOUT.
+    """
     tile, tile_full, tile_empty, ring, full, empty = shared
-    rows, bias, last, slope, offset = network
+    rows, bias, last, slope, offset, factors, dropped = network
     units: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16])
     left: gl.constexpr = gl.DotOperandLayout(0, units, 2)
     names = gl.arange(0, PIECE, layout=gl.SliceLayout(0, units))
     h = begin(row, tile, rows, slope, PIECES, left)
     scores = gl.zeros([PIECE], gl.float32, gl.SliceLayout(1, units)) + offset
+    if DROPOUT:
+        pair = mixed((number + gl.arange(0, PIECE, layout=gl.SliceLayout(1, units))).to(gl.uint32))
     for layer in gl.static_range(LAYERS):
         # The products of piece i run while piece i - 1 is activated; -1 and PIECES are the ends of this.
         new = ()
@@ -161,6 +176,9 @@ def score_row(row, shared, network, step, PIECES: gl.constexpr, LAYERS: gl.const
                     new = new + (gl.convert_layout(x.to(h[0].dtype), left, assert_trivial=True),)
                 else:
                     weight = gl.load(last + (i - 1) * PIECE + names)
+                    if DROPOUT:
+                        factor = gl.load(factors + (i - 1) * PIECE + names).to(gl.uint32)
+                        x = gl.where(kept(pair, factor, dropped), x, 0.0)
                     scores += gl.sum(x * gl.expand_dims(weight, 0), 1)
             if i < PIECES:
                 step += 1
@@ -197,6 +215,23 @@ def multiply(h, ring, full, step, PIECES: gl.constexpr, units: gl.constexpr):
 def activated(x, slope):
     """LeakyReLU for slopes from 0 to 1."""
     return gl.maximum(x, slope * x)
+
+
+@gluon.jit
+def kept(pair, factor, dropped):
+    """Which units dropout leaves (64, 64), by the high bits of a product of the pair's number, mixed, and
+    the unit's.
+    """
+    product = gl.expand_dims(pair, 1) * gl.expand_dims(factor, 0)
+    return (product >> 8).to(gl.int32) >= dropped
+
+
+@gluon.jit
+def mixed(x):
+    """32 bits from 32 bits, each of which depends on all: the end of MurmurHash3."""
+    x = (x ^ (x >> 16)) * 0x85EBCA6B
+    x = (x ^ (x >> 13)) * 0xC2B2AE35
+    return x ^ (x >> 16)
 
 
 @gluon.jit

@@ -35,23 +35,23 @@ def ascend(
 
 @triton.jit(do_not_specialize=["seed"])  # it differs in every call
 def score(
-    below, first, second, weights, bias, last, parts, tiles, n, m, slope, seed, threshold,
+    below, first, second, weights, bias, last, parts, tiles, n, m, slope, factors, seed, stride, threshold,
     WIDTH: tl.constexpr, OUT: tl.constexpr, FIRST: tl.constexpr,
 ):  # fmt: skip
     """What some units of the last hidden layer add to the scores: parts (WIDTH / OUT, pairs)."""
     unit = tl.program_id(1) * OUT + tl.arange(0, OUT)
     w, b = upward(weights, bias, unit, WIDTH)
-    heavy = tl.load(last + unit)
+    heavy, factor = tl.load(last + unit), tl.load(factors + unit)
     for tile in range(tl.program_id(0), tiles, tl.num_programs(0)):
         x = layer(tile, below, first, second, w, b, n, m, slope, WIDTH, FIRST, False)
-        x = tl.where(kept(tile, unit, seed, threshold), x * heavy[None, :], 0.0)
+        x = tl.where(kept(tile, m, factor, seed, stride, threshold), x * heavy[None, :], 0.0)
         tl.store(parts + tl.arange(0, PAIRS) + (tl.program_id(1) * tiles + tile) * PAIRS, tl.sum(x, 1))
 
 
 @triton.jit(do_not_specialize=["seed"])  # it differs in every call
 def begin_gradients(
     below, first, second, weights, bias, last, pull, goal, bias_sums, last_sums,
-    tiles, n, m, slope, seed, threshold,
+    tiles, n, m, slope, factors, seed, stride, threshold,
     WIDTH: tl.constexpr, OUT: tl.constexpr, FIRST: tl.constexpr,
 ):  # fmt: skip
     """The gradient before the last hidden layer's activation, from that of the scores (pairs,).
@@ -61,13 +61,13 @@ def begin_gradients(
     """
     unit = tl.program_id(1) * OUT + tl.arange(0, OUT)
     w, b = upward(weights, bias, unit, WIDTH)
-    heavy = tl.load(last + unit)
+    heavy, factor = tl.load(last + unit), tl.load(factors + unit)
     bias_sum = tl.zeros((PAIRS, OUT), tl.float32)
     last_sum = tl.zeros((PAIRS, OUT), tl.float32)
     for tile in range(tl.program_id(0), tiles, tl.num_programs(0)):
         given = tl.load(pull + tl.arange(0, PAIRS) + tile * PAIRS)
         x = layer(tile, below, first, second, w, b, n, m, slope, WIDTH, FIRST, True)
-        share = tl.where(kept(tile, unit, seed, threshold), given[:, None], 0.0)
+        share = tl.where(kept(tile, m, factor, seed, stride, threshold), given[:, None], 0.0)
         last_sum += x * share
         grad = share * heavy[None, :] * tl.where(x > 0, 1.0, slope)
         bias_sum += grad
@@ -141,12 +141,10 @@ def layer(
     inner = tl.arange(0, WIDTH)
     place = places(tile, inner, WIDTH)
     if FIRST:
-        pair = tl.arange(0, PAIRS)
-        across = tl.cdiv(m, SIDE)
-        row = tl.minimum((tile // across) * SIDE + pair // SIDE, n - 1)
-        column = tl.minimum((tile % across) * SIDE + pair % SIDE, m - 1)
-        left = tl.load(first + row[:, None] * WIDTH + inner[None, :]).to(tl.float32)
-        right = tl.load(second + column[:, None] * WIDTH + inner[None, :]).to(tl.float32)
+        row, column = sides(tile, m)
+        row, column = tl.minimum(row, n - 1)[:, None], tl.minimum(column, m - 1)[:, None]
+        left = tl.load(first + row * WIDTH + inner[None, :]).to(tl.float32)
+        right = tl.load(second + column * WIDTH + inner[None, :]).to(tl.float32)
         x = activated(left + right, slope).to(first.dtype.element_ty)
         if KEEP:
             if tl.program_id(1) == 0:
@@ -169,14 +167,21 @@ def activated(x, slope):
 
 
 @triton.jit
-def kept(tile, unit, seed, threshold):
+def sides(tile, m):
+    """The row and the column of each pair of a tile (64,); beyond the last, where one is not there."""
+    pair = tl.arange(0, PAIRS)
+    across = tl.cdiv(m, SIDE)
+    return (tile // across) * SIDE + pair // SIDE, (tile % across) * SIDE + pair % SIDE
+
+
+@triton.jit
+def kept(tile, m, factor, seed, stride, threshold):
     """Which units of a tile's pairs dropout leaves (64, units), by the high bits of a product: one factor is
-    mixed from the pair's number, one from the unit's.
+    mixed from the pair's number among all pairs, of which ``seed`` is the block's first, one is the unit's.
     """
-    pair = (tl.arange(0, PAIRS) + tile * PAIRS).to(tl.uint32) + seed
-    # From the other end, so that no unit has a pair's number; and odd, so that no bits are lost.
-    other = mixed(unit.to(tl.uint32) ^ seed ^ 0xFFFFFFFF) | 1
-    return ((mixed(pair)[:, None] * other[None, :]) >> 8).to(tl.int32) >= threshold
+    row, column = sides(tile, m)
+    pair = mixed((row * stride + column + seed).to(tl.uint32))
+    return ((pair[:, None] * factor.to(tl.uint32)[None, :]) >> 8).to(tl.int32) >= threshold
 
 
 @triton.jit

@@ -92,12 +92,8 @@ class _Recomputed(torch.autograd.Function):
     def forward(ctx: Any, way: Way, first: Tensor, second: Tensor, *parameters: Tensor) -> Tensor:
         ctx.save_for_backward(first, second, *parameters)
         ctx.way, ctx.walk = way, walk_for(first, len(parameters) // 2)
-        scores = first.new_empty(len(first), len(second))
         with torch.autocast(first.device.type, enabled=False):
-            walk = ctx.walk(way, first, second, parameters, back=False)
-            for block in walk.blocks():
-                part = scores[block.rows, block.columns]
-                part.copy_(walk.logits(block).view_as(part))
+            scores: Tensor = ctx.walk(way, first, second, parameters, back=False).scores()
         return scores
 
     @staticmethod

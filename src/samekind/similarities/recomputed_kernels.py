@@ -11,10 +11,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from samekind.similarities import on_hopper
 from samekind.similarities import pairs_kernel_layers as kernels
 from samekind.similarities.gpu import current_gpu, multiprocessors, shared_memory
+from samekind.similarities.on_hopper import Dropout
 from samekind.similarities.pair_blocks import shape_of_blocks
-from samekind.similarities.recomputed_walk import Block, Way, blocks_of
+from samekind.similarities.recomputed_walk import Block, Way, block_after_block, blocks_of
 
 #: Units that a layer is filled up to with zeros, and those that a program computes, at most: their weights,
 #: and the gradient of those, stay with it. What that takes is the shared memory of a Hopper GPU.
@@ -24,6 +26,7 @@ SHARED_BYTES = 224 * 1024
 SIDE, PAIRS = int(kernels.SIDE.value), int(kernels.PAIRS.value)
 #: Dropout compares 24 random bits.
 BITS = 24
+WORD = 2**32
 
 
 class Shape(NamedTuple):
@@ -59,7 +62,10 @@ def filled_width(hidden: int) -> int:
 
 
 class KernelWalk:
-    """One pass over all pairs: the network filled up with zeros, and the buffers of a block."""
+    """One pass over all pairs: the network filled up with zeros, and the buffers of a block.
+
+    Of the scores alone nothing has to be kept: where the kernel for Hopper GPUs is there, that makes them.
+    """
 
     def __init__(
         self, way: Way, first: Tensor, second: Tensor, parameters: Sequence[Tensor], *, back: bool
@@ -74,17 +80,41 @@ class KernelWalk:
         self.biases = [self._filled(each.float()) for each in layers[1::2]]
         # What dropout leaves is scaled up to make up for the rest: here, once, and not a pair at a time.
         self.last = self._filled(last[0].float() / (1 - way.dropout))
+        self.dropout = _drawn(way, self.width, first.device)
+        depth = len(self.weights) + 1
+        self.on_chip = not back and on_hopper.takes(
+            first.device, hidden=self.width, depth=depth, slope=way.slope
+        )
         # In whole tiles: one column takes the room of eight.
         down, across, most = _tiles(len(first)), _tiles(len(second)), max(1, way.block_pairs // PAIRS)
         height, width = shape_of_blocks(down, across, most, width=most)
         self.shape = (height * SIDE, width * SIDE)
         # Forward two in turn; back each layer but the last, its gradient written over it, and the last one's.
-        count = len(self.weights) + 1 if back else 2
+        count = depth if back else 0 if self.on_chip else 2
         self.buffers = [first.new_empty(self.shape[0] * self.shape[1], self.width) for _ in range(count)]
         self.multiprocessors = multiprocessors(first.device)
 
     def blocks(self) -> Iterator[Block]:
         return blocks_of(self.way, self.first, self.second, self.shape)
+
+    def scores(self) -> Tensor:
+        """The logits of all pairs (n, m)."""
+        if self.on_chip:
+            return self._scores_on_chip()
+        return block_after_block(self.first, self.second, self.blocks(), self.logits)
+
+    def _scores_on_chip(self) -> Tensor:
+        scores = self.last.new_empty(len(self.first), len(self.second))
+        if scores.numel():
+            weights, biases = on_hopper.in_pieces(torch.stack(self.weights)), torch.stack(self.biases)
+            unread = self.dropout.factors
+            given = (biases, self.last, scores, *[unread] * 4)
+            numbers = (self.way.slope, 0.0, 1.0, 0.0)
+            dropout = self.dropout if self.way.dropout else None
+            on_hopper.score_tiles(
+                self.first, self.second, weights, given, numbers, epilogue="scores", dropout=dropout
+            )
+        return (scores + self.last_bias).to(self.first.dtype)
 
     def logits(self, block: Block) -> Tensor:
         """(pairs,)."""
@@ -180,10 +210,13 @@ class KernelWalk:
     def _numbers(self, tiles: "_Tiles") -> tuple[float, ...]:
         return tiles.count, tiles.rows, tiles.columns, self.way.slope
 
-    def _dropped(self, block: Block) -> tuple[int, int]:
-        """Where a block's dropout begins, and below which number of 24 bits a unit is dropped."""
-        # Neighbouring seeds far apart: the kernel adds the pair's number.
-        return (block.seed * 0x9E3779B97F4A7C15 % 2**64) >> 33, round(self.way.dropout * 2**BITS)
+    def _dropped(self, block: Block) -> tuple[Tensor, int, int, int]:
+        """The units' numbers, the block's first pair's, how far from one row of pairs to the next, and below
+        which number of 24 bits a unit is dropped.
+        """
+        factors, seed, threshold = self.dropout
+        stride = len(self.second)
+        return factors, _word(seed + block.rows.start * stride + block.columns.start), stride, threshold
 
     def _filled(self, x: Tensor, *, rows: bool = False) -> Tensor:
         """A tensor whose last dimension, or last two, are filled up to the width with zeros."""
@@ -215,6 +248,20 @@ class _Tiles:
     def sides(self, like: Tensor) -> Tensor:
         """Room for a sum of each unit over each row and each column of every tile."""
         return like.new_empty(self.down, self.across, 2 * SIDE, len(like))
+
+
+def _drawn(way: Way, width: int, device: torch.device) -> Dropout:
+    """The numbers that a pass drops by; both passes draw the same."""
+    draw = torch.Generator(device).manual_seed(way.seed)
+    numbers = torch.randint(-WORD // 2, WORD // 2, (width,), dtype=torch.int32, generator=draw, device=device)
+    # Odd, so that a product keeps all bits of the pair's number. Those of pairs are one after the other, and
+    # in another pass far away.
+    return Dropout(numbers | 1, _word(way.seed * 0x9E3779B97F4A7C15 >> 32), round(way.dropout * 2**BITS))
+
+
+def _word(number: int) -> int:
+    """The lowest 32 bits, as a number with a sign."""
+    return (number + WORD // 2) % WORD - WORD // 2
 
 
 def _add(total: Tensor | None, parts: Tensor) -> None:

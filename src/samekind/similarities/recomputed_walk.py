@@ -5,7 +5,7 @@ one by kernels.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -42,6 +42,17 @@ def blocks_of(way: Way, first: Tensor, second: Tensor, shape: tuple[int, int]) -
         yield Block(rows, columns, (way.seed + number) % 2**63)
 
 
+def block_after_block(
+    first: Tensor, second: Tensor, blocks: Iterable[Block], logits: Callable[[Block], Tensor]
+) -> Tensor:
+    """The scores of all pairs (n, m) in the precision of the halves, from those of each block."""
+    scores = first.new_empty(len(first), len(second))
+    for block in blocks:
+        part = scores[block.rows, block.columns]
+        part.copy_(logits(block).view_as(part))
+    return scores
+
+
 class Walk:
     """One pass over all pairs: the network in the precision of the halves, and the buffers of a block."""
 
@@ -64,6 +75,10 @@ class Walk:
 
     def blocks(self) -> Iterator[Block]:
         return blocks_of(self.way, self.first, self.second, self.shape)
+
+    def scores(self) -> Tensor:
+        """The logits of all pairs (n, m)."""
+        return block_after_block(self.first, self.second, self.blocks(), self.logits)
 
     def hidden(self, block: Block) -> list[Tensor]:
         """The activations of each hidden layer (pairs, hidden), as many of them as there are buffers left."""
