@@ -285,6 +285,8 @@ def test_a_value_the_part_refuses_is_said_with_what_was_given():
             {"stem": "big"},
             'ResNet18: stem must be "cifar" or "imagenet" or "miniimagenet", got \'big\'',
         ),
+        ("encoders", "EfficientNetLite", {"variant": "1"}, "variant must be 0 or 1 or 2, got '1'"),
+        ("encoders", "EfficientNetLite", {"variant": True}, "variant must be 0 or 1 or 2, got True"),
         ("similarities", "Euclidean", {"normalise": 1}, "Euclidean: normalise must be true or false, got 1"),
         (
             "similarities",

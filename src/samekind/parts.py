@@ -128,7 +128,7 @@ def _fits(value: Any, hint: Any) -> bool:
     """Whether a value is what an argument is annotated with; a whole number is a number too."""
     inner = get_args(hint)
     if get_origin(hint) is Literal:
-        return value in inner
+        return any(value == each and type(value) is type(each) for each in inner)  # True is not 1
     if get_origin(hint) is Sequence:
         return isinstance(value, list | tuple) and all(_fits(each, inner[0]) for each in value)
     if isinstance(hint, UnionType):
@@ -144,7 +144,7 @@ def _expected(hint: Any) -> str:
     """What `_fits` asks for, in words."""
     inner = get_args(hint)
     if get_origin(hint) is Literal:
-        return " or ".join(f'"{each}"' for each in inner)
+        return " or ".join(f'"{each}"' if isinstance(each, str) else str(each) for each in inner)
     if get_origin(hint) is Sequence:
         return f"a list, each {_expected(inner[0])}"
     if isinstance(hint, UnionType):

@@ -145,6 +145,7 @@ def test_a_run_can_start_from_a_space(again, trained, tmp_path):
     """With a rate of 0 what comes out is what went in."""
     answer = again(tmp_path / "next", "--from", trained, "--set", "epochs=1", "--set", "optimiser.rate=0")
     assert answer.status == 0
+    assert answer.out.startswith("Trained prototypical for 1 epoch on ")
     first, second = (MetricSpace.load(folder / "space") for folder in (trained, tmp_path / "next"))
     for name in ("encoder", "similarity"):
         ours, theirs = (dict(getattr(space, name).named_parameters()) for space in (first, second))

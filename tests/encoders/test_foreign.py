@@ -146,6 +146,71 @@ def test_torchvision_loses_its_classifier(monkeypatch):
     assert asked == [None, "DEFAULT"]
 
 
+def test_timm_counts_the_features_after_a_layer_of_the_head(monkeypatch):
+    """MobileNet-v3: ``num_features`` are those of its last map, its output is one layer on."""
+
+    def create_model(name, *, pretrained, num_classes):
+        module = nn.Conv2d(3, 8, 1)
+        module.num_features, module.head_hidden_size = 6, 8
+        return module
+
+    config = {"mean": (0.5, 0.5, 0.5), "std": (0.25, 0.25, 0.25)}
+    stand_in(monkeypatch, "timm", create_model=create_model)
+    stand_in(monkeypatch, "timm.data", resolve_model_data_config=lambda _: config)
+    assert named_backbone(library="timm", name="mobile")(torch.rand(2, 3, 4, 4)).shape == (2, 8)
+
+
+class WithASideClassifier(nn.Module):
+    """As torchvision's Inception-v3 behaves."""
+
+    def __init__(self):
+        super().__init__()
+        self.aux_logits = True
+        self.AuxLogits = nn.Linear(3, 1000)
+        self.fc = nn.Linear(3, 1000)
+
+    def forward(self, x):
+        x = x.mean((2, 3))
+        return (self.fc(x), self.AuxLogits(x)) if self.training and self.aux_logits else self.fc(x)
+
+
+def test_torchvision_loses_its_side_classifiers_too(monkeypatch):
+    stand_in(monkeypatch, "torchvision")
+    stand_in(monkeypatch, "torchvision.models", get_model=lambda name, *, weights: WithASideClassifier())
+    encoder = named_backbone(library="torchvision", name="inception_v3").train()
+    assert encoder(torch.rand(2, 3, 5, 5)).shape == (2, 3)
+    assert list(encoder.parameters()) == []
+
+
+def test_torchvision_sees_the_same_images_with_weights_and_without(monkeypatch):
+    """Its Inception-v3 scales its input by itself where it has weights, and nothing a space keeps says so."""
+
+    def get_model(name, *, weights):
+        module = WithASideClassifier()
+        module.transform_input = weights is not None
+        return module
+
+    stand_in(monkeypatch, "torchvision")
+    stand_in(monkeypatch, "torchvision.models", get_model=get_model)
+    with_weights, without = (
+        named_backbone(library="torchvision", name="inception_v3", weights=each) for each in (True, False)
+    )
+    assert with_weights.module.transform_input is without.module.transform_input is True
+
+
+@pytest.mark.parametrize("library", ["timm", "torchvision"])
+def test_weights_that_cannot_be_fetched_are_a_sentence(monkeypatch, library):
+    def fail(*_, **__):
+        raise OSError("no route to host")
+
+    stand_in(monkeypatch, "timm", create_model=fail)
+    stand_in(monkeypatch, "timm.data")
+    stand_in(monkeypatch, "torchvision")
+    stand_in(monkeypatch, "torchvision.models", get_model=fail)
+    with pytest.raises(SettingError, match=f'{library} cannot make "net": no route to host'):
+        named_backbone(library=library, name="net")
+
+
 @pytest.mark.parametrize("library", ["timm", "torchvision"])
 def test_a_missing_library_is_a_sentence(monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, None)

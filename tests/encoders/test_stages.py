@@ -61,6 +61,18 @@ def test_computing_stages_again_changes_nothing_but_the_memory():
     assert all(each.momentum == 0.1 for each in again.modules() if isinstance(each, nn.BatchNorm2d))
 
 
+def test_a_compiled_network_computes_its_stages_again_too():
+    torch.manual_seed(0)
+    plain = WideResNet(depth=10, width=1, dropout=0.3)
+    again = WideResNet(depth=10, width=1, dropout=0.3, checkpointing=True)
+    again.load_state_dict(plain.state_dict())
+    again.forward = torch.compile(again.forward, backend="aot_eager", dynamic=False)
+    x = torch.rand(4, 3, 8, 8)
+    for expected, came in zip(trained_once(plain, x), trained_once(again, x), strict=True):
+        torch.testing.assert_close(came, expected)
+    assert again.bn1.num_batches_tracked == 1
+
+
 def kept_for_the_backward_pass(encoder, x):
     sizes = []
 

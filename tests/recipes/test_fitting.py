@@ -115,6 +115,15 @@ def test_one_class_is_refused_before_training(sets, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+def test_validation_items_without_a_pair_are_refused_before_training_whoever_chooses(sets, tmp_path):
+    """The thresholds come from them even where the test items choose the epoch."""
+    run = small("triplet", sets.train.shape).override(["select_on=test"])
+    firsts = torch.stack([(sets.validation.labels == label).nonzero()[0, 0] for label in range(4)])
+    with pytest.raises(DataError, match="one of them with two items, to validate on"):
+        fit(run, replace(sets, validation=sets.validation.take(firsts)), folder=tmp_path)
+    assert not (tmp_path / "run.json").exists()
+
+
 def test_the_split_is_kept(sets, tmp_path):
     fit(small("triplet", sets.train.shape), sets, folder=tmp_path)
     every = digits().only(["0", "1", "2", "3", "4"]).take(torch.arange(120))

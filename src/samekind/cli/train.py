@@ -58,6 +58,7 @@ def train(
     from samekind.cli.experiments import begin_folder, finish_folder, open_items, space_folder
     from samekind.cli.output import messages
     from samekind.cli.plans import read_plan
+    from samekind.data.counting import counted
     from samekind.recipes import fit
     from samekind.space import MetricSpace
     from samekind.training import Bar, sole_trainer
@@ -81,8 +82,8 @@ def train(
         finish_folder(folder, plan, items, seed=settings.seed)
     _tell(
         folder,
-        f"Trained {settings.recipe} for {settings.epochs} epochs on {len(sets.train):,} items of "
-        f"{len(space.classes)} classes.",
+        f"Trained {settings.recipe} for {counted(settings.epochs, 'epoch', 'epochs')} on "
+        f"{len(sets.train):,} items of {len(space.classes)} classes.",
         space.classes,
         watch=settings.watch,
         as_json=as_json,

@@ -120,23 +120,31 @@ def named_backbone(
 
 Found = tuple[nn.Module, int, Sequence[float], Sequence[float]]
 
+# What the libraries raise for a name they do not know, and for weights they cannot fetch.
+CANNOT_MAKE = (RuntimeError, ValueError, KeyError, OSError)
+
 
 def _from_timm(name: str, *, weights: bool) -> Found:
     timm, data = _library("timm"), _library("timm.data")
     try:
         module = timm.create_model(name, pretrained=weights, num_classes=0)
-    except (RuntimeError, ValueError, KeyError) as error:
+    except CANNOT_MAKE as error:
         raise SettingError(f'timm cannot make "{name}": {error}') from error
     expects = data.resolve_model_data_config(module)
-    return module, module.num_features, expects["mean"], expects["std"]
+    # A head with a layer before its classifier, as MobileNet-v3 has, keeps that layer.
+    features = getattr(module, "head_hidden_size", None) or module.num_features
+    return module, features, expects["mean"], expects["std"]
 
 
 def _from_torchvision(name: str, *, weights: bool) -> Found:
     models = _library("torchvision.models")
     try:
         module = models.get_model(name, weights="DEFAULT" if weights else None)
-    except (RuntimeError, ValueError, KeyError) as error:
+    except CANNOT_MAKE as error:
         raise SettingError(f'torchvision cannot make "{name}": {error}') from error
+    _take_off_side_classifiers(module)
+    if hasattr(module, "transform_input"):
+        module.transform_input = True  # as with weights: the same network with and without, to load into
     linear = [place for place, each in module.named_modules() if isinstance(each, nn.Linear)]
     if not linear:
         raise SettingError(f"{name} of torchvision has no linear classifier to take off; wrap it in Foreign")
@@ -144,6 +152,14 @@ def _from_torchvision(name: str, *, weights: bool) -> Found:
     parent, _, child = linear[-1].rpartition(".")
     setattr(module.get_submodule(parent), child, nn.Identity())
     return module, features, IMAGENET_MEANS, IMAGENET_DEVIATIONS
+
+
+def _take_off_side_classifiers(module: Any) -> None:
+    """Those of GoogLeNet and Inception-v3: in training they make a tuple of what the network gives."""
+    if getattr(module, "aux_logits", False):
+        module.aux_logits = False
+        for name in {"AuxLogits", "aux1", "aux2"} & {place for place, _ in module.named_children()}:
+            setattr(module, name, None)
 
 
 def _library(name: str) -> Any:

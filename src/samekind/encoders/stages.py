@@ -97,6 +97,10 @@ def _recomputed(modules: Sequence[nn.Module], x: Tensor) -> Tensor:
 
     A stage costs a second forward pass; in return only what lies between stages is held in memory.
     """
+    if torch.compiler.is_compiling():
+        # The compiler computes numbers again, but no change of statistics, and it refuses the contexts below.
+        compiled: Tensor = checkpoint(_apply, modules, x, use_reentrant=False)
+        return compiled
 
     def contexts() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
         return nullcontext(), _statistics_kept(modules)

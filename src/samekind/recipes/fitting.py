@@ -43,12 +43,16 @@ def _fitted(
     point: str,
     watcher: Watcher | None,
 ) -> MetricSpace:
-    watched = sets.test if run.select_on == "test" else sets.validation
+    # Asked for even where the test items choose: the thresholds need pairs of both kinds, and whether there
+    # are any should not come out when the training is over.
+    validate = validation(sets.validation, run.validate, watch=run.watch)
+    if run.select_on == "test":
+        validate = validation(sets.test, run.validate, watch=run.watch)
     space = train(
         run,
         sets.train,
         folder=folder,
-        validate=validation(watched, run.validate, watch=run.watch),
+        validate=validate,
         device=device,
         start=start,
         watcher=watcher,
