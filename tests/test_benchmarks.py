@@ -124,7 +124,8 @@ def test_every_run_of_a_grid_is_one_and_has_a_name_of_its_own(load, folder, quic
         if each.run is not None:
             assert Run.from_dict(each.run.to_dict()) == each.run
             assert each.run.seed == int(each.name.rpartition("-")[2])
-            assert each.run.epochs == (2 if quick else 7)
+            times = 3 if each.variant == "prototypical-long" else 1
+            assert each.run.epochs == (2 if quick else 7 * times)
 
 
 def test_the_unseen_grid_has_every_loss_with_every_extension_and_two_seeds(load):
@@ -236,12 +237,14 @@ def test_the_tables_of_the_similarity_show_every_run(load):
     contents = []
     for each in contents_of([like_birds(each) for each in grid.grid()], rows):
         each["axioms"] = dict.fromkeys(("self_distance", "asymmetry", "triangle"), breach)
+        each["items"] = {"train": 49_000}
         each["chosen"] = {"epoch": 3, "validation": {"eer": 0.1, "eer fused": 0.1, "eer cosine": 0.2}}
         each.pop("epochs")
         contents.append(each)
     written = tables.tables(results.Results(contents))
     assert "Not run yet" not in written
     assert "| verification, pairs with a memory | 1 | 50.00 | +0.00 |" in written
+    assert "| 90 | 49,000 | fused | 50.00 | 3.42 | 50.00 | 50.00 |" in written
     assert "In one and the same training" not in written
     chosen = next(each for each in contents if each["variant"] == "verification-selected-on-test")
     errors = [(0.30, 0.20), (0.25, 0.10), (0.20, 0.15)]  # of test and of validation items, epoch by epoch
@@ -262,7 +265,7 @@ def like_birds(experiment):
 def test_a_run_chosen_on_test_items_is_measured_on_validation_items_too(load, tmp_path):
     grid, module, running = load("grid", "similarity"), load("carry_out"), load("grids.running")
     run = grid.experiment("verification-selected-on-test", 0, quick=True)
-    sets = prepare(pictures(240), SplitSettings(by="part", fractions=module.FRACTIONS))
+    sets = prepare(pictures(240), SplitSettings(by="part", fractions=grid.FRACTIONS))
     both = module.fit_on_both(run, sets, folder=tmp_path / "both", device="cpu")
     alone = fit(run, sets, folder=tmp_path / "alone", device="cpu")
     assert both.decisions == alone.decisions
@@ -311,12 +314,13 @@ def test_every_row_about_pictures_is_a_command(load, tmp_path, monkeypatch):
     grid, module = load("grid", "similarity"), load("carry_out")
     commands = commands_in(load("tables").tables(load("grids.results").Results([])))
     assert commands.keys() == grid.VARIANTS.keys()
-    items = pictures(60)
+    items = pictures(240)
     np.savez(tmp_path / "cifar10.npz", inputs=items.inputs, labels=items.labels, parts=np.array(items.parts))
     monkeypatch.chdir(BENCHMARKS.parent)
     opened = module.images(tmp_path, quick=False)
-    expected = prepare(opened, SplitSettings(by="part", fractions=module.FRACTIONS, seed=1))
     for name, words in commands.items():
+        shares = SplitSettings(by="part", fractions=grid.fractions_of(name), seed=1)
+        expected = prepare(opened, shares)
         out = ["--out", str(tmp_path / "run"), "--seed", "1", "--data", str(tmp_path / "cifar10.npz")]
         run, sets = begins(*words, *out, monkeypatch=monkeypatch)
         assert run == grid.experiment(name, 1), name
@@ -349,7 +353,7 @@ def test_what_was_run_is_what_the_grid_has(load):
     for path in paths:
         content = json.loads(path.read_text(encoding="utf-8"))
         run = Run.from_dict(content["run"])
-        assert run == grid.experiment(content["variant"], content["seed"], epochs=run.epochs), path.name
+        assert run == grid.experiment(content["variant"], content["seed"]), path.name
 
 
 @pytest.mark.parametrize(("folder", "mark"), [("similarity", "tables"), ("birds", "birds")])

@@ -13,7 +13,7 @@ from torch import Tensor
 from samekind.data import Items, Sets
 from samekind.encoders import EfficientNetLite
 from samekind.evaluation import Row, clustering, retrieval
-from samekind.inference import embed
+from samekind.inference import as_compared, embed
 from samekind.inference.cluster import assign_by_similarity, oracle_centres
 from samekind.measures import normalised_mutual_information
 from samekind.prototypes import SupportMeans
@@ -81,9 +81,11 @@ def about(space: MetricSpace, sets: Sets, *, seed: int) -> list[Row]:
 
 def from_oracle(space: MetricSpace, items: Items, z: Tensor) -> list[Row]:
     """NMI of items given to the means of their TRUE classes, as the authors' code has it: by the nearest mean
-    ("embedding"), and by the mean that the space's own score finds most alike.
+    ("embedding"), on the sphere where k-means is too, and by the mean that the space's own score finds most
+    alike.
     """
     labels = items.labels.cpu()
+    z = as_compared(space, z)
     centres = oracle_centres(z.cpu(), labels).to(z.device)
     assigned = {
         "embedding": torch.cdist(z, centres).argmin(1).cpu(),

@@ -1,6 +1,6 @@
 """A run of a grid as a command: the run file of its system, and what is set in it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -14,9 +14,11 @@ KINDS: dict[str, Any] = {"loss": Term, "sampler": Batches, "penalty": Penalty, "
 OPEN = ("terms", "penalties")
 
 
-def command(file: Path, base: Run, run: Run) -> str:
-    """What makes ``run`` of the run file's own, ``base``; data and seed are said beside it."""
-    set_each = [f"--set {quote(each)}" for each in changes(base.to_dict(), run.to_dict())]
+def command(file: Path, base: Run, run: Run, *, beside: Sequence[str] = ()) -> str:
+    """What makes ``run`` of the run file's own, ``base``, with what else is set ``beside``; data and seed are
+    to be added.
+    """
+    set_each = [f"--set {quote(each)}" for each in (*changes(base.to_dict(), run.to_dict()), *beside)]
     return " ".join(["samekind train", file.as_posix(), *set_each])
 
 
@@ -42,7 +44,7 @@ def changes(base: Mapping[str, Any], run: Mapping[str, Any], *, where: str = "")
         else:
             # A word, which TOML wants in quotes, and --set does not.
             word = isinstance(after, str) and after.isalpha()
-            found.append(f"{path}={after if word else _written(after)}")
+            found.append(f"{path}={after if word else written(after)}")
     return found
 
 
@@ -52,7 +54,7 @@ def _is_one(key: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> bo
     return same_kind and (key in OPEN or before.keys() <= after.keys())
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
     """A value as TOML has it; what a table would be anyway is not said."""
     match value:
         case None:
@@ -62,9 +64,9 @@ def _written(value: Any) -> str:
         case str():
             return f'"{value}"'
         case Mapping():
-            return "{" + ", ".join(f"{_key(key)} = {_written(each)}" for key, each in _said(value)) + "}"
+            return "{" + ", ".join(f"{_key(key)} = {written(each)}" for key, each in _said(value)) + "}"
         case list() | tuple():
-            return "[" + ", ".join(map(_written, value)) + "]"
+            return "[" + ", ".join(map(written, value)) + "]"
     return repr(value)
 
 

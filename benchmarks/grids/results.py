@@ -18,6 +18,10 @@ class Results:
     def __init__(self, contents: Sequence[dict[str, Any]]) -> None:
         self.contents = {(each["variant"], int(each["seed"])): each for each in contents}
 
+    def of(self, variants: Sequence[str]) -> "Results":
+        """Those of some variants alone."""
+        return Results([each for (variant, _), each in self.contents.items() if variant in variants])
+
     def seeds(self, variant: str) -> list[int]:
         return sorted(seed for name, seed in self.contents if name == variant)
 

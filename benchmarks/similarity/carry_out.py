@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from grid import Experiment
+from grid import Experiment, fractions_of
 from grids.running import Place, chosen_epoch, epochs_in, not_now
 
 from samekind.data import Items, Sets, SplitSettings, open_data, prepare
@@ -22,9 +22,6 @@ from samekind.space import MetricSpace
 from samekind.storage import write_text
 from samekind.training import Run, train
 
-#: Of the 50,000 training images 5,000 choose the epoch and fit the thresholds; the 10,000 test images are as
-#: published.
-FRACTIONS = {"train": 0.9, "validation": 0.1}
 QUICK = {"train": 600, "test": 200}
 
 
@@ -33,7 +30,8 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     if (why := not_now(experiment, place)) is not None:
         return why
     items = images(place.data, quick=place.quick)
-    sets = prepare(items, SplitSettings(by="part", fractions=FRACTIONS, seed=experiment.run.seed))
+    shares = fractions_of(experiment.variant)
+    sets = prepare(items, SplitSettings(by="part", fractions=shares, seed=experiment.run.seed))
     folder = place.work / experiment.name
     began = time.perf_counter()
     on_both = experiment.run.select_on == "test"

@@ -1,7 +1,7 @@
 """The tables of the page, from the JSONs of whatever runs there are."""
 
 from claims import CLAIMS
-from grid import DEPTHS, OTHER_RATE, RATE, SYSTEMS, TRIED, VARIANTS, command_of
+from grid import DEPTHS, LONG, OTHER_RATE, RATE, SYSTEMS, TRIED, VARIANTS, command_of
 from grids.commands import commands_table
 from grids.results import Results
 from grids.tables import claims_table, cost, markdown, mean_of, one_length
@@ -23,6 +23,7 @@ def tables(results: Results) -> str:
     commands = "### Each run as a command\n\n" + commands_table({name: command_of(name) for name in VARIANTS})
     if not results.contents:
         return f"No run is done yet.\n\n{commands}"
+    long, results = results.of(LONG), results.of([name for name in VARIANTS if name not in LONG])
     epochs = one_length(results)
     runs = ", ".join(f"{name} ({len(results.seeds(name))})" for name in results.variants())
     parts = [
@@ -31,6 +32,7 @@ def tables(results: Results) -> str:
         "### Which class is it?\n\n" + accuracy_table(results),
         "### How deep must the network be?\n\n" + depth_table(results),
         "### What else might make it pay?\n\n" + tried_table(results),
+        "### What does a longer training give?\n\n" + long_table(long),
         "### Is it a metric?\n\n" + axioms_table(results),
         "### Was the rate, or the choice of the epoch, decisive?\n\n" + choices_table(results),
         "### The claims\n\n" + claims_table(results, CLAIMS),
@@ -110,6 +112,33 @@ def tried_table(results: Results) -> str:
         rows.append(
             [_called(variant), str(len(results.seeds(variant))), learned, difference, cosine, fused, right]
         )
+    return markdown(heading, rows)
+
+
+def long_table(results: Results) -> str:
+    """The runs towards the papers' figures, with those beside them: of pairs the 2020 paper's."""
+    heading = [
+        "epochs",
+        "images",
+        "by",
+        "EER",
+        "EER, published",
+        "1 - AUC",
+        "accuracy",
+        "accuracy, published",
+    ]
+    rows = []
+    for variant in results.variants():
+        content = results.contents[variant, results.seeds(variant)[0]]
+        length = [str(content["run"]["epochs"]), f"{content['items']['train']:,}"]
+        for kind in ("similarity", "cosine", "fused", "auxiliary"):
+            errors, areas, right = (
+                mean_of(results, variant, measure, kind) for measure in ("EER", "1 - AUC", "accuracy")
+            )
+            published = PUBLISHED.get(("verification", kind), ("", ""))[0]
+            accuracy = PUBLISHED_ACCURACY.get(("prototypical", kind), "")
+            by = results.called(variant, kind)
+            rows.append([*length, by, errors, published, areas, right, accuracy])
     return markdown(heading, rows)
 
 
