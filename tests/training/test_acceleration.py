@@ -1,6 +1,7 @@
 """What is set for the training steps is put back, and nothing of it changes what is learned."""
 
 import copy
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -11,11 +12,13 @@ from samekind.training.acceleration import (
     batches_on,
     compiled_forward,
     lay_out,
+    moves_at_once,
     resident,
     sent,
     standing_in,
     tuned,
 )
+from samekind.training.fabric import launch
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 
@@ -35,6 +38,21 @@ def test_a_gpu_tries_convolutions_and_shortens_numbers_only_if_asked():
     with tuned(CUDA, tf32=True, try_convolutions=False):
         assert torch.backends.cudnn.benchmark is False
         assert torch.get_float32_matmul_precision() == "high"
+
+
+@pytest.mark.parametrize(
+    ("device", "scaler", "at_once"), [(CUDA, None, True), (CUDA, object(), False), (CPU, None, False)]
+)
+def test_a_gpu_moves_all_weights_at_once_unless_gradients_are_scaled(device, scaler, at_once):
+    fabric = SimpleNamespace(
+        device=device, strategy=SimpleNamespace(precision=SimpleNamespace(scaler=scaler))
+    )
+    assert moves_at_once(fabric) is at_once
+
+
+def test_float32_knows_of_no_scaling():
+    assert moves_at_once(launch("cpu", "32-true")) is False
+    assert not hasattr(launch("cpu", "32-true").strategy.precision, "scaler")
 
 
 def test_other_devices_are_left_as_they_are():

@@ -399,6 +399,24 @@ def test_the_optimisers_get_their_settings(run, items):
     assert {each["decoupled_weight_decay"] for each in decoupled.param_groups} == {True}
 
 
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW"])
+def test_one_kernel_moves_the_weights_as_many_do(run, items, name):
+    settings = run.override([f"optimiser.name={name}", "optimiser.weight_decay=0.01"]).optimiser
+    moved = []
+    for fused in (True, False):
+        torch.manual_seed(0)
+        space = build_space(run, items)
+        optimiser = build_optimiser(settings, space, fused=fused)
+        assert {group["fused"] for group in optimiser.param_groups} == {fused or None}
+        for _ in range(3):
+            for each in space.parameters():
+                each.grad = torch.ones_like(each) + each.detach()
+            optimiser.step()
+        moved.append([each.detach() for each in space.parameters()])
+    for one, other in zip(*moved, strict=True):
+        torch.testing.assert_close(one, other)
+
+
 def test_a_rate_for_an_unknown_part_is_refused(run, items):
     changed = run.override(["optimiser.rates.encodr=0.1"])
     with pytest.raises(SettingError, match=r'run\.optimiser\.rates: .*"encodr"; did you mean "encoder"'):

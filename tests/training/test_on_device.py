@@ -12,7 +12,7 @@ from samekind.inference import embed
 from samekind.recipes import fit
 from samekind.space import MetricSpace
 from samekind.training import Adversary, Nobody, Part, Parts, Term, launch, train
-from samekind.training.loop import LOOK_EVERY, Trainer
+from samekind.training.loop import LOOK_EVERY, Trainer, _not_finite
 
 pytestmark = pytest.mark.device
 
@@ -114,7 +114,17 @@ def test_no_step_makes_the_device_wait(images, tmp_path, prototypes, adversary):
         pending = [trainer._step(x, y) for x, y in there]
     finally:
         torch.cuda.set_sync_debug_mode("default")
-    assert torch.stack(pending).isfinite().all()
+    assert all(each.isfinite() for costs in pending for each in costs)
+
+
+@pytest.mark.parametrize("broken", [float("nan"), float("inf")])
+def test_a_weight_that_is_no_number_is_found_on_the_device_too(images, tmp_path, broken):
+    fabric = launch("cuda", "bf16-mixed")
+    trainer = Trainer(of_images(), images, tmp_path, fabric, lambda space: {"eer": 0.5}, Nobody(), None)
+    assert _not_finite(trainer.space, None) == []
+    with torch.no_grad():
+        next(trainer.space.encoder.parameters()).view(-1)[1] = broken
+    assert _not_finite(trainer.space, None) == ["encoder"]
 
 
 @pytest.mark.parametrize("adversary", [None, Adversary(dropout=0.0)], ids=["alone", "under an adversary"])

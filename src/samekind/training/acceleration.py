@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from samekind.data import Items, Stored
+from samekind.training.fabric import Fabric
 
 
 @contextmanager
@@ -63,6 +64,15 @@ def standing_in(
         yield
     finally:
         delattr(encoder, method)  # what its class says comes to light again
+
+
+def moves_at_once(fabric: Fabric) -> bool:
+    """Whether the optimiser is to move all weights by one kernel: on a GPU, which waits for what it is told.
+
+    Not where gradients are scaled, as in half precision: such an optimiser would divide them by itself, and
+    they could not be clipped before.
+    """
+    return fabric.device.type == "cuda" and getattr(fabric.strategy.precision, "scaler", None) is None
 
 
 def resident(items: Items, device: torch.device) -> Items:

@@ -117,21 +117,26 @@ def build_augmentations(run: Run, items: Items) -> list[Augmentation]:
 
 
 def build_optimiser(
-    settings: Optimiser, space: MetricSpace, *, beside: Sequence[Mapping[str, Any]] = ()
+    settings: Optimiser,
+    space: MetricSpace,
+    *,
+    beside: Sequence[Mapping[str, Any]] = (),
+    fused: bool = False,
 ) -> torch.optim.Optimizer:
     """The optimiser of what learns in the space, group by group at its own rate, and of the groups
-    ``beside`` it.
+    ``beside`` it. One that is ``fused`` moves all weights of a group by one kernel.
     """
     groups = [*parameter_groups(settings, space), *map(dict, beside)]
     if settings.name in ("Adam", "AdamW"):
         adam = torch.optim.Adam if settings.name == "Adam" else torch.optim.AdamW
-        return adam(groups, lr=settings.rate, weight_decay=settings.weight_decay)
+        return adam(groups, lr=settings.rate, weight_decay=settings.weight_decay, fused=fused or None)
     return torch.optim.SGD(
         groups,
         lr=settings.rate,
         momentum=settings.momentum,
         weight_decay=settings.weight_decay,
         nesterov=settings.nesterov,
+        fused=fused or None,
     )
 
 

@@ -4,6 +4,7 @@ A run is a pure function of its settings, its data and its seed: the order of th
 and epoch, and every other state is in the checkpoint.
 """
 
+import functools
 import json
 import math
 import time
@@ -26,6 +27,7 @@ from samekind.training.acceleration import (
     batches_on,
     compiled_forward,
     lay_out,
+    moves_at_once,
     resident,
     sent,
     standing_in,
@@ -114,9 +116,8 @@ class Trainer:
         self.adversary = build_adversary(run, self.space, items)
         learning = self.space if self.adversary is None else Observed(self.space, self.adversary)
         groups = adversary_groups(run, self.adversary)
-        self.model, self.optimiser = fabric.setup(
-            learning, build_optimiser(run.optimiser, self.space, beside=groups)
-        )
+        optimiser = build_optimiser(run.optimiser, self.space, beside=groups, fused=moves_at_once(fabric))
+        self.model, self.optimiser = fabric.setup(learning, optimiser)
         # An adversary reads the features on their way to the embedding.
         self.method = "forward" if self.adversary is None else "features"
         self.compiled = compiled_forward(self.space.encoder, method=self.method) if run.compile else None
@@ -150,7 +151,7 @@ class Trainer:
     def _walk(self) -> None:
         self.space.train()
         began, seen = time.perf_counter(), 0
-        pending: list[Tensor] = []
+        pending: list[list[Tensor]] = []
         batches = self.sampler.batches(self.progress.epoch)[self.progress.batch :]
         there = batches_on(self.fabric.device, batches)
         inputs = self.items.inputs
@@ -174,8 +175,8 @@ class Trainer:
         every, progress = self.run.checkpoint_steps, self.progress
         return every > 0 and progress.step % every == 0 and progress.batch < len(self.sampler)
 
-    def _step(self, inputs: Tensor, y: Tensor) -> Tensor:
-        """One update; returns the terms (terms,), and the adversary's losses, still on the device."""
+    def _step(self, inputs: Tensor, y: Tensor) -> list[Tensor]:
+        """One update; returns the terms, and the adversary's losses, still on the device."""
         self.optimiser.zero_grad()
         x = self._augmented(scaled(sent(inputs, self.fabric.device)))
         seen: Any = self.model(x)
@@ -183,8 +184,8 @@ class Trainer:
         costs, candidates = loss_terms(
             self.space, z, y, self.terms, self.penalties, memory=self.memory, generator=self.generator
         )
-        descended = torch.stack(list(costs.values())).sum()
         looked_at = list(costs.values())
+        descended = functools.reduce(torch.add, looked_at)
         if self.adversary is not None:
             judgement = self.adversary.judge(seen[1], y)
             descended = descended + self.adversary.cost(judgement)
@@ -195,7 +196,7 @@ class Trainer:
         self.optimiser.step()
         self.scheduler.after_step()
         after_step(self.space, z, y, candidates, memory=self.memory)
-        return torch.stack([each.detach() for each in looked_at])
+        return [each.detach() for each in looked_at]
 
     def _augmented(self, x: Tensor) -> Tensor:
         """The batch as this step is to see it."""
@@ -205,12 +206,13 @@ class Trainer:
             x = x.contiguous(memory_format=torch.channels_last)
         return x
 
-    def _look(self, pending: list[Tensor]) -> None:
+    def _look(self, pending: list[list[Tensor]]) -> None:
         """Bring the terms of the last steps home, tell the watcher, and stop if a number is none."""
         if not pending:
             return
         first = self.progress.step - len(pending) + 1
-        for step, costs in enumerate(torch.stack(pending).tolist(), start=first):
+        together = torch.stack([each for costs in pending for each in costs])
+        for step, costs in enumerate(together.view(len(pending), -1).tolist(), start=first):
             for name, cost in zip([*self.names, *self.beside], costs, strict=True):
                 if not math.isfinite(cost):
                     raise TrainingError(self._lost(f'the term "{name}" became {cost} at step {step}'))
@@ -358,16 +360,13 @@ def _not_finite(space: MetricSpace, adversary: ClassAdversary | None) -> list[st
     parts: list[tuple[str, nn.Module]] = list(space.named_children())
     if adversary is not None:
         parts.append(("adversary", adversary))
-    named = [
-        (name, torch.linalg.vector_norm(each, torch.inf))  # of the greatest size; NaN if there is one
-        for name, part in parts
-        for each in part.parameters()
-        if each.numel()
-    ]
-    if not named:
+    weights = {name: [each for each in part.parameters() if each.numel()] for name, part in parts}
+    # The greatest size among the weights of a part; NaN if there is one.
+    greatest = {name: nn.utils.get_total_norm(each, torch.inf) for name, each in weights.items() if each}
+    if not greatest:
         return []
-    finite = torch.stack([greatest.float() for _, greatest in named]).isfinite().tolist()
-    return [name for (name, _), good in zip(named, finite, strict=True) if not good]
+    finite = torch.stack([each.float() for each in greatest.values()]).isfinite().tolist()
+    return [name for name, good in zip(greatest, finite, strict=True) if not good]
 
 
 def _called(part: nn.Module) -> str:

@@ -25,6 +25,7 @@ class Candidates(NamedTuple):
     vectors: Tensor  # (candidates, d)
     labels: Tensor  # (candidates,)
     scores: Tensor  # (anchors, candidates)
+    masks: tuple[Tensor, Tensor] | None  # where the candidates are classes: which one is an anchor's, or not
 
 
 NONE: Mapping[str, Candidates] = MappingProxyType({})
@@ -54,12 +55,13 @@ def loss_terms(
     kinds: dict[str, None] = dict.fromkeys(each.term.against for each in terms.values())
     candidates = {against: _candidates(space, z, y, against, memory) for against in kinds}
     costs = {
-        name: each.term.weight * _cost(each, candidates[each.term.against], y, generator)
+        name: _weighted(each.term.weight, _cost(each, candidates[each.term.against], y, generator))
         for name, each in terms.items()
     }
     offered = {"z": z, "y": y, "prototypes": space.prototypes.vectors}
     for name, penalty in penalties.items():
-        costs[name] = penalty.weight * penalty.function(**{each: offered[each] for each in penalty.needs})
+        cost = penalty.function(**{each: offered[each] for each in penalty.needs})
+        costs[name] = _weighted(penalty.weight, cost)
     return Step(costs, candidates)
 
 
@@ -80,7 +82,8 @@ def after_step(
     for against in ("prototypes", "auxiliary"):
         if against in candidates:
             scored = candidates[against]
-            scored.similarity.scale.after_step(scored.scores.detach(), class_masks(y, len(scored.labels))[0])
+            assert scored.masks is not None
+            scored.similarity.scale.after_step(scored.scores.detach(), scored.masks[0])
     if memory is not None:
         memory.push(z, y)
 
@@ -103,13 +106,14 @@ def _candidates(space: MetricSpace, z: Tensor, y: Tensor, against: str, memory: 
             owner = space.auxiliary
         vectors = owner.prototypes.vectors.flatten(0, 1)
         labels = torch.arange(len(owner.prototypes.classes), device=y.device)
-        return Candidates(owner.similarity, vectors, labels, owner.score_classes(z))
+        masks = class_masks(y, len(labels))
+        return Candidates(owner.similarity, vectors, labels, owner.score_classes(z), masks)
     vectors, labels = z, y
     if against == "memory":
         assert memory is not None
         past, past_labels = memory.content()
         vectors, labels = torch.cat([z, past.to(z.dtype)]), torch.cat([y, past_labels])
-    return Candidates(space.similarity, vectors, labels, space.similarity.score_all(z, vectors))
+    return Candidates(space.similarity, vectors, labels, space.similarity.score_all(z, vectors), None)
 
 
 def _cost(built: BuiltTerm, candidates: Candidates, y: Tensor, generator: torch.Generator | None) -> Tensor:
@@ -130,9 +134,14 @@ def _cost(built: BuiltTerm, candidates: Candidates, y: Tensor, generator: torch.
     return shares.mean() if len(shares) else scores.sum() * 0
 
 
+def _weighted(weight: float, cost: Tensor) -> Tensor:
+    """A term as it counts; one that counts as it is costs a GPU nothing more."""
+    return cost if weight == 1 else weight * cost
+
+
 def _masks(built: BuiltTerm, candidates: Candidates, y: Tensor) -> tuple[Tensor, Tensor]:
-    if built.term.against in ("prototypes", "auxiliary"):
-        return class_masks(y, len(candidates.labels))
+    if candidates.masks is not None:
+        return candidates.masks
     positive, negative = pair_masks(y, order=built.term.order)
     past = candidates.labels[len(y) :]
     if not len(past):
