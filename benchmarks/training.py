@@ -84,7 +84,8 @@ class Ours:
 
     def loss(self, x: Tensor, y: Tensor) -> float:
         trainer = self.trainer
-        costs, _ = loss_terms(trainer.space, trainer.model(x), y, trainer.terms, {})
+        (z,) = trainer.seen(x)
+        costs, _ = loss_terms(trainer.space, z, y, trainer.terms, {})
         return float(costs["class"])
 
 

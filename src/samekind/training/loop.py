@@ -117,7 +117,8 @@ class Trainer:
         learning = self.space if self.adversary is None else Observed(self.space, self.adversary)
         groups = adversary_groups(run, self.adversary)
         optimiser = build_optimiser(run.optimiser, self.space, beside=groups, fused=moves_at_once(fabric))
-        self.model, self.optimiser = fabric.setup(learning, optimiser)
+        _, self.optimiser = fabric.setup(learning, optimiser)
+        self.learning = learning
         # An adversary reads the features on their way to the embedding.
         self.method = "forward" if self.adversary is None else "features"
         self.compiled = compiled_forward(self.space.encoder, method=self.method) if run.compile else None
@@ -179,15 +180,14 @@ class Trainer:
         """One update; returns the terms, and the adversary's losses, still on the device."""
         self.optimiser.zero_grad()
         x = self._augmented(scaled(sent(inputs, self.fabric.device)))
-        seen: Any = self.model(x)
-        z: Tensor = seen if self.adversary is None else seen[0]
+        z, *judged = self.seen(x)
         costs, candidates = loss_terms(
             self.space, z, y, self.terms, self.penalties, memory=self.memory, generator=self.generator
         )
         looked_at = list(costs.values())
         descended = functools.reduce(torch.add, looked_at)
         if self.adversary is not None:
-            judgement = self.adversary.judge(seen[1], y)
+            judgement = self.adversary.judge(judged[0], y)
             descended = descended + self.adversary.cost(judgement)
             looked_at += judgement
         self.fabric.backward(descended)
@@ -197,6 +197,15 @@ class Trainer:
         self.scheduler.after_step()
         after_step(self.space, z, y, candidates, memory=self.memory)
         return [each.detach() for each in looked_at]
+
+    def seen(self, x: Tensor) -> list[Tensor]:
+        """The embeddings (n, d) of a batch, and with an adversary its logits, in float32 at least."""
+        # Not by Fabric's own module: for the sake of many devices that one looks through all that goes in and
+        # comes out, step by step, and a GPU waits for it.
+        with self.fabric.autocast():
+            seen = self.learning(x)
+        outputs: tuple[Tensor, ...] = seen if isinstance(seen, tuple) else (seen,)
+        return [each.to(torch.promote_types(each.dtype, torch.float32)) for each in outputs]
 
     def _augmented(self, x: Tensor) -> Tensor:
         """The batch as this step is to see it."""

@@ -119,8 +119,11 @@ def _candidates(space: MetricSpace, z: Tensor, y: Tensor, against: str, memory: 
 def _cost(built: BuiltTerm, candidates: Candidates, y: Tensor, generator: torch.Generator | None) -> Tensor:
     """The mean share of one term; 0, with a graph, where mining left no row."""
     scores = candidates.scores
-    masks = _masks(built, candidates, y)
-    rows, positive, negative = built.miner(scores.detach(), *masks, generator=generator)
+    positive, negative = _masks(built, candidates, y)
+    # Where nothing is mined the rows are all rows: taking them, and the gradient back, is work for nothing.
+    if built.term.miner != "everything":
+        rows, positive, negative = built.miner(scores.detach(), positive, negative, generator=generator)
+        scores = scores[rows]
     offered: dict[str, Any] = {"generator": generator}
     if "scale" in built.needs:
         offered["scale"] = candidates.similarity.scale()
@@ -128,10 +131,8 @@ def _cost(built: BuiltTerm, candidates: Candidates, y: Tensor, generator: torch.
         offered["between"] = _between(built, candidates)
     if "targets" in built.needs:
         offered["targets"] = _targets(built, y)
-    # Where nothing is mined the rows are all rows: taking them, and the gradient back, is work for nothing.
-    kept = scores if built.term.miner == "everything" else scores[rows]
-    shares = built.loss(kept, positive, negative, **{name: offered[name] for name in built.needs})
-    return shares.mean() if len(shares) else scores.sum() * 0
+    shares = built.loss(scores, positive, negative, **{name: offered[name] for name in built.needs})
+    return shares.mean() if len(shares) else candidates.scores.sum() * 0
 
 
 def _weighted(weight: float, cost: Tensor) -> Tensor:
