@@ -25,6 +25,7 @@ from torch import Tensor
 
 from samekind.similarities import PairsNetwork, score_all
 from samekind.similarities.pairs_network import concatenated
+from samekind.storage import write_text
 
 DIMENSION, HIDDEN, DEPTH = 128, 256, 4
 ROWS = 2**16
@@ -115,9 +116,8 @@ def main() -> None:
             "operations a second (median)": {name: statistics.median(each) for name, each in rates.items()},
             "difference": difference,
         }
-        arguments.out.mkdir(parents=True, exist_ok=True)
         target = arguments.out / f"cpu-{arguments.threads}-threads.json"
-        target.write_text(json.dumps(figures, indent=2) + "\n")
+        write_text(target, json.dumps(figures, indent=2) + "\n")
     if difference > 1e-5:
         sys.exit("the scores differ from the definition by more than 1e-5")
 

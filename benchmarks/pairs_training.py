@@ -29,6 +29,7 @@ from torch import Tensor
 
 from samekind.similarities import PairsNetwork, recomputed
 from samekind.similarities.pairs_network import concatenated
+from samekind.storage import write_text
 
 DIMENSION, HIDDEN, DEPTH, DROPOUT, CLASSES = 128, 256, 4, 0.25, 64
 CONCATENATION, SPLIT, RECOMPUTED = "concatenation", "split, kept", "recomputed"
@@ -219,9 +220,8 @@ def main() -> None:
     found = {precision: compare(arguments, precision) for precision in arguments.precisions}
     if arguments.out:
         figures = {"batch": arguments.batch, "machine": machine, "torch": torch.__version__, **found}
-        arguments.out.mkdir(parents=True, exist_ok=True)
         target = arguments.out / f"training-{arguments.device}-{arguments.batch}.json"
-        target.write_text(json.dumps(figures, indent=2) + "\n")
+        write_text(target, json.dumps(figures, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ another machine).
 Each kind is built in a process of its own (vectors added, structure built, shortlist measured and, where that
 is shorter, distilled, all saved) and searched in another, which opens it. Memory is what that process holds
 on top of its imports. The ratio is to comparing everything with the network, in the same run; the absolute
-numbers are this machine's. ``--kinds postgres milvus`` take the address of a server from ``--postgres`` and
-``--milvus``.
+numbers are this machine's. Figures of kinds that a run does not measure stay as they are. ``--kinds postgres
+milvus`` take the address of a server from ``--postgres`` and ``--milvus``.
 """
 
 import argparse
@@ -39,6 +39,7 @@ from samekind.inference import fit_shortlist, search, search_index, shortlist_of
 from samekind.prototypes import SupportMeans
 from samekind.similarities import PairsNetwork
 from samekind.space import MetricSpace
+from samekind.storage import write_text
 
 DIMENSION, HIDDEN, DEPTH, THREADS = 128, 256, 4, 2
 QUERIES, K, RECALL = 200, 10, 0.95
@@ -373,15 +374,16 @@ def main() -> None:
     in_its_own_process("truth", "exact")
     if arguments.truth_only:
         return
+    path = arguments.out / f"vectors-{arguments.vectors}.json"
+    # Kinds take long, and may be measured in several runs.
+    before = json.loads(path.read_text())["kinds"] if path.exists() else {}
     kinds: dict[str, dict[str, Any]] = {}
     for kind in arguments.kinds:
         say(f"{kind}: building")
         built = in_its_own_process("build", kind)
         kinds[kind] = built | in_its_own_process("measure", kind)
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        figures = {"vectors": arguments.vectors, "threads": THREADS, "wanted": RECALL, "kinds": kinds}
-        path = arguments.out / f"vectors-{arguments.vectors}.json"
-        path.write_text(json.dumps(figures, indent=2) + "\n")
+        figures = {"vectors": arguments.vectors, "threads": THREADS, "wanted": RECALL}
+        write_text(path, json.dumps({**figures, "kinds": before | kinds}, indent=2) + "\n")
     show(arguments.vectors, kinds)
     if any(each["recall"] + each["recall half-width"] < RECALL for each in kinds.values()):
         sys.exit("a kind finds fewer than its shortlist promises")

@@ -73,9 +73,8 @@ def main() -> None:
         "pairs": len(z) * (len(z) - 1) // 2,
     }
     for name, (precision, exact) in ways.items():
-        if name.startswith(
-            "kernel"
-        ):  # once to compile: anew for other sizes, and for counters of another kind
+        if name.startswith("kernel"):
+            # Once to compile: anew for other sizes, and for counters of another kind.
             measured(space, z, labels, precision=precision, exact=exact, budget=budget)
         figures[name] = measured(space, z, labels, precision=precision, exact=exact, budget=budget)
     print(f"{figures['device']}: {figures['pairs']:,} pairs\n")

@@ -74,7 +74,7 @@ def test_a_threshold_that_is_no_number_is_refused():
 @pytest.mark.parametrize("similarity", [Cosine(), PairsNetwork(dimension=8)])
 def test_without_a_gpu_a_sentence(similarity):
     z, labels = items()
-    with pytest.raises(SettingError, match=r"on a GPU, with Triton installed; this is .*, on cpu"):
+    with pytest.raises(SettingError, match=r"on a GPU, with Triton 3.6 or newer; this is .*, on cpu"):
         streamed_trials(space_of(similarity), z, labels, precision="bfloat16")
 
 

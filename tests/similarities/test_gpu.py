@@ -1,11 +1,14 @@
 """What the kernels are told of a device."""
 
+import sys
 from types import SimpleNamespace
 
 import pytest
 import torch
 
-from samekind.similarities.gpu import current_gpu, multiprocessors, shared_memory
+from samekind.similarities import PairsNetwork
+from samekind.similarities.gpu import current_gpu, has_triton, multiprocessors, shared_memory
+from samekind.similarities.pairs_kernel import has_kernel
 from samekind.similarities.recomputed import Walk, walk_for
 
 
@@ -22,6 +25,26 @@ def test_a_gpu_whose_shared_memory_nobody_knows_has_none(monkeypatch):
     assert shared_memory(torch.device("cuda")) == 0
     half = SimpleNamespace(device=torch.device("cuda"), dtype=torch.bfloat16, shape=(3, 64))
     assert walk_for(half, 3) is Walk
+
+
+@pytest.mark.parametrize(
+    ("version", "new"), [("3.2.0", False), ("3.5.1+git0", False), ("3.6.0", True), ("3.10.0", True)]
+)
+def test_a_triton_that_does_not_know_the_kernels_language_counts_as_none(monkeypatch, version, new):
+    """PyTorch 2.6 brings Triton 3.2, in which the kernel for Hopper GPUs cannot even be imported."""
+    monkeypatch.setitem(sys.modules, "triton", SimpleNamespace(__version__=version))
+    assert has_triton() is new
+    assert has_kernel(PairsNetwork(dimension=2), torch.device("cuda")) is new
+
+
+def test_without_a_usable_triton_there_are_no_kernels(monkeypatch):
+    properties = SimpleNamespace(multi_processor_count=132, shared_memory_per_block_optin=227 * 1024)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: properties)
+    half = SimpleNamespace(device=torch.device("cuda"), dtype=torch.bfloat16, shape=(3, 64))
+    for triton in (None, SimpleNamespace(__version__="3.2.0")):
+        monkeypatch.setitem(sys.modules, "triton", triton)  # None: importing it fails
+        assert not has_triton()
+        assert walk_for(half, 3) is Walk
 
 
 def test_a_processor_needs_not_be_made_current():

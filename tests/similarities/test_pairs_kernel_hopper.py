@@ -33,9 +33,20 @@ print("compiled")
 """
 
 
-@pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed")
+needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed")
+
+
+@needs_triton
 def test_compiles_without_a_gpu(compiling):
     compiling(COMPILE)
+
+
+@needs_triton
+def test_mixes_the_numbers_of_pairs_as_the_kernels_that_go_back_do():
+    """Neither language can call a function of the other, so there are two: alike to the letter."""
+    from samekind.similarities import pairs_kernel_hopper, pairs_kernel_layers
+
+    assert pairs_kernel_hopper.mixed.src == pairs_kernel_layers.mixed.src
 
 
 @pytest.mark.device

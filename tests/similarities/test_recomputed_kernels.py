@@ -113,6 +113,52 @@ assert not torch.equal(first_tile, first_tile.T)
 print("all agree")
 """
 
+ON_CHIP = """
+from samekind.similarities import on_hopper, recomputed_kernels
+
+def by_hand(rows, columns, weights, given, numbers, *, epilogue, dropout):
+    # What the kernel for Hopper GPUs is to write, pair after pair, with Python's whole numbers.
+    width, (biases, last, target, *_) = rows.shape[1], given
+    pieces = weights.view(len(biases), width // 64, width // 64, 64, 64).transpose(2, 3)
+    layers = pieces.reshape(len(biases), width, width).float()
+    assert epilogue == "scores"
+    for i in range(len(rows)):
+        for j in range(len(columns)):
+            x = torch.nn.functional.leaky_relu(rows[i].float() + columns[j].float(), numbers[0])
+            for weight, bias in zip(layers, biases):
+                x = torch.nn.functional.leaky_relu(weight @ x + bias, numbers[0])
+            if dropout is not None:
+                number, factors = i * len(columns) + j, dropout.factors.tolist()
+                x = x * torch.tensor([is_kept(number, each, dropout) for each in factors])
+            target[i, j] = last @ x + numbers[1]
+
+def is_kept(pair, factor, dropout):
+    x = (pair + dropout.seed) % 2**32
+    x = (x ^ x >> 16) * 0x85EBCA6B % 2**32
+    x = (x ^ x >> 13) * 0xC2B2AE35 % 2**32
+    x = x ^ x >> 16
+    return x * factor % 2**32 >> 8 >= dropout.threshold
+
+on_hopper.score_tiles = by_hand
+similarity = network(hidden=70, depth=3)
+parameters = [each for layer in [*similarity.layers, similarity.last] for each in (layer.weight, layer.bias)]
+first, second = torch.randn(9, 70).half(), torch.randn(11, 70).half()
+drawn = recomputed_kernels._drawn
+# The pairs' numbers pass the largest of 32 bits with a sign, and then 0; in the last case nothing is dropped.
+for dropout, start in ((0.5, 2**31 - 40), (0.25, -50), (0.0, 0)):
+    recomputed_kernels._drawn = lambda *given: drawn(*given)._replace(seed=start)
+    found = []
+    for there in (True, False):
+        on_hopper.takes = lambda *_, **__: there
+        with torch.no_grad():
+            walk = KernelWalk(Way(0.1, dropout, 5, 64), first, second, parameters, back=False)
+            assert walk.on_chip is there and len(walk.buffers) == (0 if there else 2)
+            assert there or len(list(walk.blocks())) > 2
+            found.append(walk.scores())
+    torch.testing.assert_close(*found, atol=2e-3, rtol=2e-3)
+print("all agree")
+"""
+
 LAYS_OUT = """
 def agree(network, halves, cost, leaves):
     found = []
@@ -186,6 +232,11 @@ def test_dropout_keeps_its_share_and_both_passes_drop_the_same(interpreting):
 @needs_triton
 def test_each_unit_of_each_pair_is_dropped_on_its_own(interpreting):
     interpreting(BEGIN + DROPS_ALONE)
+
+
+@needs_triton
+def test_scores_on_the_chip_are_asked_for_with_the_dropout_of_the_blocks(interpreting):
+    interpreting(BEGIN + ON_CHIP)
 
 
 @needs_triton

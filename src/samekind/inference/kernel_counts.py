@@ -24,7 +24,7 @@ def kernel_for(space: MetricSpace, *, kind: Kind, precision: str) -> PairsKernel
     if kind != "similarity" or not isinstance(similarity, PairsNetwork) or not has_kernel(similarity, device):
         raise SettingError(
             f"precision {precision} is for the scores of a learned similarity (PairsNetwork) on a GPU, with "
-            f"Triton installed; this is {type(similarity).__name__}, {kind}, on {device}"
+            f"Triton 3.6 or newer; this is {type(similarity).__name__}, {kind}, on {device}"
         )
     return PairsKernel(similarity, dtype=DTYPES[precision])
 

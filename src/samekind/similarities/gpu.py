@@ -6,6 +6,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
+#: The oldest Triton that compiles the kernels; PyTorch before 2.10 brings an older one.
+OLDEST_TRITON = (3, 6)
+
+
+def has_triton() -> bool:
+    """Whether Triton is installed, and new enough for the kernels."""
+    try:
+        import triton
+    except ImportError:
+        return False
+    return tuple(int(each) for each in triton.__version__.split(".")[:2]) >= OLDEST_TRITON
+
 
 def multiprocessors(device: torch.device) -> int:
     """How many programs run at a time; on a CPU, where Triton's interpreter takes them in turn, a few."""

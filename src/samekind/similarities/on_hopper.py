@@ -30,7 +30,9 @@ class Dropout(NamedTuple):
 def takes(device: torch.device, *, hidden: int, depth: int, slope: float) -> bool:
     """Whether the kernel is for this GPU (H100 or H200) and such a network."""
     fits = hidden <= WIDEST and depth > 1 and 0 <= slope <= 1
-    return fits and device.type == "cuda" and torch.cuda.get_device_capability(device)[0] == 9
+    # AMD's GPUs are "cuda" to PyTorch, too, and some of them of capability 9.
+    nvidia = device.type == "cuda" and torch.version.hip is None
+    return fits and nvidia and torch.cuda.get_device_capability(device)[0] == 9
 
 
 def in_pieces(weights: Tensor) -> Tensor:

@@ -3,12 +3,11 @@
 The plain path multiplies block after block and carries every hidden layer to the memory and back. The
 kernel goes through all layers with a few pairs at a time, and what is asked of the scores (the best of
 a row, their counts, the logarithm of their summed exponentials) it works out where they are: the
-matrix of scores is written only for who asks for it. It is for use, not for training, and computes in 16
-bits with sums in 32; the plain path is always there, and is what the kernel is tested against.
+matrix of scores is written only for who asks for it. `PairsKernel` is for use, not for training, and
+computes in 16 bits with sums in 32; the plain path is always there, and is what it is tested against.
 """
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import Literal, NamedTuple
 
 import torch
@@ -17,7 +16,7 @@ from torch import Tensor, nn
 
 from samekind.errors import SettingError
 from samekind.similarities import on_hopper
-from samekind.similarities.gpu import current_gpu, multiprocessors
+from samekind.similarities.gpu import current_gpu, has_triton, multiprocessors
 from samekind.similarities.on_hopper import PIECE, Epilogue
 from samekind.similarities.pairs_network import PairsNetwork
 from samekind.similarities.scale import Scale
@@ -34,7 +33,7 @@ REFINED_BYTES = 256 * 2**20
 
 def has_kernel(network: object, device: torch.device) -> bool:
     """Whether a similarity can be scored by the kernel on a device: a pairs network, a GPU, and Triton."""
-    return isinstance(network, PairsNetwork) and device.type == "cuda" and find_spec("triton") is not None
+    return isinstance(network, PairsNetwork) and device.type == "cuda" and has_triton()
 
 
 class Packed(NamedTuple):

@@ -7,13 +7,13 @@ Cost", 2016.
 """
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from samekind.errors import SettingError
+from samekind.similarities.gpu import has_triton
 from samekind.similarities.recomputed_walk import Walk, Way
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ def recomputed_scores(
     Scores and gradients are those of the plain network; memory beyond the scores is that of one block of
     ``block_pairs`` pairs (by default what `BLOCK_BYTES` holds). All is computed in the precision of the
     halves, which under autocast is autocast's, and gradients are summed over blocks in float32 at least.
-    Dropout draws a mask for each block from a seed, which both passes use; the seed is drawn from the global
-    generator. First derivatives only. ``slope`` must not be negative: backward reads the side of the
-    LeakyReLU off the sign of its result.
+    Dropout is drawn from a seed, which both passes use and which comes from the global generator. First
+    derivatives only. ``slope`` must not be negative: backward reads the side of the LeakyReLU off the sign of
+    its result.
     """
     if slope < 0:
         raise SettingError(f"recomputing the hidden layers needs a slope of at least 0, got {slope}")
@@ -79,7 +79,7 @@ def recomputed_scores(
 
 def walk_for(half: Tensor, depth: int) -> "type[Walk] | type[KernelWalk]":
     """By kernels where that goes, else plainly, given one side's half and the number of hidden layers."""
-    if half.device.type == "cuda" and find_spec("triton") is not None:
+    if half.device.type == "cuda" and has_triton():
         from samekind.similarities.recomputed_kernels import KernelWalk, has_kernels
 
         if has_kernels(half, depth):
