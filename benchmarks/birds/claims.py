@@ -39,6 +39,18 @@ CLAIMS = (
         words="learned - untrained",
     ),
     _better(
+        "Training brings the cosine of the embeddings above the untrained network's (prototypical).",
+        (PROTOTYPICAL, "cosine"),
+        ("untrained", "similarity"),
+        words="cosine - untrained",
+    ),
+    _better(
+        "The cosine of embeddings trained with the network finds more than the cosine trained in its place.",
+        (PROTOTYPICAL, "cosine"),
+        ("prototypical-cosine", "similarity"),
+        words="cosine beside the network - cosine",
+    ),
+    _better(
         "The network finds more than the cosine trained in its place.",
         (PROTOTYPICAL, "similarity"),
         ("prototypical-cosine", "similarity"),
@@ -56,6 +68,15 @@ CLAIMS = (
             (system, "similarity"),
             (f"{system}-alone", "similarity"),
             words="with - without",
+        )
+        for system in (PROTOTYPICAL, VERIFICATION)
+    ),
+    *(
+        _better(
+            f"The auxiliary term helps the cosine of the embeddings ({system}).",
+            (system, "cosine"),
+            (f"{system}-alone", "cosine"),
+            words="cosine, with - without",
         )
         for system in (PROTOTYPICAL, VERIFICATION)
     ),

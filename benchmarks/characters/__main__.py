@@ -1,0 +1,23 @@
+"""How many classes a learned similarity needs: a grid of runs on Omniglot, one JSON a run, and its table.
+
+    python benchmarks/characters --data omniglot.npz [--workers 2] [--budget 480] [--only NAME …]
+    python benchmarks/characters --table [--page docs/results/similarity.md]
+
+Both systems are trained with 40 to 940 characters, all with as many batches, and asked about 100 characters
+of other alphabets. A run whose JSON is there is not run again; none is begun after BUDGET seconds.
+``--epochs`` are the steps of a run. ``--quick`` tries it out with 60 of them, its results in the folder of
+WORK.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where the grids' shared folder is
+
+from carry_out import carry_out
+from grid import STEPS, grid
+from grids.command import Grid, command
+from tables import tables
+
+if __name__ == "__main__":
+    command(Grid("characters", grid, carry_out, tables, STEPS, mark="characters"), __doc__ or "")

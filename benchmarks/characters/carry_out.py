@@ -1,0 +1,89 @@
+"""One run of the study: trained, asked about characters it never saw, written down as one JSON."""
+
+import json
+import shutil
+import time
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from grid import SIZE, Experiment
+from grids.running import Place, chosen_epoch, not_now
+
+from samekind.data import Items, Sets, SplitSettings, prepare
+from samekind.evaluation import retrieval, verification
+from samekind.inference import embed
+from samekind.recipes import fit
+from samekind.storage import write_text
+
+#: Characters that choose the epoch, and those of the test, which are of other alphabets.
+VALIDATION, TEST = 24, 100
+
+
+def carry_out(experiment: Experiment, place: Place) -> str:
+    """Train and measure, unless it is done or too late; says what happened."""
+    if (why := not_now(experiment, place)) is not None:
+        return why
+    run, folder = experiment.run, place.work / experiment.name
+    sets = characters(place.data, classes=experiment.classes, seed=run.seed)
+    began = time.perf_counter()
+    space = fit(run, sets, folder=folder, device=place.device).to(place.device)
+    over = time.perf_counter()
+    unseen = sets.unseen
+    assert unseen is not None
+    z = embed(space, unseen.inputs)
+    rows = [
+        *retrieval(space, unseen, z, name="unseen", ks=(1, 5), seed=run.seed),
+        *verification(space, unseen, z, name="unseen", seed=run.seed),
+    ]
+    content = {
+        "variant": experiment.variant,
+        "seed": run.seed,
+        "run": run.to_dict(),
+        "items": {"train": len(sets.train), "validation": len(sets.validation), "test": len(unseen)},
+        "rows": [row._asdict() for row in rows],
+        "chosen": chosen_epoch(folder),
+        "seconds": {"training": over - began, "evaluation": time.perf_counter() - over},
+        "torch": torch.__version__,
+    }
+    write_text(place.result_of(experiment), json.dumps(content, indent=1) + "\n")
+    shutil.rmtree(folder)
+    found = ", ".join(f"{row.kind} {100 * row.value:.1f}" for row in rows if row.measure == "Recall@1")
+    return f"Recall@1 {found}; {over - began:.0f} s of training"
+
+
+def characters(path: Path, *, classes: int, seed: int) -> Sets:
+    """So many characters of the background set by ``seed`` and as many more as validate; unseen are a hundred
+    of the evaluation set, whatever the seed.
+    """
+    background, evaluation = (drawings(path, part) for part in ("background", "evaluation"))
+    seen = background.only(_some(background, classes + VALIDATION, seed=seed))
+    unseen = evaluation.only(_some(evaluation, TEST, seed=0))
+    items = Items(
+        torch.cat([seen.inputs, unseen.inputs]),
+        torch.cat([seen.labels, unseen.labels + len(seen.classes)]),
+        (*seen.classes, *unseen.classes),
+        "Omniglot",
+    )
+    settings = SplitSettings(
+        unseen=unseen.classes, validation_classes=VALIDATION, fractions={"train": 1.0}, seed=seed
+    )
+    return prepare(items, settings)
+
+
+def _some(items: Items, count: int, *, seed: int) -> list[str]:
+    """The names of so many classes, drawn."""
+    order = torch.randperm(len(items.classes), generator=torch.Generator().manual_seed(seed))
+    return [items.classes[place] for place in order[:count].tolist()]
+
+
+@cache
+def drawings(path: Path, part: str) -> Items:
+    """Omniglot's drawings of 20 x 20 pixels, ink 255; read once in every process."""
+    with np.load(path) as arrays:
+        bits, labels, names = (arrays[f"images_{part}{end}"] for end in ("", "_labels", "_names"))
+    ink = torch.from_numpy(np.unpackbits(bits, axis=-1)[..., :105]).float()[:, None]
+    inputs = F.interpolate(ink, size=(SIZE, SIZE), mode="area").mul_(255).round_().to(torch.uint8)
+    return Items(inputs, torch.from_numpy(labels).long(), tuple(map(str, names)), f"Omniglot, {part}")
