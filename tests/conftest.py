@@ -1,11 +1,14 @@
-"""What every test run shares: the environment before torch starts, and Hypothesis' settings.
+"""What every test run shares: the environment before torch starts, Hypothesis' settings, a stand-in for timm.
 
 Nothing is seeded here. Randomness enters the library as a generator, and a test that needs some makes
 its own; one seed for all would hide a function that draws from the global generator unasked.
 """
 
 import os
+import sys
+from types import ModuleType
 
+import pytest
 from hypothesis import settings
 
 # The libraries read these when they are first imported, so they are set before any test is; the tests'
@@ -18,3 +21,34 @@ os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")  # see the Makef
 # machine was busy.
 settings.register_profile("samekind", deadline=None, derandomize=True)
 settings.load_profile("samekind")
+
+
+@pytest.fixture
+def timm(monkeypatch):
+    """timm, which need not be installed, played by a module with one network, "tiny", for pictures of any
+    size; its published weights are all 0.5. What is returned lists whether weights were asked for.
+    """
+    from torch import nn
+
+    asked = []
+
+    def create_model(name, *, pretrained, num_classes):
+        assert num_classes == 0
+        if name != "tiny":
+            raise RuntimeError(f"Unknown model ({name})")
+        asked.append(pretrained)
+        network = nn.Sequential()
+        network.stem = nn.Conv2d(3, 6, 3, padding=1, bias=False)
+        network.norm = nn.BatchNorm2d(6)
+        network.act = nn.ReLU()
+        network.num_features = 6
+        if pretrained:
+            nn.init.constant_(network.stem.weight, 0.5)
+        return network
+
+    library, data = ModuleType("timm"), ModuleType("timm.data")
+    library.create_model = create_model
+    data.resolve_model_data_config = lambda _: {"mean": (0.5, 0.5, 0.5), "std": (0.25, 0.25, 0.25)}
+    monkeypatch.setitem(sys.modules, "timm", library)
+    monkeypatch.setitem(sys.modules, "timm.data", data)
+    return asked

@@ -356,12 +356,62 @@ def test_what_was_run_is_what_the_grid_has(load):
         assert run == grid.experiment(content["variant"], content["seed"]), path.name
 
 
-@pytest.mark.parametrize(("folder", "mark"), [("similarity", "tables"), ("birds", "birds")])
+@pytest.mark.parametrize(
+    ("folder", "mark"), [("similarity", "tables"), ("birds", "birds"), ("characters", "characters")]
+)
 def test_the_page_has_the_tables_of_what_was_run(load, folder, mark):
     tables, results, on_page = load("tables", folder), load("grids.results"), load("grids.tables")
     page = (BENCHMARKS.parent / "docs/results/similarity.md").read_text(encoding="utf-8")
     written = tables.tables(results.results_in(BENCHMARKS.parent / "results" / folder))
     assert on_page.page_with(page, written, mark=mark) == page
+
+
+# --- the characters -------------------------------------------------------------------------------
+
+
+def test_runs_with_more_classes_are_as_long(load):
+    module = load("grid", "characters")
+    experiments = module.grid()
+    names = [each.name for each in experiments]
+    assert len(set(names)) == len(names) == 2 * len(module.CLASSES) * 3
+    for each in experiments:
+        assert Run.from_dict(each.run.to_dict()) == each.run
+        tuples = each.classes * module.DRAWINGS // module.OF_A_CLASS
+        steps = each.run.epochs * -(-tuples // module.TUPLES)
+        assert abs(steps - module.STEPS) <= 0.17 * module.STEPS, each.name
+
+
+def test_characters_to_train_to_validate_and_to_test_with_are_different_ones(load, tmp_path, monkeypatch):
+    module = load("carry_out", "characters")
+    monkeypatch.setattr(module, "VALIDATION", 3)
+    monkeypatch.setattr(module, "TEST", 4)
+    arrays = {}
+    for part, count in (("background", 12), ("evaluation", 6)):
+        labels = np.repeat(np.arange(count), 2).astype(np.int32)
+        bits = np.zeros((len(labels), 105, 14), np.uint8)
+        bits[:, : 5 * 21] = labels[:, None, None]  # a pattern for each
+        names = np.array([f"{part}/{label}" for label in range(count)])
+        arrays |= {f"images_{part}": bits, f"images_{part}_labels": labels, f"images_{part}_names": names}
+    np.savez(tmp_path / "omniglot.npz", **arrays)
+    few, more = (module.characters(tmp_path / "omniglot.npz", classes=count, seed=1) for count in (4, 9))
+    for sets, count in ((few, 4), (more, 9)):
+        train, validation, unseen = (set(each.classes) for each in (sets.train, sets.validation, sets.unseen))
+        assert (len(train), len(validation), len(unseen)) == (count, 3, 4)
+        assert not train & validation
+        assert all(name.startswith("background") for name in train | validation)
+        assert all(name.startswith("evaluation") for name in unseen)
+        assert sets.train.inputs.shape == (2 * count, 1, 20, 20)
+    assert few.unseen.classes == more.unseen.classes
+
+
+def test_the_table_of_characters_shows_every_run(load):
+    grid, tables, results = load("grid", "characters"), load("tables"), load("grids.results")
+    kinds = [(name, kind) for name in ("Recall@1", "EER") for kind in ("similarity", "cosine", "fused")]
+    found = results.Results(list(contents_of([like_birds(each) for each in grid.grid()], kinds)))
+    written = tables.tables(found)
+    assert "| prototypical | 940 | 18,800 | 3 | 50.00 ± 0.00 | 50.00 ± 0.00 |" in written
+    assert written.count("\n| ") == 1 + 2 * len(grid.CLASSES)
+    assert tables.tables(results.Results([])) == "No run is done yet."
 
 
 # --- the birds ------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ def test_the_tree_is_the_one_on_the_page():
         "SamekindError",
         "DataError",
         "SettingError",
+        "PackageError",
         "SpaceError",
         "TrainingError",
         "IndexServerError",

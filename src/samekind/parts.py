@@ -87,6 +87,14 @@ def room_of(part: object) -> str | None:
     return next((room for room in ROOMS if type(part) in members(room).values()), None)
 
 
+def is_ours(part: object) -> bool:
+    """Whether `describe` can write a part down: it comes from a room, and so does every part inside it."""
+    if room_of(part) is None:
+        return False
+    arguments = [getattr(part, name) for name in inspect.signature(type(part)).parameters]
+    return all(is_ours(each) for each in arguments if isinstance(each, nn.Module))
+
+
 def fingerprint(module: nn.Module) -> str:
     """What must agree for weights to fit a module: its class, and the names, shapes and types of its
     tensors.

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from samekind import archive
 from samekind.data import Reader
-from samekind.errors import SettingError, SpaceError, nearest
-from samekind.parts import build, describe, fingerprint, room_of
+from samekind.errors import PackageError, SettingError, SpaceError, nearest
+from samekind.parts import build, describe, fingerprint
 from samekind.prototypes import Prototypes, pool
 from samekind.similarities import Cosine, Fused, Similarity, blocks, score_all
 
@@ -282,9 +282,8 @@ class MetricSpace(nn.Module):
 
     def save(self, folder: str | Path) -> None:
         """Write the space as a folder, whole or not at all; an older space there is replaced."""
-        ours = room_of(self.encoder) is not None
         content = {
-            "encoder": describe(self.encoder) if ours else {"foreign": type(self.encoder).__qualname__},
+            "encoder": archive.encoder_described(self.encoder),
             "encoder fingerprint": fingerprint(self.encoder),
             "similarity": describe(self.similarity),
             "prototypes": describe(self.prototypes),
@@ -320,6 +319,8 @@ class MetricSpace(nn.Module):
             raise SpaceError(
                 f"{folder} is damaged: space.json has no {error}; restore it or train again"
             ) from error
+        except PackageError as error:  # nothing is wrong with the folder
+            raise SpaceError(f"{folder} cannot be loaded here: {error}") from error
         except (TypeError, AttributeError, RuntimeError, SettingError) as error:
             wrong = " ".join(str(error).split())
             raise SpaceError(f"{folder} is damaged: {wrong}; restore it or train again") from error

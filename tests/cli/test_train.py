@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import pytest
 import torch
@@ -139,6 +140,30 @@ def test_a_recipe_for_unseen_classes_tells_the_measure_it_was_chosen_by(samekind
     assert entry["adversary"].keys() == {"coefficient", "loss", "plain_loss"}
     best = f"Best epoch 1: validation recall@1 {100 * entry['validation']['recall@1']:.2f}%."
     assert answer.out.splitlines()[1] == best
+
+
+def test_a_network_of_another_library_is_trained_by_its_name_and_loaded_again(samekind, timm, tmp_path):
+    table = 'space.encoder={name = "Backbone", library = "timm", network = "tiny", dimension = 4}'
+    command = ("train", "triplet", "--out", tmp_path / "run", "--unseen", "4,5,6,7,8,9", "--set", table)
+    command += ("--set", "epochs=1", "--set", "optimiser.rates.encoder.module.stem=0.001")
+    assert samekind(*command).status == 0
+    assert timm == [True]
+    assert MetricSpace.load(tmp_path / "run" / "space").encoder.network == "tiny"
+    answer = samekind("info", tmp_path / "run")
+    assert (answer.status, answer.err) == (0, "")
+    assert timm == [True, False, False]  # to load it no weights are fetched
+    assert samekind("evaluate", tmp_path / "run").status == 0
+    assert samekind(*command).status == 0  # finished: what it began with does not matter
+
+
+def test_a_network_of_a_library_that_is_not_there_is_one_line(samekind, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "timm", None)
+    table = 'space.encoder={name = "Backbone", library = "timm", network = "resnet18"}'
+    answer = samekind("train", "triplet", "--out", tmp_path / "run", "--set", table)
+    assert answer.status == 2
+    [line] = answer.err.splitlines()
+    assert line.startswith("samekind: timm cannot be imported here")
+    assert line.endswith("pip install timm")
 
 
 def test_a_run_can_start_from_a_space(again, trained, tmp_path):

@@ -34,7 +34,9 @@ OTHER = {
     "hidden": [5, 6],
     "inputs": 12,
     "layers": ["layer2", "layer3"],
+    "library": "timm",
     "means": [0.5] * 12,
+    "network": "tiny",
     "projection": "needed",
     "second": True,
     "shared": True,
@@ -48,20 +50,32 @@ OTHER = {
 }
 
 # Where an encoder has only some of these, or its defaults would take long.
-OTHER_OF = {"EfficientNetLite": {"channels": 1}}
-LIGHT = {"EfficientNetLite": {"weights": False}, "WideResNet": {"depth": 10, "width": 1}}
+OTHER_OF = {"Backbone": {"channels": 1}, "EfficientNetLite": {"channels": 1}}
+LIGHT = {
+    "Backbone": {"weights": False},
+    "EfficientNetLite": {"weights": False},
+    "WideResNet": {"depth": 10, "width": 1},
+}
 
 # The side of an image for an encoder that takes any: the smallest where 16 pixels are too few; and large
 # networks are shown fewer images.
 SIDES = {"EfficientNetLite": 32, "InceptionV3": 75}
 LARGE = ("InceptionV3", "ResNet34", "ResNet50")
+# Networks of another library are one stage, without maps; the library is played by a stand-in.
+PLAYED = {"Backbone": "timm"}
 # Of its own: `Standardised` has the stages of the encoder inside it, if that has any.
-STAGED = [name for name in encoders.__all__ if callable(getattr(getattr(encoders, name), "stages", None))]
+STAGED = [
+    name
+    for name in encoders.__all__
+    if callable(getattr(getattr(encoders, name), "stages", None)) and name not in PLAYED
+]
 PACKAGES = {"EfficientNetLite": "efficientnet_lite_pytorch"}
 
 
 @pytest.fixture(params=encoders.__all__)
 def kind(request):
+    if request.param in PLAYED:
+        request.getfixturevalue(PLAYED[request.param])
     if request.param in PACKAGES:
         pytest.importorskip(PACKAGES[request.param])
     return getattr(encoders, request.param)

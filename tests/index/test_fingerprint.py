@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from samekind.data import ImageReader, VectorReader
-from samekind.encoders import MLP
+from samekind.encoders import MLP, Standardised
 from samekind.index import space_fingerprint
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, Euclidean
@@ -48,6 +48,17 @@ def test_weights_settings_and_the_reader_count(encoder):
     readers = [VectorReader(dimension=4), ImageReader(height=2, width=2)]
     spaces = [made(encoder), made(other), *(made(encoder, reader=each) for each in readers)]
     assert len({space_fingerprint(each) for each in spaces}) == len(spaces)
+
+
+def test_a_foreign_encoder_that_is_standardised_has_one_too():
+    def standardised(shift):
+        encoder = nn.Linear(2, 3)
+        nn.init.ones_(encoder.weight)
+        nn.init.zeros_(encoder.bias)
+        return made(Standardised(encoder=encoder, means=[shift, 0.0], deviations=[1.0, 1.0]))
+
+    one, same, other = (space_fingerprint(standardised(each)) for each in (0.0, 0.0, 1.0))
+    assert one == same != other
 
 
 def test_a_foreign_encoder_has_one_too():

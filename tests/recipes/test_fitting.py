@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
 from samekind import recipes
 from samekind.data import Split, clusters, digits, prepare
-from samekind.errors import DataError, SettingError, TrainingError
+from samekind.encoders.foreign import Foreign
+from samekind.errors import DataError, SettingError, SpaceError, TrainingError
 from samekind.evaluation import validation
 from samekind.inference import device_of, embed
 from samekind.prototypes import SupportMeans
@@ -158,6 +160,24 @@ def test_start_is_handed_on(sets, tmp_path):
     frozen = run.override(["optimiser.rate=0", "epochs=1"])
     space = fit(frozen, sets, folder=tmp_path / "second", start=start)
     assert torch.equal(space.encoder.embedding.weight, start.encoder.embedding.weight)
+
+
+def test_an_encoder_of_ones_own_is_trained_saved_and_loaded(sets, tmp_path):
+    def mine():
+        module = nn.Sequential(nn.Flatten(), nn.Linear(64, 12), nn.ReLU())
+        return Foreign(module, feature_dimension=12, dimension=6)
+
+    run = small("prototypical", sets.train.shape)
+    space = fit(run, sets, folder=tmp_path, encoder=mine())
+    again = MetricSpace.load(tmp_path / "space", encoder=mine())
+    z = embed(space, sets.test.inputs)
+    assert z.shape[1] == 6
+    assert torch.equal(embed(again, sets.test.inputs), z)
+    assert again.decisions == space.decisions
+    finished = fit(run, sets, folder=tmp_path, encoder=mine())
+    assert torch.equal(embed(finished, sets.test.inputs), z)
+    with pytest.raises(SpaceError, match="an encoder of your own, Foreign; pass it as load"):
+        MetricSpace.load(tmp_path / "space")
 
 
 def test_a_start_of_another_kind_is_refused(sets, tmp_path):

@@ -513,6 +513,29 @@ def test_the_channels_of_images_are_standardised_as_they_are_shown(dtype):
     torch.testing.assert_close(seen.std((0, 2, 3), correction=0), torch.ones(3))
 
 
+@pytest.mark.parametrize("attended", [False, True])
+def test_what_scales_its_input_by_itself_is_not_standardised(attended):
+    pytest.importorskip("efficientnet_lite_pytorch")
+    items, table = images(3, 32), {"name": "EfficientNetLite", "weights": False}
+    if attended:
+        table = {"name": "Attended", "backbone": table}
+    run = recipes.triplet(items.shape).update({"space": {"encoder": table, "standardise": "channels"}})
+    with pytest.raises(SettingError, match=rf'{table["name"]} scales its input by itself.*to "none"'):
+        build_space(run, items)
+
+
+def test_a_network_of_another_library_is_told_the_channels_and_tried_out(timm):
+    items, table = images(1, 8), {"name": "Backbone", "library": "timm", "network": "tiny", "dimension": 5}
+    run = recipes.triplet(items.shape).update({"space": {"encoder": table}})
+    space = build_space(run, items)
+    assert (space.encoder.channels, space.encoder.dimension, timm) == (1, 5, [True])
+    assert (space.encoder.module.stem.weight == 0.5).all()
+    vectors = Items(torch.rand(6, 7), items.labels, items.classes, "vectors")
+    run = recipes.triplet(vectors.shape).update({"space": {"encoder": table, "standardise": "none"}})
+    with pytest.raises(DataError, match=r"the encoder takes images .* got \(2, 7\)"):
+        build_space(run, vectors)
+
+
 def test_features_that_are_no_numbers_are_found_before_training(run, items):
     broken = dataclasses.replace(items, inputs=items.inputs.index_fill(1, torch.tensor([2]), torch.nan))
     with pytest.raises(DataError, match=r"feature 2 .* not finite"):

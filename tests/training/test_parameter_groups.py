@@ -111,10 +111,10 @@ def test_an_encoder_without_stages_says_so(run, items, standardise):
 
 @pytest.mark.parametrize("freeze", ["stem", "features"])
 def test_frozen_weights_are_in_no_group_and_stay(run, images, tmp_path, monkeypatch, freeze):
-    settings = ["epochs=1", "optimiser.weight_decay=0.1", "optimiser.rates.encoder.layer1=1"]
+    settings = ["epochs=1", "optimiser.weight_decay=0.1", "optimiser.rates.encoder.embedding=1"]
     changed = of_images(run, *settings)
 
-    def frozen_space(run, items):
+    def frozen_space(run, items, *, encoder=None):
         space = build_space(run, items)
         hold(space.encoder.stages(), freeze=freeze)
         return space
@@ -131,6 +131,39 @@ def test_frozen_weights_are_in_no_group_and_stay(run, images, tmp_path, monkeypa
     space = train(changed, images, folder=tmp_path, validate=lambda space: {"eer": 0.5})
     for name, each in space.named_parameters():
         assert torch.equal(each, weights[name]) == (name in frozen), name
+
+
+@pytest.mark.parametrize(("freeze", "rate"), [("stem", "layer1"), ("features", "layer4"), ("all", None)])
+def test_a_rate_for_what_is_frozen_is_refused(run, images, freeze, rate):
+    name = f"encoder.{rate}" if rate else "encoder"
+    changed = of_images(run, f"optimiser.rates.{name}=0.1", "optimiser.rates.prototypes=1")
+    space = build_space(changed, images)
+    parameter_groups(changed.optimiser, space)  # running averages have nothing to learn, and may have a rate
+    if freeze == "all":
+        space.encoder.requires_grad_(False)
+    else:
+        hold(space.encoder.stages(), freeze=freeze)
+    with pytest.raises(SettingError, match=rf'rates: "{name}" has a rate, but all of it is frozen; leave'):
+        parameter_groups(changed.optimiser, space)
+
+
+def test_a_part_of_a_stage_has_its_rate_whichever_comes_first(run, images):
+    """The convolution of a stage, the stage, and the encoder it is in: the innermost rate counts."""
+    rates = ["encoder=0.1", "encoder.layer2=0.2", "encoder.layer2.0=0.3"]
+    for order in (rates, rates[::-1]):
+        changed = of_images(run, *(f"optimiser.rates.{each}" for each in order), "optimiser.rate=0.5")
+        found = rates_of(changed, build_space(changed, images))
+        for name, rate in found.items():
+            expected = 0.1 if name.startswith("encoder.") else 0.5
+            if name.startswith("encoder.layer2."):
+                expected = 0.3 if name.startswith("encoder.layer2.0.") else 0.2
+            assert rate == expected, name
+
+
+def test_a_part_that_a_stage_lacks_is_answered_with_the_nearest(run, images):
+    changed = of_images(run, "optimiser.rates.encoder.layer2.7=0.1")
+    with pytest.raises(SettingError, match=r'the stage "layer2" of the encoder has no part "7"; Known: 0, 1'):
+        parameter_groups(changed.optimiser, build_space(changed, images))
 
 
 def test_a_space_in_which_nothing_learns_is_refused(run, images):

@@ -1,22 +1,45 @@
-"""Encoders from elsewhere: any module of yours, or a network of timm or torchvision by its name.
+"""An encoder from elsewhere: any module of yours.
 
-They are not in the room's list, because a saved space cannot rebuild them by itself: it is loaded with
-``MetricSpace.load(folder, encoder=…)``, given an encoder made the same way.
+It is not in the room's list, because a saved space cannot rebuild it by itself. ``fit(run, sets, …,
+encoder=…)`` trains it, and ``MetricSpace.load(folder, encoder=…)`` loads what came of it, given one made the
+same way. A network of timm or torchvision needs neither: see `samekind.encoders.Backbone`.
 """
 
 from collections.abc import Sequence
-from importlib import import_module
-from typing import Any, Literal, Self
+from typing import Any, Protocol, Self
 
 from torch import Tensor, nn
 
 from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.encoders.freezing import BatchNorm, Freeze, expect_choices, hold, settle
 from samekind.encoders.images import expect_sizes
+from samekind.encoders.recomputing import recomputing
 from samekind.encoders.stages import embedding_layer
 from samekind.errors import DataError, SettingError
 
-IMAGENET_MEANS, IMAGENET_DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+class Wrapping(Protocol):
+    """What `features_of` asks of an encoder around a module."""
+
+    scaling: nn.Module
+    module: nn.Module
+    feature_dimension: int
+    checkpointing: bool
+
+
+def features_of(encoder: Wrapping, x: Tensor) -> Tensor:
+    """What the module inside gives, averaged over places where it gives maps: (n, feature_dimension)."""
+    with recomputing(encoder.module, wanted=encoder.checkpointing):
+        features: Any = encoder.module(encoder.scaling(x))
+    if isinstance(features, Tensor) and features.dim() == 4:
+        features = features.mean((2, 3))
+    if not isinstance(features, Tensor) or features.shape != (len(x), encoder.feature_dimension):
+        came = tuple(features.shape) if isinstance(features, Tensor) else type(features).__name__
+        raise DataError(
+            f"{type(encoder.module).__name__} should give ({len(x)}, {encoder.feature_dimension}), or maps "
+            f"with as many channels; it gave {came}. Say its feature_dimension, or wrap what it returns."
+        )
+    return features
 
 
 class Foreign(nn.Module):
@@ -27,6 +50,7 @@ class Foreign(nn.Module):
     embeddings, with any other a linear map of them. ``means`` and ``deviations``, for each channel, scale
     images in [0, 1] first. ``batch_norm`` "frozen" keeps its running statistics; ``freeze`` "features"
     takes the module out of training (its first stage is not known, so "stem" is refused).
+    ``checkpointing``: its blocks are computed again in the backward pass, to save memory.
 
     >>> Foreign(nn.Linear(4, 8), feature_dimension=8, dimension=2).dimension
     2
@@ -42,6 +66,7 @@ class Foreign(nn.Module):
         deviations: Sequence[float] | None = None,
         batch_norm: BatchNorm = "train",
         freeze: Freeze = "none",
+        checkpointing: bool = False,
     ) -> None:
         super().__init__()
         expect_sizes({"feature_dimension": feature_dimension, "dimension": dimension})
@@ -54,7 +79,8 @@ class Foreign(nn.Module):
         self.dimension = dimension or feature_dimension
         self.batch_norm: BatchNorm = batch_norm
         self.freeze: Freeze = freeze
-        self.scaling = ChannelScaling(means, deviations) if means and deviations else nn.Identity()
+        self.checkpointing = checkpointing
+        self.scaling: nn.Module = ChannelScaling(means, deviations) if means and deviations else nn.Identity()
         self.module = module
         self.embedding = embedding_layer(feature_dimension, dimension)
         hold(self.stages(), freeze=freeze)
@@ -72,102 +98,8 @@ class Foreign(nn.Module):
 
     def features(self, x: Tensor) -> Tensor:
         """What the module gives, averaged over places where it gives maps: (n, feature_dimension)."""
-        features: Any = self.module(self.scaling(x))
-        if isinstance(features, Tensor) and features.dim() == 4:
-            features = features.mean((2, 3))
-        if not isinstance(features, Tensor) or features.shape != (len(x), self.feature_dimension):
-            came = tuple(features.shape) if isinstance(features, Tensor) else type(features).__name__
-            raise DataError(
-                f"{type(self.module).__name__} should give ({len(x)}, {self.feature_dimension}), or maps "
-                f"with as many channels; it gave {came}. Say its feature_dimension, or wrap what it returns."
-            )
-        return features
+        return features_of(self, x)
 
     def forward(self, x: Tensor) -> Tensor:
         embeddings: Tensor = self.embedding(self.features(x))
         return embeddings
-
-
-def named_backbone(
-    *,
-    library: Literal["timm", "torchvision"],
-    name: str,
-    dimension: int | None = None,
-    weights: bool = True,
-    batch_norm: BatchNorm = "train",
-    freeze: Freeze = "none",
-) -> Foreign:
-    """A network of timm or torchvision by its name there, without its classifier, for colour images in
-    [0, 1].
-
-    ``weights`` True takes the library's own (which it may download), False fresh ones: enough to load a saved
-    space into. Either library is used only here, and need not be installed otherwise.
-    """
-    if library not in ("timm", "torchvision"):
-        raise SettingError(f'the library is "timm" or "torchvision"; got "{library}"')
-    make = _from_timm if library == "timm" else _from_torchvision
-    module, feature_dimension, means, deviations = make(name, weights=weights)
-    return Foreign(
-        module,
-        feature_dimension=feature_dimension,
-        dimension=dimension,
-        means=means,
-        deviations=deviations,
-        batch_norm=batch_norm,
-        freeze=freeze,
-    )
-
-
-Found = tuple[nn.Module, int, Sequence[float], Sequence[float]]
-
-# What the libraries raise for a name they do not know, and for weights they cannot fetch.
-CANNOT_MAKE = (RuntimeError, ValueError, KeyError, OSError)
-
-
-def _from_timm(name: str, *, weights: bool) -> Found:
-    timm, data = _library("timm"), _library("timm.data")
-    try:
-        module = timm.create_model(name, pretrained=weights, num_classes=0)
-    except CANNOT_MAKE as error:
-        raise SettingError(f'timm cannot make "{name}": {error}') from error
-    expects = data.resolve_model_data_config(module)
-    # A head with a layer before its classifier, as MobileNet-v3 has, keeps that layer.
-    features = getattr(module, "head_hidden_size", None) or module.num_features
-    return module, features, expects["mean"], expects["std"]
-
-
-def _from_torchvision(name: str, *, weights: bool) -> Found:
-    models = _library("torchvision.models")
-    try:
-        module = models.get_model(name, weights="DEFAULT" if weights else None)
-    except CANNOT_MAKE as error:
-        raise SettingError(f'torchvision cannot make "{name}": {error}') from error
-    _take_off_side_classifiers(module)
-    if hasattr(module, "transform_input"):
-        module.transform_input = True  # as with weights: the same network with and without, to load into
-    linear = [place for place, each in module.named_modules() if isinstance(each, nn.Linear)]
-    if not linear:
-        raise SettingError(f"{name} of torchvision has no linear classifier to take off; wrap it in Foreign")
-    features = module.get_submodule(linear[-1]).in_features
-    parent, _, child = linear[-1].rpartition(".")
-    setattr(module.get_submodule(parent), child, nn.Identity())
-    return module, features, IMAGENET_MEANS, IMAGENET_DEVIATIONS
-
-
-def _take_off_side_classifiers(module: Any) -> None:
-    """Those of GoogLeNet and Inception-v3: in training they make a tuple of what the network gives."""
-    if getattr(module, "aux_logits", False):
-        module.aux_logits = False
-        for name in {"AuxLogits", "aux1", "aux2"} & {place for place, _ in module.named_children()}:
-            setattr(module, name, None)
-
-
-def _library(name: str) -> Any:
-    try:
-        return import_module(name)
-    except Exception as error:  # a build that does not fit the installed PyTorch fails in many ways
-        package = name.partition(".")[0]
-        raise SettingError(
-            f"{package} cannot be imported here ({error}); install one that fits your PyTorch: "
-            f"pip install {package}"
-        ) from error

@@ -16,7 +16,7 @@ from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.encoders.freezing import BatchNorm, Freeze, expect_choices, hold, settle
 from samekind.encoders.images import expect_sizes
 from samekind.encoders.stages import embedded, embedding_layer, image_maps, pooled_features
-from samekind.errors import SettingError
+from samekind.errors import PackageError, SettingError
 
 # What the published weights were trained with: (byte - 127) / 128, not the mean and deviation of
 # ImageNet. The statistics of the first batch normalisation fit the one and are six times off with the
@@ -113,7 +113,7 @@ def _package(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise SettingError(
+        raise PackageError(
             f"EfficientNetLite needs the package {name}, which is not installed; "
             "run: pip install samekind[pretrained]"
         ) from error

@@ -103,14 +103,14 @@ def _recomputed(modules: Sequence[nn.Module], x: Tensor) -> Tensor:
         return compiled
 
     def contexts() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
-        return nullcontext(), _statistics_kept(modules)
+        return nullcontext(), statistics_kept(modules)
 
     result: Tensor = checkpoint(_apply, modules, x, use_reentrant=False, context_fn=contexts)
     return result
 
 
 @contextmanager
-def _statistics_kept(modules: Sequence[nn.Module]) -> Iterator[None]:
+def statistics_kept(modules: Sequence[nn.Module]) -> Iterator[None]:
     """Batch normalisation as it is, but its running statistics, which the first pass moved, do not move
     again.
 

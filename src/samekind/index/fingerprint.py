@@ -5,7 +5,7 @@ import json
 
 import torch
 
-from samekind.parts import describe, fingerprint, room_of
+from samekind.parts import describe, fingerprint, is_ours
 from samekind.space import MetricSpace
 
 
@@ -17,7 +17,7 @@ def space_fingerprint(space: MetricSpace) -> str:
     """
     digest = hashlib.sha256(fingerprint(space.encoder).encode())
     # A foreign encoder cannot be described; its class and its weights have to do.
-    parts = [describe(each) for each in (space.encoder, space.reader) if room_of(each) is not None]
+    parts = [describe(each) for each in (space.encoder, space.reader) if is_ours(each)]
     digest.update(json.dumps(parts, sort_keys=True).encode())
     for name, each in sorted(space.encoder.state_dict().items()):
         digest.update(name.encode())

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from torch import nn
+
 from samekind.data import Sets
 from samekind.evaluation import validation
 from samekind.inference import operating_point, settle
@@ -19,6 +21,7 @@ def fit(
     start: MetricSpace | None = None,
     point: str = "eer",
     watcher: Watcher | None = None,
+    encoder: nn.Module | None = None,
 ) -> MetricSpace:
     """Train on ``sets.train``, choose the epoch and fit the thresholds on ``sets.validation``, save to
     ``folder/space``.
@@ -27,10 +30,23 @@ def fit(
     is chosen on ``sets.test``; the thresholds never are. The folder also keeps the run, its record, its
     checkpoints and the split; the same call goes on where it was stopped. While it works, nobody else can
     train in the folder. ``point`` is the operating point of the decisions.
+
+    ``encoder`` is a module of your own that has a ``dimension``, such as a
+    `samekind.encoders.foreign.Foreign`; it is trained, itself and not a copy, in place of the encoder that
+    the run names, and passed to ``MetricSpace.load(folder / "space", encoder=…)`` to load what came of it.
     """
     operating_point(point)  # a mistake is told now, not when the training is over
     with sole_trainer(folder):
-        return _fitted(run, sets, Path(folder), device=device, start=start, point=point, watcher=watcher)
+        return _fitted(
+            run,
+            sets,
+            Path(folder),
+            device=device,
+            start=start,
+            point=point,
+            watcher=watcher,
+            encoder=encoder,
+        )
 
 
 def _fitted(
@@ -42,6 +58,7 @@ def _fitted(
     start: MetricSpace | None,
     point: str,
     watcher: Watcher | None,
+    encoder: nn.Module | None,
 ) -> MetricSpace:
     # Asked for even where the test items choose: the thresholds need pairs of both kinds, and whether there
     # are any should not come out when the training is over.
@@ -56,6 +73,7 @@ def _fitted(
         device=device,
         start=start,
         watcher=watcher,
+        encoder=encoder,
     )
     # After training, which refuses a folder of another run: its split must not be overwritten.
     sets.split.save(folder / "split.json")

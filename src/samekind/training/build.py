@@ -14,11 +14,13 @@ from torch import Tensor, nn
 from samekind import augmentations, losses, miners, parts, penalties, samplers, similarities
 from samekind.augmentations import Augmentation
 from samekind.data import Items, Stored, reader_for
-from samekind.encoders import Standardised
+from samekind.encoders import Backbone, Standardised
+from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.errors import SettingError, nearest
 from samekind.prototypes import Prototypes
 from samekind.space import AuxiliaryHead, MetricSpace
 from samekind.training.memory import Memory
+from samekind.training.own_encoder import GIVEN, expect_dimension, try_out
 from samekind.training.parameter_groups import parameter_groups
 from samekind.training.run import Head, Optimiser, Part, Penalty, Run, Term
 from samekind.training.settings import typed
@@ -44,12 +46,11 @@ class BuiltTerm:
     needs: tuple[str, ...]  # of HANDED_OVER
 
 
-def build_space(run: Run, items: Items) -> MetricSpace:
-    """The space of a run for these items, with fresh weights from the global random state."""
-    encoder = _build("encoders", run.space.encoder, _facts_of(items))
-    if run.space.standardise != "none":
-        means, deviations = statistics_of(items, run.space.standardise)
-        encoder = Standardised(encoder=encoder, means=means, deviations=deviations)
+def build_space(run: Run, items: Items, *, encoder: nn.Module | None = None) -> MetricSpace:
+    """The space of a run for these items, with fresh weights from the global random state, and with
+    ``encoder``, if given, in place of the one that the run names.
+    """
+    encoder = _build_encoder(run, items, encoder)
     facts = {"dimension": encoder.dimension, "classes": list(items.classes)}
     return MetricSpace(
         encoder,
@@ -138,6 +139,33 @@ def build_optimiser(
         nesterov=settings.nesterov,
         fused=fused or None,
     )
+
+
+def _build_encoder(run: Run, items: Items, given: nn.Module | None) -> Any:
+    """The encoder of a run, or the one given, shown its input as the run says."""
+    part, by = run.space.encoder, run.space.standardise
+    if given is None and part.name == GIVEN:
+        raise SettingError(
+            f"run.space.encoder: this run has an encoder of your own, {part.arguments.get('class')}; "
+            "pass it as encoder=…"
+        )
+    encoder: Any = _build("encoders", part, _facts_of(items)) if given is None else given
+    expect_dimension(encoder)
+    theirs = given is not None or isinstance(encoder, Backbone)
+    scales = isinstance(encoder, Standardised) or any(
+        isinstance(each, ChannelScaling) for each in encoder.modules()
+    )
+    if by != "none" and scales:
+        raise SettingError(
+            f"run.space.standardise: {type(encoder).__name__} scales its input by itself, as its weights "
+            'expect it, and would be shown it scaled twice; set space.standardise to "none"'
+        )
+    if by != "none":
+        means, deviations = statistics_of(items, by)
+        encoder = Standardised(encoder=encoder, means=means, deviations=deviations)
+    if theirs:
+        try_out(encoder, items)
+    return encoder
 
 
 def _build_augmentation(part: Part, where: str, items: Items, facts: Mapping[str, Any]) -> Augmentation:

@@ -19,9 +19,7 @@ from samekind import storage
 from samekind.augmentations import augment, step_generator
 from samekind.data import Items, scaled
 from samekind.data.fetching import fetched
-from samekind.encoders import Standardised
 from samekind.errors import SettingError, TrainingError, nearest
-from samekind.parts import fingerprint
 from samekind.space import MetricSpace
 from samekind.training.acceleration import (
     batches_on,
@@ -47,9 +45,11 @@ from samekind.training.class_adversary import ClassAdversary
 from samekind.training.fabric import Fabric, launch
 from samekind.training.folder import sole_trainer
 from samekind.training.observed import Observed, adversary_groups, build_adversary, clip_gradients
+from samekind.training.own_encoder import expect_same_encoder, with_encoder
 from samekind.training.record import Record
 from samekind.training.run import Run
 from samekind.training.schedules import Scheduler
+from samekind.training.starting import take_weights
 from samekind.training.step import after_step, loss_terms
 from samekind.training.watching import Nobody, Watcher
 
@@ -68,6 +68,7 @@ def train(
     device: str = "auto",
     start: MetricSpace | None = None,
     watcher: Watcher | None = None,
+    encoder: nn.Module | None = None,
 ) -> MetricSpace:
     """Train a space and return it as it was at its best epoch, in evaluation mode, on the CPU.
 
@@ -75,12 +76,13 @@ def train(
     kept the run, the record, and the last and the best checkpoint. The same call on the same folder goes on
     where it was stopped, or returns the finished space; another run or other data there is refused, and so
     is everybody else while this one trains.
-    ``start`` gives the initial weights.
+    ``start`` gives the initial weights. ``encoder`` is a module of your own with a ``dimension``, trained
+    itself, not a copy of it, in place of the encoder that the run names.
     """
     fabric = launch(device, run.precision)
     devices = [torch.cuda.current_device()] if fabric.device.type == "cuda" else []
     with sole_trainer(folder), torch.random.fork_rng(devices):
-        trainer = Trainer(run, items, Path(folder), fabric, validate, watcher or Nobody(), start)
+        trainer = Trainer(run, items, Path(folder), fabric, validate, watcher or Nobody(), start, encoder)
         return trainer.finish()
 
 
@@ -96,12 +98,15 @@ class Trainer:
         validate: Validate,
         watcher: Watcher,
         start: MetricSpace | None,
+        encoder: nn.Module | None = None,
     ) -> None:
         torch.manual_seed(run.seed)
         self.run, self.items, self.fabric = run, resident(items, fabric.device), fabric
         self.validate, self.watcher = validate, watcher
         self.folder, self.data = folder, items.fingerprint()
-        self.space = build_space(run, items)
+        self.space = build_space(run, items, encoder=encoder)
+        if encoder is not None:
+            self.run = with_encoder(run, encoder)
         if start is not None:
             take_weights(self.space, start)
         self.terms, self.penalties = build_terms(run, self.space), build_penalties(run)
@@ -327,6 +332,7 @@ class Trainer:
         if saved["data"] != self.data:
             raise TrainingError(f"{self.folder} holds a run on other data; choose another folder")
         now, before = self.run.to_dict(), _with_defaults(saved["run"])
+        expect_same_encoder(now, before, self.folder)
         changed = [key for key in now if now[key] != before.get(key)]
         if changed:
             raise TrainingError(
@@ -336,29 +342,6 @@ class Trainer:
 
     def _cuda_devices(self) -> list[int]:
         return [torch.cuda.current_device()] if self.fabric.device.type == "cuda" else []
-
-
-def take_weights(space: MetricSpace, start: MetricSpace) -> None:
-    """Begin from a trained space: its encoder and similarity, and where the classes agree its prototypes
-    too.
-    """
-    for name in ("encoder", "similarity"):
-        ours, theirs = getattr(space, name), getattr(start, name)
-        try:
-            ours.load_state_dict(theirs.state_dict())
-        except RuntimeError as error:
-            raise SettingError(
-                f"cannot start from that space: its {name} ({_called(theirs)}) does not fit this run's "
-                f"({_called(ours)}); use the recipe and settings it was trained with"
-            ) from error
-    for name in ("prototypes", "auxiliary"):
-        ours, theirs = getattr(space, name), getattr(start, name)
-        if (
-            start.classes == space.classes
-            and None not in (ours, theirs)
-            and fingerprint(ours) == fingerprint(theirs)
-        ):
-            ours.load_state_dict(theirs.state_dict())
 
 
 @torch.no_grad()
@@ -376,13 +359,6 @@ def _not_finite(space: MetricSpace, adversary: ClassAdversary | None) -> list[st
         return []
     finite = torch.stack([each.float() for each in greatest.values()]).isfinite().tolist()
     return [name for name, good in zip(greatest, finite, strict=True) if not good]
-
-
-def _called(part: nn.Module) -> str:
-    """What a part is, for a message."""
-    if isinstance(part, Standardised):
-        return f"{type(part.encoder).__name__}, standardised"
-    return type(part).__name__
 
 
 def _with_defaults(stored: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from samekind.training.run import Optimiser
 
 def parameter_groups(settings: Optimiser, space: MetricSpace) -> list[dict[str, Any]]:
     """A group for each part that has anything to train, and one for each stage of the encoder with a rate of
-    its own ("encoder.stem"); the group of the encoder is what is left of it. Frozen weights are in none.
+    its own ("encoder.stem"), or part of a stage ("encoder.layer4.0"); the group of the encoder is what is
+    left of it. Frozen weights are in none, and a rate for nothing but frozen weights is refused.
     """
     modules = dict(space.named_children())
     stages: dict[str, list[nn.Module]] = {}
@@ -28,7 +29,11 @@ def parameter_groups(settings: Optimiser, space: MetricSpace) -> list[dict[str, 
     taken: set[nn.Parameter] = set()
     groups = []
     named: Mapping[str, list[nn.Module]] = stages | {name: [each] for name, each in modules.items()}
-    for name in sorted(named, key=lambda name: list(modules).index(name.partition(".")[0])):
+    for name in settings.rates:
+        _expect_learning(name, named[name])
+    order = list(modules)
+    # The parts in their order, and in each what lies within another before it.
+    for name in sorted(named, key=lambda name: (order.index(name.partition(".")[0]), -name.count("."))):
         learning = [each for each in _parameters(named[name]) if each.requires_grad and each not in taken]
         taken.update(learning)
         if learning:
@@ -53,11 +58,30 @@ def _stage(space: MetricSpace, part: str, stage: str) -> list[nn.Module]:
             f'run.optimiser.rates: {type(inner).__name__} has no stages, so no "{stage}"; use "encoder"'
         )
     stages: dict[str, list[nn.Module]] = encoder.stages()
-    if stage not in stages:
+    first, dot, rest = stage.partition(".")
+    if first not in stages:
         raise SettingError(
             f'run.optimiser.rates: the encoder has no stage "{stage}"; {nearest(stage, stages)}'
         )
-    return stages[stage]
+    if not dot:
+        return stages[first]
+    inside = {place: each for module in stages[first] for place, each in module.named_modules() if place}
+    if rest not in inside:
+        raise SettingError(
+            f'run.optimiser.rates: the stage "{first}" of the encoder has no part "{rest}"; '
+            f"{nearest(rest, inside)}"
+        )
+    return [inside[rest]]
+
+
+def _expect_learning(name: str, modules: list[nn.Module]) -> None:
+    """Refuse a rate for what is frozen; what has no weights at all, as running averages, may have one."""
+    weights = _parameters(modules)
+    if weights and not any(each.requires_grad for each in weights):
+        raise SettingError(
+            f'run.optimiser.rates: "{name}" has a rate, but all of it is frozen; leave the rate out, or lift '
+            "its freeze"
+        )
 
 
 def _parameters(modules: Iterable[nn.Module]) -> list[nn.Parameter]:

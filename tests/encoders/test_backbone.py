@@ -1,0 +1,201 @@
+"""Networks of other libraries by their names; the libraries are played by small stand-ins, for neither need
+be installed.
+"""
+
+import sys
+from types import ModuleType
+
+import pytest
+import torch
+from torch import nn
+
+from samekind.encoders import Attended, Backbone
+from samekind.errors import PackageError, SettingError, SpaceError
+from samekind.prototypes import SupportMeans
+from samekind.similarities import Cosine
+from samekind.space import MetricSpace
+
+
+def stand_in(monkeypatch, name, **content):
+    module = ModuleType(name)
+    for key, value in content.items():
+        setattr(module, key, value)
+    monkeypatch.setitem(sys.modules, name, module)
+
+
+def test_timm_gives_features_and_says_how_to_scale(timm):
+    encoder = Backbone(library="timm", network="tiny", dimension=2, batch_norm="frozen")
+    assert (encoder.feature_dimension, encoder.dimension, encoder.batch_norm) == (6, 2, "frozen")
+    assert (encoder.module.stem.weight == 0.5).all()
+    assert timm == [True]
+    assert torch.equal(encoder.scaling(torch.full((1, 3, 1, 1), 0.75)), torch.ones(1, 3, 1, 1))
+    with pytest.raises(SettingError, match='timm cannot make "huge": Unknown model'):
+        Backbone(library="timm", network="huge")
+
+
+def test_torchvision_loses_its_classifier(monkeypatch):
+    asked = []
+
+    def get_model(name, *, weights):
+        asked.append(weights)
+        body = [nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+        classifier = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1000))
+        return nn.Sequential(*body, *([classifier] if name == "net" else []))
+
+    stand_in(monkeypatch, "torchvision")
+    stand_in(monkeypatch, "torchvision.models", get_model=get_model)
+    encoder = Backbone(library="torchvision", network="net", weights=False)
+    assert encoder.feature_dimension == encoder.dimension == 4
+    assert encoder(torch.rand(2, 3, 5, 5)).shape == (2, 4)
+    assert encoder.scaling.mean.flatten().tolist() == pytest.approx([0.485, 0.456, 0.406])
+    with pytest.raises(SettingError, match="no linear classifier"):
+        Backbone(library="torchvision", network="bare")
+    assert asked == [None, "DEFAULT"]
+
+
+def test_timm_counts_the_features_after_a_layer_of_the_head(monkeypatch):
+    """MobileNet-v3: ``num_features`` are those of its last map, its output is one layer on."""
+
+    def create_model(name, *, pretrained, num_classes):
+        module = nn.Conv2d(3, 8, 1)
+        module.num_features, module.head_hidden_size = 6, 8
+        return module
+
+    config = {"mean": (0.5, 0.5, 0.5), "std": (0.25, 0.25, 0.25)}
+    stand_in(monkeypatch, "timm", create_model=create_model)
+    stand_in(monkeypatch, "timm.data", resolve_model_data_config=lambda _: config)
+    assert Backbone(library="timm", network="mobile")(torch.rand(2, 3, 4, 4)).shape == (2, 8)
+
+
+class WithASideClassifier(nn.Module):
+    """As torchvision's Inception-v3 behaves."""
+
+    def __init__(self):
+        super().__init__()
+        self.aux_logits = True
+        self.AuxLogits = nn.Linear(3, 1000)
+        self.fc = nn.Linear(3, 1000)
+
+    def forward(self, x):
+        x = x.mean((2, 3))
+        return (self.fc(x), self.AuxLogits(x)) if self.training and self.aux_logits else self.fc(x)
+
+
+def test_torchvision_loses_its_side_classifiers_too(monkeypatch):
+    stand_in(monkeypatch, "torchvision")
+    stand_in(monkeypatch, "torchvision.models", get_model=lambda name, *, weights: WithASideClassifier())
+    encoder = Backbone(library="torchvision", network="inception_v3").train()
+    assert encoder(torch.rand(2, 3, 5, 5)).shape == (2, 3)
+    assert list(encoder.parameters()) == []
+
+
+def test_torchvision_sees_the_same_images_with_weights_and_without(monkeypatch):
+    """Its Inception-v3 scales its input by itself where it has weights, and nothing a space keeps says so."""
+
+    def get_model(name, *, weights):
+        module = WithASideClassifier()
+        module.transform_input = weights is not None
+        return module
+
+    stand_in(monkeypatch, "torchvision")
+    stand_in(monkeypatch, "torchvision.models", get_model=get_model)
+    with_weights, without = (
+        Backbone(library="torchvision", network="inception_v3", weights=each) for each in (True, False)
+    )
+    assert with_weights.module.transform_input is without.module.transform_input is True
+
+
+@pytest.mark.parametrize("library", ["timm", "torchvision"])
+def test_weights_that_cannot_be_fetched_are_a_sentence(monkeypatch, library):
+    def fail(*_, **__):
+        raise OSError("no route to host")
+
+    stand_in(monkeypatch, "timm", create_model=fail)
+    stand_in(monkeypatch, "timm.data")
+    stand_in(monkeypatch, "torchvision")
+    stand_in(monkeypatch, "torchvision.models", get_model=fail)
+    with pytest.raises(SettingError, match=f'{library} cannot make "net": no route to host'):
+        Backbone(library=library, network="net")
+
+
+@pytest.mark.parametrize("library", ["timm", "torchvision"])
+def test_a_missing_library_is_a_sentence(monkeypatch, library):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(PackageError, match=f"{library} cannot be imported here .*pip install {library}"):
+        Backbone(library=library, network="resnet50")
+
+
+def test_refuses_another_library():
+    with pytest.raises(SettingError, match='got "keras"'):
+        Backbone(library="keras", network="resnet50")
+
+
+# --- as a part of a space -------------------------------------------------------------------------
+
+
+def tiny(**settings):
+    return Backbone(library="timm", network="tiny", **settings)
+
+
+def test_a_saved_space_is_loaded_without_the_published_weights(timm, tmp_path):
+    space = MetricSpace(tiny(dimension=4), Cosine(), SupportMeans(dimension=4)).eval()
+    space.save(tmp_path / "space")
+    again = MetricSpace.load(tmp_path / "space")
+    assert timm == [True, False]
+    x = torch.rand(2, 3, 8, 8)
+    assert torch.equal(again.embed(x), space.embed(x))
+
+
+def test_a_folder_without_the_library_is_not_called_damaged(timm, tmp_path, monkeypatch):
+    MetricSpace(tiny(), Cosine(), SupportMeans(dimension=6)).save(tmp_path / "space")
+    monkeypatch.setitem(sys.modules, "timm", None)
+    with pytest.raises(SpaceError, match=r"cannot be loaded here: timm cannot be imported.*pip install timm"):
+        MetricSpace.load(tmp_path / "space")
+
+
+@pytest.mark.usefixtures("timm")
+def test_grey_images_are_three_equal_colours():
+    torch.manual_seed(0)
+    grey, colour = tiny(channels=1).eval(), tiny().eval()
+    x = torch.rand(2, 1, 8, 8)
+    assert torch.equal(grey(x), colour(x.expand(2, 3, 8, 8)))
+
+
+@pytest.mark.usefixtures("timm")
+def test_frozen_features_leave_the_embedding_to_learn():
+    encoder = tiny(dimension=2, freeze="features").train()
+    before = {name: each.clone() for name, each in encoder.module.state_dict().items()}
+    encoder(torch.rand(4, 3, 8, 8)).square().sum().backward()
+    assert all(torch.equal(each, before[name]) for name, each in encoder.module.state_dict().items())
+    learning = [name for name, each in encoder.named_parameters() if each.grad is not None]
+    assert learning == ["embedding.weight", "embedding.bias"]
+
+
+@pytest.mark.usefixtures("timm")
+def test_frozen_statistics_hold_in_training_mode_too():
+    encoder = tiny(batch_norm="frozen").train()
+    encoder(torch.rand(4, 3, 8, 8))
+    assert encoder.module.norm.num_batches_tracked == 0
+    assert encoder.module.norm.weight.requires_grad
+
+
+@pytest.mark.usefixtures("timm")
+def test_it_has_no_maps_to_attend_to():
+    with pytest.raises(SettingError, match="Backbone has none to attend to"):
+        Attended(backbone=tiny())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"freeze": "stem"}, "stem of tiny is not known"),
+        ({"channels": 2}, "1 or 3 channels; got 2"),
+        ({"dimension": 0}, "got dimension 0"),
+        ({"batch_norm": "off"}, 'got "off"'),
+        ({"network": "hf-hub:owner/net"}, 'got "hf-hub:owner/net", which is a place'),
+    ],
+)
+def test_refuses_what_cannot_be(timm, wrong, says):
+    with pytest.raises(SettingError, match=says):
+        Backbone(**{"library": "timm", "network": "tiny", **wrong})
+    assert timm == []
