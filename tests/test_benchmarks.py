@@ -373,7 +373,7 @@ def test_runs_with_more_classes_are_as_long(load):
     module = load("grid", "characters")
     experiments = module.grid()
     names = [each.name for each in experiments]
-    assert len(set(names)) == len(names) == 2 * len(module.CLASSES) * 3
+    assert len(set(names)) == len(names) == 3 * len(module.CLASSES) * 3
     for each in experiments:
         assert Run.from_dict(each.run.to_dict()) == each.run
         tuples = each.classes * module.DRAWINGS // module.OF_A_CLASS
@@ -410,7 +410,7 @@ def test_the_table_of_characters_shows_every_run(load):
     found = results.Results(list(contents_of([like_birds(each) for each in grid.grid()], kinds)))
     written = tables.tables(found)
     assert "| prototypical | 940 | 18,800 | 3 | 50.00 ± 0.00 | 50.00 ± 0.00 |" in written
-    assert written.count("\n| ") == 1 + 2 * len(grid.CLASSES)
+    assert written.count("\n| ") == 1 + 3 * len(grid.CLASSES)
     assert tables.tables(results.Results([])) == "No run is done yet."
 
 

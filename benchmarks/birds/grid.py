@@ -12,6 +12,7 @@ from typing import NamedTuple
 from grids.ablations import (
     by_cosine,
     by_triplets,
+    corrected,
     learned_prototypes,
     normalised,
     with_memory,
@@ -19,6 +20,7 @@ from grids.ablations import (
     without_auxiliary,
 )
 from grids.commands import command
+from grids.results import LEARNED
 
 from samekind.recipes import prototypical, verification
 from samekind.training import Batches, Optimiser, Part, Run, Schedule, Term
@@ -63,7 +65,7 @@ def experiment(variant: str, seed: int, *, epochs: int = EPOCHS, quick: bool = F
         return Experiment(variant, seed, None, size)
     run = VARIANTS[variant]((3, size, size))
     parts = {
-        "similarity": run.space.similarity.name == "PairsNetwork",
+        "similarity": run.space.similarity.name in LEARNED,
         "prototypes": run.space.prototypes.name == "LearnedProxies",
         "auxiliary": run.space.auxiliary is not None,
         "encoder.embedding": run.space.encoder.arguments.get("dimension") is not None,
@@ -156,11 +158,14 @@ VARIANTS: dict[str, Make] = {
     "prototypical-normalised": _changed(_prototypical(), normalised),
     "verification-depth-1": _verification(depth=1),
     "verification-by-triplets": _changed(_verification(), by_triplets),
+    "verification-corrected": _changed(_verification(), corrected),
+    "prototypical-corrected": _changed(_prototypical(), corrected),
     "prototypical-temperature": _changed(_prototypical(), with_temperature),
 }
 
 #: What might make the learned similarity pay: fewer dimensions, as the papers have it, more negatives,
-#: normalised embeddings, a shallow network, other weights of the pairs, a learned temperature.
+#: normalised embeddings, a shallow network, other weights of the pairs, a network that is added to the
+#: cosine, a learned temperature.
 TRIED = (
     "verification-128",
     "prototypical-128",
@@ -169,5 +174,7 @@ TRIED = (
     "prototypical-normalised",
     "verification-depth-1",
     "verification-by-triplets",
+    "verification-corrected",
+    "prototypical-corrected",
     "prototypical-temperature",
 )

@@ -34,6 +34,8 @@ CALLED = {
     "prototypical-normalised": "prototypical, embeddings normalised for the network",
     "verification-depth-1": "verification, one hidden layer",
     "verification-by-triplets": "verification, pairs weighted as in triplets",
+    "verification-corrected": "verification, the network added to the cosine",
+    "prototypical-corrected": "prototypical, the network added to the cosine",
     "prototypical-temperature": "prototypical, learned temperature",
 }
 

@@ -3,8 +3,8 @@
     python benchmarks/characters --data omniglot.npz [--workers 2] [--budget 480] [--only NAME …]
     python benchmarks/characters --table [--page docs/results/similarity.md]
 
-Both systems are trained with 40 to 940 characters, all with as many batches, and asked about 100 characters
-of other alphabets. A run whose JSON is there is not run again; none is begun after BUDGET seconds.
+Each system is trained with 40 to 940 characters, always with about as many batches, and asked about 100
+characters of other alphabets. A run whose JSON is there is not run again; none is begun after BUDGET seconds.
 ``--epochs`` are the steps of a run. ``--quick`` tries it out with 60 of them, its results in the folder of
 WORK.
 """

@@ -18,7 +18,7 @@ def tables(results: Results) -> str:
             if results.seeds(variant):
                 rows.append(
                     [
-                        system,
+                        CALLED.get(system, system),
                         str(classes),
                         f"{classes * DRAWINGS:,}",
                         str(len(results.seeds(variant))),
@@ -31,6 +31,7 @@ def tables(results: Results) -> str:
 
 
 KINDS = ("similarity", "cosine", "fused")
+CALLED = {"corrected": "verification, the network added to the cosine"}
 
 
 def gain(results: Results, variant: str) -> str:

@@ -39,6 +39,12 @@ def normalised(run: Run) -> Run:
     return _with_similarity(run, normalise=True)
 
 
+def corrected(run: Run) -> Run:
+    """The run whose network is added to the cosine, beginning at 0."""
+    similarity = Part("CorrectedCosine", run.space.similarity.arguments)
+    return replace(run, space=replace(run.space, similarity=similarity))
+
+
 def with_temperature(run: Run) -> Run:
     """The run with a learned scale for its softmax over classes: of the network, where that is trained with
     classes, else of the auxiliary head.

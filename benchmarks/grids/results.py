@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+#: Similarities that are a network over pairs, or have one.
+LEARNED = ("PairsNetwork", "CorrectedCosine")
 WORDS = {"similarity": "learned", "cosine": "cosine", "fused": "fused", "auxiliary": "dense layer"}
 
 
@@ -50,7 +52,7 @@ class Results:
         """A score or a head in words; the similarity of a space is learned where it is the network."""
         seed = self.seeds(variant)[0]
         own = self.contents[variant, seed]["run"]["space"]["similarity"]["name"]
-        return "own score" if kind == "similarity" and own != "PairsNetwork" else WORDS[kind]
+        return "own score" if kind == "similarity" and own not in LEARNED else WORDS[kind]
 
 
 def results_in(folder: Path) -> Results:

@@ -19,7 +19,8 @@ ITEMS = clusters(classes=4, items=4, dimension=3, spread=1.0)
 def a_space(name):
     torch.manual_seed(0)
     kind = getattr(similarities, name)
-    needed = {"PairsNetwork": {"dimension": 3, "hidden": 8}, "Mahalanobis": {"dimension": 3}}
+    network = {"dimension": 3, "hidden": 8}
+    needed = {"PairsNetwork": network, "CorrectedCosine": network, "Mahalanobis": {"dimension": 3}}
     similarity = kind(**needed.get(name, {}))
     return MetricSpace(nn.Identity(), similarity, SupportMeans(dimension=3)).eval()
 

@@ -21,7 +21,8 @@ SAME = [bool(ITEMS.labels[i] == ITEMS.labels[j]) for i, j in PAIRS]
 def a_space(name):
     torch.manual_seed(0)
     kind = getattr(similarities, name)
-    needed = {"PairsNetwork": {"dimension": 3, "hidden": 8}, "Mahalanobis": {"dimension": 3}}
+    network = {"dimension": 3, "hidden": 8}
+    needed = {"PairsNetwork": network, "CorrectedCosine": network, "Mahalanobis": {"dimension": 3}}
     similarity = kind(**needed.get(name, {}))
     return MetricSpace(nn.Identity(), similarity, SupportMeans(dimension=3)).eval()
 

@@ -8,6 +8,7 @@ prototype, enrolment or query.
 from samekind.similarities.adacos_scale import AdaCosScale
 from samekind.similarities.angles import Angle, LogAngle
 from samekind.similarities.blocks import MEMORY_BUDGET, Similarity, blocks, score_all
+from samekind.similarities.corrected_cosine import CorrectedCosine
 from samekind.similarities.cosine import Cosine
 from samekind.similarities.distances import Euclidean, LogDistance, SquaredEuclidean
 from samekind.similarities.dot import Dot
@@ -21,6 +22,7 @@ from samekind.similarities.scale import FixedScale, LearnedScale, Scale
 #: The similarities a space can be built with.
 SIMILARITIES = (
     "Angle",
+    "CorrectedCosine",
     "Cosine",
     "Dot",
     "Euclidean",
@@ -41,6 +43,7 @@ __all__ = [
     "SIMILARITIES",
     "AdaCosScale",
     "Angle",
+    "CorrectedCosine",
     "Cosine",
     "Dot",
     "DynamicScale",

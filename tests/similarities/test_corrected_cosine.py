@@ -1,0 +1,58 @@
+"""The corrected cosine: the cosine at first, and the sum of its two parts ever after."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from samekind.errors import SettingError
+from samekind.similarities import CorrectedCosine, Cosine
+
+
+def some(count, seed):
+    return torch.randn(count, 6, generator=torch.Generator().manual_seed(seed))
+
+
+def trained():
+    """One whose network has something to say."""
+    torch.manual_seed(0)
+    similarity = CorrectedCosine(dimension=6, hidden=8, depth=2).eval()
+    for each in similarity.parameters():
+        torch.nn.init.normal_(each)
+    return similarity
+
+
+def test_ranks_as_the_cosine_does_at_first_with_the_border_at_one_half():
+    a, b = some(4, 1), some(5, 2)
+    similarity, cosine = CorrectedCosine(dimension=6), Cosine()
+    torch.testing.assert_close(similarity.score_all(a, b), 10 * cosine.score_all(a, b) - 5)
+    torch.testing.assert_close(similarity(a, b[:4]), 10 * cosine(a, b[:4]) - 5)
+
+
+def test_is_the_sum_of_its_parts():
+    similarity, a, b = trained(), some(3, 1), some(4, 2)
+    scores = similarity.score_all(a, b)
+    for row, x in enumerate(a):
+        for column, y in enumerate(b):
+            by_hand = similarity.sharpness * (x @ y) / (x.norm() * y.norm()) + similarity.offset
+            by_hand = by_hand + similarity.network(x[None], y[None])[0]
+            torch.testing.assert_close(scores[row, column], by_hand)
+
+
+def test_everything_in_it_learns():
+    similarity, a = CorrectedCosine(dimension=6, hidden=8, dropout=0.0), some(6, 1)
+    same = torch.eye(6)
+    optimiser = torch.optim.SGD(similarity.parameters(), lr=0.1)
+    costs = []
+    for _ in range(30):
+        optimiser.zero_grad()
+        cost = F.binary_cross_entropy_with_logits(similarity.score_all(a, a), same)
+        cost.backward()
+        optimiser.step()
+        costs.append(cost.item())
+    assert costs[-1] < costs[0]
+    assert all(each.grad is not None and each.grad.any() for each in similarity.parameters())
+
+
+def test_what_the_network_refuses_is_refused():
+    with pytest.raises(SettingError, match="at least one hidden layer"):
+        CorrectedCosine(dimension=6, depth=0)
