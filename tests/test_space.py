@@ -23,7 +23,8 @@ def random(*shape, seed=0):
 
 def a_similarity(name, scale=None):
     kind = getattr(similarities, name)
-    needed = {"PairsNetwork": {"dimension": 4, "hidden": 6}, "Mahalanobis": {"dimension": 4}}
+    network = {"dimension": 4, "hidden": 6}
+    needed = {"PairsNetwork": network, "CorrectedCosine": network, "Mahalanobis": {"dimension": 4}}
     return kind(**needed.get(name, {}), scale=scale)
 
 

@@ -33,7 +33,8 @@ OPEN_SET = Decision(
 
 
 def a_similarity(name):
-    needed = {"PairsNetwork": {"dimension": 4, "hidden": 5}, "Mahalanobis": {"dimension": 4}}
+    network = {"dimension": 4, "hidden": 5}
+    needed = {"PairsNetwork": network, "CorrectedCosine": network, "Mahalanobis": {"dimension": 4}}
     return getattr(similarities, name)(scale=LearnedScale(3.0), **needed.get(name, {}))
 
 

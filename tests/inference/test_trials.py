@@ -24,7 +24,8 @@ def a_space(similarity):
 def a_similarity(name):
     torch.manual_seed(0)
     kind = getattr(similarities, name)
-    needed = {"PairsNetwork": {"dimension": 3, "hidden": 6}, "Mahalanobis": {"dimension": 3}}
+    network = {"dimension": 3, "hidden": 6}
+    needed = {"PairsNetwork": network, "CorrectedCosine": network, "Mahalanobis": {"dimension": 3}}
     return kind(**needed.get(name, {}))
 
 
