@@ -17,7 +17,8 @@ class CorrectedCosine(nn.Module):
     The network is a `PairsNetwork`, which the arguments are about, and begins at 0: at first this ranks as
     the cosine does, and all that is learned is where that is wrong. A network alone has to learn from the
     training classes what it is to be near, and forgets it where no class was. The sharpness and the offset
-    are learned with it.
+    are learned with it. A zero vector has the cosine 0 with everything. The GPU kernel for scores in use
+    (`PairsKernel`) is for a network alone; in training the network's part goes by kernels as ever.
     """
 
     kind = "logit"
