@@ -2,6 +2,7 @@
 
 import builtins
 import copy
+import inspect
 import json
 import pickle
 import sys
@@ -33,9 +34,9 @@ OPEN_SET = Decision(
 
 
 def a_similarity(name):
-    network = {"dimension": 4, "hidden": 5}
-    needed = {"PairsNetwork": network, "CorrectedCosine": network, "Mahalanobis": {"dimension": 4}}
-    return getattr(similarities, name)(scale=LearnedScale(3.0), **needed.get(name, {}))
+    takes = inspect.signature(getattr(similarities, name)).parameters
+    needed = {"dimension": 4} if "dimension" in takes else {}
+    return getattr(similarities, name)(scale=LearnedScale(3.0), **needed)
 
 
 def a_space(similarity="PairsNetwork", kind="LearnedProxies", encoder=None, **options):

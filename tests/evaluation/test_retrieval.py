@@ -1,6 +1,7 @@
 """Recall at k against a loop over queries."""
 
 import importlib
+import inspect
 
 import pytest
 import torch
@@ -19,9 +20,9 @@ ITEMS = clusters(classes=4, items=4, dimension=3, spread=1.0)
 def a_space(name):
     torch.manual_seed(0)
     kind = getattr(similarities, name)
-    network = {"dimension": 3, "hidden": 8}
-    needed = {"PairsNetwork": network, "CorrectedCosine": network, "Mahalanobis": {"dimension": 3}}
-    similarity = kind(**needed.get(name, {}))
+    takes = inspect.signature(kind).parameters
+    needed = {"dimension": 3} if "dimension" in takes else {}
+    similarity = kind(**needed)
     return MetricSpace(nn.Identity(), similarity, SupportMeans(dimension=3)).eval()
 
 

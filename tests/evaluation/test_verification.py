@@ -1,5 +1,6 @@
 """Verification of all pairs against counts over itertools' pairs."""
 
+import inspect
 import itertools
 
 import pytest
@@ -21,9 +22,9 @@ SAME = [bool(ITEMS.labels[i] == ITEMS.labels[j]) for i, j in PAIRS]
 def a_space(name):
     torch.manual_seed(0)
     kind = getattr(similarities, name)
-    network = {"dimension": 3, "hidden": 8}
-    needed = {"PairsNetwork": network, "CorrectedCosine": network, "Mahalanobis": {"dimension": 3}}
-    similarity = kind(**needed.get(name, {}))
+    takes = inspect.signature(kind).parameters
+    needed = {"dimension": 3} if "dimension" in takes else {}
+    similarity = kind(**needed)
     return MetricSpace(nn.Identity(), similarity, SupportMeans(dimension=3)).eval()
 
 
