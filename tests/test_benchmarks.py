@@ -1,10 +1,12 @@
-"""The grids of runs: their verdicts, their tables, the birds they are about, and that every run is one."""
+"""The grids of runs: processes, verdicts, tables, the birds they are about, and that every run is one."""
 
 import importlib
 import json
 import re
 import shlex
+import subprocess
 import sys
+import time
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -40,6 +42,56 @@ def load(monkeypatch):
     yield module
     for each in [name for name in sys.modules if name in OWN or name.partition(".")[0] == "grids"]:
         monkeypatch.delitem(sys.modules, each)
+
+
+# --- carrying out -----------------------------------------------------------------------------------
+
+GRID = """
+import os, sys, time
+from pathlib import Path
+from types import SimpleNamespace
+
+sys.path.insert(0, {benchmarks!r})
+from grids.running import Place, run_grid
+
+def carry_out(experiment, place):
+    place.out.write_text(str(os.getpid()))
+    time.sleep(600)
+
+if __name__ == "__main__":
+    out = Path({out!r})
+    place = Place(out, out, out, "cpu", float("inf"), True)
+    run_grid([SimpleNamespace(name="sleeps-0")], carry_out, place, 1)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="asks Linux who lives")
+def test_runs_end_where_their_grid_is_killed(tmp_path):
+    script, told = tmp_path / "grid.py", tmp_path / "worker"
+    script.write_text(GRID.format(benchmarks=str(BENCHMARKS), out=str(told)))
+    grid = subprocess.Popen([sys.executable, script])
+    wait_until(lambda: told.exists() and told.read_text())
+    worker = int(told.read_text())
+    assert lives(worker)
+    grid.kill()
+    grid.wait()
+    wait_until(lambda: not lives(worker))
+
+
+def lives(process):
+    """The dead whom nobody collected do not."""
+    try:
+        return "(zombie)" not in Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False
+
+
+def wait_until(true, *, seconds=100):
+    for _ in range(10 * seconds):
+        if true():
+            return
+        time.sleep(0.1)
+    raise TimeoutError(f"waited for {seconds} seconds")
 
 
 # --- verdicts -------------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 import gc
 import json
 import multiprocessing
+import os
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -75,8 +77,17 @@ def not_now(experiment: Named, place: Place) -> str | None:
 
 
 def start_worker(threads: int) -> None:
-    """Called in every process once: the cores are shared among them."""
+    """Called in every process once: the cores are shared among them, and none outlives the grid's own."""
     torch.set_num_threads(threads)
+    threading.Thread(target=leave_with_parent, daemon=True).start()
+
+
+def leave_with_parent() -> None:
+    """Where the grid is killed, its runs would go on unseen; they can be killed too, at any time."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def threads_for(workers: int) -> int:
