@@ -1,6 +1,7 @@
 """What papers claim that a grid can speak to, each as a difference of two systems, paired by seed."""
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import NamedTuple
 
 from grids.results import Results
@@ -19,7 +20,7 @@ class Claim(NamedTuple):
     given, no more than so many points away from it.
 
     ``second`` may be a number that was published. ``more`` are further pairs that the claim is about as
-    well: the differences of all pairs and seeds are taken together.
+    well: a seed counts once, with the mean over all pairs, because what shares a split is not independent.
     """
 
     sentence: str
@@ -56,18 +57,24 @@ def in_words(claim: Claim, first: Sequence[float], second: Sequence[float]) -> S
 
 
 def compared(results: Results, claim: Claim) -> tuple[list[float], list[float]]:
-    """What both sides measured, seed by seed and pair by pair, where both were run."""
-    ours: list[float] = []
-    theirs: list[float] = []
-    for first, second in ((claim.first, claim.second), *claim.more):
-        one = results.values(first.variant, claim.measure, first.kind)
-        if isinstance(second, Side):
-            two = results.values(second.variant, claim.measure, second.kind)
-            if results.is_untrained(second.variant) and two:
-                two = dict.fromkeys(one, next(iter(two.values())))  # the same whatever the seed
-        else:
-            two = dict.fromkeys(one, second)
-        both = sorted(one.keys() & two.keys())
-        ours += [one[seed] for seed in both]
-        theirs += [two[seed] for seed in both]
-    return ours, theirs
+    """What both sides measured, seed by seed, where both were run; the mean of them where the claim is about
+    several pairs, for the seeds that have all of them.
+    """
+    pairs = [_of_pair(results, claim.measure, *each) for each in ((claim.first, claim.second), *claim.more)]
+    seeds = sorted(set.intersection(*(set(each) for each in pairs)))
+    means = [[fmean(each[seed][side] for each in pairs) for seed in seeds] for side in (0, 1)]
+    return means[0], means[1]
+
+
+def _of_pair(
+    results: Results, measure: str, first: Side, second: Side | float
+) -> dict[int, tuple[float, float]]:
+    """What the two measured, by seed."""
+    one = results.values(first.variant, measure, first.kind)
+    if isinstance(second, Side):
+        two = results.values(second.variant, measure, second.kind)
+        if results.is_untrained(second.variant) and two:
+            two = dict.fromkeys(one, next(iter(two.values())))  # the same whatever the seed
+    else:
+        two = dict.fromkeys(one, second)
+    return {seed: (one[seed], two[seed]) for seed in one.keys() & two.keys()}

@@ -49,9 +49,9 @@ def markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (heading, rule, *rows))
 
 
-def claims_table(results: Results, claims: Sequence[Claim], *, units: str = "seeds") -> str:
+def claims_table(results: Results, claims: Sequence[Claim]) -> str:
     """Each claim that both sides were run for, with the difference and the verdict."""
-    heading = ["claim", "measured", "difference, points", units, "verdict"]
+    heading = ["claim", "measured", "difference, points", "seeds", "verdict"]
     rows = []
     for claim in claims:
         first, second = compared(results, claim)

@@ -20,11 +20,11 @@ def _side(variant: str) -> Side:
 
 
 def _over_all(first: Extension, second: Extension, sentence: str, *, by: float = 0.0) -> Claim:
-    """The difference of two extensions, with every loss and seed."""
+    """The difference of two extensions, in the mean of all losses."""
     pairs = [(_side(called(loss, first)), _side(called(loss, second))) for loss in LOSSES]
     return Claim(
         sentence,
-        f"{RECALL}, {first} - {second}, three losses",
+        f"{RECALL}, {first} - {second}, mean of three losses",
         RECALL,
         *pairs[0],
         better="higher",

@@ -51,7 +51,7 @@ def tables(results: Results) -> str:
         "### Attention, adversary, or both\n\n" + ablation_table(results),
         "### How much the adversary counts\n\n" + weights_table(results),
         "### Before any training, and other ways to train\n\n" + references_table(results),
-        "### The claims\n\n" + claims_table(results, CLAIMS, units="pairs of runs"),
+        "### The claims\n\n" + claims_table(results, CLAIMS),
         cost(results),
     ]
     return "\n\n".join(parts)
