@@ -1,4 +1,4 @@
-"""The table of the README: three recipes on the digits, five seeds, with intervals and paired differences.
+"""The table of the README: five systems on the digits, five seeds, with intervals and paired differences.
 
     python benchmarks/digits.py [--seeds 5] [--results results/digits] [--work runs/digits]
 
@@ -24,45 +24,50 @@ from samekind.similarities import Cosine
 from samekind.space import MetricSpace
 
 UNSEEN = ("7", "8", "9")
-SYSTEMS = ("prototypical", "verification", "triplet")
-LEARNED, BASELINE = ("prototypical", "verification"), ("triplet", "similarity")
-SHOWN = {
-    "prototypical | learned similarity": ("prototypical", "similarity"),
-    "prototypical | cosine": ("prototypical", "cosine"),
-    "prototypical | fused": ("prototypical", "fused"),
-    "verification | learned similarity": ("verification", "similarity"),
-    "verification | cosine": ("verification", "cosine"),
-    "verification | fused": ("verification", "fused"),
-    "triplet baseline | distance on the sphere (ranks as cosine)": BASELINE,
+#: As the tables name them.
+LEARNED = {
+    "prototypical": "prototypical",
+    "verification": "verification",
+    "prototypical-corrected": "prototypical, the network added to the cosine",
+    "verification-corrected": "verification, the network added to the cosine",
 }
+BASELINE = ("triplet", "similarity")
+SCORES = {"similarity": "learned similarity", "cosine": "cosine", "fused": "fused"}
+SHOWN = {
+    f"{system} | {score}": (name, kind) for name, system in LEARNED.items() for kind, score in SCORES.items()
+}
+SHOWN["triplet baseline | distance on the sphere (ranks as cosine)"] = BASELINE
 
-Measured = dict[tuple[str, str, str, str], list[float]]  # (recipe, kind, items, measure) -> a value a seed
+Measured = dict[tuple[str, str, str, str], list[float]]  # (system, kind, items, measure) -> a value a seed
 
 
-def run_once(recipe: str, seed: int, results: Path, work: Path) -> list[Row]:
-    """The rows of one recipe and seed, from its JSON if it is there."""
-    path = results / f"{recipe}-{seed}.json"
+def run_once(system: str, seed: int, results: Path, work: Path) -> list[Row]:
+    """The rows of one system and seed, from its JSON if it is there."""
+    name = f"{system}-{seed}"
+    path = results / f"{name}.json"
     if path.exists():
         return [Row(**row) for row in json.loads(path.read_text())["rows"]]
     items = digits()
     sets = prepare(items, unseen=UNSEEN, seed=seed)
-    run = getattr(recipes, recipe)(items.shape).override([f"seed={seed}"])
-    space = fit(run, sets, folder=work / f"{recipe}-{seed}", device="cpu")
+    recipe, _, corrected = system.partition("-")
+    changes = ["space.similarity.name=CorrectedCosine"] if corrected else []
+    run = getattr(recipes, recipe)(items.shape).override([f"seed={seed}", *changes])
+    space = fit(run, sets, folder=work / name, device="cpu")
     rows = evaluate(space, sets.tests(), seed=seed)
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {"run": run.to_dict(), "rows": [row._asdict() for row in rows]}
     path.write_text(json.dumps(content, indent=1) + "\n")
-    print(f"{recipe} seed {seed} done", flush=True)
+    print(f"{name} done", flush=True)
     return rows
 
 
 def collect(seeds: int, results: Path, work: Path) -> Measured:
     """Every value of every run, by what was measured."""
     measured: Measured = {}
-    for recipe in SYSTEMS:
+    for system in (*LEARNED, BASELINE[0]):
         for seed in range(seeds):
-            for row in run_once(recipe, seed, results, work):
-                measured.setdefault((recipe, row.kind, row.items, row.measure), []).append(row.value)
+            for row in run_once(system, seed, results, work):
+                measured.setdefault((system, row.kind, row.items, row.measure), []).append(row.value)
     return measured
 
 
@@ -76,8 +81,8 @@ def table(measured: Measured) -> str:
     asked += [(measure, items) for measure in ("EER", "Recall@1") for items in ("seen", "unseen")]
     lines = ["| system | score | " + " | ".join(f"{measure}, {items}" for measure, items in asked) + " |"]
     lines.append("|---|---|" + "--:|" * len(asked))
-    for name, (recipe, kind) in SHOWN.items():
-        values = [measured.get((recipe, kind, items, measure)) for measure, items in asked]
+    for name, (system, kind) in SHOWN.items():
+        values = [measured.get((system, kind, items, measure)) for measure, items in asked]
         cells = [percent(student_interval(each)) if each else "" for each in values]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -86,16 +91,16 @@ def table(measured: Measured) -> str:
 def differences(measured: Measured) -> str:
     """Paired differences of the EER over seeds, in per cent; below 0 means the first is better."""
     lines = ["| difference of EER | seen | unseen |", "|---|--:|--:|"]
-    pairs = [(recipe, kind, (recipe, "cosine")) for recipe in LEARNED for kind in ("similarity", "fused")]
-    pairs += [(recipe, kind, BASELINE) for recipe in LEARNED for kind in ("similarity", "cosine", "fused")]
-    for recipe, kind, other in pairs:
+    pairs = [(system, kind, (system, "cosine")) for system in LEARNED for kind in ("similarity", "fused")]
+    pairs += [(system, kind, BASELINE) for system in LEARNED for kind in ("similarity", "cosine")]
+    for system, kind, other in pairs:
         cells = [
-            percent(paired_difference(measured[recipe, kind, items, "EER"], measured[*other, items, "EER"]))
+            percent(paired_difference(measured[system, kind, items, "EER"], measured[*other, items, "EER"]))
             for items in ("seen", "unseen")
         ]
         against = "triplet baseline" if other == BASELINE else "cosine"
         first = {"similarity": "learned"}.get(kind, kind)
-        lines.append(f"| {recipe}: {first} - {against} | {cells[0]} | {cells[1]} |")
+        lines.append(f"| {LEARNED[system]}: {first} - {against} | {cells[0]} | {cells[1]} |")
     return "\n".join(lines)
 
 

@@ -18,8 +18,9 @@ import torch
 from typer.testing import CliRunner
 
 from samekind.cli.main import app
-from samekind.data import DataSettings, Items, SplitSettings, open_data, prepare
-from samekind.recipes import fit
+from samekind.data import DataSettings, Items, SplitSettings, clusters, open_data, prepare
+from samekind.evaluation import Row
+from samekind.recipes import fit, verification
 from samekind.training import Run
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -92,6 +93,46 @@ def wait_until(true, *, seconds=100):
             return
         time.sleep(0.1)
     raise TimeoutError(f"waited for {seconds} seconds")
+
+
+# --- which epoch is kept ----------------------------------------------------------------------------
+
+
+def test_every_score_is_judged_at_the_epoch_that_is_its_best(load, tmp_path, monkeypatch):
+    selection = load("grids.selection")
+    told = {"similarity": [0.9, 0.1, 0.2], "cosine": [0.1, 0.7, 0.7], "fused": [0.1, 0.2, 0.3]}
+    weights = []
+
+    def validate(space):
+        weights.append(next(space.encoder.parameters()).detach().clone())
+        epoch = len(weights) - 1
+        return {"recall@1": 0.5, **{f"recall@1 {kind}": values[epoch] for kind, values in told.items()}}
+
+    monkeypatch.setattr(selection, "validation", lambda *_, **__: validate)
+    items = clusters(classes=4, items=6, dimension=5)
+    sets = prepare(items, seed=0)
+    run = verification(items.shape).override(["epochs=3", 'validate=["retrieval"]', "watch=recall@1"])
+    space, kept = selection.train_for_each(run, sets, folder=tmp_path / "run", device="cpu")
+    assert selection.told(kept) == {
+        "similarity": {"epoch": 1, "value": 0.9},
+        "cosine": {"epoch": 3, "value": 0.7},  # the later of two that are as good
+        "fused": {"epoch": 3, "value": 0.3},
+    }
+    asked = []
+
+    def about(space):
+        asked.append(next(space.encoder.parameters()).detach().clone())
+        return [Row("", "", "", kind, float(len(asked))) for kind in (*told, "embedding")]
+
+    rows = selection.rows_of_each(space, kept, about)
+    assert [(row.kind, row.value) for row in rows] == [
+        ("similarity", 1.0),
+        ("cosine", 2.0),
+        ("fused", 2.0),
+        ("embedding", 2.0),
+    ]
+    for seen, epoch in zip(asked, (0, 2), strict=True):
+        assert torch.equal(seen, weights[epoch])
 
 
 # --- verdicts -------------------------------------------------------------------------------------

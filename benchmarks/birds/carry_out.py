@@ -3,11 +3,15 @@
 import json
 import shutil
 import time
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import torch
 from grid import Experiment
 from grids.birds import birds
-from grids.running import Place, chosen_epoch, not_now
+from grids.running import Place, not_now
+from grids.selection import rows_of_each, told, train_for_each
 from torch import Tensor
 
 from samekind.data import Items, Sets
@@ -17,7 +21,6 @@ from samekind.inference import as_compared, embed
 from samekind.inference.cluster import assign_by_similarity, oracle_centres
 from samekind.measures import normalised_mutual_information
 from samekind.prototypes import SupportMeans
-from samekind.recipes import fit
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
 from samekind.storage import write_text
@@ -31,11 +34,6 @@ def carry_out(experiment: Experiment, place: Place) -> str:
         return why
     sets = birds(place, size=experiment.size, seed=experiment.seed)
     folder = place.work / experiment.name
-    began = time.perf_counter()
-    space = trained(experiment, sets, place)
-    over = time.perf_counter()
-    rows = about(space, sets, seed=experiment.seed)
-    seconds = {"training": over - began, "evaluation": time.perf_counter() - over}
     content = {
         "variant": experiment.variant,
         "seed": experiment.seed,
@@ -45,28 +43,40 @@ def carry_out(experiment: Experiment, place: Place) -> str:
             "validation": len(sets.validation),
             "test": len(sets.unseen or ()),
         },
-        "rows": [row._asdict() for row in rows],
-        "chosen": None if experiment.run is None else chosen_epoch(folder),
-        "seconds": seconds,
         "torch": torch.__version__,
     }
+    shutil.rmtree(folder, ignore_errors=True)  # of a run that was stopped, which begins anew
+    content |= measured(experiment, sets, folder, place.device)
     write_text(place.result_of(experiment), json.dumps(content, indent=1) + "\n")
     shutil.rmtree(folder, ignore_errors=True)  # checkpoints that nobody needs any more
-    found = ", ".join(f"{row.kind} {100 * row.value:.1f}" for row in rows if row.measure == "Recall@1")
+    recalls = {row["kind"]: row["value"] for row in content["rows"] if row["measure"] == "Recall@1"}
+    found = ", ".join(f"{kind} {100 * value:.1f}" for kind, value in recalls.items())
+    seconds = content["seconds"]
     return f"Recall@1 {found}; {seconds['training']:.0f} s of training, {seconds['evaluation']:.0f} s after"
 
 
-def trained(experiment: Experiment, sets: Sets, place: Place) -> MetricSpace:
-    """The space of the chosen epoch, or the network as ImageNet left it, with the cosine."""
-    if experiment.run is not None:
-        return fit(experiment.run, sets, folder=place.work / experiment.name, device=place.device).to(
-            place.device
-        )
-    network = EfficientNetLite(variant=0)
-    return MetricSpace(network, Cosine(), SupportMeans(dimension=network.dimension)).eval().to(place.device)
+def measured(experiment: Experiment, sets: Sets, folder: Path, device: str) -> dict[str, Any]:
+    """What a run says of the unseen classes: each score at the epoch that is its best by the validation
+    classes; or the network as ImageNet left it, with the cosine.
+    """
+    began = time.perf_counter()
+    run, ask = experiment.run, partial(about, sets=sets, seed=experiment.seed)
+    if run is None:
+        network = EfficientNetLite(variant=0)
+        space = MetricSpace(network, Cosine(), SupportMeans(dimension=network.dimension)).eval().to(device)
+        over, rows, chosen = began, ask(space), None
+    else:
+        space, kept = train_for_each(run, sets, folder=folder, device=device)
+        over, chosen = time.perf_counter(), told(kept)
+        rows = rows_of_each(space, kept, ask)
+    return {
+        "rows": [row._asdict() for row in rows],
+        "chosen": chosen,
+        "seconds": {"training": over - began, "evaluation": time.perf_counter() - over},
+    }
 
 
-def about(space: MetricSpace, sets: Sets, *, seed: int) -> list[Row]:
+def about(space: MetricSpace, *, sets: Sets, seed: int) -> list[Row]:
     """What is most like this, and what groups are here, of the unseen classes with every kind of score."""
     items = sets.unseen
     assert items is not None

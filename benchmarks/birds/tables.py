@@ -58,14 +58,15 @@ def tables(results: Results) -> str:
 
 
 def retrieval_table(results: Results) -> str:
-    heading = ["system", "score", *RECALLS, "published, 1 to 16"]
+    heading = ["system", "score", *RECALLS, "epoch", "published, 1 to 16"]
     rows = []
     for variant in ("untrained", *VARIANTS):
         for kind in ("similarity", "cosine", "fused"):
             cells = [mean_of(results, variant, measure, kind) for measure in RECALLS]
             if cells[0]:
-                published = PUBLISHED.get(variant, "") if kind == "similarity" else ""
-                rows.append([CALLED.get(variant, variant), _kind(results, variant, kind), *cells, published])
+                cells.append(_epochs(results, variant, kind))
+                cells.append(PUBLISHED.get(variant, "") if kind == "similarity" else "")
+                rows.append([CALLED.get(variant, variant), _kind(results, variant, kind), *cells])
     return markdown(heading, rows)
 
 
@@ -90,6 +91,13 @@ def groups_table(results: Results) -> str:
         if cells[0]:
             rows.append([CALLED.get(variant, variant), *cells, *PUBLISHED_GROUPS.get(variant, ("", ""))])
     return markdown(heading, rows)
+
+
+def _epochs(results: Results, variant: str, kind: str) -> str:
+    """The epoch that was kept for a score, of each seed."""
+    chosen = [results.contents[variant, seed]["chosen"] for seed in results.seeds(variant)]
+    # Earlier runs kept one epoch for all scores, the one that was best for the best of them.
+    return ", ".join(str(each.get(kind, each)["epoch"]) for each in chosen if each is not None)
 
 
 def _kind(results: Results, variant: str, kind: str) -> str:

@@ -1,12 +1,11 @@
 """How many classes a learned similarity needs: a grid of runs on Omniglot, one JSON a run, and its table.
 
-    python benchmarks/characters --data omniglot.npz [--workers 2] [--budget 480] [--only NAME …]
+    python benchmarks/characters --data omniglot.npz [--workers 2] [--steps 3000] [--only NAME …]
     python benchmarks/characters --table [--page docs/results/similarity.md]
 
 Each system is trained with 40 to 940 characters, always with about as many batches, and asked about 100
-characters of other alphabets. A run whose JSON is there is not run again; none is begun after BUDGET seconds.
-``--epochs`` are the steps of a run. ``--quick`` tries it out with 60 of them, its results in the folder of
-WORK.
+characters of other alphabets. A run whose JSON is there is not run again. ``--quick`` tries it out with 60
+steps, its results in the folder of WORK.
 """
 
 import sys
@@ -20,4 +19,5 @@ from grids.command import Grid, command
 from tables import tables
 
 if __name__ == "__main__":
-    command(Grid("characters", grid, carry_out, tables, STEPS, mark="characters"), __doc__ or "")
+    study = Grid("characters", grid, carry_out, tables, STEPS, counted="steps", mark="characters")
+    command(study, __doc__ or "")

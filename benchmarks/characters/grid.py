@@ -48,19 +48,23 @@ def grid(steps: int = STEPS, quick: bool = False) -> list[Experiment]:
     ]
 
 
+def batches_in(classes: int) -> int:
+    """Those of an epoch: the fewer classes, the shorter it is, and the more often validation is asked."""
+    return classes * (DRAWINGS // OF_A_CLASS) // TUPLES
+
+
 def experiment(system: str, classes: int, seed: int, *, steps: int = STEPS) -> Run:
     """The recipe with its own terms; the epoch with the best learned score is kept."""
     recipe, name, depth = SYSTEMS[system]
     run = recipe((1, SIZE, SIZE))
     similarity = Part(name, {"hidden": 128, "depth": depth, "dropout": 0.2})
-    batches = classes * (DRAWINGS // OF_A_CLASS) // TUPLES  # of an epoch
     return replace(
         run,
         space=replace(run.space, encoder=Part("Conv4"), similarity=similarity, standardise="none"),
         batches=Batches("Tuples", {"tuples": TUPLES, "size": OF_A_CLASS}),
         optimiser=Optimiser("AdamW", rate=1e-3, weight_decay=1e-4),
         schedule=Schedule("cosine", warmup_epochs=1),
-        epochs=max(2, round(steps / batches)),
+        epochs=max(2, round(steps / batches_in(classes))),
         clip=10.0,
         validate=("retrieval",),
         watch="recall@1 similarity",

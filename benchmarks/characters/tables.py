@@ -1,6 +1,6 @@
 """The table of the study, from the JSONs of whatever runs there are."""
 
-from grid import CLASSES, DRAWINGS, SYSTEMS
+from grid import CLASSES, DRAWINGS, SYSTEMS, batches_in
 from grids.results import Results
 from grids.tables import cost, markdown, mean_of, with_interval
 
@@ -10,7 +10,8 @@ def tables(results: Results) -> str:
     if not results.contents:
         return "No run is done yet."
     heading = ["system", "classes", "drawings", "seeds", "Recall@1, learned", "cosine", "fused"]
-    heading += ["learned - cosine", "EER, learned", "cosine"]
+    heading += ["learned - cosine", "EER, learned", "cosine", "learned - cosine", "kept after batches"]
+    expect_one_length(results)
     rows = []
     for system in SYSTEMS:
         for classes in CLASSES:
@@ -23,8 +24,10 @@ def tables(results: Results) -> str:
                         f"{classes * DRAWINGS:,}",
                         str(len(results.seeds(variant))),
                         *(mean_of(results, variant, "Recall@1", kind) for kind in KINDS),
-                        gain(results, variant),
+                        gain(results, variant, "Recall@1"),
                         *(mean_of(results, variant, "EER", kind) for kind in KINDS[:2]),
+                        gain(results, variant, "EER"),
+                        ", ".join(f"{each:,}" for each in kept_after(results, variant)),
                     ]
                 )
     return "\n\n".join([markdown(heading, rows), cost(results)])
@@ -34,7 +37,28 @@ KINDS = ("similarity", "cosine", "fused")
 CALLED = {"corrected": "verification, the network added to the cosine"}
 
 
-def gain(results: Results, variant: str) -> str:
-    """What the learned score finds more than the cosine of the same embeddings, seed by seed."""
-    learned, cosine = (results.values(variant, "Recall@1", kind) for kind in KINDS[:2])
+def expect_one_length(results: Results) -> None:
+    """All runs have about as many batches; runs with another ``--steps`` must not stand beside them."""
+    lengths = {
+        name: content["run"]["epochs"] * batches_in(_classes(name[0]))
+        for name, content in results.contents.items()
+    }
+    if max(lengths.values()) > 1.1 * min(lengths.values()):
+        found = f"{min(lengths.values())} to {max(lengths.values())}"
+        raise SystemExit(f"expected runs of about as many batches, got {found}: keep one kind of them")
+
+
+def kept_after(results: Results, variant: str) -> list[int]:
+    """The batches that a space had seen at the epoch that was kept, of each seed."""
+    epochs = [results.contents[variant, seed]["chosen"]["epoch"] for seed in results.seeds(variant)]
+    return [epoch * batches_in(_classes(variant)) for epoch in epochs]
+
+
+def _classes(variant: str) -> int:
+    return int(variant.rpartition("-")[2])
+
+
+def gain(results: Results, variant: str, measure: str) -> str:
+    """By how much the learned score is above the cosine of the same embeddings, seed by seed."""
+    learned, cosine = (results.values(variant, measure, kind) for kind in KINDS[:2])
     return with_interval([learned[seed] - cosine[seed] for seed in sorted(learned)])

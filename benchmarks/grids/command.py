@@ -16,16 +16,18 @@ from samekind.storage import write_text
 class Grid(NamedTuple):
     """What a folder of this kind has: its runs, how one is carried out, and the tables of their results.
 
-    ``experiments`` is called with the number of epochs and whether it is a trial. ``mark`` is what the
-    tables stand between on their page, ``cache`` where decoded pictures are kept; `ready` is called with the
-    runs that are wanted before the first of them begins. ``summary`` is printed when all are done.
+    ``experiments`` is called with the number of epochs, or of what else ``counted`` says, and whether it is a
+    trial. ``mark`` is what the tables stand between on their page, ``cache`` where decoded pictures are kept;
+    `ready` is called with the runs that are wanted before the first of them begins. ``summary`` is printed
+    when all are done.
     """
 
     name: str
     experiments: Callable[[int, bool], list[Any]]
     carry_out: Callable[[Any, Place], str]
     tables: Callable[[Results], str]
-    epochs: int
+    length: int
+    counted: str = "epochs"
     mark: str = "tables"
     cache: Path | None = None
     ready: Callable[[Sequence[Any], Place], None] | None = None
@@ -53,7 +55,7 @@ def command(grid: Grid, description: str) -> None:
         )
         wanted = [
             each
-            for each in grid.experiments(arguments.epochs, arguments.quick)
+            for each in grid.experiments(arguments.length, arguments.quick)
             if not arguments.only or {each.name, each.variant} & set(arguments.only)
         ]
         if grid.ready is not None:
@@ -80,7 +82,8 @@ def _parser(grid: Grid, description: str) -> argparse.ArgumentParser:
         parser.add_argument("--cache", type=Path, default=grid.cache, help="where decoded pictures are kept")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--epochs", type=int, default=grid.epochs, help="of every run; they cannot be mixed")
+    of_every_run = f"{grid.counted} of every run; they cannot be mixed"
+    parser.add_argument(f"--{grid.counted}", dest="length", type=int, default=grid.length, help=of_every_run)
     parser.add_argument("--budget", type=float, default=float("inf"), help="no run is begun after SECONDS")
     parser.add_argument("--only", nargs="+", help="variants, or runs: a variant and its seed, such as NAME-0")
     parser.add_argument("--quick", action="store_true", help="try everything out on a few items")

@@ -5,6 +5,7 @@ same split. What was run once has no interval.
 """
 
 from collections.abc import Sequence
+from statistics import median
 
 from grids.claims import Claim, compared, in_words
 from grids.results import Results
@@ -66,11 +67,10 @@ def cost(results: Results) -> str:
     seconds = [each["seconds"] for each in results.contents.values() if each["run"] is not None]
     if not seconds:
         return ""
-    training, evaluation = (sorted(each[name] for each in seconds) for name in ("training", "evaluation"))
-    half = len(seconds) // 2
+    training, evaluation = (median(each[name] for each in seconds) for name in ("training", "evaluation"))
     return (
-        f"A run took {training[half]:.0f} s to train and {evaluation[half]:.0f} s to evaluate "
-        f"(medians of {len(seconds)}, several at a time on one device)."
+        f"A run took {training:.0f} s to train and {evaluation:.0f} s to evaluate (medians of "
+        f"{len(seconds)}, several at a time on one device; of a run that was resumed, its last part)."
     )
 
 
