@@ -34,6 +34,7 @@ fractions = {{ train = 0.9, validation = 0.1 }}
 
 [training]
 epochs = {epochs}
+watch = "eer best"
 
 [training.space.encoder]
 name = "SmallConvnet"
@@ -86,7 +87,7 @@ def main() -> None:
     told, took = command("train", file, "--out", run, "--device", "cpu")
     note(
         f"train, {given.epochs} epochs",
-        f"validation EER {100 * told['best']['validation']['eer']:.2f}%",
+        f"validation EER {100 * told['best']['validation']['eer best']:.2f}%",
         took,
     )
     told, took = command(

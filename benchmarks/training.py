@@ -85,7 +85,7 @@ class Ours:
     def loss(self, x: Tensor, y: Tensor) -> float:
         trainer = self.trainer
         (z,) = trainer.seen(x)
-        costs, _ = loss_terms(trainer.space, z, y, trainer.terms, {})
+        costs = loss_terms(trainer.space, z, y, trainer.terms, {}).costs
         return float(costs["class"])
 
 

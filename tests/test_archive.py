@@ -327,6 +327,86 @@ def _number(folder):
     return None
 
 
+def saved_between(folder, monkeypatch, *, times):
+    """Between the header and the weights the space is saved anew, so often."""
+    real, saves = storage.read_header, []
+
+    def interrupted(*arguments, **options):
+        content = real(*arguments, **options)
+        if len(saves) < times:
+            saves.append(len(saves))
+            archive.write(folder, {"number": len(saves)}, {"number": torch.tensor(len(saves))})
+        return content
+
+    monkeypatch.setattr(storage, "read_header", interrupted)
+    return saves
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_space_saved_anew_while_it_is_read_is_read_as_it_is_now(folder, monkeypatch, times):
+    saves = saved_between(folder, monkeypatch, times=times)
+    content, tensors = archive.read(folder)
+    assert len(saves) == times
+    assert content["number"] == tensors["number"].item() == times
+
+
+def test_it_ends_where_somebody_saves_for_ever(folder, monkeypatch):
+    monkeypatch.setattr(archive, "MOST_SAVES", 4)
+    saves = saved_between(folder, monkeypatch, times=100)
+    assert "weights.safetensors is not the file" in refused(folder)
+    assert len(saves) == 5
+
+
+@pytest.mark.parametrize("missing", ["space.json", "weights.safetensors", "folder"])
+def test_a_file_gone_with_the_old_folder_is_looked_for_in_the_new_one(folder, monkeypatch, missing):
+    """The moment between two renames, or after the second while the old folder is removed file by file."""
+    real, looks = storage.read_header, []
+
+    def early(*arguments, **options):
+        looks.append(1)
+        if len(looks) > 1:
+            return real(*arguments, **options)
+        aside = folder.rename(folder.with_name("aside"))
+        try:
+            if missing != "folder":
+                archive.write(folder, {}, {})
+                (folder / missing).unlink()
+            return real(*arguments, **options)
+        finally:
+            if missing == "folder":
+                aside.rename(folder)
+            else:
+                archive.write(folder, CONTENT, TENSORS)
+
+    monkeypatch.setattr(storage, "read_header", early)
+    content, _ = archive.read(folder)
+    assert content["encoder"] == CONTENT["encoder"]
+    assert len(looks) == 2
+
+
+def test_two_who_bring_a_folder_back_at_once_do_not_fail_each_other(folder, monkeypatch):
+    real, calls = storage.recover_folder, []
+
+    def late(given):
+        calls.append(given)
+        if len(calls) == 1:
+            raise OSError("the folder is there already")
+        real(given)
+
+    monkeypatch.setattr(storage, "recover_folder", late)
+    assert archive.read(folder)[0]["encoder"] == CONTENT["encoder"]
+
+
+def test_damage_is_told_at_the_second_look(folder, monkeypatch):
+    (folder / "weights.safetensors").write_bytes(b"")
+    looks, real = [], storage.read_header
+    monkeypatch.setattr(
+        storage, "read_header", lambda *each, **options: looks.append(1) or real(*each, **options)
+    )
+    assert "damaged" in refused(folder)
+    assert len(looks) == 2
+
+
 def test_reading_needs_no_right_to_write(folder, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("reading wrote something")

@@ -112,6 +112,19 @@ def test_spread_does_not_see_lengths():
     torch.testing.assert_close(spread(z * torch.arange(1.0, 6.0)[:, None]), spread(z))
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_spread_keeps_its_digits_in_half_precision(dtype):
+    """Of a tight batch, whose distances are rounding itself once the directions are rounded."""
+    z = (torch.ones(6, 4) + 0.02 * some(6, dtype=torch.float)).to(dtype)
+    torch.testing.assert_close(spread(z), spread(z.double()).to(dtype))
+
+
+def test_spread_counts_a_zero_vector_as_the_centre_of_the_sphere():
+    z = torch.tensor([[0.0, 0.0], [3.0, 0.0], [0.0, 2.0]])
+    for dtype in (torch.double, torch.float16):
+        assert spread(z.to(dtype)).item() == -1
+
+
 def test_descending_the_spread_moves_neighbours_apart():
     z = torch.tensor([[1.0, 0.0], [0.9, 0.1], [-1.0, 0.3], [-1.0, -0.3]]).requires_grad_()
     before = spread(z)

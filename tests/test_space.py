@@ -299,6 +299,19 @@ def test_removing_leaves_the_others_in_their_order(similarity, kind):
     torch.testing.assert_close(space.score_classes(z), scores[:, [0, 2]], rtol=1e-6, atol=1e-6)
 
 
+def test_removing_looks_a_class_up_once_however_many_there_are(monkeypatch):
+    space, asked = a_space(), []
+    index, classes = MetricSpace._index, MetricSpace.classes
+    monkeypatch.setattr(MetricSpace, "_index", lambda self, name: asked.append(name) or index(self, name))
+    monkeypatch.setattr(
+        MetricSpace, "classes", property(lambda self: asked.append("all") or classes.fget(self))
+    )
+    space.prototypes.assign([str(number) for number in range(50)], random(50, 1, 4))
+    space.remove("30")
+    assert sorted(asked) == ["30", "all"]
+    assert space.classes == [str(number) for number in range(50) if number != 30]
+
+
 def test_renaming_changes_the_name_alone(similarity, kind):
     space = a_space(similarity, kind)
     z = random(6, 4, seed=5)
@@ -378,7 +391,14 @@ def test_unknown_classes_are_answered_with_the_nearest(kind):
     assert space.classes == CLASSES
 
 
-# --- the auxiliary head, after its classes have changed ---------------------------------------------
+# --- the auxiliary head, on the sphere, and after its classes have changed ---------------------------
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_it_leaves_a_zero_vector_at_the_centre_of_the_sphere(dtype):
+    z = torch.tensor([[0.0, 0.0, 0.0, 0.0], [0.0, 3.0, 0.0, 4.0]], dtype=dtype)
+    expected = torch.tensor([[0.0, 0.0, 0.0, 0.0], [0.0, 0.6, 0.0, 0.8]], dtype=dtype)
+    torch.testing.assert_close(with_auxiliary(normalise=True).auxiliary.project(z), expected)
 
 
 @pytest.mark.parametrize("head", ["auxiliary", "fused"])

@@ -6,6 +6,7 @@ import inspect
 import json
 import pickle
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
@@ -15,6 +16,7 @@ from samekind import archive, prototypes, similarities
 from samekind.data import ImageReader, VectorReader
 from samekind.encoders import MLP, Attended, Conv4, LeNet, Standardised
 from samekind.errors import SettingError, SpaceError
+from samekind.inference import identify
 from samekind.parts import describe
 from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import Cosine, Dot, LearnedScale
@@ -370,7 +372,9 @@ def test_parts_that_are_not_ours_are_refused(tmp_path, part, changes, sentence):
         {"calibration": ["a", "b"]},
         {"calibration": 3},
         {"calibration": []},
-        {"kind": "cosine"},
+        {"kind": "cosin"},
+        {"kind": ["cosine"]},
+        {"equal_error": "a"},
         {"point": 3},
         {"surprise": 1},
         {"false_accept_interval": [0.1]},
@@ -388,6 +392,32 @@ def test_a_decision_that_is_none_is_refused(tmp_path, changes, place):
 
     edit(tmp_path, change)
     assert "is damaged: " in refused(tmp_path)
+
+
+def test_a_decision_under_the_name_of_another_kind_is_refused(tmp_path):
+    full_space().save(tmp_path)
+    edit(tmp_path, lambda content: content["decisions"]["similarity"].update({"kind": "cosine"}))
+    assert "is damaged: " in refused(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["similarity", "cosine", "fused"])
+def test_none_of_these_may_go_by_any_kind_of_score(tmp_path, kind):
+    space = full_space()
+    space.open_set = replace(OPEN_SET, kind=kind, equal_error=0.25)
+    assert saved(space, tmp_path).open_set == space.open_set
+
+
+def test_a_threshold_for_none_of_these_from_before_answers_as_before(tmp_path):
+    """It had no equal error, and its kind was always the similarity."""
+    space = full_space()
+    before = identify(space, space.embed(ITEMS))
+    space.save(tmp_path)
+    edit(tmp_path, lambda content: content["open set"].pop("equal_error"))
+    loaded = MetricSpace.load(tmp_path)
+    assert loaded.open_set == OPEN_SET
+    assert identify(loaded, loaded.embed(ITEMS)) == before
+    best = space.score_classes(space.embed(ITEMS)).amax(1)
+    assert [each.name is not None for each in before] == (best >= OPEN_SET.threshold).tolist()
 
 
 def test_a_space_saved_before_there_were_intervals_is_read(tmp_path):

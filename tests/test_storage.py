@@ -461,6 +461,27 @@ def test_one_who_reads_between_two_renames_does_not_stop_the_writer(tmp_path, mo
     assert names(tmp_path) == ["folder"]
 
 
+def test_a_reader_does_not_take_the_next_writers_gap_for_that_of_a_dead_one(tmp_path, monkeypatch):
+    folder, old, asked = tmp_path / "folder", tmp_path / ".folder.old", []
+    fill_with(OLD)(_made(old))
+
+    def is_being_written(_):
+        asked.append(old.exists())
+        if len(asked) == 1:  # nobody writes; then, before the reader looks again, one writer ends, one begins
+            kept = old.rename(tmp_path / "kept")
+            fill_with(OLD)(_made(old))
+            shutil.rmtree(kept)
+            return False
+        fill_with(NEW)(_made(folder))
+        return True
+
+    monkeypatch.setattr(storage, "_is_being_written", is_being_written)
+    storage.recover_folder(folder)
+    assert asked == [True, True]
+    assert content(folder) == {"first": NEW, "inside/second": NEW}
+    assert names(tmp_path) == ["folder"]
+
+
 def test_one_who_reads_does_not_wait_for_ever(tmp_path, monkeypatch):
     monkeypatch.setattr(storage, "PATIENCE", 0.02)
     folder = tmp_path / "folder"
@@ -506,7 +527,9 @@ def test_a_lock_has_one_holder_until_it_is_given_back(tmp_path):
         storage.FolderLock(tmp_path, "lock")
     assert str(refused.value) == "somebody else (this very process)"
     storage.FolderLock(tmp_path, "another lock").give_back(remove=True)
+    assert first.held
     first.give_back()
+    assert not first.held
     second = storage.FolderLock(tmp_path, "lock")
     first.give_back(remove=True)  # it has nothing to give any more, and nothing to remove
     assert names(tmp_path) == ["lock"]
@@ -544,6 +567,13 @@ def test_the_end_of_a_forked_process_is_not_the_end_of_the_lock(tmp_path):
         other.kill()
 
 
+def test_a_forked_process_knows_that_it_does_not_have_the_lock(tmp_path):
+    script = HOLDER.replace("print(os.getpid(), flush=True)", "print(lock.held, flush=True); sys.exit()")
+    script = script.replace("time.sleep(60)", "os.waitpid(child, 0); print(lock.held)")
+    command = [sys.executable, "-c", script, tmp_path, "fork"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\nTrue\n"
+
+
 @pytest.mark.parametrize(
     ("text", "holder"),
     [
@@ -579,6 +609,27 @@ def test_a_lock_on_a_file_that_was_removed_meanwhile_is_taken_again(tmp_path, mo
     mine.give_back()
 
 
+def refused_to_make(monkeypatch, folder):
+    """A folder that may be read and not written to; the rights of a test that is run by root say nothing."""
+    real = os.open
+
+    def opened(path, flags, *mode, **more):
+        if flags & os.O_CREAT and Path(path).parent == folder:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return real(path, flags, *mode, **more)
+
+    monkeypatch.setattr(os, "open", opened)
+
+
+def test_no_lock_is_to_be_had_in_a_folder_that_may_not_be_written_to(tmp_path, monkeypatch):
+    (tmp_path / "another lock").touch()
+    refused_to_make(monkeypatch, tmp_path)
+    with pytest.raises(PermissionError) as refused:
+        storage.FolderLock(tmp_path, "lock")
+    assert refused.value.filename == str(tmp_path / "lock")
+    storage.FolderLock(tmp_path, "another lock").give_back()  # somebody else's, which may be read
+
+
 def test_where_there_are_no_locks_nobody_is_kept_out(tmp_path, without_locks):
     locks = [storage.FolderLock(tmp_path, "lock") for _ in range(2)]
     for each in locks:
@@ -590,6 +641,56 @@ def test_a_system_without_locks_is_the_same(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "fcntl", None)
     for each in [storage.FolderLock(tmp_path, "lock") for _ in range(2)]:
         each.give_back()
+
+
+# --- the only one who replaces a folder ---------------------------------------------------------------
+
+
+def test_one_at_a_time_replaces_a_folder(tmp_path):
+    folder = tmp_path / "folder"
+    with storage.sole_writer(folder):
+        assert names(tmp_path) == [".folder.lock"]
+        (tmp_path / "link").symlink_to(folder)
+        for same in (folder, tmp_path / "link", tmp_path / "." / "folder"):
+            with pytest.raises(storage.LockedError), storage.sole_writer(same):
+                pytest.fail("there were two")
+        storage.write_folder(folder, fill_with(NEW))
+        with pytest.raises(storage.LockedError), storage.sole_writer(folder):
+            pytest.fail("the folder is another one now, and the lock the same")
+        with storage.sole_writer(tmp_path / "another"):
+            pass
+    assert names(tmp_path) == ["folder", "link"]
+    with pytest.raises(BrokenError), storage.sole_writer(folder):
+        raise BrokenError
+    assert names(tmp_path) == ["folder", "link"]
+
+
+def test_one_who_is_killed_keeps_nobody_from_a_folder(tmp_path):
+    script = HOLDER.replace('"lock")\n', '".folder.lock")\n')
+    with subprocess.Popen(
+        [sys.executable, "-c", script, tmp_path, "alone"], stdout=subprocess.PIPE, text=True
+    ) as other:
+        other.stdout.readline()
+        with pytest.raises(storage.LockedError), storage.sole_writer(tmp_path / "folder"):
+            pytest.fail("there were two")
+        other.kill()
+        other.wait()
+    assert names(tmp_path) == [".folder.lock"]
+    with storage.sole_writer(tmp_path / "folder"):
+        pass
+    assert names(tmp_path) == []
+
+
+def test_a_folder_whose_parent_is_missing_is_nobodys(tmp_path):
+    with storage.sole_writer(tmp_path / "deep" / "folder"):
+        assert names(tmp_path) == []
+
+
+def test_the_folder_is_named_where_it_may_not_be_replaced(tmp_path, monkeypatch):
+    refused_to_make(monkeypatch, tmp_path)
+    with pytest.raises(PermissionError) as refused, storage.sole_writer(tmp_path / "folder"):
+        pytest.fail("it cannot be written")
+    assert refused.value.filename == str(tmp_path / "folder")
 
 
 # --- folders of ours ---------------------------------------------------------------------------------

@@ -77,6 +77,7 @@ def experiment(variant: str, seed: int, *, epochs: int = EPOCHS, quick: bool = F
         schedule=Schedule("cosine", warmup_epochs=0.5 if quick else 2),
         epochs=2 if quick else epochs * (LONGER if long else 1),
         clip=10.0,
+        watch="eer best",
         channels_last=not quick,
         seed=seed,
     )

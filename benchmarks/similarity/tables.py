@@ -176,8 +176,8 @@ def choices_table(results: Results) -> str:
             continue
         content = results.contents[variant, 0]
         kinds = content["chosen"]["validation"]
-        best = min((name for name in kinds if name.startswith("eer ")), key=lambda name: kinds[name])
-        kind = best.removeprefix("eer ")
+        told = [kind for kind in ("similarity", "cosine", "fused") if f"eer {kind}" in kinds]
+        kind = min(told, key=lambda each: kinds[f"eer {each}"])
         test, right = (
             results.value(variant, 0, measure, head)
             for measure, head in (("EER", kind), ("accuracy", "similarity"))
@@ -188,7 +188,7 @@ def choices_table(results: Results) -> str:
                 f"{OTHER_RATE if variant.endswith('-rate') else RATE:g}",
                 "test" if content["run"]["select_on"] == "test" else "validation",
                 str(content["chosen"]["epoch"]),
-                f"{100 * kinds[best]:.2f}" if content["run"]["select_on"] != "test" else "",
+                f"{100 * kinds[f'eer {kind}']:.2f}" if content["run"]["select_on"] != "test" else "",
                 f"{test:.2f}" if test is not None else "",
                 f"{right:.2f}" if right is not None else "",
             ]
@@ -204,12 +204,12 @@ def selection_sentence(results: Results) -> str:
     epochs = [(each["epoch"], each["validation"]) for each in content.get("epochs", ())]
     if not epochs:
         return ""
-    chosen = {name: min(epochs, key=lambda each: each[1][name]) for name in ("validation eer", "eer")}
-    fair, unfair = (chosen[name] for name in ("validation eer", "eer"))
+    watch = content["run"]["watch"]
+    fair, unfair = (min(epochs, key=lambda each: each[1][name]) for name in (f"validation {watch}", watch))
     return (
         f"In one and the same training validation chooses epoch {fair[0]} and the test images choose epoch "
         f"{unfair[0]}: their EER there, by the best score and on 2,000 of them, is "
-        f"{100 * fair[1]['eer']:.2f} and {100 * unfair[1]['eer']:.2f}."
+        f"{100 * fair[1][watch]:.2f} and {100 * unfair[1][watch]:.2f}."
     )
 
 

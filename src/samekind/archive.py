@@ -23,6 +23,9 @@ FORMAT = "samekind space"
 VERSION = 2
 FILES = {"space.json", "weights.safetensors"}
 
+#: So often a space may be saved anew while it is read before the reader gives up.
+MOST_SAVES = 100
+
 
 def write(folder: Path, content: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
     """Write a folder, whole or not at all. A folder that holds something else is not replaced."""
@@ -45,8 +48,35 @@ def write(folder: Path, content: Mapping[str, Any], tensors: Mapping[str, Tensor
 
 
 def read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """What `write` wrote; anything damaged, foreign or newer is refused with a sentence."""
-    storage.recover_folder(folder)
+    """What `write` wrote; anything damaged, foreign or newer is refused with a sentence.
+
+    One that is saved anew meanwhile is read as it was or as it is now, never one file of each.
+    """
+    failed: tuple[int, ...] | None = ()
+    for _ in range(MOST_SAVES):
+        found = None
+        try:
+            storage.recover_folder(folder)
+            found = _identity(folder)
+            return _read(folder)
+        except (SpaceError, OSError):
+            # Somebody may have put another in its place meanwhile; what fails twice is at fault itself.
+            if found == failed:
+                raise
+            failed = found
+    return _read(folder)
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """What another folder of the same name differs in; None where there is none."""
+    try:
+        status = folder.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
+def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     content = storage.read_header(folder, name="space.json", what="a space", form=FORMAT, version=VERSION)
     path = folder / "weights.safetensors"
     if not path.is_file():

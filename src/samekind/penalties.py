@@ -13,11 +13,11 @@ compare.
 """
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.errors import SettingError
 from samekind.prototypes import class_means
+from samekind.similarities.distances import exact
 
 __all__ = ["distortion", "energy_confusion", "norm", "spread"]
 
@@ -37,8 +37,7 @@ def distortion(prototypes: Tensor, distances: Tensor, *, normalise: bool = False
         raise SettingError(
             f"distortion: expected distances of shape {expected}; got {tuple(distances.shape)}"
         )
-    points = _exact(prototypes.reshape(classes * count, dimension))
-    points = F.normalize(points, dim=-1) if normalise else points
+    points = exact(prototypes.reshape(classes * count, dimension), normalise)
     targets = distances.to(points).repeat_interleave(count, 0).repeat_interleave(count, 1)
     counted = targets > 0
     if not counted.any():
@@ -62,10 +61,10 @@ def energy_confusion(z: Tensor, y: Tensor, *, normalise: bool = False) -> Tensor
     names, members = y.unique(return_inverse=True)  # type: ignore[no-untyped-call]
     if len(names) < 2:
         return z.sum() * 0
-    exact = F.normalize(_exact(z), dim=-1) if normalise else _exact(z)
-    means, _ = class_means(exact, members, len(names))
+    points = exact(z, normalise)
+    means, _ = class_means(points, members, len(names))
     # |a - b|² between two classes is, in the mean, what each varies by plus the square between their means.
-    within = (exact - means[members]).square().sum(1, keepdim=True)
+    within = (points - means[members]).square().sum(1, keepdim=True)
     variances, _ = class_means(within, members, len(names))
     between = (means - means.mean(0)).square().sum(1).mean() * len(names) / (len(names) - 1)
     return (2 * variances.mean() + 2 * between).to(z.dtype)
@@ -75,7 +74,7 @@ def norm(z: Tensor) -> Tensor:
     """The mean length of the embeddings; its gradient at a zero vector is 0."""
     if not len(z):
         return z.sum() * 0
-    lengths: Tensor = torch.linalg.vector_norm(_exact(z), dim=-1)
+    lengths: Tensor = torch.linalg.vector_norm(exact(z, normalise=False), dim=-1)
     return lengths.mean().to(z.dtype)
 
 
@@ -87,13 +86,7 @@ def spread(z: Tensor) -> Tensor:
     """
     if len(z) < 2:
         return z.sum() * 0
-    z = F.normalize(z, dim=-1)
-    exact = _exact(z)
-    distances = torch.cdist(exact, exact, compute_mode="donot_use_mm_for_euclid_dist")
+    points = exact(z, normalise=True)
+    distances = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist")
     itself = torch.eye(len(z), dtype=torch.bool, device=z.device)
     return -distances.masked_fill(itself, torch.inf).amin(1).mean().to(z.dtype)
-
-
-def _exact(vectors: Tensor) -> Tensor:
-    """In float32 at least: half precision has no digits for small distances."""
-    return vectors.to(torch.promote_types(vectors.dtype, torch.float32))

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind import archive
@@ -21,6 +20,7 @@ from samekind.errors import PackageError, SettingError, SpaceError, nearest
 from samekind.parts import build, describe, fingerprint
 from samekind.prototypes import Prototypes, pool
 from samekind.similarities import Cosine, Fused, Similarity, blocks, score_all
+from samekind.similarities.distances import unit_vectors
 
 Kind = Literal["similarity", "cosine", "fused"]
 Head = Literal["similarity", "auxiliary", "fused"]
@@ -36,6 +36,7 @@ class Decision:
     ``calibration`` is (slope, offset): sigmoid(slope·score + offset) is the probability of "same" where
     both answers are equally likely beforehand. The intervals are the ends (low, high) at 95 %, for classes
     like those of the trials; ``classes`` is how many there were. 0 trials: from before they were counted.
+    ``equal_error``, for none of these: where both errors are equally frequent, whatever the point.
     """
 
     kind: Kind
@@ -50,6 +51,7 @@ class Decision:
     same_trials: int = 0
     different_trials: int = 0
     classes: int = 0
+    equal_error: float | None = None
 
     def accepts(self, scores: Tensor) -> Tensor:
         """Same (true) or different (false); a score at the threshold is the same."""
@@ -104,11 +106,15 @@ class AuxiliaryHead(nn.Module):
         """Embeddings as the head's similarity takes them."""
         if self.projection is not None:
             z = self.projection(z)
-        return F.normalize(z, dim=-1) if self.normalise else z
+        return unit_vectors(z) if self.normalise else z
 
     def score_classes(self, z: Tensor) -> Tensor:
         """Scores of the head's classes: (n, d) -> (n, classes)."""
-        scores = _score_classes(self.similarity, self.prototypes, self.project(z))
+        return self.score_projected(self.project(z))
+
+    def score_projected(self, projected: Tensor) -> Tensor:
+        """The same of what `project` gave."""
+        scores = _score_classes(self.similarity, self.prototypes, projected)
         return scores if self.offsets is None else scores + self.offsets
 
     def describe(self) -> dict[str, Any]:
@@ -147,7 +153,7 @@ class MetricSpace(nn.Module):
     """An encoder, a similarity and prototypes; see `AuxiliaryHead` for the optional fourth part.
 
     ``reader`` says how a stored item becomes a tensor, and ``decisions`` holds one `Decision` for each kind
-    of score. ``open_set`` decides about the score of the best class: below its threshold, none of them.
+    of score. ``open_set`` decides about the best class's score of its kind: below the threshold, it is none.
     """
 
     def __init__(
@@ -218,9 +224,9 @@ class MetricSpace(nn.Module):
         """The same scores as ``(rows, columns, scores)``, never more than the budget (in bytes) at a time."""
         return blocks(self.scorer(kind), a, b, memory_budget=memory_budget)
 
-    def score_classes(self, z: Tensor) -> Tensor:
+    def score_classes(self, z: Tensor, *, kind: Kind = "similarity") -> Tensor:
         """How alike each item and each class are: (n, d) -> (n, classes)."""
-        return _score_classes(self.similarity, self.prototypes, z)
+        return _score_classes(self.scorer(kind), self.prototypes, z)
 
     def classify(self, z: Tensor, *, head: Head = "similarity") -> Classification:
         """Which class is each item? Probabilities are softmax(scale x score).
@@ -266,9 +272,9 @@ class MetricSpace(nn.Module):
 
     def remove(self, name: str) -> None:
         """Forget a class."""
-        kept = [index for index, each in enumerate(self.classes) if index != self._index(name)]
-        vectors = self.prototypes.vectors.detach()[kept]
-        self.prototypes.assign([self.classes[index] for index in kept], vectors)
+        names, gone = self.classes, self._index(name)
+        kept = [index for index in range(len(names)) if index != gone]
+        self.prototypes.assign([names[index] for index in kept], self.prototypes.vectors.detach()[kept])
         self._drop_from_auxiliary(name)
 
     def rename(self, old: str, new: str) -> None:
@@ -314,7 +320,7 @@ class MetricSpace(nn.Module):
             archive.fill(space, tensors)
             space.decisions = {kind: _decision(kind, each) for kind, each in content["decisions"].items()}
             if (stored := content.get("open set")) is not None:
-                space.open_set = _decision("similarity", stored)
+                space.open_set = _decision(stored["kind"], stored)
         except KeyError as error:
             raise SpaceError(
                 f"{folder} is damaged: space.json has no {error}; restore it or train again"
@@ -377,8 +383,10 @@ def _decision(kind: str, stored: dict[str, Any]) -> Decision:
     )
     numbers = [decision.threshold, decision.false_accepts, decision.false_rejects]
     numbers += [each for pair in pairs.values() for each in (pair or ())]
+    numbers += [] if decision.equal_error is None else [decision.equal_error]
     counts = [decision.same_trials, decision.different_trials, decision.classes]
-    fits = decision.kind == kind and isinstance(decision.point, str) and isinstance(decision.trials, str)
+    fits = kind in get_args(Kind) and decision.kind == kind
+    fits = fits and isinstance(decision.point, str) and isinstance(decision.trials, str)
     fits = fits and all(each is None or len(each) == 2 for each in pairs.values())
     fits = fits and all(type(each) is int for each in counts)
     if not fits or not all(type(each) in (int, float) for each in numbers):

@@ -110,11 +110,13 @@ def recover_folder(folder: Path) -> None:
     """
     folder = folder.resolve()
     old, latest = _aside(folder), time.monotonic() + PATIENCE
-    while old.exists() and not folder.exists() and _is_being_written(folder) and time.monotonic() < latest:
-        time.sleep(0.001)
-    if old.exists() and not folder.exists():
-        old.rename(folder)
-    elif old.exists():
+    while (left := _left_aside(folder)) is not None:
+        if _is_being_written(folder) and time.monotonic() < latest:
+            time.sleep(0.001)
+        elif _left_aside(folder) == left:  # else it is one that has been put there meanwhile, by the living
+            with suppress(FileNotFoundError):  # another reader was quicker
+                old.rename(folder)
+    if old.exists():
         shutil.rmtree(old, ignore_errors=True)
 
 
@@ -130,7 +132,8 @@ class FolderLock:
 
     It is the lock of a file of the given name in the folder, and means nothing to those who do not ask for
     it: readers never do. A file that a killed process left is nobody's lock. Two of one process are kept
-    apart as well. Where the system or the drive has no locks, everybody gets it.
+    apart as well, and a process that is forked does not have what its parent has. Where the system or the
+    drive has no locks, everybody gets it.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -143,9 +146,14 @@ class FolderLock:
         self._giving_back = weakref.finalize(self, os.close, handle)
         _LOCKS.add(self)
 
+    @property
+    def held(self) -> bool:
+        """Whether it is still ours: not once it was given back, nor in a process that was forked since."""
+        return self._giving_back.alive
+
     def give_back(self, *, remove: bool = False) -> None:
         """Let others write; ``remove`` the file too, if the folder shall look as if nobody had been there."""
-        if remove and self._giving_back.alive:
+        if remove and self.held:
             with suppress(OSError):  # of Windows, where it is open
                 self.path.unlink(missing_ok=True)
         self._giving_back()
@@ -153,6 +161,27 @@ class FolderLock:
     def _leave_to_parent(self) -> None:
         if self._giving_back.detach() is not None:
             os.close(self._handle)
+
+
+@contextmanager
+def sole_writer(folder: Path) -> Iterator[None]:
+    """Be the only one who replaces a folder, from before it is read until it is written; `LockedError` where
+    somebody else is.
+
+    The lock lies beside the folder, which `write_folder` swaps for another, and its file is gone in the end.
+    Those who only read do not ask for it, and need not be allowed to write there.
+    """
+    folder = folder.resolve()
+    if not folder.parent.is_dir():  # then nobody has read it, and there is nothing to be lost
+        yield
+        return
+    name = f".{folder.name}.lock"
+    with _in_the_name_of(folder, folder.with_name(name)):
+        lock = FolderLock(folder.parent, name)
+    try:
+        yield
+    finally:
+        lock.give_back(remove=True)
 
 
 # A process that is forked has all that was open, and would keep the lock when the one it came from is killed.
@@ -174,6 +203,8 @@ def _lock_of(path: Path) -> int:
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except PermissionError:  # somebody else's, in a folder we share
+            if not path.exists():  # none, in a folder that we may not write to
+                raise
             handle = os.open(path, os.O_RDONLY)
         ours = _lock(handle)
         if ours is None or (ours and _is_named(path, handle)):
@@ -307,6 +338,14 @@ def _in_the_name_of(path: Path, draft: Path) -> Iterator[None]:
         if error.filename == str(draft):
             error.filename = str(path)
         raise
+
+
+def _left_aside(folder: Path) -> int | None:
+    """Which folder is aside while none is in its place, by the system's number; None if there is no such."""
+    try:
+        return None if folder.exists() else _aside(folder).stat().st_ino
+    except FileNotFoundError:
+        return None
 
 
 def _aside(folder: Path) -> Path:

@@ -1,7 +1,10 @@
 """RandAugment: each operation alone, in the strength its paper gives it."""
 
+import math
+
 import pytest
 import torch
+from PIL import ImageOps
 
 from samekind.augmentations import RandAugment, rand_augment
 from samekind.augmentations.colours import recoloured
@@ -68,7 +71,8 @@ def test_every_operation_changes_something_and_stays_in_range(only, name, images
     "name", [*MOVES, "brightness", "colour", "contrast", "sharpness", "posterise", "solarise"]
 )
 def test_no_magnitude_is_no_change(only, name, images):
-    x = images() * 0.99
+    x = images()
+    x[0] = 1  # white, as the background of scans and drawings
     torch.testing.assert_close(only(name, x, magnitude=0), x, atol=0.51 / 255, rtol=0)
 
 
@@ -79,6 +83,19 @@ def test_brightness_goes_both_ways(only, images):
     for result, up, down in zip(changed, brighter, darker, strict=True):
         assert torch.allclose(result, up) != torch.allclose(result, down)
     assert 0 < (changed.mean((1, 2, 3)) > x.mean((1, 2, 3))).sum() < 20
+
+
+def test_without_magnitude_white_images_stay_white(chances):
+    x = torch.ones(60, 3, 8, 8)
+    torch.testing.assert_close(RandAugment(operations=2, magnitude=0)(x, generator=chances()), x)
+
+
+@pytest.mark.parametrize("magnitude", [0, 6, 15, 24, 30])
+def test_solarising_turns_the_levels_that_pillow_turns(only, magnitude, as_picture):
+    """All 256 of them; the threshold goes from 256, where there is none to turn, to 0."""
+    x = torch.arange(256.0).div(255).reshape(1, 1, 16, 16).expand(1, 3, 16, 16)
+    expected = ImageOps.solarize(as_picture(x[0]), math.ceil(256 * (1 - magnitude / 30)))
+    torch.testing.assert_close(only("solarise", x, magnitude=magnitude)[0], as_picture(expected))
 
 
 def test_at_full_strength_the_negative_and_four_bits(only, images):

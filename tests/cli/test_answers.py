@@ -14,7 +14,8 @@ from samekind.space import MetricSpace
 
 
 def told(samekind, *arguments):
-    answer = samekind("evaluate", *arguments, "--tasks", "3", "--json")
+    tasks = () if "--trials" in arguments else ("--tasks", "3")
+    answer = samekind("evaluate", *arguments, *tasks, "--json")
     assert (answer.status, answer.err) == (0, "")
     return json.loads(answer.out)
 
@@ -33,6 +34,18 @@ def test_other_items_are_asked_about_and_the_promises_held_against_them(samekind
 def test_the_validation_items_of_a_run_are_other_items_too(samekind, trained):
     found = told(samekind, trained, "--data", trained)
     assert {row["items"] for row in found["systems"]["trained"]} == {"digits, validation"}
+
+
+@pytest.mark.parametrize("asked", [".", "space"])
+def test_items_that_were_trained_on_are_warned_of(samekind, trained, asked, monkeypatch):
+    """On the standard error, and in every row."""
+    row = evaluation.Row("verification", "digits", "Cllr", "cosine", 0.5, note="of 10 pairs")
+    monkeypatch.setattr("samekind.evaluation.evaluate", lambda *_, **__: [row])
+    answer = samekind("evaluate", trained / asked, "--data", "digits", "--json")
+    assert answer.status == 0
+    assert "careful: digits holds the items this space was trained on" in answer.err
+    [rows] = json.loads(answer.out)["systems"].values()
+    assert [each["note"] for each in rows] == ["of 10 pairs; training items among them"]
 
 
 def test_fewer_items_are_drawn(samekind, trained):
@@ -93,11 +106,10 @@ def test_items_without_a_class_are_refused(samekind, trained, pictures):
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (("--data", "digits", "--against", "other"), "--data and --against ask for different things"),
-        (("--trials", "list", "--against", "other"), "--against and --trials ask for different things"),
-        (("--data", "digits", "--report", "page.html"), "--report is about the test items of one run"),
-        (("--root", "here"), "--root belongs to a list of trials"),
-        (("--against", "other", "--cohort", "here"), "--cohort is about one run at a time"),
+        (
+            ("--data", "digits", "--against", "other"),
+            "--data and --against do not go together; leave out one",
+        ),
         (("--cohort", "here", "--norm", "z"), '--norm: there is no "z"'),
         (("--cohort", "nowhere"), "nowhere"),
     ],

@@ -80,9 +80,32 @@ def test_the_threshold_for_none_of_these(samekind, run, space, folders):
     stored = MetricSpace.load(run / "space")
     expected = fit_open_set(space, *divided(space, read(folders)), point="far=0.25")
     assert stored.open_set == expected
-    assert expected.trials == "folders: 24 known, 12 unknown"
+    told = f"folders: 24 known, 12 unknown; by {expected.kind}, chosen there by equal error: similarity "
+    assert expected.trials.startswith(told)
+    assert f"Fitted on {expected.trials}\n" in answer.out
     assert stored.decisions == space.decisions
     assert answer.out.splitlines()[-1].startswith("open set ")
+
+
+@pytest.mark.parametrize("kind", ["similarity", "cosine", "fused"])
+def test_the_score_that_none_of_these_goes_by_can_be_named(samekind, run, space, folders, kind):
+    """Before, it was ignored, and the similarity taken whatever was asked for."""
+    answer = samekind("calibrate", run, folders, "--open-set", "--kind", kind, "--json")
+    stored = MetricSpace.load(run / "space").open_set
+    assert stored == fit_open_set(space, *divided(space, read(folders)), kind=kind)
+    told = json.loads(answer.out)["decisions"]["open set"]
+    assert (told["kind"], told["equal_error"]) == (kind, stored.equal_error)
+
+
+def test_scores_no_better_than_a_coin_are_called_so(samekind, run, space, tmp_path):
+    """The strangers are the known items under other names, so that nothing can tell them."""
+    zeros, ones = (digits().inputs[digits().labels == digit][:4] for digit in (0, 1))
+    for name, some in {"0": zeros, "1": ones, "x": zeros, "y": ones}.items():
+        for place, picture in enumerate(some):
+            write_image(tmp_path / "data" / name / f"{place}.png", scaled(picture))
+    answer = samekind("calibrate", run, tmp_path / "data", "--open-set")
+    assert answer.status == 0
+    assert answer.err.startswith("careful (open set): these scores hardly tell known from unknown: ")
 
 
 def test_of_too_many_items_some_are_drawn_and_the_decision_says_so(samekind, run):
@@ -156,6 +179,22 @@ def test_a_mistake_is_one_line_and_changes_nothing(
     assert complaint in answer.err
     assert answer.err.count("\n") == 1
     assert {path: path.read_bytes() for path in (run / "space").iterdir()} == before
+
+
+def test_an_enrolment_during_a_calibration_is_refused(samekind, run, space, folders, monkeypatch):
+    """Before, the calibration saved the space as it had been when it began, without the class."""
+    told, real = [], collect
+
+    def meanwhile(*arguments, **more):
+        monkeypatch.setattr("samekind.data.collect", real)
+        told.append(samekind("enroll", "seven", folders / "7", "--space", run))
+        return real(*arguments, **more)
+
+    monkeypatch.setattr("samekind.data.collect", meanwhile)
+    assert samekind("calibrate", run, folders, "--kind", "cosine").status == 0
+    assert [each.status for each in told] == [2]
+    assert "is being changed by somebody else" in told[0].err
+    assert MetricSpace.load(run / "space").decisions["cosine"] != space.decisions["cosine"]
 
 
 def test_a_space_alone_needs_data(samekind, run):

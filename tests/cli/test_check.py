@@ -85,6 +85,47 @@ def test_what_training_would_refuse_to_validate_on_is_an_error(samekind, folders
     assert "A run of" not in answer.out
 
 
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ('watch = "recall@1"', '"recall@1" is told by "retrieval", which run.validate does not name'),
+        ('watch = "eer nonsense"', 'run.watch: no measure "eer nonsense"'),
+        ('[training.terms.triplet]\nloss = "arc_face"', "the loss arc_face takes scores of kind cosine"),
+        ('[training.space.encoder]\nname = "ResNet13"', "ResNet13"),
+        ('[[training.augment]]\nname = "GaussianNoise"', "GaussianNoise is for vectors"),
+        ('[training.penalties.small]\npenalty = "none"', "run.penalties.small"),
+    ],
+)
+def test_a_run_file_that_training_refuses_is_refused(samekind, folders, tmp_path, settings, says):
+    """In the words of training."""
+    path = tmp_path / "run.toml"
+    training = settings if settings.startswith("[") else f"[training]\n{settings}"
+    path.write_text(f'recipe = "triplet"\n[data]\nsource = {json.dumps(str(folders))}\n{training}\n')
+    answer = samekind("check", path)
+    assert answer.status == 1
+    told = [line for line in answer.out.splitlines() if line.startswith("error: ")]
+    assert len(told) == 1
+    assert says in told[0]
+    refused = samekind("train", path, "--out", tmp_path / "run")
+    assert (refused.status, refused.err) == (2, f"samekind: {told[0].removeprefix('error: ')}\n")
+
+
+def test_the_test_items_are_looked_at_where_they_choose_the_epoch(samekind, tmp_path):
+    """They are of one class alone, so that no epoch can be chosen by them."""
+    table = tmp_path / "t.csv"
+    parts = {"train": "xy" * 10, "validation": "xy" * 4, "test": "x" * 6}
+    rows = [f"{n},{label},{part}\n" for part, labels in parts.items() for n, label in enumerate(labels)]
+    table.write_text("a,label,part\n" + "".join(rows))
+    path = tmp_path / "run.toml"
+    content = f'recipe = "triplet"\nselect_on = "test"\n[data]\nsource = {json.dumps(str(table))}\n'
+    path.write_text(content + 'part = "part"\n')
+    answer = samekind("check", path)
+    assert answer.status == 1
+    assert "error: t.csv, test: expected two classes or more" in answer.out
+    path.write_text((content + 'part = "part"\n').replace('"test"', '"validation"'))
+    assert samekind("check", path).status == 0
+
+
 def test_columns_can_be_left_out(samekind, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("name,a,label\n" + "".join(f"n{n},{n % 7},{'xy'[n % 2]}\n" for n in range(40)))

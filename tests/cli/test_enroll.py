@@ -8,7 +8,7 @@ import torch
 
 from samekind import storage
 from samekind.inference import embed_files
-from samekind.space import MetricSpace
+from samekind.space import Decision, MetricSpace
 
 
 @pytest.fixture
@@ -31,6 +31,7 @@ def test_the_class_is_the_mean_of_its_examples(samekind, run, sevens):
         "done": "added",
         "examples": 5,
         "classes": [*before.classes, "seven"],
+        "warning": None,
     }
     after = MetricSpace.load(run / "space")
     torch.testing.assert_close(after.prototypes.vectors[-1, 0], embed_files(before, sevens).mean(0))
@@ -46,6 +47,25 @@ def test_a_folder_of_examples_and_another_place_for_the_space(samekind, trained,
     )
     assert MetricSpace.load(tmp_path / "new").classes[-1] == "seven"
     assert (trained / "space" / "space.json").read_bytes() == before
+
+
+def test_a_threshold_for_none_of_these_that_was_fitted_before_is_called_so(samekind, run, sevens):
+    """It was fitted to turn the sevens away, and would go on doing so without a word."""
+    space = MetricSpace.load(run / "space")
+    space.open_set = Decision("cosine", 0.5, "eer", "some: 9 known, 8 unknown", 0.1, 0.1)
+    space.save(run / "space")
+    answer = samekind("enroll", "seven", *sevens, "--space", run)
+    assert answer.err == (
+        'careful: the threshold for none of these was fitted before the class "seven" was added, on some: '
+        "9 known, 8 unknown; it was made to turn away the unknown items there, those of this class too if it "
+        f"was among them; fit it again: samekind calibrate {run / 'space'} DATA --open-set\n"
+    )
+    assert MetricSpace.load(run / "space").open_set == space.open_set
+    told = json.loads(samekind("enroll", "seven", "--remove", "--space", run, "--json").out)
+    assert told["warning"].startswith(
+        'the threshold for none of these was fitted before the class "seven" was removed, on some: 9 known, '
+        "8 unknown; fit it again: samekind calibrate "
+    )
 
 
 def test_a_known_class_is_replaced_only_if_asked(samekind, run, sevens):
@@ -99,6 +119,29 @@ def test_a_space_that_cannot_be_written_stays_as_it_was(samekind, run, sevens, m
         f"samekind: cannot use {run / 'space'}: No space left on device\n",
     )
     assert {path.name: path.read_bytes() for path in (run / "space").iterdir()} == before
+
+
+def test_only_one_changes_a_space_at_a_time(samekind, run, sevens, tmp_path):
+    """Before, all of them returned 0 and the one who saved last undid what the others had done."""
+    before = (run / "space" / "space.json").read_bytes()
+    command = ("enroll", "seven", *sevens, "--space")
+    with storage.sole_writer(run / "space"):
+        answer = samekind(*command, run)
+        assert (answer.status, answer.out, answer.err) == (
+            2,
+            "",
+            f"samekind: {run / 'space'} is being changed by somebody else (this very process); "
+            "wait for that to end, and give the command again\n",
+        )
+        assert samekind("enroll", "3", "--remove", "--space", run / "space").status == 2
+        assert samekind(*command, tmp_path / "other", "--out", run / "space").status == 2
+        # What only reads the space is not kept out.
+        assert samekind(*command, run, "--out", tmp_path / "deep" / "new").status == 0
+        assert samekind("info", run).status == 0
+    assert (run / "space" / "space.json").read_bytes() == before
+    assert samekind(*command, run).status == 0
+    assert MetricSpace.load(run / "space").classes[-1] == "seven"
+    assert not (run / ".space.lock").exists()
 
 
 @pytest.mark.slow

@@ -135,6 +135,18 @@ def test_a_run_chosen_on_its_test_items_says_so_in_every_row(samekind, trained, 
     assert "seen, selected on test" in page
 
 
+def test_what_is_noted_of_a_value_stays(samekind, trained, monkeypatch):
+    """As of one that is of a part of the pairs."""
+    row = Row("verification", "seen", "Cllr", "cosine", 0.5, note="of 10 pairs")
+    monkeypatch.setattr("samekind.evaluation.evaluate", lambda *_, **__: [row])
+    monkeypatch.setattr("samekind.cli.answers.selected_on_test", lambda _: "selected on test")
+    told = json.loads(samekind("evaluate", trained, *TASKS, "--json").out)
+    assert told["systems"]["trained"] == [{**row._asdict(), "note": "of 10 pairs; selected on test"}]
+    monkeypatch.setattr("samekind.cli.answers.selected_on_test", lambda _: "")
+    told = json.loads(samekind("evaluate", trained, *TASKS, "--json").out)
+    assert told["systems"]["trained"] == [row._asdict()]
+
+
 def test_the_report_is_about_this_run(samekind, trained, rows, tmp_path, monkeypatch):
     """Only what it is given: drawing the page takes seconds, and the demo's tests draw it."""
     asked = []
@@ -233,13 +245,10 @@ def test_runs_on_other_items_cannot_be_paired(samekind, trained, again, tmp_path
     ("options", "message"),
     [
         (("--against", "x", "--trials", "y"), "leave out one"),
-        (("--against", "x", "--report", "y"), "--report is about the test items of one run"),
-        (("--root", "x"), "--root belongs to a list of trials; give --trials LIST as well"),
-        (("--enrolments", "x"), "--enrolments belongs to a list of trials"),
-        (("--combine", "medan"), 'there is no "medan"; did you mean "median"?'),
+        (("--enrol", "2", "--combine", "medan"), 'there is no "medan"; did you mean "median"?'),
         (("--gallery", "tran"), '--gallery: there is no "tran"; did you mean "train"?'),
         (("--gallery", "train", "--ignore", "domain"), "to pass over items of the same domain"),
-        (("--ignore", "camera"), '--ignore: there is no "camera"'),
+        (("--gallery", "train", "--ignore", "camera"), '--ignore: there is no "camera"'),
         (("--shots", "1,x"), 'expected whole numbers from 1 up, such as 1,5; got "1,x"'),
         (("--shots", "0"), "expected whole numbers from 1 up"),
         (("--trials", "nowhere.txt"), "there is no list nowhere.txt"),
@@ -250,3 +259,12 @@ def test_a_mistake_is_told_in_a_line(samekind, trained, options, message):
     assert answer.status == 2
     assert message in answer.err
     assert answer.err.count("\n") == 1
+
+
+def test_a_file_of_a_list_that_cannot_be_read_cannot_be_skipped(samekind, trained, listed, tmp_path):
+    folder = shutil.copytree(listed, tmp_path / "listed")
+    (folder / "pictures" / "0" / "0.png").write_bytes(b"no picture")
+    answer = samekind("evaluate", trained, "--trials", folder / "pairs.txt", "--root", folder / "pictures")
+    assert answer.status == 2
+    assert "files cannot be read; repair or remove them: cannot read" in answer.err
+    assert "--skip-unreadable" not in answer.err

@@ -2,11 +2,20 @@
 
 import json
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 import torch
 
-from samekind.cli.experiments import begin_folder, finish_folder, open_items, sets_of, space_folder
+from samekind.cli.experiments import (
+    begin_folder,
+    finish_folder,
+    open_items,
+    sets_of,
+    space_folder,
+    trained_on,
+)
 from samekind.cli.plans import read_plan
 from samekind.data import digits, prepare
 from samekind.errors import DataError, SettingError, SpaceError
@@ -111,6 +120,18 @@ def test_data_that_went_away_is_named(tmp_path):
     (tmp_path / "data.json").write_text(json.dumps(gone))
     with pytest.raises(DataError, match=r"was trained on cannot be opened: .*faces"):
         sets_of(tmp_path)
+
+
+def test_what_a_space_was_trained_on_is_known_in_its_run(trained, tmp_path, monkeypatch):
+    assert trained_on(trained, "digits")
+    assert trained_on(trained / "space", "digits")
+    assert not trained_on(trained, str(tmp_path))
+    assert not trained_on(shutil.copytree(trained / "space", tmp_path / "space"), "digits")
+    # A file that happens to lie beside a space is no business of ours.
+    (tmp_path / "data.json").write_text("[]")
+    assert not trained_on(tmp_path / "space", "digits")
+    monkeypatch.chdir(trained / "space")
+    assert trained_on(Path(), "digits")
 
 
 def test_a_space_is_found_in_its_run_and_by_itself(trained, tmp_path):

@@ -25,6 +25,38 @@ def test_the_kind_is_chosen_by_size(kind, count, expected, structure):
     assert structure is None or index.kind == structure
 
 
+def test_a_place_is_the_same_from_every_folder(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "here")
+    whole = str(tmp_path / "here" / "a.png")
+    monkeypatch.chdir(tmp_path)
+    for id in (whole, "here/a.png", "./here/../link/a.png"):
+        assert galleries.place_of(id) == whole
+        assert galleries.place_of(f"{id}, row 3") == f"{whole}, row 3"
+
+
+def test_named_data_are_the_same_from_every_folder_unless_a_folder_is_called_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert galleries.place_of("digits, item 3") == "digits, item 3"
+    (tmp_path / "digits").mkdir()
+    assert galleries.place_of("digits, item 3") == str(tmp_path / "digits, item 3")
+    assert galleries.place_of("digits/a.png") == str(tmp_path / "digits" / "a.png")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "place"),
+    [
+        ({"label": "x", "path": "/elsewhere/a.png"}, "/elsewhere/a.png"),
+        ({"label": "x"}, "HERE/a.png"),  # of an index made before places were kept
+        ({"path": 3}, "HERE/a.png"),  # somebody's own
+        ({}, "HERE/a.png"),
+    ],
+)
+def test_the_place_that_is_kept_counts_and_else_the_id(tmp_path, monkeypatch, metadata, place):
+    monkeypatch.chdir(tmp_path)
+    assert galleries.place_held("a.png", metadata) == place.replace("HERE", str(tmp_path))
+
+
 class Far(Exact):
     """On a server, where every question is a journey."""
 

@@ -336,7 +336,7 @@ def test_another_space_is_refused(samekind, space, trained, built, folders, tmp_
         ("build RUN DATA --out O --recall 1.5", "invalid value for '--recall': …"),
         ("build RUN DATA --out O --score cosin", 'this space has no score "cosin"; did you mean "cosine"? …'),
         ("build RUN DATA --out DATA", "DATA holds something else than an index; …"),
-        ("build RUN nothing --out O", "1 of 1 files cannot be read; …"),
+        ("build RUN nothing --out O", "there is no file nothing; …"),
         ("build RUN DATA --out O --kind milvus", "an index of the kind milvus is on a server: say where …"),
         ("build RUN DATA --out O --kind postgres --server postgresql://x", "an index of the kind postgres …"),
         ("build RUN DATA --out O --name x", "--server and --name are for the kinds postgres and milvus; …"),

@@ -51,6 +51,34 @@ def test_choosing_on_the_domain_left_out_is_asked_for_by_name_and_said(samekind,
     assert "selected on test" in command(samekind, two_rooms, tmp_path / "runs", "--select-on-test").out
 
 
+def test_the_run_may_ask_for_it_as_well(samekind, two_rooms, tmp_path):
+    answer = command(samekind, two_rooms, tmp_path / "runs", "--set", "select_on=test", "--json")
+    assert {row["note"] for row in json.loads(answer.out)["systems"]["triplet"]} == {"selected on test"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        (("split.seed=9",), "leave out split.seed"),
+        (("split.seed=0",), "leave out split.seed"),
+        (("split.by=group", "split.unseen=half"), "leave out split.by, split.unseen"),
+        (("split.by=random", "split.validation_classes=1"), "leave out split.validation_classes"),
+    ],
+)
+def test_a_split_of_ones_own_is_refused(samekind, two_rooms, tmp_path, changes, named):
+    """The domains make the split; what is said about another would do nothing."""
+    options = [word for each in changes for word in ("--set", each)]
+    answer = command(samekind, two_rooms, tmp_path / "runs", *options)
+    assert answer.status == 2
+    assert answer.err.endswith(f"{named}\n")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_the_random_split_that_every_new_run_file_names_is_passed(samekind, tmp_path):
+    answer = command(samekind, "digits", tmp_path / "runs", "--set", "split.by=random")
+    assert "there must be items of two domains or more" in answer.err
+
+
 def test_items_without_domains_are_refused(samekind, tmp_path):
     answer = command(samekind, "digits", tmp_path / "runs")
     assert answer.status == 2

@@ -36,7 +36,7 @@ def everything_in(folder):
 
 def test_there_is_a_file_for_every_command():
     shared = {"__init__", "main", "options", "output", "experiments", "asking", "tables", "group_files"}
-    shared |= {"answers", "galleries", "plans", "shortlists", "thresholds"}
+    shared |= {"answers", "galleries", "plans", "shortlists", "thresholds", "changing", "together"}
     files = {path.stem for path in Path(cli.__file__).parent.glob("*.py")} - shared
     assert {file.replace("_", "-") for file in files} == {*COMMANDS, *GROUPS}
 
@@ -232,10 +232,10 @@ SAYS = {
     "compare 0.png text.npy --space run": "cannot read text.npy: …",
     "compare 0.png shape.npy --space run": "shape.npy does not fit: expected a .npy array of shape (1, 8, "
     "8), got shape (8, 8)",
-    "identify 3.png --space run": "1 of 1 files cannot be read; …",
+    "identify 3.png --space run": "there is no file 3.png; …",
     "identify text.png 0.png --space run": "1 of 2 files cannot be read; …",
-    "search text.png --gallery 0.png --space run": "1 of 1 files cannot be read; …",
-    "predict nan.npy --space run --out p.csv": "1 of 1 files cannot be read; …",
+    "search text.png --gallery 0.png --space run": "cannot read text.png: it is not an image, …",
+    "predict nan.npy --space run --out p.csv": "nan.npy holds values that are not finite (NaN or infinity)",
     "cluster 0.png --space run --out g.csv --groups 2": "asked for 2 groups of 1 items; ask for fewer",
     "compare 0.png nan.npy --space run": "nan.npy holds values that are not finite (NaN or infinity)",
 }

@@ -96,6 +96,22 @@ def test_the_threshold_for_none_of_these_says_which_are_new(samekind, place, tmp
     assert "new" not in json.loads(samekind(*ask, "--kind", "cosine").out)["items"][0]
 
 
+def test_the_score_of_that_threshold_is_asked_unless_another_is_named(samekind, place, tmp_path):
+    space = MetricSpace.load(place / "space")
+    space.open_set = Decision("cosine", 0.5, "far=0.01", "a few", 0.0, 0.0)
+    space.save(tmp_path / "space")
+    ask = ("novelty", place / "asked", "--space", tmp_path / "space", "--json")
+    told = json.loads(samekind(*ask).out)
+    assert told == json.loads(samekind(*ask, "--kind", "cosine").out)
+    assert told["kind"] == "cosine"
+    for row in told["items"]:
+        assert row["new"] == (row["novelty"] > -0.5)
+    assert json.loads(samekind(*ask, "--kind", "similarity").out)["kind"] == "similarity"
+    # The threshold is one for the best class, and no reason to ask known items otherwise.
+    known = ("--known", place / "known" / "x", "--method", "neighbours")
+    assert json.loads(samekind(*ask, *known).out)["kind"] == "similarity"
+
+
 def test_with_known_items_the_region_is_asked(ask):
     told = json.loads(ask("asked", "--known", "known/x", "--known", "known/y", "--json").out)
     assert (told["method"], told["known"]) == ("svm", 20)

@@ -17,6 +17,7 @@ from samekind.cli.output import (
     print_json,
     print_measures,
     print_promises,
+    print_table,
     print_text,
     rows_as_json,
     table,
@@ -136,6 +137,26 @@ def test_numbers_are_never_broken_where_there_is_no_room(capsys, monkeypatch):
     page = capsys.readouterr().out
     for number in ("87.07% (81.9-92.2)", "93.13% (90.8-95.4)", "88.33% (83.2-93.5)"):
         assert number in page
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_table_is_never_cut_off(terminal, capsys, monkeypatch):
+    if terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "60")
+    rates = ["0.08% (0.00 to 0.41)", "91.02% (66.49 to 98.11)"]
+    print_table(table("Thresholds", ["score", "a", "b", "c"], [["similarity", *rates, rates[1]]]))
+    assert "  ".join(["similarity", *rates, rates[1]]) in capsys.readouterr().out
+
+
+def test_what_is_no_terminal_has_no_edge(capsys, monkeypatch):
+    """A path that is broken in two is not found by grep."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    path = "plankton-held/" * 20 + "107714.jpg"
+    print_table(table("Items", ["item", "class", "probability"], [[path, "star", "0.5"]], texts=2))
+    assert f"{path}  star           0.5" in capsys.readouterr().out
 
 
 NAME = "[red]a[/red] :cat: 12"

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from samekind.evaluation import Row
+
 
 @pytest.fixture(scope="module")
 def written(samekind, trained, tmp_path_factory):
@@ -36,6 +38,15 @@ def test_its_place_is_in_the_run_unless_told_otherwise(samekind, trained, monkey
         f"The report is in {trained / 'report.html'}\n",
         [trained / "report.html"],
     )
+
+
+def test_what_is_noted_of_a_value_is_on_the_page(samekind, trained, monkeypatch):
+    """As of one that is of a part of the pairs."""
+    row, pages = Row("verification", "seen", "Cllr", "cosine", 0.5, note="of 10 pairs"), []
+    monkeypatch.setattr("samekind.evaluation.evaluate", lambda *_, **__: [row])
+    monkeypatch.setattr("samekind.reports.write_report", lambda _, **content: pages.append(content))
+    assert samekind("report", trained).status == 0
+    assert pages[0]["systems"]["trained"].rows == [row]
 
 
 def test_a_folder_without_a_run_is_told(samekind, tmp_path):

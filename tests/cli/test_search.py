@@ -7,7 +7,7 @@ import shutil
 import pytest
 import torch
 
-from samekind.index import Exact, open_index
+from samekind.index import Exact, open_index, space_fingerprint
 from samekind.inference import embed_files, shortlist_of
 from samekind.inference.shortlist import keep_shortlist
 from samekind.space import MetricSpace
@@ -62,6 +62,79 @@ def test_the_same_file_by_another_path_is_still_the_query(search, folders, tmp_p
     copy = shutil.copy(folders / "0" / "00.png", tmp_path / "copy.png")
     told = search(copy, "--gallery", folders, "-k", "50")
     assert len(told["queries"][0]["found"]) == 36  # a copy is another file
+
+
+@pytest.fixture
+def two_folders(folders, tmp_path):
+    """Two folders, with another picture 0/00.png each; all of the first, and that one of the second."""
+    shutil.copytree(folders, tmp_path / "first")
+    (tmp_path / "second" / "0").mkdir(parents=True)
+    shutil.copy(folders / "0" / "01.png", tmp_path / "second" / "0" / "00.png")
+    return tmp_path / "first", tmp_path / "second"
+
+
+def test_the_query_is_known_by_its_file_from_every_folder(
+    samekind, search, trained, two_folders, tmp_path, monkeypatch
+):
+    """Ids are paths as they were typed, and those of an index mean what they meant where it was built."""
+    first, second = two_folders
+    monkeypatch.chdir(first)
+    samekind("index", "build", trained, "0", "1", "--out", tmp_path / "index")
+    where = ("--index", tmp_path / "index", "-k", "50")
+
+    def found(query):
+        return [row["id"] for row in search(query, *where)["queries"][0]["found"]]
+
+    expected = sorted(f"{digit}/{place:02d}.png" for digit in (0, 1) for place in range(12))
+    assert sorted(found("0/00.png")) == expected[1:]
+    monkeypatch.chdir(second)
+    assert sorted(found("0/00.png")) == expected  # another picture, which is called the same
+    assert sorted(found(first / "0" / "00.png")) == sorted(found("../first/0/00.png")) == expected[1:]
+    samekind("index", "add", tmp_path / "index", "./0", "--space", trained, "--replace")
+    assert sorted(found("0/00.png")) == expected[1:]  # that name is of the second folder's now
+
+
+def test_an_index_that_keeps_no_places_is_searched_by_its_ids(
+    search, space, two_folders, tmp_path, monkeypatch
+):
+    """As one that was made before they were kept."""
+    first, _ = two_folders
+    monkeypatch.chdir(first)
+    ids = [f"0/{place:02d}.png" for place in range(12)]
+    index = Exact(space.prototypes.dimension, fingerprint=space_fingerprint(space))
+    index.add(ids, embed_files(space, ids), [{"label": "0"}] * 12)
+    index.save(tmp_path / "old")
+    [told] = search(first / "0" / "03.png", "--index", tmp_path / "old", "-k", "50")["queries"]
+    assert sorted(row["id"] for row in told["found"]) == [each for each in ids if each != "0/03.png"]
+
+
+@pytest.mark.parametrize("more", [["--kind", "cosine"], ["--kind", "cosine", "--exhaustive"]])
+def test_as_many_are_found_as_were_asked_for_where_several_ids_are_the_query(
+    search, two_folders, monkeypatch, more
+):
+    first, _ = two_folders
+    monkeypatch.chdir(first)
+    (first / "link").symlink_to(first / "0")
+    galleries = [each for name in ("0", first / "0", "link", "1") for each in ("--gallery", name)]
+    told = search("0/00.png", "7/00.png", *galleries, "-k", "3", *more)
+    assert told["gallery"] == 48
+    assert [len(each["found"]) for each in told["queries"]] == [3, 3]
+    assert not any("/00.png" in row["id"] for row in told["queries"][0]["found"])
+    whole = search("0/00.png", *galleries, "-k", "100", *more)["queries"][0]["found"]
+    assert len(whole) == 45
+    scores = [[row["score"] for row in rows] for rows in (told["queries"][0]["found"], whole)]
+    assert scores[0] == pytest.approx(scores[1][:3], abs=1e-5)
+
+
+def test_named_data_do_not_find_themselves_from_another_folder(
+    samekind, search, trained, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    samekind("index", "build", trained, "digits", "--out", tmp_path / "index", "--recall", "1")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    told = search("digits", "--index", tmp_path / "index", "-k", "1", "--kind", "cosine")
+    assert all(each["found"][0]["id"] != each["id"] for each in told["queries"])
 
 
 def test_several_queries_and_a_gallery_named_twice(search, folders):

@@ -50,8 +50,22 @@ def test_the_text_tells_the_same(again, copy):
     assert again(copy).out.splitlines() == [
         f"Trained prototypical for 2 epochs on {items} items of 7 classes.",
         f"Best epoch {best['epoch']}: validation EER {100 * best['validation']['eer']:.2f}%.",
+        "That was the last epoch: training longer may help, such as --set training.epochs=4 "
+        "with another --out.",
         f"The space is in {copy / 'space'}; next: samekind evaluate {copy}",
     ]
+
+
+@pytest.mark.parametrize(("epoch", "error", "said"), [(2, 0.1, True), (1, 0.1, False), (2, 0.0, False)])
+def test_training_longer_is_proposed_where_the_last_epoch_is_the_best_and_not_perfect(
+    again, copy, epoch, error, said
+):
+    record = [json.loads(line) for line in (copy / "record.jsonl").read_text().splitlines()]
+    for entry in record:
+        entry["best"] = entry["epoch"] == epoch
+        entry["validation"] = dict.fromkeys(entry["validation"], error)
+    (copy / "record.jsonl").write_text("".join(f"{json.dumps(entry)}\n" for entry in record))
+    assert ("training longer may help" in again(copy).out) == said
 
 
 @pytest.mark.parametrize("damage", [b"", b"\xff\xff\n"])

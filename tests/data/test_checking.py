@@ -32,7 +32,7 @@ def test_everything_wrong_with_a_folder_is_said_at_once(make_folder, make_pictur
     assert any("2 of 8 files cannot be read" in each for each in found.errors)
     said = "\n".join(found.warnings)
     for part in (
-        "1 class folder is empty: emu",
+        "1 class folder has no pictures or arrays: emu",
         "1 file is neither picture nor array and is left out: README",
         '"Dog" and "dog" differ only by case',
         "1 class has a single item",
@@ -41,6 +41,20 @@ def test_everything_wrong_with_a_folder_is_said_at_once(make_folder, make_pictur
         assert part in said
     assert found.sizes == {(6, 8): 6, (90, 90): 1}
     assert found.duplicates == (("cat/0.png", "dog/0.png"),)
+
+
+def test_folders_of_sounds_are_not_called_empty_and_the_way_in_is_said(tmp_path):
+    for name in ("anna/1.ogg", "anna/2.WAV", "ben/1.flac"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"sound")
+    found = examine(tmp_path)
+    way_in = "; sounds are not read: save the features of each as a .npy array, in a folder for each class"
+    assert found.errors[0].endswith(f"expected folders of them, one for each class{way_in}")
+    assert found.warnings == (
+        "2 class folders have no pictures or arrays: anna, ben",
+        "3 files are neither pictures nor arrays and are left out: anna/1.ogg, anna/2.WAV, "
+        f"ben/1.flac{way_in}",
+    )
 
 
 def test_what_cannot_be_opened_is_still_described(make_folder, make_picture):

@@ -34,6 +34,15 @@ def test_of_many_classes_some_are_kept_whole():
     assert set(drawn) == {0, 5}
 
 
+@pytest.mark.parametrize("most", [3, 4, 10, 15, 19])
+def test_however_few_there_are_pairs_of_one_class_and_of_two(most):
+    for seed in range(5):
+        drawn = counts(draw(digits(), most=most, seed=seed))
+        assert sum(drawn) == most
+        assert max(drawn) >= 2
+        assert sum(each > 0 for each in drawn) >= 2
+
+
 def test_the_seed_decides_and_the_order_stays():
     items = digits()
     one, again, other = (draw(items, most=200, seed=seed) for seed in (1, 1, 2))

@@ -53,6 +53,44 @@ def test_a_backslash_may_belong_to_a_name_elsewhere(tmp_path, name, system):
     assert found.read(name) == name.encode()
 
 
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("/cat/0.png", "cat/0.png"),
+        ("./cat/0.png", "cat/0.png"),
+        ("../../cat/0.png", "cat/0.png"),
+        ("set/../cat//./0.png", "set/cat/0.png"),
+    ],
+)
+def test_a_name_starts_from_the_root_of_the_archive_and_stays_inside(tmp_path, name, found):
+    """Names as they are where the archive is unpacked by `zipfile`."""
+    archive = packed(tmp_path / "a.zip", [name, "./", "./dog/"], system=3)
+    assert (archive.members(), archive.folders()) == ([found], ["dog"])
+    assert archive.read(found) == name.encode()
+    with zipfile.ZipFile(archive.path) as unpacked:
+        unpacked.extractall(tmp_path / "unpacked")
+    assert (tmp_path / "unpacked" / found).read_bytes() == name.encode()
+
+
+def test_of_members_with_one_name_the_last_counts(tmp_path):
+    archive = packed(tmp_path / "a.zip", ["cat/0.png", "dog/0.png", "./cat/0.png"], system=3)
+    assert archive.members() == ["cat/0.png", "dog/0.png"]
+    assert archive.read("cat/0.png") == b"./cat/0.png"
+
+
+@pytest.mark.parametrize(
+    ("stored", "found"), [("Äpfel".encode(), "Äpfel"), ("Äpfel".encode("cp437"), "Äpfel"), (b"cat", "cat")]
+)
+def test_a_name_that_does_not_say_how_it_is_encoded(tmp_path, stored, found):
+    """UTF-8 as macOS writes it, and the encoding of MS-DOS, both without the flag."""
+    stand_in, path = "x" * len(stored), tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr(stand_in, b"content")
+    path.write_bytes(path.read_bytes().replace(stand_in.encode(), stored))
+    assert Archive(path).members() == [found]
+    assert Archive(path).read(found) == b"content"
+
+
 def test_many_threads_read_what_one_would(archive):
     names = archive.members() * 4
     with ThreadPoolExecutor(8) as pool:
@@ -82,6 +120,11 @@ def test_what_cannot_be_had_is_named(archive, tmp_path, monkeypatch):
     (tmp_path / "text.zip").write_text("no archive", encoding="utf-8")
     with pytest.raises(DataError, match=r"cannot read .*text\.zip as a \.zip archive"):
         Archive(tmp_path / "text.zip")
+    content = bytearray(archive.path.read_bytes())
+    content[content.index(b"PK\1\2") + 6] = 99  # what version it takes to unpack the first member
+    (tmp_path / "later.zip").write_bytes(content)
+    with pytest.raises(DataError, match=r"cannot read .*later\.zip as a \.zip archive: .*version 9\.9"):
+        Archive(tmp_path / "later.zip")
     with pytest.raises(DataError, match=r"cannot read .*none"):
         digest(tmp_path / "none")
     monkeypatch.setattr(files, "MOST_UNPACKED", 10)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from samekind.data import ImageReader, collect
 from samekind.data.folders import class_of, list_archive, list_folder
 from samekind.errors import DataError
 
@@ -34,6 +35,32 @@ def test_an_archive_lists_what_its_folder_does(make_folder, zipped, wrapped):
     assert named(packed) == named(list_folder(root))
     assert packed.name == "animals"
     assert packed.empty == list_folder(root).empty == ["empty"]
+
+
+@pytest.mark.parametrize(
+    "name", ["README.txt", "animals/README.txt", "animals/labels.csv", "about/README.txt"]
+)
+def test_what_is_no_picture_does_not_change_the_classes(make_folder, zipped, name):
+    """The classes are those of the pictures alone, as they are for `collect`."""
+    root = make_folder({"cat": 2, "birds/owl": 1, "empty": 0})
+    path = zipped(root, wrapped=True)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(name, "about")
+    listing = list_archive(path)
+    assert named(listing) == named(list_folder(root))
+    assert listing.empty == ["empty"]
+    assert listing.foreign == [name.removeprefix("animals/")]
+    reader = ImageReader(height=6, width=8, channels=3)
+    assert sorted(collect([path], reader).labels) == sorted(listing.labels)
+
+
+@pytest.mark.parametrize("begins", ["/", "./", "../", "./animals/"])
+def test_an_archive_lists_the_same_however_its_names_begin(make_folder, tmp_path, begins):
+    root = make_folder({"cat": 2, "birds/owl": 1})
+    with zipfile.ZipFile(tmp_path / "animals.zip", "w") as made:
+        for each in sorted(root.rglob("*.png")):
+            made.writestr(zipfile.ZipInfo(f"{begins}{each.relative_to(root)}"), each.read_bytes())
+    assert named(list_archive(tmp_path / "animals.zip")) == named(list_folder(root))
 
 
 def test_an_archive_from_windows_with_backslashes_lists_the_same(make_folder, tmp_path):

@@ -31,6 +31,14 @@ def test_the_settings_go_before_the_pictures():
 
 def test_pictures_that_do_not_agree_are_told_apart_in_a_sentence():
     with pytest.raises(
-        DataError, match=r"2 different sizes, from 5 x 4 to 9 x 8 \(most often 5 x 4, 2 of 3\)"
+        DataError, match=r"2 different sizes, from 5 x 4 to 9 x 8; .*such as --size 4 \(size in"
     ):
         reader_of([Heading(4, 5, True), Heading(8, 9, True), Heading(4, 5, True)], DataSettings())
+
+
+def test_the_size_proposed_is_one_that_half_of_the_pictures_have():
+    """The commonest size says little where nearly all differ."""
+    heights = [4, 4, 30, 31, 32, 33, 34]
+    found = [Heading(height, height + 9, True) for height in heights]
+    with pytest.raises(DataError, match="such as --size 31 "):
+        reader_of(found, DataSettings())

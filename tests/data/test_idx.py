@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from samekind.data import DataSettings
-from samekind.data.idx import idx_items, is_idx, read_idx
+from samekind.data.idx import has_idx, idx_items, is_idx, read_idx
 from samekind.errors import DataError
 
 
@@ -50,6 +50,44 @@ def test_a_folder_of_two_pairs_knows_their_parts(tmp_path):
     assert items.parts == ("train",) * 6 + ("test",) * 3
     assert items.ids[5:7] == ("train 5", "test 0")
     assert torch.equal(items.inputs[6:, 0], torch.tensor(images(3, 1)))
+
+
+def test_a_file_that_is_there_twice_is_read_once(tmp_path):
+    """Packed and unpacked, and with a dot or a dash; what macOS leaves beside it is none of them."""
+    for begins in ("train", "t10k"):
+        for dot, packed in ((False, True), (False, False), (True, False)):
+            save_pair(tmp_path, begins, 6, dot=dot, packed=packed)
+    (tmp_path / "._train-images-idx3-ubyte").write_bytes(b"x")
+    items = idx_items(tmp_path, DataSettings())
+    assert items.parts == ("train",) * 6 + ("test",) * 6
+    assert len(set(items.ids)) == 12
+
+
+def test_folders_that_are_named_as_files_are_passed_over(tmp_path):
+    """As archives of MNIST are unpacked by some."""
+    save_pair(tmp_path, "train", 6, dot=True)
+    for name in ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"):
+        (tmp_path / name).mkdir()
+    assert len(idx_items(tmp_path, DataSettings())) == 6
+    assert has_idx(tmp_path)
+    (tmp_path / "train-images.idx3-ubyte").unlink()
+    assert not has_idx(tmp_path)
+
+
+def test_sets_with_labels_of_their_own_are_not_mixed(tmp_path):
+    for begins in ("emnist-letters-train", "emnist-letters-test"):
+        save_pair(tmp_path, begins, 3)
+    assert len(idx_items(tmp_path, DataSettings())) == 6
+    path = save_pair(tmp_path, "emnist-digits-train", 3)
+    with pytest.raises(DataError, match=r"not one \(emnist-digits-.*, emnist-letters-.*\); move each into"):
+        idx_items(tmp_path, DataSettings())
+    assert len(idx_items(path, DataSettings())) == 3
+
+
+def test_numbered_files_are_one_set(tmp_path):
+    for number in (1, 2):
+        save_pair(tmp_path, f"part{number}-train", 3)
+    assert len(idx_items(tmp_path, DataSettings())) == 6
 
 
 def test_images_are_brought_to_size(tmp_path):

@@ -1,10 +1,13 @@
 """The order of classes is the same for every source, and numbers count as numbers."""
 
+import doctest
+
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from samekind.data.listing import Listing, class_order
+from samekind.data import listing as module
+from samekind.data.listing import Listing, class_order, foreign_files
 
 
 def test_whole_numbers_are_ordered_as_numbers():
@@ -19,6 +22,17 @@ def test_whole_numbers_are_ordered_as_numbers():
 def test_the_order_does_not_depend_on_the_order_of_the_items(names):
     assert class_order(names) == class_order(names[::-1])
     assert set(class_order(names)) == set(names)
+
+
+def test_one_file_that_holds_no_item_is_one():
+    assert foreign_files(["a.txt"], "a.txt") == "1 file is neither picture nor array and is left out: a.txt"
+    assert foreign_files(["a", "b"], "a, b").startswith(
+        "2 files are neither pictures nor arrays and are left"
+    )
+
+
+def test_doctests():
+    assert doctest.testmod(module).failed == 0
 
 
 def test_a_listing_knows_nothing_beside_unless_told():

@@ -71,6 +71,14 @@ def test_pictures_are_kept_as_bytes_and_brought_to_size(tmp_path):
             {"inputs": X, "labels": Y[:3]},
             r"labels of set\.npz must be one for each of the 4 items; got \(3,\)",
         ),
+        (
+            {"inputs": X, "labels": np.array([1, 0, np.inf, 1])},
+            r"must be texts or whole numbers; got float64",
+        ),
+        (
+            {"inputs": X, "labels": np.array(["a", "", "b", " "])},
+            r"labels of set\.npz are empty for 2 of the 4 items, the first is item 1",
+        ),
         ({"inputs": X, "labels": Y + 0.5}, r"must be texts or whole numbers; got float64"),
         ({"inputs": X, "labels": Y, "classes": np.array(["a", "b"])}, r"indices into its 2 classes; got 10"),
         ({"inputs": X, "labels": Y, "groups": Y[:2]}, r"groups of set\.npz must be one for each"),
@@ -94,3 +102,15 @@ def test_runs_nothing_and_names_what_is_no_archive(tmp_path):
         read_npz(tmp_path / "single.npz")
     with pytest.raises(DataError, match="no file"):
         read_npz(tmp_path / "none.npz")
+
+
+@pytest.mark.parametrize(("after", "byte"), [(b"PK\1\2", 6), (b"PK\3\4", 40)])
+def test_names_a_damaged_archive(tmp_path, after, byte):
+    """The version it takes to unpack the first array; and the compressed content of it."""
+    np.savez_compressed(tmp_path / "set.npz", inputs=X, labels=Y)
+    content = bytearray((tmp_path / "set.npz").read_bytes())
+    start = content.index(after) + byte
+    content[start : start + 30] = b"\xff" * 30
+    (tmp_path / "set.npz").write_bytes(content)
+    with pytest.raises(DataError, match=r"cannot read .*set\.npz as an archive of arrays"):
+        read_npz(tmp_path / "set.npz")

@@ -221,3 +221,16 @@ def test_bytes_are_written_as_they_are(tmp_path):
     write_image(tmp_path / "image.png", image)
     again = ImageReader(height=4, width=5, channels=3).pixels(tmp_path / "image.png")
     assert torch.equal(again, image)
+
+
+@pytest.mark.parametrize("highest", [255, 1023, 65535])
+@pytest.mark.parametrize("plain", [False, True])
+def test_portable_greys_of_any_depth_are_scaled(highest, plain):
+    """A PGM says how bright white is; above 255 a pixel takes two bytes, or is written out in digits."""
+    pixels = np.linspace(0, highest, 12).round().astype(">u2" if highest > 255 else "u1").reshape(3, 4)
+    content = " ".join(map(str, pixels.flatten().tolist())).encode() if plain else pixels.tobytes()
+    stream = io.BytesIO(b"P%d 4 3 %d\n" % (2 if plain else 5, highest) + content)
+    assert heading(stream).grey
+    stream.seek(0)
+    shown = decode(stream, height=3, width=4, channels=1, fit="stretch", background="white")
+    assert np.abs(shown[:, :, 0] - pixels / highest * 255).max() <= 0.51

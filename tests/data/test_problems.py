@@ -41,6 +41,12 @@ def test_items_that_are_fine_have_no_problems():
         (rows((5, 2)), "warning", "1 class has fewer items than a split has parts: dog"),
         (rows((301, 3)), "warning", 'very unequal: "cat" has 301 items, "dog" 3'),
         (rows(names=("Cat", "cat ")), "warning", '"Cat" and "cat " differ only by case or spaces'),
+        (rows((4, 4, 4), ("1", "1.0", "01")), "warning", '"1" and "1.0" and "01" are the same number'),
+        (
+            rows(names=("Stra\u00dfe \u00c4", "Stra\u00dfe A\u0308")),
+            "warning",
+            "differ only in how their accents are stored; are they one?",
+        ),
         (rows(names=("cat", " dog")), "warning", 'begin or end with a space: " dog"'),
         (
             rows((4, 4, 4), ("1.5", "2.25", "0.1")),
@@ -83,6 +89,7 @@ def test_errors_come_first():
 
 def test_whole_numbers_are_classes():
     assert problems_of(rows((6, 6, 6), ("1", "2", "10"))) == []
+    assert problems_of(rows((6, 6), ("9007199254740993", "9007199254740992"))) == []
 
 
 def test_a_long_list_is_cut():

@@ -226,7 +226,9 @@ def test_a_table_of_one_row_is_one_item(tmp_path):
     assert reader.read(tmp_path / "one.csv").tolist() == [4.5, 3]
     (tmp_path / "two.csv").write_text("weight,height\n3,4\n5,6\n", encoding="utf-8")
     assert reader.rows(tmp_path / "two.csv").tolist() == [[4, 3], [6, 5]]
-    with pytest.raises(DataError, match=r"two\.csv has 2 rows where one item was expected"):
+    with pytest.raises(
+        DataError, match=r"two\.csv has 2 rows where one item was expected; give a table of one row"
+    ):
         reader.read(tmp_path / "two.csv")
 
 

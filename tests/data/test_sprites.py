@@ -42,6 +42,18 @@ def test_pictures_come_in_order_with_their_labels_and_parts(folder):
     assert items.reader.shape == (3, 4, 4)
 
 
+def test_the_tenth_sprite_comes_after_the_second(tmp_path):
+    """Labels go through the sprites by number; in the order of letters they would be those of others."""
+    for number in range(1, 12):
+        Image.fromarray(np.full((1, 4), number, dtype=np.uint8)).save(tmp_path / f"data_batch_{number}.png")
+    (tmp_path / "train_labels.json").write_text(json.dumps(list(range(1, 12))), encoding="utf-8")
+    for name in ("._data_batch_1.png", "._train_labels.json"):  # as macOS leaves them behind
+        (tmp_path / name).write_bytes(b"x")
+    items = sprite_items(tmp_path, DataSettings())
+    assert [items.classes[label] for label in items.labels] == [str(int(each.max())) for each in items.inputs]
+    assert len(items) == 11
+
+
 def test_labels_may_be_names(folder):
     path, _ = folder
     (path / "test_lables.json").rename(path / "test_labels.json")
@@ -67,6 +79,7 @@ def test_a_row_that_is_no_square_is_refused(tmp_path):
         ),
         ('{"a": 1}', "must be a JSON list of labels"),
         ("[1.5, 1, 1, 1, 1]", "must be a JSON list of labels"),
+        ('["a", "", "a", "b", "b"]', "must be a JSON list of labels"),
         ("[1, 2", "cannot read the labels"),
     ],
 )

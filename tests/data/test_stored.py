@@ -109,5 +109,8 @@ def test_what_can_be_decoded_is_and_the_rest_is_named(six, tmp_path):
 def test_the_first_twenty_are_listed_and_the_rest_counted():
     message = str(unreadable_files([("", f"why {number}") for number in range(23)], 50))
     assert message.startswith("23 of 50 files cannot be read")
+    assert "skip them with --skip-unreadable" in message
+    assert "skip" not in str(unreadable_files([("", "why")], 50, skippable=False))
+    assert str(unreadable_files([("", "why")], 1)) == "why"
     assert message.count("\n") == 21
     assert message.endswith("why 19\n  and 3 more")

@@ -69,11 +69,12 @@ def test_a_manifest_names_files_from_its_own_folder(tmp_path):
     assert (listing.groups, listing.domains, listing.parts) == (["g", "h"], None, None)
 
 
-def test_a_file_named_twice_is_taken_once(tmp_path):
-    table = manifest(path=["1.png", "2.png", "1.png"], label=["a", "b", "a"])
+@pytest.mark.parametrize("again", ["1.png", "./1.png"])
+def test_a_file_named_twice_is_taken_once(tmp_path, again):
+    table = manifest(path=["1.png", "2.png", again], label=["a", "b", "a"])
     listing = list_manifest(table, tmp_path, DataSettings())
     assert listing.ids == ["1.png", "2.png"]
-    assert listing.repeated == ["1.png"]
+    assert listing.repeated == [again]
 
 
 @pytest.mark.parametrize(
@@ -84,6 +85,8 @@ def test_a_file_named_twice_is_taken_once(tmp_path):
             {"label": ["a", "b", "a"], "split": ["train", "train", "test"]},
             r'"train" in row 1 and "test" in row 3',
         ),
+        ({"label": ["a", "b", "a"], "group": ["g", "h", "i"]}, r'"g" in row 1 and "i" in row 3'),
+        ({"label": ["a", "b", "a"], "domain": ["u", "v", "v"]}, r'"u" in row 1 and "v" in row 3'),
     ],
 )
 def test_a_file_that_is_two_things_is_refused(tmp_path, beside, says):

@@ -48,3 +48,10 @@ def test_dropout_is_for_training_only():
 def test_refuses_impossible_settings(wrong, says):
     with pytest.raises(SettingError, match=says):
         MLP(inputs=4, **wrong)
+
+
+def test_a_list_that_changes_later_changes_nothing_here():
+    sizes = [7, 6]
+    encoder = MLP(inputs=4, hidden=sizes)
+    sizes.append(5)
+    assert encoder.hidden == [7, 6]

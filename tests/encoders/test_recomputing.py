@@ -106,6 +106,24 @@ def test_nor_after_a_pass_that_failed():
     assert not any("forward" in each.__dict__ for each in encoder.modules())
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_block_keeps_a_forward_of_its_own(fails):
+    """As the hooks and adapters of other libraries put there: the next pass would compute without."""
+    encoder, x = made(True).eval(), torch.rand(2, 3, 12, 12)
+    block = encoder.module.blocks[1]
+    plain = block.forward
+    own = block.forward = lambda x, **scaled: 2 * plain(x, **scaled)
+    before = encoder(x).detach()
+    if fails:
+        with pytest.raises(RuntimeError):
+            encoder(x[:, :1])
+    else:
+        encoder(x).sum().backward()
+        assert block.layers[0].weight.grad.any()
+    assert vars(block)["forward"] is own
+    assert torch.equal(encoder(x), before)
+
+
 @pytest.mark.parametrize("wanted", [True, False])
 def test_without_gradients_or_unasked_nothing_is_recomputed(wanted):
     network = Network()

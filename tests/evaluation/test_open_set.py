@@ -92,6 +92,23 @@ def test_a_stored_threshold_is_measured_too():
     assert found["false alarms at threshold"] == pytest.approx(float((outside >= -0.5).float().mean()))
 
 
+def test_a_threshold_of_another_kind_of_score_is_measured_on_that_score():
+    space = a_space()
+    space.open_set = Decision("cosine", 0.9, "eer", "others", 0.1, 0.1)
+    rows = open_set(space, KNOWN, KNOWN.inputs, UNKNOWN, UNKNOWN.inputs, name="both")
+    found = {(row.measure, row.kind): row.value for row in rows}
+    names = space.classify(KNOWN.inputs).classes
+    inside, outside = (space.score_classes(each.inputs, kind="cosine").amax(1) for each in (KNOWN, UNKNOWN))
+    hits = [
+        name == KNOWN.classes[label] and score >= 0.9
+        for name, label, score in zip(names, KNOWN.labels.tolist(), inside.tolist(), strict=True)
+    ]
+    assert found["DIR at threshold", "cosine"] == pytest.approx(sum(hits) / len(hits))
+    passed = sum(score >= 0.9 for score in outside.tolist())
+    assert found["false alarms at threshold", "cosine"] == pytest.approx(passed / len(outside))
+    assert ("DIR at threshold", "similarity") not in found
+
+
 def test_where_strangers_are_known_or_the_known_are_strange_there_is_no_row():
     both = (KNOWN, KNOWN.inputs, UNKNOWN, UNKNOWN.inputs)
     assert open_set(a_space(("0", "1", "2", "3", "4")), *both, name="x") == []

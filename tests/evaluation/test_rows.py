@@ -32,6 +32,14 @@ def test_the_note_is_part_of_what_is_shown():
     assert row._replace(note="selected on test").about == "seen, selected on test"
 
 
+def test_one_note_does_not_erase_another():
+    row = Row("verification", "seen", "Cllr", "cosine", 0.2)
+    assert rows.noted(row, "") == row
+    part = rows.noted(row, "of 1,000 pairs")
+    assert part.note == rows.noted(part, "").note == "of 1,000 pairs"
+    assert rows.noted(part, "selected on test").note == "of 1,000 pairs; selected on test"
+
+
 @pytest.mark.parametrize(
     ("measure", "lower", "share"),
     [

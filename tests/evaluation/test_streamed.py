@@ -5,7 +5,8 @@ import torch
 from torch import nn
 
 from samekind.data import clusters
-from samekind.evaluation.streamed import drawn_trials, streamed_rows
+from samekind.evaluation import Row
+from samekind.evaluation.streamed import _moved, drawn_trials, streamed_rows
 from samekind.evaluation.trial_measures import About, trial_rows
 from samekind.inference import all_trials
 from samekind.prototypes import SupportMeans
@@ -42,6 +43,29 @@ def test_the_rates_are_those_of_all_pairs_and_the_intervals_near_them():
             assert other.note == ""
             assert other.low <= other.value <= other.high
             assert other.high - other.low == pytest.approx(one.high - one.low, rel=0.5)
+
+
+@pytest.mark.parametrize(
+    ("ends", "part", "exact", "wanted"),
+    [
+        ((0.0, 7.4e-6), 0.0, 1e-6, (0.0, 7.4e-6)),
+        ((0.0, 7.4e-6), 0.0, 2e-5, (0.0, 2e-5)),
+        ((0.999, 1.0), 1.0, 0.99999, (0.999, 1.0)),
+        ((0.1, 0.4), 0.2, 0.2, (0.1, 0.4)),
+    ],
+)
+def test_a_part_without_an_error_does_not_make_the_interval_of_all_pairs_wild(ends, part, exact, wanted):
+    moved = _moved(Row(*ABOUT, "FAR at threshold", part, *ends, "classes"), exact)
+    assert moved.value == exact
+    assert (moved.low, moved.high) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_an_interval_moves_with_its_value():
+    """By as much as the odds of the value: a tenth of them."""
+    odds = [rate / (1 - rate) / 10 for rate in (0.01, 0.02, 0.04)]
+    low, value, high = (each / (1 + each) for each in odds)
+    moved = _moved(Row(*ABOUT, "EER", 0.02, 0.01, 0.04, "classes"), value)
+    assert (moved.value, moved.low, moved.high) == pytest.approx((value, low, high))
 
 
 def test_without_a_decision_nothing_is_said_of_a_threshold():

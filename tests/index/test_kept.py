@@ -150,6 +150,64 @@ def test_an_addition_that_cannot_be_recorded_is_not_made(folder, monkeypatch):
     assert list(open_index(folder)) == NAMES
 
 
+# --- a process that is forked -------------------------------------------------------------------------
+
+# Adds as the writer of an index, forks, and says what becomes of the changes on both sides.
+FORKED = """
+import os, sys, torch
+from samekind.errors import SpaceError
+from samekind.index import open_index
+
+folder, one = sys.argv[1], torch.ones(1, 4)
+
+def tried(change, *arguments):
+    try:
+        change(*arguments)
+        print("done", flush=True)
+    except SpaceError as error:
+        print(str(error).replace(str(os.getppid()), "PARENT"), flush=True)
+
+def forked(body):
+    child = os.fork()
+    if not child:
+        body()
+        os._exit(0)
+    os.waitpid(child, 0)
+
+def changes():
+    tried(index.add, ["of the child"], one)
+    tried(index.remove, ["a"])
+    tried(index.save, folder)
+    print(*index, flush=True)
+
+index = open_index(folder)
+index.add(["c"], one)
+forked(changes)
+index.add(["d"], one)
+index.close()
+forked(lambda: tried(index.add, ["e"], one))
+tried(index.add, ["f"], one)
+"""
+
+
+def test_a_forked_process_does_not_write_beside_its_parent(folder):
+    """Before, it wrote where the journal had ended when it was forked, over what was added since."""
+    command = [sys.executable, "-c", FORKED, folder]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    refused = (
+        f"{folder} is being written to by somebody else (process PARENT); an index has one writer at a time: "
+        "wait for the other one to end, or close it"
+    )
+    assert done.stdout.splitlines() == [
+        *[refused] * 3,
+        "a b c",
+        "done",  # the parent has given the right back, and the child has seen all it did
+        f"{folder} was changed by somebody else since it was opened here; open it again",
+    ]
+    assert list(open_index(folder)) == ["a", "b", "c", "d", "e"]
+
+
 # --- what the disk may hold -----------------------------------------------------------------------------
 
 

@@ -11,11 +11,13 @@ from samekind.index.writer_lock import NAME, WriterLock
 
 def test_the_second_is_refused_until_the_first_gives_back(tmp_path):
     first = WriterLock(tmp_path)
+    assert first.held
     says = r"is being written to by somebody else \(this very process\); an index has one writer at a time"
     with pytest.raises(SpaceError, match=says):
         WriterLock(tmp_path)
     first.give_back()
     first.give_back()
+    assert not first.held
     second = WriterLock(tmp_path)
     del second  # forgotten is given back
     WriterLock(tmp_path).give_back()

@@ -1,15 +1,17 @@
 """Known classes or none of these: against scores counted one by one."""
 
+import dataclasses
+
 import pytest
 import torch
 from torch import nn
 
 from samekind.data import Items
 from samekind.errors import DataError, SpaceError
-from samekind.inference import divided, fit_open_set, identify
-from samekind.measures import bootstrap_mean, logistic_calibration, proportion_interval
+from samekind.inference import divided, fit_open_set, identify, kept_open_set
+from samekind.measures import bootstrap_mean, equal_error_rate, logistic_calibration, proportion_interval
 from samekind.prototypes import SupportMeans
-from samekind.similarities import Cosine, FixedScale, PairsNetwork
+from samekind.similarities import Cosine, Euclidean, FixedScale, PairsNetwork
 from samekind.space import MetricSpace
 
 
@@ -37,7 +39,9 @@ def test_the_threshold_lies_between_the_best_scores():
     assert decision.threshold > float(far)
     assert decision.false_accepts == 0
     assert decision.false_rejects == 1 / 5  # the item at 60 degrees is as far as 30 from up
-    assert decision.trials == "angles: 5 known, 5 unknown"
+    # The known item at 60 degrees and the unknown at 115 change places, and no other.
+    assert decision.trials == "angles: 5 known, 5 unknown; by similarity, equal error 20.0%"
+    assert decision.equal_error == pytest.approx(0.2)
     assert (decision.same_trials, decision.different_trials, decision.classes) == (5, 5, 2)
     assert (decision.kind, decision.point) == ("similarity", "far=0")
 
@@ -61,6 +65,55 @@ def test_the_intervals_draw_the_classes_of_either_again():
 def test_one_unknown_class_has_the_interval_of_its_items():
     decision = fit_open_set(a_space(), KNOWN, at([180, 20], [2, 2]), point="frr=0")
     assert decision.false_accept_interval == proportion_interval(1, 2)[1:]
+
+
+def scaled_by(items, radius):
+    return dataclasses.replace(items, inputs=items.inputs * radius)
+
+
+#: Far out, so that they lie far from their class; the strangers near the middle, which is near every class.
+FAR, MIDDLE = scaled_by(KNOWN, 9.0), scaled_by(UNKNOWN, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("known", "unknown", "kind", "errors"),
+    [
+        (FAR, MIDDLE, "cosine", "similarity 100.0%, cosine 20.0%"),
+        (KNOWN, scaled_by(KNOWN, 5.0), "similarity", "similarity 0.0%, cosine 50.0%"),
+        (at([0, 90], [0, 1]), at([180, 270], [2, 3]), "similarity", "similarity 0.0%, cosine 0.0%"),
+    ],
+    ids=["cosine", "similarity", "equals"],
+)
+def test_the_kind_of_score_with_the_least_equal_error_is_chosen(known, unknown, kind, errors):
+    decision = fit_open_set(a_space(Euclidean()), known, unknown)
+    assert decision.kind == kind
+    assert decision.trials.endswith(f" unknown; by {kind}, chosen there by equal error: {errors}")
+    assert decision == dataclasses.replace(
+        fit_open_set(a_space(Euclidean()), known, unknown, kind=kind), trials=decision.trials
+    )
+
+
+@pytest.mark.parametrize("kind", ["similarity", "cosine", "fused"])
+def test_the_kind_that_was_asked_for_is_the_one_fitted(kind):
+    torch.manual_seed(0)
+    space = a_space(PairsNetwork(dimension=2, hidden=4)).eval()
+    decision = fit_open_set(space, KNOWN, UNKNOWN, kind=kind, point="frr=0.2")
+    with torch.no_grad():
+        pairs = [
+            [space.score(vector, z[None], kind=kind) for vector in space.prototypes.vectors]
+            for z in torch.cat([KNOWN.inputs, UNKNOWN.inputs])
+        ]
+    scores = torch.tensor([max(map(float, row)) for row in pairs])
+    is_known = torch.arange(10) < 5
+    assert decision.kind == kind
+    assert decision.equal_error == pytest.approx(equal_error_rate(scores, is_known).rate)
+    assert decision.threshold == pytest.approx(float(scores[:5].sort().values[1]), abs=1e-6)
+    assert f"; by {kind}, equal error " in decision.trials
+
+
+def test_a_score_there_is_not_is_refused():
+    with pytest.raises(SpaceError, match='unknown kind of score "cosin"; did you mean "cosine"'):
+        fit_open_set(a_space(Euclidean()), KNOWN, UNKNOWN, kind="cosin")
 
 
 def test_without_items_of_either_kind_it_is_refused():
@@ -111,6 +164,36 @@ def test_with_one_what_scores_below_it_is_none_of_these():
     lost = float(space.open_set.probability(torch.tensor(found[-2].score, dtype=torch.double)))
     assert found[-2].probability == pytest.approx(1 - lost)
     assert all(each.score >= space.open_set.threshold for each in found if each.name)
+
+
+def test_the_score_of_the_threshold_decides_and_the_similarity_names():
+    space = a_space(Euclidean())
+    space.open_set = fit_open_set(space, FAR, MIDDLE, point="far=0")
+    assert space.open_set.kind == "cosine"
+    # By angle nearer to right, by distance to up: the similarity has the word about the class.
+    space.prototypes.assign(["right", "up"], torch.tensor([[[10.0, 0]], [[0.0, 1]]]))
+    between = at([44.0], [0]).inputs
+    space.open_set = dataclasses.replace(space.open_set, threshold=0.7)
+    [found] = identify(space, between)
+    assert found.name == "up"
+    assert found.score == pytest.approx(float(torch.deg2rad(torch.tensor(44.0)).cos()), abs=1e-6)
+    z = torch.cat([FAR.inputs, MIDDLE.inputs])
+    for answer, cosines in zip(identify(space, z), space.score_classes(z, kind="cosine"), strict=True):
+        best = max(cosines.tolist())
+        assert answer.score == pytest.approx(best)
+        assert (answer.name is not None) == (best >= 0.7)
+        if answer.name is None:
+            known = space.open_set.probability(torch.tensor(best, dtype=torch.double))
+            assert answer.probability == pytest.approx(1 - float(known), abs=1e-6)
+
+
+def test_what_it_promised_is_held_against_its_own_kind_of_score():
+    space = a_space(Euclidean())
+    space.open_set = fit_open_set(space, FAR, MIDDLE)
+    assert space.open_set.kind == "cosine"
+    again = kept_open_set(space, FAR, MIDDLE)
+    for kept, rate in zip(again, (space.open_set.false_accepts, space.open_set.false_rejects), strict=True):
+        assert kept.measured.mean == pytest.approx(rate)
 
 
 def test_no_items_get_no_answer():

@@ -1,6 +1,7 @@
 """Operating points read, and the sentence about too few trials."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -105,6 +106,15 @@ def test_an_open_set_speaks_of_items():
         "30 make the rate reliable, which takes 600; "
         "the known or the unknown items are of 1 class; what others do is a guess"
     )
+
+
+@pytest.mark.parametrize(("error", "told"), [(None, False), (0.39, False), (0.4, True), (0.538, True)])
+def test_a_score_that_is_near_a_coin_is_called_so_first(error, told):
+    """Items enough for a reliable rate are no help against a rate of a half."""
+    decision = replace(decided("far=0.05", different=60), equal_error=error)
+    sentence = support(decision, open_set=True)
+    assert sentence.startswith("these scores hardly tell known from unknown: the equal error is ") == told
+    assert (error == 0.538) == ("is 53.8%, that of a coin 50%; false accepts of 0.05 among" in sentence)
 
 
 def test_one_error_is_one():

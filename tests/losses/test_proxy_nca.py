@@ -96,6 +96,12 @@ def test_without_a_positive_or_without_a_negative_it_costs_nothing(denominator, 
     assert (scores.grad == 0).all()
 
 
+def test_the_printed_form_takes_targets_and_reads_the_masks():
+    scores, masks = scores_of(*embeddings_and_proxies()), class_masks(LABELS, 5)
+    told = proxy_nca(scores, *masks, denominator="others", targets=LABELS)
+    assert torch.equal(told, proxy_nca(scores, *masks, denominator="others"))
+
+
 def test_an_unknown_denominator_is_refused():
     with pytest.raises(SettingError, match='is "all" or "others"; got "none"'):
         proxy_nca(torch.zeros(1, 2), *class_masks(torch.tensor([0]), 2), denominator="none")

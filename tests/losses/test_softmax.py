@@ -7,9 +7,10 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from samekind.errors import SettingError
-from samekind.losses import additive_margin, arc_face, softmax, sphere_face
+from samekind.losses import additive_margin, arc_face, proxy_nca, soft_triple, softmax, sphere_face
 from samekind.pairs import class_masks, pair_masks
 from samekind.similarities import LogDistance, SquaredEuclidean
 
@@ -148,9 +149,14 @@ def test_an_unknown_spread_is_refused():
         softmax(torch.zeros(1, 2), *class_masks(torch.tensor([0]), 2), spread="everyone")
 
 
-@pytest.mark.parametrize(
-    "loss", [softmax, additive_margin, arc_face, sphere_face], ids=lambda each: each.__name__
+each_loss = pytest.mark.parametrize(
+    "loss",
+    [softmax, additive_margin, arc_face, sphere_face, soft_triple, proxy_nca],
+    ids=lambda each: each.__name__,
 )
+
+
+@each_loss
 @pytest.mark.parametrize("classes", [1, 2, 5])
 def test_targets_say_what_the_masks_say(loss, classes):
     labels = torch.arange(8) % classes
@@ -162,11 +168,42 @@ def test_targets_say_what_the_masks_say(loss, classes):
     assert torch.equal(ours, theirs)
 
 
-def test_targets_make_looking_at_the_masks_needless(monkeypatch):
+@each_loss
+def test_targets_make_looking_at_the_masks_needless(loss, monkeypatch):
     labels = torch.tensor([0, 2, 1])
     masks = class_masks(labels, 3)
     monkeypatch.setattr(torch.Tensor, "count_nonzero", None)
-    assert softmax(some_scores(3, 3), *masks, targets=labels).isfinite().all()
+    assert loss(some_scores(3, 3).tanh(), *masks, targets=labels).isfinite().all()
+
+
+class Shortened(TorchDispatchMode):
+    """Matrix products as a GPU makes them with tf32: of numbers with ten binary digits after the point."""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if function in (torch.ops.aten.mm.default, torch.ops.aten.mv.default):
+            args = [((each.view(torch.int32) + 2**12) & -(2**13)).view(torch.float) for each in args]
+        return function(*args, **(kwargs or {}))
+
+
+def test_what_stands_in_for_tf32_shortens():
+    numbers = torch.tensor([[2047.0], [2048.0], [2049.0], [2051.0]])
+    with Shortened():
+        assert (numbers @ torch.ones(1, 1))[:, 0].tolist() == [2047, 2048, 2050, 2052]
+
+
+@each_loss
+def test_classes_beyond_the_digits_of_a_shortened_product_are_found(loss):
+    labels, classes = torch.tensor([2049, 4095, 0, 4096]), 4097
+    scores, masks = some_scores(4, classes).float().tanh(), class_masks(labels, classes)
+    with Shortened():
+        seen = loss(scores, *masks)
+    assert torch.equal(seen, loss(scores, *masks, targets=labels))
+
+
+def test_as_many_positives_as_anchors_need_not_be_one_each():
+    positive = torch.tensor([[True, True, False], [False, False, False], [False, False, True]])
+    scores = some_scores(3, 3)
+    torch.testing.assert_close(softmax(scores, positive, ~positive), by_hand(scores, positive, ~positive))
 
 
 @pytest.mark.parametrize("spread", ["others", "all"])

@@ -98,10 +98,32 @@ def test_the_p_value_is_below_a_twentieth_where_the_interval_leaves_out_nothing(
     assert 0 < sum(below) < 30
 
 
-def test_systems_that_always_differ_by_the_same_differ_for_sure():
+def test_systems_that_always_differ_by_the_same_are_as_sure_as_so_many_coins():
     found = paired_bootstrap_mean([2.0, 3.0, 4.0], [1.0, 2.0, 3.0])
-    assert (found.interval, found.p_value) == ((1, 1, 1), 0)
+    assert (found.interval, found.p_value) == ((1, 1, 1), stats.binomtest(3, 3).pvalue)
     assert paired_bootstrap_mean([2.0, 3.0], [2.0, 3.0]).p_value == 1
+    repeated = paired_bootstrap_mean([2.0] * 6, [1.0] * 6, units=torch.tensor([0, 0, 0, 1, 1, 1]))
+    assert repeated.p_value == 0.5
+
+
+@pytest.mark.parametrize("count", [2, 5, 6, 40])
+def test_always_right_against_always_wrong_is_the_sign_test_with_its_interval(count):
+    right, wrong = [1.0] * count, [0.0] * count
+    found, mirrored = paired_bootstrap_mean(right, wrong), paired_bootstrap_mean(wrong, right)
+    known = stats.binomtest(count, count)
+    assert found.p_value == mirrored.p_value == pytest.approx(known.pvalue)
+    low = 2 * known.proportion_ci(method="exact").low - 1
+    assert found.interval == pytest.approx((1, low, 1))
+    assert mirrored.interval == pytest.approx((-1, -1, -low))
+    assert (found.p_value < 0.05) == (found.interval.low > 0) == (count > 5)
+
+
+def test_two_equally_good_systems_seldom_differ_clearly_however_few_items():
+    generator = torch.Generator().manual_seed(0)
+    for count in (2, 3, 4):
+        answers = torch.randint(2, (200, 2, count), generator=generator).double()
+        values = [paired_bootstrap_mean(*each, replicates=50).p_value for each in answers]
+        assert sum(each < 0.05 for each in values) <= 0.05 * len(values)
 
 
 def test_two_systems_need_the_same_items():

@@ -76,7 +76,7 @@ def test_the_published_similarities_of_tree_distances():
     steps = torch.tensor([0.0, 2.0, 4.0, 6.0, 8.0])
     tree = (steps[:, None] - steps).abs()
     neighbours, labels = torch.zeros(5, 1, dtype=torch.int64), torch.arange(5)
-    similarities = _checked(neighbours, labels, tree, 1, 1.0)[0]
+    similarities = _checked(neighbours, labels, tree, 1, 1.0, labels)[0]
     wanted = torch.tensor([1, 0.555556, 0.36, 0.265306, 0.209877], dtype=torch.double)
     torch.testing.assert_close(similarities, wanted, rtol=0, atol=1e-6)
 
@@ -85,8 +85,14 @@ def test_the_published_similarities_of_tree_distances():
     ("change", "says"),
     [
         ({"class_distances": TREE[:2]}, r"expected class_distances \(classes, classes\), got \(2, 4\)"),
-        ({"class_distances": TREE[:3, :3]}, "expected classes below 3, as in the tree, got 3"),
-        ({"class_distances": TREE + 1}, "expected distances of 0 from a class to itself"),
+        ({"class_distances": TREE[:3, :3]}, "expected classes from 0 to 2, as in the tree, got 3"),
+        ({"class_distances": TREE + 1}, "expected finite distances, 0 from a class to itself"),
+        ({"class_distances": TREE / 0}, "expected finite distances, 0 from a class to itself"),
+        ({"class_distances": torch.where(TREE == 4, torch.inf, TREE)}, "expected finite distances"),
+        ({"neighbours": ranked() - 1}, "expected classes from 0 to 3, as in the tree, got -1"),
+        ({"labels": LABELS - 1}, "expected classes from 0 to 3, as in the tree, got -1"),
+        ({"gallery": torch.tensor([0, 4])}, "expected classes from 0 to 3, as in the tree, got 4"),
+        ({"gallery": torch.tensor([0, -1])}, "expected classes from 0 to 3, as in the tree, got -1"),
         ({"k": 0}, "expected k of 1 or more and beta above 0, got 0"),
         ({"beta": 0.0}, "beta above 0, got 50 and 0.0"),
         ({"gallery": torch.tensor([], dtype=torch.int64)}, "expected at least one item"),

@@ -17,7 +17,10 @@ def unit(x):
 
 
 def decay_by_hand(features, *, first=0, last=None, reverse=False):
-    values = np.linalg.svd(np.asarray(features), compute_uv=False)[first:last]
+    values = np.zeros(features.shape[1])  # one for each dimension, however few the items
+    found = np.linalg.svd(np.asarray(features), compute_uv=False)
+    values[: len(found)] = found
+    values = values[first:last]
     shares, count = values / values.sum(), len(values)
     if reverse:
         return sum(share * math.log(share * count) for share in shares if share > 0)
@@ -53,6 +56,16 @@ def test_zeros_are_floored_or_left_out():
     assert floored == pytest.approx((2 * math.log(2 / 3) + math.log(1e12 / 3)) / 3)
     assert spectral_decay(flat, zeros="rank") == pytest.approx(0, abs=1e-12)
     assert spectral_decay(flat, reverse=True) == pytest.approx(math.log(3 / 2))
+
+
+def test_directions_that_few_items_leave_empty_are_empty_ones():
+    """The same rows twice lie along the same directions."""
+    few = torch.eye(4)[:2]
+    for options in ({}, {"truncated": True}, {"reverse": True}, {"zeros": "rank"}):
+        once, twice = spectral_decay(few, **options), spectral_decay(few.repeat(3, 1), **options)
+        assert once == pytest.approx(twice)
+        assert once > 0.2 or "zeros" in options
+    assert directions_of_variance(few) == directions_of_variance(few.repeat(3, 1)) == 2
 
 
 @pytest.mark.parametrize("measure", [spectral_decay, directions_of_variance])

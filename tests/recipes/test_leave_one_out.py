@@ -117,6 +117,27 @@ def test_a_measure_some_domain_does_not_have_is_left_out_of_the_summary():
     assert (worst.items, worst.value) == ("worst (b)", 0.3)
 
 
+def test_what_is_noted_of_a_value_stays(tmp_path, monkeypatch):
+    """As of one that is of a part of the pairs."""
+    notes = iter(["of 10 pairs", "of 12 pairs", "of 12 pairs"])
+
+    def some(space, sets, **_):
+        return [Row("q", next(iter(sets)), "Cllr", "cosine", 0.5, note=next(notes))]
+
+    monkeypatch.setitem(leave_one_out.__globals__, "fit", lambda *_, **__: None)
+    monkeypatch.setitem(leave_one_out.__globals__, "evaluate", some)
+    found = leave_one_out(a_run(), ITEMS, folder=tmp_path, select_on="test", **HOW)
+    of_two = "of 10 pairs; of 12 pairs"
+    assert [row.note.removesuffix("; selected on test") for row in found] == [
+        "of 10 pairs",
+        "of 12 pairs",
+        "of 12 pairs",
+        of_two,
+        "of 10 pairs",
+    ]
+    assert all(row.note.endswith("; selected on test") for row in found)
+
+
 def test_equal_domains_have_no_interval():
     rows = {name: [Row("q", name, "AUC", "cosine", 1.0, 0.9, 1.0, "classes")] for name in "ab"}
     assert summary(rows)[0] == Row("q", "mean", "AUC", "cosine", 1.0)

@@ -5,6 +5,7 @@ import torch
 from matplotlib.colors import to_rgb
 
 from samekind.reports import confusion_matrix
+from samekind.reports.names import WHOLE
 from samekind.reports.style import FAINT, PAPER, WRONG
 
 COUNTS = torch.tensor([[8, 2, 0], [0, 0, 0], [1, 0, 1234]])
@@ -44,6 +45,19 @@ def test_rows_are_the_truth():
     axes = confusion_matrix(COUNTS, CLASSES).axes[0]
     assert (axes.get_ylabel(), axes.get_xlabel()) == ("true class", "answered")
     assert [label.get_text() for label in axes.get_yticklabels()] == CLASSES
+
+
+def test_classes_that_begin_alike_can_be_told_apart():
+    names = [f"siphonophore_calycophoran_{end}" for end in ("abylidae", "rocketship", "rocketship_young")]
+    axes = confusion_matrix(COUNTS, names).axes[0]
+    for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
+        assert len({label.get_text() for label in labels}) == 3
+        assert [label.get_gid() for label in labels] == [f"{WHOLE}{name}" for name in names]
+
+
+def test_long_names_do_not_take_the_room_of_a_small_table():
+    long = confusion_matrix(COUNTS, [30 * letter for letter in "abc"])
+    assert long.get_figwidth() > confusion_matrix(COUNTS, CLASSES).get_figwidth()
 
 
 def test_many_classes_have_no_numbers_and_fewer_names():

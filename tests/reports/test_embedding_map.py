@@ -1,5 +1,7 @@
 """The map: a name where each class lies, another marker for what was never seen."""
 
+from itertools import combinations
+
 import torch
 from matplotlib.markers import MarkerStyle
 
@@ -17,8 +19,9 @@ def vertices(marker):
 
 def test_every_class_that_is_there_is_named_at_its_median():
     axes = embedding_map(POINTS, LABELS, CLASSES).axes[0]
-    named = {text.get_text(): text.get_position() for text in axes.texts}
-    assert named == {"wren": (1.0, 1.0), "a class with quit…": (5.0, 5.0)}
+    named = {text.get_text(): (text.xy, text.get_position()) for text in axes.texts}
+    # The second is how far a name is moved: there is room for both.
+    assert named == {"wren": ((1.0, 1.0), (0, 0)), "a class with quit…": ((5.0, 5.0), (0, 0))}
     assert axes.get_legend() is None
 
 
@@ -28,6 +31,17 @@ def test_unseen_classes_have_another_marker_and_a_legend_says_so():
     assert seen.get_paths()[0].vertices.tolist() == vertices("o")
     assert unseen.get_paths()[0].vertices.tolist() == vertices("^")
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["seen classes", "unseen classes"]
+
+
+def test_names_in_one_place_are_moved_until_each_can_be_read():
+    names = [f"siphonophore_calycophoran_{end}" for end in ("abylidae", "adult", "young", "eudoxid")]
+    points = torch.tensor([[0.0, 0.0], [9.0, 9.0], [0.1, 0.0], [9.0, 8.9], [0.0, 0.1], [9.0, 9.1]])
+    figure = embedding_map(points.repeat(2, 1), torch.arange(12) % 4, names)
+    figure.draw_without_rendering()
+    boxes = [text.get_bbox_patch().get_window_extent() for text in figure.axes[0].texts]
+    assert len(boxes) == 4
+    assert not [(one, other) for one, other in combinations(boxes, 2) if one.overlaps(other)]
+    assert len({text.get_text() for text in figure.axes[0].texts}) == 4
 
 
 def test_every_item_is_a_dot():

@@ -45,6 +45,14 @@ def test_right_and_wrong_differ_by_mark_as_well_as_by_colour():
     assert frames[1] == frames[4] != frames[2] == frames[5]
 
 
+def test_classes_that_begin_alike_can_be_told_apart():
+    figure = neighbour_grid(
+        pictures(), LABELS, ["protist_noctiluca", "protist_star"], INDICES, queries=QUERIES
+    )
+    words = [text.get_text() for text in figure.axes[0].texts]
+    assert words[:3] == ["pro…luca", "✓ pro…luca", "✗ pro…star"]
+
+
 @pytest.mark.parametrize(("low", "high"), [(-3.0, 2.0), (0.0, 255.0)])
 def test_other_ranges_are_squeezed_into_what_can_be_shown(low, high):
     shades = [float(np.mean(image.get_array())) for image in grid(pictures(low, high)).axes[0].images]

@@ -9,6 +9,7 @@ import pytest
 from matplotlib import rcParams
 from PIL import Image
 
+from samekind.reports.names import tell_whole
 from samekind.reports.picture import picture
 from samekind.reports.style import new_figure
 
@@ -29,6 +30,18 @@ def test_a_drawing_keeps_its_words_and_its_shape(figure):
     assert root.get("viewBox") == "0 0 288 216"
     assert root.get("aria-label") == 'a "quoted" <name>'
     assert "words <&>" in [element.text for element in root.iter("text")]
+
+
+@pytest.mark.parametrize("name", ["albatross", 'an "albatross" <&>', """an 'albatross' of "two"\nlines"""])
+def test_a_shortened_name_is_told_whole_to_who_points_at_it(figure, name):
+    short = figure.axes[0].text(0, 0, "alb…")
+    tell_whole(short, name)
+    html = picture(figure, name="first", description="")
+    root = ElementTree.fromstring(html.replace("<svg", '<svg xmlns:xlink="x"', 1))
+    [group] = [group for group in root.iter("g") if group.find("title") is not None]
+    assert group[0].tag == "title"
+    assert group[0].text == name
+    assert "alb…" in [element.text for element in group.iter("text")]
 
 
 def test_a_drawing_brings_no_style_or_address_from_elsewhere(figure):

@@ -51,10 +51,10 @@ def test_a_single_term_is_not_drawn_over_the_total(record):
     assert list(lines(training_curves({"one": entries}).axes[0])) == ["total"]
 
 
-def test_the_lowest_error_is_drawn_where_it_is_the_only_one(record):
+def test_the_error_is_drawn_where_it_is_the_only_one(record):
     entries = [{**entry, "validation": {"eer": 0.0}} for entry in record]
     axes = training_curves({"one": entries}).axes[1]
-    assert lines(axes) == {"lowest": [(1, 0.0), (2, 0.0), (3, 0.0)]}
+    assert lines(axes) == {"EER": [(1, 0.0), (2, 0.0), (3, 0.0)]}
     assert axes.get_ylim()[0] == 0 < axes.get_ylim()[1]
 
 

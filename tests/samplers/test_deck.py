@@ -21,6 +21,25 @@ def test_hands_hold_different_cards_and_all_cards_come_equally_often(size, count
         assert max(dealt.values()) - min(dealt.values()) <= 1
 
 
+class Card(int):
+    """A number that counts how often it is looked up in a set."""
+
+    looked_up = 0
+
+    def __hash__(self):
+        Card.looked_up += 1
+        return int.__hash__(self)
+
+
+def test_dealing_takes_time_in_proportion_to_the_deck():
+    """Whatever the hand: 40 times as many look-ups if a set were made for each card."""
+    deck = Deck([Card(number) for number in range(100)], generator=torch.Generator().manual_seed(0))
+    deck.deal(60)
+    Card.looked_up = 0
+    assert len(set(map(int, deck.deal(80)))) == 80
+    assert Card.looked_up <= 4 * 100
+
+
 def test_every_order_can_come_up():
     generator = torch.Generator().manual_seed(0)
     orders = {tuple(Deck([1, 2, 3], generator=generator).deal(3)) for _ in range(60)}

@@ -211,6 +211,17 @@ def test_copies_and_zero_vectors_break_nothing(similarity, dtype):
         assert b.grad.isfinite().all()
 
 
+def test_zero_vectors_score_in_half_precision_what_they_score_in_full(similarity):
+    """float16 has no number as small as the one that keeps a length from being 0."""
+    items = some(5, seed=1)
+    items[3:] = 0
+    for score in ("forward", "score_all"):
+        full = getattr(similarity.float(), score)(items, items)
+        half = getattr(similarity.half(), score)(items.half(), items.half())
+        assert half.dtype == torch.float16
+        torch.testing.assert_close(half.float(), full, atol=0.02, rtol=0.01)
+
+
 @pytest.mark.parametrize("which", ["defaults", "other"])
 @pytest.mark.parametrize("name", sorted({*similarities.SIMILARITIES} - COPY_NEED_NOT_WIN))
 def test_nothing_is_closer_than_a_copy(name, which):

@@ -5,17 +5,19 @@ import torch
 import torch.nn.functional as F
 
 from samekind.errors import SettingError
-from samekind.similarities import CorrectedCosine, Cosine
+from samekind.similarities import CorrectedCosine, Cosine, pair_blocks, score_all
+from samekind.similarities.pair_blocks import PairBlocks
+from samekind.similarities.pairs_network import concatenated
 
 
 def some(count, seed):
     return torch.randn(count, 6, generator=torch.Generator().manual_seed(seed))
 
 
-def trained():
+def trained(**arguments):
     """One whose network has something to say."""
     torch.manual_seed(0)
-    similarity = CorrectedCosine(dimension=6, hidden=8, depth=2).eval()
+    similarity = CorrectedCosine(dimension=6, hidden=8, depth=2, **arguments).eval()
     for each in similarity.parameters():
         torch.nn.init.normal_(each)
     return similarity
@@ -56,3 +58,27 @@ def test_everything_in_it_learns():
 def test_what_the_network_refuses_is_refused():
     with pytest.raises(SettingError, match="at least one hidden layer"):
         CorrectedCosine(dimension=6, depth=0)
+
+
+@pytest.mark.parametrize("normalise", [False, True])
+@torch.no_grad()
+def test_a_walk_makes_the_network_ready_once_and_scores_the_plain_way(monkeypatch, normalise):
+    monkeypatch.setattr(pair_blocks, "FEWEST_PAIRS", 0)
+    made = []
+    monkeypatch.setattr(
+        "samekind.similarities.pairs_network.PairBlocks",
+        lambda *given, **settings: made.append(1) or PairBlocks(*given, **settings),
+    )
+    similarity, a, b = trained(normalise=normalise), some(20, 1), some(30, 2)
+    found = score_all(similarity, a, b, memory_budget=10 * similarity.pair_bytes(6))
+    assert made == [1]
+    cosines, corrections = Cosine().score_all(a, b), concatenated(similarity.network, a, b)
+    torch.testing.assert_close(found, similarity.sharpness * cosines + similarity.offset + corrections)
+
+
+def test_is_itself_where_its_network_is():
+    similarity, a, b = trained(), some(70, 1), some(70, 2)
+    assert similarity.frozen(a, b) is similarity  # the parameters want a gradient
+    with torch.no_grad():
+        assert similarity.frozen(a[:3], b) is similarity  # too few pairs
+        assert isinstance(similarity.frozen(a, b).scorer, PairBlocks)

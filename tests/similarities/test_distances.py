@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from samekind.similarities import Cosine, Euclidean, LogDistance, SquaredEuclidean
+from samekind.similarities.distances import unit_vectors
 
 KINDS = [Euclidean, SquaredEuclidean, LogDistance]
 
@@ -147,3 +148,13 @@ def test_a_chord_follows_from_the_cosine():
     torch.testing.assert_close(chords, 2 * cosines - 2)
     ratio = LogDistance(normalise=True, epsilon=1e-12).score_all(a, b)
     torch.testing.assert_close(ratio, -0.5 * (2 - 2 * cosines + 1e-12).log())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_unit_vectors_have_length_1_and_a_zero_vector_stays_one(dtype):
+    """Large and small ones too: in float16 the square of 300 is no number, and that of 0.0001 is 0."""
+    z = torch.tensor([[3.0, 4.0], [300.0, -400.0], [0.0003, 0.0004], [0.0, 0.0]]).to(dtype)
+    units = unit_vectors(z)
+    assert units.dtype == dtype
+    expected = torch.tensor([[0.6, 0.8], [0.6, -0.8], [0.6, 0.8], [0.0, 0.0]]).to(dtype)
+    torch.testing.assert_close(units, expected, rtol=0.01, atol=0)

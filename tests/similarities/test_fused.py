@@ -6,7 +6,19 @@ import pytest
 import torch
 
 from samekind.errors import SettingError
-from samekind.similarities import Cosine, Dot, Euclidean, Fused, LogDistance, PairsNetwork, SquaredEuclidean
+from samekind.similarities import (
+    CorrectedCosine,
+    Cosine,
+    Dot,
+    Euclidean,
+    Fused,
+    LogDistance,
+    PairsNetwork,
+    SquaredEuclidean,
+    pair_blocks,
+    score_all,
+)
+from samekind.similarities.pair_blocks import PairBlocks
 
 
 def by_hand(logit, cosine):
@@ -52,3 +64,32 @@ def test_learns_through_what_it_holds():
     assert {id(each) for each in network.parameters()} == {id(each) for each in fused.parameters()}
     fused.score_all(torch.randn(2, 3), torch.randn(2, 3)).sum().backward()
     assert all(each.grad is not None for each in network.parameters())
+
+
+@pytest.mark.parametrize("kind", [PairsNetwork, CorrectedCosine])
+@torch.no_grad()
+def test_a_walk_makes_the_similarity_ready_once_and_scores_the_plain_way(monkeypatch, kind):
+    monkeypatch.setattr(pair_blocks, "FEWEST_PAIRS", 0)
+    made = []
+    monkeypatch.setattr(
+        "samekind.similarities.pairs_network.PairBlocks",
+        lambda *given, **settings: made.append(1) or PairBlocks(*given, **settings),
+    )
+    torch.manual_seed(0)
+    learned = kind(dimension=3, hidden=8, depth=2).eval()
+    a, b, fused = torch.randn(20, 3), torch.randn(30, 3), Fused(learned)
+    found = score_all(fused, a, b, memory_budget=10 * fused.pair_bytes(3))
+    assert made == [1]
+    pairs = a.repeat_interleave(30, 0), b.repeat(20, 1)
+    torch.testing.assert_close(found, fused(*pairs).view(20, 30))
+
+
+def test_is_itself_where_its_similarity_is():
+    a = torch.randn(70, 3)
+    fused = Fused(PairsNetwork(dimension=3, hidden=8).eval())
+    assert fused.frozen(a, a) is fused  # the parameters want a gradient
+    with torch.no_grad():
+        assert fused.frozen(a[:3], a) is fused  # too few pairs
+        assert isinstance(fused.frozen(a, a).scorer, PairBlocks)
+        plain = Fused(Dot())
+        assert plain.frozen(a, a) is plain  # nothing to make ready

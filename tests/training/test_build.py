@@ -475,6 +475,74 @@ def test_a_miner_that_cannot_read_the_scores_is_refused(run, items):
         build_terms(changed, build_space(changed, items))
 
 
+@pytest.mark.parametrize("miner", ["distance_weighted", "rho_switch"])
+@pytest.mark.parametrize(
+    "similarity",
+    [
+        {"name": "Euclidean"},
+        {"name": "SquaredEuclidean", "normalise": True},
+        {"name": "Angle"},
+        {"name": "Mahalanobis"},
+        {"name": "Poincare"},
+        {"name": "Dot"},
+    ],
+    ids=lambda each: each["name"],
+)
+def test_distances_that_are_no_chords_are_refused_by_who_weighs_by_them(run, items, miner, similarity):
+    changed = run.update({"space": {"similarity": similarity}})
+    space = build_space(changed, items)
+    with pytest.raises(SettingError) as refusal:
+        build_terms(with_terms(changed, only=Term("triplet", miner=miner)), space)
+    assert str(refusal.value) == (
+        f"run.terms.only.mining ({miner}): negatives are drawn by the distances of points on the unit "
+        f"sphere, which {similarity['name']} does not give as it is set; choose Cosine, or Euclidean with "
+        "normalise=true"
+    )
+    build_terms(with_terms(changed, only=Term("triplet", miner="hardest")), space)
+
+
+@pytest.mark.parametrize(
+    "similarity", [{"name": "Cosine"}, {"name": "Euclidean", "normalise": True}], ids=str
+)
+def test_chords_and_cosines_are_taken_as_what_they_are(run, items, similarity):
+    changed = run.update({"space": {"similarity": similarity}})
+    changed = with_terms(changed, only=Term("triplet", miner="distance_weighted"))
+    space = build_space(changed, items)
+    assert build_terms(changed, space)["only"].miner.keywords == {
+        "dimension": 5,
+        "kind": space.similarity.kind,
+    }
+
+
+def test_who_says_the_kind_of_the_scores_is_believed(run, items):
+    """Inner products of embeddings that the encoder has put on the sphere are cosines."""
+    changed = run.update({"space": {"similarity": {"name": "Dot"}}})
+    changed = with_terms(changed, only=Term("triplet", miner="rho_switch", mining={"kind": "cosine"}))
+    assert build_terms(changed, build_space(changed, items))["only"].miner.keywords["kind"] == "cosine"
+
+
+def test_a_miner_of_the_auxiliary_head_is_told_its_dimension(run, items):
+    head = {"similarity": {"name": "Cosine"}, "projection": {"name": "MLP", "dimension": 3}}
+    changed = run.update({"space": {"auxiliary": {**head, "bias": False}}})
+    changed = with_terms(changed, only=Term("triplet", against="auxiliary", miner="distance_weighted"))
+    assert build_terms(changed, build_space(changed, items))["only"].miner.keywords["dimension"] == 3
+
+
+@pytest.mark.parametrize("against", ["prototypes", "auxiliary", "memory"])
+@pytest.mark.parametrize("miner", miners.BATCH_ONLY)
+def test_who_makes_an_item_its_own_positive_looks_at_the_batch_alone(run, items, miner, against):
+    cosine = {"similarity": {"name": "Cosine"}}
+    changed = run.update({"memory": 16, "space": {**cosine, "auxiliary": cosine}})
+    space = build_space(changed, items)
+    with pytest.raises(SettingError) as refusal:
+        build_terms(with_terms(changed, only=Term("triplet", against=against, miner=miner)), space)
+    assert str(refusal.value) == (
+        f"run.terms.only: the miner {miner} makes an item its own positive, so it needs the scores of a "
+        f'batch with itself; set against to "batch", not "{against}", or choose another miner'
+    )
+    build_terms(with_terms(changed, only=Term("triplet", miner=miner)), space)
+
+
 def test_the_arguments_of_a_miner_are_checked(run, items):
     changed = with_terms(run, only=Term("softmax", miner="hardest", mining={"margn": 0.2}))
     with pytest.raises(SettingError, match='did you mean "margin"'):

@@ -12,6 +12,7 @@ from samekind.training.checkpoints import (
     Progress,
     load_checkpoint,
     random_states,
+    random_states_kept,
     save_checkpoint,
     set_random_states,
 )
@@ -73,6 +74,62 @@ def test_a_machine_with_other_devices_keeps_its_own_states():
     states = random_states()
     set_random_states({**states, "cuda": [torch.zeros(16, dtype=torch.uint8)] * 99})
     assert torch.equal(torch.get_rng_state(), states["cpu"])
+
+
+@pytest.fixture
+def three_generators(monkeypatch):
+    """Two GPUs and one of Apple's, as far as their generators go."""
+    states = {"cuda": [torch.tensor([1]), torch.tensor([2])], "mps": torch.tensor([3])}
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_rng_state_all", lambda: list(states["cuda"]))
+    monkeypatch.setattr(torch.cuda, "set_rng_state_all", lambda given: states.update(cuda=given))
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    monkeypatch.setattr(torch.mps, "get_rng_state", lambda: states["mps"])
+    monkeypatch.setattr(torch.mps, "set_rng_state", lambda given: states.update(mps=given))
+    return states
+
+
+def moved(states):
+    """Every generator draws."""
+    torch.rand(1)
+    states.update(cuda=[each + 10 for each in states["cuda"]], mps=states["mps"] + 10)
+
+
+def test_the_generators_of_all_devices_are_in_a_checkpoint(three_generators, tmp_path):
+    save(tmp_path / "last.pt")
+    moved(three_generators)
+    set_random_states(load_checkpoint(tmp_path / "last.pt")["random"])
+    assert [int(each) for each in three_generators["cuda"]] == [1, 2]
+    assert int(three_generators["mps"]) == 3
+
+
+def test_a_checkpoint_from_before_mps_was_kept_leaves_its_generator_alone(three_generators):
+    states = random_states()
+    del states["mps"]
+    moved(three_generators)
+    set_random_states(states)
+    assert int(three_generators["mps"]) == 13
+
+
+def test_a_checkpoint_with_mps_goes_on_where_there_is_none():
+    if not torch.backends.mps.is_available():
+        set_random_states({**random_states(), "mps": [torch.zeros(16, dtype=torch.uint8)]})
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_happens_in_between_leaves_no_trace_on_any_device(three_generators, fails):
+    before = torch.get_rng_state()
+    try:
+        with random_states_kept():
+            moved(three_generators)
+            if fails:
+                raise ValueError("on purpose")
+    except ValueError:
+        assert fails
+    assert torch.equal(torch.get_rng_state(), before)
+    assert [int(each) for each in three_generators["cuda"]] == [1, 2]
+    assert int(three_generators["mps"]) == 3
 
 
 def test_a_save_that_dies_leaves_the_old_checkpoint(path, monkeypatch):

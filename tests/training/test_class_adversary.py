@@ -143,6 +143,14 @@ def test_the_loss_is_the_cross_entropy_with_smoothed_targets(features, smoothing
     torch.testing.assert_close(judged.plain_loss, F.cross_entropy(logits, Y))
 
 
+def test_smoothing_in_equal_parts_for_all_classes_is_a_weaker_one(features):
+    """The form of the paper's text, and of torch: smoothing / K for each class, the true one too."""
+    made = adversary_with(smoothing=0.15 * 2 / 3)
+    logits = made(features)
+    expected = F.cross_entropy(logits, Y, label_smoothing=0.15)
+    torch.testing.assert_close(made.judge(logits, Y).loss, expected)
+
+
 def test_half_precision_is_judged_in_single():
     made = ClassAdversary(features=4, classes=3)
     judged = made.judge(torch.tensor([[12.0, 0.0, 0.0]], dtype=torch.bfloat16), torch.tensor([0]))

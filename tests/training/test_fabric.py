@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from samekind.errors import SettingError
-from samekind.training.fabric import launch
+from samekind.training.fabric import current, launch
 
 without_cuda = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device here")
 
@@ -52,6 +52,24 @@ def test_a_number_beyond_the_last_gpu_is_refused(monkeypatch):
 def test_an_apple_gpu_that_is_not_there_is_refused():
     with pytest.raises(SettingError, match="no MPS device is available here; use --device cpu"):
         launch("mps", "auto")
+
+
+def test_a_gpu_is_the_current_one_for_a_while_and_other_devices_need_not_be(monkeypatch):
+    numbers = [0]
+
+    def exchange(number):
+        before, numbers[0] = numbers[0], number
+        return before
+
+    monkeypatch.setattr(torch.cuda, "_exchange_device", exchange)
+    monkeypatch.setattr(torch.cuda, "_maybe_exchange_device", exchange)
+    with current(torch.device("cuda", 1)):
+        assert numbers == [1]
+        numbers[0] = 3  # as Fabric sets it, and nobody takes it back
+    assert numbers == [0]
+    for device in ("cpu", "mps"):
+        with current(torch.device(device)):
+            assert numbers == [0]
 
 
 def test_a_launch_draws_no_random_number():

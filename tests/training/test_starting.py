@@ -1,12 +1,17 @@
-"""What does not fit the weights of another space is said, down to the setting; what fits: test_loop.py."""
+"""What does not fit the weights of another space is said, down to the setting, and what belongs to its number
+of classes stays there; what fits: test_loop.py.
+"""
+
+import math
 
 import pytest
+import torch
 
 from samekind.encoders import MLP, Conv4, EfficientNetLite, Standardised
 from samekind.encoders.attended import Attended
 from samekind.errors import SettingError
 from samekind.prototypes import SupportMeans
-from samekind.similarities import Cosine, PairsNetwork
+from samekind.similarities import AdaCosScale, Cosine, DynamicScale, LearnedScale, PairsNetwork
 from samekind.space import MetricSpace
 from samekind.training.starting import MOST_LISTED, take_weights
 
@@ -63,3 +68,48 @@ def test_a_long_list_of_differences_is_cut_and_counted():
 def test_two_of_other_names_are_told_by_their_names_alone():
     message = refused(a_space(Conv4(channels=1, size=16)), a_space(MLP(inputs=256)))
     assert "its encoder (MLP) does not fit this run's (Conv4); use" in message
+
+
+# --- the scale ------------------------------------------------------------------------------------
+
+
+def scaled_by(scale):
+    return a_space(MLP(inputs=2, dimension=3), Cosine(scale=scale))
+
+
+def of_classes(count, *, dynamic):
+    """A scale for so many classes, after a step if it follows the scores."""
+    scale = DynamicScale(classes=count, rate=0.1) if dynamic else AdaCosScale(classes=count)
+    scores = torch.linspace(-0.9, 0.9, 5 * count).view(5, count)
+    scale.after_step(scores, torch.eye(5, count, dtype=torch.bool))
+    return scale
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_a_scale_for_another_number_of_classes_is_not_taken(dynamic):
+    ours, theirs = scaled_by(of_classes(10, dynamic=dynamic)), scaled_by(of_classes(1000, dynamic=dynamic))
+    before = {name: each.clone() for name, each in ours.similarity.state_dict().items()}
+    take_weights(ours, theirs)
+    after = ours.similarity.state_dict()
+    assert before
+    assert all(torch.equal(after[name], each) for name, each in before.items())
+    assert torch.equal(ours.encoder.state_dict()["embedding.weight"], theirs.encoder.embedding.weight)
+    if not dynamic:
+        assert float(ours.similarity.scale()) == pytest.approx(math.sqrt(2) * math.log(9))
+
+
+@pytest.mark.parametrize(
+    "start", [of_classes(10, dynamic=True), LearnedScale(3.0)], ids=["dynamic", "learned"]
+)
+def test_a_scale_for_as_many_classes_or_any_number_is_taken(start):
+    fresh = DynamicScale(classes=10, rate=0.1) if isinstance(start, DynamicScale) else LearnedScale(7.0)
+    assert not torch.allclose(fresh(), start())
+    take_weights(scaled_by(fresh), scaled_by(start))
+    assert torch.equal(fresh(), start())
+
+
+def test_a_scale_of_another_kind_still_does_not_fit():
+    for other in (DynamicScale(classes=1000), LearnedScale()):
+        assert "its similarity (Cosine) does not fit" in refused(
+            scaled_by(AdaCosScale(classes=10)), scaled_by(other)
+        )

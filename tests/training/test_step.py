@@ -137,9 +137,9 @@ def test_the_hooks_come_in_order_and_without_gradient(plain, space, z):
         spy(space.prototypes, name, f"prototypes {name}")
         spy(space.auxiliary.prototypes, name, f"head {name}")
     spy(space, "score_classes", "scores")
-    spy(space.auxiliary, "score_classes", "head scores")
+    spy(space.auxiliary, "score_projected", "head scores")
 
-    loss_terms(space, z, LABELS, build_terms(plain, space), {})
+    done = step(space, z, LABELS, build_terms(plain, space), {})
     assert events == [
         ("prototypes before_loss", False, False),
         ("head before_loss", False, False),
@@ -147,7 +147,7 @@ def test_the_hooks_come_in_order_and_without_gradient(plain, space, z):
         ("head scores", True, True),
     ]
     events.clear()
-    after_step(space, z, LABELS)
+    after_step(space, z, LABELS, done)
     assert events == [("prototypes after_step", False, False), ("head after_step", False, False)]
 
 
@@ -166,8 +166,8 @@ def test_scores_are_made_in_the_order_of_the_terms(plain, space, z, order, monke
     made = []
     real = space.similarity.score_all
     monkeypatch.setattr(space.similarity, "score_all", lambda a, b: made.append(len(a)) or real(a, b))
-    head = space.auxiliary.score_classes
-    monkeypatch.setattr(space.auxiliary, "score_classes", lambda z: made.append("head") or head(z))
+    head = space.auxiliary.score_projected
+    monkeypatch.setattr(space.auxiliary, "score_projected", lambda z: made.append("head") or head(z))
     built = build_terms(plain, space)
     loss_terms(space, z, LABELS, {name: built[name] for name in order}, {})
     against = {"class": 4, "pair": 6, "auxiliary": "head"}  # four prototypes, six items
@@ -181,8 +181,9 @@ def test_a_space_without_a_head_takes_a_step(plain, items, z):
         terms={"pair": plain.terms["pair"]},
     )
     space = build_space(headless, items)
-    assert loss_terms(space, z, LABELS, build_terms(headless, space), {})["pair"].isfinite()
-    after_step(space, z, LABELS)
+    done = step(space, z, LABELS, build_terms(headless, space), {})
+    assert done.costs["pair"].isfinite()
+    after_step(space, z, LABELS, done)
 
 
 @pytest.mark.parametrize("labels", [torch.tensor([0, 1, 2, 3]), torch.tensor([1, 1, 1, 1])])
@@ -332,7 +333,7 @@ def test_the_memory_adds_candidates_behind_the_batch(space, z):
 
 def test_the_memory_is_filled_after_the_step(space, z):
     memory = Memory(size=10, dimension=space.prototypes.dimension)
-    after_step(space, z, LABELS, memory=memory)
+    after_step(space, z, LABELS, step(space, z, LABELS, {}, {}), memory=memory)
     assert torch.equal(memory.content()[0], z[:10].detach())
 
 
@@ -368,11 +369,40 @@ def test_a_scale_sees_the_class_scores_after_the_step(space, z, monkeypatch):
     monkeypatch.setattr(space.similarity.scale, "after_step", lambda *given: seen.append(given))
     term = BuiltTerm(Term("softmax", against="prototypes"), softmax, everything, ("scale",))
     done = step(space, z, LABELS, {"class": term}, {})
-    after_step(space, z, LABELS, done.candidates)
+    after_step(space, z, LABELS, done)
     scores, positive = seen[0]
     assert torch.equal(scores, done.candidates["prototypes"].scores)
     assert not scores.requires_grad
     assert positive.nonzero()[:, 1].tolist() == LABELS.tolist()
+
+
+@pytest.mark.parametrize("prototypes", ["LearnedProxies", "RunningAverages", "EMAProxies"])
+def test_the_head_projects_once_and_all_see_the_same(plain, items, z, prototypes):
+    """With dropout a second projection is another one, and after the optimiser's step so is a third."""
+    head = {
+        "similarity": {"name": "Cosine"},
+        "prototypes": {"name": prototypes},
+        "projection": {"name": "MLP", "hidden": [8], "dimension": 3, "dropout": 0.5},
+    }
+    changed = plain.update({"space": {"auxiliary": {**head, "bias": False}}})
+    space = build_space(changed, items).train()
+    calls, seen, prototypes = [], [], space.auxiliary.prototypes
+    space.auxiliary.projection.register_forward_hook(lambda *each: calls.append(each[2].detach().clone()))
+    for name in ("before_loss", "after_step"):
+        real = getattr(prototypes, name)
+        object.__setattr__(
+            prototypes, name, lambda given, y, real=real: seen.append(given.clone()) or real(given, y)
+        )
+    done = step(space, z, LABELS, build_terms(changed, space), {})
+    scores = space.auxiliary.similarity.score_all(calls[0], done.candidates["auxiliary"].vectors)
+    torch.testing.assert_close(done.candidates["auxiliary"].scores, scores)
+    with torch.no_grad():  # as an optimiser would
+        for each in space.auxiliary.projection.parameters():
+            each.add_(1)
+    after_step(space, z, LABELS, done)
+    assert len(calls) == 1
+    assert len(seen) == 2
+    assert all(torch.equal(each, calls[0]) for each in seen)
 
 
 def test_a_penalty_gets_what_it_asks_for(space, z):

@@ -16,7 +16,8 @@ from samekind.errors import SettingError
 
 STRONGEST = 30
 
-#: Those that move pixels, and those that change them.
+#: Those that move pixels, and those that change them. Solarising begins beyond the brightest of 256 levels:
+#: without strength a white pixel stays white.
 MOVES = ("shear across", "shear along", "shift across", "shift along", "rotate")
 TONES: dict[str, Callable[[Tensor, Tensor, float], Tensor]] = {
     "brightness": lambda x, factors, _: recoloured(x, [("brightness", factors)]),
@@ -24,7 +25,7 @@ TONES: dict[str, Callable[[Tensor, Tensor, float], Tensor]] = {
     "contrast": lambda x, factors, _: recoloured(x, [("contrast", factors)]),
     "sharpness": lambda x, factors, _: sharpened(x, factors),
     "posterise": lambda x, _, strength: posterised(x, 8 - round(4 * strength)),
-    "solarise": lambda x, _, strength: solarised(x, 1 - strength),
+    "solarise": lambda x, _, strength: solarised(x, (1 - strength) * 256 / 255),
     "autocontrast": lambda x, *_: stretched(x),
     "equalise": lambda x, *_: equalised(x),
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from samekind.cli.asking import collected, labelled, open_space
-from samekind.errors import DataError, SettingError
+from samekind.errors import DataError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from samekind.data import Items
     from samekind.evaluation import PromiseRow, Row
     from samekind.space import MetricSpace
+
+CAREFUL = (
+    "careful: {data} holds the items this space was trained on, and those it knows better than any others; "
+    "without --data the test items of the run are asked about"
+)
 
 
 class Cohort(NamedTuple):
@@ -52,6 +57,7 @@ class Answer(NamedTuple):
 def about_tests(run: Path, report: Path | None, asked: Asked) -> Answer:
     """Every question about the test sets of a run."""
     from samekind.cli.experiments import sets_of
+    from samekind.evaluation.rows import noted
 
     name, sets = run.resolve().name, sets_of(run)
     space = open_space(run, asked.device)
@@ -59,7 +65,7 @@ def about_tests(run: Path, report: Path | None, asked: Asked) -> Answer:
     rows = _with_cohort(space, tests, asked)
     if asked.gallery is not None:
         rows += _found_in(space, tests, getattr(sets, asked.gallery), asked)
-    rows = [row._replace(note=selected_on_test(run)) for row in rows]
+    rows = [noted(row, selected_on_test(run)) for row in rows]
     if report is not None:
         from samekind.reports import System, write_report
         from samekind.training import Record
@@ -77,12 +83,21 @@ def about_tests(run: Path, report: Path | None, asked: Asked) -> Answer:
 
 
 def about_data(run: Path, data: str, asked: Asked, *, label: str, skip_unreadable: bool) -> Answer:
-    """Every question about other items, and whether the thresholds still keep their promises there."""
+    """Every question about other items, and whether the thresholds still keep their promises there; where
+    they were trained on, that is said.
+    """
+    from samekind.cli.experiments import trained_on
+    from samekind.cli.output import messages
+    from samekind.evaluation.rows import TRAINED_ON, noted
+
     space = open_space(run, asked.device)
     items = labelled(space, data, label=label, skip_unreadable=skip_unreadable)
+    note = TRAINED_ON if trained_on(run, data) else ""
+    if note:
+        messages().print(CAREFUL.format(data=data), soft_wrap=True)
     sets = _drawn({items.name: items}, asked)
     about = {"folder": str(run), "data": data}
-    rows = _with_cohort(space, sets, asked)
+    rows = [noted(row, note) for row in _with_cohort(space, sets, asked)]
     return _rows_answer(about, run.resolve().name, rows, _promises(space, sets, asked))
 
 
@@ -226,8 +241,6 @@ def about_two(run: Path, other: Path, asked: Asked) -> Answer:
     from samekind.cli.experiments import sets_of
     from samekind.cli.output import print_differences
 
-    if asked.cohort is not None:
-        raise SettingError("--cohort is about one run at a time; leave out --against")
     sets, others = (_drawn(sets_of(each).tests(), asked) for each in (run, other))
     prints = [{name: each.fingerprint() for name, each in found.items()} for found in (sets, others)]
     if prints[0] != prints[1]:

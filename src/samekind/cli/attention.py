@@ -118,9 +118,9 @@ def _look(
 
 
 def _short(name: str) -> str:
-    from samekind.reports.style import shortened
+    from samekind.reports.names import shortened
 
-    return shortened(name, LONGEST_NAME)
+    return shortened([name], LONGEST_NAME)[0]
 
 
 def _peak(values: "Tensor") -> dict[str, Any]:

@@ -10,7 +10,7 @@ from samekind.errors import DataError, SettingError
 
 if TYPE_CHECKING:
     from samekind.data import Items
-    from samekind.space import Decision, MetricSpace
+    from samekind.space import Decision, Kind, MetricSpace
 
 #: All pairs of this many items are 12 million trials; of more, so many are drawn.
 MOST_ITEMS = 5000
@@ -19,6 +19,21 @@ TRAINED_ON = (
     "much; without DATA the validation items of the run are taken"
 )
 
+Score = Annotated[
+    str | None,
+    typer.Option(
+        help="The score: similarity, cosine or fused.",
+        show_default="all there are; with --open-set the one with the least equal error on DATA",
+    ),
+]
+OpenSet = Annotated[
+    bool,
+    typer.Option(
+        "--open-set",
+        help="Fit the threshold for none of these; DATA then has known and other classes. It is one for "
+        "one score: that of --kind, or the one chosen on DATA.",
+    ),
+]
 Trials = Annotated[
     Path | None,
     typer.Option(
@@ -43,16 +58,8 @@ def calibrate(
     at: Annotated[
         str, typer.Option(help="The operating point: eer, far=0.001, frr=0.01, cost=0.01 or cost=0.01:10:1.")
     ] = "eer",
-    kind: Annotated[
-        str | None, typer.Option(help="The score: similarity, cosine or fused.", show_default="all there are")
-    ] = None,
-    open_set: Annotated[
-        bool,
-        typer.Option(
-            "--open-set",
-            help="Fit the threshold for none of these; DATA then has known and other classes.",
-        ),
-    ] = False,
+    kind: Score = None,
+    open_set: OpenSet = False,
     trials: Trials = None,
     root: Root = None,
     label: LabelColumn = "label",
@@ -65,26 +72,29 @@ def calibrate(
 ) -> None:
     """Fit the thresholds of a space, store them in it, and say how far they can be trusted."""
     from samekind.cli.asking import known_kind, open_space
+    from samekind.cli.changing import changing
     from samekind.cli.experiments import space_folder
     from samekind.inference import operating_point
 
     _check_together(data, open_set, trials, root)
     operating_point(at)  # a mistake is told before anything is read
-    loaded = open_space(space, device)
-    kinds = [known_kind(loaded, kind)] if kind is not None else loaded.kinds
-    if trials is not None:
-        found = _fit_listed(loaded, trials, root, kinds, at)
-    else:
-        items = _held_out(loaded, space, data, label=label, skip_unreadable=skip_unreadable)
-        if open_set:
-            found = {"open set": _fit_open_set(loaded, items, at)}
+    with changing(space_folder(space)) as save:
+        loaded = open_space(space, device)
+        asked = None if kind is None else known_kind(loaded, kind)
+        kinds = loaded.kinds if asked is None else [asked]
+        if trials is not None:
+            found = _fit_listed(loaded, trials, root, kinds, at)
         else:
-            found = _fit_decisions(loaded, _drawn(items, most_items), kinds, at)
-    if open_set:
-        loaded.open_set = found["open set"]
-    else:
-        loaded.decisions.update(found)
-    loaded.save(space_folder(space))
+            items = _held_out(loaded, space, data, label=label, skip_unreadable=skip_unreadable)
+            if open_set:
+                found = {"open set": _fit_open_set(loaded, items, asked, at)}
+            else:
+                found = _fit_decisions(loaded, _drawn(items, most_items), kinds, at)
+        if open_set:
+            loaded.open_set = found["open set"]
+        else:
+            loaded.decisions.update(found)
+        save(loaded)
     _tell(found, space, as_json=as_json)
 
 
@@ -169,7 +179,7 @@ def _fit_listed(
     }
 
 
-def _fit_open_set(space: "MetricSpace", items: "Items", point: str) -> "Decision":
+def _fit_open_set(space: "MetricSpace", items: "Items", kind: "Kind | None", point: str) -> "Decision":
     from samekind.inference import divided, fit_open_set
 
     known, unknown = divided(space, items)
@@ -179,13 +189,13 @@ def _fit_open_set(space: "MetricSpace", items: "Items", point: str) -> "Decision
             f"{items.name} has {which} this space knows; a threshold for none of these needs held-out items "
             "of classes it knows and of others, the classes named as in the space (see samekind info)"
         )
-    return fit_open_set(space, known, unknown, point=point)
+    return fit_open_set(space, known, unknown, kind=kind, point=point)
 
 
 def _tell(found: dict[str, "Decision"], folder: Path, *, as_json: bool) -> None:
     from dataclasses import asdict
 
-    from samekind.cli.output import console, messages, print_json, print_text
+    from samekind.cli.output import messages, print_json, print_table, print_text
     from samekind.cli.thresholds import thresholds_table
     from samekind.inference import support
 
@@ -195,7 +205,7 @@ def _tell(found: dict[str, "Decision"], folder: Path, *, as_json: bool) -> None:
         print_json({"space": str(folder), "decisions": told})
         return
     print_text(f"Fitted on {next(iter(found.values())).trials}")
-    console().print(thresholds_table(found))
+    print_table(thresholds_table(found))
     for name, warning in warnings.items():
         if warning is not None:
             messages().print(f"careful ({name}): {warning}", soft_wrap=True)

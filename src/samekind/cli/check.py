@@ -10,8 +10,11 @@ from samekind.cli.options import AsJson, Ignore, Label, Size, SkipUnreadable, Sp
 if TYPE_CHECKING:
     from samekind.cli.plans import Plan
     from samekind.data import Examination, Items, Split
+    from samekind.training import Run
 
 MOST_SHOWN = 20
+#: So many items the space of a run is shown, to see whether it takes them.
+SHOWN = 16
 
 
 def check(
@@ -86,8 +89,11 @@ def _training(plan: "Plan") -> tuple[dict[str, Any] | None, str | None]:
         run = plan.run(items.shape)
         split = plan.splitting(items, seed=run.seed)
         sets = prepare(items, split)
+        # Everything that refuses, as training would: what no epoch can be chosen by, and what does not fit.
+        for part in (sets.validation, *([sets.test] if run.select_on == "test" else [])):
+            validation(part, run.validate, watch=run.watch)
+        _build(run, sets.train)
         sampler = build_sampler(run, sets.train.labels, domains=sets.train.domains)
-        validation(sets.validation)  # refuses, as training would, what no epoch can be chosen by
     except SamekindError as error:
         return None, str(error)
     parts = {"train": sets.train, "validation": sets.validation, **sets.tests()}
@@ -101,6 +107,31 @@ def _training(plan: "Plan") -> tuple[dict[str, Any] | None, str | None]:
         "epochs": run.epochs,
         "steps": run.epochs * len(sampler.batches(0)),
     }, None
+
+
+def _build(run: "Run", items: "Items") -> None:
+    """What a training builds before its first step, for a few of the items: more would have to be read."""
+    import torch
+
+    from samekind.training.build import (
+        build_augmentations,
+        build_memory,
+        build_optimiser,
+        build_penalties,
+        build_space,
+        build_terms,
+    )
+    from samekind.training.observed import adversary_groups, build_adversary
+
+    few = items.take(torch.arange(min(len(items), SHOWN)))
+    with torch.random.fork_rng([]):
+        space = build_space(run, few)
+        build_terms(run, space)
+        build_penalties(run)
+        build_memory(run, space)
+        build_augmentations(run, few)
+        groups = adversary_groups(run, build_adversary(run, space, few))
+        build_optimiser(run.optimiser, space, beside=groups)
 
 
 def _as_json(found: "Examination") -> dict[str, Any]:
@@ -121,7 +152,7 @@ def _as_json(found: "Examination") -> dict[str, Any]:
 
 
 def _print(found: "Examination", refused: list[str], would: dict[str, Any] | None) -> None:
-    from samekind.cli.output import console, print_text, table
+    from samekind.cli.output import print_table, print_text, table
 
     print_text(f"{found.name}: {_items(found.items, len(found.classes))}{_more(found)}")
     largest = sorted(found.classes.items(), key=lambda each: -each[1])
@@ -130,7 +161,7 @@ def _print(found: "Examination", refused: list[str], would: dict[str, Any] | Non
         rest = largest[MOST_SHOWN:]
         lines.append([f"{len(rest)} more classes", f"{sum(count for _, count in rest):,}"])
     if lines:
-        console().print(table("Classes", ["class", "items"], lines))
+        print_table(table("Classes", ["class", "items"], lines))
     for words, sentences in (("error", refused), ("warning", found.warnings)):
         for sentence in sentences:
             print_text(f"{words}: {sentence}")

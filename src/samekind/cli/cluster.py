@@ -142,7 +142,7 @@ def _answer(found: "Grouped", out: Path, page: Path | None) -> dict[str, Any]:
 
 
 def _print(found: "Grouped", out: Path, page: Path | None) -> None:
-    from samekind.cli.output import console, print_text, table
+    from samekind.cli.output import print_table, print_text, table
     from samekind.inference import representatives
 
     nearest = representatives(found.z, found.groups, count=1)
@@ -150,7 +150,7 @@ def _print(found: "Grouped", out: Path, page: Path | None) -> None:
         [str(group + 1), found.ids[int(chosen[0])] if len(chosen) else "", f"{len(found.members(group)):,}"]
         for group, chosen in enumerate(nearest)
     ]
-    console().print(table("Groups", ["group", "in its middle", "items"], lines, texts=2))
+    print_table(table("Groups", ["group", "in its middle", "items"], lines, texts=2))
     told = ", ".join(f"{name} {value:.3f}" for name, value in found.agreement.items())
     print_text(f"\nAgreement with the labels: {told}." if told else "")
     print_text(f"The groups are in {out}" + (f", the page about them in {page}." if page else "."))

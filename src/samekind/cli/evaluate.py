@@ -9,6 +9,7 @@ import typer
 
 from samekind.cli.answers import Answer, Asked, Cohort, about_data, about_list, about_tests, about_two
 from samekind.cli.options import LARGEST_SEED, AsJson, Device, LabelColumn, SkipUnreadable, Tasks
+from samekind.cli.together import Goes, check_together
 from samekind.errors import SettingError, nearest
 
 Other = Annotated[
@@ -69,8 +70,30 @@ DrawSeed = Annotated[
     ),
 ]
 
+#: What to ask about instead of the test items of the run.
+INSTEAD = ("data", "against", "trials")
+#: Which questions an option has a say in.
+TOGETHER = {
+    "data": Goes(without=("against", "trials")),
+    "against": Goes(without=("trials",)),
+    "report": Goes(without=INSTEAD),
+    "gallery": Goes(without=INSTEAD),
+    "ignore": Goes(with_one_of=("gallery",)),
+    "enrol": Goes(without=("against", "trials")),
+    "combine": Goes(with_one_of=("enrol", "enrolments")),
+    "root": Goes(with_one_of=("trials",)),
+    "enrolments": Goes(with_one_of=("trials",)),
+    "cohort": Goes(without=("against",)),
+    "norm": Goes(with_one_of=("cohort",)),
+    "top": Goes(with_one_of=("cohort",)),
+    **dict.fromkeys(("most", "tasks", "way", "shots"), Goes(without=("trials",))),
+    "label": Goes(with_one_of=("data",)),
+    "skip_unreadable": Goes(with_one_of=("data", "cohort")),
+}
+
 
 def evaluate(
+    context: typer.Context,
     run: Annotated[
         Path, typer.Argument(metavar="RUN", help="The folder of a run; with --data, of a space as well.")
     ],
@@ -103,9 +126,7 @@ def evaluate(
 
     Values have their 95% interval in brackets, where one can be told.
     """
-    _check_together(
-        data=data, against=against, trials=trials, report=report, root=root, enrolments=enrolments
-    )
+    check_together(context, TOGETHER)
     asked = Asked(
         tasks=tasks,
         way=way,
@@ -144,18 +165,6 @@ def _tell(answer: Answer, *, report: Path | None, out: Path | None, as_json: boo
     for words, path in (("The report is in", report), ("The same as JSON is in", out)):
         if path is not None:
             print_text(f"{words} {path}")
-
-
-def _check_together(**given: Path | str | None) -> None:
-    """Options that ask for different things are refused together."""
-    instead = [f"--{name}" for name in ("data", "against", "trials") if given[name] is not None]
-    if len(instead) > 1:
-        raise SettingError(f"{' and '.join(instead)} ask for different things; leave out one")
-    if given["report"] is not None and instead:
-        raise SettingError(f"--report is about the test items of one run; leave out {instead[0]}")
-    for name in ("root", "enrolments"):
-        if given[name] is not None and given["trials"] is None:
-            raise SettingError(f"--{name} belongs to a list of trials; give --trials LIST as well")
 
 
 def _cohort(data: str | None, norm: str, top: int, skip_unreadable: bool) -> Cohort | None:

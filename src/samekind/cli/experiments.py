@@ -75,8 +75,13 @@ def sets_of(folder: Path) -> "Sets":
 
 
 def trained_on(folder: Path, source: str) -> bool:
-    """Whether a source is the whole data of a run, training items and all; False for a space alone."""
-    known = _read_data(folder)
+    """Whether a source is the whole data, training items and all, of the run that a folder, or a space in it,
+    is of; False for a space alone.
+    """
+    run = folder.resolve()
+    if run == space_folder(run.parent) and (run.parent / "run.json").is_file():
+        run = run.parent
+    known = _read_data(run)
     if known is None:
         return False
     return known["source"] == source or Path(known["source"]).resolve() == Path(source).resolve()

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from samekind.data import Collection
     from samekind.index import Index
+    from samekind.index.contract import Metadata
     from samekind.inference import Shortlist
     from samekind.space import Kind, MetricSpace
 
@@ -95,7 +96,8 @@ def open_gallery(folder: Path, space: "MetricSpace | None" = None) -> "Index":
 def fill(space: "MetricSpace", index: "Index", items: "Collection", *, replace: bool = False) -> int:
     """Embed items and add them, with a bar while it lasts; gives how many.
 
-    An item that two sources name is added once.
+    An item that two sources name is added once. Its label is kept with it and, where the id alone does not
+    tell, its place.
     """
     from samekind.cli.asking import BATCH, bar
     from samekind.inference import embed
@@ -110,7 +112,7 @@ def fill(space: "MetricSpace", index: "Index", items: "Collection", *, replace: 
         index.add(
             [items.ids[each] for each in places],
             torch.stack([vector for _, vector in waiting]),
-            [{"label": items.labels[each]} for each in places],
+            [_metadata(items.ids[each], items.labels[each]) for each in places],
             replace=replace,
         )
         waiting.clear()
@@ -127,6 +129,29 @@ def fill(space: "MetricSpace", index: "Index", items: "Collection", *, replace: 
         if waiting:
             add()
     return len(first)
+
+
+def place_of(id: str) -> str:
+    """What an id means, whichever folder a command is called from: its path, absolute and without links, and
+    behind it the row or item, if any. Data that are known by a name are the same everywhere.
+    """
+    from samekind.data.opening import NAMED
+
+    source = id.partition(", ")[0]
+    return id if source in NAMED and not Path(source).exists() else os.path.realpath(id)
+
+
+def place_held(id: str, metadata: "Metadata") -> str:
+    """The place of an item in an index. One that was put in without it, by an older samekind or from Python,
+    is taken to be where its id says from here.
+    """
+    path = metadata.get("path")
+    return place_of(path if isinstance(path, str) else id)
+
+
+def _metadata(id: str, label: str | None) -> dict[str, str | None]:
+    place = place_of(id)
+    return {"label": label} if place == id else {"label": label, "path": place}
 
 
 def check_new(index: "Index", ids: Sequence[str]) -> None:

@@ -27,9 +27,12 @@ def identify(
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
-    """Name the class of each item with its probability, or say that it is none of those the space knows."""
+    """Name the class of each item with its probability, or say that it is none of those the space knows.
+
+    The score is of the kind the threshold for none of these was fitted for; without one, the similarity.
+    """
     from samekind.cli.asking import collected, embedded, open_space
-    from samekind.cli.output import console, messages, print_json
+    from samekind.cli.output import messages, print_json, print_table
     from samekind.inference import identify as name_classes
 
     loaded = open_space(space, device)
@@ -39,23 +42,26 @@ def identify(
         {"id": id, "class": name, "probability": probability, "score": score}
         for id, (name, probability, score) in zip(items.ids, named, strict=True)
     ]
+    kind = "similarity" if loaded.open_set is None else loaded.open_set.kind
     if as_json:
-        print_json({"items": answers, "threshold": _threshold(loaded), "skipped": items.skipped})
+        decided = {"threshold": _threshold(loaded), "kind": kind}
+        print_json({"items": answers, **decided, "skipped": items.skipped})
         return
     if loaded.open_set is None:
         messages().print(UNDECIDED, soft_wrap=True)
-    console().print(_table(answers))
+    print_table(_table(answers, kind))
 
 
 def _threshold(space: "MetricSpace") -> float | None:
     return None if space.open_set is None else space.open_set.threshold
 
 
-def _table(answers: list[dict[str, Any]]) -> "Table":
+def _table(answers: list[dict[str, Any]], kind: str) -> "Table":
     from samekind.cli.output import table
 
     lines = [
         [each["id"], each["class"] or NONE, f"{each['probability']:.3f}", f"{each['score']:.4f}"]
         for each in answers
     ]
-    return table("Classes", ["item", "class", "probability", "score"], lines, texts=2)
+    score = "score" if kind == "similarity" else f"score ({kind})"
+    return table("Classes", ["item", "class", "probability", score], lines, texts=2)

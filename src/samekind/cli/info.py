@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from samekind.cli.options import AsJson
-from samekind.cli.output import console, print_json, print_text, table
+from samekind.cli.output import print_json, print_table, print_text, table
 from samekind.cli.thresholds import thresholds_table
 
 if TYPE_CHECKING:
@@ -41,11 +41,10 @@ def info(
             }
         )
         return
-    output = console()
-    output.print(_parts_table(described, sizes))
+    print_table(_parts_table(described, sizes))
     print_text(f"\nClasses ({len(loaded.classes)}): {', '.join(loaded.classes)}")
     decisions = {**loaded.decisions, **({"open set": loaded.open_set} if loaded.open_set else {})}
-    output.print(thresholds_table(decisions))
+    print_table(thresholds_table(decisions))
     for name, decision in decisions.items():
         print_text(f"{name}: fitted on {decision.trials}")
 

@@ -1,7 +1,7 @@
 """samekind leave-one-out: how well does it do in a domain it has never seen?"""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,10 @@ from samekind.cli.options import (
     SkipUnreadable,
     Tasks,
 )
+from samekind.errors import SettingError
+
+if TYPE_CHECKING:
+    from samekind.cli.plans import Plan
 
 
 def leave_one_out(
@@ -60,12 +64,14 @@ def leave_one_out(
         data=data_options(label, size, skip_unreadable, ignore=ignore),
         training={} if seed is None else {"seed": seed},
     )
+    _check_split(plan)
     items = open_items(plan)
+    settings = plan.run(items.shape)
     rows = trained_in_turn(
-        plan.run(items.shape),
+        settings,
         items,
         folder=out,
-        select_on="test" if select_on_test else "validation",
+        select_on="test" if select_on_test else settings.select_on,
         tasks=tasks,
         device=device,
         watcher=Bar(messages(), title=plan.recipe),
@@ -74,3 +80,15 @@ def leave_one_out(
         print_json({"folder": str(out), "systems": rows_as_json({plan.recipe: rows})})
     else:
         print_measures({plan.recipe: rows})
+
+
+def _check_split(plan: "Plan") -> None:
+    """Refuse what a plan says about the split, which the domains make here; "random" is what every run file
+    begins with, and true of the items held back.
+    """
+    said = [f"split.{name}" for name, value in plan.split.items() if (name, value) != ("by", "random")]
+    if said:
+        raise SettingError(
+            "leave-one-out makes its own split, a domain to test on and a part of the others to choose by; "
+            f"leave out {', '.join(said)}"
+        )

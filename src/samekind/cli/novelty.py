@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 
 METHODS = ("prototypes", "neighbours", "svm")
 
+Score = Annotated[
+    str | None,
+    typer.Option(
+        help="The score: similarity, cosine or fused.",
+        show_default="similarity; with prototypes that of the threshold for none of these, if any",
+    ),
+]
+
 
 def novelty(
     data: Sources,
@@ -41,7 +49,7 @@ def novelty(
             show_default="svm with --known, else prototypes",
         ),
     ] = None,
-    kind: Annotated[str, typer.Option(help="The score: similarity, cosine or fused.")] = "similarity",
+    kind: Score = None,
     outliers: Annotated[
         float, typer.Option(help="svm: the share of known items that may lie outside their region.")
     ] = 0.1,
@@ -63,7 +71,7 @@ def novelty(
     if csv is not None:
         check_ending(csv)
     loaded = open_space(space, device)
-    score = known_kind(loaded, kind)
+    score = _kind(loaded, chosen) if kind is None else known_kind(loaded, kind)
     items = collected(loaded, data, skip_unreadable=skip_unreadable, label=label)
     references = collected(loaded, known, skip_unreadable=skip_unreadable, label=label) if known else None
     z = embedded(loaded, items.inputs, title="embed")
@@ -96,6 +104,11 @@ def _method(method: str | None, known: list[str] | None) -> str:
     if method == "prototypes" and known:
         raise SettingError("the method prototypes looks at classes alone; leave out --known, or take another")
     return method
+
+
+def _kind(space: "MetricSpace", method: str) -> "Kind":
+    """The score to ask where none is named: the one that decides whether it is none of these."""
+    return space.open_set.kind if method == "prototypes" and space.open_set else "similarity"
 
 
 def _newness(
@@ -170,7 +183,7 @@ def _auroc(newness: "Tensor", labels: Sequence[str | None], known: set[str]) -> 
 
 
 def _print(answer: dict[str, Any], columns: dict[str, list[Any]], show: int, csv: Path | None) -> None:
-    from samekind.cli.output import console, print_text, table
+    from samekind.cli.output import print_table, print_text, table
 
     count = len(columns["id"])
     if show:
@@ -182,7 +195,7 @@ def _print(answer: dict[str, Any], columns: dict[str, list[Any]], show: int, csv
         ]
         title = f"The newest of {count:,} items ({answer['method']}, {answer['kind']})"
         heads = ["most like" if name == "class" else name for name in texts]
-        console().print(table(title, [*heads, *numbers], lines, texts=len(texts)))
+        print_table(table(title, [*heads, *numbers], lines, texts=len(texts)))
     if "new" in columns:
         print_text(f"\n{sum(columns['new']):,} of {count:,} items are called new.")
     if answer["auroc"] is not None:

@@ -1,6 +1,7 @@
 """What a command says: tables for people, JSON for programs."""
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 #: A word of so many letters is not broken in a table.
 LONGEST_WORD = 14
 
+#: Columns of a file or a pipe: more than any table has.
+ENDLESS = 1_000_000
+
 
 def print_json(content: Any) -> None:
     """One JSON object on the standard output."""
@@ -27,16 +31,25 @@ def print_text(text: str | Text) -> None:
     console().print(text, soft_wrap=True)
 
 
+def print_table(made: Table) -> None:
+    """A table on the standard output. It is never cut off: a number without its end would be another."""
+    output = console()
+    # Two characters between columns. Given less than it needs, rich would leave out whole columns.
+    needed = sum((column.min_width or 0) + 2 for column in made.columns)
+    output.width = max(output.width, needed)
+    output.print(made, crop=False)
+
+
 def print_measures(systems: Mapping[str, Sequence["Row"]]) -> None:
     """The tables of an evaluation."""
     for each in measures_tables(systems):
-        console().print(each, crop=False)
+        print_table(each)
 
 
 def print_differences(names: tuple[str, str], rows: Sequence["Compared"]) -> None:
     """The tables of a comparison."""
     for each in differences_tables(names, rows):
-        console().print(each, crop=False)
+        print_table(each)
 
 
 def print_promises(promises: Sequence["PromiseRow"]) -> None:
@@ -48,8 +61,14 @@ def print_promises(promises: Sequence["PromiseRow"]) -> None:
 
 
 def console() -> Console:
-    """Where answers go. A name is printed as it is: [red] and :cat: in a path are no decoration."""
-    return Console(markup=False, emoji=False, highlight=False)
+    """Where answers go. A name is printed as it is: [red] and :cat: in a path are no decoration.
+
+    What is no terminal has no edge at which a path would have to be broken, unless COLUMNS says so.
+    """
+    made = Console(markup=False, emoji=False, highlight=False)
+    if not made.is_terminal and "COLUMNS" not in os.environ:
+        made.width = ENDLESS
+    return made
 
 
 def messages() -> Console:
@@ -72,8 +91,8 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, 
     for index, column in enumerate(columns):
         is_text = index < texts
         cells = [column, *(line[index] for line in lines)]
-        # Where there is too little room a table is wider than the terminal: cut off, a number would be
-        # another. Words stay whole too, but for very long ones such as paths, which go on in the next line.
+        # Where there is too little room a table is wider than the terminal. Words stay whole too, but for
+        # very long ones such as paths, which go on in the next line.
         parts = [part[:LONGEST_WORD] for cell in cells for part in cell.split()] if is_text else cells
         made.add_column(
             column,

@@ -27,6 +27,7 @@ def report(
     from samekind.cli.asking import open_space
     from samekind.cli.experiments import sets_of
     from samekind.cli.output import print_json, print_text
+    from samekind.evaluation.rows import noted
     from samekind.reports import System, write_report
     from samekind.training import Record
 
@@ -34,7 +35,7 @@ def report(
     sets = sets_of(run)
     space = open_space(run, device)
     rows = evaluation.evaluate(space, sets.tests(), tasks=tasks, seed=seed)
-    rows = [row._replace(note=selected_on_test(run)) for row in rows]
+    rows = [noted(row, selected_on_test(run)) for row in rows]
     write_report(
         page,
         title=f"samekind: {name}",

@@ -1,6 +1,5 @@
 """samekind search: what is most like this?"""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -48,7 +47,7 @@ def search(
 ) -> None:
     """Find the items of a gallery that are most like each query; a query does not find its own file."""
     from samekind.cli.asking import collected, embedded, known_kind, open_space
-    from samekind.cli.output import console, print_json, print_text
+    from samekind.cli.output import print_json, print_table, print_text
     from samekind.inference import device_of, shortlist_of
 
     _check_places(gallery or [], index, save_index)
@@ -60,13 +59,12 @@ def search(
         stored.save(save_index)
     z = embedded(loaded, asked.inputs, title="queries").to(device_of(loaded))
     shortlist, held = None if exhaustive else shortlist_of(loaded, stored, score), len(stored)
-    found = _found(loaded, stored, z, k, score, exhaustive=exhaustive)
-    labels, decision = _labels(stored, found), loaded.decisions.get(score)
+    found, wanted = _found(loaded, stored, asked.ids, z, k, score, exhaustive=exhaustive)
     answers = [
-        {"id": id, "label": known, "found": _others(labels, id, found, place, k, decision)}
-        for place, (id, known) in enumerate(zip(asked.ids, asked.labels, strict=True))
+        {"id": id, "label": known, "found": rows}
+        for id, known, rows in zip(asked.ids, asked.labels, found, strict=True)
     ]
-    used = _used(shortlist, held, k)
+    used = _used(shortlist, held, k, wanted)
     if as_json:
         answer = {"kind": score, "gallery": held, "shortlist": used}
         print_json({**answer, "queries": answers, "skipped": [*asked.skipped, *skipped]})
@@ -75,7 +73,7 @@ def search(
         print_text("The index is empty: there is nothing to find; samekind index add puts something in.")
         return
     for each in answers:
-        console().print(_table(each))
+        print_table(_table(each))
     # A gallery that is no index is always compared whole, and so is what was asked to be.
     if not exhaustive and _folder(gallery or [], index) is not None:
         print_text(f"\n{_how(loaded, stored, score, shortlist, used, k, held=held)}")
@@ -124,39 +122,66 @@ def _folder(gallery: Sequence[str], index: Path | None) -> Path | None:
 
 
 def _found(
+    space: "MetricSpace",
+    index: "Index",
+    ids: Sequence[str],
+    queries: "Tensor",
+    k: int,
+    score: "Kind",
+    *,
+    exhaustive: bool,
+) -> tuple[list[list[dict[str, Any]]], int]:
+    """The k best for each query without the query itself, and how many the index was asked for to have them.
+
+    That is one more than k, because the query may be among them; and more where it is there several times,
+    under ids that mean the same file.
+    """
+    wanted = k + 1
+    while True:
+        found = _best(space, index, queries, wanted, score, exhaustive=exhaustive)
+        rows = _others(index, ids, found, space.decisions.get(score))
+        fewest, asked = min(map(len, rows), default=k), found.scores.shape[1]
+        if fewest >= k or asked < wanted:  # the second: there are no more
+            return [row[:k] for row in rows], wanted
+        wanted += k - fewest
+
+
+def _best(
     space: "MetricSpace", index: "Index", queries: "Tensor", k: int, score: "Kind", *, exhaustive: bool
 ) -> "Found":
-    """One more than asked for, because the query itself may be among them."""
     from samekind.inference import asking, search_index
 
     if not exhaustive:
-        return search_index(space, index, queries, k + 1, kind=score)
+        return search_index(space, index, queries, k, kind=score)
     with asking(space):
-        return index.search(queries, k + 1, scorer=space.scorer(score))
-
-
-def _labels(index: "Index", found: "Found") -> dict[str, Any]:
-    """The label of everything that was found, asked for at once: for a server that is one journey."""
-    ids = list(dict.fromkeys(id for row in found.ids for id in row))
-    return {id: held.get("label") for id, held in zip(ids, index.metadata(ids), strict=True)}
+        return index.search(queries, k, scorer=space.scorer(score))
 
 
 def _others(
-    labels: dict[str, Any], query: str, found: "Found", place: int, k: int, decision: "Decision | None"
-) -> list[dict[str, Any]]:
-    """The k best for one query without the query itself: id, label, score and probability of "same"."""
-    rows = []
-    for id, score in zip(found.ids[place], found.scores[place], strict=True):
-        if os.path.realpath(id) == os.path.realpath(query):
-            continue
-        row = {"id": id, "label": labels[id], "score": float(score)}
-        if decision is not None and decision.calibration is not None:
-            row["probability"] = float(decision.probability(score))
-        rows.append(row)
-    return rows[:k]
+    index: "Index", queries: Sequence[str], found: "Found", decision: "Decision | None"
+) -> list[list[dict[str, Any]]]:
+    """What was found for each query, without the query: id, label, score and probability of "same"."""
+    from samekind.cli.galleries import place_held, place_of
+
+    # Asked for at once: for a server that is one journey.
+    ids = list(dict.fromkeys(id for row in found.ids for id in row))
+    held = dict(zip(ids, index.metadata(ids), strict=True))
+    places = {id: place_held(id, held[id]) for id in ids}
+    answers = []
+    for query, names, scores in zip(queries, found.ids, found.scores, strict=True):
+        itself, rows = place_of(query), []
+        for id, score in zip(names, scores, strict=True):
+            if places[id] == itself:
+                continue
+            row = {"id": id, "label": held[id].get("label"), "score": float(score)}
+            if decision is not None and decision.calibration is not None:
+                row["probability"] = float(decision.probability(score))
+            rows.append(row)
+        answers.append(rows)
+    return answers
 
 
-def _used(shortlist: "Shortlist | None", held: int, k: int) -> dict[str, Any] | None:
+def _used(shortlist: "Shortlist | None", held: int, k: int, wanted: int) -> dict[str, Any] | None:
     """How the shortlist was used, for programs; None where everything was compared, or the index's own score.
 
     Its recall is None where nobody measured it: for more nearest than it was fitted for, or in an index that
@@ -164,7 +189,7 @@ def _used(shortlist: "Shortlist | None", held: int, k: int) -> dict[str, Any] | 
     """
     from samekind.cli.galleries import GROWN
 
-    size = shortlist.size_for(k + 1, held) if shortlist is not None else None
+    size = shortlist.size_for(wanted, held) if shortlist is not None else None
     if shortlist is None or size is None:
         return None
     measured = k <= shortlist.k and held <= GROWN * shortlist.count

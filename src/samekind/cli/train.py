@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,6 +21,9 @@ from samekind.cli.options import (
     Unseen,
 )
 from samekind.errors import SettingError
+
+if TYPE_CHECKING:
+    from samekind.training import Run
 
 WHICH = (
     "A recipe (prototypical, verification, triplet, or one for unseen classes, such as "
@@ -85,7 +88,7 @@ def train(
         f"Trained {settings.recipe} for {counted(settings.epochs, 'epoch', 'epochs')} on "
         f"{len(sets.train):,} items of {len(space.classes)} classes.",
         space.classes,
-        watch=settings.watch,
+        settings,
         as_json=as_json,
     )
 
@@ -128,7 +131,7 @@ def _names(text: str) -> set[str]:
     return {name.strip() for name in text.split(",") if name.strip()}
 
 
-def _tell(folder: Path, trained: str, classes: list[str], *, watch: str, as_json: bool) -> None:
+def _tell(folder: Path, trained: str, classes: list[str], run: "Run", *, as_json: bool) -> None:
     from samekind.cli.output import print_json, print_text
     from samekind.training import Record
 
@@ -140,6 +143,12 @@ def _tell(folder: Path, trained: str, classes: list[str], *, watch: str, as_json
     print_text(trained)
     if best is not None:
         # The run may have been chosen by another measure, or told nothing of the EER at all.
-        name = "EER" if watch == "eer" else watch
-        print_text(f"Best epoch {best['epoch']}: validation {name} {100 * best['validation'][watch]:.2f}%.")
+        name, value = run.watch.replace("eer", "EER", 1), best["validation"][run.watch]
+        print_text(f"Best epoch {best['epoch']}: validation {name} {100 * value:.2f}%.")
+        # What is perfect already gains nothing.
+        if best["epoch"] == run.epochs and value != (0 if run.better == "lower" else 1):
+            print_text(
+                "That was the last epoch: training longer may help, such as "
+                f"--set training.epochs={2 * run.epochs} with another --out."
+            )
     print_text(f"The space is in {folder / 'space'}; next: samekind evaluate {quote(str(folder))}")

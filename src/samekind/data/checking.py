@@ -125,14 +125,11 @@ def _listing_problems(listing: Listing) -> Iterator[Problem]:
     if listing.empty:
         yield Problem(
             "warning",
-            f"{counted(len(listing.empty), 'class folder is', 'class folders are')} empty: "
+            f"{counted(len(listing.empty), 'class folder has', 'class folders have')} no pictures or arrays: "
             f"{listed(listing.empty)}",
         )
     if listing.foreign:
-        yield Problem(
-            "warning",
-            f"{foreign_files(len(listing.foreign))} left out: {listed(listing.foreign)}",
-        )
+        yield Problem("warning", foreign_files(listing.foreign, listed(listing.foreign)))
     if listing.repeated:
         yield Problem(
             "warning",

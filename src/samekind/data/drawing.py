@@ -13,7 +13,8 @@ def draw(items: Items, *, most: int, seed: int = 0) -> Items:
     """At most so many items, as many of each class as of any other where they have them, by ``seed``.
 
     Of few classes all are kept. Of many, so many that each can have ten items, or all it has: pairs of one
-    class are what a measure of likeness needs most. Items keep their order, and the class names stay.
+    class are what a measure of likeness needs most. From three items on no class has all, so that there are
+    pairs of two classes as well. Items keep their order, and the class names stay.
 
     >>> from samekind.data.digits import digits
     >>> len(draw(digits(), most=100)), len(draw(digits(), most=5000))
@@ -27,7 +28,7 @@ def draw(items: Items, *, most: int, seed: int = 0) -> Items:
     order = torch.randperm(len(items), generator=generator)
     classes = torch.unique(items.labels.cpu())
     lots = classes[torch.randperm(len(classes), generator=generator)]
-    each = max(most // len(classes), FEWEST_OF_A_CLASS)
+    each = min(max(most // len(classes), FEWEST_OF_A_CLASS), max(most // 2, 2))
     members = [order[items.labels.cpu()[order] == label] for label in lots]
     # A first round gives every class its due, a second the places that small classes left.
     places = torch.cat([*(part[:each] for part in members), *(part[each:] for part in members)])

@@ -15,6 +15,7 @@ PICTURES |= {".ppm", ".tga", ".tif", ".tiff", ".webp"}
 TABLES = frozenset({".csv", ".tsv", ".parquet"})
 
 _WINDOWS = 0  # how a .zip file says that it was made there, or under MS-DOS
+_UTF_8 = 0x800  # the flag by which it says how a name is encoded; the other encoding is that of MS-DOS
 
 #: The largest member of an archive that is unpacked into memory: no picture is as large.
 MOST_UNPACKED = 2**30
@@ -30,9 +31,11 @@ class Archive:
             self._zip = zipfile.ZipFile(path)
         except FileNotFoundError:
             raise DataError(f"there is no file {path}") from None
-        except (OSError, zipfile.BadZipFile) as error:
+        # A NotImplementedError is an archive of a later version, or one whose version is damaged.
+        except (OSError, NotImplementedError, zipfile.BadZipFile) as error:
             raise DataError(f"cannot read {path} as a .zip archive: {error}") from error
-        self._inside = {_name(each): each for each in self._zip.infolist()}
+        # Of members with one name the last counts, as it does where the archive is unpacked.
+        self._inside = {_name(each): each for each in self._zip.infolist() if _name(each)}
 
     def __reduce__(self) -> tuple[Any, ...]:
         # An open file and a lock cannot be sent to another process; the path can.
@@ -40,11 +43,11 @@ class Archive:
 
     def members(self) -> list[str]:
         """The names of the files inside, in the order of the archive; folders are left out."""
-        return [name for name in map(_name, self._zip.infolist()) if not name.endswith("/")]
+        return [name for name in self._inside if not name.endswith("/")]
 
     def folders(self) -> list[str]:
         """The names of the folders that are written down as such, without the closing slash."""
-        return [name.rstrip("/") for name in map(_name, self._zip.infolist()) if name.endswith("/")]
+        return [name.rstrip("/") for name in self._inside if name.endswith("/")]
 
     def read(self, name: str) -> bytes:
         """The bytes of one member."""
@@ -62,13 +65,25 @@ class Archive:
 
 
 def _name(inside: zipfile.ZipInfo) -> str:
-    """The name of a member, with forward slashes.
+    """The name of a member from the root of the archive, with forward slashes; a folder ends in one.
 
-    Some programs for Windows write backslashes, against the rules. As unzip does, they are taken for slashes
-    where the archive comes from there and has no slash: elsewhere they may belong to a name.
+    As where the archive is unpacked, a name cannot lead out of it: a slash in front, "." and ".." are left
+    out. Some programs for Windows write backslashes, against the rules. As unzip does, they are taken for
+    slashes where the archive comes from there and has no slash: elsewhere they may belong to a name.
     """
-    name = inside.filename
-    return name.replace("\\", "/") if inside.create_system == _WINDOWS and "/" not in name else name
+    name = inside.filename if inside.flag_bits & _UTF_8 else _without_flag(inside.filename)
+    if inside.create_system == _WINDOWS and "/" not in name:
+        name = name.replace("\\", "/")
+    parts = [part for part in name.split("/") if part not in ("", ".", "..")]
+    return "/".join(parts) + ("/" if parts and name.endswith("/") else "")
+
+
+def _without_flag(name: str) -> str:
+    """A name as it was meant: those of macOS are UTF-8 without saying so, and were read as MS-DOS's."""
+    try:
+        return name.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return name
 
 
 class Member(NamedTuple):

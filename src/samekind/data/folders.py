@@ -24,18 +24,19 @@ def list_folder(root: Path) -> Listing:
 def list_archive(path: Path) -> Listing:
     """The pictures (or .npy arrays) inside a .zip file.
 
-    Where everything lies in one folder, as it does when a folder is packed, that is the root.
+    Where all of them lie in one folder, as they do when a folder is packed, that is the root.
     """
     archive = Archive(path)
     names = [name for name in archive.members() if not is_hidden(name)]
     folders = [name for name in archive.folders() if not is_hidden(name)]
-    cut = wrapping(names)
-    files: dict[str, File] = {name[cut:]: Member(archive, name) for name in names}
-    return _listing(path.stem, files, [name[cut:] for name in folders if len(name) > cut])
+    items = [name for name in names if _is_item(name)]
+    root = items[0][: wrapping(items)] if items else ""
+    files: dict[str, File] = {name.removeprefix(root): Member(archive, name) for name in names}
+    return _listing(path.stem, files, [name.removeprefix(root) for name in folders if f"{name}/" != root])
 
 
 def wrapping(names: Sequence[str]) -> int:
-    """How many characters all names share because everything lies in one folder that is no class."""
+    """How many characters all names of items share because all lie in one folder that is no class."""
     top = {PurePosixPath(name).parts[0] for name in names}
     inside = {PurePosixPath(name).parent.as_posix() for name in names}
     only = next(iter(top), "")
@@ -79,9 +80,12 @@ def class_of(name: str) -> str:
     return "" if parent == "." else parent
 
 
+def _is_item(name: str) -> bool:
+    return PurePosixPath(name).suffix.lower() in PICTURES | ARRAYS
+
+
 def _listing(name: str, files: dict[str, File], folders: Iterable[str]) -> Listing:
-    suffixes = {each: PurePosixPath(each).suffix.lower() for each in files}
-    items = sorted(each for each in files if suffixes[each] in PICTURES | ARRAYS)
+    items = sorted(each for each in files if _is_item(each))
     loose = [each for each in items if not class_of(each)]
     if loose and len(loose) == len(items):
         raise DataError(
@@ -93,7 +97,7 @@ def _listing(name: str, files: dict[str, File], folders: Iterable[str]) -> Listi
             f"{len(loose)} of the {len(items)} pictures of {name} lie in no class folder: "
             f"{', '.join(loose[:MOST_LISTED])}; move or remove them"
         )
-    tables = [each for each in files if suffixes[each] in TABLES and class_of(each)]
+    tables = [each for each in files if PurePosixPath(each).suffix.lower() in TABLES and class_of(each)]
     if tables and items:
         raise DataError(
             f"{name} has pictures and tables in its class folders ({tables[0]}); give one kind of items"
@@ -110,6 +114,6 @@ def _listing(name: str, files: dict[str, File], folders: Iterable[str]) -> Listi
 
 
 def _without_files(folders: Iterable[str], labels: Iterable[str]) -> list[str]:
-    """The folders in and below which there is nothing."""
+    """The folders in and below which there is no item."""
     filled = {str(parent) for label in set(labels) for parent in [label, *PurePosixPath(label).parents]}
     return [each for each in folders if each not in filled]

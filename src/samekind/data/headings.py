@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from statistics import median_low
 
 from samekind.data import pictures
 from samekind.data.decoding import pool
@@ -23,11 +24,12 @@ def reader_of(found: Sequence[Heading], settings: DataSettings) -> ImageReader:
     sides = settings.sides
     if sides is None and len(sizes) > 1:
         small, large = min(sizes, key=_area), max(sizes, key=_area)
-        common, count = sizes.most_common(1)[0]
+        # A size that half of them have the pixels for; the commonest may be that of a few.
+        middle = median_low(min(each.height, each.width) for each in found)
         raise DataError(
-            f"the pictures have {len(sizes)} different sizes, from {_written(small)} to {_written(large)} "
-            f"(most often {_written(common)}, {count} of {len(found)}); say which size to bring them to, "
-            f"such as size = {min(common)}"
+            f"the pictures have {len(sizes)} different sizes, from {_written(small)} to {_written(large)}; "
+            f"say which size to bring them to, such as --size {middle} "
+            "(size in a run file or in DataSettings)"
         )
     height, width = sides if sides is not None else next(iter(sizes))
     channels = settings.channels or (1 if all(each.grey for each in found) else 3)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from samekind.data.files import is_hidden
 from samekind.data.items import Items
 from samekind.data.listing import Listing
 from samekind.data.loading import fitted, labelled
@@ -23,6 +24,7 @@ from samekind.errors import DataError
 BYTES = 8  # the type code of unsigned bytes
 
 _IMAGES = re.compile(r"images?[-.]idx3-ubyte(\.gz)?$")
+_PARTS = ("train", "t10k", "test", "val", "dev")
 _LABELS = re.compile(r"labels?[-.]idx1-ubyte(\.gz)?$")
 
 
@@ -33,7 +35,7 @@ def is_idx(path: Path) -> bool:
 
 def has_idx(folder: Path) -> bool:
     """Whether a folder holds pictures in IDX form."""
-    return any(is_idx(each) for each in folder.iterdir())
+    return bool(_image_files(folder))
 
 
 def has_labels(path: Path) -> bool:
@@ -45,9 +47,15 @@ def idx_items(path: Path, settings: DataSettings) -> Items:
     """A file of images with the file of labels beside it, or all such pairs in a folder.
 
     Of a folder with files for training (``train-…``) and for testing (``t10k-…``, ``test-…``) the items
-    know which part they were published in.
+    know which part they were published in. A file that is there packed and unpacked is read once.
     """
-    files = sorted(each for each in path.iterdir() if is_idx(each)) if path.is_dir() else [path]
+    files = _image_files(path) if path.is_dir() else [path]
+    names = {_set_name(each): each.name for each in files}
+    if len(names) > 1:  # as EMNIST is packed: 1 is a digit in one of them, and a letter in another
+        raise DataError(
+            f"{path} holds sets of images that are not one ({', '.join(names.values())}); "
+            "move each into a folder of its own"
+        )
     # Training first, as the files are always named.
     files.sort(key=lambda each: _part(each) != "train")
     pairs = [_pair(each) for each in files]
@@ -98,6 +106,21 @@ def read_idx(path: Path, dimensions: int) -> "np.ndarray[Any, np.dtype[np.uint8]
     return np.frombuffer(content, dtype=np.uint8, offset=start).reshape(shape).copy()
 
 
+def _image_files(folder: Path) -> list[Path]:
+    """The files of images in a folder, one for each beginning, the unpacked before the packed."""
+    found: dict[str, Path] = {}
+    for each in sorted(folder.iterdir()):
+        if is_idx(each) and each.is_file() and not is_hidden(each.name):
+            found.setdefault(each.name[: _start(each)], each)
+    return list(found.values())
+
+
+def _set_name(path: Path) -> str:
+    """What a file is named for beside its part and number: the files of one set have it in common."""
+    words = re.split(r"[-_.]+", path.name[: _start(path)].lower())
+    return " ".join(word.rstrip("0123456789") for word in words if not word.startswith(_PARTS))
+
+
 def _pair(path: Path) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
     images = read_idx(path, 3)
     wanted = _labels_of(path)
@@ -112,7 +135,7 @@ def _labels_of(path: Path) -> Path:
     begins = path.name[: _start(path)]
     for each in sorted(path.parent.iterdir()):
         found = _LABELS.search(each.name)
-        if found and each.name[: found.start()] == begins:
+        if found and each.is_file() and each.name[: found.start()] == begins:
             return each
     return path.with_name(f"{begins}labels-idx1-ubyte")
 

@@ -11,7 +11,7 @@ from samekind.data.counting import counted
 from samekind.data.files import File, is_array
 from samekind.data.headings import headings, reader_of
 from samekind.data.items import Items
-from samekind.data.listing import Listing, class_order, foreign_files
+from samekind.data.listing import Listing, about_sounds, class_order, foreign_files
 from samekind.data.pictures import MODES, Heading
 from samekind.data.readers import ImageReader, VectorReader, refitted
 from samekind.data.settings import DataSettings
@@ -27,7 +27,10 @@ def load(listing: Listing, settings: DataSettings) -> Items:
     """
     arrays = [is_array(file) for file in listing.files]
     if not listing.files:
-        raise DataError(f"{listing.name} has no pictures; expected folders of them, one for each class")
+        raise DataError(
+            f"{listing.name} has no pictures; expected folders of them, one for each class"
+            + about_sounds(listing.foreign)
+        )
     if any(arrays) and not all(arrays):
         raise DataError(
             f"{listing.name} has {sum(arrays)} .npy arrays among {len(arrays)} files; "
@@ -167,8 +170,7 @@ def _array_reader(inputs: Tensor) -> ImageReader | VectorReader | None:
 def _left_out(listing: Listing) -> list[str]:
     notes = [f'the class "{name}" has no pictures and is left out' for name in listing.empty]
     if listing.foreign:
-        listed = ", ".join(listing.foreign[:MOST_LISTED])
-        notes.append(f"{foreign_files(len(listing.foreign))} left out: {listed}")
+        notes.append(foreign_files(listing.foreign, ", ".join(listing.foreign[:MOST_LISTED])))
     if listing.repeated:
         listed = ", ".join(listing.repeated[:MOST_LISTED])
         notes.append(

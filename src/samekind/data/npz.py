@@ -1,6 +1,7 @@
 """NumPy archives (.npz): named arrays of inputs and labels, and what may be known beside."""
 
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,9 @@ NAMES = {
     "parts": ("parts", "split", "splits"),
     "classes": ("classes", "class_names", "names"),
 }
+
+# How NumPy fails with what is no archive, and archives with damage; unknown compression is a RuntimeError.
+_UNREADABLE = (OSError, ValueError, EOFError, AttributeError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 def npz_items(path: Path, settings: DataSettings) -> Items:
@@ -53,14 +57,15 @@ def npz_items(path: Path, settings: DataSettings) -> Items:
 def read_npz(path: Path) -> dict[str, Array]:
     """The arrays of an archive under our names for them; nothing it holds is run."""
     try:
-        archive = np.load(path, allow_pickle=False)
-        if isinstance(archive, np.ndarray):
-            raise DataError(f"{path} is a single array, not an archive of them; save it with numpy.savez")
-        with archive:
+        # Opened here, because NumPy leaves a file open of which it cannot make an archive.
+        with path.open("rb") as file:
+            archive = np.load(file, allow_pickle=False)
+            if isinstance(archive, np.ndarray):
+                raise DataError(f"{path} is a single array, not an archive of them; save it with numpy.savez")
             stored = {name: archive[name] for name in archive.files}
     except FileNotFoundError:
         raise DataError(f"there is no file {path}") from None
-    except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+    except _UNREADABLE as error:
         raise DataError(f"cannot read {path} as an archive of arrays (.npz): {error}") from error
     folded = {name.lower(): array for name, array in stored.items()}
     known = {
@@ -93,11 +98,17 @@ def _texts(array: Array, name: str, count: int) -> list[str]:
     """One text or whole number for each item, as texts."""
     if array.shape != (count,):
         raise DataError(f"{name} must be one for each of the {count} items; got {array.shape}")
-    if array.dtype.kind == "f" and np.array_equal(array, array.round()):
+    if array.dtype.kind == "f" and np.isfinite(array).all() and np.array_equal(array, array.round()):
         array = array.astype(np.int64)
     if array.dtype.kind not in "iubU":
         raise DataError(f"{name} must be texts or whole numbers; got {array.dtype}")
-    return [str(each) for each in array.tolist()]
+    texts = [str(each) for each in array.tolist()]
+    empty = [place for place, each in enumerate(texts) if not each.strip()]
+    if empty:
+        raise DataError(
+            f"{name} are empty for {len(empty)} of the {count} items, the first is item {empty[0]}"
+        )
+    return texts
 
 
 def _named(labels: list[str], classes: Sequence[str], path: Path) -> list[str]:

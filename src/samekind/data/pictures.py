@@ -143,7 +143,8 @@ def _orientation(stored: Image.Image) -> Any:
 
 def _plain(image: Image.Image, mode: str, background: Background) -> Image.Image:
     """The picture as plain greys or colours."""
-    if image.mode.startswith("I;16"):
+    # Of the portable formats Pillow gives 16 bits in a mode of 32, scaled to the whole range.
+    if image.mode.startswith("I;16") or (image.mode == "I" and image.format == "PPM"):
         # Pillow would cut 16-bit greys off at 255 rather than scale them.
         image = Image.fromarray((np.asarray(image).astype(np.float64) / 257).round().astype(np.uint8))
     elif image.mode in ("I", "F"):

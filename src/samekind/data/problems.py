@@ -1,7 +1,10 @@
 """What is wrong with items, or may be, as sentences."""
 
+import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
 from typing import Literal, NamedTuple
 
 import torch
@@ -18,6 +21,9 @@ MOST_NAMED = 10
 
 #: So many numbers as labels, with so few items of each, look like measurements.
 MANY_NUMBERS, FEW_OF_EACH = 20, 5
+
+#: A number as a table may write it now in one way, now in another: 1, 1.0, 01.
+NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 
 #: A class this many times larger than another makes a sentence.
 UNBALANCED = 100
@@ -111,14 +117,26 @@ def _empty_classes(items: Items) -> Iterator[Problem]:
 def _similar_names(items: Items) -> Iterator[Problem]:
     alike: dict[str, list[str]] = defaultdict(list)
     for name in items.classes:
-        alike[" ".join(name.split()).casefold()].append(name)
+        alike[" ".join(unicodedata.normalize("NFC", name).split()).casefold()].append(name)
     for names in alike.values():
         if len(names) > 1:
-            quoted = " and ".join(f'"{name}"' for name in names)
-            yield Problem("warning", f"the classes {quoted} differ only by case or spaces; are they one?")
+            # An accented letter is one sign or two: macOS writes two into archives.
+            same = len({unicodedata.normalize("NFC", name) for name in names}) == 1
+            how = "differ only in how their accents are stored" if same else "differ only by case or spaces"
+            yield Problem("warning", f"the classes {_quoted(names)} {how}; are they one?")
     spaced = [f'"{name}"' for name in items.classes if name != name.strip()]
     if spaced:
         yield Problem("warning", f"{len(spaced)} class names begin or end with a space: {listed(spaced)}")
+
+
+def _same_numbers(items: Items) -> Iterator[Problem]:
+    alike: dict[Decimal, list[str]] = defaultdict(list)
+    for name in items.classes:
+        if NUMBER.fullmatch(name):
+            alike[Decimal(name)].append(name)
+    for names in alike.values():
+        if len(names) > 1:
+            yield Problem("warning", f"the classes {_quoted(names)} are the same number; are they one?")
 
 
 def _measurements_as_labels(items: Items) -> Iterator[Problem]:
@@ -218,6 +236,10 @@ def _lonely_domains(items: Items) -> Iterator[Problem]:
         )
 
 
+def _quoted(names: Iterable[str]) -> str:
+    return " and ".join(f'"{name}"' for name in names)
+
+
 def _named(items: Items, place: int) -> str:
     return items.ids[place] if items.ids is not None else f"item {place}"
 
@@ -239,6 +261,7 @@ CHECKS: tuple[Callable[[Items], Iterator[Problem]], ...] = (
     _too_few,
     _empty_classes,
     _similar_names,
+    _same_numbers,
     _measurements_as_labels,
     _values,
     _blank_pictures,

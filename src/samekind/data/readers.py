@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import pictures
-from samekind.data.files import TABLES, File, is_array, opened
+from samekind.data.files import TABLES, File, Member, is_array, opened
 from samekind.data.pictures import MODES, Background, Fit, Pixels
 from samekind.data.scaling import scaled
 from samekind.errors import DataError, SettingError
@@ -135,10 +135,13 @@ class TableReader:
                 f"cannot read {path}: this space reads rows of a table (.csv, .tsv, .parquet), "
                 f"or .npy arrays of shape {self.shape}"
             )
-        rows = self.rows(Path(str(path)))
+        if isinstance(path, Member):
+            raise DataError(f"cannot read {path}: tables are not read from archives; unpack it")
+        rows = self.rows(path)
         if len(rows) != 1:
             raise DataError(
-                f"{path} has {len(rows)} rows where one item was expected; collect reads them all"
+                f"{path} has {len(rows)} rows where one item was expected; give a table of one row "
+                "(identify, predict and search take tables of many)"
             )
         return rows[0]
 

@@ -7,6 +7,7 @@ line; ``data_batch_1.png`` to ``data_batch_5.png`` have their labels in ``train_
 
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from samekind.errors import DataError
 def is_sprites(folder: Path) -> bool:
     """Whether a folder holds sprites: PNG files beside a JSON file of labels, and nothing in folders."""
     folders = any(each.is_dir() and not is_hidden(each.name) for each in folder.iterdir())
-    return not folders and bool(_label_files(folder)) and any(folder.glob("*.png"))
+    return not folders and bool(_label_files(folder)) and bool(_named(folder, "*.png"))
 
 
 def sprite_items(folder: Path, settings: DataSettings) -> Items:
@@ -36,7 +37,7 @@ def sprite_items(folder: Path, settings: DataSettings) -> Items:
     labels: list[str] = []
     parts: list[str] = []
     for part, label_file in sorted(_label_files(folder).items(), key=lambda each: each[0] != "train"):
-        sprites = sorted(each for each in folder.glob("*.png") if _part(each) == part)
+        sprites = [each for each in _named(folder, "*.png") if _part(each) == part]
         if not sprites:
             raise DataError(f"{label_file} has labels, but there is no sprite (.png) for {part} beside it")
         found = [read_sprite(each) for each in sprites]
@@ -82,14 +83,26 @@ def _read_labels(path: Path) -> list[str]:
         labels = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise DataError(f"cannot read the labels {path}: {error}") from error
-    if not isinstance(labels, list) or not all(type(each) in (int, str) for each in labels):
+    if not isinstance(labels, list) or not all(
+        type(each) in (int, str) and str(each).strip() for each in labels
+    ):
         raise DataError(f"{path} must be a JSON list of labels, one number or text for each picture")
     return [str(each) for each in labels]
 
 
 def _label_files(folder: Path) -> dict[str, Path]:
-    found = [each for each in sorted(folder.glob("*.json")) if "label" in each.stem or "lable" in each.stem]
+    found = [each for each in _named(folder, "*.json") if "label" in each.stem or "lable" in each.stem]
     return {_part(each): each for each in found}
+
+
+def _named(folder: Path, pattern: str) -> list[Path]:
+    """Files in the order of their numbers, which is that of the labels: batch 2 comes before batch 10."""
+    found = [each for each in folder.glob(pattern) if not is_hidden(each.name)]
+
+    def numbered(path: Path) -> list[str | int]:
+        return [int(word) if word.isdecimal() else word for word in re.split(r"(\d+)", path.name)]
+
+    return sorted(found, key=numbered)
 
 
 def _part(path: Path) -> str:

@@ -17,14 +17,19 @@ class Stored:
     ``stored[chosen]`` decodes what a slice, indices (k,) or a mask (n,) choose, in ``workers`` threads
     (0: one for each core, at most 16). `take` chooses without decoding. `begin` starts decoding and gives
     back the function that waits for it, so that the next batch can be read while this one is learned from.
+    ``skippable`` says whether who asked for the files may leave out some, which the error about a broken one
+    then proposes.
     """
 
     dtype = torch.uint8
 
-    def __init__(self, files: Sequence[File], reader: ImageReader, *, workers: int = 0) -> None:
+    def __init__(
+        self, files: Sequence[File], reader: ImageReader, *, workers: int = 0, skippable: bool = True
+    ) -> None:
         self.files = tuple(files)
         self.reader = reader
         self.workers = workers
+        self.skippable = skippable
         # Of files, so that a selection need not read again what all of them together have read already.
         self._digests: dict[File, bytes] = {}
 
@@ -58,14 +63,15 @@ class Stored:
         def wait() -> Tensor:
             pixels, unreadable = decoded()
             if unreadable:
-                raise unreadable_files([("", str(why)) for _, why in unreadable], len(pixels))
+                named = [("", str(why)) for _, why in unreadable]
+                raise unreadable_files(named, len(pixels), skippable=self.skippable)
             return pixels
 
         return wait
 
     def take(self, chosen: slice | Tensor) -> "Stored":
         """The same for some of the files; nothing is decoded."""
-        taken = Stored(self._chosen(chosen), self.reader, workers=self.workers)
+        taken = Stored(self._chosen(chosen), self.reader, workers=self.workers, skippable=self.skippable)
         taken._digests = self._digests
         return taken
 
@@ -100,12 +106,19 @@ def decode_all(
     return pixels[: len(readable)], readable, [(str(files[place]), str(why)) for place, why in failed]
 
 
-def unreadable_files(unreadable: Sequence[tuple[str, str]], total: int) -> DataError:
-    """The error that names the files which cannot be read: the first 20, and how many there are."""
+def unreadable_files(
+    unreadable: Sequence[tuple[str, str]], total: int, *, skippable: bool = True
+) -> DataError:
+    """The error that names the files which cannot be read: the first 20, and how many there are.
+
+    Of one file, which may just be mistyped, it says why and no more: there is nothing to skip.
+    """
+    if total == 1:
+        return DataError(unreadable[0][1])
+    skip = ", or skip them with --skip-unreadable (skip_unreadable in a run file)" if skippable else ""
     listed = "".join(f"\n  {why}" for _, why in unreadable[:MOST_LISTED])
     more = len(unreadable) - MOST_LISTED
     return DataError(
-        f"{len(unreadable)} of {total} files cannot be read; repair or remove them, "
-        f"or skip them with --skip-unreadable (skip_unreadable in a run file):{listed}"
+        f"{len(unreadable)} of {total} files cannot be read; repair or remove them{skip}:{listed}"
         + (f"\n  and {more} more" if more > 0 else "")
     )

@@ -34,7 +34,7 @@ def _labels(table: Table, settings: DataSettings) -> list[str]:
     if settings.label not in table.columns:
         raise DataError(
             f'{table.name} has no column "{settings.label}"; {nearest(settings.label, table.columns)}; '
-            "name the column of the class with label"
+            "name the column of the class with --label (label in a run file or in DataSettings)"
         )
     return texts(table, settings.label)
 
@@ -55,8 +55,10 @@ def feature_columns(table: Table, settings: DataSettings) -> list[str]:
 def list_manifest(table: Table, root: Path, settings: DataSettings) -> Listing:
     """The files that a manifest names, by paths from its own folder (or absolute ones)."""
     paths, labels = texts(table, settings.path), _labels(table, settings)
-    parts = _texts_if_there(table, settings.part)
-    kept = _without_repetition(table.name, paths, labels, parts)
+    domains, parts, groups = (
+        _texts_if_there(table, column) for column in (settings.domain, settings.part, settings.group)
+    )
+    kept = _without_repetition(table.name, paths, [labels, domains, parts, groups])
 
     def pick(values: Sequence[str] | None) -> list[str] | None:
         return None if values is None else [values[row] for row in kept]
@@ -66,24 +68,24 @@ def list_manifest(table: Table, root: Path, settings: DataSettings) -> Listing:
         files=[root / paths[row] for row in kept],
         labels=[labels[row] for row in kept],
         ids=[paths[row] for row in kept],
-        domains=pick(_texts_if_there(table, settings.domain)),
+        domains=pick(domains),
         parts=pick(parts),
-        groups=pick(_texts_if_there(table, settings.group)),
+        groups=pick(groups),
         repeated=sorted({paths[row] for row in set(range(len(paths))) - set(kept)}),
     )
 
 
-def _without_repetition(
-    name: str, paths: Sequence[str], labels: Sequence[str], parts: Sequence[str] | None
-) -> list[int]:
-    """The first row of every path; one that says something else later on is refused."""
-    first: dict[str, int] = {}
+def _without_repetition(name: str, paths: Sequence[str], beside: Sequence[Sequence[str] | None]) -> list[int]:
+    """The first row of every path, however it is spelt; one of which something else is said later on is
+    refused.
+    """
+    first: dict[Path, int] = {}
     torn: list[str] = []
     for row, path in enumerate(paths):
-        before = first.setdefault(path, row)
+        before = first.setdefault(Path(path), row)  # "./a.png" is "a.png"
         torn += [
             f'{path} is "{values[before]}" in row {before + 1} and "{values[row]}" in row {row + 1}'
-            for values in (labels, parts)
+            for values in beside
             if values is not None and values[before] != values[row]
         ]
     if torn:

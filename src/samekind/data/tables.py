@@ -4,10 +4,12 @@ What cannot be a number is named by row and column: a guess would end up in the 
 """
 
 import csv
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 import torch
@@ -19,6 +21,9 @@ Column = list[str] | list[str | None] | np.ndarray[Any, Any]
 
 #: How people write that a number is missing.
 MISSING = frozenset({"", "?", "-", "na", "n/a", "nan", "null", "none", "nil", "missing"})
+
+#: Letters of a cell that a sentence repeats: a column may hold whole articles.
+MOST_LETTERS = 40
 
 
 class Table(NamedTuple):
@@ -35,7 +40,9 @@ def is_table(path: Path) -> bool:
 
 
 def read_table(path: Path) -> Table:
-    """The whole table. A first column without a name, as data frames write their index, is left out."""
+    """The whole table. A first column without a name, as data frames write their index, is left out, and so
+    are columns without a name that are empty, as spreadsheets write them.
+    """
     if not path.is_file():
         raise DataError(f"there is no file {path}; expected a table (.csv, .tsv or .parquet)")
     columns = _parquet(path) if path.suffix.lower() == ".parquet" else _csv(path)
@@ -54,9 +61,7 @@ def column_names(path: Path) -> list[str]:
         return list(_parquet_file(path).schema_arrow.names)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            heading = file.readline()
-            rows = csv.reader([heading], delimiter=_separator(path, heading))
-            return [name.strip() for name in next(rows, [])]
+            return [name.strip() for name in next(_rows(path, file), [])]
     except (OSError, ValueError, csv.Error):
         return []  # whatever is wrong is said when the table is read
 
@@ -67,9 +72,10 @@ def numbers(table: Table, columns: Sequence[str]) -> Tensor:
     missing: list[str] = []
     for place, name in enumerate(columns):
         check_column(table, name)
-        column, absent = _as_numbers(table, name)
-        missing += [f'row {row + 1}, column "{name}"' for row in absent]
-        values[:, place] = column
+        column = _as_numbers(table, name)
+        missing += [f'row {row + 1}, column "{name}"' for row in np.flatnonzero(np.isnan(column)).tolist()]
+        with np.errstate(over="ignore"):  # too large for single precision: said below
+            values[:, place] = column
     if missing:
         more = f", and {len(missing) - MOST_LISTED} more" if len(missing) > MOST_LISTED else ""
         raise DataError(
@@ -111,38 +117,42 @@ def check_column(table: Table, name: str) -> None:
         raise DataError(f'{table.name} has no column "{name}"; {nearest(name, table.columns)}')
 
 
-def _as_numbers(table: Table, name: str) -> tuple[np.ndarray[Any, Any], list[int]]:
-    """A column as numbers, and the rows where there is none."""
+def _as_numbers(table: Table, name: str) -> np.ndarray[Any, Any]:
+    """A column as numbers of double precision, NaN where one is missing."""
     column = table.columns[name]
-    if not isinstance(column, np.ndarray):
-        absent = [row for row, each in enumerate(column) if each is None or each.strip().lower() in MISSING]
-        try:
-            # All at once, which is many times faster than one by one.
-            filled = np.array(["0" if each is None else each for each in column], dtype=np.str_)
-            filled[absent] = "0"
-            column = filled.astype(np.float64)
-        except ValueError:
-            raise _not_a_number(table.name, name, list(column)) from None
-    elif column.dtype.kind not in "fiub":
-        raise _not_a_number(table.name, name, [str(each) for each in column])
-    else:
-        absent = np.flatnonzero(np.isnan(column)).tolist() if column.dtype.kind == "f" else []
-    with np.errstate(over="ignore"):  # too large for single precision: said by who asked
-        single = np.where(np.isnan(column.astype(np.float64)), 0, column).astype(np.float32)
-    return single, absent
+    if isinstance(column, np.ndarray) and column.dtype.kind in "fiub":
+        return column.astype(np.float64)
+    try:
+        # Not by an array of texts, each of whose cells is as long as the longest.
+        return np.fromiter(map(_number, column), dtype=np.float64, count=len(column))
+    except ValueError:
+        raise _not_a_number(table.name, name, column) from None
 
 
-def _not_a_number(table: str, name: str, column: Sequence[str | None]) -> DataError:
-    for row, each in enumerate(column, start=1):
-        try:
-            float(each or 0)
-        except ValueError:
-            if (each or "").strip().lower() not in MISSING:
-                return DataError(
-                    f'{table}: the column "{name}" is not numbers ("{each}" in row {row}); '
-                    "leave it out with ignore, or write it as numbers"
-                )
-    return DataError(f'{table}: the column "{name}" is not numbers; leave it out with ignore')
+def _number(cell: str | None) -> float:
+    """The number in a cell, NaN where there is none; what is no number is a ValueError."""
+    if cell is None or cell.strip().lower() in MISSING:
+        return math.nan
+    if "_" in cell:  # "1_000" is a number to Python alone
+        raise ValueError(cell)
+    return float(cell)
+
+
+def _is_number(cell: str | None) -> bool:
+    try:
+        _number(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _not_a_number(table: str, name: str, column: Column) -> DataError:
+    row, cell = next((row, str(each)) for row, each in enumerate(column, start=1) if not _is_number(each))
+    shown = cell if len(cell) <= MOST_LETTERS else f"{cell[:MOST_LETTERS]}…"
+    return DataError(
+        f'{table}: the column "{name}" is not numbers ("{shown}" in row {row}); '
+        "leave it out with ignore, or write it as numbers"
+    )
 
 
 def _as_text(value: Any) -> str | None:
@@ -154,10 +164,7 @@ def _as_text(value: Any) -> str | None:
 def _csv(path: Path) -> dict[str, Column]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            heading = file.readline()
-            file.seek(0)
-            lines = csv.reader(file, delimiter=_separator(path, heading), strict=True)
-            rows = [row for row in lines if row]
+            rows = list(_rows(path, file))
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not text in UTF-8 ({error.reason} at byte {error.start})") from error
     except (OSError, csv.Error) as error:
@@ -165,20 +172,41 @@ def _csv(path: Path) -> dict[str, Column]:
     if not rows:
         raise DataError(f"{path} is empty; expected a heading with the names of the columns, and rows")
     names = [name.strip() for name in rows[0]]
-    _check_heading(path, names)
+    _check_heading(path, [name for name in names if name])
     for number, row in enumerate(rows[1:], start=1):
         if len(row) != len(names):
             raise DataError(
                 f"{path}: row {number} has {len(row)} values where the heading has {len(names)}; "
                 "is a separator missing, or a text without quotes?"
             )
-    if len(rows) == 1:
-        return {name: [] for name in names}
-    return {name: list(column) for name, column in zip(names, zip(*rows[1:], strict=True), strict=True)}
+    columns = list(zip(*rows[1:], strict=True)) or [()] * len(names)
+    for place, (name, column) in enumerate(zip(names, columns, strict=True)):
+        if place and not name and any(cell.strip() for cell in column):
+            raise DataError(f"{path}: column {place + 1} has values but no name; name it in the heading")
+    return {name: list(column) for name, column in zip(names, columns, strict=True) if name}
 
 
-def _separator(path: Path, heading: str) -> str:
-    return "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=heading.count)
+def _rows(path: Path, file: TextIO) -> Iterator[list[str]]:
+    """The heading and the rows of a text."""
+    if path.suffix.lower() == ".tsv":
+        return _divided(file, "\t")
+
+    def columns(separator: str) -> tuple[bool, int]:
+        """Whether heading and first row have as many, and how many; a separator in quotes makes none."""
+        try:
+            heading, *first = islice(_divided(file, separator), 2)
+        except (csv.Error, ValueError):
+            return False, 0
+        return len(heading) > 1 and [len(row) for row in first] == [len(heading)], len(heading)
+
+    return _divided(file, max(",;\t", key=columns))
+
+
+def _divided(file: TextIO, separator: str) -> Iterator[list[str]]:
+    """The lines of a text from its beginning, by their cells; blank ones are passed over."""
+    file.seek(0)
+    lines = csv.reader(file, delimiter=separator, strict=True)
+    return (row for row in lines if len(row) > 1 or (row and row[0].strip()))
 
 
 def _parquet_file(path: Path) -> Any:
@@ -203,12 +231,15 @@ def _parquet(path: Path) -> dict[str, Column]:
     columns: dict[str, Column] = {}
     for name in table.column_names:
         values = table.column(name).to_numpy()
-        columns[name] = (
-            values
-            if values.dtype.kind in "fiub"
-            else [None if each is None else str(each) for each in values]
-        )
+        columns[name] = values if values.dtype.kind in "fiub" else [_stored_text(each) for each in values]
     return columns
+
+
+def _stored_text(value: Any) -> str | None:
+    """A cell as text. Some programs store texts as bytes, and do not say that they are texts."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="backslashreplace")
+    return None if value is None else str(value)
 
 
 def _check_heading(path: Path, names: Sequence[str]) -> None:
@@ -219,11 +250,3 @@ def _check_heading(path: Path, names: Sequence[str]) -> None:
         raise DataError(
             f"{path} has no heading: its first row is numbers; add one with the names of the columns"
         )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

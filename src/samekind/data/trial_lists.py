@@ -51,7 +51,7 @@ def read_trial_list(
     """
     path, root = Path(path), Path(root) if root is not None else Path(path).parent
     known = _read_enrolments(Path(enrolments)) if enrolments is not None else None
-    lines = _read_trials(path)
+    lines = _read_trials(path, named=known is not None)
     if known is not None:
         lost = [f"line {line.number}: {line.first}" for line in lines if line.first not in known]
         _refuse(f"{path} names enrolments that {enrolments} does not have", lost)
@@ -96,7 +96,8 @@ def _classes(files: int, members: Iterable[tuple[int, ...]], first: Tensor, seco
     return torch.from_numpy(connected_components(graph, directed=False)[1]).long()
 
 
-def _read_trials(path: Path) -> list[_Line]:
+def _read_trials(path: Path, *, named: bool) -> list[_Line]:
+    """The lines; the first of a trial is the name of an enrolment, where they are ``named``, or a path."""
     lines, wrong = [], []
     for number, words in _words(path):
         if len(words) == 3 and words[0] in ANSWERS:
@@ -108,7 +109,15 @@ def _read_trials(path: Path) -> list[_Line]:
     _refuse(f'{path} is not a list of trials: expected "1 first second" or "0 first second"', wrong)
     if not lines:
         raise DataError(f'{path} has no trials; write lines such as "1 first.png second.png"')
-    return lines
+    return [
+        line._replace(first=line.first if named else _path(line.first), second=_path(line.second))
+        for line in lines
+    ]
+
+
+def _path(text: str) -> str:
+    """A path in one spelling, so that a file is known again: "./a.png" is "a.png"."""
+    return str(Path(text))
 
 
 def _read_enrolments(path: Path) -> dict[str, tuple[str, ...]]:
@@ -119,7 +128,7 @@ def _read_enrolments(path: Path) -> dict[str, tuple[str, ...]]:
         if not files or name in found:
             wrong.append(f"line {number}: {name} {'has no file' if not files else 'is there already'}")
         else:
-            found[name] = tuple(dict.fromkeys(files))
+            found[name] = tuple(dict.fromkeys(map(_path, files)))
     _refuse(f'{path} is not a list of enrolments: expected "name file file …", a name once', wrong)
     return found
 

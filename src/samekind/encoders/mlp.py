@@ -32,7 +32,7 @@ class MLP(nn.Module):
             raise SettingError(f"dropout is a probability below 1; got {dropout}")
         self.inputs = inputs
         self.dimension = dimension
-        self.hidden = hidden
+        self.hidden = hidden[:]  # a list that its owner goes on with must not change what is said of this
         self.dropout = dropout
         layers: list[nn.Module] = [nn.Flatten()]
         before = inputs

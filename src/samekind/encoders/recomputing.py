@@ -5,7 +5,7 @@ computed again stage by stage, see `samekind.encoders.stages`.
 """
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 
 import torch
@@ -13,6 +13,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 from samekind.encoders.stages import statistics_kept
+from samekind.encoders.standing_in import standing_in
 
 
 @contextmanager
@@ -25,18 +26,14 @@ def recomputing(module: nn.Module, *, wanted: bool) -> Iterator[None]:
     if not wanted or not torch.is_grad_enabled() or torch.compiler.is_compiling():
         yield
         return
-    blocks = list(blocks_of(module))
-    try:
-        for each in blocks:
-            # For this pass only, so that a copy of the module never has one that speaks of the original.
+    # For this pass only, so that a copy of the module never has one that speaks of the original.
+    with ExitStack() as stack:
+        for each in blocks_of(module):
             again = partial(
                 checkpoint, each.forward, use_reentrant=False, context_fn=partial(_contexts, each)
             )
-            each.forward = again
+            stack.enter_context(standing_in(each, again))
         yield
-    finally:
-        for each in blocks:
-            each.__dict__.pop("forward", None)  # what its class says comes to light again
 
 
 def blocks_of(module: nn.Module) -> Iterator[nn.Module]:

@@ -15,6 +15,7 @@ from samekind.evaluation.classification import heads, knows, predicted_labels
 from samekind.evaluation.rows import Row
 from samekind.evaluation.samples import COMPUTED, MANY, Sample, row_of
 from samekind.inference import asking, device_of
+from samekind.inference.open_set import best_of
 from samekind.measures import area_under_curve
 from samekind.space import Head, MetricSpace
 
@@ -63,7 +64,8 @@ def open_set(
             )
             for measure, value, replicates in zip(measures, values, again, strict=True)
         ]
-        rows += _at_threshold(space, name, head, inside, right, outside, seed)
+        if head == "similarity":
+            rows += _at_threshold(space, name, right, known_z, unknown_z, seed)
     return rows
 
 
@@ -114,17 +116,18 @@ def _drawn_again(
 
 
 def _at_threshold(
-    space: MetricSpace, name: str, head: Head, inside: Tensor, right: Tensor, outside: Tensor, seed: int
+    space: MetricSpace, name: str, right: Tensor, known_z: Tensor, unknown_z: Tensor, seed: int
 ) -> list[Row]:
-    """What the threshold stored for "none of these" gives; it is one for the similarity's own scores."""
+    """What the threshold stored for "none of these" gives, on the kind of score it was fitted for."""
     decision = space.open_set
-    if decision is None or head != "similarity":
+    if decision is None:
         return []
+    inside, outside = (best_of(space, z, kind=decision.kind) for z in (known_z, unknown_z))
     shares = {
         "DIR at threshold": (right & decision.accepts(inside)).double(),
         "false alarms at threshold": decision.accepts(outside).double(),
     }
     return [
-        row_of(Sample("open set", name, measure, head, "items", float(each.mean()), each), seed=seed)
+        row_of(Sample("open set", name, measure, decision.kind, "items", float(each.mean()), each), seed=seed)
         for measure, each in shares.items()
     ]

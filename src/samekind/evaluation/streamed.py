@@ -32,7 +32,8 @@ def streamed_rows(
     """The rows of all pairs of a set, none of which is stored but a random part of each kind.
 
     EER, AUC and what a threshold gives are exact, those of all pairs; the intervals are those of the part,
-    moved to the exact values. The detection cost and Cllr are those of the part, and their note says so.
+    moved to the exact values, or where the part has no error at all only widened to hold them. The detection
+    cost and Cllr are those of the part, and their note says so.
     """
     rates = streamed(
         lambda: ((each.scores, each.same) for each in walk_trials(space, z, labels, kind=kind)),
@@ -103,9 +104,14 @@ def _as_found(part: Trials, rates: StreamedRates) -> Trials:
 
 
 def _moved(row: Row, value: float) -> Row:
-    """The row with another value and its interval around it: as wide as before, on the scale of log odds."""
+    """The row with another value and its interval around it: as wide as before, on the scale of log odds.
+
+    From 0 and 1, which have no odds, there is no way to another value: their interval is made to hold it.
+    """
     if row.low is None or row.high is None:
         return row._replace(value=value)
+    if row.value in (0, 1):
+        return row._replace(value=value, low=min(row.low, value), high=max(row.high, value))
     inside = [min(max(each, 1e-9), 1 - 1e-9) for each in (row.low, row.high, row.value, value)]
     low, high, before, now = (math.log(each / (1 - each)) for each in inside)
     ends = (1 / (1 + math.exp(before - now - each)) for each in (low, high))

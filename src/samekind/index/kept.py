@@ -1,8 +1,9 @@
 """A store that may live in a folder: every change is in the folder's journal before it is made.
 
 It lives there from the moment it was saved to the folder or opened from it. The first change takes the right
-to write (one writer at a time), which is given back by ``close`` or by the end of the process. Reading needs
-no right. A writer who finds that somebody else has changed the folder meanwhile is refused.
+to write (one writer at a time), which is given back by ``close`` or by the end of the process; a process that
+is forked does not have it, and asks anew. Reading needs no right. A writer who finds that somebody else has
+changed the folder meanwhile is refused.
 """
 
 import shutil
@@ -114,6 +115,7 @@ class _Home:
 
     def record(self, change: Change) -> None:
         """Write a change to the disk."""
+        self._leave_to_parent()
         if self._journal is None:
             folders.read(self.folder)  # a folder that is gone is told in a sentence
             lock = WriterLock(self.folder)
@@ -132,6 +134,7 @@ class _Home:
         self, content: Mapping[str, Any], *, files: Collection[str], fill: Callable[[Path], None]
     ) -> dict[str, Any]:
         """Write a generation; one who was a writer before stays it."""
+        self._leave_to_parent()
         folders.check_room(self.folder)
         made = not self.folder.exists()
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -164,6 +167,13 @@ class _Home:
                 f"{self.folder} was changed by somebody else since it was opened here; open it again"
             )
         return header
+
+    def _leave_to_parent(self) -> None:
+        """Forget a right to write that was another process's: in one that was forked from it, the end of the
+        journal stays where it was then, and so does not hold any more.
+        """
+        if self._lock is not None and not self._lock.held:
+            self.close()
 
     def close(self) -> None:
         if self._journal is not None:

@@ -24,6 +24,11 @@ class WriterLock:
                 "wait for the other one to end, or close it"
             ) from error
 
+    @property
+    def held(self) -> bool:
+        """Whether it is still ours: not once it was given back, nor in a process that was forked since."""
+        return self._lock.held
+
     def give_back(self) -> None:
         """Let others write."""
         self._lock.give_back()

@@ -43,12 +43,12 @@ def embed(space: MetricSpace, inputs: Tensor | Stored, *, batch: int = 512) -> T
 
 
 def embed_files(space: MetricSpace, paths: Iterable[str | Path], *, batch: int = 512) -> Tensor:
-    """Embeddings (n, d) of stored items, read the way the space's training data was."""
+    """Embeddings (n, d) of stored items, read the way the space's training data was; of every one of them."""
     if space.reader is None:
         raise SpaceError("this space does not say how to read a file; pass tensors to embed instead")
     files = [Path(path) for path in paths]
     if isinstance(space.reader, ImageReader) and all(each.suffix != ".npy" for each in files):
-        return embed(space, Stored(files, space.reader), batch=batch)
+        return embed(space, Stored(files, space.reader, skippable=False), batch=batch)
     items = [space.reader.read(each) for each in files]
     return embed(space, torch.stack(items) if items else torch.empty(0), batch=batch)
 

@@ -1,9 +1,13 @@
 """Which of the known classes is it, or none of these? A threshold on the score of the best class.
 
+No kind of score is the best everywhere: on some data the learned similarity tells strangers from the known
+where the cosine does not, on other data it is a coin beside it. So the kind is chosen with the threshold.
+
 Scheirer et al., "Toward Open Set Recognition", IEEE Transactions on Pattern Analysis and Machine Intelligence
 2013.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
@@ -13,14 +17,23 @@ from samekind.data import Items
 from samekind.errors import DataError, SpaceError
 from samekind.inference.embed import asking, device_of, embed
 from samekind.inference.points import operating_point, threshold_for
-from samekind.measures import Interval, bootstrap_mean, logistic_calibration, proportion_interval, rates_at
-from samekind.space import Decision, MetricSpace
+from samekind.measures import (
+    Interval,
+    bootstrap_mean,
+    equal_error_rate,
+    logistic_calibration,
+    proportion_interval,
+    rates_at,
+)
+from samekind.space import Decision, Kind, MetricSpace
 
 BATCH = 4096
 
 
 class Named(NamedTuple):
-    """The answer for one item: its class, or None for none of these, and how sure that is."""
+    """The answer for one item: its class, or None for none of these, how sure that is, and the score the
+    threshold was held against.
+    """
 
     name: str | None
     probability: float
@@ -30,6 +43,10 @@ class Named(NamedTuple):
 def identify(space: MetricSpace, z: Tensor) -> list[Named]:
     """The class of each of (n, d) embeddings, or None where the best class scores below the space's
     ``open_set`` threshold.
+
+    The class is that of `MetricSpace.classify`; whether it is any is asked of the threshold's kind of score,
+    and the best class by that one need not be the one named. The score told is of that kind, too; without a
+    threshold, of the similarity.
 
     The probability is that of the answer: the class's among the known classes, times that of being known at
     all; for None, that of not being known. Both presume that an item is as likely to be known as not. A
@@ -45,9 +62,10 @@ def identify(space: MetricSpace, z: Tensor) -> list[Named]:
             best = found.scores.max(1).values
             known = torch.ones_like(best, dtype=torch.double)
             accepted = torch.ones_like(best, dtype=torch.bool)
-            if space.open_set is not None:
-                known = space.open_set.probability(best.double())
-                accepted = space.open_set.accepts(best)
+            if (decision := space.open_set) is not None:
+                if decision.kind != "similarity":
+                    best = space.score_classes(some, kind=decision.kind).max(1).values
+                known, accepted = decision.probability(best.double()), decision.accepts(best)
             sure = torch.where(accepted, known * found.probabilities.max(1).values, 1 - known)
             rows = zip(found.classes, accepted.tolist(), sure.tolist(), best.tolist(), strict=True)
             answers += [Named(name if yes else None, chance, score) for name, yes, chance, score in rows]
@@ -55,13 +73,22 @@ def identify(space: MetricSpace, z: Tensor) -> list[Named]:
 
 
 def fit_open_set(
-    space: MetricSpace, known: Items, unknown: Items, *, point: str = "eer", seed: int = 0
+    space: MetricSpace,
+    known: Items,
+    unknown: Items,
+    *,
+    kind: Kind | None = None,
+    point: str = "eer",
+    seed: int = 0,
 ) -> Decision:
     """The threshold on the score of the best class, at an operating point (see `operating_point`).
 
     ``known`` are items of the space's classes that it was not trained on and whose examples made no
     prototype, ``unknown`` items of other classes. A false accept is an unknown item that gets a class, a
     false reject a known one that gets none. The intervals come from drawing the classes of either again.
+
+    Without a ``kind`` of score it is the one of the space's with the least equal error on these very items,
+    of equals the first; the rates are then told of the items that chose it, and flatter it a little.
     """
     wanted = operating_point(point)
     if not len(known) or not len(unknown):
@@ -69,17 +96,21 @@ def fit_open_set(
             "a threshold for none of these needs items of known and of unknown classes; "
             f"got {len(known)} and {len(unknown)}"
         )
-    scores = torch.cat([best_scores(space, each) for each in (known, unknown)])
-    is_known = torch.arange(len(scores)) < len(known)
+    is_known = torch.arange(len(known) + len(unknown)) < len(known)
+    z = torch.cat([embed(space, each.inputs) for each in (known, unknown)])
+    by_kind = {each: best_of(space, z, kind=each) for each in ([kind] if kind else space.kinds)}
+    errors = {each: equal_error_rate(scores, is_known).rate for each, scores in by_kind.items()}
+    chosen = min(errors, key=errors.__getitem__)
+    scores = by_kind[chosen]
     calibration = logistic_calibration(scores, is_known)
     threshold = threshold_for(wanted, scores, is_known, calibration)
     accepts, rejects = rates_at(scores, is_known, threshold)
     accepted = (scores >= threshold).double()
     return Decision(
-        kind="similarity",
+        kind=chosen,
         threshold=threshold,
         point=point,
-        trials=f"{known.name}: {len(known):,} known, {len(unknown):,} unknown",
+        trials=f"{known.name}: {len(known):,} known, {len(unknown):,} unknown; {_in_words(chosen, errors)}",
         false_accepts=accepts,
         false_rejects=rejects,
         calibration=calibration,
@@ -88,15 +119,18 @@ def fit_open_set(
         same_trials=len(known),
         different_trials=len(unknown),
         classes=min(len(torch.unique(each.labels)) for each in (known, unknown)),
+        equal_error=errors[chosen],
     )
 
 
 def open_set_rates(
-    space: MetricSpace, known: Items, unknown: Items, threshold: float, *, seed: int = 0
+    space: MetricSpace, known: Items, unknown: Items, decision: Decision, *, seed: int = 0
 ) -> tuple[Interval, Interval]:
     """The shares of unknown items that get a class and of known ones that get none, with their intervals."""
-    accepts, rejects = (best_scores(space, unknown) >= threshold, best_scores(space, known) < threshold)
-    return _interval(accepts.double(), unknown, seed), _interval(rejects.double(), known, seed)
+    strange, familiar = (
+        decision.accepts(best_scores(space, each, kind=decision.kind)).double() for each in (unknown, known)
+    )
+    return _interval(strange, unknown, seed), _interval(1 - familiar, known, seed)
 
 
 def divided(space: MetricSpace, items: Items) -> tuple[Items, Items]:
@@ -106,15 +140,30 @@ def divided(space: MetricSpace, items: Items) -> tuple[Items, Items]:
     return items.take(is_known.nonzero().flatten()), items.take((~is_known).nonzero().flatten())
 
 
-def best_scores(space: MetricSpace, items: Items) -> Tensor:
+def best_scores(space: MetricSpace, items: Items, *, kind: Kind = "similarity") -> Tensor:
     """How alike each item and the class most like it are: (n,), on the CPU."""
+    return best_of(space, embed(space, items.inputs), kind=kind)
+
+
+def best_of(space: MetricSpace, z: Tensor, *, kind: Kind = "similarity") -> Tensor:
+    """The same of embeddings (n, d)."""
     if not space.classes:
         raise SpaceError("this space knows no class yet; enrol one from a few examples first")
-    z = embed(space, items.inputs).to(device_of(space))
     with asking(space):
         return torch.cat(
-            [space.score_classes(some).max(1).values.float().cpu() for some in torch.split(z, BATCH)]
+            [
+                space.score_classes(some, kind=kind).max(1).values.float().cpu()
+                for some in torch.split(z.to(device_of(space)), BATCH)
+            ]
         )
+
+
+def _in_words(chosen: Kind, errors: Mapping[Kind, float]) -> str:
+    """Which score it is, and what it was chosen among, if it was."""
+    if len(errors) == 1:
+        return f"by {chosen}, equal error {errors[chosen]:.1%}"
+    told = ", ".join(f"{each} {error:.1%}" for each, error in errors.items())
+    return f"by {chosen}, chosen there by equal error: {told}"
 
 
 def _interval(errors: Tensor, items: Items, seed: int) -> Interval:

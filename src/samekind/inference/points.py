@@ -18,6 +18,8 @@ from samekind.space import Decision
 ERRORS = 30
 #: With fewer classes than this a decision about others is a guess.
 FEW_CLASSES = 10
+#: From this equal error on, a score tells known from unknown hardly better than a coin, which has a half.
+NEAR_A_COIN = 0.4
 EXPECTED = (
     'expected an operating point "eer", "far=0.01" or "frr=0.01" (a rate from 0 to 1), '
     '"cost=PRIOR" or "cost=PRIOR:MISS:FALSE_ACCEPT"'
@@ -86,7 +88,8 @@ def threshold_for(
 def support(decision: Decision, *, open_set: bool = False) -> str | None:
     """What the trials of a decision are too few to promise, in a sentence; None where they are enough.
 
-    With ``open_set`` it is a decision about known and unknown items, not about pairs.
+    With ``open_set`` it is a decision about known and unknown items, not about pairs; where its score hardly
+    tells one from the other, that is said first, because no number of items helps against it.
     """
     point = operating_point(decision.point)
     same, different = ("known items", "unknown items") if open_set else ("same trials", "different trials")
@@ -96,12 +99,18 @@ def support(decision: Decision, *, open_set: bool = False) -> str | None:
     }
     if point.name in asked:
         asked = {point.name: (point.rate, *asked[point.name][1:])}
-    found = [sentence for each in asked.values() if (sentence := _too_few(*each))]
+    error = decision.equal_error
+    found = [_a_coin(error)] if error is not None and error >= NEAR_A_COIN else []
+    found += [sentence for each in asked.values() if (sentence := _too_few(*each))]
     if 0 < decision.classes < FEW_CLASSES:
         what = "the known or the unknown items" if open_set else "the trials"
         classes = "1 class" if decision.classes == 1 else f"{decision.classes} classes"
         found.append(f"{what} are of {classes}; what others do is a guess")
     return "; ".join(found) or None
+
+
+def _a_coin(error: float) -> str:
+    return f"these scores hardly tell known from unknown: the equal error is {error:.1%}, that of a coin 50%"
 
 
 def _too_few(rate: float, count: int, error: str, trials: str) -> str | None:

@@ -1,7 +1,9 @@
 """Does a threshold still give what it promised? The rates it was stored with against new trials.
 
 Both were measured on a sample of classes, so both may be off. Their difference, in log odds, is held against
-both errors together, which add up as independent ones do: by their squares.
+both errors together, which add up as independent ones do: by their squares. A promise does not hold where the
+rate is higher by more than that; it holds where the rate is at most half as much again as promised; what lies
+between cannot be told.
 """
 
 import math
@@ -12,15 +14,20 @@ from samekind.inference.open_set import open_set_rates
 from samekind.inference.points import operating_point
 from samekind.inference.trials import Trials
 from samekind.inference.verify import rate_intervals
-from samekind.measures import Interval, proportion_interval, rates_at
+from samekind.measures import FEWEST_CLASSES, Interval, rates_at
 from samekind.space import Decision, MetricSpace
+
+#: A rate is as promised up to so many times its odds, for low rates as good as so many times the rate. The
+#: odds, because of a promise above two thirds no rate is half as much again.
+AS_PROMISED = 1.5
 
 
 class Kept(NamedTuple):
     """One error rate: what was promised, and what new trials measure, with its interval.
 
     ``upper`` is how high the promised rate may be, for what the trials of the fit could tell; None where that
-    is not known. Then the promise is taken as exact.
+    is not known. Then the promise is taken as exact. Trials of too few classes leave everything open: an
+    ``upper`` of 1, an interval from 0 to 1.
     """
 
     promised: float
@@ -28,25 +35,30 @@ class Kept(NamedTuple):
     upper: float | None = None
 
     @property
-    def holds(self) -> bool:
-        """Whether the measured rate is better, or no worse than the two uncertainties together allow."""
+    def broken(self) -> bool:
+        """Whether the measured rate is higher by more than the two uncertainties together allow."""
         upper = max(self.promised, self.promised if self.upper is None else self.upper)
         # A rate of 0 or 1 is infinitely far away on this scale; the end of its interval stands for it.
         promised = _log_odds(self.promised if self.promised > 0 else upper)
         measured = _log_odds(self.measured.mean if self.measured.mean < 1 else self.measured.low)
         of_fit = _log_odds(upper) - promised
         of_new = measured - _log_odds(min(self.measured.low, self.measured.mean))
-        return measured - promised <= math.hypot(of_new, of_fit)
+        return measured - promised > math.hypot(of_new, of_fit)
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is not broken, and the measured rate at most half as much again as promised."""
+        measured, promised = self.measured.mean, self.promised
+        return not self.broken and measured * (1 - promised) <= AS_PROMISED * promised * (1 - measured)
 
     @property
     def verdict(self) -> str:
-        """The same in words; a promise that only a wide interval still allows is not said to hold."""
-        if not self.holds:
-            return "does not hold"
-        # Three times the odds, not the rate: of a promise above a third no rate is three times as much.
-        measured, promised = self.measured.mean, self.promised
-        near = measured * (1 - promised) <= 3 * promised * (1 - measured)
-        return "holds" if near else "cannot be told, the interval is wide"
+        """The same in words: a higher rate that the intervals still allow is neither."""
+        if self.broken or self.holds:
+            return "does not hold" if self.broken else "holds"
+        if self.upper == 1 or self.measured[1:] == (0, 1):
+            return f"cannot be told, fewer than {FEWEST_CLASSES} classes"
+        return "cannot be told, the interval is wide"
 
 
 class Promise(NamedTuple):
@@ -56,8 +68,13 @@ class Promise(NamedTuple):
     false_rejects: Kept
 
     @property
+    def broken(self) -> bool:
+        """Whether one of the rates does not hold."""
+        return self.false_accepts.broken or self.false_rejects.broken
+
+    @property
     def holds(self) -> bool:
-        """Whether both rates keep what was promised."""
+        """Whether both rates hold; where this cannot be told of one, it is neither so nor broken."""
         return self.false_accepts.holds and self.false_rejects.holds
 
     @property
@@ -80,15 +97,16 @@ def kept(decision: Decision, trials: Trials, *, seed: int = 0) -> Promise:
     new trials, and only a difference beyond both together breaks the promise. A decision without intervals
     is taken at its word.
 
-    The intervals are over classes; of fewer than three classes they are those of independent trials, which
-    is too narrow, so that a promise is given up too soon rather than too late.
+    The intervals are over classes. Fewer than three of them, then or now, cannot say how much classes differ,
+    and their pairs share too many items to pass for independent trials: they break no promise.
     """
-    rates = rates_at(trials.scores, trials.same, decision.threshold)
-    counts = int((~trials.same).sum()), int(trials.same.sum())
-    intervals = rate_intervals(trials, decision.threshold, seed=seed)
     accepts, rejects = (
-        each if each is not None else proportion_interval(round(rate * count), count)
-        for each, rate, count in zip(intervals, rates, counts, strict=True)
+        each if each is not None else Interval(rate, 0.0, 1.0)
+        for each, rate in zip(
+            rate_intervals(trials, decision.threshold, seed=seed),
+            rates_at(trials.scores, trials.same, decision.threshold),
+            strict=True,
+        )
     )
     return _held_against(decision, accepts, rejects)
 
@@ -101,7 +119,7 @@ def kept_open_set(space: MetricSpace, known: Items, unknown: Items, *, seed: int
     decision = space.open_set
     if decision is None:
         return None
-    return _held_against(decision, *open_set_rates(space, known, unknown, decision.threshold, seed=seed))
+    return _held_against(decision, *open_set_rates(space, known, unknown, decision, seed=seed))
 
 
 def _held_against(decision: Decision, accepts: Interval, rejects: Interval) -> Promise:
@@ -113,23 +131,30 @@ def _held_against(decision: Decision, accepts: Interval, rejects: Interval) -> P
             decision.false_accept_interval,
             accepts,
             asked=point.rate if point.name == "far" else None,
+            classes=decision.classes,
         ),
         _kept(
             decision.false_rejects,
             decision.false_reject_interval,
             rejects,
             asked=point.rate if point.name == "frr" else None,
+            classes=decision.classes,
         ),
     )
 
 
 def _kept(
-    fitted: float, stored: tuple[float, float] | None, measured: Interval, *, asked: float | None
+    fitted: float,
+    stored: tuple[float, float] | None,
+    measured: Interval,
+    *,
+    asked: float | None,
+    classes: int,
 ) -> Kept:
     """The fitted rate, or the one asked for, is as unsure as the fitted one was measured to be."""
     promised = fitted if asked is None else asked
     if stored is None:
-        return Kept(promised, measured)
+        return Kept(promised, measured, 1.0 if 0 < classes < FEWEST_CLASSES else None)
     upper = stored[1]
     if asked is not None and 0 < fitted < 1:
         # As many times the odds of the one asked for; a fitted rate of 0 has no odds to multiply.

@@ -22,6 +22,7 @@ def proxy_nca(
     scale: float | Tensor = 9.0,
     smoothing: float = 0.1,
     denominator: Literal["all", "others"] = "all",
+    targets: Tensor | None = None,
 ) -> Tensor:
     """-log of exp(scale x score) of the own proxy over the sum of that of all proxies, or of the others.
 
@@ -30,11 +31,11 @@ def proxy_nca(
     is `softmax` with 0.1 of the target moved to the other classes in equal parts. ``"others"`` (with
     smoothing 0) is the form as printed, without the own proxy in the sum: it has no least value, and is
     below 0 where the own proxy is the nearest. Against the batch, the mean over an anchor's positives; an
-    anchor with no positive or no negative costs 0.
+    anchor with no positive or no negative costs 0. ``targets`` as in `softmax`; "others" reads the masks.
     """
     check(scores, positive, negative)
     if denominator == "all":
-        return softmax(scores, positive, negative, scale=scale, smoothing=smoothing)
+        return softmax(scores, positive, negative, scale=scale, smoothing=smoothing, targets=targets)
     if denominator != "others":
         raise SettingError(f'the denominator of proxy_nca is "all" or "others"; got "{denominator}"')
     exact = scores.to(torch.promote_types(scores.dtype, torch.float32))

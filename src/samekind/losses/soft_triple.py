@@ -15,11 +15,12 @@ def soft_triple(
     *,
     scale: float | Tensor = 20.0,
     margin: float = 0.01,
+    targets: Tensor | None = None,
 ) -> Tensor:
     """`additive_margin` with the paper's λ and δ, over one score a class.
 
     The several centres are the prototypes' part: LearnedProxies(count=10, pooling="soft") makes the cosines
     of a class's centres one by their softmax, whose temperature is the paper's γ, 0.1. With one centre it is
-    CosFace with a small margin, with none of that NormFace.
+    CosFace with a small margin, with none of that NormFace. ``targets`` as in `softmax`.
     """
-    return additive_margin(scores, positive, negative, scale=scale, margin=margin)
+    return additive_margin(scores, positive, negative, scale=scale, margin=margin, targets=targets)

@@ -88,16 +88,26 @@ def paired_bootstrap_mean(
 ) -> Difference:
     """The mean of ``values`` minus that of ``others``, entry by entry of the same query, item or task.
 
-    What the two share cancels. Equal entries give a difference of 0 without width, and a p-value of 1.
+    What the two share cancels. Equal entries give a difference of 0 without width, and a p-value of 1. Where
+    the one is always right and the other always wrong (1 and 0) the interval is that of as many independent
+    trials as there are units; other differences that are all the same have no width.
 
-    >>> paired_bootstrap_mean([3.0, 5.0, 10.0], [2.0, 4.0, 9.0]).interval
-    Interval(mean=1.0, low=1.0, high=1.0)
+    >>> paired_bootstrap_mean([3.0, 5.0, 10.0], [2.0, 4.0, 9.0])
+    Difference(interval=Interval(mean=1.0, low=1.0, high=1.0), p_value=0.25)
+    >>> round(paired_bootstrap_mean([1.0] * 6, [0.0] * 6).interval.low, 3)
+    0.081
     """
     one, other = checked_values(values, "values").cpu(), checked_values(others, "others").cpu()
     if len(one) != len(other):
         raise ValueError(f"expected pairs, as many values as others, got {len(one)} and {len(other)}")
     sums, sizes = _by_unit(one - other, units)
-    return difference_around(float((one - other).mean()), _means(sums, sizes, replicates, seed), len(sums))
+    value, means = float((one - other).mean()), _means(sums, sizes, replicates, seed)
+    found = difference_around(value, means, len(sums))
+    if [*torch.unique(one).tolist(), *torch.unique(other).tolist()] in ([0, 1], [1, 0]):
+        # The share of units that speak for the one, p, less the share that speak for the other, 1 - p.
+        least = 2 * proportion_interval(len(sums), len(sums)).low - 1
+        return found._replace(interval=Interval(value, *sorted((value, value * least))))
+    return found
 
 
 def interval_around(value: float, replicates: Numbers, units: int, *, is_share: bool = False) -> Interval:
@@ -119,12 +129,17 @@ def interval_around(value: float, replicates: Numbers, units: int, *, is_share: 
 
 
 def difference_around(value: float, replicates: Numbers, units: int) -> Difference:
+    """The interval of a difference, and its p-value by Student's t.
+
+    Units that all differ by the same show no spread, which for few of them is a coincidence: their p-value is
+    that of the sign test, as if each had tossed a coin, 2 / 2^units.
+    """
     from scipy.special import stdtr
 
     interval = interval_around(value, replicates, units)
     error = _error(replicates, units)
     if error == 0:
-        return Difference(interval, 1.0 if value == 0 else 0.0)
+        return Difference(interval, 1.0 if value == 0 else 2.0 ** (1 - units))
     return Difference(interval, float(2 * stdtr(units - 1, -abs(value) / error)))
 
 

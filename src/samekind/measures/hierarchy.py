@@ -73,9 +73,9 @@ def _curve(
     neighbours: Tensor, labels: Tensor, class_distances: Tensor, k: int, beta: float, gallery: Tensor | None
 ) -> Tensor:
     """HS at every rank up to k, or as far as there is something to find."""
-    similarity = _checked(neighbours, labels, class_distances, k, beta)
     found_in = labels if gallery is None else gallery
     check_labels(found_in, found_in, name="gallery")
+    similarity = _checked(neighbours, labels, class_distances, k, beta, found_in)
     k = min(k, neighbours.shape[1], len(found_in) - (gallery is None))
     if k < 1:
         raise ValueError(f"expected something to find, got {len(found_in)} items in the gallery")
@@ -87,7 +87,9 @@ def _curve(
     return (reached / best[of_query]).mean(0)
 
 
-def _checked(neighbours: Tensor, labels: Tensor, class_distances: Tensor, k: int, beta: float) -> Tensor:
+def _checked(
+    neighbours: Tensor, labels: Tensor, class_distances: Tensor, k: int, beta: float, gallery: Tensor
+) -> Tensor:
     """The similarity of any two classes; ValueError where the arguments do not fit."""
     if neighbours.ndim != 2 or labels.ndim != 1 or len(neighbours) != len(labels):
         shapes = f"{tuple(neighbours.shape)} and {tuple(labels.shape)}"
@@ -95,12 +97,14 @@ def _checked(neighbours: Tensor, labels: Tensor, class_distances: Tensor, k: int
     check_labels(labels, labels, name="labels")
     if class_distances.ndim != 2 or class_distances.shape[0] != class_distances.shape[1]:
         raise ValueError(f"expected class_distances (classes, classes), got {tuple(class_distances.shape)}")
-    highest = int(torch.cat([neighbours.flatten(), labels]).max())
-    if highest >= len(class_distances):
-        raise ValueError(f"expected classes below {len(class_distances)}, as in the tree, got {highest}")
+    named = torch.cat([neighbours.flatten(), labels, gallery])
+    for label in (int(named.min()), int(named.max())):
+        if not 0 <= label < len(class_distances):
+            count = len(class_distances)
+            raise ValueError(f"expected classes from 0 to {count - 1}, as in the tree, got {label}")
     distances = class_distances.detach().double()
-    if not (distances >= 0).all() or distances.diagonal().any():
-        raise ValueError("expected distances of 0 from a class to itself and none below, got others")
+    if not (distances >= 0).all() or not distances.isfinite().all() or distances.diagonal().any():
+        raise ValueError("expected finite distances, 0 from a class to itself and none below, got others")
     if k < 1 or not beta > 0:
         raise ValueError(f"expected k of 1 or more and beta above 0, got {k} and {beta}")
     return 1 - (distances / (beta + distances)).square()

@@ -28,11 +28,12 @@ def spectral_decay(
 ) -> float:
     """How far the singular values are from being equal: ρ = KL(uniform || their shares of the sum).
 
-    0 for features spread alike in all directions, larger the fewer directions carry them. The features are
-    not centred. ``truncated`` leaves out the last of d singular values, ``skip_first`` the largest, which for
-    features that are never negative is little but their mean; ``reverse`` is KL(shares || uniform), at most
-    ln d. A singular value of 0 would make ρ infinite: with ``"floor"`` no share is taken to be less than
-    1e-12, and with ``"rank"`` only the values above rounding count, so that unused directions go unnoticed.
+    0 for features spread alike in all d directions, larger the fewer directions carry them: those that fewer
+    than d items leave empty count as singular values of 0. The features are not centred. ``truncated`` leaves
+    out the last of d singular values, ``skip_first`` the largest, which for features that are never negative
+    is little but their mean; ``reverse`` is KL(shares || uniform), at most ln d. A singular value of 0 would
+    make ρ infinite: with ``"floor"`` no share is taken to be less than 1e-12, and with ``"rank"`` only the
+    values above rounding count, so that unused directions go unnoticed.
 
     >>> abs(round(spectral_decay(torch.eye(3)), 6))
     0.0
@@ -72,11 +73,13 @@ def directions_of_variance(features: Tensor, *, normalise: bool = True) -> int:
 
 
 def _singular_values(features: Tensor, *, normalise: bool, truncated: bool) -> Tensor:
-    """Largest first; of tall features those of their triangular factor, which are the same."""
+    """All d, largest first; of tall features those of their triangular factor, which are the same."""
     checked = check_features(features)
     if normalise:
         checked = on_sphere(checked)
     if len(checked) > 2 * checked.shape[1]:
         checked = torch.linalg.qr(checked, mode="r").R
     values: Tensor = torch.linalg.svdvals(checked)
-    return values[: checked.shape[1] - 1] if truncated else values
+    # Fewer items than dimensions leave directions empty, as many more items along the same ones do.
+    values = torch.nn.functional.pad(values, (0, checked.shape[1] - len(values)))
+    return values[:-1] if truncated else values

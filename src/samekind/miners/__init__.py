@@ -15,6 +15,9 @@ from samekind.miners.one_pair import one_pair
 from samekind.miners.rho_switch import rho_switch
 from samekind.miners.semi_hard import semi_hard
 
+#: Those that make an item its own positive, and so take the scores of a batch with itself alone.
+BATCH_ONLY = ("rho_switch",)
+
 __all__ = [
     "distance_weighted",
     "easy_positives",

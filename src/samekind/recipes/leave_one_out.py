@@ -16,7 +16,7 @@ from torch import Tensor
 from samekind.data import Items, Sets, Split, divide
 from samekind.errors import DataError, SettingError
 from samekind.evaluation import Row, evaluate, lower_is_better
-from samekind.evaluation.rows import SELECTED_ON_TEST, Measures
+from samekind.evaluation.rows import SELECTED_ON_TEST, Measures, noted
 from samekind.measures import student_interval
 from samekind.recipes.fitting import fit
 from samekind.training import Run, Watcher
@@ -57,7 +57,7 @@ def leave_one_out(
         rows[name] = evaluate(space, {name: sets.test}, tasks=tasks, measures=measures, seed=run.seed)
     every = [row for found in rows.values() for row in found] + summary(rows)
     note = SELECTED_ON_TEST if select_on == "test" else ""
-    return [row._replace(note=note) for row in every]
+    return [noted(row, note) for row in every]
 
 
 def summary(rows: dict[str, list[Row]]) -> list[Row]:
@@ -75,9 +75,11 @@ def summary(rows: dict[str, list[Row]]) -> list[Row]:
 
 def _mean(rows: Sequence[Row]) -> Row:
     value, low, high = student_interval([row.value for row in rows])
+    note = "; ".join(dict.fromkeys(row.note for row in rows if row.note))
+    mean = rows[0]._replace(items="mean", value=value, note=note)
     if low == high:
-        return rows[0]._replace(items="mean", value=value, low=None, high=None, unit="")
-    return rows[0]._replace(items="mean", value=value, low=low, high=high, unit="domains")
+        return mean._replace(low=None, high=None, unit="")
+    return mean._replace(low=low, high=high, unit="domains")
 
 
 def _worst(rows: Sequence[Row]) -> Row:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from torch import Tensor
 
+from samekind.reports.names import shortened, tell_whole
 from samekind.reports.style import (
     BESIDE,
     FAINT,
@@ -17,7 +18,6 @@ from samekind.reports.style import (
     dress,
     new_figure,
     plain,
-    shortened,
     write,
 )
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LONGEST_NAME = 14
+#: Characters of a name, with few classes and with more than `FEW`.
+LONGEST_NAMES, FEW = (22, 14), 15
 #: More classes than this, and numbers in the cells could not be read; more names than that, and they touch.
 MOST_NUMBERS, MOST_NAMES = 25, 50
 
@@ -41,7 +42,11 @@ def confusion_matrix(counts: Tensor, classes: Sequence[str]) -> "Figure":
         expected = f"counts ({len(classes)}, {len(classes)}) of at least one class"
         raise ValueError(f"expected {expected}, got {tuple(counts.shape)}")
     table = counts.cpu().numpy().astype(np.int64)
-    side = min(1.6 + 0.5 * len(classes), BESIDE)
+    shown = range(0, len(classes), 1 + (len(classes) - 1) // MOST_NAMES)
+    whole = [classes[index] for index in shown]
+    names = [plain(name) for name in shortened(whole, LONGEST_NAMES[len(classes) > FEW])]
+    longest = max(len(name) for name in names)
+    side = min(1.6 + 0.06 * max(longest - 14, 0) + 0.5 * len(classes), BESIDE)
     figure = new_figure(side, side)
     axes = figure.subplots()
     axes.imshow(_colours(table), interpolation="nearest")
@@ -50,12 +55,11 @@ def confusion_matrix(counts: Tensor, classes: Sequence[str]) -> "Figure":
         spine.set(visible=True, color=FAINT)
     if len(classes) <= MOST_NUMBERS:
         _write_numbers(axes, table)
-    shown = range(0, len(classes), 1 + (len(classes) - 1) // MOST_NAMES)
-    names = [plain(shortened(classes[index], LONGEST_NAME)) for index in shown]
-    upright = max(len(name) for name in names) > 3
-    axes.set_xticks(shown, names, rotation=90 if upright else 0)
+    axes.set_xticks(shown, names, rotation=90 if longest > 3 else 0)
     axes.set_yticks(shown, names)
     axes.tick_params(labelcolor=INK)
+    for label, name in zip([*axes.get_xticklabels(), *axes.get_yticklabels()], 2 * whole, strict=True):
+        tell_whole(label, name)
     return figure
 
 

@@ -7,11 +7,13 @@ import torch
 from torch import Tensor
 
 from samekind.data import Stored, scaled
-from samekind.reports.style import BESIDE, INK, MUTED, RIGHT, WRONG, new_figure, shortened, write
+from samekind.reports.names import shortened, tell_whole
+from samekind.reports.style import BESIDE, INK, MUTED, RIGHT, SMALL, WRONG, new_figure, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 LONGEST_NAME = 8
 #: In pictures: from one to the next across and down, the space behind the query, that above the first row.
@@ -39,15 +41,17 @@ def neighbour_grid(
     figure = new_figure(inch * (width + 0.1), inch * height)
     axes = figure.subplots()
     axes.set_axis_off()
+    names = [classes[label] for label in sorted(set(labels[shown].flatten().tolist()))]
+    short = dict(zip(names, shortened(names, LONGEST_NAME), strict=True))
     for row, (query, *neighbours) in enumerate(shown.tolist()):
-        name = shortened(classes[int(labels[query])], LONGEST_NAME)
-        _draw(axes, pictures[row, 0], (0, row * DOWN), name, INK)
+        name = classes[int(labels[query])]
+        tell_whole(_draw(axes, pictures[row, 0], (0, row * DOWN), short[name], INK), name)
         for rank, item in enumerate(neighbours, start=1):
             right = bool(labels[item] == labels[query])
-            name = shortened(classes[int(labels[item])], LONGEST_NAME)
+            name = classes[int(labels[item])]
             corner = (rank * ACROSS + GAP, row * DOWN)
             mark, colour = ("✓", RIGHT) if right else ("✗", WRONG)
-            _draw(axes, pictures[row, rank], corner, f"{mark} {name}", colour)
+            tell_whole(_draw(axes, pictures[row, rank], corner, f"{mark} {short[name]}", colour), name)
     write(axes, (0.5, -0.14), "query", colour=MUTED, up="bottom")
     write(axes, (ACROSS + GAP, -0.14), "nearest first →", colour=MUTED, across="left", up="bottom")
     # At the end, because every picture moves the limits.
@@ -64,12 +68,12 @@ def _displayable(images: Tensor) -> Tensor:
     return images.movedim(2, -1).expand(*images.shape[:2], *images.shape[3:], 3)
 
 
-def _draw(axes: "Axes", image: Tensor, corner: tuple[float, float], words: str, colour: str) -> None:
-    """A picture with its upper left corner there, a frame around it and words below it."""
+def _draw(axes: "Axes", image: Tensor, corner: tuple[float, float], words: str, colour: str) -> "Text":
+    """A picture with its upper left corner there, a frame around it and words below it, which come back."""
     from matplotlib.patches import Rectangle
 
     x, y = corner
     axes.imshow(image.numpy(), extent=(x, x + 1, y + 1, y), interpolation="nearest")
     line = 0.8 if colour == INK else 2.0
     axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=colour, linewidth=line, clip_on=False))
-    write(axes, (x + 0.5, y + 1.08), words, colour=colour, up="top")
+    return write(axes, (x + 0.5, y + 1.08), words, colour=colour, size=SMALL, up="top")

@@ -6,6 +6,8 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
+from samekind.reports.names import WHOLE
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -20,7 +22,8 @@ DOTS_PER_INCH = 192
 def picture(figure: "Figure", *, name: str, description: str) -> str:
     """HTML of a figure; ``name`` is an identifier no other picture of the page has.
 
-    Text in a drawing stays text, in the font of the page. Nothing is loaded from elsewhere.
+    Text in a drawing stays text, in the font of the page; a shortened name is told whole to who points at it.
+    Nothing is loaded from elsewhere.
     """
     width, height = figure.get_size_inches() * 96
     style = f"max-width:{width:.0f}px" + (f";min-width:{LEAST}px" if width > SHRINKS else "")
@@ -30,6 +33,8 @@ def picture(figure: "Figure", *, name: str, description: str) -> str:
             f'<img style="{style}" width="{width:.0f}" height="{height:.0f}" alt="{escape(description)}" '
             f'src="data:image/png;base64,{_pixels(figure)}">'
         )
+    # The one thing a page shows when somebody points at a text; what it says has been escaped already.
+    drawing = re.sub(rf"""<g id=(["']){WHOLE}(.*?)\1>""", r"<g><title>\2</title>", drawing, flags=re.DOTALL)
     # Identifiers are unique within a figure only, and this page has several.
     drawing = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", drawing)
     # Drawn in points of 1/72 inch.

@@ -88,15 +88,6 @@ def write(
     return axes.text(*at, plain(text), color=colour, fontsize=size, ha=across, va=up)
 
 
-def shortened(name: str, most: int) -> str:
-    """A class name cut to a length, with an ellipsis where something is missing.
-
-    >>> shortened("albatross", 6), shortened("wren", 6)
-    ('albat…', 'wren')
-    """
-    return name if len(name) <= most else name[: most - 1] + "…"
-
-
 def plain(text: str) -> str:
     """A name as matplotlib is to draw it: a dollar sign is a dollar sign, not the start of a formula."""
     return text.replace("$", r"\$")

@@ -84,7 +84,7 @@ def _draw_errors(axes: "Axes", entries: Entries) -> None:
     for index, name in enumerate(names):
         values = [100 * entry["validation"][name] for entry in entries]
         colour, dashes = SERIES[index % len(SERIES)], DASHES[index % len(DASHES)]
-        _line(axes, entries, values, name.removeprefix("eer ").replace("eer", "lowest"), colour, dashes)
+        _line(axes, entries, values, name.removeprefix("eer ").replace("eer", "EER"), colour, dashes)
     if names:
         legend(axes, place="best")
 
@@ -124,9 +124,9 @@ def _draw_coefficient(axes: "Axes", entries: Entries) -> None:
 
 
 def _error_names(entries: Entries) -> list[str]:
-    """The rates to draw: one for each kind of score; their lowest, which hides one of them, only alone."""
-    measures = list(entries[0].get("validation", {}))
-    return [name for name in measures if name.startswith("eer ")] or [m for m in measures if m == "eer"]
+    """The rates to draw: one for each kind of score; what would hide one of them only alone."""
+    told = [name for name in entries[0].get("validation", {}) if name.partition(" ")[0] == "eer"]
+    return [name for name in told if name not in ("eer", "eer best")] or told[:1]
 
 
 def _rates(entries: Entries) -> list[float]:

@@ -22,7 +22,9 @@ class Deck:
         if len(hand) < count:
             order = torch.randperm(len(self.cards), generator=self.generator).tolist()
             shuffled = [self.cards[place] for place in order]
-            new = [card for card in shuffled if card not in set(hand)][: count - len(hand)]
+            held = set(hand)
+            new = [card for card in shuffled if card not in held][: count - len(hand)]
+            dealt = set(new)
             hand = hand + new
-            self.left = [card for card in shuffled if card not in set(new)]
+            self.left = [card for card in shuffled if card not in dealt]
         return hand

@@ -60,14 +60,15 @@ def blocks(
     width = len(b) if width >= len(b) else width - width % EVEN if width > EVEN else width
     height = max(1, pairs // max(1, width))
     height = max(1, math.ceil(len(a) / max(1, math.ceil(len(a) / height))))  # as high as each other
-    scorer = _ready(similarity, a, b)
+    scorer = ready(similarity, a, b)
     for top in range(0, len(a), height):
         for left in range(0, len(b), max(1, width)):
             rows, columns = slice(top, min(top + height, len(a))), slice(left, min(left + width, len(b)))
             yield rows, columns, scorer.score_all(a[rows], b[columns])
 
 
-def _ready(similarity: Similarity, a: Tensor, b: Tensor) -> Scorer:
+def ready(similarity: Similarity, a: Tensor, b: Tensor) -> Scorer:
+    """What scores a and b, or all blocks of them: the similarity, or what it makes of itself for them."""
     frozen: Callable[[Tensor, Tensor], Scorer] | None = getattr(similarity, "frozen", None)
     return similarity if frozen is None else frozen(a, b)
 

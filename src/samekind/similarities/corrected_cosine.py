@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from samekind.similarities.cosine import Cosine
+from samekind.similarities.blocks import Scorer
+from samekind.similarities.cosine import BesideCosine, Cosine
 from samekind.similarities.pairs_network import PairsNetwork
 from samekind.similarities.scale import FixedScale, Scale
 
@@ -53,15 +54,20 @@ class CorrectedCosine(nn.Module):
             nn.init.zeros_(each)
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        return self._logits(self.cosine(a, b), self.network(a, b))
+        return self._logits(self.network(a, b), self.cosine(a, b))
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
         """Every a against every b: (n, d), (m, d) -> (n, m)."""
-        return self._logits(self.cosine.score_all(a, b), self.network.score_all(a, b))
+        return self._logits(self.network.score_all(a, b), self.cosine.score_all(a, b))
+
+    def frozen(self, a: Tensor, b: Tensor) -> Scorer:
+        """What scores all blocks of a and b: this with the network made ready for them, or else itself."""
+        network = self.network.frozen(a, b)
+        return self if network is self.network else BesideCosine(network, self.cosine, self._logits)
 
     def pair_bytes(self, dimension: int) -> int:
         """What the network takes, and the cosine."""
         return self.network.pair_bytes(dimension) + self.cosine.pair_bytes(dimension)
 
-    def _logits(self, cosines: Tensor, corrections: Tensor) -> Tensor:
+    def _logits(self, corrections: Tensor, cosines: Tensor) -> Tensor:
         return self.sharpness * cosines + self.offset + corrections

@@ -1,8 +1,12 @@
 """Cosine: the angle between two embeddings, whatever their lengths."""
 
-import torch.nn.functional as F
+from collections.abc import Callable
+from typing import NamedTuple
+
 from torch import Tensor, nn
 
+from samekind.similarities.blocks import Scorer
+from samekind.similarities.distances import unit_vectors
 from samekind.similarities.scale import FixedScale, Scale
 
 
@@ -17,10 +21,22 @@ class Cosine(nn.Module):
         self.scale = scale or FixedScale()
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        return (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)
+        return (unit_vectors(a) * unit_vectors(b)).sum(-1)
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
-        return F.normalize(a, dim=-1) @ F.normalize(b, dim=-1).T
+        return unit_vectors(a) @ unit_vectors(b).T
 
     def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (one score a pair, whatever the dimension)
         return 4
+
+
+class BesideCosine(NamedTuple):
+    """Scores of one block after the other, each put together with the cosine of its pair."""
+
+    scorer: Scorer
+    cosine: Cosine
+    together: Callable[[Tensor, Tensor], Tensor]  # scores, cosines -> scores
+
+    def score_all(self, a: Tensor, b: Tensor) -> Tensor:
+        """Every a against every b: (n, d), (m, d) -> (n, m)."""
+        return self.together(self.scorer.score_all(a, b), self.cosine.score_all(a, b))

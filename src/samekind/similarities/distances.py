@@ -101,3 +101,11 @@ def exact(z: Tensor, normalise: bool) -> Tensor:
     """In float32 at least: half precision has no digits for a small distance, and no room for epsilon."""
     z = z.to(torch.promote_types(z.dtype, torch.float32))
     return F.normalize(z, dim=-1) if normalise else z
+
+
+def unit_vectors(z: Tensor) -> Tensor:
+    """Embeddings (n, d) of length 1, in the dtype they came in; a zero vector stays one.
+
+    In float16 itself the least length to divide by would be 0, and a zero vector not a number.
+    """
+    return exact(z, normalise=True).to(z.dtype)

@@ -6,8 +6,8 @@ The papers "sum" the two; their authors' code rescales first, because a raw logi
 from torch import Tensor, nn
 
 from samekind.errors import SettingError
-from samekind.similarities.blocks import Similarity
-from samekind.similarities.cosine import Cosine
+from samekind.similarities.blocks import Scorer, Similarity, ready
+from samekind.similarities.cosine import BesideCosine, Cosine
 from samekind.similarities.scale import FixedScale, Scale
 
 
@@ -33,6 +33,11 @@ class Fused(nn.Module):
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
         return _fuse(self.similarity.score_all(a, b), self.cosine.score_all(a, b))
+
+    def frozen(self, a: Tensor, b: Tensor) -> Scorer:
+        """What scores all blocks of a and b: this with its similarity made ready for them, or else itself."""
+        similarity = ready(self.similarity, a, b)
+        return self if similarity is self.similarity else BesideCosine(similarity, self.cosine, _fuse)
 
     def pair_bytes(self, dimension: int) -> int:
         return self.similarity.pair_bytes(dimension) + 8

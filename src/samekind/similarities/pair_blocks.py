@@ -13,6 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from samekind.similarities.distances import unit_vectors
+
 #: Bytes of both buffers for each thread: they stay in the second-level cache of one core, beside a layer's
 #: weights (measured: half as much pays for more calls, twice as much for the cache it leaves).
 CACHE = 2**20
@@ -117,7 +119,7 @@ class PairBlocks:
 
 def on_sphere(z: Tensor) -> Tensor:
     """Embeddings (n, d) of length √d: in the mean the square of each number is 1. A zero vector stays one."""
-    return F.normalize(z, dim=-1) * math.sqrt(z.shape[-1])
+    return unit_vectors(z) * math.sqrt(z.shape[-1])
 
 
 def shape_of_blocks(rows: int, columns: int, most_pairs: int, *, width: int = WIDTH) -> tuple[int, int]:

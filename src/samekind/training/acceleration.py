@@ -51,21 +51,6 @@ def compiled_forward(encoder: nn.Module, *, method: str = "forward") -> Callable
     return compiled
 
 
-@contextmanager
-def standing_in(
-    encoder: Any, forward: Callable[[Tensor], Tensor] | None, *, method: str = "forward"
-) -> Iterator[None]:
-    """The encoder with another ``forward`` (or another method), or, for None, as it is."""
-    if forward is None:
-        yield
-        return
-    setattr(encoder, method, forward)
-    try:
-        yield
-    finally:
-        delattr(encoder, method)  # what its class says comes to light again
-
-
 def moves_at_once(fabric: Fabric) -> bool:
     """Whether the optimiser is to move all weights by one kernel: on a GPU, which waits for what it is told.
 

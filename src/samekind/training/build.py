@@ -18,6 +18,7 @@ from samekind.encoders import Backbone, Standardised
 from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.errors import SettingError, nearest
 from samekind.prototypes import Prototypes
+from samekind.similarities import Similarity
 from samekind.space import AuxiliaryHead, MetricSpace
 from samekind.training.memory import Memory
 from samekind.training.own_encoder import GIVEN, expect_dimension, try_out
@@ -270,9 +271,9 @@ def _build_term(name: str, term: Term, space: MetricSpace) -> BuiltTerm:
     _check_arguments(term.arguments, known, loss, f"{where} ({term.loss})")
     if term.against == "auxiliary" and space.auxiliary is None:
         raise SettingError(f"{where}: the space has no auxiliary head to train; add run.space.auxiliary")
-    similarity = space.similarity if term.against != "auxiliary" else _auxiliary(space).similarity
+    owner = space if term.against != "auxiliary" else _auxiliary(space)
+    similarity = owner.similarity
     if term.against in ("prototypes", "auxiliary"):
-        owner = space if term.against == "prototypes" else _auxiliary(space)
         _check_prototypes(owner.prototypes, where, loss=term.loss if "between" in takes else None)
     accepted = losses.ACCEPTS.get(term.loss, (similarity.kind,))
     if similarity.kind not in accepted:
@@ -283,7 +284,7 @@ def _build_term(name: str, term: Term, space: MetricSpace) -> BuiltTerm:
     return BuiltTerm(
         term,
         partial(loss, **term.arguments),
-        _build_miner(term, where, dimension=space.prototypes.dimension, kind=similarity.kind),
+        _build_miner(term, where, dimension=owner.prototypes.dimension, similarity=similarity),
         tuple(each for each in HANDED_OVER if each in takes),
     )
 
@@ -320,15 +321,35 @@ def _build_penalty(name: str, penalty: Penalty) -> BuiltPenalty:
 
 
 def _build_miner(
-    term: Term, where: str, *, dimension: int, kind: str
+    term: Term, where: str, *, dimension: int, similarity: Similarity
 ) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
     """A miner with its arguments; what it asks about the embeddings and the scores is filled in."""
     miner = _look_up(miners, term.miner, where)
     takes = [each for each in list(inspect.signature(miner).parameters)[3:] if each != "generator"]
-    facts = {"dimension": dimension, "kind": kind}
+    if term.miner in miners.BATCH_ONLY and term.against != "batch":
+        raise SettingError(
+            f"{where}: the miner {term.miner} makes an item its own positive, so it needs the scores of a "
+            f'batch with itself; set against to "batch", not "{term.against}", or choose another miner'
+        )
+    if "kind" in takes and "kind" not in term.mining:
+        _check_chords(similarity, f"{where}.mining ({term.miner})")
+    facts = {"dimension": dimension, "kind": similarity.kind}
     arguments = {name: value for name, value in facts.items() if name in takes} | term.mining
     _check_arguments(arguments, takes, miner, f"{where}.mining ({term.miner})")
     return partial(miner, **arguments)
+
+
+def _check_chords(similarity: Similarity, where: str) -> None:
+    """Refuse scores that do not say how far apart two points of the unit sphere are. Their kind does not tell
+    a chord from other distances.
+    """
+    chords = isinstance(similarity, similarities.Euclidean) and similarity.normalise
+    if not chords and similarity.kind != "cosine":
+        raise SettingError(
+            f"{where}: negatives are drawn by the distances of points on the unit sphere, which "
+            f"{type(similarity).__name__} does not give as it is set; choose Cosine, or Euclidean with "
+            "normalise=true"
+        )
 
 
 def _auxiliary(space: MetricSpace) -> AuxiliaryHead:

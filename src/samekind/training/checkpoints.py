@@ -1,6 +1,8 @@
 """Everything a run needs to go on as if it had never stopped."""
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,7 +57,8 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
 def random_states() -> dict[str, Any]:
     """The state of every random generator that layers such as dropout use."""
     cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
-    return {"cpu": torch.get_rng_state(), "cuda": cuda}
+    mps = [torch.mps.get_rng_state()] if torch.backends.mps.is_available() else []
+    return {"cpu": torch.get_rng_state(), "cuda": cuda, "mps": mps}
 
 
 def set_random_states(states: dict[str, Any]) -> None:
@@ -63,3 +66,16 @@ def set_random_states(states: dict[str, Any]) -> None:
     torch.set_rng_state(states["cpu"])
     if states["cuda"] and len(states["cuda"]) == torch.cuda.device_count():
         torch.cuda.set_rng_state_all(states["cuda"])
+    # A checkpoint from before they were kept has none of MPS.
+    if states.get("mps") and torch.backends.mps.is_available():
+        torch.mps.set_rng_state(states["mps"][0])
+
+
+@contextmanager
+def random_states_kept() -> Iterator[None]:
+    """Whatever draws, or sets a seed, in here leaves every random generator as it was."""
+    states = random_states()
+    try:
+        yield
+    finally:
+        set_random_states(states)

@@ -114,6 +114,9 @@ class ClassAdversary(nn.Module):
     def judge(self, logits: Tensor, y: Tensor) -> Judgement:
         """The loss of logits (n, classes) for the classes (n,): 1 - smoothing of the target is the true
         class, the rest in equal parts the others. In float32 at least.
+
+        The paper's text has a part for the true class too, smoothing / classes for each: that is this with
+        smoothing x (classes - 1) / classes.
         """
         logs = logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(1)
         own = -logs.gather(1, y[:, None]).squeeze(1)

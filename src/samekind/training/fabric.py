@@ -1,5 +1,6 @@
 """Lightning Fabric, under whichever name it is installed, on the device that was asked for."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Literal
 
 import torch
@@ -11,7 +12,7 @@ try:
 except ImportError:  # the whole of Lightning brings the same Fabric along
     from lightning.fabric import Fabric  # type: ignore[no-redef]
 
-__all__ = ["Fabric", "launch"]
+__all__ = ["Fabric", "current", "launch"]
 
 Precision = Literal["auto", "32-true", "bf16-mixed", "16-mixed"]
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -36,3 +37,10 @@ def launch(device: str, precision: Precision) -> Fabric:
         raise SettingError("precision 16-mixed needs a GPU; use bf16-mixed or 32-true on the CPU")
     chosen = [int(number)] if number else 1
     return Fabric(accelerator=kind, devices=chosen, precision=precision)
+
+
+def current(device: torch.device) -> AbstractContextManager[object]:
+    """Within it that GPU is the one meant where none is named; Fabric makes it so, and never takes it back.
+    Other devices have no number, and nothing happens.
+    """
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()

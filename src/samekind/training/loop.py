@@ -19,6 +19,7 @@ from samekind import storage
 from samekind.augmentations import augment, step_generator
 from samekind.data import Items, scaled
 from samekind.data.fetching import fetched
+from samekind.encoders.standing_in import standing_in
 from samekind.errors import SettingError, TrainingError, nearest
 from samekind.space import MetricSpace
 from samekind.training.acceleration import (
@@ -28,7 +29,6 @@ from samekind.training.acceleration import (
     moves_at_once,
     resident,
     sent,
-    standing_in,
     tuned,
 )
 from samekind.training.build import (
@@ -40,9 +40,15 @@ from samekind.training.build import (
     build_space,
     build_terms,
 )
-from samekind.training.checkpoints import Progress, load_checkpoint, save_checkpoint, set_random_states
+from samekind.training.checkpoints import (
+    Progress,
+    load_checkpoint,
+    random_states_kept,
+    save_checkpoint,
+    set_random_states,
+)
 from samekind.training.class_adversary import ClassAdversary
-from samekind.training.fabric import Fabric, launch
+from samekind.training.fabric import Fabric, current, launch
 from samekind.training.folder import sole_trainer
 from samekind.training.observed import Observed, adversary_groups, build_adversary, clip_gradients
 from samekind.training.own_encoder import expect_same_encoder, with_encoder
@@ -80,8 +86,7 @@ def train(
     itself, not a copy of it, in place of the encoder that the run names.
     """
     fabric = launch(device, run.precision)
-    devices = [torch.cuda.current_device()] if fabric.device.type == "cuda" else []
-    with sole_trainer(folder), torch.random.fork_rng(devices):
+    with sole_trainer(folder), random_states_kept(), current(fabric.device):
         trainer = Trainer(run, items, Path(folder), fabric, validate, watcher or Nobody(), start, encoder)
         return trainer.finish()
 
@@ -186,10 +191,10 @@ class Trainer:
         self.optimiser.zero_grad()
         x = self._augmented(scaled(sent(inputs, self.fabric.device)))
         z, *judged = self.seen(x)
-        costs, candidates = loss_terms(
+        step = loss_terms(
             self.space, z, y, self.terms, self.penalties, memory=self.memory, generator=self.generator
         )
-        looked_at = list(costs.values())
+        looked_at = list(step.costs.values())
         descended = functools.reduce(torch.add, looked_at)
         if self.adversary is not None:
             judgement = self.adversary.judge(judged[0], y)
@@ -200,7 +205,7 @@ class Trainer:
             clip_gradients(self.fabric, self.optimiser, norm=self.run.clip)
         self.optimiser.step()
         self.scheduler.after_step()
-        after_step(self.space, z, y, candidates, memory=self.memory)
+        after_step(self.space, z, y, step, memory=self.memory)
         return [each.detach() for each in looked_at]
 
     def seen(self, x: Tensor) -> list[Tensor]:
@@ -250,7 +255,7 @@ class Trainer:
         """Validate, write down what happened, and save."""
         progress, names = self.progress, self.names
         self.space.eval()
-        with torch.random.fork_rng(self._cuda_devices()):
+        with random_states_kept():
             # Plain numbers: a checkpoint holds nothing of NumPy's.
             measures = {name: float(value) for name, value in self.validate(self.space).items()}
         if self.run.watch not in measures:
@@ -339,9 +344,6 @@ class Trainer:
                 f"{self.folder} holds a run with other settings ({', '.join(changed)}); "
                 "choose another folder, or give the same settings to go on with it"
             )
-
-    def _cuda_devices(self) -> list[int]:
-        return [torch.cuda.current_device()] if self.fabric.device.type == "cuda" else []
 
 
 @torch.no_grad()

@@ -167,11 +167,11 @@ class Run:
     together, and apart from it that of the adversary; None leaves them as they are. ``validate``
     says what is measured after each epoch, of `VALIDATIONS`.
 
-    Four settings are for speed and change the numbers only as another order of adding them up does:
+    Four settings are for speed. Three change the numbers only as another order of adding them up does:
     ``channels_last`` keeps images and the encoder's filters with the channels innermost, ``compile`` has
-    PyTorch compile the encoder for training, ``tf32`` lets a GPU shorten the float32 numbers it multiplies
-    matrices of to ten binary digits after the point, ``try_convolutions`` has it try which convolution is the
-    quickest for every shape it meets.
+    PyTorch compile the encoder for training, ``try_convolutions`` has a GPU try which convolution is the
+    quickest for every shape it meets. ``tf32`` changes them more: it lets a GPU shorten the float32 numbers
+    that it multiplies matrices of to ten binary digits after the point, which is three decimal ones.
     """
 
     recipe: str

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from samekind.encoders import Standardised
 from samekind.errors import SettingError
@@ -16,12 +16,12 @@ MOST_LISTED = 4
 
 def take_weights(space: MetricSpace, start: MetricSpace) -> None:
     """Begin from a trained space: its encoder and similarity, and where the classes agree its prototypes
-    too.
+    too. A scale made for another number of classes stays there; the run has its own.
     """
     for name in ("encoder", "similarity"):
         ours, theirs = getattr(space, name), getattr(start, name)
         try:
-            ours.load_state_dict(theirs.state_dict())
+            ours.load_state_dict({**theirs.state_dict(), **_own_scale(ours, theirs)})
         except RuntimeError as error:
             raise SettingError(
                 f"cannot start from that space: its {name} ({_called(theirs)}) does not fit this run's "
@@ -36,6 +36,16 @@ def take_weights(space: MetricSpace, start: MetricSpace) -> None:
             and fingerprint(ours) == fingerprint(theirs)
         ):
             ours.load_state_dict(theirs.state_dict())
+
+
+def _own_scale(ours: nn.Module, theirs: nn.Module) -> dict[str, Tensor]:
+    """The state of our scale by its name in the similarity, if both belong to their numbers of classes, and
+    these differ; else nothing.
+    """
+    here, there = (getattr(getattr(each, "scale", None), "classes", None) for each in (ours, theirs))
+    if here == there or None in (here, there):
+        return {}
+    return {name: each for name, each in ours.state_dict().items() if name.startswith("scale.")}
 
 
 def _called(part: nn.Module) -> str:

@@ -5,7 +5,6 @@ of shares.
 """
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import torch
@@ -28,14 +27,12 @@ class Candidates(NamedTuple):
     masks: tuple[Tensor, Tensor] | None  # where the candidates are classes: which one is an anchor's, or not
 
 
-NONE: Mapping[str, Candidates] = MappingProxyType({})
-
-
 class Step(NamedTuple):
     """The weighted terms of the loss, whose sum is what training descends, and what they were made of."""
 
     costs: dict[str, Tensor]
     candidates: dict[str, Candidates]
+    projected: Tensor | None  # the embeddings as the auxiliary head takes them, where there is one
 
 
 def loss_terms(
@@ -49,11 +46,13 @@ def loss_terms(
     generator: torch.Generator | None = None,
 ) -> Step:
     """The terms of the loss for embeddings (n, d) and labels (n,)."""
-    _before_loss(space, z, y)
+    # Once for all who ask: each time would cost as much again, and draw another dropout.
+    projected = space.auxiliary.project(z) if space.auxiliary is not None else None
+    _before_loss(space, z, projected, y)
     # In the order of the terms, never of a set: dropout draws as the scores are made, and the order of a set
     # of texts differs from one process to the next.
     kinds: dict[str, None] = dict.fromkeys(each.term.against for each in terms.values())
-    candidates = {against: _candidates(space, z, y, against, memory) for against in kinds}
+    candidates = {against: _candidates(space, z, projected, y, against, memory) for against in kinds}
     costs = {
         name: _weighted(each.term.weight, _cost(each, candidates[each.term.against], y, generator))
         for name, each in terms.items()
@@ -62,23 +61,18 @@ def loss_terms(
     for name, penalty in penalties.items():
         cost = penalty.function(**{each: offered[each] for each in penalty.needs})
         costs[name] = _weighted(penalty.weight, cost)
-    return Step(costs, candidates)
+    return Step(costs, candidates, projected)
 
 
 @torch.no_grad()
-def after_step(
-    space: MetricSpace,
-    z: Tensor,
-    y: Tensor,
-    candidates: Mapping[str, Candidates] = NONE,
-    *,
-    memory: Memory | None = None,
-) -> None:
-    """What moves once the optimiser has stepped; the scales see the class scores of the step."""
-    z = z.detach()
+def after_step(space: MetricSpace, z: Tensor, y: Tensor, step: Step, *, memory: Memory | None = None) -> None:
+    """What moves once the optimiser has stepped, all of it by what the step saw before: the embeddings, and
+    for the scales the class scores.
+    """
+    z, candidates = z.detach(), step.candidates
     space.prototypes.after_step(z, y)
-    if space.auxiliary is not None:
-        space.auxiliary.prototypes.after_step(space.auxiliary.project(z), y)
+    if space.auxiliary is not None and step.projected is not None:
+        space.auxiliary.prototypes.after_step(step.projected.detach(), y)
     for against in ("prototypes", "auxiliary"):
         if against in candidates:
             scored = candidates[against]
@@ -89,25 +83,28 @@ def after_step(
 
 
 @torch.no_grad()
-def _before_loss(space: MetricSpace, z: Tensor, y: Tensor) -> None:
+def _before_loss(space: MetricSpace, z: Tensor, projected: Tensor | None, y: Tensor) -> None:
     """What moves before the loss is computed."""
-    z = z.detach()
-    space.prototypes.before_loss(z, y)
-    if space.auxiliary is not None:
-        space.auxiliary.prototypes.before_loss(space.auxiliary.project(z), y)
+    space.prototypes.before_loss(z.detach(), y)
+    if space.auxiliary is not None and projected is not None:
+        space.auxiliary.prototypes.before_loss(projected.detach(), y)
 
 
-def _candidates(space: MetricSpace, z: Tensor, y: Tensor, against: str, memory: Memory | None) -> Candidates:
+def _candidates(
+    space: MetricSpace, z: Tensor, projected: Tensor | None, y: Tensor, against: str, memory: Memory | None
+) -> Candidates:
     """The candidates a term asks for; those of the memory come after the batch itself."""
     if against in ("prototypes", "auxiliary"):
         owner: MetricSpace | AuxiliaryHead = space
         if against == "auxiliary":
             assert space.auxiliary is not None
-            owner = space.auxiliary
+            assert projected is not None
+            owner, scores = space.auxiliary, space.auxiliary.score_projected(projected)
+        else:
+            scores = space.score_classes(z)
         vectors = owner.prototypes.vectors.flatten(0, 1)
         labels = torch.arange(len(owner.prototypes.classes), device=y.device)
-        masks = class_masks(y, len(labels))
-        return Candidates(owner.similarity, vectors, labels, owner.score_classes(z), masks)
+        return Candidates(owner.similarity, vectors, labels, scores, class_masks(y, len(labels)))
     vectors, labels = z, y
     if against == "memory":
         assert memory is not None

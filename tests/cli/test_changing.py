@@ -1,0 +1,53 @@
+"""A space that is changed in its folder: nobody undoes what another did."""
+
+import shutil
+
+import pytest
+
+from samekind.cli.changing import changing
+from samekind.errors import SpaceError
+from samekind.space import MetricSpace
+
+
+@pytest.fixture
+def folder(trained, tmp_path):
+    return shutil.copytree(trained / "space", tmp_path / "space")
+
+
+def test_a_space_is_loaded_changed_and_saved(folder):
+    with changing(folder) as save:
+        space = MetricSpace.load(folder)
+        space.remove("3")
+        save(space)
+        assert [each.name for each in folder.parent.iterdir() if each != folder] == [".space.lock"]
+    assert "3" not in MetricSpace.load(folder).classes
+    assert list(folder.parent.iterdir()) == [folder]
+
+
+def test_the_second_is_refused_until_the_first_is_done(folder):
+    with changing(folder), pytest.raises(SpaceError, match="is being changed by somebody else"):  # noqa: SIM117
+        with changing(folder):
+            pytest.fail("there were two")
+    with changing(folder):
+        pass
+
+
+def test_what_somebody_wrote_who_asked_nobody_is_not_undone(folder):
+    """Such as a training that ends in the folder of the run, or a program."""
+    says = "was changed by somebody else since it was loaded here, and stays as it is now; give the command"
+    with changing(folder) as save:
+        mine, other = MetricSpace.load(folder), MetricSpace.load(folder)
+        other.remove("5")
+        other.save(folder)
+        mine.remove("3")
+        with pytest.raises(SpaceError, match=says):
+            save(mine)
+    assert MetricSpace.load(folder).classes == ["0", "1", "2", "3", "4", "6"]
+    assert list(folder.parent.iterdir()) == [folder]
+
+
+def test_a_space_may_be_saved_where_there_is_none(folder, tmp_path):
+    for place in (tmp_path / "new", tmp_path / "deep" / "new"):
+        with changing(place) as save:
+            save(MetricSpace.load(folder))
+        assert len(MetricSpace.load(place).classes) == 7

@@ -1,0 +1,118 @@
+"""Options that would do nothing are refused, in a sentence that names what they lack, or what bars them."""
+
+import inspect
+from typing import Annotated
+
+import pytest
+import typer
+
+from samekind.cli import evaluate as module
+from samekind.cli.together import Goes, check_together
+from samekind.errors import SettingError
+
+TABLE = {
+    "top": Goes(with_one_of=("cohort", "strangers")),
+    "cohort": Goes(without=("other_run",)),
+    "strangers": Goes(without=("data",)),
+}
+
+
+def ask(*arguments):
+    """What a command of these options says to its arguments."""
+    program = typer.Typer()
+
+    @program.command()
+    def command(
+        context: typer.Context,
+        data: Annotated[str | None, typer.Argument()] = None,
+        top: int = 5,
+        cohort: str = "",
+        strangers: str = "",
+        other_run: str = "",
+    ) -> None:
+        check_together(context, TABLE)
+
+    program(list(arguments), standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--other-run", "b"),
+        ("faces", "--cohort", "c"),
+        ("--top", "7", "--cohort", "c"),
+        ("--top", "7", "--strangers", "c", "--other-run", "b"),
+    ],
+)
+def test_what_goes_together_passes(arguments):
+    ask(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (
+            ("--top", "7"),
+            "--top does nothing without --cohort or --strangers; give that as well, or leave it out",
+        ),
+        (("--top", "5"), "--top does nothing without"),  # as much as it would be anyway
+        (("--top", "7", "--other-run", "b"), "--top does nothing without"),
+        (("--cohort", "c", "--other-run", "b"), "--cohort and --other-run do not go together; leave out one"),
+        (("faces", "--strangers", "c"), "--strangers and DATA do not go together; leave out one"),
+    ],
+)
+def test_what_would_do_nothing_is_refused(arguments, says):
+    with pytest.raises(SettingError, match=says):
+        ask(*arguments)
+
+
+# --- evaluate ---------------------------------------------------------------------------------------
+
+#: An option of evaluate, and beside what it would do nothing.
+IDLE = [
+    *(
+        (each, other)
+        for each in ("report r", "gallery train")
+        for other in ("data d", "against a", "trials t")
+    ),
+    *((each, "against a") for each in ("data d", "enrol 2", "cohort c", "ignore domain", "combine max")),
+    *((each, "against a") for each in ("label kind", "skip-unreadable", "norm s", "top 9", "root r")),
+    *((each, "trials t") for each in ("data d", "against a", "enrol 2", "most 9", "tasks 9", "way 3")),
+    *((each, "trials t") for each in ("shots 1", "label kind", "skip-unreadable", "combine max")),
+    *((each, "") for each in ("ignore domain", "combine max", "norm s", "top 9", "label kind")),
+    *((each, "") for each in ("skip-unreadable", "root r", "enrolments e", "combine embedding")),
+    *((each, "data d") for each in ("ignore domain", "combine max", "norm s", "top 9", "enrolments e")),
+]
+
+
+@pytest.mark.parametrize(("option", "other"), IDLE)
+def test_evaluate_refuses_what_it_would_pass_over(samekind, tmp_path, option, other):
+    """Before it opens anything: there is nothing here to open."""
+    words = [f"--{each}".split() for each in (option, other) if each]
+    answer = samekind("evaluate", tmp_path, *(word for each in words for word in each))
+    assert (answer.status, answer.out, answer.err.count("\n")) == (2, "", 1)
+    assert words[0][0] in answer.err
+    assert "do not go together" in answer.err or "does nothing without" in answer.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--gallery train --ignore domain --enrol 2 --combine max --cohort c --top 5 --skip-unreadable",
+        "--data d --label kind --skip-unreadable --most 40 --way 3 --shots 1 --enrol 2 --cohort c --norm s",
+        "--against a --most 40 --tasks 9 --way 3 --shots 1 --all",
+        "--trials t --root r --enrolments e --combine max --cohort c --skip-unreadable --all",
+    ],
+)
+def test_evaluate_takes_what_each_question_can_use(samekind, tmp_path, arguments):
+    answer = samekind("evaluate", tmp_path, *arguments.split())
+    assert answer.status == 2
+    assert "go together" not in answer.err
+    assert "does nothing" not in answer.err
+
+
+def test_the_table_is_about_options_there_are():
+    names = set(inspect.signature(module.evaluate).parameters)
+    for name, goes in module.TOGETHER.items():
+        assert {name, *goes.with_one_of, *goes.without} <= names
