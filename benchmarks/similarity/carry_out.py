@@ -13,8 +13,8 @@ from grid import Experiment, fractions_of
 from grids.running import Place, chosen_epoch, epochs_in, not_now
 
 from samekind.data import Items, Sets, SplitSettings, open_data, prepare
-from samekind.evaluation import Row, classification, retrieval, validation, verification
-from samekind.evaluation.rows import SELECTED_ON_TEST
+from samekind.evaluation import classification, retrieval, validation, verification
+from samekind.evaluation.rows import SELECTED_ON_TEST, noted
 from samekind.inference import embed, metric_axioms, settle
 from samekind.measures import MetricAxioms
 from samekind.recipes import fit
@@ -73,7 +73,7 @@ def measured(space: MetricSpace, sets: Sets, experiment: Experiment) -> dict[str
         *retrieval(space, items, z, name="test", ks=(1,), seed=run.seed),
     ]
     if run.select_on == "test":
-        rows = [_noted(row) for row in rows]
+        rows = [noted(row, SELECTED_ON_TEST) for row in rows]
     return {
         "variant": experiment.variant,
         "seed": run.seed,
@@ -111,7 +111,3 @@ def _few(items: Items) -> Items:
         for part, count in QUICK.items()
     ]
     return replace(items.take(torch.cat(kept)), name=f"{items.name}, a few")
-
-
-def _noted(row: Row) -> Row:
-    return row._replace(note=f"{row.note}; {SELECTED_ON_TEST}" if row.note else SELECTED_ON_TEST)
