@@ -346,7 +346,8 @@ class MetricSpace(nn.Module):
                 f'the auxiliary head was not trained with {", ".join(enrolled)}; use head="similarity"'
             )
         # The head may hold its classes in another order; answer in the order of the space.
-        order = [self.auxiliary.prototypes.classes.index(name) for name in self.prototypes.classes]
+        places = {name: place for place, name in enumerate(self.auxiliary.prototypes.classes)}
+        order = [places[name] for name in self.prototypes.classes]
         return self.auxiliary.score_classes(z)[:, order], self.auxiliary.similarity.scale()
 
     def _index(self, name: str) -> int:
