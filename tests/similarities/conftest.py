@@ -1,6 +1,5 @@
-"""Kernels without a GPU: compiled for one, or run by Triton's interpreter.
-
-Both in a process of its own, because Triton reads its variables when it is imported.
+"""Kernels without a GPU: compiled for one, or run by Triton's interpreter, both in a process of its own,
+because Triton reads its variables when it is imported; and networks that count how often they are made ready.
 """
 
 import os
@@ -8,6 +7,9 @@ import subprocess
 import sys
 
 import pytest
+
+from samekind.similarities import pair_blocks
+from samekind.similarities.pair_blocks import PairBlocks
 
 
 @pytest.fixture
@@ -20,6 +22,18 @@ def compiling(tmp_path):
 def interpreting():
     """Runs code in which kernels are interpreted on the CPU; it ends by printing "all agree"."""
     return lambda code: _run(code, "all agree", TRITON_INTERPRET="1")
+
+
+@pytest.fixture
+def made_ready(monkeypatch):
+    """A 1 for every time that a network is made ready for a walk, which few pairs are enough for."""
+    made = []
+    monkeypatch.setattr(pair_blocks, "FEWEST_PAIRS", 0)
+    monkeypatch.setattr(
+        "samekind.similarities.pairs_network.PairBlocks",
+        lambda *given, **settings: made.append(1) or PairBlocks(*given, **settings),
+    )
+    return made
 
 
 def _run(code, last_words, **variables):

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from samekind.errors import SettingError
-from samekind.similarities import CorrectedCosine, Cosine, pair_blocks, score_all
+from samekind.similarities import CorrectedCosine, Cosine, score_all
 from samekind.similarities.pair_blocks import PairBlocks
 from samekind.similarities.pairs_network import concatenated
 
@@ -62,16 +62,10 @@ def test_what_the_network_refuses_is_refused():
 
 @pytest.mark.parametrize("normalise", [False, True])
 @torch.no_grad()
-def test_a_walk_makes_the_network_ready_once_and_scores_the_plain_way(monkeypatch, normalise):
-    monkeypatch.setattr(pair_blocks, "FEWEST_PAIRS", 0)
-    made = []
-    monkeypatch.setattr(
-        "samekind.similarities.pairs_network.PairBlocks",
-        lambda *given, **settings: made.append(1) or PairBlocks(*given, **settings),
-    )
+def test_a_walk_makes_the_network_ready_once_and_scores_the_plain_way(made_ready, normalise):
     similarity, a, b = trained(normalise=normalise), some(20, 1), some(30, 2)
     found = score_all(similarity, a, b, memory_budget=10 * similarity.pair_bytes(6))
-    assert made == [1]
+    assert made_ready == [1]
     cosines, corrections = Cosine().score_all(a, b), concatenated(similarity.network, a, b)
     torch.testing.assert_close(found, similarity.sharpness * cosines + similarity.offset + corrections)
 

@@ -15,7 +15,6 @@ from samekind.similarities import (
     LogDistance,
     PairsNetwork,
     SquaredEuclidean,
-    pair_blocks,
     score_all,
 )
 from samekind.similarities.pair_blocks import PairBlocks
@@ -68,18 +67,12 @@ def test_learns_through_what_it_holds():
 
 @pytest.mark.parametrize("kind", [PairsNetwork, CorrectedCosine])
 @torch.no_grad()
-def test_a_walk_makes_the_similarity_ready_once_and_scores_the_plain_way(monkeypatch, kind):
-    monkeypatch.setattr(pair_blocks, "FEWEST_PAIRS", 0)
-    made = []
-    monkeypatch.setattr(
-        "samekind.similarities.pairs_network.PairBlocks",
-        lambda *given, **settings: made.append(1) or PairBlocks(*given, **settings),
-    )
+def test_a_walk_makes_the_similarity_ready_once_and_scores_the_plain_way(made_ready, kind):
     torch.manual_seed(0)
     learned = kind(dimension=3, hidden=8, depth=2).eval()
     a, b, fused = torch.randn(20, 3), torch.randn(30, 3), Fused(learned)
     found = score_all(fused, a, b, memory_budget=10 * fused.pair_bytes(3))
-    assert made == [1]
+    assert made_ready == [1]
     pairs = a.repeat_interleave(30, 0), b.repeat(20, 1)
     torch.testing.assert_close(found, fused(*pairs).view(20, 30))
 
