@@ -222,7 +222,7 @@ def test_every_run_of_a_grid_is_one_and_has_a_name_of_its_own(load, folder, quic
         if each.run is not None:
             assert Run.from_dict(each.run.to_dict()) == each.run
             assert each.run.seed == int(each.name.rpartition("-")[2])
-            times = 3 if each.variant == "prototypical-long" else 1
+            times = 4 if each.variant == "prototypical-long" else 1
             assert each.run.epochs == (2 if quick else 7 * times)
 
 
@@ -342,7 +342,7 @@ def test_the_tables_of_the_similarity_show_every_run(load):
     written = tables.tables(results.Results(contents))
     assert "Not run yet" not in written
     assert "| verification, pairs with a memory | 1 | 50.00 | +0.00 |" in written
-    assert "| 90 | 49,000 | fused | 50.00 | 3.42 | 50.00 | 50.00 |" in written
+    assert "| 120 | 49,000 | fused | 50.00 | 3.42 | 50.00 | 50.00 |" in written
     assert "In one and the same training" not in written
     chosen = next(each for each in contents if each["variant"] == "verification-selected-on-test")
     errors = [(0.30, 0.20), (0.25, 0.10), (0.20, 0.15)]  # of test and of validation items, epoch by epoch

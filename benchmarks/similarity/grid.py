@@ -12,6 +12,7 @@ from typing import NamedTuple
 from grids.ablations import (
     by_cosine,
     by_triplets,
+    corrected,
     learned_prototypes,
     normalised,
     with_memory,
@@ -33,7 +34,7 @@ DEPTHS = (1, 2, 4, 5)  # 3 is the system itself
 #: published.
 FRACTIONS = {"train": 0.9, "validation": 0.1}
 #: A run towards the papers' figures is so many times as long, and has more of the images to train on.
-LONGER, MORE = 3, {"train": 0.98, "validation": 0.02}
+LONGER, MORE = 4, {"train": 0.98, "validation": 0.02}
 #: What the 2021 paper's images go through beside.
 AS_IN_THE_PAPER = (Part("RandAugment", {"operations": 1, "magnitude": 15}),)
 SYSTEMS = ("verification", "triplet", "prototypical")
@@ -147,18 +148,20 @@ VARIANTS: dict[str, Callable[[], Run]] = {
     "verification-by-triplets": lambda: by_triplets(_verification()),
     "verification-temperature": lambda: with_temperature(_verification()),
     "verification-memory": lambda: with_memory(_verification()),
+    "verification-corrected": lambda: corrected(_verification()),
     "prototypical-normalised": lambda: normalised(_prototypical()),
     "prototypical-temperature": lambda: with_temperature(_prototypical()),
     "prototypical-long": _prototypical,
 }
 
 #: What might make the learned similarity pay, beside its depth: normalised embeddings, other weights of the
-#: pairs, a learned temperature, more negatives.
+#: pairs, a learned temperature, more negatives, a network that is added to the cosine.
 TRIED = (
     "verification-normalised",
     "verification-by-triplets",
     "verification-temperature",
     "verification-memory",
+    "verification-corrected",
     "prototypical-normalised",
     "prototypical-temperature",
 )

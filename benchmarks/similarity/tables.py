@@ -223,6 +223,7 @@ def _called(variant: str) -> str:
         "verification-by-triplets": "verification, pairs weighted as in triplets",
         "verification-temperature": "verification, learned temperature of the auxiliary term",
         "verification-memory": "verification, pairs with a memory",
+        "verification-corrected": "verification, the network added to the cosine",
         "prototypical-normalised": "prototypical, embeddings normalised for the network",
         "prototypical-temperature": "prototypical, learned temperature",
         "prototypical-alone": "prototypical without the auxiliary term",
