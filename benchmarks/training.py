@@ -14,6 +14,7 @@ import copy
 import importlib.util
 import json
 import logging
+import math
 import os
 import statistics
 import sys
@@ -99,7 +100,10 @@ class Plain:
         self.call = torch.compile(self.encoder) if arguments.compile else self.encoder
         self.proxies = nn.Parameter(ours.trainer.space.prototypes.vectors.detach()[:, 0].clone())
         parameters = [*self.encoder.parameters(), self.proxies]
-        self.optimiser = torch.optim.SGD(parameters, lr=RATE, momentum=MOMENTUM, weight_decay=DECAY)
+        fused = device.type == "cuda"  # as samekind has it
+        self.optimiser = torch.optim.SGD(
+            parameters, lr=RATE, momentum=MOMENTUM, weight_decay=DECAY, fused=fused
+        )
         self.batch, self.channels_last = arguments.batch, arguments.channels_last
         self.mixed = "bf16" in str(ours.trainer.fabric.strategy.precision.precision)
 
@@ -234,12 +238,19 @@ def check(ways: dict[str, Any], plain: Plain) -> None:
         sys.exit(f"these are to be one loss: {found}")
 
 
-def measure(ways: dict[str, Any], rounds: int) -> dict[str, list[float]]:
-    """Seconds of an epoch, each way in turns; a first round is not counted."""
+def measure(ways: dict[str, Any], rounds: int, *, at_most: float) -> dict[str, list[float]]:
+    """Seconds of an epoch, each way in turns; a first round is not counted, and none but the second is begun
+    after ``at_most`` seconds.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(rounds + 1):
+    began = time.perf_counter()
+    for done in range(rounds + 1):
+        if done > 1 and time.perf_counter() - began > at_most:
+            break
         for name, way in ways.items():
             seconds[name].append(way.epoch())
+            gone = time.perf_counter() - began
+            print(f"{gone:6.1f} s: {name}, {seconds[name][-1]:.2f} s", file=sys.stderr, flush=True)
     return {name: each[1:] for name, each in seconds.items()}
 
 
@@ -266,11 +277,21 @@ def arguments_given() -> argparse.Namespace:
     parser.add_argument("--size", type=int, default=32)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument(
+        "--at-most", type=float, default=math.inf, help="seconds after which no other round begins"
+    )
     parser.add_argument("--precision", choices=["auto", "32-true", "bf16-mixed"], default="auto")
     parser.add_argument("--channels-last", action="store_true")
     parser.add_argument("--compile", action="store_true", help="samekind and the plain loop")
     parser.add_argument("--out", type=Path, help="a folder to write the figures to as well")
     return parser.parse_args()
+
+
+def name_of(arguments: argparse.Namespace) -> str:
+    """What was measured, so that no other measurement takes its place."""
+    switches = [name for name in ("channels_last", "compile") if getattr(arguments, name)]
+    device = arguments.device.replace(":", "")
+    return "-".join([arguments.model, str(arguments.size), *switches, device]).replace("_", "-")
 
 
 def main() -> None:
@@ -296,21 +317,22 @@ def main() -> None:
             end="",
         )
         print(f"{precision}, {device}\n")
-        seconds = measure(ways, arguments.rounds)
+        seconds = measure(ways, arguments.rounds, at_most=arguments.at_most)
     rows = show(seconds, images)
     if PEER not in ways:
         print(f"{PEER:28}{'is not installed here: left out':>34}")
     if arguments.out:
         arguments.out.mkdir(parents=True, exist_ok=True)
-        settings = {name: value for name, value in vars(arguments).items() if name != "out"}
+        settings = {name: value for name, value in vars(arguments).items() if name not in ("out", "at_most")}
         figures = {
             **settings,
             "images": images,
+            "rounds": len(seconds[OURS]),
             "precision": precision,
             "on": device,
             "torch": torch.__version__,
         }
-        path = arguments.out / f"{arguments.model}-{arguments.device.replace(':', '')}.json"
+        path = arguments.out / f"{name_of(arguments)}.json"
         path.write_text(json.dumps({**figures, "ways": rows, "seconds": seconds}, indent=2) + "\n")
 
 

@@ -8,7 +8,7 @@ from PIL import ImageOps
 
 from samekind.augmentations import RandAugment, rand_augment
 from samekind.augmentations.colours import recoloured
-from samekind.augmentations.rand_augment import MOVES, OPERATIONS, TONES, moves
+from samekind.augmentations.rand_augment import MOVES, OPERATIONS, TONES, Drawn, moves
 from samekind.errors import SettingError
 
 
@@ -47,10 +47,11 @@ def test_there_are_the_fourteen_of_the_paper():
 )
 def test_a_move_at_full_strength_and_at_half(name, entry, most):
     drawn = torch.full((2,), OPERATIONS.index(name))
-    matrices = moves(drawn, torch.tensor([1.0, -1.0], dtype=torch.float64), 20, 40)
+    matrices = moves(Drawn(drawn, torch.tensor([1.0, -1.0], dtype=torch.float64), 1.0), 20, 40)
     assert matrices[0][entry].abs().item() == pytest.approx(most)
     assert matrices[0][entry] == -matrices[1][entry]
-    half = moves(drawn[:1], torch.tensor([0.5], dtype=torch.float64), 20, 40)[0][entry].abs().item()
+    weaker = Drawn(drawn[:1], torch.tensor([0.5], dtype=torch.float64), 0.5)
+    half = moves(weaker, 20, 40)[0][entry].abs().item()
     assert half == pytest.approx(most / 2, rel=0.05)
 
 

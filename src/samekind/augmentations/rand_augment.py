@@ -4,6 +4,7 @@ Cubuk et al., "RandAugment: Practical Automated Data Augmentation with a Reduced
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -11,25 +12,36 @@ from torch import Tensor
 from samekind.augmentations.colours import recoloured
 from samekind.augmentations.limits import expect_images, expect_within
 from samekind.augmentations.tones import equalised, posterised, sharpened, solarised, stretched
-from samekind.augmentations.warping import shifted, slanted, turned, warp
+from samekind.augmentations.warping import warp
 from samekind.errors import SettingError
 
 STRONGEST = 30
+FARTHEST = 150 / 331  # 150 pixels of an image of 331, in the paper
 
-#: Those that move pixels, and those that change them. Solarising begins beyond the brightest of 256 levels:
-#: without strength a white pixel stays white.
+#: Those that move pixels, and those that change them.
 MOVES = ("shear across", "shear along", "shift across", "shift along", "rotate")
-TONES: dict[str, Callable[[Tensor, Tensor, float], Tensor]] = {
-    "brightness": lambda x, factors, _: recoloured(x, [("brightness", factors)]),
-    "colour": lambda x, factors, _: recoloured(x, [("saturation", factors)]),
-    "contrast": lambda x, factors, _: recoloured(x, [("contrast", factors)]),
-    "sharpness": lambda x, factors, _: sharpened(x, factors),
-    "posterise": lambda x, _, strength: posterised(x, 8 - round(4 * strength)),
-    "solarise": lambda x, _, strength: solarised(x, (1 - strength) * 256 / 255),
-    "autocontrast": lambda x, *_: stretched(x),
-    "equalise": lambda x, *_: equalised(x),
-}
+COLOURS = ("brightness", "colour", "contrast")
+TONES = (*COLOURS, "sharpness", "posterise", "solarise", "autocontrast", "equalise")
 OPERATIONS = ("nothing", *MOVES, *TONES)
+
+
+class Drawn(NamedTuple):
+    """What some images drew: the number of the operation (n,), and how strong it is and which way, from -1 to
+    1 (n,), both on the CPU; ``strength`` is the size of all of these.
+    """
+
+    operations: Tensor
+    signed: Tensor
+    strength: float
+
+    @property
+    def factors(self) -> Tensor:
+        """Of colours and sharpness: 1 is none, 0.1 and 1.9 are the most."""
+        return 1 + 0.9 * self.signed
+
+    def by(self, name: str) -> Tensor:
+        """Which images drew this."""
+        return self.operations == OPERATIONS.index(name)
 
 
 class RandAugment:
@@ -53,27 +65,63 @@ class RandAugment:
         for _ in range(self.operations):
             drawn = torch.randint(len(OPERATIONS), (len(x),), generator=generator)
             signs = 2.0 * torch.randint(2, (len(x),), dtype=torch.float64, generator=generator) - 1
-            strengths = signs * strength
-            self._move(x, drawn, strengths)
-            for name, change in TONES.items():
-                rows = (drawn == OPERATIONS.index(name)).nonzero()[:, 0]
-                if len(rows):
-                    place = rows.to(x.device, non_blocking=True)
-                    x[place] = change(x[place], 1 + 0.9 * strengths[rows], strength)
+            _change(x, Drawn(drawn, signs * strength, strength))
         return x
 
-    def _move(self, x: Tensor, drawn: Tensor, strengths: Tensor) -> None:
-        """Those of the images that drew a change of place, in one resampling."""
-        rows = ((drawn >= 1) & (drawn <= len(MOVES))).nonzero()[:, 0]
-        if len(rows):
-            place = rows.to(x.device, non_blocking=True)
-            x[place] = warp(x[place], moves(drawn[rows], strengths[rows], *x.shape[-2:]))
+
+def _change(x: Tensor, drawn: Drawn) -> None:
+    """Every image by what it drew, in place. They are sorted by that once, so that few words go to a GPU."""
+    order = drawn.operations.argsort(stable=True)
+    operations, signed = drawn.operations[order], drawn.signed[order]
+    counts = torch.bincount(operations, minlength=len(OPERATIONS)).tolist()
+    places = order.to(x.device, non_blocking=True)
+    end = counts[0]  # these drew nothing
+    for names, change in CHANGES.items():
+        begin, end = end, end + sum(counts[OPERATIONS.index(name)] for name in names)
+        if end > begin:
+            rows = places[begin:end]
+            some = Drawn(operations[begin:end], signed[begin:end], drawn.strength)
+            x.index_copy_(0, rows, change(x.index_select(0, rows), some))
 
 
-def moves(drawn: Tensor, strengths: Tensor, height: int, width: int) -> Tensor:
-    """The matrices (n, 3, 3) of changes of place, each with a strength from -1 to 1."""
-    by = {name: strengths * (drawn == OPERATIONS.index(name)) for name in MOVES}
-    slants = slanted(0.3 * by["shear across"], 0.3 * by["shear along"])
-    farthest = 150 / 331  # 150 pixels of an image of 331, in the paper
-    shifts = shifted(farthest * width * by["shift across"], farthest * height * by["shift along"])
-    return slants @ shifts @ turned(30 * by["rotate"])
+def moved(images: Tensor, drawn: Drawn) -> Tensor:
+    """Those that drew a change of place, in one resampling."""
+    return warp(images, moves(drawn, *images.shape[-2:]))
+
+
+def moves(drawn: Drawn, height: int, width: int) -> Tensor:
+    """The matrices (n, 3, 3) of changes of place: none of more than one, so nothing is to be multiplied."""
+    across, along, right, down, turn = (drawn.signed * drawn.by(name) for name in MOVES)
+    angle = torch.deg2rad(30 * turn)
+    matrices = torch.eye(3, dtype=torch.float64).repeat(len(angle), 1, 1)
+    matrices[:, 0, 0] = matrices[:, 1, 1] = angle.cos()
+    matrices[:, 0, 1] = -angle.sin() - 0.3 * across
+    matrices[:, 1, 0] = angle.sin() - 0.3 * along
+    matrices[:, 0, 2], matrices[:, 1, 2] = -FARTHEST * width * right, -FARTHEST * height * down
+    return matrices
+
+
+def coloured(images: Tensor, drawn: Drawn) -> Tensor:
+    """Those that drew a change of colours, in one pass: a factor of 1 changes nothing."""
+    amounts = {name: torch.where(drawn.by(name), drawn.factors, 1.0) for name in COLOURS}
+    return recoloured(
+        images,
+        [
+            ("brightness", amounts["brightness"]),
+            ("saturation", amounts["colour"]),
+            ("contrast", amounts["contrast"]),
+        ],
+    )
+
+
+#: What is done together, in the order of `OPERATIONS`. Solarising begins beyond the brightest of 256 levels:
+#: without strength a white pixel stays white.
+CHANGES: dict[tuple[str, ...], Callable[[Tensor, Drawn], Tensor]] = {
+    MOVES: moved,
+    COLOURS: coloured,
+    ("sharpness",): lambda images, drawn: sharpened(images, drawn.factors),
+    ("posterise",): lambda images, drawn: posterised(images, 8 - round(4 * drawn.strength)),
+    ("solarise",): lambda images, drawn: solarised(images, (1 - drawn.strength) * 256 / 255),
+    ("autocontrast",): lambda images, _: stretched(images),
+    ("equalise",): lambda images, _: equalised(images),
+}
