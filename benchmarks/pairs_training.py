@@ -7,7 +7,8 @@ concatenated (the definition), by autograd on the split first layer, and with th
 blocks of so many pairs, as it is done by default and, on a GPU, without the kernels. Each in float32 and
 under bfloat16 autocast. Times are medians of turns taken one after the other; memory is the peak above what
 was there before, on a processor that of a fresh process for each way. The gradients are compared without
-dropout. The ratios to the concatenation are the result.
+dropout. The ratios to the concatenation are the result. What --out holds of a precision that is not measured
+this time stays there.
 """
 
 import argparse
@@ -196,6 +197,21 @@ def compare(arguments: argparse.Namespace, precision: str) -> dict[str, Any]:
     return figures
 
 
+def earlier(target: Path, facts: dict[str, Any], precisions: list[str]) -> dict[str, Any]:
+    """What a file has of the precisions that are not measured now. Figures of another machine, or of another
+    torch, cannot stand beside the new ones: that is told before anything is measured.
+    """
+    stored = json.loads(target.read_text()) if target.exists() else {}
+    left = {name: stored[name] for name in PRECISIONS if name in stored and name not in precisions}
+    for name, fact in facts.items():
+        if left and stored.get(name) != fact:
+            raise SystemExit(
+                f"{target} has figures of {', '.join(left)} with {name} {stored.get(name)}, and here it is "
+                f"{fact}: measure all precisions again, or choose another folder"
+            )
+    return left
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cpu")
@@ -217,10 +233,12 @@ def main() -> None:
         f"batch {arguments.batch}: {arguments.batch**2:,} pairs, d={DIMENSION}, {DEPTH} x {HIDDEN}, ", end=""
     )
     print(f"dropout {DROPOUT}, {machine}, {torch.get_num_threads()} threads")
-    found = {precision: compare(arguments, precision) for precision in arguments.precisions}
+    facts = {"batch": arguments.batch, "machine": machine, "torch": str(torch.__version__)}
+    target = (arguments.out or Path()) / f"training-{arguments.device}-{arguments.batch}.json"
+    found = earlier(target, facts, arguments.precisions) if arguments.out else {}
+    found |= {precision: compare(arguments, precision) for precision in arguments.precisions}
     if arguments.out:
-        figures = {"batch": arguments.batch, "machine": machine, "torch": torch.__version__, **found}
-        target = arguments.out / f"training-{arguments.device}-{arguments.batch}.json"
+        figures = {**facts, **{name: found[name] for name in PRECISIONS if name in found}}
         write_text(target, json.dumps(figures, indent=2) + "\n")
 
 

@@ -1,7 +1,10 @@
 """The grids of runs: processes, verdicts, tables, the birds they are about, and that every run is one."""
 
+import dataclasses
 import importlib
+import itertools
 import json
+import math
 import re
 import shlex
 import subprocess
@@ -15,17 +18,26 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 import torch
+from torch import nn
 from typer.testing import CliRunner
 
 from samekind.cli.main import app
-from samekind.data import DataSettings, Items, SplitSettings, clusters, open_data, prepare
+from samekind.data import Items, SplitSettings, clusters, digits, prepare
 from samekind.evaluation import Row
+from samekind.measures import equal_error_rate
+from samekind.prototypes import SupportMeans
 from samekind.recipes import fit, verification
+from samekind.similarities import Cosine
+from samekind.space import MetricSpace
 from samekind.training import Run
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-#: What the folders of all grids call the same.
-OWN = ("grid", "claims", "tables", "carry_out")
+#: What the folders of grids call the same, and what imports it.
+OWN = ("grid", "claims", "tables", "carry_out", "pictures")
+#: A number in a text, and what a text links to; numbers of the page on pictures that nobody measured: years,
+#: figures, datasets' names and settings.
+NUMBER, PICTURE = re.compile(r"(?<![\w-])\d[\d,]*(?:\.\d+)?"), re.compile(r"\]\([^)]*\)")
+SETTINGS = {"2020", "2", "3", "0", "1", "64", "0.1", "0.05"}
 
 
 @pytest.fixture
@@ -319,9 +331,15 @@ def test_the_tables_of_birds_show_every_run(load):
     grid, tables, results = load("grid", "birds"), load("tables"), load("grids.results")
     rows = [(f"Recall@{k}", kind) for k in (1, 2, 4, 8, 16) for kind in ("similarity", "cosine", "fused")]
     rows += [(name, kind) for name in ("NMI", "NMI from true means") for kind in ("embedding", "similarity")]
-    written = tables.tables(results.Results(list(contents_of(grid.grid(), rows))))
+    contents = list(contents_of(grid.grid(), rows))
+    for each in contents:
+        if each["chosen"] is not None:
+            each["chosen"] = {"similarity": {"epoch": 7}, "cosine": {"epoch": 3}, "fused": {"epoch": 5}}
+    written = tables.tables(results.Results(contents))
     assert "Not run yet" not in written
     assert "| ImageNet alone | cosine | 50.00 |" in written
+    assert re.search(r"\| prototypical \| learned \| 50.00 .* \| 7, 7, 7 \|", written)
+    assert re.search(r"\| prototypical \| cosine \| 50.00 .* \| 3, 3, 3 \|", written)
     assert "60.1, 72.9" in written
 
 
@@ -329,7 +347,9 @@ def test_the_tables_of_the_similarity_show_every_run(load):
     grid, tables, results = load("grid", "similarity"), load("tables"), load("grids.results")
     kinds = ("similarity", "cosine", "fused", "auxiliary")
     rows = [
-        (name, kind) for name in ("EER", "AUC", "Recall@1", "accuracy", "macro F1", "ECE") for kind in kinds
+        (name, kind)
+        for name in ("EER", "AUC", "Recall@1", "accuracy", "macro F1", "ECE, uncalibrated")
+        for kind in kinds
     ]
     breach = {"mean": 0.1, "median": 0.1, "most": 0.1, "cases": 10}
     contents = []
@@ -437,21 +457,25 @@ def test_every_row_about_birds_is_a_command(load, tmp_path, monkeypatch):
         run, sets = begins(*words, *out, monkeypatch=monkeypatch)
         assert run == grid.experiment(name, 1).run, name
         assert sets.train.inputs.shape == (4, 3, 224, 224)
-    # The classes are divided as in the grid.
-    items = open_data(tmp_path / "cub200.zip", settings=DataSettings(size=8))
-    expected = birds._divided(items, seed=1, full=False, quick=False)
+    # The classes are divided, and the pictures cut, as in the grid.
+    monkeypatch.setattr(birds.os, "cpu_count", lambda: 1)
+    place = load("grids.running").Place(tmp_path, tmp_path, tmp_path, "cpu", 0.0, False, tmp_path / "cache")
+    birds.make_ready([grid.experiment("untrained", 0)], place)
+    expected = birds.birds(place, size=grid.SIZE, seed=1)
     for part in ("train", "validation", "unseen"):
         assert getattr(sets, part).classes == getattr(expected, part).classes
+        assert torch.equal(getattr(sets, part).inputs[:], getattr(expected, part).inputs)
 
 
-def test_what_was_run_is_what_the_grid_has(load):
-    grid = load("grid", "similarity")
-    paths = sorted((BENCHMARKS.parent / "results/similarity").glob("*-[0-9].json"))
+@pytest.mark.parametrize("folder", ["similarity", "birds", "characters"])
+def test_what_was_run_is_what_the_grid_has(load, folder):
+    runs = {each.name: each.run for each in load("grid", folder).grid()}
+    paths = sorted((BENCHMARKS.parent / "results" / folder).glob("*-[0-9].json"))
     assert paths
     for path in paths:
         content = json.loads(path.read_text(encoding="utf-8"))
-        run = Run.from_dict(content["run"])
-        assert run == grid.experiment(content["variant"], content["seed"]), path.name
+        found = None if content["run"] is None else Run.from_dict(content["run"])
+        assert found == runs[path.stem], path.name
 
 
 @pytest.mark.parametrize(
@@ -462,6 +486,107 @@ def test_the_page_has_the_tables_of_what_was_run(load, folder, mark):
     page = (BENCHMARKS.parent / "docs/results/similarity.md").read_text(encoding="utf-8")
     written = tables.tables(results.results_in(BENCHMARKS.parent / "results" / folder))
     assert on_page.page_with(page, written, mark=mark) == page
+
+
+# --- the pictures ---------------------------------------------------------------------------------
+
+
+def few_digits():
+    sets = prepare(digits())
+    few = {name: getattr(sets, name).take(torch.arange(60)) for name in ("train", "validation", "test")}
+    return dataclasses.replace(sets, **few)
+
+
+def test_pictures_of_mnist_are_of_the_test_images_it_was_published_with(load, tmp_path):
+    for part, count, grey in (("train", 40, 10), ("t10k", 20, 200)):
+        images, labels = np.full((count, 28, 28), grey, np.uint8), np.arange(count, dtype=np.uint8) % 4
+        heading = bytes([0, 0, 8, 3]) + np.array(images.shape, ">u4").tobytes()
+        (tmp_path / f"{part}-images-idx3-ubyte").write_bytes(heading + images.tobytes())
+        heading = bytes([0, 0, 8, 1]) + np.array(labels.shape, ">u4").tobytes()
+        (tmp_path / f"{part}-labels-idx1-ubyte").write_bytes(heading + labels.tobytes())
+    sets = load("pictures", "similarity").sets_of(tmp_path)
+    assert (len(sets.train), len(sets.validation), len(sets.test)) == (36, 4, 20)
+    for items, grey in ((sets.train, 10), (sets.validation, 10), (sets.test, 200)):
+        assert set(items.inputs.flatten().tolist()) == {grey}
+
+
+def test_the_pairs_alone_place_items_in_the_plane(load):
+    pictures, sets = load("pictures", "similarity"), few_digits()
+    flat, full = (pictures.run_in(dimension, sets, epochs=3) for dimension in (2, 64))
+    assert list(flat.terms) == ["pair"]
+    assert flat.space.auxiliary is None
+    assert set(full.terms) == {"pair", "auxiliary"}
+    assert dataclasses.replace(full, space=flat.space, terms=flat.terms) == flat
+
+
+def test_rates_and_means_of_a_map_are_those_counted_by_hand(load):
+    pictures = load("pictures", "similarity")
+    z = torch.tensor([[0.0, 0.0], [0.0, 1.0], [0.0, 3.0], [5.0, 0.0]])
+    labels = torch.tensor([0, 0, 1, 1])
+    known, known_labels = torch.tensor([[0.0, 0.0], [0.0, 2.0], [5.0, 1.0]]), torch.tensor([0, 0, 1])
+    # The third is nearer to (0, 1) than to (5, 1).
+    assert pictures.nearest_mean(z, labels, known, known_labels) == 0.75
+    space = MetricSpace(nn.Identity(), Cosine(), SupportMeans(dimension=2))
+    found = pictures.rates(space, z, labels)
+    pairs = list(itertools.combinations(range(4), 2))
+    same = torch.tensor([bool(labels[i] == labels[j]) for i, j in pairs])
+    apart = torch.tensor([float((z[i] - z[j]).norm()) for i, j in pairs])
+    assert found["euclidean"] == equal_error_rate(-apart, same).rate
+    cosines = torch.tensor([float(nn.functional.cosine_similarity(z[i], z[j], dim=0)) for i, j in pairs])
+    assert found["cosine"] == equal_error_rate(cosines, same).rate
+
+
+def test_pictures_are_drawn_of_digits_and_leave_the_page_alone(load, tmp_path, monkeypatch, capsys):
+    pictures = load("pictures", "similarity")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(pictures, "sets_of", lambda data: few_digits())
+    monkeypatch.setattr(pictures, "EPOCHS_OF_FEW", 1)
+    monkeypatch.setattr(sys, "argv", ["pictures.py"])
+    pictures.main()
+    work = tmp_path / "runs/pictures"
+    known = json.loads((work / "pictures.json").read_text(encoding="utf-8"))
+    assert known["items"] == {"train": 60, "validation": 60, "test": 60}
+    assert known["pairs"] == 1770
+    assert list(known["medians"]) == [str(digit) for digit in range(10)]
+    assert known["2 dimensions"]["kept"] == known["2 dimensions"]["epochs"] == 1
+    assert known["2 dimensions"]["seconds"]["training"] > 0
+    assert sorted(each.name for each in work.glob("*.png")) == [
+        "digits-metric-axioms.png",
+        "digits-two-dimensions.png",
+    ]
+    assert [each.name for each in tmp_path.iterdir()] == ["runs"]
+    assert "1,770 pairs" in capsys.readouterr().out
+
+
+def test_axioms_are_read_as_they_were_written(load):
+    pictures, results = load("pictures", "similarity"), BENCHMARKS.parent / "results/similarity"
+    content = json.loads((results / "verification-0.json").read_text(encoding="utf-8"))["axioms"]
+    assert pictures.plain(pictures.axioms_in(content)) == content
+    assert list(pictures.of_the_grid(results)) == ["cifar10-metric-axioms"]
+    assert pictures.of_the_grid(results / "nowhere") == {}
+
+
+def test_what_the_page_says_of_the_pictures_is_what_was_measured(load):
+    pictures, on_page = load("pictures", "similarity"), load("grids.tables")
+    page = (BENCHMARKS.parent / "docs/results/similarity.md").read_text(encoding="utf-8")
+    results = BENCHMARKS.parent / "results/similarity"
+    known = json.loads((results / "pictures.json").read_text(encoding="utf-8"))
+    assert on_page.page_with(page, pictures.tables(known), mark="pictures") == page
+    # The eights and the nines, it says, lie nearest to the origin.
+    assert set(sorted(known["medians"], key=lambda name: math.hypot(*known["medians"][name]))[:2]) == {
+        "8",
+        "9",
+    }
+    # And in the words around the tables there is no number that is not in them, rounded or not.
+    section = page.partition("## Two pictures\n")[2].partition("\n## ")[0]
+    words, _, rest = section.partition("<!-- pictures: begin -->")
+    table, _, after = rest.partition("<!-- pictures: end -->")
+    grid = page.partition("### Is it a metric?")[2].partition("###")[0]
+    measured = {float(each.replace(",", "")) for each in NUMBER.findall(table + grid)}
+    for number in NUMBER.findall(PICTURE.sub("", words + after)):
+        digits_after = len(number.partition(".")[2])
+        rounded = {f"{each:.{digits_after}f}" for each in measured}
+        assert number.replace(",", "") in rounded | SETTINGS, number
 
 
 # --- the characters -------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from samekind.encoders import MLP
 from samekind.errors import SettingError, SpaceError
 from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import Dot, Euclidean, FixedScale, LearnedScale, PairsNetwork
-from samekind.space import AuxiliaryHead, Decision, MetricSpace
+from samekind.space import AuxiliaryHead, Decision, MetricSpace, Temperature
 
 CLASSES = ["ant", "bee", "cat"]
 HEADS = ("similarity", "auxiliary", "fused")
@@ -205,6 +205,34 @@ def test_the_fused_head_averages_probabilities_and_its_scores_logits():
     assert fused.classes == [CLASSES[index] for index in fused.probabilities.argmax(1).tolist()]
 
 
+@pytest.mark.parametrize("head", HEADS)
+def test_a_temperature_divides_the_logarithm_of_the_probabilities_of_its_head_alone(head):
+    space = with_auxiliary()
+    z = random(6, 4, seed=5)
+    plain = {each: space.classify(z, head=each) for each in HEADS}
+    torch.testing.assert_close(space.log_probabilities(z, head=head), plain[head].probabilities.log())
+    space.temperatures[head] = Temperature(2.5, "made up", 40)
+    for each in HEADS:
+        found = space.classify(z, head=each)
+        powers = plain[each].probabilities ** (1 / 2.5 if each == head else 1)
+        torch.testing.assert_close(found.probabilities, powers / powers.sum(1, keepdim=True))
+        assert torch.equal(found.scores, plain[each].scores)
+        assert found.classes == plain[each].classes
+        uncalibrated = space.classify(z, head=each, calibrated=False)
+        assert torch.equal(uncalibrated.probabilities, plain[each].probabilities)
+
+
+@pytest.mark.parametrize("value", [1e-12, 1e12])
+def test_no_temperature_changes_which_class_is_named(value):
+    space = with_auxiliary()
+    z = random(6, 4, seed=5)
+    for head in HEADS:
+        before = space.classify(z, head=head).classes
+        space.temperatures[head] = Temperature(value, "made up", 40)
+        assert len(set(before)) > 1
+        assert space.classify(z, head=head).classes == before
+
+
 def test_where_the_heads_disagree_the_probabilities_decide():
     """The mean of the logits follows the head that shouts: here -8 of one drowns the 1 of the other."""
     classes = ["a", "b", "c"]
@@ -250,6 +278,8 @@ def test_a_space_without_classes_scores_none_and_classifies_nothing(kind):
     assert space.score_classes(random(2, 4)).shape == (2, 0)
     with pytest.raises(SpaceError, match="knows no class yet; enrol one"):
         space.classify(random(2, 4))
+    with pytest.raises(SpaceError, match="knows no class yet; enrol one"):
+        space.log_probabilities(random(2, 4))
     space.enroll("dog", random(2, 4))
     assert space.classify(random(2, 4)).classes == ["dog", "dog"]
 

@@ -20,7 +20,7 @@ from samekind.inference import identify
 from samekind.parts import describe
 from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import Cosine, Dot, LearnedScale
-from samekind.space import AuxiliaryHead, Decision, MetricSpace
+from samekind.space import AuxiliaryHead, Decision, MetricSpace, Standing, Temperature
 
 CLASSES = ["ant", "bee", 'Ä "quoted"\nname']
 ITEMS = torch.randn(6, 3, generator=torch.Generator().manual_seed(0))
@@ -33,6 +33,16 @@ DECISIONS = {
 OPEN_SET = Decision(
     "similarity", 0.3, "far=0.1", "4 known, 5 unknown", 0.2, 0.25, (2.0, 1.0), (0.1, 0.4), (0.0, 0.5), 4, 5, 2
 )
+
+TEMPERATURES = {
+    "similarity": Temperature(1 / 3, "digits: 40 items", 40),
+    "auxiliary": Temperature(2.5, "digits: 40 items", 40),
+    "fused": Temperature(1e3, "digits: 40 items", 40, at_bound=True),
+}
+STANDINGS = {
+    "similarity": Standing(1 / 3, 0.5, "digits, validation"),
+    "cosine": Standing(0.1 + 0.2, 0.75, "digits, validation", (-0.1, 0.2), (0.1, 0.4)),
+}
 
 
 def a_similarity(name):
@@ -63,6 +73,8 @@ def full_space():
     space = a_space(auxiliary=head, reader=VectorReader(dimension=3))
     space.decisions = dict(DECISIONS)
     space.open_set = OPEN_SET
+    space.temperatures = dict(TEMPERATURES)
+    space.standings = dict(STANDINGS)
     return space.eval()
 
 
@@ -124,6 +136,8 @@ def test_so_does_one_with_everything(tmp_path):
     assert_same(loaded, space)
     assert loaded.decisions == DECISIONS
     assert loaded.open_set == OPEN_SET
+    assert loaded.temperatures == TEMPERATURES
+    assert loaded.standings == STANDINGS
     assert describe(loaded.reader) == describe(space.reader)
     assert loaded.auxiliary.describe() == space.auxiliary.describe()
 
@@ -435,6 +449,54 @@ def test_a_space_saved_before_there_were_intervals_is_read(tmp_path):
     loaded = MetricSpace.load(tmp_path)
     assert loaded.decisions == DECISIONS
     assert loaded.open_set is None
+
+
+def test_a_space_saved_before_there_were_standings_has_none(tmp_path):
+    full_space().save(tmp_path)
+    edit(tmp_path, lambda content: content.pop("standings"))
+    assert MetricSpace.load(tmp_path).standings == {}
+    edit(tmp_path, lambda content: content.update({"standings": {"cosine": {"recall": 0.5}}}))
+    assert "is damaged: " in refused(tmp_path)
+
+
+def test_a_space_saved_before_there_were_temperatures_answers_as_before(tmp_path):
+    space = full_space()
+    space.save(tmp_path)
+    edit(tmp_path, lambda content: content.pop("temperatures"))
+    loaded = MetricSpace.load(tmp_path)
+    assert loaded.temperatures == {}
+    space.temperatures = {}
+    assert_same(loaded, space)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"value": 0.0},
+        {"value": -1.0},
+        {"value": float("inf")},
+        {"value": float("nan")},
+        {"value": "1"},
+        {"value": True},
+        {"items": 1.5},
+        {"fitted_on": None},
+        {"at_bound": 1},
+        {"surprise": 1},
+    ],
+)
+def test_a_temperature_that_is_none_is_refused(tmp_path, changes):
+    full_space().save(tmp_path)
+    edit(tmp_path, lambda content: content["temperatures"]["fused"].update(changes))
+    assert "is damaged: " in refused(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "stored", [{"cosine": {"value": 1.0, "fitted_on": "x", "items": 40}}, {"fused": {}}, [], 3]
+)
+def test_temperatures_of_no_head_are_refused(tmp_path, stored):
+    full_space().save(tmp_path)
+    edit(tmp_path, lambda content: content.update({"temperatures": stored}))
+    assert "is damaged: " in refused(tmp_path)
 
 
 @pytest.mark.parametrize("changed", ["missing", "unexpected", "shape"])

@@ -201,6 +201,9 @@ def test_recovery_touches_nothing_else(tmp_path):
         _made(tmp_path / name)
     storage.recover_folder(tmp_path / "folder")
     storage.recover_folder(tmp_path / "missing")
+    (tmp_path / "file").touch()
+    storage.recover_folder(tmp_path / "file" / "folder")
+    (tmp_path / "file").unlink()
     assert names(tmp_path) == [".folder.abc.draft", ".folders.old", "folder"]
 
 

@@ -4,9 +4,10 @@
     python benchmarks/birds --table [--page docs/results/similarity.md]
 
 The archive holds CUB-200-2011 as folders of classes; its pictures are decoded once, into CACHE. A run whose
-JSON is there is not run again; none is begun after BUDGET seconds, and one that was stopped goes on from its
-checkpoint. ``--table`` writes the tables of whatever JSONs there are into the page, or prints them.
-``--quick`` tries everything out on a few small pictures, its results in the folder of WORK.
+JSON is there is not run again; none is begun after BUDGET seconds, and one that was stopped begins anew, for
+the weights of every score's best epoch are in memory. ``--table`` writes the tables of whatever JSONs there
+are into the page, or prints them. ``--quick`` tries everything out on a few small pictures, its results in
+the folder of WORK.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""What the two papers claim of unseen birds that these runs can speak to."""
+"""What the two papers claim of unseen birds that these runs can speak to, each score at its best epoch."""
 
 from grids.claims import Claim, Side
 
@@ -16,7 +16,7 @@ VERIFICATION, PROTOTYPICAL = "verification", "prototypical"
 CLAIMS = (
     *(
         _better(
-            f"The learned score finds more than the cosine of the same embeddings ({system}).",
+            f"The learned score finds more than the cosine beside it ({system}).",
             (system, "similarity"),
             (system, "cosine"),
             words="learned - cosine",

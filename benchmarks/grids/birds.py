@@ -99,15 +99,15 @@ def _decode_part(source: Path, path: Path, size: int, chosen: torch.Tensor, star
     pixels = np.load(path, mmap_mode="r+")
     for first in range(0, len(chosen), 64):
         decoded = inputs[chosen[first : first + 64]]
-        edge = (decoded.shape[-1] - size) // 2
-        middle = decoded[:, :, edge : edge + size, edge : edge + size]
-        pixels[start + first : start + first + len(decoded)] = middle.numpy()
+        pixels[start + first : start + first + len(decoded)] = decoded.numpy()
     pixels.flush()
 
 
 def _opened(source: Path, size: int) -> Items:
     inside = source / "cub200.zip"
-    settings = DataSettings(size=round(size * ZOOM), channels=3, fit="crop", memory="never", workers=1)
+    settings = DataSettings(
+        size=size, cut_from=round(size * ZOOM), channels=3, fit="crop", memory="never", workers=1
+    )
     return open_data(inside if inside.exists() else source, settings=settings)
 
 

@@ -3,11 +3,11 @@
     python benchmarks/similarity --data FOLDER [--device cuda] [--workers 4] [--budget 480] [--only NAME …]
     python benchmarks/similarity --table [--page docs/results/similarity.md]
 
-FOLDER holds CIFAR-10 as sprites (``data_batch_1.png``, …) or is, or holds, ``cifar10.npz`` with the arrays
-``inputs`` (60000, 3, 32, 32), ``labels`` and ``parts``. A run whose JSON is there is not run again; none is
-begun after BUDGET seconds, and one that was stopped goes on from its checkpoint. ``--table`` writes the
-tables of whatever JSONs there are into the page, or prints them. ``--quick`` tries everything out on 800
-images, in two minutes on a CPU, its results in the folder of WORK.
+FOLDER holds CIFAR-10 as its authors publish it, or as sprites (``data_batch_1.png``, …), or is, or holds,
+``cifar10.npz`` with the arrays ``inputs`` (60000, 3, 32, 32), ``labels`` and ``parts``. A run whose JSON is
+there is not run again; none is begun after BUDGET seconds, and one that was stopped goes on from its
+checkpoint. ``--table`` writes the tables of whatever JSONs there are into the page, or prints them.
+``--quick`` tries everything out on 800 images, in two minutes on a CPU, its results in the folder of WORK.
 """
 
 import sys

@@ -97,7 +97,7 @@ def plain(axioms: MetricAxioms) -> dict[str, Any]:
 
 @cache
 def images(path: Path, *, quick: bool) -> Items:
-    """CIFAR-10 from a folder of sprites or a .npz file; read once in every process."""
+    """CIFAR-10 from a folder of its files, or of sprites, or a .npz file; read once in every process."""
     inside = path / "cifar10.npz"
     items = open_data(inside if inside.exists() else path)
     return _few(items) if quick else items

@@ -35,7 +35,7 @@ DEPTHS = (1, 2, 4, 5)  # 3 is the system itself
 FRACTIONS = {"train": 0.9, "validation": 0.1}
 #: A run towards the papers' figures is so many times as long, and has more of the images to train on.
 LONGER, MORE = 4, {"train": 0.98, "validation": 0.02}
-#: What the 2021 paper's images go through beside.
+#: What the 2021 paper's images go through beside, but for its noise, which is there for robustness.
 AS_IN_THE_PAPER = (Part("RandAugment", {"operations": 1, "magnitude": 15}),)
 SYSTEMS = ("verification", "triplet", "prototypical")
 LONG = ("prototypical-long",)

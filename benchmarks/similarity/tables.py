@@ -59,13 +59,14 @@ def verification_table(results: Results) -> str:
 
 
 def accuracy_table(results: Results) -> str:
-    heading = ["system", "by", "accuracy", "accuracy, published", "macro F1", "ECE", "EER of its score"]
+    measures = ("accuracy", "macro F1", "ECE, uncalibrated")
+    heading = ["system", "by", "accuracy", "accuracy, published", *measures[1:], "EER of its score"]
     rows = []
     ablations = [name for name in results.variants() if name.startswith("prototypical-")]
     shown = [name for name in ablations if not name.endswith("-rate") and name not in TRIED]
     for variant in [*SYSTEMS, *shown]:
         for head in ("similarity", "auxiliary", "fused"):
-            cells = [mean_of(results, variant, measure, head) for measure in ("accuracy", "macro F1", "ECE")]
+            cells = [mean_of(results, variant, measure, head) for measure in measures]
             pairs = mean_of(results, variant, "EER", "similarity") if head == "similarity" else ""
             if cells[0]:
                 published = PUBLISHED_ACCURACY.get((variant, head), "")

@@ -1,8 +1,9 @@
 """A part as name and arguments, and back: how a space is written down without code.
 
 Every part stores the arguments of its constructor under their own names, so a part can be described by
-looking at it. Only classes that a room exports can be built again; nothing a file says is ever imported or
-executed.
+looking at it. An argument that a part got later (its class lists it in ``came_later``) is left out where it
+is as usual: what was described, or went into a fingerprint, before it was there is described alike. Only
+classes that a room exports can be built again; nothing a file says is ever imported or executed.
 """
 
 import hashlib
@@ -29,7 +30,12 @@ def describe(part: object) -> Description:
     room = room_of(part)
     if room is None:
         raise SettingError(f"{type(part).__name__} is not a part of samekind; only an encoder may be foreign")
-    names = list(inspect.signature(type(part)).parameters)
+    later = getattr(type(part), "came_later", ())
+    names = [
+        name
+        for name, each in inspect.signature(type(part)).parameters.items()
+        if name not in later or getattr(part, name) != each.default
+    ]
     return {
         "room": room,
         "name": type(part).__name__,

@@ -4,12 +4,11 @@ Everything but `MetricSpace.embed` takes embeddings, so an item is encoded once 
 The order of arguments is always prototype, enrolment or query first, item second.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
@@ -20,53 +19,15 @@ from samekind.errors import PackageError, SettingError, SpaceError, nearest
 from samekind.parts import build, describe, fingerprint
 from samekind.prototypes import Prototypes, pool
 from samekind.similarities import Cosine, Fused, Similarity, blocks, score_all
+from samekind.similarities.decision import Decision as Decision
+from samekind.similarities.decision import Kind as Kind
+from samekind.similarities.decision import stored_decision
 from samekind.similarities.distances import unit_vectors
-
-Kind = Literal["similarity", "cosine", "fused"]
-Head = Literal["similarity", "auxiliary", "fused"]
-
-#: What of a decision is two numbers, or nothing.
-PAIRS = ("calibration", "false_accept_interval", "false_reject_interval")
-
-
-@dataclass(frozen=True)
-class Decision:
-    """When two items are called the same: a threshold on one kind of score, and where it came from.
-
-    ``calibration`` is (slope, offset): sigmoid(slope·score + offset) is the probability of "same" where
-    both answers are equally likely beforehand. The intervals are the ends (low, high) at 95 %, for classes
-    like those of the trials; ``classes`` is how many there were. 0 trials: from before they were counted.
-    ``equal_error``, for none of these: where both errors are equally frequent, whatever the point.
-    """
-
-    kind: Kind
-    threshold: float
-    point: str
-    trials: str
-    false_accepts: float
-    false_rejects: float
-    calibration: tuple[float, float] | None = None
-    false_accept_interval: tuple[float, float] | None = None
-    false_reject_interval: tuple[float, float] | None = None
-    same_trials: int = 0
-    different_trials: int = 0
-    classes: int = 0
-    equal_error: float | None = None
-
-    def accepts(self, scores: Tensor) -> Tensor:
-        """Same (true) or different (false); a score at the threshold is the same."""
-        return scores >= self.threshold
-
-    def probability(self, scores: Tensor, *, prior: float = 0.5) -> Tensor:
-        """The calibrated probability of "same" where a share ``prior`` of what is asked about is the same."""
-        if self.calibration is None:
-            raise SpaceError(
-                "this decision was stored without a calibration; fit it again to get probabilities"
-            )
-        if not 0 < prior < 1:
-            raise SettingError(f"expected a prior between 0 and 1, got {prior}")
-        slope, offset = self.calibration
-        return (slope * scores + (offset + math.log(prior / (1 - prior)))).sigmoid()
+from samekind.similarities.standing import Standing as Standing
+from samekind.similarities.standing import stored_standing
+from samekind.similarities.temperature import Head as Head
+from samekind.similarities.temperature import Temperature as Temperature
+from samekind.similarities.temperature import mixed, stored_temperature
 
 
 class Classification(NamedTuple):
@@ -154,6 +115,8 @@ class MetricSpace(nn.Module):
 
     ``reader`` says how a stored item becomes a tensor, and ``decisions`` holds one `Decision` for each kind
     of score. ``open_set`` decides about the best class's score of its kind: below the threshold, it is none.
+    ``temperatures`` holds a `Temperature` for each head whose probabilities were calibrated, ``standings``
+    a `Standing` for each kind of score that was measured beside the others.
     """
 
     def __init__(
@@ -173,6 +136,8 @@ class MetricSpace(nn.Module):
         self.reader = reader
         self.decisions: dict[str, Decision] = {}
         self.open_set: Decision | None = None
+        self.temperatures: dict[str, Temperature] = {}
+        self.standings: dict[str, Standing] = {}
 
     @property
     def classes(self) -> list[str]:
@@ -228,20 +193,27 @@ class MetricSpace(nn.Module):
         """How alike each item and each class are: (n, d) -> (n, classes)."""
         return _score_classes(self.scorer(kind), self.prototypes, z)
 
-    def classify(self, z: Tensor, *, head: Head = "similarity") -> Classification:
-        """Which class is each item? Probabilities are softmax(scale x score).
+    def classify(self, z: Tensor, *, head: Head = "similarity", calibrated: bool = True) -> Classification:
+        """Which class is each item? Probabilities are softmax(scale x score / temperature) where the head has
+        a temperature; where it has none, and where ``calibrated`` is not asked for, softmax(scale x score).
 
-        The fused head averages the probabilities of the two heads; its scores are the mean of their logits.
+        The fused head averages the uncalibrated probabilities of the two heads, and its temperature is that
+        of their logarithm; its scores are the mean of their logits. No temperature changes a class or score.
         """
-        if not self.prototypes.classes:
-            raise SpaceError("this space knows no class yet; enrol one from a few examples first")
-        answers = [
-            self._answer(z, each) for each in (("similarity", "auxiliary") if head == "fused" else (head,))
-        ]
+        answers = self._answers(z, head)
         logits = torch.stack([scale * scores for scores, scale in answers])
         probabilities = logits.softmax(-1).mean(0)
+        # Named before a temperature can round two probabilities to one.
         names = [self.prototypes.classes[index] for index in probabilities.argmax(-1).tolist()]
+        if calibrated and head in self.temperatures:
+            probabilities = self.temperatures[head].probabilities(mixed(logits))
         return Classification(logits.mean(0) if head == "fused" else answers[0][0], probabilities, names)
+
+    def log_probabilities(self, z: Tensor, *, head: Head = "similarity") -> Tensor:
+        """The logarithm of the uncalibrated probabilities, which a temperature is fitted to:
+        (n, d) -> (n, classes).
+        """
+        return mixed(torch.stack([scale * scores for scores, scale in self._answers(z, head)]))
 
     def enroll(self, name: str, z: Tensor, *, replace: bool = False) -> None:
         """Make the mean of a few embeddings (k, d) the prototype of a class, new or, if asked, known.
@@ -297,6 +269,8 @@ class MetricSpace(nn.Module):
             "reader": describe(self.reader) if self.reader else None,
             "decisions": {kind: asdict(each) for kind, each in self.decisions.items()},
             "open set": asdict(self.open_set) if self.open_set else None,
+            "temperatures": {head: asdict(each) for head, each in self.temperatures.items()},
+            "standings": {kind: asdict(each) for kind, each in self.standings.items()},
         }
         archive.write(Path(folder), content, self.state_dict())
 
@@ -318,9 +292,15 @@ class MetricSpace(nn.Module):
                 reader=build(reader, room="data") if reader is not None else None,
             )
             archive.fill(space, tensors)
-            space.decisions = {kind: _decision(kind, each) for kind, each in content["decisions"].items()}
+            stored = content["decisions"]
+            space.decisions = {kind: stored_decision(kind, each) for kind, each in stored.items()}
             if (stored := content.get("open set")) is not None:
-                space.open_set = _decision(stored["kind"], stored)
+                space.open_set = stored_decision(stored["kind"], stored)
+            # Spaces from before there were temperatures and standings have none.
+            stored = content.get("temperatures", {})
+            space.temperatures = {head: stored_temperature(head, each) for head, each in stored.items()}
+            stored = content.get("standings", {})
+            space.standings = {kind: stored_standing(kind, each) for kind, each in stored.items()}
         except KeyError as error:
             raise SpaceError(
                 f"{folder} is damaged: space.json has no {error}; restore it or train again"
@@ -331,6 +311,14 @@ class MetricSpace(nn.Module):
             wrong = " ".join(str(error).split())
             raise SpaceError(f"{folder} is damaged: {wrong}; restore it or train again") from error
         return space.eval()
+
+    def _answers(self, z: Tensor, head: Head) -> list[tuple[Tensor, Tensor]]:
+        """The scores and the scale of the head, or of the two that are fused."""
+        if not self.prototypes.classes:
+            raise SpaceError("this space knows no class yet; enrol one from a few examples first")
+        return [
+            self._answer(z, each) for each in (("similarity", "auxiliary") if head == "fused" else (head,))
+        ]
 
     def _answer(self, z: Tensor, head: str) -> tuple[Tensor, Tensor]:
         """The scores (n, classes) of one head, in the order of the space's classes, and their scale."""
@@ -374,22 +362,3 @@ def _score_classes(similarity: Similarity, prototypes: Prototypes, z: Tensor) ->
         return scores
     scores = scores.reshape(len(z), *vectors.shape[:2])
     return pool(scores, prototypes.pooling, temperature=prototypes.temperature)
-
-
-def _decision(kind: str, stored: dict[str, Any]) -> Decision:
-    """A decision as JSON has it; what was stored before there were intervals has none."""
-    pairs = {name: stored.get(name) for name in PAIRS}
-    decision = Decision(
-        **{**stored, **{name: None if each is None else tuple(each) for name, each in pairs.items()}}
-    )
-    numbers = [decision.threshold, decision.false_accepts, decision.false_rejects]
-    numbers += [each for pair in pairs.values() for each in (pair or ())]
-    numbers += [] if decision.equal_error is None else [decision.equal_error]
-    counts = [decision.same_trials, decision.different_trials, decision.classes]
-    fits = kind in get_args(Kind) and decision.kind == kind
-    fits = fits and isinstance(decision.point, str) and isinstance(decision.trials, str)
-    fits = fits and all(each is None or len(each) == 2 for each in pairs.values())
-    fits = fits and all(type(each) is int for each in counts)
-    if not fits or not all(type(each) in (int, float) for each in numbers):
-        raise SettingError(f'the decision for "{kind}" is not one')
-    return decision

@@ -344,7 +344,7 @@ def _left_aside(folder: Path) -> int | None:
     """Which folder is aside while none is in its place, by the system's number; None if there is no such."""
     try:
         return None if folder.exists() else _aside(folder).stat().st_ino
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
 
 

@@ -20,6 +20,10 @@ COMMAND = (
     "--set",
     "epochs=2",
     "--set",
+    "optimiser.rate=0.05",
+    "--set",
+    "schedule.name=constant",
+    "--set",
     "space.similarity.hidden=32",
 )
 

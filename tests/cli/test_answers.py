@@ -23,7 +23,7 @@ def told(samekind, *arguments):
 def test_other_items_are_asked_about_and_the_promises_held_against_them(samekind, trained, folders):
     found = told(samekind, trained / "space", "--data", folders)
     space = MetricSpace.load(trained / "space")
-    items = labelled(space, str(folders), label="label", skip_unreadable=False)
+    items = labelled(space, str(folders), skip_unreadable=False)
     rows = evaluation.evaluate(space, {"folders": items}, tasks=3)
     assert found["systems"]["space"] == [row._asdict() for row in rows]
     assert found["data"] == str(folders)
@@ -48,10 +48,21 @@ def test_items_that_were_trained_on_are_warned_of(samekind, trained, asked, monk
     assert [each["note"] for each in rows] == ["of 10 pairs; training items among them"]
 
 
+def test_the_test_items_are_asked_about_without_the_space_too(samekind, trained):
+    rows = json.loads(samekind("evaluate", trained, "--tasks", 2, "--json").out)["systems"]["trained"]
+    found = {(row["items"], row["measure"], row["kind"]) for row in rows if row["question"] == "reference"}
+    assert {
+        ("seen", "accuracy", "nearest raw input"),
+        ("seen", "accuracy", "commonest class"),
+        ("seen", "Recall@1", "nearest raw input"),
+    } <= found
+
+
 def test_fewer_items_are_drawn(samekind, trained):
     found = told(samekind, trained, "--most", 40)
     tests = {name: draw(items, most=40) for name, items in sets_of(trained).tests().items()}
     rows = evaluation.evaluate(MetricSpace.load(trained / "space"), tests, tasks=3)
+    rows += evaluation.references(sets_of(trained).train, tests)
     assert found["systems"]["trained"] == [row._asdict() for row in rows]
 
 
@@ -75,7 +86,9 @@ def test_a_cohort_adds_normalised_verification(samekind, trained, strangers, opt
         drawn = draw(items, most=30)
         z = embed(space, drawn.inputs)
         rows += evaluation.normalised(space, drawn, z, cohort, name=name, form=form, top=top)
-    assert found["systems"]["trained"] == plain["systems"]["trained"] + [row._asdict() for row in rows]
+    before = [row for row in plain["systems"]["trained"] if row["question"] != "reference"]
+    after = plain["systems"]["trained"][len(before) :]
+    assert found["systems"]["trained"] == [*before, *(row._asdict() for row in rows), *after]
     assert found["promises"] == plain["promises"]
 
 

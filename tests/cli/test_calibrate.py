@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import asdict
 
 import pytest
 import torch
@@ -9,8 +10,17 @@ import torch
 from samekind.cli.experiments import sets_of
 from samekind.data import ImageReader, Items, collect, digits, read_trial_list, scaled, write_image
 from samekind.evaluation.listed_trials import scored
-from samekind.inference import all_trials, divided, embed, embed_files, fit_decision, fit_open_set, support
-from samekind.space import MetricSpace
+from samekind.inference import (
+    all_trials,
+    divided,
+    embed,
+    embed_files,
+    fit_decision,
+    fit_open_set,
+    fit_temperatures,
+    support,
+)
+from samekind.space import MetricSpace, Temperature
 
 
 @pytest.fixture
@@ -52,6 +62,30 @@ def test_a_run_is_calibrated_on_its_validation_items(samekind, run, space, point
         assert told["false_accept_interval"] == list(decision.false_accept_interval)
         assert told["warning"] == support(decision)
     assert stored.open_set == space.open_set
+
+
+def test_the_temperatures_are_fitted_where_all_thresholds_are(samekind, run, space, folders):
+    """On the 24 pictures of 0 and 1 there is too little to tell, and what was there stays."""
+    items = sets_of(run).validation
+    expected = fit_temperatures(space, items, embed(space, items.inputs))
+    assert list(expected) == ["similarity", "auxiliary", "fused"]
+    loaded = MetricSpace.load(run / "space")
+    loaded.temperatures = {"fused": Temperature(9.0, "made up", 40)}
+    loaded.save(run / "space")
+    few = samekind("calibrate", run, folders)
+    assert "careful (class probabilities): 24 of the items are of classes this space knows" in few.err
+    assert MetricSpace.load(run / "space").temperatures == loaded.temperatures
+    for given in (("--kind", "cosine"), (folders, "--open-set")):
+        assert json.loads(samekind("calibrate", run, *given, "--json").out)["temperatures"] == {}
+        assert MetricSpace.load(run / "space").temperatures == loaded.temperatures
+    answer = samekind("calibrate", run)
+    assert MetricSpace.load(run / "space").temperatures == expected
+    for head, each in expected.items():
+        assert [head, f"{each.value:.4g}", f"{len(items)}"] in [
+            line.split() for line in answer.out.splitlines()
+        ]
+    told = json.loads(samekind("calibrate", run, "--json").out)["temperatures"]
+    assert told == {head: asdict(each) for head, each in expected.items()}
 
 
 def test_one_kind_leaves_the_others_as_they_were(samekind, run, space, folders):
@@ -162,9 +196,23 @@ def a_picture(path):
         (("alone", "--open-set"), "alone has only classes that this space knows; a threshold for none"),
         (("strange", "--open-set"), "strange has no class that this space knows"),
         (("--trials", "nowhere.txt"), "there is no list nowhere.txt"),
-        (("alone", "--trials", "nowhere.txt"), "DATA and --trials are both what to fit on; leave out one"),
-        (("--open-set", "--trials", "nowhere.txt"), "--open-set needs items of known and of other classes"),
-        (("--root", "alone"), "--root belongs to a list of trials; give --trials LIST as well"),
+        (
+            ("alone", "--trials", "nowhere.txt"),
+            "DATA and --trials do not go together (either is what to fit on); leave out one",
+        ),
+        (
+            ("--open-set", "--trials", "nowhere.txt"),
+            "--open-set and --trials do not go together (a list does not say which classes are known); leave",
+        ),
+        (("--root", "alone"), "--root does nothing without --trials; give that as well, or leave it out"),
+        (
+            ("alone", "--open-set", "--most-items", "5000"),
+            "--most-items and --open-set do not go together (it is for the pairs of the items); leave out",
+        ),
+        (("--trials", "nowhere.txt", "--most-items", "9"), "--most-items and --trials do not go together"),
+        (("--label", "kind"), "--label does nothing without DATA; give that as well, or leave it out"),
+        (("--skip-unreadable",), "--skip-unreadable does nothing without DATA; give that as well"),
+        (("--label", "kind", "--trials", "nowhere.txt"), "--label does nothing without DATA"),
     ],
 )
 def test_a_mistake_is_one_line_and_changes_nothing(

@@ -46,6 +46,16 @@ def test_what_somebody_wrote_who_asked_nobody_is_not_undone(folder):
     assert list(folder.parent.iterdir()) == [folder]
 
 
+def test_a_space_that_a_killed_save_left_aside_can_be_changed(folder):
+    """Before, that it was put back looked like a change by somebody else."""
+    folder.rename(folder.with_name(".space.old"))
+    with changing(folder) as save:
+        space = MetricSpace.load(folder)
+        space.remove("3")
+        save(space)
+    assert "3" not in MetricSpace.load(folder).classes
+
+
 def test_a_space_may_be_saved_where_there_is_none(folder, tmp_path):
     for place in (tmp_path / "new", tmp_path / "deep" / "new"):
         with changing(place) as save:

@@ -10,13 +10,40 @@ def test_good_data_is_described_with_what_training_would_do(samekind, folders):
     answer = samekind("check", folders)
     assert (answer.status, answer.err) == (0, "")
     assert "folders: 36 items of 3 classes; pictures of 8 x 8 pixels (36)" in answer.out
-    assert "A run of prototypical would train SmallConvnet on items of 1 x 8 x 8 for 30 epochs" in answer.out
+    assert "A run of prototypical would train SmallConvnet on items of 1 x 8 x 8 for 150 epochs" in answer.out
+
+
+def test_what_is_chosen_for_few_pictures_is_said(samekind, folders):
+    told = json.loads(samekind("check", folders, "--size", 32, "--json").out)
+    assert told["training"]["encoder"] == "SmallConvnet"
+    assert told["training"]["chosen"] == {
+        "prototypes": ["averages of momentum 0.9", "averages of momentum 0.5"],
+        "optimiser": ["SGD at 0.05", "Adam at 0.001"],
+        "schedule": ["multi-step", "cosine"],
+        "epochs": ["30 epochs", "150 epochs"],
+    }
+    said = samekind("check", folders, "--size", 32).out
+    assert "With few items to train on it takes averages of momentum 0.5, Adam at 0.001, cosine, 150" in said
+    assert ", not the recipe's averages of momentum 0.9, SGD at 0.05, multi-step, 30 epochs." in said
+
+
+@pytest.mark.parametrize(("epochs", "warned"), [(49, True), (50, False)])
+def test_a_run_of_few_steps_is_warned_of(samekind, folders, tmp_path, epochs, warned):
+    """The pictures to train on are one batch."""
+    path = tmp_path / "run.toml"
+    path.write_text(f'recipe = "triplet"\nepochs = {epochs}\n[data]\nsource = {json.dumps(str(folders))}\n')
+    said = f"a run of {epochs} steps is short"
+    assert (f"warning: {said}" in samekind("check", path).out) == warned
+    warnings = json.loads(samekind("check", path, "--json").out)["warnings"]
+    assert [each.partition(",")[0] for each in warnings] == ([said] if warned else [])
+    assert all("training.epochs=200 " in each for each in warnings)
 
 
 def test_the_json_says_the_same(samekind, folders):
     told = json.loads(samekind("check", folders, "--json", "--unseen", "half").out)
     assert told["classes"] == {"0": 12, "1": 12, "7": 12}
     assert (told["sizes"], told["errors"], told["unreadable"]) == ({"8x8": 36}, [], [])
+    assert list(told)[-1] == "sizes"  # there may be many, and nothing is to be looked for behind them
     assert told["training"]["items"]["unseen"] == 12
     assert told["training"]["classes"]["train"] == 2
 
@@ -94,6 +121,13 @@ def test_what_training_would_refuse_to_validate_on_is_an_error(samekind, folders
         ('[training.space.encoder]\nname = "ResNet13"', "ResNet13"),
         ('[[training.augment]]\nname = "GaussianNoise"', "GaussianNoise is for vectors"),
         ('[training.penalties.small]\npenalty = "none"', "run.penalties.small"),
+        ('[training.terms]\nauxiliary = "none"', "run.space.auxiliary: no term trains the auxiliary head"),
+        (
+            "[training.terms.auxiliary]\nsmoothing = 1.5",
+            "smoothing is a part of the target, from 0 up, below 1",
+        ),
+        ("memory = 100", "run.memory: no term sees the 100 embeddings of the memory"),
+        ('better = "higher"', 'run.better: of "eer" lower is better'),
     ],
 )
 def test_a_run_file_that_training_refuses_is_refused(samekind, folders, tmp_path, settings, says):

@@ -54,6 +54,12 @@ def test_a_table_of_a_number_of_groups(samekind, trained, folders, z, tmp_path):
     assert (told["items"], told["groups"], told["silhouettes"], told["report"]) == (36, 3, {}, None)
 
 
+def test_agreement_on_items_that_were_trained_on_is_said_to_be(samekind, trained, tmp_path):
+    answer = samekind("cluster", "digits", "--space", trained, "--groups", "2", "--out", tmp_path / "g.csv")
+    assert "Agreement with the labels: " in answer.out
+    assert answer.err.startswith("careful: digits holds the items this space was trained on, ")
+
+
 def test_a_cosine_has_groups_of_directions(samekind, trained, folders, z, tmp_path):
     space = MetricSpace.load(trained / "space")
     space.similarity, space.auxiliary = Cosine(), None

@@ -39,6 +39,14 @@ def test_the_class_is_the_mean_of_its_examples(samekind, run, sevens):
     assert after.decisions == before.decisions
 
 
+def test_examples_of_several_labels_are_said_to_be_one_class_now(samekind, run, folders, tmp_path):
+    says = 'its examples carry several labels (0 12, 1 12, 7 12), and all of them are now the class "mixed"'
+    answer = samekind("enroll", "mixed", folders, "--space", run, "--out", tmp_path / "new")
+    assert (answer.status, answer.err) == (0, f"careful: {says}\n")
+    told = json.loads(samekind("enroll", "mixed", folders, "--space", run, "--json").out)
+    assert (told["examples"], told["warning"]) == (36, says)
+
+
 def test_a_folder_of_examples_and_another_place_for_the_space(samekind, trained, folders, tmp_path):
     before = (trained / "space" / "space.json").read_bytes()
     answer = samekind("enroll", "seven", folders / "7", "--space", trained, "--out", tmp_path / "new")

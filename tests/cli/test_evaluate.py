@@ -26,17 +26,22 @@ def space(trained):
 @pytest.fixture(scope="module")
 def rows(trained, space):
     """What Python says."""
-    return evaluation.evaluate(space, sets_of(trained).tests(), tasks=5, seed=0)
+    sets = sets_of(trained)
+    rows = evaluation.evaluate(space, sets.tests(), tasks=5, seed=0)
+    return [*rows, *evaluation.references(sets.train, sets.tests(), seed=0)]
 
 
 @pytest.fixture(scope="module")
-def answer(samekind, trained, tmp_path_factory):
+def answer(samekind, trained, rows, tmp_path_factory):
     """What the command says on the screen, and in a file."""
     out = tmp_path_factory.mktemp("told") / "folder" / "told.json"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "120")
         answer = samekind("evaluate", trained, *TASKS, "--out", out)
-    assert (answer.status, answer.err) == (0, "")
+    assert answer.status == 0
+    # Two epochs do not make a space that the raw digits could not do without.
+    careful = [f"careful (trained): {each}" for each in evaluation.not_beaten(rows)]
+    assert answer.err.splitlines() == careful != []
     assert answer.out.endswith(f"The same as JSON is in {out}\n")
     return answer.out, json.loads(out.read_text())
 
@@ -78,7 +83,7 @@ def test_the_tables_have_every_number(answer, rows):
 def test_another_seed_draws_other_tasks_and_changes_no_other_value(samekind, trained, rows):
     answer = samekind("evaluate", trained, *TASKS, "--seed", "1", "--json")
     other = [Row(**row) for row in json.loads(answer.out)["systems"]["trained"]]
-    drawn = ("few-shot", "clustering")
+    drawn = ("few-shot", "few-shot beside known", "clustering")
     for one, two in zip(rows, other, strict=True):
         assert one.question in drawn or one[:5] == two[:5]
     assert [row for row in other if row.question == "few-shot"] != [
@@ -115,8 +120,23 @@ def test_more_can_be_asked_for(samekind, trained, space):
     both = whole.test, embed(space, whole.test.inputs), whole.train, embed(space, whole.train.inputs)
     # The unseen classes have no item among those of training: nobody searches for them there.
     expected += evaluation.query_gallery(space, *both, name="seen in train", measures="all")
-    assert found == expected
+    assert found == [*expected, *evaluation.references(whole.train, sets)]
     assert {"2-way 3-shot"} == {row.measure for row in found if row.question == "few-shot"}
+
+
+def test_recall_is_told_at_the_ranks_asked_for(samekind, trained, space, tmp_path):
+    """Everywhere it is told: of the test sets, of a gallery, of a difference and in the report."""
+    asked = ("--ranks", "3,16", *TASKS, "--json")
+    answer = samekind("evaluate", trained, *asked, "--gallery", "train", "--report", tmp_path / "report.html")
+    found = [Row(**row) for row in json.loads(answer.out)["systems"]["trained"]]
+    recalls = [row for row in found if row.measure.startswith("Recall@") and row.kind in space.kinds]
+    assert {row.measure for row in recalls} == {"Recall@3", "Recall@16"}
+    assert {row.items for row in recalls} == {"seen", "unseen", "seen in train"}
+    items = sets_of(trained).test
+    expected = evaluation.retrieval(space, items, embed(space, items.inputs), name="seen", ks=(3, 16))
+    assert [row for row in recalls if row.items == "seen"] == [row for row in expected if row in recalls]
+    told = json.loads(samekind("evaluate", trained, "--against", trained, *asked).out)["differences"]
+    assert {each["measure"] for each in told if "Recall" in each["measure"]} == {"Recall@3", "Recall@16"}
 
 
 def test_a_run_is_named_after_its_folder_wherever_one_stands(samekind, trained, told, monkeypatch):
@@ -131,7 +151,8 @@ def test_a_run_chosen_on_its_test_items_says_so_in_every_row(samekind, trained, 
     (folder / "run.json").write_text(json.dumps({**settings, "select_on": "test"}))
     page = samekind("evaluate", folder, *TASKS, "--out", tmp_path / "told.json").out
     told = json.loads((tmp_path / "told.json").read_text())
-    assert {row["note"] for row in told["systems"]["chosen"]} == {"selected on test"}
+    notes = {(row["question"] == "reference", row["note"]) for row in told["systems"]["chosen"]}
+    assert notes == {(False, "selected on test"), (True, "")}  # nobody chose anything for the references
     assert "seen, selected on test" in page
 
 
@@ -139,6 +160,7 @@ def test_what_is_noted_of_a_value_stays(samekind, trained, monkeypatch):
     """As of one that is of a part of the pairs."""
     row = Row("verification", "seen", "Cllr", "cosine", 0.5, note="of 10 pairs")
     monkeypatch.setattr("samekind.evaluation.evaluate", lambda *_, **__: [row])
+    monkeypatch.setattr("samekind.evaluation.references", lambda *_, **__: [])
     monkeypatch.setattr("samekind.cli.answers.selected_on_test", lambda _: "selected on test")
     told = json.loads(samekind("evaluate", trained, *TASKS, "--json").out)
     assert told["systems"]["trained"] == [{**row._asdict(), "note": "of 10 pairs; selected on test"}]
@@ -250,7 +272,10 @@ def test_runs_on_other_items_cannot_be_paired(samekind, trained, again, tmp_path
         (("--gallery", "train", "--ignore", "domain"), "to pass over items of the same domain"),
         (("--gallery", "train", "--ignore", "camera"), '--ignore: there is no "camera"'),
         (("--shots", "1,x"), 'expected whole numbers from 1 up, such as 1,5; got "1,x"'),
-        (("--shots", "0"), "expected whole numbers from 1 up"),
+        (("--shots", "0"), "--shots: expected whole numbers from 1 up"),
+        (("--ranks", "1;2"), '--ranks: expected whole numbers from 1 up, such as 1,5; got "1;2"'),
+        (("--ranks", "0,1"), "--ranks: expected whole numbers from 1 up"),
+        (("--ranks", "1", "--trials", "x"), "--ranks and --trials do not go together"),
         (("--trials", "nowhere.txt"), "there is no list nowhere.txt"),
     ],
 )

@@ -12,6 +12,7 @@ from samekind.cli.experiments import (
     begin_folder,
     finish_folder,
     open_items,
+    say_trained_on,
     sets_of,
     space_folder,
     trained_on,
@@ -62,7 +63,13 @@ def test_what_pictures_take_is_said_before_they_are_decoded(folders, monkeypatch
     open_items(read_plan("triplet", source=str(folders)))
     assert re.match(r"decoding into memory: 0 MiB\n", capsys.readouterr().err)
     open_items(read_plan("triplet", source=str(folders), data={"memory": "never"}))
-    assert "stay on the disk" in capsys.readouterr().err
+    said = " ".join(capsys.readouterr().err.split())
+    assert "stay on the disk and are decoded anew in every epoch, or once onto a GPU" in said
+    assert "data.memory" not in said
+    open_items(read_plan("triplet", source=str(folders), data={"memory_limit": 1}))
+    assert "--set data.memory=always keeps them in memory" in " ".join(capsys.readouterr().err.split())
+    open_items(read_plan("triplet", ["data.memory=always"], source=str(folders), data={"memory_limit": 1}))
+    assert "decoding into memory" in capsys.readouterr().err
 
 
 # --- folders ----------------------------------------------------------------------------------------
@@ -134,7 +141,61 @@ def test_what_a_space_was_trained_on_is_known_in_its_run(trained, tmp_path, monk
     assert trained_on(Path(), "digits")
 
 
+def test_which_of_several_were_trained_on_is_said(trained, tmp_path, capsys):
+    say_trained_on(trained, [str(tmp_path), "digits"])
+    assert capsys.readouterr().err == (
+        "careful: digits holds the items this space was trained on, and those it knows better than any "
+        "others: of new ones expect less; samekind evaluate asks about the test items of the run\n"
+    )
+    say_trained_on(trained, [str(tmp_path)])
+    assert capsys.readouterr() == ("", "")
+
+
+def stopped(trained, folder, epochs):
+    """What a training leaves that was stopped after some of its two epochs."""
+    kept = ("run.json", "last.pt", "best.pt") if epochs else ("run.json",)
+    folder.mkdir()
+    for name in kept:
+        shutil.copy(trained / name, folder)
+    lines = (trained / "record.jsonl").read_text().splitlines(keepends=True)
+    (folder / "record.jsonl").write_text("".join(lines[:epochs]))
+    return folder
+
+
+@pytest.mark.parametrize("epochs", [0, 1, 2])
+def test_a_training_that_has_not_ended_is_told_as_one(samekind, trained, tmp_path, epochs):
+    run = stopped(trained, tmp_path / "run", epochs)
+    says = (
+        f"samekind: {run} holds a training that has not ended: {epochs} of 2 epochs are done; the same "
+        "samekind train command goes on with it\n"
+    )
+    commands = (("evaluate", run), ("info", run), ("calibrate", run), ("novelty", "digits", "--space", run))
+    for command in commands:
+        assert samekind(*command) == (2, "", says)
+
+
+def test_a_stopped_training_goes_on_by_the_same_command(again, samekind, trained, tmp_path):
+    run = stopped(trained, tmp_path / "run", 1)
+    assert again(run).status == 0
+    assert samekind("info", run).status == 0
+
+
+@pytest.mark.parametrize("content", ["no JSON", "[]", "{}"])
+def test_what_is_no_run_of_ours_is_refused_as_before(tmp_path, content):
+    (tmp_path / "run.json").write_text(content)
+    assert space_folder(tmp_path) == tmp_path
+    with pytest.raises(SpaceError, match=r"is not the folder of a finished run: it has no data\.json"):
+        sets_of(tmp_path)
+
+
 def test_a_space_is_found_in_its_run_and_by_itself(trained, tmp_path):
     assert space_folder(trained) == trained / "space"
     assert space_folder(trained / "space") == trained / "space"
     assert space_folder(tmp_path) == tmp_path
+
+
+def test_a_space_that_a_killed_save_left_aside_is_found_in_its_run(trained, tmp_path):
+    """Before, it was found by its own name alone: that of its run was said to hold no space."""
+    shutil.copytree(trained / "space", tmp_path / ".space.old")
+    assert space_folder(tmp_path) == tmp_path / "space"
+    assert [each.name for each in tmp_path.iterdir()] == ["space"]

@@ -244,6 +244,7 @@ def test_an_index_that_has_to_be_compared_whole_is_warned_of(
     monkeypatch.setattr("samekind.inference.shortlist_fitting.SMALL", 10)
     monkeypatch.setattr("samekind.inference.shortlist_fitting._measured", lambda about, query_map: None)
     command = ("index", "build", trained, folders, "--out", tmp_path / "index", "-k", "1", "--recall", "0.8")
+    command += ("--score", "similarity")  # named, so that no other is proposed
     says = "every search compares all 36 vectors, which is slow; build it again with a lower --recall"
     for asked in (command, ("index", "info", tmp_path / "index")):
         answer = samekind(*asked)

@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import pytest
 
+from samekind.cli.temperatures import PLAIN
 from samekind.encoders import Standardised
 from samekind.space import Decision, MetricSpace
 
@@ -22,7 +23,8 @@ def told(samekind, trained):
 
 
 def test_json_has_the_parts_as_they_are_stored(told, trained):
-    assert told.keys() == {"parts", "parameters", "classes", "decisions", "open set"}
+    expected = {"parts", "parameters", "classes", "decisions", "open set", "temperatures", "standings"}
+    assert told.keys() == expected
     stored = json.loads((trained / "space" / "space.json").read_text())
     del stored["prototypes"]["arguments"]["classes"]  # told once, beside the parts
     del stored["auxiliary"]["prototypes"]["arguments"]["classes"]
@@ -38,6 +40,29 @@ def test_json_has_the_sizes_the_classes_and_the_decisions(told, space):
     assert told["decisions"] == json.loads(
         json.dumps({kind: asdict(each) for kind, each in space.decisions.items()})
     )
+
+
+def test_the_temperatures_are_told(samekind, trained, told, space):
+    assert list(told["temperatures"]) == ["similarity", "auxiliary", "fused"]
+    assert told["temperatures"] == {head: asdict(each) for head, each in space.temperatures.items()}
+    page = samekind("info", trained).out
+    for head, each in space.temperatures.items():
+        assert [head, f"{each.value:.4g}", f"{each.items}"] in [line.split() for line in page.splitlines()]
+    assert f"temperatures: fitted on {each.fitted_on}\n" in page
+
+
+def test_how_each_kind_of_score_did_is_told(samekind, trained, told, space, tmp_path):
+    assert list(told["standings"]) == ["similarity", "cosine", "fused"]
+    page = samekind("info", trained).out
+    for kind, each in space.standings.items():
+        line = [kind, f"{each.equal_error:.2%}", f"{each.recall:.1%}"]
+        assert line in [words.split() for words in page.splitlines()]
+        assert told["standings"][kind]["equal_error"] == each.equal_error
+    assert "kinds of score: measured on digits, validation\n" in page
+    unmeasured = MetricSpace.load(trained / "space")
+    unmeasured.standings = {}
+    unmeasured.save(tmp_path / "space")
+    assert "Kinds of score" not in samekind("info", tmp_path / "space").out
 
 
 def test_the_tables_tell_the_same(samekind, trained, told):
@@ -77,7 +102,9 @@ def test_a_space_without_a_head_and_without_thresholds(samekind, space, tmp_path
     told = json.loads(samekind("info", tmp_path / "bare", "--json").out)
     assert list(told["parts"]) == ["encoder", "similarity", "prototypes"]
     assert told["decisions"] == {}
-    assert samekind("info", tmp_path / "bare").status == 0
+    assert told["temperatures"] == {}
+    answer = samekind("info", tmp_path / "bare")
+    assert (answer.status, answer.out.count(PLAIN)) == (0, 1)
 
 
 def test_long_lists_are_told_by_their_length(samekind, space, tmp_path):

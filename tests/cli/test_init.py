@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 from samekind.cli.plans import read_plan
+from samekind.data import DataSettings, open_data
 
 TABLE = "petal,stem,kind\n" + "".join(f"{n % 5}.5,{n % 3},{'rose' if n % 2 else 'lily'}\n" for n in range(20))
 
@@ -60,7 +61,18 @@ def test_a_recipe_can_be_asked_for_by_its_name(samekind, folders, tmp_path, want
     assert ("validation_classes" in text) == recipe.startswith("unseen")
     out.write_text(text.replace("# validation_classes", "validation_classes"))
     plan = read_plan(str(out))
-    assert plan.run((1, 8, 8)) == read_plan(recipe).run((1, 8, 8))
+    assert plan.run((1, 8, 8)) == read_plan(recipe).run_for(open_data(str(folders)))
+
+
+@pytest.mark.parametrize("size", [8, 32, 64])
+def test_what_suits_few_pictures_is_written_down(samekind, folders, tmp_path, size):
+    """So that the file says the same when there are more of them."""
+    out = tmp_path / "run.toml"
+    assert samekind("init", folders, "--out", out, "--size", size).status == 0
+    items = open_data(str(folders), settings=DataSettings(size=size))
+    run = read_plan(str(out)).run(items.shape)
+    assert run == read_plan("prototypical", source=str(folders)).run_for(items)
+    assert (run.optimiser.name, run.schedule.name) == ("Adam", "cosine")
 
 
 def test_what_stands_in_comments_is_valid_too(samekind, folders, tmp_path):

@@ -36,7 +36,8 @@ def everything_in(folder):
 
 def test_there_is_a_file_for_every_command():
     shared = {"__init__", "main", "options", "output", "experiments", "asking", "tables", "group_files"}
-    shared |= {"answers", "galleries", "plans", "shortlists", "thresholds", "changing", "together"}
+    shared |= {"answers", "galleries", "plans", "shortlists", "thresholds", "changing", "together", "columns"}
+    shared |= {"kinds", "temperatures"}
     files = {path.stem for path in Path(cli.__file__).parent.glob("*.py")} - shared
     assert {file.replace("_", "-") for file in files} == {*COMMANDS, *GROUPS}
 
@@ -126,7 +127,7 @@ def place(tmp_path_factory, trained, pictures):
 SAYS = {
     # what is typed
     "trian": "no such command 'trian'. Did you mean 'train'? (see samekind --help)",
-    "--verbose": "no such option: --verbose (see samekind --help)",
+    "--loud": "no such option: --loud (see samekind --help)",
     "train": "missing argument 'RUN' (see samekind train --help)",
     "train triplet more": "got unexpected extra argument(s) (more) (see samekind train --help)",
     "train triplet --epochs 3": "no such option: --epochs (see samekind train --help)",
@@ -197,8 +198,8 @@ SAYS = {
     "train triplet --out 'damaged data'": "damaged data/data.json is damaged (…",
     "evaluate nowhere": "nowhere is not the folder of a finished run: it has no data.json; samekind train "
     "makes one",
-    "evaluate unfinished": "unfinished is not the folder of a finished run: it has no data.json; samekind "
-    "train makes one",
+    "evaluate unfinished": "unfinished holds a training that has not ended: 2 of 2 epochs are done; the same "
+    "samekind train command goes on with it",
     "evaluate run/space": "run/space is not the folder of a finished run: it has no data.json; samekind "
     "train makes one",
     "evaluate 'damaged data'": "damaged data/data.json is damaged (…",
@@ -219,7 +220,7 @@ SAYS = {
     "enroll new 0.png --space run --out file": "file holds something else than a space; …",
     "info nowhere": "there is no space at nowhere; expected a folder with space.json",
     "info file": "there is no space at file; expected a folder with space.json",
-    "info unfinished": "unfinished is not a space: it has no space.json",
+    "info unfinished": "unfinished holds a training that has not ended: 2 of 2 epochs are done; …",
     "info 'damaged space'": "damaged space/space is damaged: space.json cannot be read (…",
     # items
     "compare 0.png 3.png --space run": "there is no file 3.png; expected an image or a .npy array of shape "

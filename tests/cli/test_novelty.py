@@ -140,6 +140,27 @@ def test_in_words(ask):
     assert "asked/" not in ask("asked", "--show", "0").out
 
 
+def test_an_order_that_is_upside_down_is_said_to_be(samekind, place, tmp_path):
+    """Where the strange items are most like a class, and the known ones are not."""
+    space = MetricSpace.load(place / "space")
+    for name in ("x", "y"):
+        space.enroll(name, torch.tensor([CENTRES["strange"]]), replace=True)
+    space.save(tmp_path / "turned")
+    answer = samekind("novelty", place / "asked", "--space", tmp_path / "turned")
+    assert "\nAUROC 0.000 (95 %: 0.000 to " in answer.out
+    assert answer.err == (
+        "careful: items of classes that are not known look more familiar than known ones (the AUROC is below "
+        "0.5 by more than chance); this order must not be used: another --kind or --method may do better\n"
+    )
+
+
+def test_figures_of_items_that_were_trained_on_are_said_to_be(samekind, trained, folders):
+    answer = samekind("novelty", "digits", "--space", trained, "--json")
+    assert json.loads(answer.out)["auroc"] is not None
+    assert answer.err.startswith("careful: digits holds the items this space was trained on, ")
+    assert samekind("novelty", folders, "--space", trained, "--json").err == ""
+
+
 def test_a_table_of_all(ask, tmp_path):
     out = tmp_path / "new.csv"
     page = ask("asked", "--csv", out, "--show", "1").out

@@ -126,3 +126,29 @@ def test_a_recipe_cannot_be_renamed():
 def test_a_run_file_that_is_not_there(tmp_path):
     with pytest.raises(SettingError, match=r"cannot read the run file .*none\.toml: No such file"):
         read_plan(str(tmp_path / "none.toml"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "optimiser", "schedule"),
+    [
+        ([], "Adam", "cosine"),
+        (["optimiser.rate=0.02"], "SGD", "cosine"),
+        (["training.optimiser.momentum=0.5"], "SGD", "cosine"),
+        (["schedule.milestones=[3]"], "Adam", "multi-step"),
+        (["space.similarity.hidden=8"], "Adam", "cosine"),
+    ],
+)
+def test_few_pictures_choose_what_nobody_has_spoken_of(changes, optimiser, schedule):
+    run = read_plan("prototypical", changes).run_for(digits())
+    assert (run.optimiser.name, run.schedule.name) == (optimiser, schedule)
+
+
+def test_a_file_that_names_the_encoder_and_the_epochs_keeps_them(run_file):
+    path = run_file('recipe = "triplet"\nepochs = 5\n[space.encoder]\nname = "MLP"\ndimension = 8\n')
+    run = read_plan(path).run_for(digits())
+    assert (run.epochs, run.space.encoder.name, run.optimiser.name) == (5, "MLP", "Adam")
+
+
+def test_items_that_cannot_be_split_leave_the_recipe_as_it_is():
+    plan = read_plan("triplet", split={"unseen": ["seven", "eight"]})
+    assert plan.run_for(digits()) == recipes.triplet(SHAPE)

@@ -6,14 +6,14 @@ from typing import Annotated
 import pytest
 import typer
 
-from samekind.cli import evaluate as module
+from samekind.cli import calibrate, evaluate
 from samekind.cli.together import Goes, check_together
 from samekind.errors import SettingError
 
 TABLE = {
     "top": Goes(with_one_of=("cohort", "strangers")),
     "cohort": Goes(without=("other_run",)),
-    "strangers": Goes(without=("data",)),
+    "strangers": Goes(without=("data",), because="nobody is both"),
 }
 
 
@@ -59,7 +59,10 @@ def test_what_goes_together_passes(arguments):
         (("--top", "5"), "--top does nothing without"),  # as much as it would be anyway
         (("--top", "7", "--other-run", "b"), "--top does nothing without"),
         (("--cohort", "c", "--other-run", "b"), "--cohort and --other-run do not go together; leave out one"),
-        (("faces", "--strangers", "c"), "--strangers and DATA do not go together; leave out one"),
+        (
+            ("faces", "--strangers", "c"),
+            r"--strangers and DATA do not go together \(nobody is both\); leave out one",
+        ),
     ],
 )
 def test_what_would_do_nothing_is_refused(arguments, says):
@@ -112,7 +115,12 @@ def test_evaluate_takes_what_each_question_can_use(samekind, tmp_path, arguments
     assert "does nothing" not in answer.err
 
 
-def test_the_table_is_about_options_there_are():
-    names = set(inspect.signature(module.evaluate).parameters)
-    for name, goes in module.TOGETHER.items():
+@pytest.mark.parametrize(
+    ("command", "table"),
+    [(evaluate.evaluate, evaluate.TOGETHER), (calibrate.calibrate, calibrate.TOGETHER)],
+    ids=["evaluate", "calibrate"],
+)
+def test_the_table_is_about_options_there_are(command, table):
+    names = set(inspect.signature(command).parameters)
+    for name, goes in table.items():
         assert {name, *goes.with_one_of, *goes.without} <= names

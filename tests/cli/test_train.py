@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from samekind.cli.experiments import sets_of
+from samekind.cli.kinds import better_kind
 from samekind.space import MetricSpace
 from samekind.storage import FolderLock
 from samekind.training.folder import LOCK
@@ -47,21 +48,37 @@ def test_a_finished_run_answers_again_without_training(again, copy):
 def test_the_text_tells_the_same(again, copy):
     best = json.loads(again(copy, "--json").out)["best"]
     items = len(sets_of(copy).train)
+    sentences = {to: better_kind(MetricSpace.load(copy / "space"), to=to) for to in ("compare", "search")}
+    asked = [
+        each[0].upper() + each[1:].replace("--kind", f"samekind {to} --kind") + "."
+        for to, each in sentences.items()
+        if each is not None
+    ]
+    assert asked  # after two epochs the network is far behind the cosine
     assert again(copy).out.splitlines() == [
         f"Trained prototypical for 2 epochs on {items} items of 7 classes.",
         f"Best epoch {best['epoch']}: validation EER {100 * best['validation']['eer']:.2f}%.",
         "That was the last epoch: training longer may help, such as --set training.epochs=4 "
         "with another --out.",
+        *asked,
         f"The space is in {copy / 'space'}; next: samekind evaluate {copy}",
     ]
 
 
-@pytest.mark.parametrize(("epoch", "error", "said"), [(2, 0.1, True), (1, 0.1, False), (2, 0.0, False)])
-def test_training_longer_is_proposed_where_the_last_epoch_is_the_best_and_not_perfect(
-    again, copy, epoch, error, said
+@pytest.mark.parametrize(
+    ("epoch", "errors", "said"),
+    [
+        (2, (0.2, 0.1), True),
+        (1, (0.1, 0.2), False),
+        (2, (0.2, 0.0), False),
+        (2, (0.1, 0.1), False),  # no better than before: of equal epochs the last is taken
+    ],
+)
+def test_training_longer_is_proposed_where_the_last_epoch_alone_is_the_best_and_not_perfect(
+    again, copy, epoch, errors, said
 ):
     record = [json.loads(line) for line in (copy / "record.jsonl").read_text().splitlines()]
-    for entry in record:
+    for entry, error in zip(record, errors, strict=True):
         entry["best"] = entry["epoch"] == epoch
         entry["validation"] = dict.fromkeys(entry["validation"], error)
     (copy / "record.jsonl").write_text("".join(f"{json.dumps(entry)}\n" for entry in record))

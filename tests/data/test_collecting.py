@@ -103,6 +103,34 @@ def test_tables_by_the_names_of_their_columns(tmp_path):
     assert len(collect([tmp_path], ROWS).ids) == 4
 
 
+@pytest.mark.parametrize("reader", [ROWS, VECTORS])
+def test_a_table_without_the_columns_asked_for_may_have_others(tmp_path, reader):
+    for name, label in (("first", "kind"), ("second", "label"), ("third", "sort")):
+        (tmp_path / f"{name}.csv").write_text(f"a,b,{label}\n1,2,{name}\n", encoding="utf-8")
+    both = [tmp_path / "first.csv", tmp_path / "second.csv"]
+    asked = {"settings": DataSettings(label="kind"), "otherwise": DataSettings()}
+    assert collect(both, reader, **asked).labels == ("first", "second")
+    if reader is ROWS:
+        assert collect([tmp_path], reader, **asked).labels == ("first", "second", None)
+        assert collect(both, reader, settings=DataSettings(label="kind")).labels == ("first", None)
+    else:
+        with pytest.raises(DataError, match=r"second\.csv has 3 columns of features"):
+            collect(both, reader, settings=DataSettings(label="kind"))
+    (tmp_path / "both.csv").write_text("a,b,kind,label\n1,2,x,3\n", encoding="utf-8")
+    if reader is ROWS:
+        assert collect([tmp_path / "both.csv"], reader, **asked).labels == ("x",)
+
+
+def test_a_list_without_the_column_of_paths_asked_for_may_have_another(make_folder, tmp_path):
+    root = make_folder({"cat": 1})
+    for name in ("file", "path", "place"):
+        (tmp_path / f"{name}.csv").write_text(f"{name}\n{root}/cat/0.png\n", encoding="utf-8")
+    asked = {"settings": DataSettings(path="file"), "otherwise": DataSettings()}
+    assert len(collect([tmp_path / "file.csv", tmp_path / "path.csv"], PICTURES, **asked).ids) == 2
+    with pytest.raises(DataError, match=r'place\.csv is a table, .* expected a column "file" of files'):
+        collect([tmp_path / "place.csv"], PICTURES, **asked)
+
+
 def test_vectors_from_arrays_and_tables_of_their_width(tmp_path):
     np.save(tmp_path / "one.npy", np.array([1.0, 2.0]))
     np.save(tmp_path / "many.npy", np.array([[3.0, 4.0], [5.0, 6.0]]))

@@ -137,3 +137,14 @@ def test_pictures_in_memory_are_brought_to_size_and_floats_are_not():
     with pytest.raises(DataError, match="size is for pictures of bytes"):
         fitted(torch.zeros(2, 5), DataSettings(size=4))
     assert fitted(torch.zeros(2, 7, 8), DataSettings())[1] is None
+
+
+@pytest.mark.parametrize("memory", ["always", "never"])
+@pytest.mark.parametrize("channels", [3, None])
+def test_the_middle_of_larger_pictures(make_folder, memory, channels):
+    folder = make_folder({"cat": 2, "dog": 1})
+    larger = load(list_folder(folder), DataSettings(size=10, channels=3, fit="crop"))
+    cut = DataSettings(size=(6, 8), channels=channels, fit="crop", cut_from=10, memory=memory)
+    items = load(list_folder(folder), cut)
+    assert items.reader.cut_from == (10, 10)
+    assert torch.equal(items.inputs[:], larger.inputs[:, :, 2:8, 1:9])

@@ -7,6 +7,7 @@ folder left out, so that a page can be made of the table.
 """
 
 import gzip
+import pickle
 import re
 import struct
 import zipfile
@@ -214,6 +215,8 @@ MISTAKES = (
     Mistake("an IDX file cut short", lambda f: open_data(idx(f, images=struct.pack(">BBBBIII", 0, 0, 8, 3, 2, 4, 4) + bytes(9))), r"train-images-idx3-ubyte should hold 32 bytes"),
     Mistake("an IDX file of something else", lambda f: open_data(idx(f, images=gzip.compress(b"x"))), r"train-images-idx3-ubyte is not an IDX file"),
     Mistake("IDX labels of another length", lambda f: open_data(idx(f, labels=5)), r"train-images-idx3-ubyte has 2 images, but train-labels-idx1-ubyte has 5 labels"),
+    Mistake("a CIFAR file cut short", lambda f: (text(f / "c" / "batches.meta.txt", "cat"), open_data(text(f / "c" / "data_batch_1.bin", b"x" * 4000).parent))[-1], r"c/data_batch_1\.bin should hold records of 3,073 bytes"),
+    Mistake("a CIFAR file that would run something", lambda f: (text(f / "c" / "batches.meta", pickle.dumps(print)), open_data(text(f / "c" / "data_batch_1", "").parent))[-1], r"cannot read c/batches\.meta .*asks for .*print, which is not run"),
     Mistake("a sprite that is no square", lambda f: (picture(f / "s" / "a.png"), open_data(text(f / "s" / "labels.json", "[1]").parent))[-1], r"s/a\.png is 8 pixels wide, which is no square number"),
     # settings
     Mistake("a setting misspelt", lambda f: DataSettings.from_dict({"sise": 3}), r'there is no setting "data\.sise"; did you mean "size"'),

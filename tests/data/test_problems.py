@@ -53,6 +53,11 @@ def test_items_that_are_fine_have_no_problems():
             "error",
             "look like measurements, not classes (1.5, 2.25, 0.1",
         ),
+        (
+            rows((2,) * 21, tuple(f"{n}.0" for n in range(100, 121))),
+            "warning",
+            "the 21 labels are numbers, with fewer than 5 items of each on average",
+        ),
         (with_column(3.0), "warning", '1 column is constant and tells nothing: "c"'),
         (with_column(torch.arange(12)), "warning", 'the column "c" counts the rows'),
         (with_column(float("nan")), "error", "12 items hold values that are not finite: item 0, item 1"),

@@ -20,6 +20,12 @@ def test_says_when_there_is_no_reader(shape):
         reader_for(items)
 
 
+def test_features_over_time_are_told_how_to_be_saved():
+    items = Items(torch.zeros(2, 20, 40), torch.tensor([0, 0]), ("a",), "voices")
+    with pytest.raises(DataError, match=r"as array\[None\], \(1, 20, 40\).* or its mean over time"):
+        reader_for(items)
+
+
 def test_the_reader_the_items_came_with_goes_before_their_shape():
     reader = TableReader(columns=["a", "b"])
     items = Items(torch.zeros(2, 2), torch.tensor([0, 0]), ("a",), "table", reader=reader)

@@ -249,6 +249,32 @@ def test_pictures_in_memory_are_brought_to_the_readers_shape():
     assert refitted(images, same) is images
 
 
+@pytest.mark.parametrize("form", ["png", "jpg"])
+@pytest.mark.parametrize("size", [(40, 40), (90, 61), (24, 30)])
+def test_the_middle_is_cut_out_of_a_larger_picture(tmp_path, form, size):
+    """As many networks were trained: the shorter side brought to 256, the middle 224 of it; here 32 and 27,
+    which leaves 2 above and 3 below.
+    """
+    path = tmp_path / f"image.{form}"
+    pixels = (picture(height=size[0], width=size[1]) * 255).round().byte().permute(1, 2, 0).numpy()
+    Image.fromarray(pixels).save(path)
+    larger = ImageReader(height=32, width=34, channels=3, fit="crop")
+    reader = ImageReader(height=27, width=27, channels=3, fit="crop", cut_from=(32, 34))
+    assert reader.shape == (3, 27, 27)
+    assert torch.equal(reader.pixels(path), larger.pixels(path)[:, 2:29, 3:30])
+    assert torch.equal(reader.read(path), larger.read(path)[:, 2:29, 3:30])
+    decoded = torch.from_numpy(np.asarray(Image.open(path)).copy()).permute(2, 0, 1)[None]
+    assert torch.equal(refitted(decoded, reader), refitted(decoded, larger)[:, :, 2:29, 3:30])
+
+
+def test_the_middle_of_a_picture_that_has_the_size_already_is_a_part_of_it():
+    """Or the same picture would be shown otherwise where it is in memory than where it is in a file."""
+    images = (picture(height=8, width=8) * 255).round().to(torch.uint8)[None]
+    larger = ImageReader(height=12, width=12, channels=3)
+    reader = ImageReader(height=8, width=8, channels=3, cut_from=(12, 12))
+    assert torch.equal(refitted(images, reader), refitted(images, larger)[:, :, 2:10, 2:10])
+
+
 def test_stores_its_arguments_under_their_names():
     reader = ImageReader(height=2, width=5, channels=3)
     assert (reader.height, reader.width, reader.channels) == (2, 5, 3)
@@ -266,6 +292,9 @@ def test_refuses_impossible_settings():
         ImageReader(height=4, width=4, fit="squeeze")
     with pytest.raises(SettingError, match=r'background must be .* got "red"'):
         ImageReader(height=4, width=4, background="red")
+    for larger in ([4, 3], [3, 4], [4]):
+        with pytest.raises(SettingError, match="cut_from is height and width, no less than 4 and 4"):
+            ImageReader(height=4, width=4, cut_from=larger)
     for columns in ([], ["a", "a"]):
         with pytest.raises(SettingError, match="columns must be names that differ"):
             TableReader(columns=columns)

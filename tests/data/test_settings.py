@@ -13,7 +13,8 @@ from samekind.errors import SettingError
     [
         DataSettings(),
         DataSettings(size=(4, 6), channels=3, fit="pad", columns=("a", "b"), classes=("x",), memory="never"),
-        DataSettings(size=32, label="species", skip_unreadable=True, memory_limit=10, workers=3),
+        DataSettings(size=(4, 6), cut_from=(5, 8)),
+        DataSettings(size=32, cut_from=36, label="species", skip_unreadable=True, memory_limit=10, workers=3),
     ],
 )
 def test_goes_through_json_and_back(settings):
@@ -24,6 +25,9 @@ def test_one_number_is_a_square():
     assert DataSettings(size=7).sides == (7, 7)
     assert DataSettings(size=[4, 6]).sides == (4, 6)
     assert DataSettings().sides is None
+    assert DataSettings(size=7, cut_from=8).larger_sides == (8, 8)
+    assert DataSettings(size=[4, 6], cut_from=[4, 7]).larger_sides == (4, 7)
+    assert DataSettings(size=7).larger_sides is None
 
 
 @pytest.mark.parametrize(
@@ -45,6 +49,11 @@ def test_one_number_is_a_square():
         ({"ignore": 3}, r"data\.ignore: expected a list of names, got 3"),
         ({"size": 1.5}, r"data\.size: .* got 1\.5"),
         ({"size": "big"}, r"data\.size: .* got 'big'"),
+        ({"size": 4, "cut_from": 0}, r"data\.cut_from: .* got 0"),
+        ({"size": 4, "cut_from": 4.5}, r"data\.cut_from: .* got 4\.5"),
+        ({"size": 4, "cut_from": 3}, r"data\.cut_from: expected data\.size \(4\) or more.* got 3"),
+        ({"size": [4, 6], "cut_from": 5}, r"data\.cut_from: expected data\.size .* or more.* got 5"),
+        ({"cut_from": 5}, r"data\.cut_from does nothing without data\.size"),
         ({"label": 5}, r"data\.label: expected the name of a column, a text; got 5"),
         ({"skip_unreadable": "yes"}, r"data\.skip_unreadable: expected true or false, got 'yes'"),
     ],

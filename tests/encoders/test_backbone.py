@@ -1,15 +1,16 @@
 """Networks of other libraries by their names; the libraries are played by small stand-ins, for neither need
-be installed.
+be installed. The last part asks the libraries themselves, where they can be imported.
 """
 
 import sys
+from importlib import import_module
 from types import ModuleType
 
 import pytest
 import torch
 from torch import nn
 
-from samekind.encoders import Attended, Backbone
+from samekind.encoders import Attended, Backbone, InceptionV3, ResNet18, ResNet50
 from samekind.errors import PackageError, SettingError, SpaceError
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine
@@ -199,3 +200,64 @@ def test_refuses_what_cannot_be(timm, wrong, says):
     with pytest.raises(SettingError, match=says):
         Backbone(**{"library": "timm", "network": "tiny", **wrong})
     assert timm == []
+
+
+# --- with the libraries themselves ------------------------------------------------------------------
+
+
+def real(library):
+    """The library, where it is installed and works: a build that does not fit PyTorch fails in many ways."""
+    try:
+        return import_module("torchvision.models" if library == "torchvision" else library)
+    except Exception as error:
+        pytest.skip(f"{library} cannot be imported here: {error!r}")
+
+
+@pytest.mark.filterwarnings("ignore")  # what the libraries warn of is not ours to mend
+@pytest.mark.parametrize(
+    ("library", "network", "features", "side"),
+    [
+        ("timm", "resnet18", 512, 64),
+        ("timm", "vit_tiny_patch16_224", 192, 224),
+        ("timm", "inception_v3", 2048, 75),
+        ("timm", "mobilenetv3_small_100", 1024, 64),
+        ("torchvision", "resnet18", 512, 64),
+        ("torchvision", "vit_b_16", 768, 224),
+        ("torchvision", "inception_v3", 2048, 75),
+        ("torchvision", "mobilenet_v3_small", 1024, 64),
+    ],
+)
+def test_real_networks_give_their_features_learn_and_are_saved(library, network, features, side, tmp_path):
+    real(library)
+    torch.manual_seed(0)
+    encoder = Backbone(library=library, network=network, weights=False, dimension=4, batch_norm="frozen")
+    assert encoder.feature_dimension == features
+    x = torch.rand(2, 3, side, side)
+    encoder.train()(x).square().sum().backward()
+    unmoved = [name for name, each in encoder.named_parameters() if each.grad is None]
+    assert unmoved == []
+    space = MetricSpace(encoder, Cosine(), SupportMeans(dimension=4)).eval()
+    space.save(tmp_path / "space")
+    with torch.no_grad():
+        torch.testing.assert_close(MetricSpace.load(tmp_path / "space").embed(x), space.embed(x))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(ResNet18, "resnet18"), (ResNet50, "resnet50"), (InceptionV3, "inception_v3")]
+)
+def test_our_networks_take_the_weights_of_real_ones_and_give_what_they_give(ours, theirs):
+    models = real("torchvision")
+    torch.manual_seed(0)
+    network = models.get_model(theirs, weights=None).eval()
+    encoder = (ours() if ours is InceptionV3 else ours(stem="imagenet")).eval()
+    weights = {
+        name: each
+        for name, each in network.state_dict().items()
+        if not name.startswith(("fc.", "AuxLogits."))
+    }
+    encoder.load_state_dict(weights)
+    network.fc = nn.Identity()
+    x = torch.rand(2, 3, 96, 96)
+    with torch.no_grad():
+        torch.testing.assert_close(encoder(x), network(x), atol=1e-5, rtol=1e-4)

@@ -296,3 +296,50 @@ def test_there_is_no_embedding_layer_unless_a_dimension_asks_for_one(staged, of_
     encoder = shape_of(staged, {**arguments_of(staged), "dimension": features if of_features else 5})
     count = sum(each.numel() for each in encoder.embedding.parameters())
     assert count == (0 if of_features else features * 5 + 5)
+
+
+# --- what training leaves as it is ------------------------------------------------------------------
+
+#: Every network with stages of its own; what `Attended` is around may freeze.
+FREEZABLE = [name for name in STAGED if name != "Attended"]
+
+
+@pytest.fixture(params=FREEZABLE)
+def freezable(request):
+    if request.param in PACKAGES:
+        pytest.importorskip(PACKAGES[request.param])
+    return getattr(encoders, request.param)
+
+
+@pytest.mark.parametrize("freeze", ["none", "stem", "features"])
+def test_frozen_stages_do_not_learn_and_stay_in_evaluation_mode(freezable, freeze):
+    encoder = shape_of(freezable, {**arguments_of(freezable), "dimension": 5, "freeze": freeze})
+    stages = encoder.stages()
+    frozen = {"none": [], "stem": list(stages)[:1], "features": list(stages)[:-1]}[freeze]
+    for _ in range(2):  # as it is made, and after an evaluation
+        for name, modules in stages.items():
+            learns = {each.requires_grad for module in modules for each in module.parameters()}
+            trains = {each.training for module in modules for each in module.modules()}
+            assert learns <= {name not in frozen}
+            assert trains == {name not in frozen}
+        assert encoder.training
+        encoder.eval().train()
+
+
+def test_frozen_batch_normalisation_stays_in_evaluation_mode_and_learns(freezable):
+    encoder = shape_of(freezable, {**arguments_of(freezable), "batch_norm": "frozen"})
+    norms = [each for each in encoder.modules() if isinstance(each, torch.nn.BatchNorm2d)]
+    others = [each for each in encoder.modules() if not isinstance(each, torch.nn.BatchNorm2d)]
+    assert norms
+    for _ in range(2):
+        assert not any(each.training for each in norms)
+        assert all(each.training for each in others)
+        encoder.eval().train()
+    assert all(each.requires_grad for each in encoder.parameters())
+
+
+@pytest.mark.parametrize("wrong", [{"batch_norm": "eval"}, {"freeze": "all"}])
+def test_refuses_to_freeze_what_there_is_not(freezable, wrong):
+    (name, value), *_ = wrong.items()
+    with pytest.raises(SettingError, match=f'{name} is .* got "{value}"'):
+        shape_of(freezable, {**arguments_of(freezable), **wrong})

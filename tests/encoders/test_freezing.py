@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from samekind.encoders.freezing import expect_choices, hold, settle
+from samekind.encoders.freezing import begin, expect_choices, hold, settle, train_unless_frozen
 from samekind.errors import SettingError
 
 
@@ -55,3 +55,36 @@ def test_refuses_other_words(wrong):
     (name, value), *_ = wrong.items()
     with pytest.raises(SettingError, match=f'{name} is .* got "{value}"'):
         expect_choices(**{"batch_norm": "train", "freeze": "none", **wrong})
+
+
+class Two(nn.Module):
+    """A network of two stages, as those of the room are made."""
+
+    train = train_unless_frozen
+
+    def __init__(self, *, batch_norm="train", freeze="none"):
+        super().__init__()
+        self.batch_norm, self.freeze = batch_norm, freeze
+        self.stem = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+        self.embedding = nn.Linear(2, 2)
+        begin(self)
+
+    def stages(self):
+        return {"stem": [self.stem], "embedding": [self.embedding]}
+
+
+def test_a_network_is_frozen_from_its_beginning_and_after_every_change_of_mode():
+    network = Two(freeze="stem")
+    assert learning(network.stages()) == {"embedding"}
+    for _ in range(2):
+        assert network.training
+        assert network.embedding.training
+        assert not network.stem.training
+        assert network.eval().train() is network
+    assert not network.eval().embedding.training
+
+
+def test_a_network_within_another_stays_frozen():
+    around = nn.Sequential(Two(batch_norm="frozen")).eval().train()
+    assert not around[0].stem[1].training
+    assert around[0].stem[0].training

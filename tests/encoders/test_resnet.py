@@ -39,15 +39,45 @@ def test_maps_of_224_pixels(kind, widest):
     ]
 
 
-def test_layers_have_the_names_of_published_weights():
+def normalised(name, channels):
+    """The tensors of a batch normalisation."""
+    four = {f"{name}.{each}": (channels,) for each in ("weight", "bias", "running_mean", "running_var")}
+    return {**four, f"{name}.num_batches_tracked": ()}
+
+
+def published(counts, kernels, widening):
+    """Names and shapes of the weights torchvision publishes, but for its classifier ``fc``: blocks of so many
+    convolutions, the last of them ``widening`` times as wide, each followed by its normalisation.
+    """
+    tensors, inputs = {"conv1.weight": (64, 3, 7, 7), **normalised("bn1", 64)}, 64
+    for layer, count in enumerate(counts):
+        width = 64 * 2**layer
+        for block in range(count):
+            name, outputs, before = f"layer{layer + 1}.{block}", widening * width, inputs
+            for place, kernel in enumerate(kernels, start=1):
+                after = outputs if place == len(kernels) else width
+                tensors[f"{name}.conv{place}.weight"] = (after, before, kernel, kernel)
+                tensors |= normalised(f"{name}.bn{place}", after)
+                before = after
+            if block == 0 and (layer > 0 or inputs != outputs):
+                tensors[f"{name}.downsample.0.weight"] = (outputs, inputs, 1, 1)
+                tensors |= normalised(f"{name}.downsample.1", outputs)
+            inputs = outputs
+    return tensors
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (ResNet18, published((2, 2, 2, 2), (3, 3), 1)),
+        (ResNet34, published((3, 4, 6, 3), (3, 3), 1)),
+        (ResNet50, published((3, 4, 6, 3), (1, 3, 1), 4)),
+    ],
+)
+def test_published_weights_fit_by_name_and_shape(kind, expected):
     with torch.device("meta"):
-        names = set(ResNet50().state_dict())
-    assert {
-        "conv1.weight",
-        "bn1.running_mean",
-        "layer1.0.downsample.1.bias",
-        "layer4.2.conv3.weight",
-    } <= names
+        tensors = kind(stem="imagenet").state_dict()
+    assert {name: tuple(each.shape) for name, each in tensors.items()} == expected
 
 
 def test_the_stem_for_84_pixels_halves_them():

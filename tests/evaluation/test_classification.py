@@ -7,9 +7,10 @@ from torch import nn
 
 from samekind.data import clusters
 from samekind.evaluation import Row, classification, heads, predicted_labels
+from samekind.measures import expected_calibration_error
 from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import Dot, Euclidean, PairsNetwork
-from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.space import AuxiliaryHead, MetricSpace, Temperature
 
 ITEMS = clusters(classes=4, items=6, dimension=3, spread=0.9)
 
@@ -53,7 +54,7 @@ def test_f1_and_calibration_error_against_the_plain_way(head):
     space = a_space(auxiliary=an_auxiliary())
     rows = classification(space, ITEMS, ITEMS.inputs, name="seen", measures="all")
     found = {row.measure: row.value for row in rows if row.kind == head}
-    assert list(found) == ["accuracy", "macro F1", "ECE"]
+    assert list(found) == ["accuracy", "macro F1", "ECE", "ECE, uncalibrated"]
     with torch.no_grad():
         answer = space.classify(ITEMS.inputs, head=head)
     truth = [ITEMS.classes[label] for label in ITEMS.labels]
@@ -64,6 +65,24 @@ def test_f1_and_calibration_error_against_the_plain_way(head):
         inside = [i for i, each in enumerate(confidence) if low / 15 < each <= (low + 1) / 15]
         gap += abs(sum((answer.classes[i] == truth[i]) - confidence[i] for i in inside))
     assert found["ECE"] == pytest.approx(gap / len(ITEMS), abs=1e-6)
+    assert found["ECE, uncalibrated"] == found["ECE"]
+
+
+@pytest.mark.parametrize("head", ["similarity", "auxiliary", "fused"])
+def test_the_calibration_error_is_that_of_the_probabilities_a_user_gets(head):
+    space = a_space(auxiliary=an_auxiliary())
+    before = classification(space, ITEMS, ITEMS.inputs, name="seen", measures="all")
+    space.temperatures[head] = Temperature(7.0, "made up", 40)
+    rows = classification(space, ITEMS, ITEMS.inputs, name="seen", measures="all")
+    with torch.no_grad():
+        told = space.classify(ITEMS.inputs, head=head).probabilities
+    position = torch.tensor([space.classes.index(name) for name in ITEMS.classes])
+    expected = expected_calibration_error(told, position[ITEMS.labels])
+    changed = [(new, old) for new, old in zip(rows, before, strict=True) if new != old]
+    [(new, old)] = changed
+    assert (new.measure, new.kind) == ("ECE", head)
+    assert new.value == pytest.approx(expected)
+    assert new.value != pytest.approx(old.value)
 
 
 def test_intervals_are_over_items_and_fixed_by_the_seed():

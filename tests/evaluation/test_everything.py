@@ -13,6 +13,7 @@ from samekind.evaluation import (
     clustering,
     evaluate,
     few_shot,
+    few_shot_beside_known,
     open_set,
     retrieval,
     verification,
@@ -51,6 +52,7 @@ def test_the_rows_are_those_of_the_protocols(measures):
         expected += clustering(space, items, z, name=name, **how)
     both = (SEEN, embed(space, SEEN.inputs), UNSEEN, embed(space, UNSEEN.inputs))
     expected += open_set(space, *both, name="seen, unseen", seed=7)
+    expected += few_shot_beside_known(space, *both, name="seen, unseen", tasks=3, way=2, shots=(2,), seed=7)
     sets = {"seen": SEEN, "unseen": UNSEEN}
     assert evaluate(space, sets, tasks=3, way=2, shots=(2,), **how) == expected
 
@@ -61,7 +63,8 @@ def test_what_cannot_be_asked_has_no_row():
     everything = {"classification", "verification", "retrieval", "few-shot", "clustering"}
     assert {question for items, question in asked if items == "seen"} == everything
     assert {question for items, question in asked if items == "unseen"} == everything - {"classification"}
-    assert {question for items, question in asked if items == "seen, unseen"} == {"open set"}
+    together = {"open set", "few-shot beside known"}
+    assert {question for items, question in asked if items == "seen, unseen"} == together
 
 
 def test_all_measures_are_the_main_ones_and_more():

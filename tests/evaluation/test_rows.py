@@ -47,6 +47,7 @@ def test_one_note_does_not_erase_another():
         ("FAR at threshold", True, True),
         ("false alarms at threshold", True, True),
         ("ECE", True, True),
+        ("ECE, uncalibrated", True, True),
         ("minDCF at 1%", True, False),
         ("Cllr", True, False),
         ("NMI", False, False),
@@ -59,6 +60,25 @@ def test_one_note_does_not_erase_another():
 )
 def test_which_way_is_better_and_how_it_is_written(measure, lower, share):
     assert (lower_is_better(measure), is_share(measure)) == (lower, share)
+
+
+def of_unknown(kind, high, measure="AUROC"):
+    return Row("open set", "seen, unseen", measure, kind, 0.2, 0.1, high, "items")
+
+
+def test_an_order_is_upside_down_where_its_whole_interval_is_below_a_half():
+    assert rows.is_upside_down(of_unknown("cosine", 0.49))
+    for row in (of_unknown("cosine", 0.5), of_unknown("cosine", None), of_unknown("cosine", 0.3, "accuracy")):
+        assert not rows.is_upside_down(row)
+
+
+def test_what_is_upside_down_is_named_once():
+    wrong = [of_unknown(kind, 0.3) for kind in ("similarity", "auxiliary", "fused", "fused")]
+    assert rows.upside_down(wrong[:1]).startswith(
+        "unknown items look more familiar than known ones by similarity (the AUROC is below 50% "
+    )
+    assert " by similarity, auxiliary and fused (" in rows.upside_down(wrong)
+    assert rows.upside_down([of_unknown("cosine", 0.6)]) == rows.upside_down([]) == ""
 
 
 def test_doctests():

@@ -1,9 +1,11 @@
 """What a training run is told: the measures of each family that is asked for, worked out again by loops."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
-from samekind.data import clusters
+from samekind.data import Items, clusters
 from samekind.encoders import MLP
 from samekind.errors import DataError, SettingError
 from samekind.evaluation import validation, verification
@@ -12,7 +14,7 @@ from samekind.inference import embed
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, PairsNetwork
 from samekind.space import MetricSpace
-from samekind.training.run import VALIDATIONS
+from samekind.training.run import VALIDATIONS, Part, Parts, Run, Term
 
 ITEMS = clusters(classes=3, items=5, dimension=3, spread=0.8)
 
@@ -183,6 +185,25 @@ def test_what_can_be_watched_is_what_is_told():
 
 def test_a_run_can_ask_for_all_there_are():
     assert tuple(FAMILIES) == VALIDATIONS
+
+
+def test_a_run_knows_of_all_that_is_told_what_is_better():
+    """What classes apart have more of than classes in a heap is better if there is more of it."""
+    space = a_space(Cosine()).eval()
+    apart, heap = (
+        validation(clusters(classes=3, items=6, dimension=3, spread=spread), tuple(FAMILIES))(space)
+        for spread in (0.0, 9.0)
+    )
+    run = Run("mine", Parts(Part("MLP"), Part("Cosine"), Part("SupportMeans")), {"only": Term("triplet")})
+    for name, good in apart.items():
+        assert good != heap[name]
+        assert replace(run, watch=name, better=None).better == ("higher" if good > heap[name] else "lower")
+
+
+def test_classes_of_one_item_each_are_shown_a_way_out():
+    lonely = Items(torch.zeros(3, 2), torch.arange(3), ("a", "b", "c"), "x")
+    with pytest.raises(DataError, match=r"where it has nine or more\. .* samekind enroll$"):
+        validation(lonely)
 
 
 @pytest.mark.parametrize("families", [(), "retrieval"])

@@ -112,6 +112,35 @@ def say(process, line):
     process.stdin.flush()
 
 
+#: Uses an index, and is forked while its connection is open: both go on at once, and one ends first.
+FORKED = """
+import os, sys, torch
+from samekind import index
+
+kind, url, name = sys.argv[1:]
+joined = getattr(index, kind)(2, url=url, name=name, score="dot")
+joined.add(["before"], torch.ones(1, 2))
+child = os.fork()
+for each in range(20):
+    joined.add([f"{'parent' if child else 'child'} {each}"], torch.ones(1, 2))
+    assert joined.search(torch.ones(1, 2), 1).ids == [["before"]]
+if child:
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    joined.add(["after"], torch.ones(1, 2))
+joined.close()
+"""
+
+
+def test_a_forked_process_has_a_connection_of_its_own(make, kind, server):
+    """Before, both spoke on one socket, and what came back was anybody's."""
+    made = make(2, score="dot")
+    command = [sys.executable, "-c", FORKED, kind, server.url, made.name]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    expected = {f"{who} {each}" for who in ("parent", "child") for each in range(20)}
+    assert set(made) == expected | {"before", "after"}
+
+
 #: Where each kind asks its server.
 ASKS = {"Postgres": ("_connection", "read"), "Milvus": ("_collection", "_ask")}
 

@@ -14,7 +14,7 @@ from samekind.data import clusters
 from samekind.errors import SettingError, SpaceError
 from samekind.inference import as_compared, assign_by_similarity, choose_groups, cluster, oracle_centres
 from samekind.prototypes import SupportMeans
-from samekind.similarities import Dot, Euclidean, LogDistance, SquaredEuclidean
+from samekind.similarities import Cosine, Dot, Euclidean, LogDistance, SquaredEuclidean
 from samekind.space import MetricSpace
 
 module = importlib.import_module("samekind.inference.cluster")  # the package has the function by this name
@@ -58,6 +58,14 @@ def test_k_means_sees_directions_alone_where_the_similarity_does(similarity):
     else:
         torch.testing.assert_close(seen, as_compared(space, z))
         torch.testing.assert_close(seen.norm(dim=1), torch.ones(6))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_an_embedding_of_no_length_has_no_direction_and_is_a_number(dtype):
+    """Before, in float16 it was not a number."""
+    z = torch.tensor([[0.0, 0.0, 0.0], [0.0, 3.0, 4.0]], dtype=dtype)
+    seen = as_compared(a_space(Cosine()), z)
+    torch.testing.assert_close(seen, torch.tensor([[0.0, 0.0, 0.0], [0.0, 0.6, 0.8]], dtype=dtype))
 
 
 def test_clear_groups_are_found_with_their_means_as_centres():

@@ -51,6 +51,36 @@ def test_a_distilled_query_finds_what_the_similarity_wants(score):
     assert found(scorer, made(queries), queries, stored, own) > 0.8
 
 
+@pytest.mark.parametrize("shown", [0, 1])
+def test_a_unit_that_the_sample_hardly_had_does_not_lead_astray(shown):
+    """Behind a ReLU some units are silent in any sample; a query that has one is else like the others."""
+    own, sample = Cosine(), drawn(600).relu()
+    scorer, stored, queries = Turned(own), drawn(800, seed=2).relu(), drawn(60, seed=1).relu()
+    for each in (sample, stored, queries):
+        each[:, -1] = 0
+    sample[:shown, -1] = 0.3
+    made = distil(scorer, sample, top=5, steps=150)
+    as_shown = found(scorer, made(queries), queries, stored, own)
+    queries[:, -1] = 0.1
+    assert found(scorer, made(queries), queries, stored, own) > as_shown - 0.1
+
+
+def test_a_sample_without_any_spread_is_only_shifted():
+    made = distil(Cosine(), torch.ones(20, 3), top=5, steps=1)
+    assert made.deviation.tolist() == [1, 1, 1]
+    assert made(torch.full((1, 3), 2.0)).isfinite().all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float64])
+def test_a_stored_vector_of_no_length_is_a_number(dtype):
+    """Before, in float16 it was not."""
+    z = torch.tensor([[0.0, 0.0], [3.0, 4.0]], dtype=dtype)
+    torch.testing.assert_close(
+        QueryMap(dimension=2).stored(z), torch.tensor([[0.0, 0.0], [0.6, 0.8]], dtype=dtype)
+    )
+    assert QueryMap(dimension=2, score="dot").stored(z) is z
+
+
 def test_a_pairs_network_can_be_distilled():
     torch.manual_seed(0)
     scorer = PairsNetwork(dimension=8, hidden=32, depth=2).eval()

@@ -62,9 +62,17 @@ def test_the_intervals_draw_the_classes_of_either_again():
     assert decision.calibration == logistic_calibration(scores, is_known)
 
 
-def test_one_unknown_class_has_the_interval_of_its_items():
-    decision = fit_open_set(a_space(), KNOWN, at([180, 20], [2, 2]), point="frr=0")
-    assert decision.false_accept_interval == proportion_interval(1, 2)[1:]
+@pytest.mark.parametrize("items", [2, 200])
+def test_one_class_says_nothing_of_others_however_many_its_items_are(items):
+    """Before, the interval was that of its items: of 200 a narrow one, said to be for classes like it."""
+    alone = at([180, 20] * (items // 2), [2] * items)
+    decision = fit_open_set(a_space(), KNOWN, alone, point="frr=0")
+    assert (decision.classes, decision.false_accepts) == (1, 0.5)
+    assert decision.false_accept_interval is None
+    assert decision.false_reject_interval is not None
+    decision = fit_open_set(a_space(), at([5, 350], [0, 0]), UNKNOWN)
+    assert decision.false_reject_interval is None
+    assert decision.false_accept_interval is not None
 
 
 def scaled_by(items, radius):

@@ -1,6 +1,7 @@
 """Operating points read, and the sentence about too few trials."""
 
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -104,8 +105,27 @@ def test_an_open_set_speaks_of_items():
     assert sentence == (
         "false accepts of 0.05 among 60 unknown items are about 3 errors; "
         "30 make the rate reliable, which takes 600; "
-        "the known or the unknown items are of 1 class; what others do is a guess"
+        "the unknown items and the known items are of 1 class: how much classes differ cannot be told from "
+        "it, so the false accepts and false rejects have no interval, and what others do is a guess"
     )
+
+
+@pytest.mark.parametrize(
+    ("alone", "told"),
+    [
+        ("false_accept", "the unknown items are of 1 class: .*, so the false accepts have no interval, and"),
+        ("false_reject", "the known items are of 1 class: .*, so the false rejects have no interval, and"),
+        (None, "the known or the unknown items are of 1 class; what others do is a guess"),  # of old
+    ],
+)
+def test_which_side_of_an_open_set_is_of_one_class_is_said(alone, told):
+    others = [each for each in ("false_accept", "false_reject") if each != alone]
+    intervals = {f"{each}_interval": (0.01, 0.2) for each in others}
+    decision = replace(decided("far=0.05", classes=1), **intervals)
+    assert re.fullmatch(told + ".*", support(decision, open_set=True))
+    assert support(decision) == "the trials are of 1 class; what others do is a guess"
+    several = support(replace(decision, classes=2), open_set=True)
+    assert several == "the known or the unknown items are of 2 classes; what others do is a guess"
 
 
 @pytest.mark.parametrize(("error", "told"), [(None, False), (0.39, False), (0.4, True), (0.538, True)])

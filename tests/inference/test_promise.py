@@ -55,7 +55,15 @@ def test_two_classes_leave_everything_open():
     assert fooled > 0.04
     assert found.false_accepts.measured == (pytest.approx(fooled), 0, 1)
     assert found.false_accepts.verdict == "cannot be told, fewer than 3 classes"
-    assert found.false_rejects.verdict == "holds"
+    assert found.false_rejects.measured.mean < found.false_rejects.promised
+    assert found.false_rejects.verdict == "cannot be told, fewer than 3 classes"
+    assert not found.false_rejects.holds
+
+
+def test_a_promise_made_on_two_classes_holds_where_many_bear_it_out():
+    decision = fit_decision(of_classes(classes=2), kind="similarity", point="far=0.05", description="then")
+    found = kept(decision, of_classes(shift=-2.0))
+    assert (found.false_accepts.upper, found.false_accepts.verdict) == (1, "holds")
 
 
 def test_a_promise_made_on_two_classes_is_not_taken_at_its_word():
@@ -129,8 +137,9 @@ def test_a_high_promise_is_not_held_by_every_rate_there_is(promised, measured, h
 
 @pytest.mark.parametrize("measured", [0.0, 1.0])
 def test_a_promise_at_either_end_has_a_verdict(measured):
-    assert Kept(1.0, Interval(measured, 0.0, 1.0)).verdict == "holds"
-    assert (Kept(0.0, Interval(measured, 0.0, 1.0)).verdict == "holds") is (measured == 0)
+    narrow = Interval(measured, 0.99 * measured, 0.01 + 0.99 * measured)
+    assert Kept(1.0, narrow).verdict == "holds"
+    assert (Kept(0.0, narrow).verdict == "holds") is (measured == 0)
 
 
 def test_the_sentence_says_it_all():
@@ -254,8 +263,28 @@ def test_a_threshold_for_none_of_these_is_held_against_other_items():
     assert alike.false_rejects.measured.mean == space.open_set.false_rejects
     assert alike.false_accepts.measured[1:] == space.open_set.false_accept_interval
     assert alike.holds
+    of_one = kept_open_set(space, *divided(space, then.only(then.classes[:5])))
+    assert of_one.false_rejects == alike.false_rejects
+    assert of_one.false_accepts.measured[1:] == (0, 1)
     known, unknown = divided(space, now)
     moved = kept_open_set(space, known, unknown)
     refused = int((best_scores(space, known, kind=space.open_set.kind) < space.open_set.threshold).sum())
     assert moved.false_rejects.measured.mean == pytest.approx(refused / len(known))
     assert moved.false_rejects.broken
+
+
+def test_one_unknown_class_then_or_now_breaks_no_promise():
+    """Before, its items were counted as if each were of a class of its own, and 100 of them broke it."""
+    items = clusters(classes=24, items=100, dimension=3, spread=0.5)
+    space = of_four_known_classes(items)
+    known, unknown = divided(space, items)
+    near = replace(unknown, inputs=known.inputs.repeat(5, 1))  # strangers that look like the known
+    one, several = near.only(near.classes[4:5]), near.only(near.classes[4:])
+    space.open_set = fit_open_set(space, known, unknown, kind="similarity", point="far=0.05")
+    assert kept_open_set(space, known, several).false_accepts.broken
+    now = kept_open_set(space, known, one).false_accepts
+    assert now.measured.mean > 0.2
+    assert now.verdict == "cannot be told, fewer than 3 classes"
+    space.open_set = fit_open_set(space, known, unknown.only(unknown.classes[4:5]), kind="similarity")
+    then = kept_open_set(space, known, several).false_accepts
+    assert (then.upper, then.verdict) == (1, "cannot be told, fewer than 3 classes")

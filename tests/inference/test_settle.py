@@ -6,7 +6,16 @@ import torch
 from samekind import prototypes
 from samekind.data import Items, clusters
 from samekind.encoders import MLP
-from samekind.inference import all_trials, divided, embed, fit_decision, fit_open_set, settle
+from samekind.inference import (
+    all_trials,
+    divided,
+    embed,
+    fit_decision,
+    fit_open_set,
+    fit_temperatures,
+    settle,
+    standings,
+)
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, Dot, PairsNetwork
 from samekind.space import MetricSpace
@@ -79,6 +88,26 @@ def test_classes_the_space_does_not_know_give_a_threshold_for_none_of_these():
     inside, outside = divided(space, TRIALS)
     assert (len(inside), len(outside)) == (15, 5)
     assert space.open_set == fit_open_set(space, inside, outside, point="far=0.1")
+
+
+def test_every_head_gets_a_temperature_of_the_items_it_knows():
+    trials = clusters(classes=4, items=20, dimension=3, spread=0.8, seed=1)
+    space = a_space()
+    settle(space, KNOWN, trials)
+    expected = fit_temperatures(space, trials, embed(space, trials.inputs))
+    assert space.temperatures == expected
+    assert (list(expected), expected["similarity"].items) == (["similarity"], 60)
+    settle(space, KNOWN, trials, most_items=50)
+    assert space.temperatures["similarity"].fitted_on.startswith("50 items drawn from clusters: ")
+    settle(space, KNOWN, TRIALS)
+    assert space.temperatures == {}  # the old ones were of other prototypes
+
+
+def test_how_each_kind_of_score_did_on_the_trials_is_kept():
+    space = a_space()
+    settle(space, KNOWN, TRIALS)
+    assert space.standings == standings(space, TRIALS)
+    assert list(space.standings) == space.kinds
 
 
 def test_where_all_or_none_are_known_there_is_no_such_threshold():

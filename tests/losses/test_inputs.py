@@ -1,9 +1,12 @@
 """A loss says what it expected and what it got."""
 
+import math
+
 import pytest
 import torch
 
 from samekind import losses
+from samekind.errors import SettingError
 from samekind.losses.inputs import as_numbers, check, check_between
 
 SCORES, NOBODY = torch.zeros(3, 4), torch.zeros(3, 4, dtype=torch.bool)
@@ -18,6 +21,41 @@ def test_lets_a_batch_pass():
 def test_scores_are_a_matrix():
     with pytest.raises(ValueError, match=r"expected scores \(anchors, candidates\), got shape \(4,\)"):
         check(SCORES[0], NOBODY[0], NOBODY[0])
+
+
+@pytest.mark.parametrize("smoothing", [-0.1, 1.0, 1.5, 10.0, math.nan])
+@pytest.mark.parametrize(
+    ("name", "beside"),
+    [
+        ("softmax", {}),
+        ("softmax", {"targets": torch.tensor([0, 1, 2])}),
+        ("additive_margin", {}),
+        ("pair_likelihood", {}),
+        ("proxy_nca", {}),
+        ("proxy_nca", {"denominator": "others"}),
+    ],
+)
+def test_no_more_of_a_target_is_moved_than_there_is(name, beside, smoothing):
+    masks = torch.eye(3, 4, dtype=torch.bool), ~torch.eye(3, 4, dtype=torch.bool)
+    with pytest.raises(SettingError, match=f"smoothing is .* from 0 up, below 1; got {smoothing}"):
+        getattr(losses, name)(SCORES, *masks, smoothing=smoothing, **beside)
+    for allowed in (0.0, 0.99):
+        assert getattr(losses, name)(SCORES, *masks, smoothing=allowed, **beside).isfinite().all()
+
+
+@pytest.mark.parametrize("value", [0.0, -80.0, math.inf, math.nan])
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("circle", "sharpness"),
+        ("proxy_anchor", "sharpness"),
+        ("multi_similarity", "attraction"),
+        ("multi_similarity", "repulsion"),
+    ],
+)
+def test_a_factor_of_the_scores_is_a_positive_number(name, setting, value):
+    with pytest.raises(SettingError, match=f"{setting} must be a positive number, got {value}"):
+        getattr(losses, name)(SCORES, NOBODY, NOBODY, **{setting: value})
 
 
 @pytest.mark.parametrize("mask", [NOBODY[:1], NOBODY[:, :1], NOBODY.T, NOBODY[0]])

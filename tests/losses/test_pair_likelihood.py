@@ -198,3 +198,23 @@ def test_at_its_best_the_score_is_the_log_likelihood_ratio():
 def test_an_unknown_weighting_is_refused():
     with pytest.raises(SettingError, match='is "pairs" or "triplets"; got "triplet"'):
         pair_likelihood(torch.zeros(2, 2), *pair_masks(torch.tensor([0, 1])), weighting="triplet")
+
+
+def test_triplets_need_the_anchors_among_the_candidates():
+    """Before, a positive counted only where the number of its class was above the anchor's place."""
+    masks = class_masks(torch.tensor([0, 1, 2, 3, 0, 1, 2, 3]), 4)
+    with pytest.raises(SettingError, match=r'got 4 candidates for 8 anchors, set weighting to "pairs"'):
+        pair_likelihood(torch.zeros(8, 4), *masks, weighting="triplets")
+    pair_likelihood(torch.zeros(8, 4), *masks)
+
+
+def test_triplets_count_what_the_memory_holds_as_later():
+    labels, past = [0, 0, 1], [1, 0]
+    scores = some_scores(5)[:3]
+    positive, negative = pair_masks(torch.tensor(labels))
+    same = torch.tensor([[one == other for other in past] for one in labels])
+    masks = torch.cat([positive, same], 1), torch.cat([negative, ~same], 1)
+    listed = [(a, p, n) for a, p, n in triplets([*labels, *past]) if a < 3]
+    expected = mean([cost(scores[a, p].item(), 1) for a, p, _ in listed])
+    expected += mean([cost(scores[a, n].item(), 0) for a, _, n in listed])
+    assert pair_likelihood(scores, *masks, weighting="triplets").mean().item() == pytest.approx(expected)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samekind.errors import SettingError
-from samekind.prototypes import class_means, pool
-from samekind.prototypes.classes import check_vectors
+from samekind.prototypes import LearnedProxies, SupportMeans, class_means, pool
+from samekind.prototypes.classes import POOLINGS, check_vectors
 
 
 @settings(max_examples=30)
@@ -79,6 +79,28 @@ def test_soft_lies_between_mean_and_max():
 def test_an_unknown_pooling_is_refused():
     with pytest.raises(SettingError, match='"mean", "max" or "soft", got "median"'):
         pool(torch.zeros(1, 1, 1), "median")
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"count": 0}, "a class needs at least one vector, got count=0"),
+        ({"pooling": "soft", "temperature": 0.0}, "temperature .* must be a positive number, got 0.0"),
+        ({"temperature": -0.1}, "temperature .* must be a positive number, got -0.1"),
+        ({"temperature": float("nan")}, "temperature .* must be a positive number, got nan"),
+        ({"pooling": "median"}, 'pooling must be "mean", "max" or "soft", got "median"'),
+    ],
+)
+@pytest.mark.parametrize("kind", [LearnedProxies, SupportMeans])
+def test_several_vectors_a_class_need_a_way_to_be_one(kind, settings, words):
+    with pytest.raises(SettingError, match=words):
+        kind(["a", "b"], dimension=4, **settings)
+
+
+@pytest.mark.parametrize("how", POOLINGS)
+def test_every_way_of_pooling_is_known_to_both(how):
+    LearnedProxies(["a"], dimension=4, count=2, pooling=how)
+    assert pool(torch.ones(1, 1, 2), how).item() == pytest.approx(1)
 
 
 def test_vectors_that_fit_are_let_through():

@@ -21,6 +21,8 @@ from samekind.training import Part, build_space
         ((3, 32, 32), Part("ResNet18", {"stem": "cifar", "dimension": 7})),
         ((3, 33, 33), Part("ResNet18", {"stem": "imagenet", "dimension": 7})),
         ((1, 64, 64), Part("ResNet18", {"stem": "imagenet", "dimension": 7})),
+        ((1, 20, 30), Part("ResNet18", {"stem": "cifar", "dimension": 7})),
+        ((1, 40, 20), Part("ResNet18", {"stem": "imagenet", "dimension": 7})),
     ],
     ids=str,
 )
@@ -29,7 +31,9 @@ def test_the_shape_decides(shape, expected):
     assert encoder_for(list(shape), dimension=7) == expected
 
 
-@pytest.mark.parametrize("shape", [(6,), (1, 8, 8), (1, 28, 28), (3, 32, 32), (1, 64, 64)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(6,), (1, 8, 8), (1, 28, 28), (3, 32, 32), (1, 64, 64), (1, 20, 30), (1, 40, 20)], ids=str
+)
 def test_what_is_chosen_takes_such_items(shape, run_with):
     items = Items(torch.rand(2, *shape), torch.tensor([0, 1]), ("a", "b"), "items")
     space = build_space(run_with(encoder_for(shape, dimension=7)), items).eval()

@@ -1,13 +1,16 @@
 """Each domain left out in turn: never trained on, never chosen by unless asked, and summed up."""
 
 import json
+from copy import deepcopy
 from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
 from samekind import recipes
 from samekind.data import Items, clusters
+from samekind.encoders.foreign import Foreign
 from samekind.errors import DataError, SettingError, TrainingError
 from samekind.evaluation import Row, evaluate
 from samekind.recipes import leave_one_out
@@ -105,6 +108,26 @@ def test_choosing_on_the_domain_left_out_must_be_asked_for_and_is_said(tmp_path)
     assert stored.select_on == "test"
     with pytest.raises(TrainingError, match=r"other settings \(select_on\)"):
         leave_one_out(a_run(), ITEMS, folder=tmp_path, **HOW)
+
+
+def test_every_domain_begins_with_an_encoder_of_ones_own_as_it_was_given(tmp_path):
+    """One that went from domain to domain would have been trained on the one left out."""
+    torch.manual_seed(0)
+    mine = Foreign(nn.Linear(4, 6), feature_dimension=6, dimension=5)
+    before = {name: each.clone() for name, each in mine.state_dict().items()}
+    rows = leave_one_out(a_run(), ITEMS, folder=tmp_path, encoder=mine, **HOW)
+    assert all(torch.equal(before[name], each) for name, each in mine.state_dict().items())
+    for domain, name in enumerate(ITEMS.domain_names):
+        space = MetricSpace.load(tmp_path / str(domain) / "space", encoder=deepcopy(mine))
+        part = ITEMS.take((ITEMS.domains == domain).nonzero().flatten())
+        assert [row for row in rows if row.items == name] == evaluate(space, {name: part}, tasks=2, seed=0)
+        sets = _without(ITEMS, domain, held_out=0.2, seed=0, fingerprint=ITEMS.fingerprint())
+        alone = recipes.fit(
+            a_run(), sets, folder=tmp_path / f"{name} alone", device="cpu", encoder=deepcopy(mine)
+        )
+        for key, value in space.state_dict().items():
+            assert torch.equal(value, alone.state_dict()[key])
+    assert leave_one_out(a_run(), ITEMS, folder=tmp_path, encoder=mine, **HOW) == rows
 
 
 def test_a_measure_some_domain_does_not_have_is_left_out_of_the_summary():

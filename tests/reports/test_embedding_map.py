@@ -2,10 +2,14 @@
 
 from itertools import combinations
 
+import pytest
 import torch
+from matplotlib.colors import to_hex
 from matplotlib.markers import MarkerStyle
 
 from samekind.reports import embedding_map
+from samekind.reports.embedding_map import LEAST_DOT
+from samekind.reports.style import MANY
 
 POINTS = torch.tensor([[0.0, 0.0], [1.0, 1.0], [9.0, 2.0], [5.0, 5.0], [6.0, 6.0]])
 LABELS = torch.tensor([0, 0, 0, 2, 2])
@@ -44,9 +48,48 @@ def test_names_in_one_place_are_moved_until_each_can_be_read():
     assert len({text.get_text() for text in figure.axes[0].texts}) == 4
 
 
-def test_every_item_is_a_dot():
-    axes = embedding_map(POINTS, LABELS, CLASSES).axes[0]
-    assert [len(each.get_offsets()) for each in axes.collections] == [3, 2]
+def dots(axes):
+    """What is drawn, first to last: places and colours."""
+    return [
+        (tuple(place), to_hex(colour))
+        for each in axes.collections
+        for place, colour in zip(each.get_offsets().tolist(), each.get_facecolors(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("unseen", [(), CLASSES[2:], CLASSES])
+def test_every_item_is_a_dot_of_the_colour_of_its_class(unseen):
+    drawn = dots(embedding_map(POINTS, LABELS, CLASSES, unseen).axes[0])
+    assert sorted(drawn) == sorted(
+        (tuple(place), MANY[label]) for place, label in zip(POINTS.tolist(), LABELS.tolist(), strict=True)
+    )
+
+
+def test_no_class_is_drawn_over_another_as_a_whole():
+    labels = torch.arange(200) // 100
+    drawn = [colour for _, colour in dots(embedding_map(torch.rand(200, 2), labels, ["a", "b"]).axes[0])]
+    assert 30 < drawn[:100].count(MANY[0]) < 70
+
+
+def test_ten_classes_have_ten_colours():
+    labels = torch.arange(10)
+    drawn = dots(embedding_map(torch.rand(10, 2), labels, [str(each) for each in range(10)]).axes[0])
+    assert len({colour for _, colour in drawn}) == 10
+
+
+def test_dots_of_many_items_are_smaller():
+    def size(count):
+        points, labels = torch.rand(count, 2), torch.arange(count) % 3
+        return embedding_map(points, labels, CLASSES).axes[0].collections[0].get_sizes()[0]
+
+    # As much ink from twice as many; and never so little that a lonely item is lost.
+    assert size(5) == size(1000) == 2 * size(2000)
+    assert size(50_000) == LEAST_DOT
+
+
+def test_a_map_is_the_same_every_time():
+    first, second = (dots(embedding_map(POINTS, LABELS, CLASSES).axes[0]) for _ in range(2))
+    assert first == second
 
 
 def test_one_class_alone_can_be_drawn():

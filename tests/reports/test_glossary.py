@@ -32,6 +32,10 @@ def test_accuracy_at_a_threshold_is_not_that_of_classes():
         ("F1", "F1"),
         ("AUROC", "AUROC"),
         ("false alarms at threshold", "False alarms at threshold"),
+        ("5-way 1-shot", "N-way K-shot"),
+        ("5-way 1-shot known", "N-way K-shot known"),
+        ("5-way 5-shot new", "N-way K-shot new"),
+        ("5-way 5-shot harmonic mean", "N-way K-shot harmonic mean"),
     ],
 )
 def test_a_measure_is_not_taken_for_one_of_a_similar_name(measure, name):

@@ -31,6 +31,19 @@ def test_a_new_class_from_one_example_and_from_five():
     )
 
 
+def test_a_new_class_beside_the_known_ones():
+    rows = [
+        Row("few-shot beside known", "seen, unseen", f"3-way {shot}-shot {what}", "similarity", value)
+        for shot, values in ((1, (0.9, 0.5, 0.64)), (5, (0.8, 0.7, 0.75)))
+        for what, value in zip(("known", "new", "harmonic mean"), values, strict=True)
+    ]
+    assert plain(headline("few-shot beside known", rows)) == (
+        "Enrolled beside the known classes, it names the right class for 50.0 % of items of 3 new classes "
+        "(1-shot) and 70.0 % of items of 3 new classes (5-shot). "
+        "Of known items, it does for 90.0 % (1-shot) and 80.0 % (5-shot)."
+    )
+
+
 @pytest.mark.parametrize(
     ("question", "measure", "value", "sentence"),
     [

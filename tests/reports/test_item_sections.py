@@ -20,9 +20,12 @@ def test_the_map_tells_seen_from_unseen_classes_by_name(vectors, space_for):
     axes = map_section(*sets_of(space_for(seen), seen, unseen)).figure.axes[0]
     assert [text.get_text() for text in axes.texts] == ["0", "1", "2"]
     # Both sets count from 0, yet the unseen class is a third one, with its own marker.
-    assert [len(each.get_offsets()) for each in axes.collections] == [8, 8, 8]
-    paths = [each.get_paths()[0].vertices.tolist() for each in axes.collections]
-    assert paths[0] == paths[1] != paths[2]
+    discs, triangles = axes.collections
+    assert [len(each.get_offsets()) for each in (discs, triangles)] == [16, 8]
+    colours = [{tuple(each) for each in these.get_facecolors().tolist()} for these in (discs, triangles)]
+    assert [len(each) for each in colours] == [2, 1]
+    assert not colours[0] & colours[1]
+    assert discs.get_paths()[0].vertices.tolist() != triangles.get_paths()[0].vertices.tolist()
 
 
 def test_no_items_no_map(vectors, space_for):

@@ -65,5 +65,11 @@ def test_the_best_is_pointed_out(measure, values, expected):
     assert best([row(measure, value) for value in values]) == expected
 
 
+def test_what_is_worse_than_a_coin_is_not_pointed_out():
+    wrong = [row("AUROC", 0.2, 0.1, 0.3), row("AUROC", 0.34, 0.25, 0.45)]
+    assert best(wrong) == set()
+    assert best([*wrong, row("AUROC", 0.4, 0.3, 0.6)]) == {"40.00"}
+
+
 def test_doctests():
     assert doctest.testmod(numbers).failed == 0

@@ -28,14 +28,40 @@ def test_a_batch_is_made_of_groups_of_one_class(counts, tuples, size, epoch):
     sampler = Tuples(labels, tuples=tuples, size=size, seed=2)
     batches = sampler.batches(epoch)
     assert len(batches) == len(sampler)
-    groups = [group for batch in batches for group in batch.reshape(-1, size).tolist()]
+    groups = [group for batch in batches for group in cut(batch.tolist(), counts, size)]
     assert all(len({int(labels[index]) for index in group}) == 1 for group in groups)
     drawn = [index for group in groups for index in group]
     assert len(set(drawn)) == len(drawn)
-    every = sum(count // size for count in counts)
+    every = sum(count // size if count >= size else count > 1 for count in counts)
     left = every % tuples
     dropped = 1 if left == 1 and every > 1 and tuples > 1 else 0
     assert len(groups) == every - dropped
+
+
+def cut(batch, counts, size):
+    """A batch as tuples: each as long as the class of its first item allows."""
+    sizes = [min(count, size) for count in counts for _ in range(count)]
+    groups = []
+    while batch:
+        length = sizes[batch[0]]
+        groups.append(batch[:length])
+        batch = batch[length:]
+    assert all(len(group) == sizes[group[0]] for group in groups)
+    return groups
+
+
+def test_a_class_smaller_than_a_tuple_is_shown_whole():
+    """A long tail is no reason to be left out; a single item has no positive."""
+    labels = labels_of(9, 3, 2, 1)
+    for epoch in range(5):
+        drawn = torch.cat(Tuples(labels, tuples=2, size=4, seed=0).batches(epoch))
+        assert labels[drawn].bincount(minlength=4).tolist() == [8, 3, 2, 0]
+
+
+def test_large_classes_are_cut_as_ever():
+    """The batches that trained the spaces of the tables, written down before classes could be short."""
+    first, second = Tuples(labels_of(5, 4), tuples=2, size=2, seed=0).batches(1)
+    assert (first.tolist(), second.tolist()) == ([4, 0, 1, 3], [6, 8, 5, 7])
 
 
 @pytest.mark.parametrize(

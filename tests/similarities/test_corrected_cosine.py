@@ -76,3 +76,13 @@ def test_is_itself_where_its_network_is():
     with torch.no_grad():
         assert similarity.frozen(a[:3], b) is similarity  # too few pairs
         assert isinstance(similarity.frozen(a, b).scorer, PairBlocks)
+
+
+def test_under_autocast_the_cosine_keeps_its_digits():
+    """A network that says nothing in 16 bits leaves the cosine as it is in float32."""
+    a, b = some(4, 1), some(5, 2)
+    similarity = CorrectedCosine(dimension=6)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert similarity.network.score_all(a, b).dtype == torch.bfloat16
+        scores = similarity.score_all(a, b)
+    torch.testing.assert_close(scores, similarity.score_all(a, b), rtol=0, atol=0)

@@ -5,10 +5,19 @@ import math
 import pytest
 import torch
 
-from samekind.similarities import Cosine, Euclidean, LogDistance, SquaredEuclidean
+from samekind.errors import SettingError
+from samekind.similarities import Cosine, Euclidean, LogAngle, LogDistance, SquaredEuclidean
 from samekind.similarities.distances import unit_vectors
 
 KINDS = [Euclidean, SquaredEuclidean, LogDistance]
+
+
+@pytest.mark.parametrize("epsilon", [-1.0, math.inf, math.nan])
+@pytest.mark.parametrize("kind", [LogDistance, LogAngle])
+def test_nothing_is_taken_off_what_the_logarithm_is_of(kind, epsilon):
+    with pytest.raises(SettingError, match=f"a number from 0 up; got {epsilon}"):
+        kind(epsilon=epsilon)
+    assert kind(epsilon=0.0)(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])).isfinite()
 
 
 def distance(a, b):

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from samekind.errors import SettingError
-from samekind.similarities import PairsNetwork
+from samekind.similarities import CorrectedCosine, PairsNetwork
 from samekind.similarities.pairs_network import concatenated
 
 
@@ -142,6 +142,14 @@ def test_refuses_to_have_no_hidden_layer(depth):
 def test_refuses_to_drop_everything_or_less_than_nothing(dropout):
     with pytest.raises(SettingError, match=f"dropout is a probability below 1; got {dropout}"):
         PairsNetwork(dimension=4, dropout=dropout)
+
+
+@pytest.mark.parametrize("slope", [-0.1, float("nan")])
+@pytest.mark.parametrize("kind", [PairsNetwork, CorrectedCosine])
+def test_refuses_units_that_rise_on_both_sides(kind, slope):
+    with pytest.raises(SettingError, match=f"a number from 0 up; got {slope}"):
+        kind(dimension=4, slope=slope)
+    kind(dimension=4, slope=0.0)(torch.ones(2, 4), torch.ones(2, 4)).sum().backward()
 
 
 def test_the_network_trains():

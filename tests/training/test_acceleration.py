@@ -6,12 +6,14 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from samekind.data import ImageReader, Items, Stored, clusters
+from samekind.data import ImageReader, Items, Stored, clusters, write_image
 from samekind.encoders import MLP, SmallConvnet
 from samekind.encoders.standing_in import standing_in
+from samekind.training import acceleration
 from samekind.training.acceleration import (
     batches_on,
     compiled_forward,
+    decoded_there,
     lay_out,
     moves_at_once,
     resident,
@@ -141,7 +143,46 @@ def test_items_are_moved_where_they_fit_and_stay_where_they_do_not(monkeypatch):
     assert asked == [CUDA]
 
 
-def test_stored_pictures_are_never_asked_whether_they_fit(tmp_path, monkeypatch):
+@pytest.fixture
+def files(tmp_path):
+    """Five stored pictures, and the bytes they hold."""
+    pixels = torch.randint(256, (5, 1, 8, 8), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    paths = [tmp_path / f"{place}.png" for place in range(len(pixels))]
+    for path, image in zip(paths, pixels, strict=True):
+        write_image(path, image)
+    stored = Stored(paths, ImageReader(channels=1, height=8, width=8))
+    return Items(stored, torch.tensor([0, 1, 0, 1, 0]), ("one", "two"), "files"), pixels
+
+
+def test_stored_pictures_are_decoded_once_where_a_gpu_has_room(files, monkeypatch):
+    items, pixels = files
+    sent_to, empty, to = [], torch.empty, torch.Tensor.to
+    monkeypatch.setattr(
+        torch, "empty", lambda *shape, device=None, **rest: sent_to.append(device) or empty(*shape, **rest)
+    )
+    monkeypatch.setattr(torch.Tensor, "to", lambda self, *to_: self if to_ == (CUDA,) else to(self, *to_))
+    monkeypatch.setattr(acceleration, "TOGETHER", 2)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (2 * items.inputs.nbytes, 0))
+    there = decoded_there(items, CUDA)
+    assert torch.equal(there.inputs, pixels)
+    assert CUDA in sent_to
+    assert decoded_there(there, CUDA) is there
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (2 * items.inputs.nbytes - 2, 0))
+    assert decoded_there(items, CUDA) is items
+
+
+def test_the_memory_of_the_machine_is_not_taken_for_that(files):
+    assert decoded_there(files[0], CPU) is files[0]
+
+
+@pytest.mark.device
+def test_pictures_arrive_on_the_device_as_they_were_stored(files):
+    there = decoded_there(files[0], CUDA)
+    assert there.inputs.device.type == "cuda"
+    assert torch.equal(there.inputs.cpu(), files[1])
+
+
+def test_stored_pictures_are_not_asked_whether_they_fit_before_the_training_begins(tmp_path, monkeypatch):
     stored = Stored([tmp_path / "none.png"], ImageReader(channels=1, height=8, width=8))
     files = Items(stored, torch.tensor([0]), ("one",), "files")
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (0, 0))

@@ -18,6 +18,7 @@ from samekind.training.build import (
     HANDED_OVER,
     BuiltPenalty,
     build_augmentations,
+    build_memory,
     build_optimiser,
     build_penalties,
     build_sampler,
@@ -240,7 +241,7 @@ def test_a_loss_and_a_similarity_that_do_not_fit_are_both_named(run, items, loss
 
 def test_the_other_similarity_does_not_matter(run, items):
     changed = with_terms(
-        run.update({"space": {"auxiliary": {"similarity": {"name": "Cosine"}}}}),
+        run.update({"space": {"auxiliary": {"similarity": {"name": "Cosine"}, "bias": False}}}),
         pair=Term("pair_likelihood", against="batch"),
         head=Term("additive_margin", against="auxiliary"),
     )
@@ -541,6 +542,42 @@ def test_who_makes_an_item_its_own_positive_looks_at_the_batch_alone(run, items,
         f'batch with itself; set against to "batch", not "{against}", or choose another miner'
     )
     build_terms(with_terms(changed, only=Term("triplet", miner=miner)), space)
+
+
+@pytest.mark.parametrize(
+    ("loss", "settings", "words"),
+    [
+        ("softmax", {"smoothing": 1.5}, "smoothing is a part of the target, from 0 up, below 1; got 1.5"),
+        ("circle", {"sharpness": -80.0}, "sharpness must be a positive number, got -80.0"),
+        ("angular", {"alpha": 90.0}, "alpha is an angle between 0 and 90 degrees, got 90.0"),
+    ],
+)
+def test_what_a_loss_refuses_is_refused_when_it_is_built(run, items, loss, settings, words):
+    changed = run.update({"space": {"similarity": {"name": "Cosine"}}})
+    space = build_space(changed, items)
+    with pytest.raises(SettingError) as refusal:
+        build_terms(with_terms(changed, only=Term(loss, arguments=settings)), space)
+    assert str(refusal.value) == f"run.terms.only ({loss}): {words}"
+    build_terms(with_terms(changed, only=Term(loss)), space)
+
+
+def test_building_the_terms_draws_nothing(run, items):
+    """Dropout draws from the global random state: a run would not be what it was."""
+    changed = with_terms(run, only=Term("pair_likelihood", arguments={"smoothing": 0.1}))
+    space, before = build_space(changed, items), torch.get_rng_state()
+    build_terms(changed, space)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_memory_and_a_term_against_it_go_together(run, items):
+    space = build_space(run, items)
+    seen = with_terms(run, only=Term("softmax", against="memory"))
+    assert build_memory(run, space) is None
+    assert build_memory(dataclasses.replace(seen, memory=16), space) is not None
+    with pytest.raises(SettingError, match=r"run\.memory: a term asks for the memory"):
+        build_memory(seen, space)
+    with pytest.raises(SettingError, match=r"run\.memory: no term sees the 16 embeddings"):
+        build_memory(dataclasses.replace(run, memory=16), space)
 
 
 def test_the_arguments_of_a_miner_are_checked(run, items):

@@ -11,6 +11,7 @@ from samekind.data import ImageReader, Items, Stored, clusters, write_image
 from samekind.errors import SettingError, TrainingError
 from samekind.inference import embed
 from samekind.samplers import Shuffled
+from samekind.similarities import PairsNetwork
 from samekind.training import Batches, Record, Term, build_space, loop, train
 from samekind.training.checkpoints import load_checkpoint
 from samekind.training.loop import LOOK_EVERY
@@ -93,6 +94,25 @@ def test_training_lowers_the_loss_and_beats_chance(run, items, validate, tmp_pat
     assert not any(module.training for module in space.modules())
 
 
+@pytest.mark.parametrize(("mixed", "precision"), [("true", torch.bfloat16), ("false", torch.float32)])
+def test_a_pairs_network_scores_in_the_runs_precision_if_asked_to(
+    run, items, validate, tmp_path, monkeypatch, mixed, precision
+):
+    seen, rest = set(), PairsNetwork.rest
+
+    def watched(self, hidden):
+        if self.training:
+            seen.add(hidden.dtype)
+        return rest(self, hidden)
+
+    monkeypatch.setattr(PairsNetwork, "rest", watched)
+    run = run.override(["precision=bf16-mixed", f"mixed_scores={mixed}", "epochs=6"])
+    train(run, items, folder=tmp_path, validate=validate, device="cpu")
+    assert seen == {precision}
+    lines = Record(tmp_path / "record.jsonl").lines()
+    assert lines[-1]["terms"]["pair"] < lines[0]["terms"]["pair"]
+
+
 def test_the_seed_is_all_the_chance_there_is(run, items, validate, tmp_path):
     first = train(run, items, folder=tmp_path / "first", validate=validate)
     torch.manual_seed(12345)
@@ -164,6 +184,21 @@ def test_the_watched_measure_picks_the_epoch(run, items, measured, tmp_path, bet
     assert load_checkpoint(tmp_path / "last.pt")["progress"].best_epoch == best
     assert load_checkpoint(tmp_path / "best.pt")["progress"].epoch == best
     assert [line["best"] for line in Record(tmp_path / "record.jsonl").lines()].index(True) == 0
+
+
+@pytest.mark.parametrize(("watch", "best"), [("eer", 2), ("recall@1", 3), ("recall@1 cosine", 3), ("nmi", 3)])
+def test_the_best_epoch_is_the_one_the_measure_calls_best(run, items, measured, tmp_path, watch, best):
+    """Nothing says which is better of them."""
+    train(
+        run.override([f"watch={watch}"]), items, folder=tmp_path, validate=measured(0.3, 0.1, 0.9, name=watch)
+    )
+    assert load_checkpoint(tmp_path / "best.pt")["progress"].epoch == best
+
+
+def test_of_a_measure_of_ones_own_it_must_be_said_what_is_better(run, items, measured, tmp_path):
+    with pytest.raises(SettingError, match=r'run\.better: expected "lower" or "higher": .* of "mine"'):
+        train(run.override(["watch=mine"]), items, folder=tmp_path, validate=measured(0.5, name="mine"))
+    assert not (tmp_path / "best.pt").exists()
 
 
 def test_a_measure_that_is_not_there_is_refused_with_the_nearest(run, items, measured, tmp_path):
@@ -485,7 +520,7 @@ def test_the_running_averages_move_with_every_batch(run, items, constant, tmp_pa
 def test_a_batch_without_any_pair_is_no_end(run, constant, tmp_path):
     """Two items an epoch, of two classes: nothing to mine, nothing to pull together."""
     lonely = clusters(classes=2, items=1, dimension=6)
-    changed = run.update({"space": {"similarity": {"name": "Euclidean"}}})
+    changed = run.update({"space": {"similarity": {"name": "Euclidean"}, "auxiliary": "none"}})
     changed = dataclasses.replace(changed, terms={"triplet": Term("triplet", miner="hardest")})
     train(changed, lonely, folder=tmp_path, validate=constant)
     assert [line["loss"] for line in Record(tmp_path / "record.jsonl").lines()] == [0, 0, 0]
@@ -559,6 +594,16 @@ def test_stored_pictures_train_as_those_in_memory(run, pictures, constant, tmp_p
     disk = train(run, stored, folder=tmp_path / "disk", validate=constant)
     assert equal(memory, disk)
     assert torch.equal(embed(disk, stored.inputs), embed(memory, pictures.inputs))
+
+
+def test_stored_pictures_are_decoded_once_where_they_fit_and_only_if_there_is_something_to_train(
+    run, pictures, constant, tmp_path, monkeypatch
+):
+    asked = []
+    monkeypatch.setattr(loop, "decoded_there", lambda items, device: asked.append(device) or items)
+    for _ in range(2):  # the second time it is finished
+        train(of_pictures(run), pictures, folder=tmp_path, validate=constant)
+    assert asked == [torch.device("cpu")] * 2  # one for each epoch
 
 
 def test_augmentations_happen_to_training_batches(run, pictures, constant, tmp_path):

@@ -221,11 +221,10 @@ AROUND = {
 def test_it_goes_around_any_loss(run, items, name, kind, constant, tmp_path):
     assert name in losses.__all__
     similarity, term = AROUND[name]
-    parts = dataclasses.replace(
-        run.space, similarity=similarity, prototypes=Part("LearnedProxies"), auxiliary=None
-    )
-    adversary = dataclasses.replace(SMALL, kind=kind)
-    run = dataclasses.replace(run, space=parts, terms={"only": term}, adversary=adversary, memory=20)
+    prototypes = Part("LearnedProxies" if term.against == "prototypes" else "SupportMeans")
+    parts = dataclasses.replace(run.space, similarity=similarity, prototypes=prototypes, auxiliary=None)
+    adversary, memory = dataclasses.replace(SMALL, kind=kind), 20 if term.against == "memory" else 0
+    run = dataclasses.replace(run, space=parts, terms={"only": term}, adversary=adversary, memory=memory)
     train(run.override(["epochs=2"]), items, folder=tmp_path, validate=constant)
     for line in Record(tmp_path / "record.jsonl").lines():
         assert list(line["terms"]) == ["only"]

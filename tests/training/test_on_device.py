@@ -10,6 +10,8 @@ from samekind.data import Items, digits, prepare
 from samekind.evaluation import evaluate
 from samekind.inference import embed
 from samekind.recipes import fit
+from samekind.similarities import recomputed
+from samekind.similarities.recomputed import walk_for
 from samekind.space import MetricSpace
 from samekind.training import Adversary, Nobody, Part, Parts, Term, launch, train
 from samekind.training.loop import LOOK_EVERY, Trainer, _not_finite
@@ -71,6 +73,30 @@ def test_the_device_gives_the_answers_of_the_cpu(sets, tmp_path):
     z_there = embed(there, sets.test.inputs)
     torch.testing.assert_close(z_there, z, rtol=1e-2, atol=1e-2)
     torch.testing.assert_close(there.score_all(z.cuda(), z.cuda()).cpu(), scores, rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("similarity", ["PairsNetwork", "CorrectedCosine"])
+def test_mixed_scores_go_by_kernels(sets, tmp_path, monkeypatch, similarity):
+    """As they do by themselves from some thousand items a batch on; without the setting in float32."""
+    walks = set()
+
+    def watched(half, depth):
+        chosen = walk_for(half, depth)
+        walks.add((chosen.__name__, half.dtype))
+        return chosen
+
+    monkeypatch.setattr(recomputed, "walk_for", watched)
+    monkeypatch.setitem(recomputed.KEPT_BYTES, "other", 0)
+    table = {"name": similarity, "hidden": 128, "depth": 3}
+    run = recipes.verification(sets.train.shape).update({"space": {"similarity": table}})
+    run = run.override(["precision=bf16-mixed", "epochs=6"])
+    space = fit(run.override(["mixed_scores=true"]), sets, folder=tmp_path / "mixed", device="cuda")
+    assert walks == {("KernelWalk", torch.bfloat16)}
+    rows = evaluate(space, {"seen": sets.test}, tasks=10)
+    assert next(row.value for row in rows if row.measure == "EER" and row.kind == "similarity") < 0.1
+    walks.clear()
+    fit(run.override(["epochs=1"]), sets, folder=tmp_path / "plain", device="cuda")
+    assert walks == {("Walk", torch.float32)}
 
 
 # --- fine-tuning of images ------------------------------------------------------------------------

@@ -41,7 +41,8 @@ def with_mined_triplets(run):
     rate = "schedule={name='inverse-square-root', warmup=4}"
     run = run.override(["epochs=4", "checkpoint_steps=1", "optimiser.nesterov=true", rate])
     scaled = {"name": "Euclidean", "normalise": True, "scale": {"name": "LearnedScale"}}
-    run = run.update({"space": {"similarity": scaled, "prototypes": {"name": "LearnedProxies"}}})
+    proxies = {"name": "LearnedProxies"}
+    run = run.update({"space": {"similarity": scaled, "prototypes": proxies, "auxiliary": "none"}})
     run = run.update({"batches": {"sampler": "Balanced", "classes": 4, "items": 4}})
     terms = {
         "triplet": Term("triplet", miner="hardest", order="one"),

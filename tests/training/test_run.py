@@ -55,6 +55,7 @@ def test_a_run_with_every_setting_away_from_its_default_comes_back():
         compile=True,
         tf32=True,
         try_convolutions=True,
+        mixed_scores=True,
         adversary=Adversary("soft", 0.1, 2.0, 0.2, 16, 0.3, 0.4, "loss"),
         validate=("clustering", "retrieval"),
     )
@@ -259,6 +260,84 @@ def test_a_term_and_what_it_is_against_can_be_left_out_by_word_or_file(prototypi
 def test_a_term_and_a_penalty_may_not_share_a_name(prototypical):
     with pytest.raises(SettingError, match=r"run\.penalties: .*pair"):
         replace(prototypical, penalties={"pair": Penalty("spread")})
+
+
+KNOWN = {
+    "eer": "lower",
+    "eer best": "lower",
+    "recall@1": "higher",
+    "recall@8": "higher",
+    "recall@1 cosine": "higher",
+    "knn accuracy": "higher",
+    "nmi": "higher",
+    "mine": None,
+}
+
+
+@pytest.mark.parametrize(("watch", "better"), KNOWN.items())
+def test_what_is_better_of_a_measure_need_not_be_said(prototypical, watch, better):
+    assert replace(prototypical, watch=watch, better=None).better == better
+    assert prototypical.override([f"watch={watch}"]).better == better
+    assert prototypical.update({"watch": watch}).better == better
+    assert prototypical.override(["watch=recall@1"]).override([f"watch={watch}"]).better == better
+    assert Run.from_dict(prototypical.override([f"watch={watch}"]).to_dict()).better == better
+
+
+@pytest.mark.parametrize(("watch", "better"), [each for each in KNOWN.items() if each[1]])
+def test_the_opposite_of_what_is_better_is_refused(prototypical, watch, better):
+    other = {"lower": "higher", "higher": "lower"}[better]
+    message = f'run.better: of "{watch}" {better} is better, got "{other}"; leave better out'
+    for change in (
+        lambda: prototypical.override([f"watch={watch}", f"better={other}"]),
+        lambda: prototypical.update({"better": other, "watch": watch}),
+        lambda: replace(prototypical, watch=watch, better=other),
+    ):
+        with pytest.raises(SettingError) as refused:
+            change()
+        assert str(refused.value) == message
+    assert prototypical.override([f"watch={watch}", f"better={better}"]).better == better
+
+
+@pytest.mark.parametrize("better", ["lower", "higher"])
+def test_of_a_measure_of_ones_own_either_may_be_better(prototypical, better):
+    run = prototypical.override(["watch=mine", f"better={better}"])
+    assert run.better == better
+    assert run.override(["epochs=3"]).better == better
+
+
+def test_another_loss_leaves_the_rest_of_its_term_as_it_was(prototypical):
+    mined = {"against": "auxiliary", "miner": "semi_hard", "order": "one", "weight": 0.5}
+    term = Term("softmax", **mined, arguments={"smoothing": 0.2}, mining={"margin": 0.1})
+    run = replace(prototypical, terms={"only": term})
+    changed = run.update(tomllib.loads('[terms.only]\nloss = "additive_margin"\nmargin = 0.3'))
+    assert changed.terms["only"] == replace(term, loss="additive_margin", arguments={"margin": 0.3})
+    # As by word: one that leaves nothing behind gives the same.
+    bare = replace(prototypical, terms={"only": replace(term, arguments={})})
+    by_word = bare.override(["terms.only.loss=additive_margin", "terms.only.margin=0.3"])
+    assert by_word.terms == changed.terms
+
+
+def test_another_miner_does_not_keep_the_settings_of_the_one_before(prototypical):
+    term = Term("triplet", miner="semi_hard", arguments={"margin": 0.2}, mining={"margin": 0.1})
+    run = replace(prototypical, terms={"only": term})
+    changed = run.update({"terms": {"only": {"miner": "hardest"}}})
+    assert changed.terms["only"] == replace(term, miner="hardest", mining={})
+    same = run.update({"terms": {"only": {"miner": "semi_hard", "mining": {"margin": 0.3}}}})
+    assert same.terms["only"] == replace(term, mining={"margin": 0.3})
+
+
+def test_another_penalty_keeps_its_weight(prototypical):
+    run = replace(prototypical, penalties={"mine": Penalty("energy_confusion", 0.1, {"normalise": True})})
+    changed = run.update({"penalties": {"mine": {"penalty": "spread"}}})
+    assert changed.penalties == {"mine": Penalty("spread", 0.1)}
+
+
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "SGD"])
+def test_another_optimiser_keeps_what_all_of_them_have_by_word_and_by_file(prototypical, name):
+    run = prototypical.override(["optimiser.rates.encoder=1e-4"])
+    expected = replace(run, optimiser=replace(run.optimiser, name=name))
+    assert run.override([f"optimiser.name={name}"]) == expected
+    assert run.update(tomllib.loads(f'[optimiser]\nname = "{name}"')) == expected
 
 
 def test_update_lays_a_table_over_the_run(prototypical):

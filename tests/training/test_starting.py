@@ -113,3 +113,15 @@ def test_a_scale_of_another_kind_still_does_not_fit():
         assert "its similarity (Cosine) does not fit" in refused(
             scaled_by(AdaCosScale(classes=10)), scaled_by(other)
         )
+
+
+def test_what_the_run_freezes_is_the_runs_own():
+    """A space of one of our networks, trained as a whole, is fine-tuned with its statistics as they are."""
+    theirs, ours = (a_space(Conv4(channels=1, size=16, batch_norm=each)) for each in ("train", "frozen"))
+    torch.manual_seed(0)
+    theirs.train().embed(torch.rand(4, 1, 16, 16))
+    take_weights(ours, theirs)
+    before = {name: each.clone() for name, each in theirs.encoder.named_buffers()}
+    ours.train().embed(torch.rand(4, 1, 16, 16)).sum().backward()
+    assert all(torch.equal(each, before[name]) for name, each in ours.encoder.named_buffers())
+    assert all(each.grad is not None for each in ours.encoder.parameters())

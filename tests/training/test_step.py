@@ -1,7 +1,9 @@
 """One training step against the algorithm written out with plain loops, and who is called when."""
 
+import copy
 import dataclasses
 import itertools
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -10,6 +12,8 @@ import torch.nn.functional as F
 from samekind.losses import softmax
 from samekind.miners import everything
 from samekind.pairs import pair_masks
+from samekind.similarities import PairsNetwork, recomputed
+from samekind.similarities.recomputed_walk import Walk
 from samekind.training import Penalty, Term, build_space
 from samekind.training.build import BuiltPenalty, BuiltTerm, build_penalties, build_terms
 from samekind.training.memory import Memory
@@ -412,3 +416,65 @@ def test_a_penalty_gets_what_it_asks_for(space, z):
     penalty = BuiltPenalty(2.0, crowding, ("y", "prototypes"))
     costs = step(space, z, LABELS, {}, {"crowding": penalty}).costs
     assert costs["crowding"].item() == pytest.approx(2 * LABELS.double().mean().item())
+
+
+# --- mixed scores ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def precisions(monkeypatch):
+    """In which precisions the layers of a pairs network see pairs, by either way there is."""
+    seen = set()
+    rest, logits = PairsNetwork.rest, Walk.logits
+
+    def kept(self, hidden):
+        seen.add(hidden.dtype)
+        return rest(self, hidden)
+
+    def walked(self, block):
+        seen.add(self.first.dtype)
+        return logits(self, block)
+
+    monkeypatch.setattr(PairsNetwork, "rest", kept)
+    monkeypatch.setattr(Walk, "logits", walked)
+    return seen
+
+
+@pytest.mark.parametrize("name", ["PairsNetwork", "CorrectedCosine"])
+@pytest.mark.parametrize("kept_bytes", [2**30, 0], ids=["kept", "recomputed"])
+def test_a_network_scores_in_the_precision_it_is_given_and_the_gradient_is_near(
+    plain, items, precisions, monkeypatch, name, kept_bytes
+):
+    monkeypatch.setitem(recomputed.KEPT_BYTES, "cpu", kept_bytes)
+    similarity = {"name": name, "hidden": 64, "depth": 3, "dropout": 0.0}
+    terms = {"pair": {"against": "memory"}}
+    changed = plain.update({"space": {"similarity": similarity}, "terms": terms, "memory": 8})
+    torch.manual_seed(0)
+    space, z = build_space(changed, items), torch.randn(48, 5).requires_grad_()
+    for each in space.similarity.parameters():
+        each.data += 0.1 * torch.randn(each.shape)  # a correction begins at 0, without a gradient below
+    memory = Memory(size=8, dimension=5)
+    memory.push(torch.randn(8, 5), torch.arange(8) % 4)
+    bfloat16 = lambda: torch.autocast("cpu", dtype=torch.bfloat16)  # noqa: E731
+    found = []
+    for scoring, precision in ((nullcontext, torch.float32), (bfloat16, torch.bfloat16)):
+        precisions.clear()
+        mine = copy.deepcopy(space)  # the prototypes move
+        made = step(mine, z, items.labels, build_terms(changed, mine), {}, memory=memory, scoring=scoring)
+        assert precisions == {precision}
+        assert {each.scores.dtype for each in made.candidates.values()} == {torch.float32}
+        grads = torch.autograd.grad(sum(made.costs.values()), [z, *mine.similarity.parameters()])
+        found.append(torch.cat([each.flatten() for each in grads]))
+    exact, near = found
+    assert 0 < (near - exact).norm() < 0.05 * exact.norm()
+
+
+def test_cosines_and_distances_stay_as_they_are(plain, items, z):
+    """In 16 bits they would have no digits left for items that are near."""
+    for name in ("Cosine", "Euclidean", "Dot"):
+        changed = plain.update({"space": {"similarity": {"name": name}, "auxiliary": None}})
+        changed = dataclasses.replace(changed, terms={"class": Term("softmax", against="prototypes")})
+        space = build_space(changed, items)
+        scoring = lambda: torch.autocast("cpu", dtype=torch.bfloat16)  # noqa: E731
+        made = step(space, z, LABELS, build_terms(changed, space), {}, scoring=scoring)
+        assert torch.equal(made.candidates["prototypes"].scores, space.score_classes(z))

@@ -36,6 +36,7 @@ class Asked(NamedTuple):
     tasks: int
     way: int
     shots: tuple[int, ...]
+    ranks: tuple[int, ...]
     enrol: int | None
     combination: Any  # of enrolment.COMBINATIONS
     gallery: str | None
@@ -57,15 +58,17 @@ class Answer(NamedTuple):
 def about_tests(run: Path, report: Path | None, asked: Asked) -> Answer:
     """Every question about the test sets of a run."""
     from samekind.cli.experiments import sets_of
+    from samekind.evaluation import references
     from samekind.evaluation.rows import noted
 
     name, sets = run.resolve().name, sets_of(run)
     space = open_space(run, asked.device)
     tests = _drawn(sets.tests(), asked)
-    rows = _with_cohort(space, tests, asked)
+    rows = _with_cohort(space, run, tests, asked)
     if asked.gallery is not None:
         rows += _found_in(space, tests, getattr(sets, asked.gallery), asked)
     rows = [noted(row, selected_on_test(run)) for row in rows]
+    rows += references(sets.train, tests, seed=asked.seed)
     if report is not None:
         from samekind.reports import System, write_report
         from samekind.training import Record
@@ -82,22 +85,23 @@ def about_tests(run: Path, report: Path | None, asked: Asked) -> Answer:
     return _rows_answer({"folder": str(run)}, name, rows, _promises(space, tests, asked))
 
 
-def about_data(run: Path, data: str, asked: Asked, *, label: str, skip_unreadable: bool) -> Answer:
+def about_data(run: Path, data: str, asked: Asked, *, label: str | None, skip_unreadable: bool) -> Answer:
     """Every question about other items, and whether the thresholds still keep their promises there; where
     they were trained on, that is said.
     """
+    from samekind.cli.columns import columns_of
     from samekind.cli.experiments import trained_on
     from samekind.cli.output import messages
     from samekind.evaluation.rows import TRAINED_ON, noted
 
     space = open_space(run, asked.device)
-    items = labelled(space, data, label=label, skip_unreadable=skip_unreadable)
+    items = labelled(space, data, skip_unreadable=skip_unreadable, columns=columns_of(run, label))
     note = TRAINED_ON if trained_on(run, data) else ""
     if note:
         messages().print(CAREFUL.format(data=data), soft_wrap=True)
     sets = _drawn({items.name: items}, asked)
     about = {"folder": str(run), "data": data}
-    rows = [noted(row, note) for row in _with_cohort(space, sets, asked)]
+    rows = [noted(row, note) for row in _with_cohort(space, run, sets, asked)]
     return _rows_answer(about, run.resolve().name, rows, _promises(space, sets, asked))
 
 
@@ -121,6 +125,7 @@ def _rows(space: "MetricSpace", sets: "Mapping[str, Items]", asked: Asked) -> "l
         tasks=asked.tasks,
         way=asked.way,
         shots=asked.shots,
+        ranks=asked.ranks,
         measures=asked.measures,
         seed=asked.seed,
     )
@@ -138,14 +143,14 @@ def _rows(space: "MetricSpace", sets: "Mapping[str, Items]", asked: Asked) -> "l
     return rows
 
 
-def _with_cohort(space: "MetricSpace", sets: "Mapping[str, Items]", asked: Asked) -> "list[Row]":
+def _with_cohort(space: "MetricSpace", run: Path, sets: "Mapping[str, Items]", asked: Asked) -> "list[Row]":
     """The same; where a cohort is given, verification by normalised scores as well."""
     from samekind.evaluation import normalised
     from samekind.inference import embed
 
     rows: list[Row] = []
     if asked.cohort is not None:  # first, because it may be refused and the rest takes long
-        strangers = _strangers(space, asked.cohort)
+        strangers = _strangers(space, run, asked.cohort)
         for name, items in sets.items():
             rows += normalised(
                 space,
@@ -160,11 +165,13 @@ def _with_cohort(space: "MetricSpace", sets: "Mapping[str, Items]", asked: Asked
     return _rows(space, sets, asked) + rows
 
 
-def _strangers(space: "MetricSpace", cohort: Cohort) -> "Tensor":
+def _strangers(space: "MetricSpace", run: Path, cohort: Cohort) -> "Tensor":
     """The embeddings of a cohort; whether its items have labels plays no part."""
+    from samekind.cli.columns import columns_of
     from samekind.inference import embed
 
-    found = collected(space, [cohort.data], skip_unreadable=cohort.skip_unreadable)
+    columns = columns_of(run)
+    found = collected(space, [cohort.data], skip_unreadable=cohort.skip_unreadable, columns=columns)
     return embed(space, found.inputs)
 
 
@@ -187,6 +194,7 @@ def _found_in(
                 z,
                 name=f"{name} in {asked.gallery}",
                 ignore=asked.ignore,
+                ks=asked.ranks,
                 measures=asked.measures,
                 seed=asked.seed,
             )
@@ -222,7 +230,7 @@ def about_list(run: Path, trials: Path, root: Path | None, enrolments: Path | No
             space,
             listed,
             z,
-            _strangers(space, asked.cohort),
+            _strangers(space, run, asked.cohort),
             name=trials.stem,
             combination=asked.combination,
             form=asked.cohort.form,
@@ -255,6 +263,7 @@ def about_two(run: Path, other: Path, asked: Asked) -> Answer:
         tasks=asked.tasks,
         way=asked.way,
         shots=asked.shots,
+        ranks=asked.ranks,
         measures=asked.measures,
         seed=asked.seed,
     )

@@ -13,6 +13,7 @@ from samekind.errors import DataError, SpaceError, nearest
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from samekind.cli.columns import Columns
     from samekind.data import Collection, Items, Stored
     from samekind.space import Kind, MetricSpace
 
@@ -39,26 +40,36 @@ def known_kind(space: "MetricSpace", kind: str) -> "Kind":
 
 
 def collected(
-    space: "MetricSpace", sources: Sequence[str], *, skip_unreadable: bool, label: str = "label"
+    space: "MetricSpace",
+    sources: Sequence[str],
+    *,
+    skip_unreadable: bool,
+    columns: "Columns | None" = None,
 ) -> "Collection":
     """Files, folders, archives or tables, read as the space's training data was; at least one item.
 
-    ``label`` is the column of a table that holds the labels, if it has one. What had to be skipped is named
-    on the standard error.
+    ``columns`` are those of tables; without, the usual ones. What had to be skipped is named on the standard
+    error.
     """
-    from samekind.data import DataSettings, collect
+    from samekind.data import collect
 
     if space.reader is None:
         raise SpaceError("this space does not say how to read a file; use it from Python, with tensors")
     found = collect(
-        sources, space.reader, skip_unreadable=skip_unreadable, settings=DataSettings(label=label)
+        sources,
+        space.reader,
+        skip_unreadable=skip_unreadable,
+        settings=columns and columns.wanted,
+        otherwise=columns and columns.otherwise,
     )
     if found.skipped:
         messages().print(_skipped(found.skipped), soft_wrap=True)
     return found
 
 
-def labelled(space: "MetricSpace", data: str, *, label: str, skip_unreadable: bool) -> "Items":
+def labelled(
+    space: "MetricSpace", data: str, *, skip_unreadable: bool, columns: "Columns | None" = None
+) -> "Items":
     """Items whose class is known, read the way the space reads: named data, the validation items of a run,
     or files, folders, archives and tables.
     """
@@ -72,7 +83,7 @@ def labelled(space: "MetricSpace", data: str, *, label: str, skip_unreadable: bo
         return sets_of(Path(data)).validation
     if data in NAMED:
         return open_data(data)
-    found = collected(space, [data], skip_unreadable=skip_unreadable, label=label)
+    found = collected(space, [data], skip_unreadable=skip_unreadable, columns=columns)
     names = [each for each in found.labels if each is not None]
     if len(names) < len(found.ids):
         missing = next(id for id, each in zip(found.ids, found.labels, strict=True) if each is None)

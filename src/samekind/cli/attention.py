@@ -47,6 +47,7 @@ def attention(
     An encoder without attention gets Grad-CAM alone.
     """
     from samekind.cli.asking import bar, collected, open_space
+    from samekind.cli.columns import columns_of
     from samekind.cli.output import print_json, print_text
     from samekind.inference import layer_of
 
@@ -54,7 +55,7 @@ def attention(
     _expect_pictures(loaded)
     looked_at = layer_of(loaded.encoder, layer)
     other = _embedded(loaded, like)
-    items = collected(loaded, files, skip_unreadable=skip_unreadable)
+    items = collected(loaded, files, skip_unreadable=skip_unreadable, columns=columns_of(space))
     told: list[dict[str, Any]] = []
     with bar("attention", len(items.ids)) as advance:
         for place, name in enumerate(_file_names(items.ids)):

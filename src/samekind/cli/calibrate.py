@@ -6,17 +6,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from samekind.cli.options import AsJson, Device, LabelColumn, SkipUnreadable
-from samekind.errors import DataError, SettingError
+from samekind.cli.together import Goes, check_together
+from samekind.errors import DataError
 
 if TYPE_CHECKING:
     from samekind.data import Items
-    from samekind.space import Decision, Kind, MetricSpace
+    from samekind.space import Decision, Kind, MetricSpace, Temperature
 
 #: All pairs of this many items are 12 million trials; of more, so many are drawn.
 MOST_ITEMS = 5000
 TRAINED_ON = (
     "careful: {data} holds the items this space was trained on, and on those a threshold promises far too "
     "much; without DATA the validation items of the run are taken"
+)
+
+TOO_FEW = (
+    "careful (class probabilities): {known} of the items are of classes this space knows, and a temperature "
+    "takes {fewest}; the probabilities stay as they were"
 )
 
 Score = Annotated[
@@ -44,8 +50,18 @@ Root = Annotated[
     Path | None, typer.Option(help="Where the paths of the list start.", show_default="the list's folder")
 ]
 
+#: What to fit on, and what an option has a say in.
+TOGETHER = {
+    "data": Goes(without=("trials",), because="either is what to fit on"),
+    "open_set": Goes(without=("trials",), because="a list does not say which classes are known"),
+    "root": Goes(with_one_of=("trials",)),
+    "most_items": Goes(without=("open_set", "trials"), because="it is for the pairs of the items"),
+    **dict.fromkeys(("label", "skip_unreadable"), Goes(with_one_of=("data",))),
+}
+
 
 def calibrate(
+    context: typer.Context,
     space: Annotated[Path, typer.Argument(metavar="SPACE", help="The folder of a saved space, or of a run.")],
     data: Annotated[
         str | None,
@@ -62,7 +78,7 @@ def calibrate(
     open_set: OpenSet = False,
     trials: Trials = None,
     root: Root = None,
-    label: LabelColumn = "label",
+    label: LabelColumn = None,
     most_items: Annotated[
         int, typer.Option(help="Of more items, draw so many at random for the pairs.", min=2)
     ] = MOST_ITEMS,
@@ -70,18 +86,22 @@ def calibrate(
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
-    """Fit the thresholds of a space, store them in it, and say how far they can be trusted."""
+    """Fit the thresholds of a space, store them in it, and say how far they can be trusted.
+
+    Without --kind, --open-set and --trials the temperatures of its class probabilities are fitted as well.
+    """
     from samekind.cli.asking import known_kind, open_space
     from samekind.cli.changing import changing
     from samekind.cli.experiments import space_folder
     from samekind.inference import operating_point
 
-    _check_together(data, open_set, trials, root)
+    check_together(context, TOGETHER)
     operating_point(at)  # a mistake is told before anything is read
     with changing(space_folder(space)) as save:
         loaded = open_space(space, device)
         asked = None if kind is None else known_kind(loaded, kind)
         kinds = loaded.kinds if asked is None else [asked]
+        heated: dict[str, Temperature] | None = None
         if trials is not None:
             found = _fit_listed(loaded, trials, root, kinds, at)
         else:
@@ -89,39 +109,28 @@ def calibrate(
             if open_set:
                 found = {"open set": _fit_open_set(loaded, items, asked, at)}
             else:
-                found = _fit_decisions(loaded, _drawn(items, most_items), kinds, at)
+                found, heated = _fit_decisions(loaded, _drawn(items, most_items), asked, at)
         if open_set:
             loaded.open_set = found["open set"]
         else:
             loaded.decisions.update(found)
+            loaded.temperatures.update(heated or {})
         save(loaded)
-    _tell(found, space, as_json=as_json)
-
-
-def _check_together(data: str | None, open_set: bool, trials: Path | None, root: Path | None) -> None:
-    """Options that ask for different things are refused together."""
-    if trials is None and root is not None:
-        raise SettingError("--root belongs to a list of trials; give --trials LIST as well")
-    if trials is not None and data is not None:
-        raise SettingError("DATA and --trials are both what to fit on; leave out one")
-    if trials is not None and open_set:
-        raise SettingError(
-            "--open-set needs items of known and of other classes, which a list of trials does not name; "
-            "give DATA instead of --trials"
-        )
+    _tell(found, heated, space, as_json=as_json)
 
 
 def _held_out(
-    space: "MetricSpace", folder: Path, data: str | None, *, label: str, skip_unreadable: bool
+    space: "MetricSpace", folder: Path, data: str | None, *, label: str | None, skip_unreadable: bool
 ) -> "Items":
     """The items of DATA, with a warning where they were trained on, or the validation items of the run."""
     from samekind.cli.asking import labelled
+    from samekind.cli.columns import columns_of
     from samekind.cli.experiments import sets_of, trained_on
     from samekind.cli.output import messages
 
     if data is None:
         return sets_of(folder).validation
-    items = labelled(space, data, label=label, skip_unreadable=skip_unreadable)
+    items = labelled(space, data, skip_unreadable=skip_unreadable, columns=columns_of(folder, label))
     if trained_on(folder, data):
         messages().print(TRAINED_ON.format(data=data), soft_wrap=True)
     return items
@@ -139,12 +148,15 @@ def _drawn(items: "Items", most: int) -> "Items":
 
 
 def _fit_decisions(
-    space: "MetricSpace", items: "Items", kinds: list[Any], point: str
-) -> dict[str, "Decision"]:
+    space: "MetricSpace", items: "Items", asked: "Kind | None", point: str
+) -> tuple[dict[str, "Decision"], dict[str, "Temperature"] | None]:
+    """A threshold for the score asked about, or for all of them, and then the temperatures of the heads."""
     import torch
 
     from samekind.cli.asking import embedded
-    from samekind.inference import all_trials, fit_decision
+    from samekind.cli.output import messages
+    from samekind.inference import all_trials, divided, fit_decision, fit_temperatures
+    from samekind.inference.temperatures import FEWEST
 
     sizes = torch.bincount(items.labels)
     if int((sizes > 0).sum()) < 2 or int(sizes.max()) < 2:
@@ -153,12 +165,18 @@ def _fit_decisions(
             f"and of two classes; got items: {len(items)}, classes: {int((sizes > 0).sum())}"
         )
     z = embedded(space, items.inputs, title="calibrate")
-    return {
+    decisions: dict[str, Decision] = {
         kind: fit_decision(
             all_trials(space, z, items.labels, kind=kind), kind=kind, point=point, description=items.name
         )
-        for kind in kinds
+        for kind in (space.kinds if asked is None else [asked])
     }
+    if asked is not None:
+        return decisions, None
+    known = len(divided(space, items)[0])
+    if 0 < known < FEWEST:
+        messages().print(TOO_FEW.format(known=known, fewest=FEWEST), soft_wrap=True)
+    return decisions, fit_temperatures(space, items, z)
 
 
 def _fit_listed(
@@ -192,20 +210,26 @@ def _fit_open_set(space: "MetricSpace", items: "Items", kind: "Kind | None", poi
     return fit_open_set(space, known, unknown, kind=kind, point=point)
 
 
-def _tell(found: dict[str, "Decision"], folder: Path, *, as_json: bool) -> None:
+def _tell(
+    found: dict[str, "Decision"], heated: dict[str, "Temperature"] | None, folder: Path, *, as_json: bool
+) -> None:
     from dataclasses import asdict
 
     from samekind.cli.output import messages, print_json, print_table, print_text
+    from samekind.cli.temperatures import print_temperatures
     from samekind.cli.thresholds import thresholds_table
     from samekind.inference import support
 
     warnings = {name: support(each, open_set=name == "open set") for name, each in found.items()}
     if as_json:
         told = {name: {**asdict(each), "warning": warnings[name]} for name, each in found.items()}
-        print_json({"space": str(folder), "decisions": told})
+        temperatures = {head: asdict(each) for head, each in (heated or {}).items()}
+        print_json({"space": str(folder), "decisions": told, "temperatures": temperatures})
         return
     print_text(f"Fitted on {next(iter(found.values())).trials}")
     print_table(thresholds_table(found))
     for name, warning in warnings.items():
         if warning is not None:
             messages().print(f"careful ({name}): {warning}", soft_wrap=True)
+    if heated:
+        print_temperatures(heated)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from samekind.errors import SpaceError
-from samekind.storage import LockedError, sole_writer
+from samekind.storage import LockedError, recover_folder, sole_writer
 
 if TYPE_CHECKING:
     from samekind.space import MetricSpace
@@ -21,6 +21,7 @@ def changing(folder: Path) -> "Iterator[Callable[[MetricSpace], None]]":
     """
     try:
         with sole_writer(folder):
+            recover_folder(folder)  # as loading it would, which must not look like somebody's change
             before = _header(folder)
 
             def save(space: "MetricSpace") -> None:

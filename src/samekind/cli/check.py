@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from samekind.training import Run
 
 MOST_SHOWN = 20
+#: A run of fewer steps has hardly begun; so many are enough for few items.
+FEWEST_STEPS, ENOUGH_STEPS = 50, 200
 #: So many items the space of a run is shown, to see whether it takes them.
 SHOWN = 16
 
@@ -52,11 +54,14 @@ def check(
     )
     found = examine(plan.source, settings=plan.data, split=partial(_split, plan))
     would, why_not = _training(plan) if not found.errors else (None, None)
+    warnings = [*found.warnings, *(_few_steps(would) if would else [])]
     refused = [*found.errors, *([why_not] if why_not else [])]
     if as_json:
-        print_json({**_as_json(found), "errors": refused, "training": would})
+        # The sizes last: there may be as many as pictures, and the rest would be hidden behind them.
+        told = {**_as_json(found), "warnings": warnings, "errors": refused, "training": would}
+        print_json({**told, "sizes": _sizes(found)})
     else:
-        _print(found, refused, would)
+        _print(found, refused, warnings, would)
     if refused:
         raise typer.Exit(1)
 
@@ -86,7 +91,7 @@ def _training(plan: "Plan") -> tuple[dict[str, Any] | None, str | None]:
     try:
         # Left on the disk: a look must not take the memory of a training.
         items = open_data(plan.source, settings=replace(plan.data, memory="never"))
-        run = plan.run(items.shape)
+        run, own = plan.run_for(items), plan.run(items.shape)
         split = plan.splitting(items, seed=run.seed)
         sets = prepare(items, split)
         # Everything that refuses, as training would: what no epoch can be chosen by, and what does not fit.
@@ -106,7 +111,34 @@ def _training(plan: "Plan") -> tuple[dict[str, Any] | None, str | None]:
         "classes": {name: len(set(part.labels.tolist())) for name, part in parts.items()},
         "epochs": run.epochs,
         "steps": run.epochs * len(sampler.batches(0)),
+        "chosen": _chosen(own, run),
     }, None
+
+
+def _chosen(own: "Run", run: "Run") -> dict[str, list[str]]:
+    """What the recipe has, and what the run has in its place because the items are few pictures."""
+    both = [
+        {
+            "encoder": each.space.encoder.name,
+            "prototypes": f"averages of momentum {each.space.prototypes.arguments.get('momentum')}",
+            "optimiser": f"{each.optimiser.name} at {each.optimiser.rate:g}",
+            "schedule": each.schedule.name,
+            "epochs": f"{each.epochs} epochs",
+        }
+        for each in (own, run)
+    ]
+    return {name: [each[name] for each in both] for name in both[0] if both[0][name] != both[1][name]}
+
+
+def _few_steps(would: dict[str, Any]) -> list[str]:
+    """A warning where nothing is learned in so few steps."""
+    if would["steps"] >= FEWEST_STEPS:
+        return []
+    epochs = -(-ENOUGH_STEPS * would["epochs"] // would["steps"])
+    return [
+        f"a run of {would['steps']:,} steps is short, and its answers may be worse than those of the raw "
+        f"inputs; such as training.epochs={epochs} would make it long enough"
+    ]
 
 
 def _build(run: "Run", items: "Items") -> None:
@@ -122,10 +154,12 @@ def _build(run: "Run", items: "Items") -> None:
         build_terms,
     )
     from samekind.training.observed import adversary_groups, build_adversary
+    from samekind.training.untrained import expect_trained
 
     few = items.take(torch.arange(min(len(items), SHOWN)))
     with torch.random.fork_rng([]):
         space = build_space(run, few)
+        expect_trained(run, space)
         build_terms(run, space)
         build_penalties(run)
         build_memory(run, space)
@@ -134,24 +168,27 @@ def _build(run: "Run", items: "Items") -> None:
         build_optimiser(run.optimiser, space, beside=groups)
 
 
+def _sizes(found: "Examination") -> dict[str, int]:
+    return {f"{width}x{height}": count for (height, width), count in found.sizes.items()}
+
+
 def _as_json(found: "Examination") -> dict[str, Any]:
-    sizes = {f"{width}x{height}": count for (height, width), count in found.sizes.items()}
     return {
         "name": found.name,
         "items": found.items,
         "classes": found.classes,
-        "sizes": sizes,
         "memory": found.memory,
         "domains": found.domains,
         "groups": found.groups,
         "parts": found.parts,
         "unreadable": [{"file": file, "reason": reason} for file, reason in found.unreadable],
         "duplicates": found.duplicates,
-        "warnings": found.warnings,
     }
 
 
-def _print(found: "Examination", refused: list[str], would: dict[str, Any] | None) -> None:
+def _print(
+    found: "Examination", refused: list[str], warnings: list[str], would: dict[str, Any] | None
+) -> None:
     from samekind.cli.output import print_table, print_text, table
 
     print_text(f"{found.name}: {_items(found.items, len(found.classes))}{_more(found)}")
@@ -162,7 +199,7 @@ def _print(found: "Examination", refused: list[str], would: dict[str, Any] | Non
         lines.append([f"{len(rest)} more classes", f"{sum(count for _, count in rest):,}"])
     if lines:
         print_table(table("Classes", ["class", "items"], lines))
-    for words, sentences in (("error", refused), ("warning", found.warnings)):
+    for words, sentences in (("error", refused), ("warning", warnings)):
         for sentence in sentences:
             print_text(f"{words}: {sentence}")
     for file, reason in found.unreadable[:MOST_SHOWN]:
@@ -209,5 +246,13 @@ def _plan_in_words(would: dict[str, Any]) -> str:
     )
     return (
         f"A run of {would['recipe']} would train {would['encoder']} on items of {shape} for "
-        f"{would['epochs']} epochs, {would['steps']:,} steps. Split ({would['split']}): {parts}."
+        f"{would['epochs']} epochs, {would['steps']:,} steps.{_why(would)} Split ({would['split']}): {parts}."
     )
+
+
+def _why(would: dict[str, Any]) -> str:
+    """What was chosen because the items are few, where anything was."""
+    if not (chosen := would["chosen"]):
+        return ""
+    own, instead = (", ".join(each[place] for each in chosen.values()) for place in (0, 1))
+    return f" With few items to train on it takes {instead}, not the recipe's {own}."

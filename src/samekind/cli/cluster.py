@@ -38,20 +38,23 @@ def cluster(
     most: Annotated[int, typer.Option(help="The most groups to try where the number is chosen.", min=2)] = 20,
     report: Annotated[Path | None, typer.Option(help="Write a page about the groups here as well.")] = None,
     seed: Annotated[int, typer.Option(help="Fixes the starts of k-means.", min=0, max=LARGEST_SEED)] = 0,
-    label: LabelColumn = "label",
+    label: LabelColumn = None,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
     """Sort items into groups of what is alike, without labels, and show what stands for each group."""
     from samekind.cli.asking import collected, embedded, open_space
+    from samekind.cli.columns import columns_of
+    from samekind.cli.experiments import say_trained_on
     from samekind.cli.output import print_json
     from samekind.inference import as_compared
     from samekind.reports import Grouped
 
     is_table = _is_table(out)
     loaded = open_space(space, device)
-    items = collected(loaded, data, skip_unreadable=skip_unreadable, label=label)
+    columns = columns_of(space, label)
+    items = collected(loaded, data, skip_unreadable=skip_unreadable, columns=columns)
     if groups is not None and groups > len(items.ids):
         raise SettingError(f"asked for {groups} groups of {len(items.ids)} items; ask for fewer")
     z = as_compared(loaded, embedded(loaded, items.inputs, title="cluster"))
@@ -59,6 +62,8 @@ def cluster(
     agreement = _agreement(divided, items.labels)
     found = Grouped(items.inputs, z, items.ids, items.labels, divided, quality, agreement)
     page = _write(found, out, report, is_table=is_table, title=f"Groups in {_in_short(data)}")
+    if agreement:
+        say_trained_on(space, data)
     if as_json:
         print_json(_answer(found, out, page) | {"skipped": items.skipped})
         return

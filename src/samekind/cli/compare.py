@@ -15,8 +15,9 @@ def compare(
     second: Annotated[Path, typer.Argument(metavar="B", help="Another item.")],
     space: SpaceFolder,
     kind: Annotated[
-        str, typer.Option(help="The score to decide by: similarity, cosine or fused.")
-    ] = "similarity",
+        str | None,
+        typer.Option(help="The score to decide by: similarity, cosine or fused.", show_default="similarity"),
+    ] = None,
     prior: Annotated[
         float, typer.Option(help="How often two items are the same where this is asked, from 0 to 1.")
     ] = 0.5,
@@ -28,16 +29,18 @@ def compare(
     from rich.text import Text
 
     from samekind.cli.asking import open_space
+    from samekind.cli.kinds import say_better_kind
     from samekind.cli.output import print_json, print_text
     from samekind.errors import SpaceError, nearest
     from samekind.inference import device_of, embed
 
     loaded = open_space(space, device)
-    if kind not in loaded.decisions:
+    asked = "similarity" if kind is None else kind
+    if asked not in loaded.decisions:
         raise SpaceError(
-            f'this space has no threshold for the score "{kind}"; {nearest(kind, loaded.decisions)}'
+            f'this space has no threshold for the score "{asked}"; {nearest(asked, loaded.decisions)}'
         )
-    decision = loaded.decisions[kind]
+    decision = loaded.decisions[asked]
     if loaded.reader is None:
         raise SpaceError("this space does not say how to read a file; use it from Python, with tensors")
     items = torch.stack([loaded.reader.read(each) for each in (first, second)])
@@ -49,16 +52,18 @@ def compare(
         "score": float(score),
         "threshold": decision.threshold,
         "probability": float(decision.probability(score, prior=prior)),
-        "kind": kind,
+        "kind": asked,
         "point": decision.point,
     }
     if as_json:
         print_json(answer)
         return
+    if kind is None:
+        say_better_kind(loaded, to="compare")
     print_text(
         Text.assemble(
             ("same" if answer["same"] else "different", "bold"),
-            f"  {kind} score {answer['score']:.3f}, threshold {decision.threshold:.3f} ({decision.point}), "
+            f"  {asked} score {answer['score']:.3f}, threshold {decision.threshold:.3f} ({decision.point}), "
             f"probability of same {answer['probability']:.3f}",
         )
     )

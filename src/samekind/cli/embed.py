@@ -21,19 +21,21 @@ def embed(
     out: Annotated[
         Path, typer.Option(help="The file to write: .npy (with the ids beside it), .csv or .parquet.")
     ],
-    label: LabelColumn = "label",
+    label: LabelColumn = None,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the vector of every item, with its id and, where there is one, its label."""
     from samekind.cli.asking import collected, embedded, open_space
+    from samekind.cli.columns import columns_of
     from samekind.cli.output import print_json, print_text
     from samekind.cli.tables import check_ending
 
     check_ending(out, ENDINGS)
     loaded = open_space(space, device)
-    items = collected(loaded, data, skip_unreadable=skip_unreadable, label=label)
+    columns = columns_of(space, label)
+    items = collected(loaded, data, skip_unreadable=skip_unreadable, columns=columns)
     z = embedded(loaded, items.inputs, title="embed")
     ids = _write(out, items, z)
     if as_json:

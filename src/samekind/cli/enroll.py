@@ -1,5 +1,7 @@
 """samekind enroll: a new class from a few examples."""
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +20,8 @@ STALE = (
 ONCE_UNKNOWN = (
     "; it was made to turn away the unknown items there, those of this class too if it was among them"
 )
+MOST_NAMED = 5
+SEVERAL = 'its examples carry several labels ({labels}), and all of them are now the class "{name}"'
 
 
 def enroll(
@@ -40,6 +44,7 @@ def enroll(
     """Add a class to a space from a few examples; nothing is trained and no other class changes."""
     from samekind.cli.asking import collected, embedded, open_space
     from samekind.cli.changing import changing
+    from samekind.cli.columns import columns_of
     from samekind.cli.experiments import space_folder
     from samekind.cli.output import messages, print_json, print_text
 
@@ -53,6 +58,7 @@ def enroll(
     with changing(folder) as save:
         loaded = open_space(space, device)
         known, examples = name in loaded.classes, 0
+        warnings = []
         if known and not replace and not remove:
             # Known before anything is read, and in the words of the command.
             raise SpaceError(
@@ -61,28 +67,40 @@ def enroll(
         if remove:
             loaded.remove(name)
         else:
-            items = collected(loaded, files or [], skip_unreadable=skip_unreadable)
+            columns = columns_of(space)
+            items = collected(loaded, files or [], skip_unreadable=skip_unreadable, columns=columns)
             examples = len(items.ids)
+            warnings += _several(name, items.labels)
             loaded.enroll(name, embedded(loaded, items.inputs, title="enrol"), replace=replace)
         save(loaded)
     done = "removed" if remove else "replaced" if known else "added"
-    warning = _warning(loaded, name, done, folder)
+    warnings += _stale(loaded, name, done, folder)
     if as_json:
         answer = {"space": str(folder), "class": name, "done": done, "examples": examples}
-        print_json(answer | {"classes": loaded.classes, "warning": warning})
+        print_json(answer | {"classes": loaded.classes, "warning": "; ".join(warnings) or None})
         return
     source = "" if remove else f" from {examples:,} example{'s' if examples != 1 else ''}"
     print_text(f'The class "{name}" is {done}{source}; the space in {folder} knows {len(loaded.classes)}.')
-    if warning is not None:
+    for warning in warnings:
         messages().print(f"careful: {warning}", soft_wrap=True)
 
 
-def _warning(space: "MetricSpace", name: str, done: str, folder: Path) -> str | None:
+def _several(name: str, labels: Sequence[str | None]) -> list[str]:
+    """What examples of more than one label make; nothing where they have one, or none."""
+    counts = Counter(each for each in labels if each is not None).most_common()
+    if len(counts) < 2:
+        return []
+    named = [f"{label} {count:,}" for label, count in counts[:MOST_NAMED]]
+    named += [f"{len(counts) - MOST_NAMED} more"] if len(counts) > MOST_NAMED else []
+    return [SEVERAL.format(labels=", ".join(named), name=name)]
+
+
+def _stale(space: "MetricSpace", name: str, done: str, folder: Path) -> list[str]:
     """What a threshold for none of these is worth after its classes changed; nothing where there is none.
 
     Which classes were the strangers of the fit is not stored, so every change of the classes is told.
     """
     if space.open_set is None:
-        return None
+        return []
     why = ONCE_UNKNOWN if done == "added" else ""
-    return STALE.format(name=name, done=done, trials=space.open_set.trials, why=why, folder=folder)
+    return [STALE.format(name=name, done=done, trials=space.open_set.trials, why=why, folder=folder)]

@@ -29,6 +29,7 @@ Report = Annotated[Path | None, typer.Option(help="Write a one-page HTML report 
 Out = Annotated[Path | None, typer.Option(help="Write what --json prints to this file as well.")]
 Way = Annotated[int, typer.Option(help="Classes of a few-shot task.", min=2)]
 Shots = Annotated[str, typer.Option(help="Examples of each class in few-shot tasks, with commas.")]
+Ranks = Annotated[str, typer.Option(help="Recall is told at these ranks, with commas.")]
 Enrol = Annotated[
     int | None,
     typer.Option(metavar="K", help="Also enrol each class from K items and verify the others.", min=1),
@@ -86,7 +87,7 @@ TOGETHER = {
     "cohort": Goes(without=("against",)),
     "norm": Goes(with_one_of=("cohort",)),
     "top": Goes(with_one_of=("cohort",)),
-    **dict.fromkeys(("most", "tasks", "way", "shots"), Goes(without=("trials",))),
+    **dict.fromkeys(("most", "tasks", "way", "shots", "ranks"), Goes(without=("trials",))),
     "label": Goes(with_one_of=("data",)),
     "skip_unreadable": Goes(with_one_of=("data", "cohort")),
 }
@@ -105,6 +106,7 @@ def evaluate(
     tasks: Tasks = 600,
     way: Way = 5,
     shots: Shots = "1,5",
+    ranks: Ranks = "1,2,4,8",
     enrol: Enrol = None,
     combine: Combine = "embedding",
     gallery: Gallery = None,
@@ -116,7 +118,7 @@ def evaluate(
     norm: Norm = "as",
     top: Top = 200,
     most: Most = None,
-    label: LabelColumn = "label",
+    label: LabelColumn = None,
     skip_unreadable: SkipUnreadable = False,
     seed: DrawSeed = 0,
     device: Device = "auto",
@@ -130,7 +132,8 @@ def evaluate(
     asked = Asked(
         tasks=tasks,
         way=way,
-        shots=_numbers(shots),
+        shots=_numbers("shots", shots),
+        ranks=_numbers("ranks", ranks),
         enrol=enrol,
         combination=_known("combine", combine),
         gallery=None if gallery is None else _known("gallery", gallery),
@@ -189,12 +192,12 @@ def _known(option: str, given: str) -> str:
     return given
 
 
-def _numbers(shots: str) -> tuple[int, ...]:
+def _numbers(option: str, given: str) -> tuple[int, ...]:
     """Whole numbers from 1 up, written with commas."""
     try:
-        numbers = tuple(int(each) for each in shots.split(","))
+        numbers = tuple(int(each) for each in given.split(","))
     except ValueError:
         numbers = ()
     if not numbers or min(numbers) < 1:
-        raise SettingError(f'--shots: expected whole numbers from 1 up, such as 1,5; got "{shots}"')
+        raise SettingError(f'--{option}: expected whole numbers from 1 up, such as 1,5; got "{given}"')
     return numbers

@@ -1,6 +1,7 @@
 """What the commands share about experiments: data looked at before it is used, and the folders of runs."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,10 +9,19 @@ from samekind.errors import DataError, SettingError, SpaceError
 
 if TYPE_CHECKING:
     from samekind.cli.plans import Plan
-    from samekind.data import Items, Sets, SplitSettings
+    from samekind.data import DataSettings, Items, Sets, SplitSettings
 
 #: Below this many bytes nobody needs to be told what the items take.
 WORTH_SAYING = 64 * 2**20
+
+KNOWS = (
+    "careful: {data} holds the items this space was trained on, and those it knows better than any others: "
+    "of new ones expect less; samekind evaluate asks about the test items of the run"
+)
+UNFINISHED = (
+    "{folder} holds a training that has not ended: {done} of {epochs} epochs are done; the same samekind "
+    "train command goes on with it"
+)
 
 
 def open_items(plan: "Plan") -> "Items":
@@ -64,6 +74,7 @@ def sets_of(folder: Path) -> "Sets":
 
     known = _read_data(folder)
     if known is None:
+        _refuse_unfinished(folder)
         raise SpaceError(
             f"{folder} is not the folder of a finished run: it has no data.json; samekind train makes one"
         )
@@ -78,19 +89,68 @@ def trained_on(folder: Path, source: str) -> bool:
     """Whether a source is the whole data, training items and all, of the run that a folder, or a space in it,
     is of; False for a space alone.
     """
-    run = folder.resolve()
-    if run == space_folder(run.parent) and (run.parent / "run.json").is_file():
-        run = run.parent
-    known = _read_data(run)
+    known = _read_data(_run_of(folder))
     if known is None:
         return False
     return known["source"] == source or Path(known["source"]).resolve() == Path(source).resolve()
 
 
+def say_trained_on(folder: Path, sources: Sequence[str]) -> None:
+    """Say on the standard error which of the sources were trained on, where a figure is told of them."""
+    from samekind.cli.output import messages
+
+    if seen := [each for each in sources if trained_on(folder, each)]:
+        messages().print(KNOWS.format(data=", ".join(seen)), soft_wrap=True)
+
+
+def read_of(folder: Path) -> "DataSettings":
+    """How the data of the run was read that a folder, or a space in it, is of; the usual way for a space
+    alone.
+    """
+    from samekind.data import DataSettings
+
+    run = _run_of(folder)
+    known = _read_data(run) if (run / "run.json").is_file() else None
+    return DataSettings() if known is None else DataSettings.from_dict(known["data"])
+
+
 def space_folder(folder: Path) -> Path:
-    """The folder of the space itself, given it or the folder of its run."""
+    """The folder of the space itself, given it or the folder of its run; one whose last save was cut short
+    is there again. The folder of a training that has not ended is refused.
+    """
+    if (found := _space_in(folder)) is not None:
+        return found
+    _refuse_unfinished(folder)
+    return folder
+
+
+def _space_in(folder: Path) -> Path | None:
+    """The folder of the space in that of its run."""
+    from samekind import storage
+
     inside = folder / "space"
-    return inside if (inside / "space.json").is_file() else folder
+    storage.recover_folder(inside)
+    return inside if (inside / "space.json").is_file() else None
+
+
+def _refuse_unfinished(folder: Path) -> None:
+    """Refuse a folder in which a training was stopped, or is at work: its space comes when it ends."""
+    from samekind.training import Record
+
+    if not (folder / "run.json").is_file() or (folder / "space.json").is_file() or _space_in(folder):
+        return
+    try:
+        epochs = int(json.loads((folder / "run.json").read_text(encoding="utf-8"))["epochs"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return  # not one of ours, or damaged
+    done = max((int(each.get("epoch", 0)) for each in Record(folder / "record.jsonl").lines()), default=0)
+    raise SpaceError(UNFINISHED.format(folder=folder, done=done, epochs=epochs))
+
+
+def _run_of(folder: Path) -> Path:
+    """The folder of the run that a space lies in; any other folder as it is."""
+    run = folder.resolve()
+    return run.parent if run == _space_in(run.parent) and (run.parent / "run.json").is_file() else run
 
 
 def _say_size(plan: "Plan", say: Any) -> None:
@@ -107,10 +167,13 @@ def _say_size(plan: "Plan", say: Any) -> None:
         return
     kept = plan.data.memory == "always" or (plan.data.memory == "auto" and needed <= plan.data.memory_limit)
     size = f"{needed / 2**20:,.0f} MiB"
+    if kept:
+        say(f"decoding into memory: {size}")
+        return
+    what_to_do = "" if plan.data.memory == "never" else "; --set data.memory=always keeps them in memory"
     say(
-        f"decoding into memory: {size}"
-        if kept
-        else f"{size} once decoded: the pictures stay on the disk and are decoded when they are needed"
+        f"{size} once decoded: the pictures stay on the disk and are decoded anew in every epoch, "
+        f"or once onto a GPU that has room for them{what_to_do}"
     )
 
 

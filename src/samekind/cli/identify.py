@@ -32,11 +32,12 @@ def identify(
     The score is of the kind the threshold for none of these was fitted for; without one, the similarity.
     """
     from samekind.cli.asking import collected, embedded, open_space
+    from samekind.cli.columns import columns_of
     from samekind.cli.output import messages, print_json, print_table
     from samekind.inference import identify as name_classes
 
     loaded = open_space(space, device)
-    items = collected(loaded, files, skip_unreadable=skip_unreadable)
+    items = collected(loaded, files, skip_unreadable=skip_unreadable, columns=columns_of(space))
     named = name_classes(loaded, embedded(loaded, items.inputs, title="identify"))
     answers = [
         {"id": id, "class": name, "probability": probability, "score": score}

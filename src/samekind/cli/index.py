@@ -60,6 +60,9 @@ SampleSeed = Annotated[
 ]
 Replace = Annotated[bool, typer.Option("--replace", help="Put items that are there already in anew.")]
 
+#: What to do about a score that finds more.
+MEASURED_FOR = "--score {kind} measures for it, search --kind {kind} asks by it"
+
 
 @index.command()
 def build(
@@ -74,7 +77,7 @@ def build(
     scores: Scores = None,
     distil: Distil = True,
     seed: SampleSeed = 0,
-    label: LabelColumn = "label",
+    label: LabelColumn = None,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
@@ -82,6 +85,8 @@ def build(
     """Embed a gallery, keep its vectors, and measure how to search them quickly enough and well enough."""
     from samekind.cli import galleries
     from samekind.cli.asking import collected, known_kind, open_space
+    from samekind.cli.columns import columns_of
+    from samekind.cli.kinds import say_better_kind
     from samekind.index import space_fingerprint
     from samekind.index.folder import check_room
 
@@ -89,7 +94,8 @@ def build(
     check_room(out)
     loaded = open_space(space, device)
     kinds = [known_kind(loaded, each) for each in scores or ["similarity"]]
-    items = collected(loaded, gallery, skip_unreadable=skip_unreadable, label=label)
+    columns = columns_of(space, label)
+    items = collected(loaded, gallery, skip_unreadable=skip_unreadable, columns=columns)
     made = galleries.new_index(
         kind,
         loaded.prototypes.dimension,
@@ -98,6 +104,8 @@ def build(
         url=server,
         name=name,
     )
+    if not scores and not as_json:  # before the work, which may be long
+        say_better_kind(loaded, to="search", how=MEASURED_FOR)
 
     def measure() -> None:
         for each in kinds:
@@ -123,7 +131,7 @@ def add(
     data: Sources,
     space: SpaceFolder,
     replace: Replace = False,
-    label: LabelColumn = "label",
+    label: LabelColumn = None,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
@@ -131,10 +139,12 @@ def add(
     """Add items to an index; what was added survives a crash. One that has grown much is measured again."""
     from samekind.cli import galleries
     from samekind.cli.asking import collected, open_space
+    from samekind.cli.columns import columns_of
 
     loaded = open_space(space, device)
     opened = galleries.open_gallery(folder, loaded)
-    items = collected(loaded, data, skip_unreadable=skip_unreadable, label=label)
+    columns = columns_of(space, label)
+    items = collected(loaded, data, skip_unreadable=skip_unreadable, columns=columns)
     if not replace:
         galleries.check_new(opened, items.ids)
     before = len(opened)

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from samekind.cli.kinds import standings_table
 from samekind.cli.options import AsJson
 from samekind.cli.output import print_json, print_table, print_text, table
+from samekind.cli.temperatures import print_temperatures
 from samekind.cli.thresholds import thresholds_table
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ def info(
     space: Annotated[Path, typer.Argument(metavar="SPACE", help="The folder of a saved space, or of a run.")],
     as_json: AsJson = False,
 ) -> None:
-    """Show the parts, classes and thresholds of a saved space."""
+    """Show the parts, classes, thresholds and temperatures of a saved space."""
     from dataclasses import asdict
 
     from samekind.cli.experiments import space_folder
@@ -38,6 +40,8 @@ def info(
                 "classes": loaded.classes,
                 "decisions": {kind: asdict(each) for kind, each in loaded.decisions.items()},
                 "open set": asdict(loaded.open_set) if loaded.open_set else None,
+                "temperatures": {head: asdict(each) for head, each in loaded.temperatures.items()},
+                "standings": {kind: asdict(each) for kind, each in loaded.standings.items()},
             }
         )
         return
@@ -47,6 +51,12 @@ def info(
     print_table(thresholds_table(decisions))
     for name, decision in decisions.items():
         print_text(f"{name}: fitted on {decision.trials}")
+    if loaded.standings:
+        print_table(standings_table(loaded.standings))
+        print_text(f"kinds of score: measured on {next(iter(loaded.standings.values())).measured_on}")
+    print_temperatures(loaded.temperatures)
+    for fitted in dict.fromkeys(each.fitted_on for each in loaded.temperatures.values()):
+        print_text(f"temperatures: fitted on {fitted}")
 
 
 def _describe(space: "MetricSpace") -> dict[str, dict[str, Any]]:

@@ -12,8 +12,9 @@ from samekind.cli.options import AsJson, Ignore, Label, Size, SkipUnreadable, Sp
 from samekind.errors import DataError, SettingError, nearest
 
 if TYPE_CHECKING:
+    from samekind.cli.plans import Plan
     from samekind.data import Items
-    from samekind.training import Run
+    from samekind.training import Part, Run
 
 #: What people want, and the recipe for it.
 WANTS = {
@@ -79,11 +80,7 @@ def init(
         training={} if epochs is None else {"epochs": epochs},
     )
     items = open_items(plan)
-    run = plan.run(items.shape)
-    settings = plan.splitting(items, seed=run.seed)
-    text = run_file(
-        plan.recipe, _source(plan.source, out), plan.data.to_dict(), settings.to_dict(), items, run
-    )
+    text = _text(plan, items, out)
     write_text(out, text)
     if as_json:
         print_json({"run": str(out), "recipe": recipe, "items": len(items), "classes": list(items.classes)})
@@ -92,10 +89,32 @@ def init(
     print_text(f"The run is in {out}; next: samekind train {quote(str(out))}")
 
 
+def _text(plan: "Plan", items: "Items", out: Path) -> str:
+    """The file of a plan for these items."""
+    run = plan.run_for(items)
+    return run_file(
+        plan.recipe,
+        _source(plan.source, out),
+        plan.data.to_dict(),
+        plan.splitting(items, seed=run.seed).to_dict(),
+        items,
+        run,
+        plan.run(items.shape),
+    )
+
+
 def run_file(
-    recipe: str, source: str, data: dict[str, Any], split: dict[str, Any], items: "Items", run: "Run"
+    recipe: str,
+    source: str,
+    data: dict[str, Any],
+    split: dict[str, Any],
+    items: "Items",
+    run: "Run",
+    own: "Run",
 ) -> str:
-    """The run file, with what may be changed as comments."""
+    """The run file, with what may be changed as comments; ``own`` is the recipe's run, which ``run`` is with
+    what suits the items.
+    """
     shape = " x ".join(map(str, items.shape))
     batch = run.batches.arguments.get("size", 64)
     usual_data, usual_split = _usual()
@@ -111,16 +130,7 @@ def run_file(
         f"source = {_toml(source)}",
         *said_data.values(),
     ]
-    if len(items.shape) == 3:
-        hints = {
-            "size": f"{items.shape[-1]}               # pictures are read this many pixels wide and high",
-            "channels": f"{items.shape[0]}            # 1 grey, 3 colour",
-            "fit": '"stretch"          # or "crop", "pad": what happens to other proportions',
-            "skip_unreadable": "true   # leave out files that cannot be read",
-        }
-    else:
-        hints = {"ignore": "[]              # columns to leave out"} if len(items.shape) == 1 else {}
-    lines += [f"# {key} = {hint}" for key, hint in hints.items() if key not in said_data]
+    lines += [f"# {key} = {hint}" for key, hint in _hints(items).items() if key not in said_data]
     lines += [
         "",
         "[split]",
@@ -137,7 +147,9 @@ def run_file(
         "[training.batches]",
         f"size = {batch}",
         "",
+        *_chosen(run, own),
         "[training.optimiser]",
+        *_other_optimiser(run, own),
         f"rate = {run.optimiser.rate}",
         "",
     ]
@@ -149,6 +161,53 @@ def run_file(
             "",
         ]
     return "\n".join(lines)
+
+
+def _hints(items: "Items") -> dict[str, str]:
+    """What may be said about reading the data, each with its meaning."""
+    if len(items.shape) == 3:
+        return {
+            "size": f"{items.shape[-1]}               # pictures are read this many pixels wide and high",
+            "channels": f"{items.shape[0]}            # 1 grey, 3 colour",
+            "fit": '"stretch"          # or "crop", "pad": what happens to other proportions',
+            "skip_unreadable": "true   # leave out files that cannot be read",
+        }
+    return {"ignore": "[]              # columns to leave out"} if len(items.shape) == 1 else {}
+
+
+def _chosen(run: "Run", own: "Run") -> list[str]:
+    """The tables that the recipe has otherwise: chosen because the pictures are few."""
+    lines: list[str] = []
+    for table in ("encoder", "prototypes"):
+        part, other = getattr(run.space, table), getattr(own.space, table)
+        if part != other:
+            lines += [f"[training.space.{table}]", _instead("name", part.name, _in_words(other))]
+            lines += [*(f"{key} = {_toml(value)}" for key, value in part.arguments.items()), ""]
+    if run.schedule != own.schedule:
+        lines += ["[training.schedule]", _instead("name", run.schedule.name, own.schedule.name), ""]
+    return lines
+
+
+def _other_optimiser(run: "Run", own: "Run") -> list[str]:
+    """The optimiser by its name, with what a new name would leave at 0, where it is not the recipe's."""
+    if run.optimiser.name == own.optimiser.name:
+        return []
+    decay = f"weight_decay = {run.optimiser.weight_decay}"
+    return [_instead("name", run.optimiser.name, f"{own.optimiser.name} at {own.optimiser.rate}"), decay]
+
+
+def _in_words(part: "Part") -> str:
+    """A part by its name, and its numbers.
+
+    >>> from samekind.training import Part
+    >>> _in_words(Part("RunningAverages", {"momentum": 0.9}))
+    'RunningAverages, momentum 0.9'
+    """
+    return ", ".join([part.name, *(f"{key} {value}" for key, value in part.arguments.items())])
+
+
+def _instead(key: str, value: str, own: str) -> str:
+    return f"{key} = {_toml(value)}  # for few pictures; the recipe itself has {own}"
 
 
 def _counted(items: "Items") -> str:

@@ -66,7 +66,7 @@ def leave_one_out(
     )
     _check_split(plan)
     items = open_items(plan)
-    settings = plan.run(items.shape)
+    settings = plan.run_for(items)
     rows = trained_in_turn(
         settings,
         items,

@@ -3,13 +3,14 @@
 import io
 import sys
 import warnings
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from samekind.cli.attention import attention
 from samekind.cli.calibrate import calibrate
 from samekind.cli.check import check
+from samekind.cli.classes import classes
 from samekind.cli.cluster import cluster
 from samekind.cli.compare import compare
 from samekind.cli.demo import demo
@@ -37,15 +38,45 @@ UsageError: type[Any] = typer.BadParameter.__bases__[0]
 
 app = typer.Typer(
     name="samekind",
-    help='Learn what "the same kind" means from labelled examples, and ask what it can tell.',
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 ASKING = (compare, search, enroll, identify, predict, cluster, embed, novelty, two_sample, attention)
-for command in (demo, check, init, train, leave_one_out, evaluate, calibrate, report, *ASKING, info, draw):
+for command in (
+    demo,
+    check,
+    init,
+    train,
+    leave_one_out,
+    evaluate,
+    calibrate,
+    report,
+    *ASKING,
+    classes,
+    info,
+    draw,
+):
     app.command()(command)
 app.add_typer(index, name="index")
+
+
+def _show_version(wanted: bool) -> None:
+    from samekind import __version__
+
+    if wanted:
+        print(f"samekind {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version and stop.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Learn what "the same kind" means from labelled examples, and ask what it can tell."""
 
 
 def main() -> None:

@@ -24,12 +24,24 @@ if TYPE_CHECKING:
     from samekind.space import Kind, MetricSpace
 
 METHODS = ("prototypes", "neighbours", "svm")
+UPSIDE_DOWN = (
+    "items of classes that are not known look more familiar than known ones (the AUROC is below 0.5 by more "
+    "than chance); this order must not be used: another --kind or --method may do better"
+)
 
 Score = Annotated[
     str | None,
     typer.Option(
         help="The score: similarity, cosine or fused.",
         show_default="similarity; with prototypes that of the threshold for none of these, if any",
+    ),
+]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        help="What an item is held against: prototypes (the best class), neighbours (the most alike "
+        "known item) or svm (the region of the known items).",
+        show_default="svm with --known, else prototypes",
     ),
 ]
 
@@ -41,14 +53,7 @@ def novelty(
         list[str] | None,
         typer.Option(metavar="DATA", help="Items that are not new; may be given several times."),
     ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help="What an item is held against: prototypes (the best class), neighbours (the most alike "
-            "known item) or svm (the region of the known items).",
-            show_default="svm with --known, else prototypes",
-        ),
-    ] = None,
+    method: Method = None,
     kind: Score = None,
     outliers: Annotated[
         float, typer.Option(help="svm: the share of known items that may lie outside their region.")
@@ -58,12 +63,14 @@ def novelty(
     csv: Annotated[Path | None, typer.Option(help="Write all items as a table here as well.")] = None,
     show: Annotated[int, typer.Option(help="How many of the newest items to show.", min=0)] = 10,
     device: Device = "auto",
-    label: LabelColumn = "label",
+    label: LabelColumn = None,
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
     """Say how new each item is, newest first; where labels tell which are, how well that is seen."""
     from samekind.cli.asking import collected, embedded, known_kind, open_space
+    from samekind.cli.columns import columns_of
+    from samekind.cli.experiments import say_trained_on
     from samekind.cli.output import print_json
     from samekind.cli.tables import check_ending, write_table
 
@@ -72,8 +79,9 @@ def novelty(
         check_ending(csv)
     loaded = open_space(space, device)
     score = _kind(loaded, chosen) if kind is None else known_kind(loaded, kind)
-    items = collected(loaded, data, skip_unreadable=skip_unreadable, label=label)
-    references = collected(loaded, known, skip_unreadable=skip_unreadable, label=label) if known else None
+    read_by = columns_of(space, label)
+    items = collected(loaded, data, skip_unreadable=skip_unreadable, columns=read_by)
+    references = collected(loaded, known, skip_unreadable=skip_unreadable, columns=read_by) if known else None
     z = embedded(loaded, items.inputs, title="embed")
     reference = embedded(loaded, references.inputs, title="embed known") if references else None
     svm = {"outliers": outliers, "most_items": most_known, "seed": seed}
@@ -81,11 +89,14 @@ def novelty(
     columns = _columns(loaded, items, z, newness, _outside(loaded, newness, chosen, score))
     if csv is not None:
         write_table(csv, columns)
+    auroc = _auroc(newness, items.labels, _known_names(loaded, references))
+    if auroc is not None:
+        say_trained_on(space, data)
     answer = {
         "method": chosen,
         "kind": score,
         "known": len(references.ids) if references else None,
-        "auroc": _auroc(newness, items.labels, _known_names(loaded, references)),
+        "auroc": auroc,
         "skipped": [*items.skipped, *(references.skipped if references else ())],
     }
     if as_json:
@@ -183,7 +194,7 @@ def _auroc(newness: "Tensor", labels: Sequence[str | None], known: set[str]) -> 
 
 
 def _print(answer: dict[str, Any], columns: dict[str, list[Any]], show: int, csv: Path | None) -> None:
-    from samekind.cli.output import print_table, print_text, table
+    from samekind.cli.output import messages, print_table, print_text, table
 
     count = len(columns["id"])
     if show:
@@ -204,6 +215,8 @@ def _print(answer: dict[str, Any], columns: dict[str, list[Any]], show: int, csv
             f"AUROC {told['value']:.3f} (95 %: {told['low']:.3f} to {told['high']:.3f}): {told['new']:,} "
             f"items of classes that are not known against {told['known']:,} of known ones."
         )
+        if told["high"] < 0.5:
+            messages().print(f"careful: {UPSIDE_DOWN}", soft_wrap=True)
     if csv is not None:
         print_text(f"All {count:,} items are in {csv}")
 

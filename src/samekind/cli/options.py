@@ -68,4 +68,11 @@ Sources = Annotated[
 SkipUnreadable = Annotated[
     bool, typer.Option("--skip-unreadable", help="Leave out files that cannot be read, and name them.")
 ]
-LabelColumn = Annotated[str, typer.Option("--label", help="The column of a table that holds the label.")]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--label",
+        help="The column of a table that holds the label.",
+        show_default="as in training, else label",
+    ),
+]

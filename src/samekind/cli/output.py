@@ -41,9 +41,16 @@ def print_table(made: Table) -> None:
 
 
 def print_measures(systems: Mapping[str, Sequence["Row"]]) -> None:
-    """The tables of an evaluation."""
+    """The tables of an evaluation; of answers that must not be used, or are to be had without training, that
+    is said on the standard error.
+    """
+    from samekind.evaluation import not_beaten, upside_down
+
     for each in measures_tables(systems):
         print_table(each)
+    for system, rows in systems.items():
+        for said in [*filter(None, [upside_down(rows)]), *not_beaten(rows)]:
+            messages().print(f"careful ({system}): {said}", soft_wrap=True)
 
 
 def print_differences(names: tuple[str, str], rows: Sequence["Compared"]) -> None:

@@ -47,11 +47,25 @@ class Plan:
         by = "part" if items.parts is not None else "random"
         return SplitSettings.from_dict({"by": by, "seed": seed, **self.split})
 
-    def run(self, shape: Sequence[int]) -> "Run":
-        """The run for items of this shape."""
+    def run_for(self, items: "Items") -> "Run":
+        """The run for these items: where they are few pictures, fitted to them in all that is not said."""
+        from samekind.data import prepare
+        from samekind.errors import SamekindError
+
+        run = self.run(items.shape)
+        try:
+            trained_on = len(prepare(items, self.splitting(items, seed=run.seed)).train)
+        except SamekindError:  # which is told where the split is made
+            return run
+        return self.run(items.shape, trained_on=trained_on)
+
+    def run(self, shape: Sequence[int], *, trained_on: int | None = None) -> "Run":
+        """The run for items of this shape, and for so many to train on, where that is known."""
         from samekind import recipes
 
         run: Run = recipes.RECIPES[self.recipe](shape)
+        if trained_on is not None:
+            run = recipes.suited(run, shape, items=trained_on, said=self._said())
         run = run.update(self.training).override(self.changes)
         if run.recipe != self.recipe:
             raise SettingError(
@@ -60,6 +74,15 @@ class Plan:
         if not 0 <= run.seed <= LARGEST_SEED:
             raise SettingError(f"run.seed: expected a whole number from 0 to {LARGEST_SEED}, got {run.seed}")
         return run
+
+    def _said(self) -> set[str]:
+        """The settings that the file, the options or --set speak of, by their first name; of the space, by
+        the name of its part.
+        """
+        named = {each.partition("=")[0].strip() for each in self.changes}
+        for name, value in self.training.items():
+            named |= {f"{name}.{key}" for key in value} if isinstance(value, Mapping) else {name}
+        return {name.removeprefix("space.").partition(".")[0] for name in named}
 
 
 def read_plan(

@@ -22,25 +22,30 @@ def predict(
     head: Annotated[
         str, typer.Option(help="What answers: similarity, or where it was trained auxiliary or fused.")
     ] = "similarity",
-    label: LabelColumn = "label",
+    label: LabelColumn = None,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the class of every item with its probability and the runner-up."""
     from samekind.cli.asking import collected, embedded, open_space
+    from samekind.cli.columns import columns_of
+    from samekind.cli.experiments import say_trained_on
     from samekind.cli.output import print_json, print_text
     from samekind.cli.tables import check_ending, write_table
 
     check_ending(out)
     loaded = open_space(space, device)
     chosen = _known_head(loaded, head)
-    items = collected(loaded, data, skip_unreadable=skip_unreadable, label=label)
+    columns = columns_of(space, label)
+    items = collected(loaded, data, skip_unreadable=skip_unreadable, columns=columns)
     told = _columns(loaded, embedded(loaded, items.inputs, title="predict"), chosen)
     labelled = any(each is not None for each in items.labels)
     write_table(out, {"id": items.ids, **({"label": items.labels} if labelled else {}), **told})
     right = _right(items.labels, told["class"], loaded.classes)
     accuracy = sum(right) / len(right) if right else None
+    if right:
+        say_trained_on(space, data)
     if as_json:
         answer = {"out": str(out), "items": len(items.ids), "classes": loaded.classes}
         print_json({**answer, "judged": len(right), "accuracy": accuracy, "skipped": items.skipped})
@@ -52,7 +57,7 @@ def predict(
 
 def _known_head(space: "MetricSpace", head: str) -> "Head":
     """A head that knows all classes of the space; any other is answered with the nearest."""
-    from samekind.evaluation.classification import heads
+    from samekind.inference import heads
 
     for each in heads(space):
         if each == head:
@@ -62,19 +67,23 @@ def _known_head(space: "MetricSpace", head: str) -> "Head":
 
 def _columns(space: "MetricSpace", z: "Tensor", head: "Head") -> dict[str, Sequence[Any]]:
     """What is written of embeddings (n, d); a space of one class has no runner-up."""
+    import torch
+
     from samekind.inference import asking, device_of
 
     with asking(space):
-        probabilities = space.classify(z.to(device_of(space)), head=head).probabilities.cpu()
-    values, places = probabilities.sort(dim=1, descending=True, stable=True)
-    columns: dict[str, Sequence[Any]] = {}
-    for rank, name in enumerate(("class", "runner_up")):
-        there = rank < values.shape[1]
-        names = [space.classes[place] for place in places[:, rank].tolist()] if there else [None] * len(z)
-        columns[name] = names
-        columns["probability" if rank == 0 else "runner_up_probability"] = (
-            values[:, rank].tolist() if there else [None] * len(z)
-        )
+        _, probabilities, names = space.classify(z.to(device_of(space)), head=head)
+    probabilities, place = probabilities.cpu(), {name: index for index, name in enumerate(space.classes)}
+    first = torch.tensor([place[name] for name in names], dtype=torch.int64)[:, None]
+    columns: dict[str, Sequence[Any]] = {
+        "class": names,
+        "probability": probabilities.gather(1, first)[:, 0].tolist(),
+    }
+    if len(place) == 1:
+        return columns | {"runner_up": [None] * len(z), "runner_up_probability": [None] * len(z)}
+    values, second = probabilities.scatter(1, first, -1.0).max(1)
+    columns["runner_up"] = [space.classes[index] for index in second.tolist()]
+    columns["runner_up_probability"] = values.tolist()
     return columns
 
 

@@ -13,9 +13,20 @@ if TYPE_CHECKING:
     from rich.table import Table
     from torch import Tensor
 
+    from samekind.cli.columns import Columns
     from samekind.index import Found, Index
     from samekind.inference import Shortlist
     from samekind.space import Decision, Kind, MetricSpace
+
+IndexFolder = Annotated[
+    Path | None, typer.Option(help="The folder of an index to look in (samekind index build).")
+]
+SaveIndex = Annotated[
+    Path | None, typer.Option(help="Keep the gallery's vectors in this folder, for the next search.")
+]
+Exhaustive = Annotated[
+    bool, typer.Option("--exhaustive", help="Compare everything, even if the index has a shortlist.")
+]
 
 
 def search(
@@ -27,34 +38,32 @@ def search(
         list[str] | None,
         typer.Option(help="Where to look: files, folders, tables, or the folder of an index."),
     ] = None,
-    index: Annotated[
-        Path | None, typer.Option(help="The folder of an index to look in (samekind index build).")
-    ] = None,
+    index: IndexFolder = None,
     k: Annotated[int, typer.Option("-k", "--nearest", help="How many to find for each query.", min=1)] = 5,
     kind: Annotated[
-        str, typer.Option(help="The score to go by: similarity, cosine or fused.")
-    ] = "similarity",
-    save_index: Annotated[
-        Path | None, typer.Option(help="Keep the gallery's vectors in this folder, for the next search.")
+        str | None,
+        typer.Option(help="The score to go by: similarity, cosine or fused.", show_default="similarity"),
     ] = None,
-    exhaustive: Annotated[
-        bool, typer.Option("--exhaustive", help="Compare everything, even if the index has a shortlist.")
-    ] = False,
-    label: LabelColumn = "label",
+    save_index: SaveIndex = None,
+    exhaustive: Exhaustive = False,
+    label: LabelColumn = None,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the items of a gallery that are most like each query; a query does not find its own file."""
     from samekind.cli.asking import collected, embedded, known_kind, open_space
+    from samekind.cli.columns import columns_of
+    from samekind.cli.kinds import say_better_kind
     from samekind.cli.output import print_json, print_table, print_text
     from samekind.inference import device_of, shortlist_of
 
     _check_places(gallery or [], index, save_index)
     loaded = open_space(space, device)
-    score = known_kind(loaded, kind)
-    asked = collected(loaded, queries, skip_unreadable=skip_unreadable, label=label)
-    stored, skipped = _stored(loaded, gallery or [], index, skip_unreadable=skip_unreadable, label=label)
+    score = known_kind(loaded, "similarity" if kind is None else kind)
+    columns = columns_of(space, label)
+    asked = collected(loaded, queries, skip_unreadable=skip_unreadable, columns=columns)
+    stored, skipped = _stored(loaded, gallery or [], index, skip_unreadable=skip_unreadable, columns=columns)
     if save_index is not None:
         stored.save(save_index)
     z = embedded(loaded, asked.inputs, title="queries").to(device_of(loaded))
@@ -72,6 +81,8 @@ def search(
     if not held:
         print_text("The index is empty: there is nothing to find; samekind index add puts something in.")
         return
+    if kind is None:
+        say_better_kind(loaded, to="search")
     for each in answers:
         print_table(_table(each))
     # A gallery that is no index is always compared whole, and so is what was asked to be.
@@ -97,7 +108,12 @@ def _check_places(gallery: Sequence[str], index: Path | None, save_index: Path |
 
 
 def _stored(
-    space: "MetricSpace", gallery: Sequence[str], index: Path | None, *, skip_unreadable: bool, label: str
+    space: "MetricSpace",
+    gallery: Sequence[str],
+    index: Path | None,
+    *,
+    skip_unreadable: bool,
+    columns: "Columns",
 ) -> "tuple[Index, Sequence[tuple[str, str]]]":
     """The index a folder holds, or one made of items, and what had to be skipped."""
     from samekind.cli.asking import collected
@@ -106,7 +122,7 @@ def _stored(
 
     if (folder := _folder(gallery, index)) is not None:
         return open_gallery(folder, space), ()
-    items = collected(space, gallery, skip_unreadable=skip_unreadable, label=label)
+    items = collected(space, gallery, skip_unreadable=skip_unreadable, columns=columns)
     made = Exact(space.prototypes.dimension, fingerprint=space_fingerprint(space))
     fill(space, made, items)
     return made, items.skipped

@@ -9,10 +9,13 @@ from samekind.errors import SettingError
 
 
 class Goes(NamedTuple):
-    """The options one of which an option needs, and those beside which it has no say."""
+    """The options one of which an option needs, and those beside which it has no say, and why it has none,
+    where that is not plain.
+    """
 
     with_one_of: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    because: str = ""
 
 
 def check_together(context: typer.Context, table: Mapping[str, Goes]) -> None:
@@ -25,7 +28,8 @@ def check_together(context: typer.Context, table: Mapping[str, Goes]) -> None:
         if name not in given:
             continue
         for other in (each for each in goes.without if each in given):
-            raise SettingError(f"{written[name]} and {written[other]} do not go together; leave out one")
+            why = f" ({goes.because})" if goes.because else ""
+            raise SettingError(f"{written[name]} and {written[other]} do not go together{why}; leave out one")
         if goes.with_one_of and not given.intersection(goes.with_one_of):
             missing = " or ".join(written[other] for other in goes.with_one_of)
             raise SettingError(

@@ -23,6 +23,7 @@ from samekind.cli.options import (
 from samekind.errors import SettingError
 
 if TYPE_CHECKING:
+    from samekind.space import MetricSpace
     from samekind.training import Run
 
 WHICH = (
@@ -75,7 +76,7 @@ def train(
         training={} if seed is None else {"seed": seed},
     )
     items = open_items(plan)
-    settings = plan.run(items.shape)
+    settings = plan.run_for(items)
     folder = out or Path("runs") / settings.recipe
     first = MetricSpace.load(space_folder(start)) if start else None
     watcher = Bar(messages(), title=settings.recipe)
@@ -87,7 +88,7 @@ def train(
         folder,
         f"Trained {settings.recipe} for {counted(settings.epochs, 'epoch', 'epochs')} on "
         f"{len(sets.train):,} items of {len(space.classes)} classes.",
-        space.classes,
+        space,
         settings,
         as_json=as_json,
     )
@@ -131,24 +132,32 @@ def _names(text: str) -> set[str]:
     return {name.strip() for name in text.split(",") if name.strip()}
 
 
-def _tell(folder: Path, trained: str, classes: list[str], run: "Run", *, as_json: bool) -> None:
+def _tell(folder: Path, trained: str, space: "MetricSpace", run: "Run", *, as_json: bool) -> None:
+    from samekind.cli.kinds import better_kind
     from samekind.cli.output import print_json, print_text
     from samekind.training import Record
 
-    lines = reversed(Record(folder / "record.jsonl").lines())
-    best: Mapping[str, Any] | None = next((each for each in lines if each["best"]), None)
+    lines = Record(folder / "record.jsonl").lines()
+    best: Mapping[str, Any] | None = next((each for each in reversed(lines) if each["best"]), None)
     if as_json:
-        print_json({"folder": str(folder), "space": str(folder / "space"), "best": best, "classes": classes})
+        answer = {"folder": str(folder), "space": str(folder / "space"), "best": best}
+        print_json(answer | {"classes": space.classes})
         return
     print_text(trained)
     if best is not None:
         # The run may have been chosen by another measure, or told nothing of the EER at all.
         name, value = run.watch.replace("eer", "EER", 1), best["validation"][run.watch]
         print_text(f"Best epoch {best['epoch']}: validation {name} {100 * value:.2f}%.")
-        # What is perfect already gains nothing.
-        if best["epoch"] == run.epochs and value != (0 if run.better == "lower" else 1):
+        # Of equal epochs the last is taken, which says nothing for more of them; and what is perfect gains
+        # nothing.
+        before = [each["validation"][run.watch] for each in lines if each["epoch"] < run.epochs]
+        if best["epoch"] == run.epochs and value not in (*before, 0 if run.better == "lower" else 1):
             print_text(
                 "That was the last epoch: training longer may help, such as "
                 f"--set training.epochs={2 * run.epochs} with another --out."
             )
+    for to in ("compare", "search"):
+        sentence = better_kind(space, to=to, how=f"samekind {to} --kind {{kind}} asks by it")
+        if sentence is not None:
+            print_text(f"{sentence[0].upper()}{sentence[1:]}.")
     print_text(f"The space is in {folder / 'space'}; next: samekind evaluate {quote(str(folder))}")

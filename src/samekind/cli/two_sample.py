@@ -49,12 +49,17 @@ def two_sample(
     The squared maximum mean discrepancy, and how often a shuffle of the items has one as large.
     """
     from samekind.cli.asking import collected, embedded, known_kind, open_space
+    from samekind.cli.columns import columns_of
     from samekind.cli.output import print_json, print_text
     from samekind.inference import two_sample as test
 
     loaded = open_space(space, device)
     chosen, options = known_kind(loaded, kind), _kernel_options(symmetrise, spectrum)
-    sides = [collected(loaded, [each], skip_unreadable=skip_unreadable) for each in (first, second)]
+    columns = columns_of(space)
+    sides = [
+        collected(loaded, [each], skip_unreadable=skip_unreadable, columns=columns)
+        for each in (first, second)
+    ]
     drawn = [_drawn(side.inputs, most, seed + place) for place, side in enumerate(sides)]
     z = [embedded(loaded, each, title=f"embed {name}") for each, name in zip(drawn, "AB", strict=True)]
     found = test(loaded, *z, kind=chosen, permutations=permutations, seed=seed, **options)

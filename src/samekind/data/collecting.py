@@ -1,6 +1,8 @@
 """Unlabelled use: whatever files are named, read the way a space was trained."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,6 +10,7 @@ import torch
 from torch import Tensor
 
 from samekind.data.arrays import as_inputs, load_array
+from samekind.data.cifar import cifar_items, is_cifar
 from samekind.data.files import PICTURES, Archive, File, Member, is_array, is_hidden
 from samekind.data.folders import class_of, walk, wrapping
 from samekind.data.idx import has_idx, has_labels, idx_items, is_idx, read_idx
@@ -21,7 +24,7 @@ from samekind.data.settings import DataSettings
 from samekind.data.sprites import is_sprites, sprite_items
 from samekind.data.stored import Stored, unreadable_files
 from samekind.data.table_items import feature_columns
-from samekind.data.tables import column_names, is_table, numbers, read_table, texts, texts_or_none
+from samekind.data.tables import Table, column_names, is_table, numbers, read_table, texts, texts_or_none
 from samekind.errors import DataError
 
 
@@ -52,17 +55,21 @@ def collect(
     *,
     skip_unreadable: bool = False,
     settings: DataSettings | None = None,
+    otherwise: DataSettings | None = None,
 ) -> Collection:
     """Everything the sources name, in their order, read with one reader.
 
     A source is a file, a folder (with all that lies below it), a .zip archive, a table or manifest (.csv,
     .tsv, .parquet), an array of one or many items (.npy, .npz), a file of images in IDX form, or a folder of
-    such files or of sprites, or a name that `open_data` knows, such as ``digits``, where there is no file or
-    folder called so. ``settings`` name the columns of tables, and say when pictures stay on the disk.
+    such files, of CIFAR's or of sprites, or a name that `open_data` knows, such as ``digits``, where there is
+    no file or folder called so. ``settings`` name the columns of tables, and say when pictures stay on the
+    disk; a table that has not their column of labels, or of paths, is asked for that of ``otherwise``, if
+    they are given.
     Files that cannot be read are all named in one error, or skipped and returned with their reasons.
     """
     settings = settings or DataSettings()
-    blocks = [block for source in sources for block in _blocks(Path(source), reader, settings)]
+    columns = (settings,) if otherwise is None else (settings, otherwise)
+    blocks = [block for source in sources for block in _blocks(Path(source), reader, columns)]
     if not sum(len(block.ids) for block in blocks):
         named = ", ".join(str(each) for each in sources) or "no source at all"
         raise DataError(f"there is nothing to read in {named}; expected items of shape {reader.shape}")
@@ -84,7 +91,7 @@ def collect(
     )
 
 
-def _blocks(path: Path, reader: Reader, settings: DataSettings) -> Iterator[_Block]:
+def _blocks(path: Path, reader: Reader, columns: Sequence[DataSettings]) -> Iterator[_Block]:
     suffix = path.suffix.lower()
     if str(path) in NAMED and not path.exists():
         yield _published(NAMED[str(path)](), reader, path)
@@ -93,8 +100,10 @@ def _blocks(path: Path, reader: Reader, settings: DataSettings) -> Iterator[_Blo
             yield _published(idx_items(path, DataSettings()), reader, path)
         elif isinstance(reader, ImageReader) and is_sprites(path):
             yield _published(sprite_items(path, DataSettings()), reader, path)
+        elif isinstance(reader, ImageReader) and is_cifar(path):
+            yield _published(cifar_items(path, DataSettings()), reader, path)
         else:
-            yield from _below(path, reader, settings)
+            yield from _below(path, reader, columns)
     elif suffix == ".zip":
         archive = Archive(path)
         names = [name for name in sorted(archive.members()) if not is_hidden(name) and _wanted(name, reader)]
@@ -103,7 +112,7 @@ def _blocks(path: Path, reader: Reader, settings: DataSettings) -> Iterator[_Blo
         labels = [class_of(name[cut:]) or None for name in names]
         yield _Block(members, [str(each) for each in members], labels)
     elif is_table(path) and not (isinstance(reader, ImageReader) and not path.exists()):
-        yield _table(path, reader, settings)
+        yield _table(path, reader, columns)
     elif suffix == ".npy" and path.is_file():
         yield _array(path, reader)
     elif suffix == ".npz":
@@ -125,11 +134,11 @@ def _published(items: Items, reader: Reader, path: Path) -> _Block:
     return _Block(rows, [f"{path}, {each}" for each in ids], labels)
 
 
-def _below(root: Path, reader: Reader, settings: DataSettings) -> Iterator[_Block]:
+def _below(root: Path, reader: Reader, columns: Sequence[DataSettings]) -> Iterator[_Block]:
     names = [name for name in walk(root)[0] if _wanted(name, reader)]
     if isinstance(reader, TableReader):
         for name in names:
-            yield from _blocks(root / name, reader, settings)
+            yield from _blocks(root / name, reader, columns)
         return
     files: list[File] = [root / name for name in names]
     yield _Block(files, [str(each) for each in files], [class_of(name) or None for name in names])
@@ -143,8 +152,9 @@ def _wanted(name: str, reader: Reader) -> bool:
     return path.suffix.lower() == ".npy" or (isinstance(reader, TableReader) and is_table(path))
 
 
-def _table(path: Path, reader: Reader, settings: DataSettings) -> _Block:
+def _table(path: Path, reader: Reader, columns: Sequence[DataSettings]) -> _Block:
     table = read_table(path)
+    settings = _columns_there(table, columns)
     labels: list[str | None] = [None] * table.rows
     if settings.label in table.columns:
         labels = texts_or_none(table, settings.label)
@@ -159,14 +169,23 @@ def _table(path: Path, reader: Reader, settings: DataSettings) -> _Block:
     if isinstance(reader, TableReader):
         rows = numbers(table, reader.columns)
     else:
-        columns = feature_columns(table, settings)
-        if len(columns) != reader.dimension:
+        features = feature_columns(table, settings)
+        if len(features) != reader.dimension:
             raise DataError(
-                f"{path} has {len(columns)} columns of features, but this space reads {reader.dimension}: "
-                f"{', '.join(columns)}"
+                f"{path} has {len(features)} columns of features, but this space reads {reader.dimension}: "
+                f"{', '.join(features)}"
             )
-        rows = numbers(table, columns)
+        rows = numbers(table, features)
     return _Block(rows, [f"{path}, row {row + 1}" for row in range(table.rows)], labels)
+
+
+def _columns_there(table: Table, columns: Sequence[DataSettings]) -> DataSettings:
+    """The first settings, with the first columns of labels and of paths that there are, if there are any."""
+    found = {
+        name: next((each for each in map(attrgetter(name), columns) if each in table.columns), None)
+        for name in ("label", "path")
+    }
+    return replace(columns[0], **{name: each for name, each in found.items() if each is not None})
 
 
 def _array(path: Path, reader: Reader) -> _Block:

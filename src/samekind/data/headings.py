@@ -34,7 +34,12 @@ def reader_of(found: Sequence[Heading], settings: DataSettings) -> ImageReader:
     height, width = sides if sides is not None else next(iter(sizes))
     channels = settings.channels or (1 if all(each.grey for each in found) else 3)
     return ImageReader(
-        height=height, width=width, channels=channels, fit=settings.fit, background=settings.background
+        height=height,
+        width=width,
+        channels=channels,
+        fit=settings.fit,
+        background=settings.background,
+        cut_from=settings.larger_sides,
     )
 
 

@@ -115,6 +115,7 @@ def fitted(inputs: Tensor, settings: DataSettings) -> tuple[Tensor, ImageReader 
         channels=settings.channels or inputs.shape[1],
         fit=settings.fit,
         background=settings.background,
+        cut_from=settings.larger_sides,
     )
     return refitted(inputs, reader), reader
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from samekind.data.cifar import cifar_items, is_cifar
 from samekind.data.digits import digits
 from samekind.data.files import PICTURES, is_array
 from samekind.data.folders import list_archive, list_folder
@@ -20,7 +21,7 @@ from samekind.errors import DataError, nearest
 NAMED = {"digits": digits}
 KNOWN = (
     "a folder or .zip of class folders, a table or manifest (.csv, .tsv, .parquet), "
-    "arrays (.npz), IDX files or a folder of sprites"
+    "arrays (.npz), IDX files, a folder of CIFAR's files or of sprites"
 )
 
 
@@ -33,6 +34,7 @@ def open_data(source: str | Path, *, settings: DataSettings | None = None) -> It
     - a .csv, .tsv or .parquet file: a manifest where it has a column of paths, else a table of numbers;
     - a .npz file with the arrays ``inputs`` and ``labels``;
     - a file of images in IDX form with its labels beside it, or a folder of such pairs;
+    - a folder of CIFAR-10 or CIFAR-100 as published, the binary version (.bin) or the one for Python;
     - a folder of sprites (CIFAR-10 as browsers get it).
 
     >>> len(open_data("digits"))
@@ -46,6 +48,8 @@ def open_data(source: str | Path, *, settings: DataSettings | None = None) -> It
         return load(listing, settings)
     path = Path(source)
     if path.is_dir():
+        if is_cifar(path):
+            return cifar_items(path, settings)
         return idx_items(path, settings) if has_idx(path) else sprite_items(path, settings)
     if is_table(path):
         return table_items(read_table(path), settings)
@@ -59,7 +63,7 @@ def files_of(source: str | Path, settings: DataSettings) -> Listing | None:
     """
     path = Path(source)
     if path.is_dir():
-        return None if has_idx(path) or is_sprites(path) else list_folder(path)
+        return None if has_idx(path) or is_cifar(path) or is_sprites(path) else list_folder(path)
     if not path.exists():
         bare = len(path.parts) == 1 and not path.suffix
         raise DataError(

@@ -147,9 +147,11 @@ def _measurements_as_labels(items: Items) -> Iterator[Problem]:
             f"the labels look like measurements, not classes ({listed(fractional[:3])}, …; "
             f"{len(items.classes)} different ones); name the column of the classes",
         )
-    # Numbers are good names of classes, but not where nearly every item has its own.
-    whole = all(name.lstrip("+-").isdecimal() for name in items.classes)
-    if whole and len(items.classes) > MANY_NUMBERS and len(items) < FEW_OF_EACH * len(items.classes):
+        return
+    # Numbers are good names of classes, but not where nearly every item has its own. One written 151.0 is
+    # one too: so a table is written whose column once had a gap.
+    numbers = all(NUMBER.fullmatch(name) for name in items.classes)
+    if numbers and len(items.classes) > MANY_NUMBERS and len(items) < FEW_OF_EACH * len(items.classes):
         yield Problem(
             "warning",
             f"the {len(items.classes)} labels are numbers, with fewer than {FEW_OF_EACH} items of each on "

@@ -17,5 +17,16 @@ def reader_for(items: Items) -> Reader:
             return ImageReader(height=height, width=width, channels=channels)
     raise DataError(
         f"no reader gives items of shape {items.shape}, as {items.name} has; "
-        "there are readers for vectors (dimension,) and images (1 or 3, height, width)"
+        f"there are readers for vectors (dimension,) and images (1 or 3, height, width){_way_out(items)}"
+    )
+
+
+def _way_out(items: Items) -> str:
+    """What to do with arrays such as those of features over time."""
+    if len(items.shape) != 2:
+        return ""
+    rows, columns = items.shape
+    return (
+        f": save each array as array[None], (1, {rows}, {columns}), to have it taken for a picture with one "
+        f"channel, or its mean over time, a vector"
     )

@@ -24,10 +24,13 @@ class ImageReader:
 
     An image is turned the way its EXIF data say, laid on the ``background`` where it is transparent, made
     grey (1 channel) or colour (3), and brought to size: ``fit`` "stretch" gives up the proportions, "crop"
-    cuts off what juts out, "pad" keeps all of it on the background (and does not enlarge it). `read` gives
-    float32 scaled to [0, 1], `pixels` the bytes. An array must have the right shape; uint8 is scaled to
-    [0, 1], floats are taken as they are.
+    cuts off what juts out, "pad" keeps all of it on the background (and does not enlarge it). With
+    ``cut_from``, height and width, it is brought to that size instead, and the middle is cut out. `read`
+    gives float32 scaled to [0, 1], `pixels` the bytes. An array must have the right shape; uint8 is scaled
+    to [0, 1], floats are taken as they are.
     """
+
+    came_later = ("cut_from",)
 
     def __init__(
         self,
@@ -37,6 +40,7 @@ class ImageReader:
         channels: int = 1,
         fit: Fit = "stretch",
         background: Background = "white",
+        cut_from: Sequence[int] | None = None,
     ) -> None:
         if channels not in MODES:
             raise SettingError(f"images are read with 1 channel (grey) or 3 (colour); got {channels}")
@@ -46,11 +50,18 @@ class ImageReader:
             raise SettingError(f'fit must be "stretch", "crop" or "pad"; got "{fit}"')
         if background not in ("white", "black"):
             raise SettingError(f'background must be "white" or "black"; got "{background}"')
+        brought_to = (height, width) if cut_from is None else tuple(cut_from)
+        if len(brought_to) != 2 or brought_to[0] < height or brought_to[1] < width:
+            raise SettingError(
+                f"cut_from is height and width, no less than {height} and {width}; got {list(brought_to)}"
+            )
         self.height = height
         self.width = width
         self.channels = channels
         self.fit = fit
         self.background = background
+        self.cut_from = None if cut_from is None else brought_to
+        self._brought_to = brought_to
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -73,8 +84,8 @@ class ImageReader:
             with opened(file) as stream:
                 decoded = pictures.decode(
                     stream,
-                    height=self.height,
-                    width=self.width,
+                    height=self._brought_to[0],
+                    width=self._brought_to[1],
                     channels=self.channels,
                     fit=self.fit,
                     background=self.background,
@@ -84,7 +95,24 @@ class ImageReader:
         # Pillow's decoders fail in a dozen ways on a broken file, and all mean the same to the user.
         except Exception as error:
             raise DataError(f"cannot read {file}: {pictures.reason(error)}; {self._expected()}") from error
-        place[...] = decoded.transpose(2, 0, 1)
+        place[...] = self._middle(decoded).transpose(2, 0, 1)
+
+    def refit(self, image: Pixels) -> Pixels:
+        """A picture that is decoded already, (h, w, 1 or 3), as (height, width, channels)."""
+        brought = pictures.refit(
+            image,
+            height=self._brought_to[0],
+            width=self._brought_to[1],
+            channels=self.channels,
+            fit=self.fit,
+            background=self.background,
+        )
+        return self._middle(brought)
+
+    def _middle(self, image: Pixels) -> Pixels:
+        """The middle of a picture in the larger size, (h, w, channels) -> (height, width, channels)."""
+        top, left = (self._brought_to[0] - self.height) // 2, (self._brought_to[1] - self.width) // 2
+        return image[top : top + self.height, left : left + self.width]
 
     def _expected(self) -> str:
         return f"expected an image or a .npy array of shape {self.shape}"
@@ -157,18 +185,11 @@ Reader = ImageReader | VectorReader | TableReader
 
 def refitted(images: Tensor, reader: ImageReader) -> Tensor:
     """Pictures of bytes (n, 1 or 3, …) that are in memory already, in the shape the reader gives."""
-    if tuple(images.shape[1:]) == reader.shape:
+    if tuple(images.shape[1:]) == reader.shape and reader.cut_from is None:
         return images
     made = torch.empty(len(images), *reader.shape, dtype=torch.uint8)
     for place, image in enumerate(images):
-        pixels = pictures.refit(
-            image.permute(1, 2, 0).contiguous().numpy(),
-            height=reader.height,
-            width=reader.width,
-            channels=reader.channels,
-            fit=reader.fit,
-            background=reader.background,
-        )
+        pixels = reader.refit(image.permute(1, 2, 0).contiguous().numpy())
         made[place] = torch.from_numpy(pixels.transpose(2, 0, 1).copy())
     return made
 

@@ -27,9 +27,11 @@ class DataSettings:
     ``ignore`` is left out. ``classes``, where given, are the classes there may be, in this order.
 
     Pictures: ``size`` is one number for a square or (height, width), and ``channels`` 1 or 3; left open, the
-    pictures decide, if they agree. ``fit`` and ``background`` are those of `ImageReader`. They are decoded
-    once into ``memory`` where they take no more than ``memory_limit`` bytes ("auto"), or always, or
-    whenever they are needed ("never"), by ``workers`` threads (0: one for each core).
+    pictures decide, if they agree. ``fit``, ``background`` and ``cut_from`` are those of `ImageReader`, the
+    last one number or two: with ``size`` 224, ``fit`` "crop" and ``cut_from`` 256 the shorter side is brought
+    to 256 pixels and the middle 224 are cut out. They are decoded once into ``memory`` where they take no
+    more than ``memory_limit`` bytes ("auto"), or always, or whenever they are needed ("never"), by
+    ``workers`` threads (0: one for each core).
 
     ``skip_unreadable`` leaves out files that cannot be read, instead of refusing the whole.
     """
@@ -46,6 +48,7 @@ class DataSettings:
     channels: int | None = None
     fit: Fit = "stretch"
     background: Background = "white"
+    cut_from: int | tuple[int, int] | None = None
     skip_unreadable: bool = False
     memory: Memory = "auto"
     # A number, not a share of the machine's memory: the same settings must mean the same everywhere.
@@ -55,9 +58,10 @@ class DataSettings:
     def __post_init__(self) -> None:
         for name in ("columns", "ignore", "classes"):
             object.__setattr__(self, name, names_in(getattr(self, name), f"data.{name}"))
-        size: object = self.size
-        if isinstance(size, list):  # as JSON and TOML have it
-            object.__setattr__(self, "size", tuple(size))
+        for name in ("size", "cut_from"):
+            value: object = getattr(self, name)
+            if isinstance(value, list):  # as JSON and TOML have it
+                object.__setattr__(self, name, tuple(value))
         self._check()
 
     def _check(self) -> None:
@@ -68,14 +72,17 @@ class DataSettings:
                 )
         if type(self.skip_unreadable) is not bool:
             raise SettingError(f"data.skip_unreadable: expected true or false, got {self.skip_unreadable!r}")
-        sides = self.size if isinstance(self.size, tuple) else (self.size, self.size)
-        if self.size is not None and (
-            len(sides) != 2 or not all(type(side) is int and side >= 1 for side in sides)
-        ):
-            raise SettingError(
-                "data.size: expected a number of pixels, or height and width, each 1 or more; "
-                f"got {self.size!r}"
-            )
+        for name in ("size", "cut_from"):
+            value = getattr(self, name)
+            sides = value if isinstance(value, tuple) else (value, value)
+            if value is not None and (
+                len(sides) != 2 or not all(type(side) is int and side >= 1 for side in sides)
+            ):
+                raise SettingError(
+                    f"data.{name}: expected a number of pixels, or height and width, each 1 or more; "
+                    f"got {value!r}"
+                )
+        self._check_cut()
         if self.channels not in (None, 1, 3):
             raise SettingError(f"data.channels: expected 1 (grey) or 3 (colour), got {self.channels!r}")
         for name, choices in (("fit", Fit), ("background", Background), ("memory", Memory)):
@@ -86,10 +93,26 @@ class DataSettings:
             if type(getattr(self, name)) is not int or getattr(self, name) < 0:
                 raise SettingError(f"data.{name}: expected 0 or more, got {getattr(self, name)!r}")
 
+    def _check_cut(self) -> None:
+        if self.larger_sides is None:
+            return
+        if self.sides is None:
+            raise SettingError("data.cut_from does nothing without data.size: the middle of how many pixels?")
+        if any(larger < side for larger, side in zip(self.larger_sides, self.sides, strict=True)):
+            raise SettingError(
+                f"data.cut_from: expected data.size ({self.size!r}) or more, to cut that out of the middle; "
+                f"got {self.cut_from!r}"
+            )
+
     @property
     def sides(self) -> tuple[int, int] | None:
         """Height and width, where they are given."""
         return (self.size, self.size) if isinstance(self.size, int) else self.size
+
+    @property
+    def larger_sides(self) -> tuple[int, int] | None:
+        """Height and width of what the middle is cut out of, where it is cut out of something."""
+        return (self.cut_from, self.cut_from) if isinstance(self.cut_from, int) else self.cut_from
 
     def to_dict(self) -> dict[str, Any]:
         """The settings as JSON has them."""

@@ -6,13 +6,13 @@ library", 2016. Either is imported only when a network of it is made, and need n
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from torch import Tensor, nn
 
 from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.encoders.foreign import features_of
-from samekind.encoders.freezing import BatchNorm, expect_choices, hold, settle
+from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices, train_unless_frozen
 from samekind.encoders.images import expect_images, expect_sizes
 from samekind.encoders.stages import embedded, embedding_layer
 from samekind.errors import PackageError, SettingError
@@ -76,21 +76,14 @@ class Backbone(nn.Module):
         self.channels = channels
         self.weights = False  # what a description must say, see above
         self.batch_norm: BatchNorm = batch_norm
-        self.freeze: Literal["none", "features"] = freeze
+        self.freeze: Freeze = freeze
         self.checkpointing = checkpointing
         module, self.feature_dimension, means, deviations = make(network, weights=weights)
         self.dimension = dimension or self.feature_dimension
         self.scaling: nn.Module = ChannelScaling(means, deviations)
         self.module = module
         self.embedding = embedding_layer(self.feature_dimension, dimension)
-        hold(self.stages(), freeze=freeze)
-        self.train()
-
-    def train(self, mode: bool = True) -> Self:
-        """Training or evaluation mode; what is frozen stays in evaluation mode."""
-        super().train(mode)
-        settle(self.stages(), batch_norm=self.batch_norm, freeze=self.freeze)
-        return self
+        begin(self)
 
     def stages(self) -> dict[str, list[nn.Module]]:
         """The modules of each stage, from the input to the embedding; the network is one."""
@@ -101,6 +94,7 @@ class Backbone(nn.Module):
         expect_images(x, channels=self.channels)
         return features_of(self, x)
 
+    train = train_unless_frozen
     forward = embedded
 
 

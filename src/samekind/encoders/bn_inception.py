@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.encoders.convolution_unit import ConvolutionUnit
+from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices, train_unless_frozen
 from samekind.encoders.images import expect_sizes
 from samekind.encoders.residual_blocks import start_convolutions
 from samekind.encoders.stages import embedded, embedding_layer, image_maps, pooled_features
@@ -40,17 +41,29 @@ class BNInception(nn.Module):
     14), 4e (n, 1056, 7, 7), 5a and 5b (n, 1024, 7, 7). With ``dimension`` None or 1024 the embeddings are
     the pooled features themselves, none of them negative; with any other they are a linear map of these.
     ``checkpointing``: each stage is computed again in the backward pass, to save memory.
+    ``batch_norm`` and ``freeze`` are those of `ResNet18`.
     """
 
+    came_later = ("batch_norm", "freeze")
+
     def __init__(
-        self, *, channels: int = 3, dimension: int | None = None, checkpointing: bool = False
+        self,
+        *,
+        channels: int = 3,
+        dimension: int | None = None,
+        checkpointing: bool = False,
+        batch_norm: BatchNorm = "train",
+        freeze: Freeze = "none",
     ) -> None:
         super().__init__()
         expect_sizes({"channels": channels, "dimension": dimension})
+        expect_choices(batch_norm=batch_norm, freeze=freeze)
         self.channels = channels
         self.feature_dimension = 1024
         self.dimension = dimension or self.feature_dimension
         self.checkpointing = checkpointing
+        self.batch_norm: BatchNorm = batch_norm
+        self.freeze: Freeze = freeze
         self.smallest = SMALLEST
         self.stem = nn.Sequential(
             ConvolutionUnit(channels, 64, 7, stride=2, padding=3, bias=True),
@@ -74,12 +87,14 @@ class BNInception(nn.Module):
             inputs = self.map_channels[name] = module.outputs
         self.embedding = embedding_layer(self.feature_dimension, dimension)
         start_convolutions(self)
+        begin(self)
 
     def stages(self) -> dict[str, list[nn.Module]]:
         """The modules of each stage, from the input to the embedding."""
         modules = {name: [self.get_submodule(name)] for name in MODULES}
         return {"stem": [self.stem], **modules, "embedding": [self.embedding]}
 
+    train = train_unless_frozen
     maps = image_maps
     features = pooled_features
     forward = embedded

@@ -6,6 +6,7 @@ weights, of Chen et al., "A Closer Look at Few-shot Classification", ICLR 2019.
 
 from torch import Tensor, nn
 
+from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices, train_unless_frozen
 from samekind.encoders.images import expect_images, expect_sizes
 from samekind.encoders.residual_blocks import start_convolutions
 from samekind.encoders.stages import embedding_layer, last_map, maps_of
@@ -19,7 +20,10 @@ class Conv4(nn.Module):
     side. The last map is flattened, not averaged: 1600 features at 84 pixels. With ``dimension`` None (or
     their number) they are the embeddings, none of them negative; with any other these are a linear map of
     them. ``checkpointing``: each stage is computed again in the backward pass, to save memory.
+    ``batch_norm`` and ``freeze`` are those of `ResNet18`.
     """
+
+    came_later = ("batch_norm", "freeze")
 
     def __init__(
         self,
@@ -28,9 +32,12 @@ class Conv4(nn.Module):
         size: int = 84,
         dimension: int | None = None,
         checkpointing: bool = False,
+        batch_norm: BatchNorm = "train",
+        freeze: Freeze = "none",
     ) -> None:
         super().__init__()
         expect_sizes({"channels": channels, "dimension": dimension})
+        expect_choices(batch_norm=batch_norm, freeze=freeze)
         if size < 16:
             raise SettingError(
                 f"Conv4 needs images of 16 pixels or more, got {size}; SmallConvnet takes 8 and more"
@@ -40,6 +47,8 @@ class Conv4(nn.Module):
         self.feature_dimension = 64 * (size // 16) ** 2
         self.dimension = dimension or self.feature_dimension
         self.checkpointing = checkpointing
+        self.batch_norm: BatchNorm = batch_norm
+        self.freeze: Freeze = freeze
         self.map_channels = {"layer1": 64, "layer2": 64, "layer3": 64, "layer4": 64}
         self.layer1 = _layer(channels)
         self.layer2 = _layer(64)
@@ -47,6 +56,7 @@ class Conv4(nn.Module):
         self.layer4 = _layer(64)
         self.embedding = embedding_layer(self.feature_dimension, dimension)
         start_convolutions(self)
+        begin(self)
 
     def stages(self) -> dict[str, list[nn.Module]]:
         """The modules of each stage, from the input to the embedding."""
@@ -57,6 +67,8 @@ class Conv4(nn.Module):
             "layer4": [self.layer4],
             "embedding": [self.embedding],
         }
+
+    train = train_unless_frozen
 
     def maps(self, x: Tensor) -> dict[str, Tensor]:
         """What comes out of each stage, (n, 64, H, W); the last is what is flattened."""

@@ -6,12 +6,12 @@ same way. A network of timm or torchvision needs neither: see `samekind.encoders
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 from torch import Tensor, nn
 
 from samekind.encoders.channel_scaling import ChannelScaling
-from samekind.encoders.freezing import BatchNorm, Freeze, expect_choices, hold, settle
+from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices, train_unless_frozen
 from samekind.encoders.images import expect_sizes
 from samekind.encoders.recomputing import recomputing
 from samekind.encoders.stages import embedding_layer
@@ -83,18 +83,13 @@ class Foreign(nn.Module):
         self.scaling: nn.Module = ChannelScaling(means, deviations) if means and deviations else nn.Identity()
         self.module = module
         self.embedding = embedding_layer(feature_dimension, dimension)
-        hold(self.stages(), freeze=freeze)
-        self.train()
-
-    def train(self, mode: bool = True) -> Self:
-        """Training or evaluation mode; what is frozen stays in evaluation mode."""
-        super().train(mode)
-        settle(self.stages(), batch_norm=self.batch_norm, freeze=self.freeze)
-        return self
+        begin(self)
 
     def stages(self) -> dict[str, list[nn.Module]]:
         """The modules of each stage, from the input to the embedding; the module is one."""
         return {"module": [self.scaling, self.module], "embedding": [self.embedding]}
+
+    train = train_unless_frozen
 
     def features(self, x: Tensor) -> Tensor:
         """What the module gives, averaged over places where it gives maps: (n, feature_dimension)."""

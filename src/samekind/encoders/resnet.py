@@ -9,6 +9,7 @@ from typing import Literal
 
 from torch import nn
 
+from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices, train_unless_frozen
 from samekind.encoders.images import expect_sizes
 from samekind.encoders.residual_blocks import BasicBlock, Bottleneck, in_a_row, start_convolutions
 from samekind.encoders.stages import embedded, embedding_layer, image_maps, pooled_features
@@ -25,8 +26,12 @@ class ResNet18(nn.Module):
 
     With ``dimension`` None or 512 the embeddings are the pooled features themselves, none of them negative;
     with any other they are a linear map of these. ``checkpointing`` saves memory for time in training: each
-    stage is computed again in the backward pass.
+    stage is computed again in the backward pass. ``batch_norm`` "frozen" keeps the statistics of the weights
+    it is given; ``freeze`` "stem" or "features" takes the first stage, or all but the embedding layer, out
+    of training.
     """
+
+    came_later = ("batch_norm", "freeze")
 
     def __init__(
         self,
@@ -35,14 +40,19 @@ class ResNet18(nn.Module):
         stem: Stem = "cifar",
         dimension: int | None = None,
         checkpointing: bool = False,
+        batch_norm: BatchNorm = "train",
+        freeze: Freeze = "none",
     ) -> None:
         super().__init__()
         expect_sizes({"channels": channels, "dimension": dimension})
+        expect_choices(batch_norm=batch_norm, freeze=freeze)
         self.channels = channels
         self.stem = stem
         self.feature_dimension = 512
         self.dimension = dimension or self.feature_dimension
         self.checkpointing = checkpointing
+        self.batch_norm: BatchNorm = batch_norm
+        self.freeze: Freeze = freeze
         self.smallest = 1
         self.map_channels = {"stem": 64, "layer1": 64, "layer2": 128, "layer3": 256, "layer4": 512}
         self.conv1, self.bn1, self.relu, self.maxpool = _entrance(stem, channels)
@@ -51,11 +61,13 @@ class ResNet18(nn.Module):
         )
         self.embedding = embedding_layer(self.feature_dimension, dimension)
         start_convolutions(self)
+        begin(self)
 
     def stages(self) -> dict[str, list[nn.Module]]:
         """The modules of each stage, from the input to the embedding."""
         return _stages_of(self)
 
+    train = train_unless_frozen
     maps = image_maps
     features = pooled_features
     forward = embedded
@@ -64,6 +76,8 @@ class ResNet18(nn.Module):
 class ResNet34(nn.Module):
     """Like `ResNet18`, with 3, 4, 6 and 3 blocks in its four layers instead of two in each."""
 
+    came_later = ("batch_norm", "freeze")
+
     def __init__(
         self,
         *,
@@ -71,14 +85,19 @@ class ResNet34(nn.Module):
         stem: Stem = "cifar",
         dimension: int | None = None,
         checkpointing: bool = False,
+        batch_norm: BatchNorm = "train",
+        freeze: Freeze = "none",
     ) -> None:
         super().__init__()
         expect_sizes({"channels": channels, "dimension": dimension})
+        expect_choices(batch_norm=batch_norm, freeze=freeze)
         self.channels = channels
         self.stem = stem
         self.feature_dimension = 512
         self.dimension = dimension or self.feature_dimension
         self.checkpointing = checkpointing
+        self.batch_norm: BatchNorm = batch_norm
+        self.freeze: Freeze = freeze
         self.smallest = 1
         self.map_channels = {"stem": 64, "layer1": 64, "layer2": 128, "layer3": 256, "layer4": 512}
         self.conv1, self.bn1, self.relu, self.maxpool = _entrance(stem, channels)
@@ -87,11 +106,13 @@ class ResNet34(nn.Module):
         )
         self.embedding = embedding_layer(self.feature_dimension, dimension)
         start_convolutions(self)
+        begin(self)
 
     def stages(self) -> dict[str, list[nn.Module]]:
         """The modules of each stage, from the input to the embedding."""
         return _stages_of(self)
 
+    train = train_unless_frozen
     maps = image_maps
     features = pooled_features
     forward = embedded
@@ -100,6 +121,8 @@ class ResNet34(nn.Module):
 class ResNet50(nn.Module):
     """Like `ResNet34`, with bottlenecks for blocks: 2048 features, which ``dimension`` None or 2048 keeps."""
 
+    came_later = ("batch_norm", "freeze")
+
     def __init__(
         self,
         *,
@@ -107,14 +130,19 @@ class ResNet50(nn.Module):
         stem: Stem = "cifar",
         dimension: int | None = None,
         checkpointing: bool = False,
+        batch_norm: BatchNorm = "train",
+        freeze: Freeze = "none",
     ) -> None:
         super().__init__()
         expect_sizes({"channels": channels, "dimension": dimension})
+        expect_choices(batch_norm=batch_norm, freeze=freeze)
         self.channels = channels
         self.stem = stem
         self.feature_dimension = 2048
         self.dimension = dimension or self.feature_dimension
         self.checkpointing = checkpointing
+        self.batch_norm: BatchNorm = batch_norm
+        self.freeze: Freeze = freeze
         self.smallest = 1
         self.map_channels = {"stem": 64, "layer1": 256, "layer2": 512, "layer3": 1024, "layer4": 2048}
         self.conv1, self.bn1, self.relu, self.maxpool = _entrance(stem, channels)
@@ -123,11 +151,13 @@ class ResNet50(nn.Module):
         )
         self.embedding = embedding_layer(self.feature_dimension, dimension)
         start_convolutions(self)
+        begin(self)
 
     def stages(self) -> dict[str, list[nn.Module]]:
         """The modules of each stage, from the input to the embedding."""
         return _stages_of(self)
 
+    train = train_unless_frozen
     maps = image_maps
     features = pooled_features
     forward = embedded

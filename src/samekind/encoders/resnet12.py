@@ -6,6 +6,7 @@ As in Lee et al., "Meta-Learning with Differentiable Convex Optimization", CVPR 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices, train_unless_frozen
 from samekind.encoders.images import expect_sizes
 from samekind.encoders.residual_blocks import start_convolutions
 from samekind.encoders.stages import embedded, embedding_layer, image_maps, pooled_features
@@ -18,18 +19,30 @@ class ResNet12(nn.Module):
 
     Four blocks of 64, 160, 320 and 640 channels. With ``dimension`` None or 640 the embeddings are the
     pooled features themselves; with any other they are a linear map of these. ``checkpointing``: each
-    stage is computed again in the backward pass, to save memory.
+    stage is computed again in the backward pass, to save memory. ``batch_norm`` and ``freeze`` are
+    those of `ResNet18`.
     """
 
+    came_later = ("batch_norm", "freeze")
+
     def __init__(
-        self, *, channels: int = 3, dimension: int | None = None, checkpointing: bool = False
+        self,
+        *,
+        channels: int = 3,
+        dimension: int | None = None,
+        checkpointing: bool = False,
+        batch_norm: BatchNorm = "train",
+        freeze: Freeze = "none",
     ) -> None:
         super().__init__()
         expect_sizes({"channels": channels, "dimension": dimension})
+        expect_choices(batch_norm=batch_norm, freeze=freeze)
         self.channels = channels
         self.feature_dimension = 640
         self.dimension = dimension or self.feature_dimension
         self.checkpointing = checkpointing
+        self.batch_norm: BatchNorm = batch_norm
+        self.freeze: Freeze = freeze
         self.smallest = SMALLEST
         self.map_channels = {"layer1": 64, "layer2": 160, "layer3": 320, "layer4": 640}
         self.layer1 = LeakyBlock(channels, 64)
@@ -38,6 +51,7 @@ class ResNet12(nn.Module):
         self.layer4 = LeakyBlock(320, 640)
         self.embedding = embedding_layer(self.feature_dimension, dimension)
         start_convolutions(self)
+        begin(self)
 
     def stages(self) -> dict[str, list[nn.Module]]:
         """The modules of each stage, from the input to the embedding."""
@@ -49,6 +63,7 @@ class ResNet12(nn.Module):
             "embedding": [self.embedding],
         }
 
+    train = train_unless_frozen
     maps = image_maps
     features = pooled_features
     forward = embedded

@@ -6,8 +6,9 @@ and ``seed`` fixes all that is drawn.
 """
 
 from samekind.evaluation.against import against
+from samekind.evaluation.beside_known import few_shot_beside_known
 from samekind.evaluation.claims import claims
-from samekind.evaluation.classification import classification, heads, predicted_labels
+from samekind.evaluation.classification import classification, predicted_labels
 from samekind.evaluation.clustering import clustering
 from samekind.evaluation.enrolled import enrolled
 from samekind.evaluation.everything import evaluate
@@ -16,11 +17,13 @@ from samekind.evaluation.listed_trials import listed_trials
 from samekind.evaluation.normalised import normalised, normalised_list
 from samekind.evaluation.open_set import Identified, identification, open_set
 from samekind.evaluation.promises import PromiseRow, RatePromise, listed_promises, promise_row, promises
+from samekind.evaluation.references import not_beaten, references
 from samekind.evaluation.retrieval import query_gallery, retrieval
-from samekind.evaluation.rows import Row, is_share, lower_is_better
+from samekind.evaluation.rows import Row, is_share, is_upside_down, lower_is_better, upside_down
 from samekind.evaluation.samples import Compared
 from samekind.evaluation.validation import validation
 from samekind.evaluation.verification import verification
+from samekind.inference import heads
 
 __all__ = [
     "Compared",
@@ -35,20 +38,25 @@ __all__ = [
     "enrolled",
     "evaluate",
     "few_shot",
+    "few_shot_beside_known",
     "heads",
     "identification",
     "is_share",
+    "is_upside_down",
     "listed_promises",
     "listed_trials",
     "lower_is_better",
     "normalised",
     "normalised_list",
+    "not_beaten",
     "open_set",
     "predicted_labels",
     "promise_row",
     "promises",
     "query_gallery",
+    "references",
     "retrieval",
+    "upside_down",
     "validation",
     "verification",
 ]

@@ -14,7 +14,7 @@ from samekind.evaluation.classification import classification_samples
 from samekind.evaluation.clustering import clustering_samples
 from samekind.evaluation.everything import embed_sets
 from samekind.evaluation.few_shot import few_shot_samples
-from samekind.evaluation.retrieval import retrieval_samples
+from samekind.evaluation.retrieval import RANKS, retrieval_samples
 from samekind.evaluation.rows import Measures
 from samekind.evaluation.samples import Compared, Sample, compared
 from samekind.evaluation.trial_measures import About, trial_differences
@@ -33,6 +33,7 @@ def against(
     tasks: int = 600,
     way: int = 5,
     shots: tuple[int, ...] = (1, 5),
+    ranks: tuple[int, ...] = RANKS,
     measures: Measures = "main",
     seed: int = 0,
 ) -> list[Compared]:
@@ -48,7 +49,7 @@ def against(
     def samples(space: MetricSpace, items: Items, z: Tensor, name: str) -> list[Sample]:
         return [
             *classification_samples(space, items, z, name=name, measures=measures, seed=seed),
-            *retrieval_samples(space, items, z, name=name, measures=measures),
+            *retrieval_samples(space, items, z, name=name, ks=ranks, measures=measures),
             *few_shot_samples(space, items, z, name=name, way=way, shots=shots, tasks=tasks, seed=seed),
             *clustering_samples(space, items, z, name=name, measures=measures, seed=seed),
         ]

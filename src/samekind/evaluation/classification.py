@@ -8,7 +8,7 @@ from torch import Tensor
 from samekind.data import Items
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.samples import Sample, replicated, row_of
-from samekind.inference import asking, device_of
+from samekind.inference import asking, device_of, heads
 from samekind.measures.calibration_error import expected_calibration_error
 from samekind.measures.classification import macro_f1
 from samekind.space import Classification, Head, MetricSpace
@@ -18,7 +18,7 @@ def classification(
     space: MetricSpace, items: Items, z: Tensor, *, name: str, measures: Measures = "main", seed: int = 0
 ) -> list[Row]:
     """Accuracy and macro F1 of each head that knows the classes of the items, with ``measures="all"`` the
-    calibration error (ECE) of its probabilities; no row where none does.
+    calibration error (ECE) of its probabilities and of those before its temperature; no row where none does.
     """
     samples = classification_samples(space, items, z, name=name, measures=measures, seed=seed)
     return [row_of(each, seed=seed) for each in samples]
@@ -42,12 +42,6 @@ def knows(space: MetricSpace, items: Items) -> bool:
     return {items.classes[label] for label in items.labels.tolist()} <= set(space.classes)
 
 
-def heads(space: MetricSpace) -> list[Head]:
-    """The heads that can answer for all classes of the space."""
-    trained = space.auxiliary is not None and set(space.auxiliary.prototypes.classes) == set(space.classes)
-    return ["similarity", "auxiliary", "fused"] if trained else ["similarity"]
-
-
 def predicted_labels(space: MetricSpace, items: Items, z: Tensor, head: Head = "similarity") -> Tensor:
     """The class the space gives each item, as an index into the items' classes (-1: a class they do not
     have).
@@ -57,9 +51,9 @@ def predicted_labels(space: MetricSpace, items: Items, z: Tensor, head: Head = "
     return torch.tensor([position.get(name, -1) for name in names], dtype=torch.int64)
 
 
-def _answer(space: MetricSpace, z: Tensor, head: Head) -> Classification:
+def _answer(space: MetricSpace, z: Tensor, head: Head, *, calibrated: bool = True) -> Classification:
     with asking(space):
-        return space.classify(z.to(device_of(space)), head=head)
+        return space.classify(z.to(device_of(space)), head=head, calibrated=calibrated)
 
 
 def _of_head(
@@ -75,7 +69,9 @@ def _of_head(
         "macro F1": lambda drawn: macro_f1(predicted[drawn], truth[drawn])
     }
     if measures == "all":
+        plain = _answer(space, z, head, calibrated=False).probabilities.cpu()
         computed["ECE"] = lambda drawn: expected_calibration_error(probabilities[drawn], truth[drawn])
+        computed["ECE, uncalibrated"] = lambda drawn: expected_calibration_error(plain[drawn], truth[drawn])
     right = (predicted == truth).double()
     found = [Sample("classification", name, "accuracy", head, "items", float(right.mean()), right)]
     for measure, function in computed.items():

@@ -7,12 +7,13 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.errors import DataError
+from samekind.evaluation.beside_known import few_shot_beside_known
 from samekind.evaluation.claims import claims
 from samekind.evaluation.classification import classification, knows
 from samekind.evaluation.clustering import clustering
 from samekind.evaluation.few_shot import few_shot
 from samekind.evaluation.open_set import open_set
-from samekind.evaluation.retrieval import retrieval
+from samekind.evaluation.retrieval import RANKS, retrieval
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.verification import verification
 from samekind.inference import embed
@@ -26,15 +27,17 @@ def evaluate(
     tasks: int = 600,
     way: int = 5,
     shots: tuple[int, ...] = (1, 5),
+    ranks: tuple[int, ...] = RANKS,
     measures: Measures = "main",
     seed: int = 0,
 ) -> list[Row]:
     """All questions to a space about named sets of items, each item embedded once.
 
-    ``measures="all"`` adds what the main tables leave out. ``seed`` fixes the few-shot tasks, the starts of
-    k-means and the draws of the intervals. Where the space knows the classes of one set and none of
-    another's, the two together make the open set. A set needs items of two classes at least, and one class
-    with two items: else there is nothing to compare.
+    ``measures="all"`` adds what the main tables leave out; Recall is told at the ``ranks``. ``seed`` fixes
+    the few-shot tasks, the starts of k-means and the draws of the intervals. Where the space knows the
+    classes of one set and none of another's, the two together make the open set, and the tasks in which new
+    classes are enrolled beside the known ones. A set needs items of two classes at least, and one class with
+    two items: else there is nothing to compare.
     """
     rows: list[Row] = []
     embedded = embed_sets(space, sets)
@@ -44,10 +47,15 @@ def evaluate(
         if measures == "all":
             rows += claims(space, items, z, name=name, measures=measures, seed=seed)
         rows += verification(space, items, z, name=name, measures=measures, seed=seed)
-        rows += retrieval(space, items, z, name=name, measures=measures, seed=seed)
+        rows += retrieval(space, items, z, name=name, ks=ranks, measures=measures, seed=seed)
         rows += few_shot(space, items, z, name=name, way=way, shots=shots, tasks=tasks, seed=seed)
         rows += clustering(space, items, z, name=name, measures=measures, seed=seed)
-    return rows + _open_sets(space, sets, embedded, seed)
+    for one, other in _known_and_unknown(space, sets):
+        both = (sets[one], embedded[one], sets[other], embedded[other])
+        name = f"{one}, {other}"
+        rows += open_set(space, *both, name=name, seed=seed)
+        rows += few_shot_beside_known(space, *both, name=name, way=way, shots=shots, tasks=tasks, seed=seed)
+    return rows
 
 
 def embed_sets(space: MetricSpace, sets: Mapping[str, Items]) -> dict[str, Tensor]:
@@ -61,20 +69,9 @@ def embed_sets(space: MetricSpace, sets: Mapping[str, Items]) -> dict[str, Tenso
     return {name: embed(space, items.inputs) for name, items in sets.items()}
 
 
-def _open_sets(
-    space: MetricSpace, sets: Mapping[str, Items], embedded: Mapping[str, Tensor], seed: int
-) -> list[Row]:
-    """Every set of known classes among every set of unknown ones."""
-    rows: list[Row] = []
-    for inside in (name for name in sets if knows(space, sets[name])):
-        for outside in (name for name in sets if name != inside):
-            rows += open_set(
-                space,
-                sets[inside],
-                embedded[inside],
-                sets[outside],
-                embedded[outside],
-                name=f"{inside}, {outside}",
-                seed=seed,
-            )
-    return rows
+def _known_and_unknown(space: MetricSpace, sets: Mapping[str, Items]) -> list[tuple[str, str]]:
+    """Every set of known classes with every other, by name; whether that is of unknown ones, who asks about
+    the two will see.
+    """
+    known = [name for name in sets if knows(space, sets[name])]
+    return [(one, other) for one in known for other in sets if other != one]

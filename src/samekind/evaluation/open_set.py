@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.evaluation.classification import heads, knows, predicted_labels
+from samekind.evaluation.classification import knows, predicted_labels
 from samekind.evaluation.rows import Row
 from samekind.evaluation.samples import COMPUTED, MANY, Sample, row_of
-from samekind.inference import asking, device_of
+from samekind.inference import asking, device_of, heads
 from samekind.inference.open_set import best_of
 from samekind.measures import area_under_curve
 from samekind.space import Head, MetricSpace

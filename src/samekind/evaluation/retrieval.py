@@ -21,6 +21,9 @@ MOST_NEIGHBOURS = 20_000_000
 #: Neighbours that vote on the class of a query, as zero-shot work has it.
 VOTERS = 5
 
+#: Recall is told at these ranks.
+RANKS = (1, 2, 4, 8)
+
 Ignored = Literal["nothing", "domain", "group"]
 IGNORED: tuple[str, ...] = get_args(Ignored)
 
@@ -31,7 +34,7 @@ def retrieval(
     z: Tensor,
     *,
     name: str,
-    ks: Sequence[int] = (1, 2, 4, 8),
+    ks: Sequence[int] = RANKS,
     measures: Measures = "main",
     seed: int = 0,
 ) -> list[Row]:
@@ -51,7 +54,7 @@ def retrieval_samples(
     z: Tensor,
     *,
     name: str,
-    ks: Sequence[int] = (1, 2, 4, 8),
+    ks: Sequence[int] = RANKS,
     measures: Measures = "main",
 ) -> list[Sample]:
     """The same before the intervals are made; the units are the queries."""
@@ -72,7 +75,7 @@ def query_gallery(
     *,
     name: str,
     ignore: Ignored = "nothing",
-    ks: Sequence[int] = (1, 2, 4, 8),
+    ks: Sequence[int] = RANKS,
     measures: Measures = "main",
     seed: int = 0,
 ) -> list[Row]:

@@ -1,5 +1,6 @@
 """One measured value: what was asked, of which items, by which score, and how sure it is."""
 
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 #: Which measures a protocol gives: those one looks at first, or all it has.
@@ -10,10 +11,15 @@ SELECTED_ON_TEST = "selected on test"
 #: The note of rows about items of which some were trained on: new ones will not do as well.
 TRAINED_ON = "training items among them"
 
-#: What the worst case and the best column are decided by; a name counts up to its first blank.
+#: What the worst case and the best column are decided by; a name counts up to its first blank or comma.
 LOWER_IS_BETTER = frozenset({"EER", "minDCF", "Cllr", "FAR", "FRR", "ECE", "false"})
 #: Measures that are no share of anything and so are not written in per cent.
 PLAIN = frozenset({"NMI", "AMI", "minDCF", "Cllr"})
+
+UPSIDE_DOWN = (
+    "unknown items look more familiar than known ones by {kinds} (the AUROC is below 50% by more than "
+    'chance): "none of these" and what is new must not be decided by it'
+)
 
 
 class Row(NamedTuple):
@@ -68,5 +74,21 @@ def is_share(measure: str) -> bool:
     return _stem(measure) not in PLAIN
 
 
+def is_upside_down(row: Row) -> bool:
+    """Whether known and unknown items are surely told apart the wrong way round: worse than by a coin.
+
+    >>> is_upside_down(Row("open set", "seen, unseen", "AUROC", "similarity", 0.2, 0.1, 0.3))
+    True
+    """
+    return row.measure == "AUROC" and row.high is not None and row.high < 0.5
+
+
+def upside_down(rows: Iterable[Row]) -> str:
+    """What to say of the rows that are; empty where none is."""
+    kinds = list(dict.fromkeys(row.kind for row in rows if is_upside_down(row)))
+    named = " and ".join(filter(None, (", ".join(kinds[:-1]), *kinds[-1:])))
+    return UPSIDE_DOWN.format(kinds=named) if named else ""
+
+
 def _stem(measure: str) -> str:
-    return measure.partition(" ")[0]
+    return measure.partition(" ")[0].rstrip(",")

@@ -20,6 +20,12 @@ from samekind.space import Kind, MetricSpace
 #: Two million pairs tell one epoch from another; all pairs of a large set would cost more than the epoch.
 MOST_ITEMS = 2000
 
+#: What to do where every class has too few items to be split.
+TOO_FEW = (
+    "a random split leaves two of a class for validation where it has nine or more. Classes with fewer can "
+    "be enrolled, without training, in a space trained on others: samekind enroll"
+)
+
 #: Recall is told at these ranks, and nearest neighbours vote three of five, as zero-shot work has it.
 RANKS, VOTERS, AT_LEAST = (1, 2, 4, 8), 5, 3
 
@@ -65,8 +71,9 @@ def validation(
     items = draw(items, most=most_items)
     sizes = torch.bincount(items.labels)
     if (sizes > 0).sum() < 2 or (sizes < 2).all():
+        few = f"; {TOO_FEW}" if (sizes > 0).sum() > 1 else ""
         raise DataError(
-            f"{items.name}: expected two classes or more, one of them with two items, to validate on"
+            f"{items.name}: expected two classes or more, one of them with two items, to validate on{few}"
         )
 
     def validate(space: MetricSpace) -> dict[str, float]:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from samekind.errors import IndexServerError, SettingError, SpaceError
+from samekind.index.forking import leave_when_forked
 from samekind.index.server import missing, without_password
 
 Result = TypeVar("Result")
@@ -25,7 +26,8 @@ class Connection:
     """A client of one Milvus server, for one collection there.
 
     ``url`` is ``http://host:port``, with ``user:password@`` and ``/database`` where they are needed.
-    ``timeout``, in seconds, is how long to wait for an answer and for a server that is starting.
+    ``timeout``, in seconds, is how long to wait for an answer and for a server that is starting. A process
+    that is forked makes a connection of its own.
     """
 
     def __init__(self, url: str, *, collection: str, timeout: float) -> None:
@@ -44,6 +46,7 @@ class Connection:
         self._address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
         self._user, self._password = unquote(parts.username or ""), unquote(parts.password or "")
         self._database = parts.path.strip("/")
+        leave_when_forked(self)
 
     def __del__(self) -> None:
         self.close()
@@ -83,6 +86,10 @@ class Connection:
                 self._client.close()
         self._client = None
 
+    def leave_to_parent(self) -> None:
+        """In a process that was forked: forget the client, which cannot be asked here any more."""
+        self._client = None
+
     def _connected(self) -> Any:
         if self._client is None:
             from pymilvus import MilvusClient
@@ -93,6 +100,7 @@ class Connection:
                 password=self._password,
                 db_name=self._database,
                 timeout=self.timeout,
+                dedicated=True,  # else a process that was forked is given its parent's
             )
         return self._client
 

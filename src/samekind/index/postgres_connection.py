@@ -1,10 +1,12 @@
 """A connection to PostgreSQL that runs work in transactions, and comes back when the server does."""
 
+import os
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from samekind.errors import IndexServerError, SamekindError, SettingError, SpaceError
+from samekind.index.forking import leave_when_forked
 from samekind.index.server import missing
 
 if TYPE_CHECKING:
@@ -31,7 +33,8 @@ class Connection:
     """One connection, made when it is needed and made again when it was lost.
 
     ``url`` is what libpq takes: ``postgresql://user@host/database`` or ``host=... dbname=...``; what it does
-    not say comes from the ``PG*`` variables and the password file. Threads take turns.
+    not say comes from the ``PG*`` variables and the password file. Threads take turns; a process that is
+    forked makes a connection of its own.
     """
 
     def __init__(self, url: str) -> None:
@@ -52,6 +55,7 @@ class Connection:
         kept = {name: value for name, value in self._settings.items() if "password" not in name}
         #: The address as it may be shown and kept: without a password.
         self.shown: str = conninfo.make_conninfo("", **kept)
+        leave_when_forked(self)
 
     def __del__(self) -> None:
         self.close()
@@ -94,6 +98,17 @@ class Connection:
             if self._held is not None:
                 self._held.close()
             self._held = None
+
+    def leave_to_parent(self) -> None:
+        """In a process that was forked: forget the connection, and say nothing on it."""
+        held, self._held = self._held, None
+        self._lock = threading.RLock()  # a thread that is not here may have had it when this one was forked
+        if held is not None and not held.closed:
+            # To hang up is a message too, which ends the parent's session: it goes nowhere.
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nowhere, held.fileno())
+            os.close(nowhere)
+            held.close()
 
     def _done(
         self, work: Callable[["psycopg.Connection[Any]"], Result]

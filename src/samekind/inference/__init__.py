@@ -27,11 +27,14 @@ from samekind.inference.novelty import neighbour_novelty, one_class_novelty, pro
 from samekind.inference.open_set import Named, divided, fit_open_set, identify
 from samekind.inference.points import OperatingPoint, operating_point, support
 from samekind.inference.promise import Kept, Promise, kept, kept_open_set
+from samekind.inference.relations import Joined, class_scores, class_tree
 from samekind.inference.representatives import centre_distances, largest_first, representatives
 from samekind.inference.search import Neighbours, search
 from samekind.inference.settle import settle
 from samekind.inference.shortlist import Shortlist, search_index, shortlist_of
 from samekind.inference.shortlist_fitting import fit_shortlist
+from samekind.inference.standings import standings
+from samekind.inference.temperatures import fit_temperatures, heads
 from samekind.inference.trials import Trials, all_trials, streamed_trials, walk_trials
 from samekind.inference.two_sample import two_sample
 from samekind.inference.verify import fit_decision
@@ -40,6 +43,7 @@ __all__ = [
     "GroupChoice",
     "Grouping",
     "Groups",
+    "Joined",
     "Kept",
     "Named",
     "Neighbours",
@@ -56,6 +60,8 @@ __all__ = [
     "assign_by_similarity",
     "centre_distances",
     "choose_groups",
+    "class_scores",
+    "class_tree",
     "cluster",
     "cohort_scores",
     "device_of",
@@ -67,7 +73,9 @@ __all__ = [
     "fit_decision",
     "fit_open_set",
     "fit_shortlist",
+    "fit_temperatures",
     "grad_cam",
+    "heads",
     "identify",
     "kept",
     "kept_open_set",
@@ -95,6 +103,7 @@ __all__ = [
     "semidefinite",
     "settle",
     "shortlist_of",
+    "standings",
     "streamed_trials",
     "support",
     "two_sample",

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.errors import SettingError, SpaceError
@@ -12,6 +11,7 @@ from samekind.inference.embed import asking, device_of
 from samekind.inference.kmeans import kmeans
 from samekind.prototypes import class_means
 from samekind.similarities import Angle, LogAngle
+from samekind.similarities.distances import unit_vectors
 from samekind.space import Kind, MetricSpace
 
 #: From here on careful starts and restarts take minutes and one run from random items is the custom.
@@ -44,7 +44,7 @@ def as_compared(space: MetricSpace, z: Tensor) -> Tensor:
         or isinstance(similarity, Angle | LogAngle)
         or bool(getattr(similarity, "normalise", False))
     )
-    return F.normalize(z, dim=1) if directions else z
+    return unit_vectors(z) if directions else z
 
 
 def cluster(z: Tensor, *, groups: int, restarts: int | None = None, seed: int = 0) -> Groups:

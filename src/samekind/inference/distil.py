@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from samekind.errors import SettingError, SpaceError
 from samekind.index.contract import Score
 from samekind.similarities import Similarity, score_all
+from samekind.similarities.distances import unit_vectors
 
 HIDDEN = 256
 #: Weights of a map at most, so that it stays a note in the header of an index.
@@ -35,6 +36,10 @@ BATCH = 64
 ROUNDS, NEARBY = 3, 32
 #: Numbers of all that is found then, at most; two bytes each.
 MOST_NUMBERS = 2**27
+
+#: A feature is divided by its deviation in the sample, or by this part of a typical one if that is more: a
+#: unit that was silent there would else drown all others as soon as a query has it.
+LEAST_DEVIATION = 0.3
 
 #: What an index finds at points (n, d) that it has not given yet, so many for each: (n, count, d).
 Near = Callable[[Tensor, int], Tensor]
@@ -71,7 +76,7 @@ class QueryMap(nn.Module):
 
     def stored(self, z: Tensor) -> Tensor:
         """Vectors as the index compares them."""
-        return F.normalize(z, dim=-1) if self.score == "cosine" else z
+        return unit_vectors(z) if self.score == "cosine" else z
 
     def to_note(self) -> dict[str, Any]:
         """The map as JSON has it; its weights in half precision, as `distil` rounds them."""
@@ -163,7 +168,9 @@ def _fresh(vectors: Tensor, *, hidden: int, score: Score, seed: int) -> QueryMap
     for each in (made.first.weight, made.first.bias):
         each.data = torch.empty(each.shape).uniform_(-reach, reach, generator=generator).to(vectors.device)
     made.mean = vectors.mean(0)
-    made.deviation = vectors.std(0).clamp(min=1e-6)
+    deviation = vectors.std(0)
+    typical = deviation.square().mean().sqrt()
+    made.deviation = deviation.clamp(min=LEAST_DEVIATION * typical) if typical else torch.ones_like(deviation)
     made.unit = made.stored(vectors).norm(dim=1).mean().clamp(min=1e-6)
     return made
 

@@ -22,7 +22,6 @@ from samekind.measures import (
     bootstrap_mean,
     equal_error_rate,
     logistic_calibration,
-    proportion_interval,
     rates_at,
 )
 from samekind.space import Decision, Kind, MetricSpace
@@ -48,9 +47,10 @@ def identify(space: MetricSpace, z: Tensor) -> list[Named]:
     and the best class by that one need not be the one named. The score told is of that kind, too; without a
     threshold, of the similarity.
 
-    The probability is that of the answer: the class's among the known classes, times that of being known at
-    all; for None, that of not being known. Both presume that an item is as likely to be known as not. A
-    space without a threshold always names a class, and its probability is that among the known ones.
+    The probability is that of the answer: the class's among the known classes, calibrated where the space has
+    a temperature, times that of being known at all; for None, that of not being known. Both presume that an
+    item is as likely to be known as not. A space without a threshold always names a class, and its
+    probability is that among the known ones.
 
     An item of no class must be told from all classes, so the more of them a space knows, the easier one is
     taken for one of them: fit the threshold again when many are enrolled.
@@ -85,7 +85,8 @@ def fit_open_set(
 
     ``known`` are items of the space's classes that it was not trained on and whose examples made no
     prototype, ``unknown`` items of other classes. A false accept is an unknown item that gets a class, a
-    false reject a known one that gets none. The intervals come from drawing the classes of either again.
+    false reject a known one that gets none. The intervals come from drawing the classes of either again; a
+    rate among items of one class has none, for one class cannot say what another would do.
 
     Without a ``kind`` of score it is the one of the space's with the least equal error on these very items,
     of equals the first; the rates are then told of the items that chose it, and flatter it a little.
@@ -114,8 +115,8 @@ def fit_open_set(
         false_accepts=accepts,
         false_rejects=rejects,
         calibration=calibration,
-        false_accept_interval=_interval(accepted[~is_known], unknown, seed)[1:],
-        false_reject_interval=_interval(1 - accepted[is_known], known, seed)[1:],
+        false_accept_interval=_ends(accepted[~is_known], unknown, seed),
+        false_reject_interval=_ends(1 - accepted[is_known], known, seed),
         same_trials=len(known),
         different_trials=len(unknown),
         classes=min(len(torch.unique(each.labels)) for each in (known, unknown)),
@@ -126,11 +127,17 @@ def fit_open_set(
 def open_set_rates(
     space: MetricSpace, known: Items, unknown: Items, decision: Decision, *, seed: int = 0
 ) -> tuple[Interval, Interval]:
-    """The shares of unknown items that get a class and of known ones that get none, with their intervals."""
+    """The shares of unknown items that get a class and of known ones that get none, with their intervals
+    over classes; that of one class, which leaves open what others do, is from 0 to 1.
+    """
     strange, familiar = (
         decision.accepts(best_scores(space, each, kind=decision.kind)).double() for each in (unknown, known)
     )
-    return _interval(strange, unknown, seed), _interval(1 - familiar, known, seed)
+    rates = ((strange, unknown), (1 - familiar, known))
+    accepts, rejects = (
+        Interval(float(errors.mean()), *(_ends(errors, items, seed) or (0.0, 1.0))) for errors, items in rates
+    )
+    return accepts, rejects
 
 
 def divided(space: MetricSpace, items: Items) -> tuple[Items, Items]:
@@ -166,8 +173,9 @@ def _in_words(chosen: Kind, errors: Mapping[Kind, float]) -> str:
     return f"by {chosen}, chosen there by equal error: {told}"
 
 
-def _interval(errors: Tensor, items: Items, seed: int) -> Interval:
-    """A share of errors and its interval over classes; of one class, over items."""
-    if len(torch.unique(items.labels)) > 1:
-        return bootstrap_mean(errors, units=items.labels, seed=seed)
-    return proportion_interval(int(errors.sum()), len(errors))
+def _ends(errors: Tensor, items: Items, seed: int) -> tuple[float, float] | None:
+    """Between which a share of errors lies, for classes like those of the items; None if they are of one."""
+    if len(torch.unique(items.labels)) < 2:
+        return None
+    found = bootstrap_mean(errors, units=items.labels, seed=seed)
+    return found.low, found.high

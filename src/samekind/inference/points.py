@@ -103,10 +103,24 @@ def support(decision: Decision, *, open_set: bool = False) -> str | None:
     found = [_a_coin(error)] if error is not None and error >= NEAR_A_COIN else []
     found += [sentence for each in asked.values() if (sentence := _too_few(*each))]
     if 0 < decision.classes < FEW_CLASSES:
-        what = "the known or the unknown items" if open_set else "the trials"
-        classes = "1 class" if decision.classes == 1 else f"{decision.classes} classes"
-        found.append(f"{what} are of {classes}; what others do is a guess")
+        found.append(_few_classes(decision, open_set=open_set))
     return "; ".join(found) or None
+
+
+def _few_classes(decision: Decision, *, open_set: bool) -> str:
+    sides = {
+        "false accepts": ("the unknown items", decision.false_accept_interval),
+        "false rejects": ("the known items", decision.false_reject_interval),
+    }
+    alone = {error: what for error, (what, interval) in sides.items() if interval is None}
+    if open_set and decision.classes == 1 and alone:
+        return (
+            f"{' and '.join(alone.values())} are of 1 class: how much classes differ cannot be told from it, "
+            f"so the {' and '.join(alone)} have no interval, and what others do is a guess"
+        )
+    what = "the known or the unknown items" if open_set else "the trials"
+    classes = "1 class" if decision.classes == 1 else f"{decision.classes} classes"
+    return f"{what} are of {classes}; what others do is a guess"
 
 
 def _a_coin(error: float) -> str:

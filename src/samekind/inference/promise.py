@@ -27,7 +27,7 @@ class Kept(NamedTuple):
 
     ``upper`` is how high the promised rate may be, for what the trials of the fit could tell; None where that
     is not known. Then the promise is taken as exact. Trials of too few classes leave everything open: an
-    ``upper`` of 1, an interval from 0 to 1.
+    ``upper`` of 1, which nothing breaks; an interval from 0 to 1, with which nothing holds either.
     """
 
     promised: float
@@ -47,9 +47,13 @@ class Kept(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether it is not broken, and the measured rate at most half as much again as promised."""
+        """Whether it is not broken, and the measured rate at most half as much again as promised. An interval
+        from 0 to 1 is no evidence for it.
+        """
+        if self.broken or self.measured[1:] == (0, 1):
+            return False
         measured, promised = self.measured.mean, self.promised
-        return not self.broken and measured * (1 - promised) <= AS_PROMISED * promised * (1 - measured)
+        return measured * (1 - promised) <= AS_PROMISED * promised * (1 - measured)
 
     @property
     def verdict(self) -> str:

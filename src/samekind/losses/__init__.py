@@ -57,6 +57,9 @@ ACCEPTS = {
     "triplet": ("cosine", "negative distance", "log-distance", "inner product"),
 }
 
+#: The setting with which a loss asks which candidate comes after its anchor in the batch.
+IN_ORDER = {"pair_likelihood": ("weighting", "triplets")}
+
 __all__ = [
     "additive_margin",
     "angular",

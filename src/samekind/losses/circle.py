@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from samekind.losses.inputs import check
+from samekind.losses.inputs import check, check_positive
 from samekind.losses.row_blocks import row_by_row
 from samekind.losses.soft_maximum import soft_maximum
 
@@ -22,6 +22,7 @@ def circle(
     0. With the weights at 1 it would be a softmax with a margin. As in the paper the weights are constants
     to the gradient, which therefore is not the slope of the value.
     """
+    check_positive("sharpness", sharpness)
     check(scores, positive, negative)
 
     def cost(scores: Tensor, positive: Tensor, negative: Tensor) -> Tensor:

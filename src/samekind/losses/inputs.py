@@ -1,7 +1,11 @@
 """What a loss is given, checked at the door: a mask of another shape would be stretched in silence."""
 
+import math
+
 import torch
 from torch import Tensor
+
+from samekind.errors import SettingError
 
 
 def check(scores: Tensor, positive: Tensor, negative: Tensor) -> None:
@@ -14,6 +18,18 @@ def check(scores: Tensor, positive: Tensor, negative: Tensor) -> None:
             raise ValueError(f"expected scores and {name} of one shape (anchors, candidates), got {shapes}")
         if mask.dtype != torch.bool:
             raise ValueError(f"expected a boolean {name}, got {mask.dtype}; use .bool()")
+
+
+def check_smoothing(smoothing: float) -> None:
+    """Refuse to move more of a target than there is: from 1 on the positive is what training avoids."""
+    if not 0 <= smoothing < 1:
+        raise SettingError(f"smoothing is a part of the target, from 0 up, below 1; got {smoothing}")
+
+
+def check_positive(name: str, value: float) -> None:
+    """Refuse a factor that would make nothing of the scores, or turn them round."""
+    if not (value > 0 and math.isfinite(value)):
+        raise SettingError(f"{name} must be a positive number, got {value}")
 
 
 def as_numbers(mask: Tensor, like: Tensor) -> Tensor:

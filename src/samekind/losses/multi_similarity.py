@@ -6,7 +6,7 @@ Wang et al., "Multi-Similarity Loss with General Pair Weighting for Deep Metric 
 import torch.nn.functional as F
 from torch import Tensor
 
-from samekind.losses.inputs import check
+from samekind.losses.inputs import check, check_positive
 from samekind.losses.soft_maximum import soft_maximum
 
 
@@ -26,6 +26,8 @@ def multi_similarity(
     all candidates at once, but each side stands alone: an anchor without positives still pushes, and one
     without negatives still pulls. Large α and β give hinges on the hardest positive and the hardest negative.
     """
+    check_positive("attraction", attraction)
+    check_positive("repulsion", repulsion)
     check(scores, positive, negative)
     pull = soft_maximum(scores, positive, factor=-attraction) + attraction * threshold
     push = soft_maximum(scores, negative, factor=repulsion) - repulsion * threshold

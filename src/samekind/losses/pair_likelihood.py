@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.errors import SettingError
-from samekind.losses.inputs import as_numbers, check
+from samekind.losses.inputs import as_numbers, check, check_smoothing
 from samekind.losses.row_blocks import row_by_row
 
 
@@ -29,12 +29,18 @@ def pair_likelihood(
     The share of an anchor is what its pairs add, over the totals of the batch, times the number of anchors.
     A kind of pair that is missing adds 0. ``smoothing`` q draws the target of each positive from U(1 - q,
     1) and of each negative from U(0, q). ``weighting="triplets"`` counts a pair as often as it appears
-    among all triplets (anchor, later positive, negative), as the authors' code does; it reads the batch
-    against itself.
+    among all triplets (anchor, later positive, negative), as the authors' code does; it needs the batch
+    against itself, or against itself and more, in the order of the anchors.
     """
     check(scores, positive, negative)
     if weighting not in ("pairs", "triplets"):
         raise SettingError(f'the weighting is "pairs" or "triplets"; got "{weighting}"')
+    check_smoothing(smoothing)
+    if weighting == "triplets" and scores.shape[1] < len(scores):
+        raise SettingError(
+            f"among triplets the candidates begin with the anchors themselves; got {scores.shape[1]} "
+            f'candidates for {len(scores)} anchors, set weighting to "pairs"'
+        )
     pulled, *counts = _weights(positive, negative, weighting)
     pull, push = (each.to(torch.promote_types(scores.dtype, torch.float32)) for each in counts)
 

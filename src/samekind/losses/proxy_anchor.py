@@ -6,7 +6,7 @@ Kim et al., "Proxy Anchor Loss for Deep Metric Learning", CVPR 2020.
 import torch.nn.functional as F
 from torch import Tensor
 
-from samekind.losses.inputs import check
+from samekind.losses.inputs import check, check_positive
 from samekind.losses.soft_maximum import soft_maximum
 
 
@@ -20,6 +20,7 @@ def proxy_anchor(
     rows stay items and the columns proxies. What a column costs is shared equally by the items that are
     counted in it, so that the mean of the shares is the paper's value.
     """
+    check_positive("sharpness", sharpness)
     check(scores, positive, negative)
     lift = sharpness * margin
     pull = F.softplus(soft_maximum(scores, positive, factor=-sharpness, dim=0) + lift)

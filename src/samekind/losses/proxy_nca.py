@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from samekind.errors import SettingError
-from samekind.losses.inputs import check
+from samekind.losses.inputs import check, check_smoothing
 from samekind.losses.soft_maximum import soft_maximum
 from samekind.losses.softmax import softmax
 
@@ -38,6 +38,7 @@ def proxy_nca(
         return softmax(scores, positive, negative, scale=scale, smoothing=smoothing, targets=targets)
     if denominator != "others":
         raise SettingError(f'the denominator of proxy_nca is "all" or "others"; got "{denominator}"')
+    check_smoothing(smoothing)
     exact = scores.to(torch.promote_types(scores.dtype, torch.float32))
     total = soft_maximum(exact, negative, factor=scale)
     ahead, behind = (exact.where(mask, 0).sum(1) / mask.sum(1).clamp(min=1) for mask in (positive, negative))

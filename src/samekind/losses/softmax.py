@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.errors import SettingError
-from samekind.losses.inputs import check
+from samekind.losses.inputs import check, check_smoothing
 from samekind.losses.soft_maximum import soft_maximum
 
 
@@ -58,6 +58,7 @@ def moved_softmax(
     check(scores, positive, negative)
     if spread not in ("others", "all"):
         raise SettingError(f'the spread of the smoothing is "others" or "all"; got "{spread}"')
+    check_smoothing(smoothing)
     # The share is a small difference of large logits: half precision would round it, and its gradient, away.
     exact = scores.to(torch.promote_types(scores.dtype, torch.float32))
     if targets is None and smoothing <= 0.5:

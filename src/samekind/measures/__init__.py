@@ -97,6 +97,7 @@ from samekind.measures.score_fusion import Fusion, fused_score, logistic_fusion
 from samekind.measures.score_normalisation import as_norm, s_norm
 from samekind.measures.spectrum import directions_of_variance, spectral_decay
 from samekind.measures.streaming import StreamedRates, streamed
+from samekind.measures.temperature import TemperatureCalibration, temperature_calibration
 from samekind.measures.trial_bootstrap import FEWEST_CLASSES, bootstrap_trials, paired_bootstrap
 from samekind.measures.verification import (
     accuracy_at,
@@ -131,6 +132,7 @@ __all__ = [
     "Rescaling",
     "RetrievalMeans",
     "StreamedRates",
+    "TemperatureCalibration",
     "Tradeoff",
     "TwoSample",
     "accuracy",
@@ -206,6 +208,7 @@ __all__ = [
     "spectral_decay",
     "streamed",
     "student_interval",
+    "temperature_calibration",
     "threshold_at",
     "top_k_accuracy",
     "true_accepts_at",

@@ -1,5 +1,6 @@
 """What all prototypes share: the contract, means of classes, and scores of several vectors made one."""
 
+import math
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -7,6 +8,9 @@ import torch
 from torch import Tensor
 
 from samekind.errors import SettingError
+
+#: How the scores of several vectors become one.
+POOLINGS = ("mean", "max", "soft")
 
 
 class Prototypes(Protocol):
@@ -54,6 +58,18 @@ def pool(scores: Tensor, how: str, *, temperature: float = 0.1) -> Tensor:
             turned = scores.permute(1, 2, 0)
             return ((turned / temperature).softmax(1) * turned).sum(1).T
     raise SettingError(f'pooling must be "mean", "max" or "soft", got "{how}"')
+
+
+def check_pooling(pooling: str, *, count: int, temperature: float) -> None:
+    """Refuse settings by which several vectors of a class would have no score, or the farthest would count
+    most.
+    """
+    if pooling not in POOLINGS:
+        raise SettingError(f'pooling must be "mean", "max" or "soft", got "{pooling}"')
+    if count < 1:
+        raise SettingError(f"a class needs at least one vector, got count={count}")
+    if not (temperature > 0 and math.isfinite(temperature)):
+        raise SettingError(f"the temperature of the pooling must be a positive number, got {temperature}")
 
 
 def check_vectors(

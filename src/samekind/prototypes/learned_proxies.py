@@ -6,7 +6,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from samekind.prototypes.classes import check_vectors
+from samekind.prototypes.classes import check_pooling, check_vectors
 
 
 class LearnedProxies(nn.Module):
@@ -28,6 +28,7 @@ class LearnedProxies(nn.Module):
         temperature: float = 0.1,
     ) -> None:
         super().__init__()
+        check_pooling(pooling, count=count, temperature=temperature)
         self.classes = list(classes)
         self.dimension = dimension
         self.count = count

@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from samekind.prototypes.classes import check_vectors
+from samekind.prototypes.classes import check_pooling, check_vectors
 
 
 class SupportMeans(nn.Module):
@@ -31,6 +31,7 @@ class SupportMeans(nn.Module):
         temperature: float = 0.1,
     ) -> None:
         super().__init__()
+        check_pooling(pooling, count=count, temperature=temperature)
         self.classes = list(classes)
         self.dimension = dimension
         self.count = count

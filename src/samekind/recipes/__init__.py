@@ -1,13 +1,14 @@
 """One file per published system: a function from the shape of an item to a `Run`.
 
 `RECIPES` holds the systems by name, as a run file and the command line say it. `fit` carries a run out: it
-trains, fills in what training leaves open, and saves the space. `leave_one_out` does so once for every
-domain, which it is then tested on.
+trains, fills in what training leaves open, and saves the space. `suited` fits a run to few items, as the
+command line does. `leave_one_out` carries a run out once for every domain, which it is then tested on.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+from samekind.recipes.few_items import suited
 from samekind.recipes.fitting import fit
 from samekind.recipes.leave_one_out import leave_one_out
 from samekind.recipes.prototypical import prototypical
@@ -21,4 +22,4 @@ RECIPES: Mapping[str, Callable[[Sequence[int]], Run]] = MappingProxyType(
     {"prototypical": prototypical, "triplet": triplet, "verification": verification, **UNSEEN}
 )
 
-__all__ = ["RECIPES", "fit", "leave_one_out", "prototypical", "triplet", "unseen", "verification"]
+__all__ = ["RECIPES", "fit", "leave_one_out", "prototypical", "suited", "triplet", "unseen", "verification"]

@@ -7,13 +7,15 @@ from samekind.training import Part
 
 
 def encoder_for(shape: Sequence[int], *, dimension: int) -> Part:
-    """A small convnet up to 32 pixels (a LeNet for 28 grey ones), ResNet-18 above, an MLP for anything but
-    images.
+    """A small convnet up to 32 pixels (a LeNet for 28 grey ones), ResNet-18 above, and for what is no square,
+    an MLP for anything but images.
     """
     if len(shape) != 3:
         return Part("MLP", {"dimension": dimension})
-    channels, _, width = shape
-    if width > 32:
+    channels, height, width = shape
+    if height != width and max(height, width) <= 32:
+        return Part("ResNet18", {"stem": "cifar", "dimension": dimension})
+    if width > 32 or height != width:
         return Part("ResNet18", {"stem": "imagenet", "dimension": dimension})
     if width == 28 and channels == 1:
         return Part("LeNet", {"dimension": dimension})

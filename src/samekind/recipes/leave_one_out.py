@@ -6,12 +6,13 @@ out must be asked for by name, and every row then says so.
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from samekind.data import Items, Sets, Split, divide
 from samekind.errors import DataError, SettingError
@@ -34,6 +35,7 @@ def leave_one_out(
     device: str = "auto",
     point: str = "eer",
     watcher: Watcher | None = None,
+    encoder: nn.Module | None = None,
 ) -> list[Row]:
     """For each domain of the items: train on the others, choose the epoch, test on it.
 
@@ -42,6 +44,9 @@ def leave_one_out(
     validation: it chooses the epoch and fits the thresholds. ``select_on="test"`` chooses the epoch on the
     domain left out instead; the rows then carry the note "selected on test". The run of each domain is in
     a folder of its number, and the same call goes on where it was stopped.
+
+    ``encoder`` is a module of your own, as for `fit`. Every domain is trained with a copy of it, as it is
+    now, for what one has learned was learned on the domain the next leaves out; it stays as it is itself.
     """
     if items.domains is None or len(torch.unique(items.domains)) < 2:
         raise DataError(f"{items.name}: to leave one out there must be items of two domains or more")
@@ -52,7 +57,15 @@ def leave_one_out(
     rows: dict[str, list[Row]] = {}
     for domain in torch.unique(items.domains).tolist():
         sets = _without(items, domain, held_out=held_out, seed=run.seed, fingerprint=fingerprint)
-        space = fit(run, sets, folder=Path(folder) / str(domain), device=device, point=point, watcher=watcher)
+        space = fit(
+            run,
+            sets,
+            folder=Path(folder) / str(domain),
+            device=device,
+            point=point,
+            watcher=watcher,
+            encoder=deepcopy(encoder),
+        )
         name = items.domain_names[domain] if items.domain_names else str(domain)
         rows[name] = evaluate(space, {name: sets.test}, tasks=tasks, measures=measures, seed=run.seed)
     every = [row for found in rows.values() for row in found] + summary(rows)

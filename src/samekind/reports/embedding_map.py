@@ -12,9 +12,9 @@ from samekind.reports.style import (
     BESIDE,
     INK,
     LARGE,
+    MANY,
     MUTED,
     PAPER,
-    SERIES,
     SIZE,
     SMALL,
     legend,
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 LONGEST_NAME = 18
 #: More names than this find no room beside each other.
 MOST_APART = 50
+#: Square points: a dot where items are few, and the least that can be seen of each of many.
+DOT, LEAST_DOT = 16.0, 4.0
+#: With more items than this dots are drawn smaller, so that all together cover no more of the map.
+FEW = 1000
 
 
 def embedding_map(
@@ -38,25 +42,23 @@ def embedding_map(
     """Points (n, 2) with their labels (n,), each class named at its median; a class without items is not.
     Names that would lie on each other are moved apart, with a line to where they belong.
 
-    Classes in ``unseen`` are triangles, the others discs. Colours repeat where classes are many: the names
-    tell which is which. The axes have no unit and are not drawn.
+    Classes in ``unseen`` are triangles, the others discs. Where classes overlap, their dots are mixed: none
+    is drawn over another as a whole. Colours repeat after ten classes: the names tell which is which. The
+    axes have no unit and are not drawn.
     """
     figure = new_figure(BESIDE, BESIDE)
     axes = figure.subplots()
     axes.set_axis_off()
     axes.set_aspect("equal", adjustable="datalim")
     present = sorted(set(labels.tolist()))
-    for label in present:
-        marker = "^" if classes[label] in unseen else "o"
-        x, y = points[labels == label].T.tolist()
-        axes.scatter(x, y, s=16, marker=marker, color=SERIES[label % len(SERIES)], alpha=0.6, linewidths=0)
+    _draw_dots(axes, points, labels, unseen={label for label in present if classes[label] in unseen})
     size = LARGE if len(present) <= 20 else SMALL if len(present) <= 50 else SMALL - 2
     # After all dots, so that none covers a name.
     short = shortened([classes[label] for label in present], LONGEST_NAME)
     names = []
     for label, words in zip(present, short, strict=True):
         place = points[labels == label].median(0).values.tolist()
-        names.append(_named(axes, place, words, size=size, colour=SERIES[label % len(SERIES)]))
+        names.append(_named(axes, place, words, size=size, colour=MANY[label % len(MANY)]))
         tell_whole(names[-1], classes[label])
     if unseen:
         # Without points: the legend speaks of the markers, not of a class.
@@ -66,6 +68,19 @@ def embedding_map(
     if len(names) <= MOST_APART:
         _move_apart(figure, names)
     return figure
+
+
+def _draw_dots(axes: "Axes", points: Tensor, labels: Tensor, *, unseen: Collection[int]) -> None:
+    """Every item as a dot of its class's colour, in an order that has nothing to do with the classes."""
+    size = max(LEAST_DOT, DOT * min(1.0, FEW / max(1, len(points))))
+    order = np.random.default_rng(0).permutation(len(points))
+    mixed, places = labels.cpu().numpy()[order], points.detach().cpu().numpy()[order]
+    hidden = np.isin(mixed, list(unseen))
+    for marker, these in (("o", ~hidden), ("^", hidden)):
+        if these.any():
+            colours = [MANY[label % len(MANY)] for label in mixed[these].tolist()]
+            x, y = places[these].T
+            axes.scatter(x, y, s=size, marker=marker, c=colours, alpha=0.6, linewidths=0)
 
 
 def _named(axes: "Axes", place: Sequence[float], words: str, *, size: float, colour: str) -> "Annotation":

@@ -14,6 +14,10 @@ _MEANINGS = {
         "precision and recall of a class in one number, averaged over classes: each counts the same, "
         "however few items it has.",
     ),
+    "ECE, uncalibrated": (
+        "ECE, uncalibrated",
+        "the calibration error there would be without the temperature that was fitted on validation items.",
+    ),
     "ECE": (
         "ECE",
         "calibration error: by how much the stated probability and the share of right answers differ. "
@@ -76,6 +80,20 @@ _MEANINGS = {
     "kNN accuracy": (
         "kNN accuracy",
         "the share of queries with at least three of their own class among the five items found most alike.",
+    ),
+    "-shot known": (
+        "N-way K-shot known",
+        "N new classes are enrolled from K examples each: the share of items of the classes known before "
+        "that are still named rightly, averaged over many random tasks.",
+    ),
+    "-shot new": (
+        "N-way K-shot new",
+        "the share of items of the N enrolled classes that are named rightly, the known classes being "
+        "possible answers too.",
+    ),
+    "-shot harmonic mean": (
+        "N-way K-shot harmonic mean",
+        "of the shares of known and of new items named rightly in a task: high only where both are.",
     ),
     "-shot": (
         "N-way K-shot",

@@ -14,7 +14,9 @@ QUESTIONS = {
     "verification": "Are these two the same kind?",
     "retrieval": "What is most like this?",
     "few-shot": "A new class, from a few examples?",
+    "few-shot beside known": "A new class beside the known ones?",
     "clustering": "What groups are here?",
+    "reference": "What is to be had without training?",
 }
 
 
@@ -56,10 +58,26 @@ _TEMPLATES = (
     ),
     _Template("few-shot", "5-shot", "{value}", "Given five examples, {}."),
     _Template(
+        "few-shot beside known",
+        "new",
+        "{value} of items of {way} new classes ({rate})",
+        "Enrolled beside the known classes, it names the right class for {}.",
+    ),
+    _Template("few-shot beside known", "known", "{value} ({rate})", "Of known items, it does for {}."),
+    _Template(
         "clustering",
         "NMI",
         "{value} for {items} items",
         "Groups found without labels agree with the classes to {}, where 1 is perfect.",
+    ),
+    _Template(
+        "reference",
+        "accuracy",
+        "{value} of {items} items",
+        "The most alike training item, as it stands, has the right class for {}.",
+    ),
+    _Template(
+        "reference", "Recall@1", "{value} of {items} items", "The most alike other item has it for {}."
     ),
 )
 

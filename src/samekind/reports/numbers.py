@@ -1,6 +1,6 @@
 """How measured values are written, and which of two is better."""
 
-from samekind.evaluation import Row, is_share, lower_is_better
+from samekind.evaluation import Row, is_share, is_upside_down, lower_is_better
 
 
 def unit(measure: str) -> str:
@@ -34,10 +34,12 @@ def ends(row: Row) -> str:
 def best(rows: list[Row]) -> set[str]:
     """The written values to point out among rows of one measure: the best, where there is a choice.
 
-    Values that are written alike count as equal; if all are, none is pointed out.
+    Values that are written alike count as equal; if all are, none is pointed out. Nor is one that is worse
+    than a coin's.
     """
     texts = {written(row): row.value for row in rows}
     if len(texts) < 2:
         return set()
     choose = min if lower_is_better(rows[0].measure) else max
-    return {choose(texts, key=lambda text: texts[text])}
+    found = choose(texts, key=lambda text: texts[text])
+    return set() if any(is_upside_down(row) and written(row) == found for row in rows) else {found}

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
-from samekind.evaluation import Row
+from samekind.evaluation import Row, not_beaten, upside_down
+from samekind.evaluation.references import REFERENCE
 from samekind.reports.glossary import meanings
 from samekind.reports.headlines import QUESTIONS, headline
 from samekind.reports.numbers import best, ends, unit, written
@@ -21,7 +22,7 @@ def answers(systems: Systems) -> str:
     first = next(iter(systems.values()), ())
     blocks = [
         f'<div class="answer"><h3>{escape(QUESTIONS.get(question, question))}</h3>'
-        f"<p>{escape(headline(question, first))}</p>{_units(systems, question)}"
+        f"<p>{escape(headline(question, first))}</p>{_careful(systems, question)}{_units(systems, question)}"
         f'<div class="scroll">{question_table(systems, question)}</div></div>'
         for question in asked
     ]
@@ -77,6 +78,20 @@ def _cell(row: Row | None, marked: set[str]) -> str:
         return '<span class="none">&ndash;</span>'
     value = f"<b>{written(row)}</b>" if written(row) in marked else written(row)
     return value + (f'<span class="spread"> ({ends(row)})</span>' if ends(row) else "")
+
+
+def _careful(systems: Systems, question: str) -> str:
+    """Which answers to a question must not be used, or are to be had without training, if any."""
+    said = [
+        (system, sentence)
+        for system, rows in systems.items()
+        for sentence in (
+            not_beaten(rows)
+            if question == REFERENCE
+            else [upside_down(row for row in rows if row.question == question)]
+        )
+    ]
+    return "".join(f"<p><b>Careful, {escape(name)}: {escape(each)}.</b></p>" for name, each in said if each)
 
 
 def _units(systems: Systems, question: str) -> str:

@@ -16,9 +16,10 @@ class Tuples:
     """Batches of ``tuples`` tuples, each of ``size`` different items of one class, side by side.
 
     Every epoch each class is permuted and cut into tuples anew; what is left over, fewer than ``size``
-    items, waits for another epoch. Like ``Balanced``, but large classes come more often, and two tuples
-    of one class can meet in a batch. A last, shorter batch is kept if it holds two tuples, since a
-    single one has no negatives.
+    items, waits for another epoch. A class that has fewer altogether is one shorter tuple, and a class of a
+    single item, which has no positive, is never shown. Like ``Balanced``, but large classes come more often,
+    and two tuples of one class can meet in a batch. A last, shorter batch is kept if it holds two tuples,
+    since a single one has no negatives.
     """
 
     def __init__(self, labels: Tensor, *, tuples: int = 24, size: int = 5, seed: int) -> None:
@@ -37,18 +38,22 @@ class Tuples:
         self.seed = seed
 
     def __len__(self) -> int:
-        every = sum(len(indices) // self.size for indices in members_by_class(self.labels).values())
+        counts = [len(indices) for indices in members_by_class(self.labels).values()]
+        every = sum(count // self.size or int(count > 1) for count in counts)
         full, rest = divmod(every, self.tuples)
         return max(1, full + (rest > 1))
 
     def batches(self, epoch: int) -> list[Tensor]:
-        """The index tensors of an epoch, each (tuples * size,) but for the last."""
+        """The index tensors of an epoch, each (tuples * size,) but for the last, and for short classes."""
         generator = epoch_generator(self.seed, epoch)
-        groups = []
+        groups: list[Tensor] = []
         for indices in members_by_class(self.labels).values():
-            whole = len(indices) - len(indices) % self.size
-            permuted = indices[torch.randperm(len(indices), generator=generator)]
-            groups.append(permuted[:whole].reshape(-1, self.size))
-        tuples = torch.cat(groups)
-        tuples = tuples[torch.randperm(len(tuples), generator=generator)]
-        return [batch.flatten() for batch in torch.split(tuples, self.tuples)][: len(self)]
+            groups += self._cut(indices[torch.randperm(len(indices), generator=generator)])
+        order = torch.randperm(len(groups), generator=generator).tolist()
+        starts = range(0, len(self) * self.tuples, self.tuples)
+        return [torch.cat([groups[each] for each in order[start : start + self.tuples]]) for start in starts]
+
+    def _cut(self, indices: Tensor) -> list[Tensor]:
+        """The items of one class as tuples, without what is left over."""
+        size = min(self.size, len(indices))
+        return [each for each in torch.split(indices, size) if len(each) == size] if size > 1 else []

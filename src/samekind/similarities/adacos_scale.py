@@ -28,6 +28,11 @@ class AdaCosScale(nn.Module):
         self.value: Tensor
         self.register_buffer("value", torch.tensor(fixed_value(classes)))
 
+    @property
+    def reads(self) -> str | None:
+        """What the scores must be for it to follow them."""
+        return "cosine" if self.dynamic else None
+
     def forward(self) -> Tensor:
         return self.value.clone()  # the caller's stays what it is when this one moves
 

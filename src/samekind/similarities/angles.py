@@ -11,7 +11,7 @@ Roundoff in Floating-Point Computation?", 2006.
 import torch
 from torch import Tensor, nn
 
-from samekind.similarities.distances import crossed, paired
+from samekind.similarities.distances import check_epsilon, crossed, paired
 from samekind.similarities.scale import FixedScale, Scale
 
 
@@ -49,6 +49,7 @@ class LogAngle(nn.Module):
 
     def __init__(self, *, epsilon: float = 1e-10, scale: Scale | None = None) -> None:
         super().__init__()
+        check_epsilon(epsilon)
         self.epsilon = epsilon
         self.scale = scale or FixedScale()
 

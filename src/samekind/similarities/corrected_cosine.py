@@ -19,7 +19,8 @@ class CorrectedCosine(nn.Module):
     the cosine does, and all that is learned is where that is wrong. A network alone has to learn from the
     training classes what it is to be near, and forgets it where no class was. The sharpness and the offset
     are learned with it. A zero vector has the cosine 0 with everything. The GPU kernel for scores in use
-    (`PairsKernel`) is for a network alone; in training the network's part goes by kernels as ever.
+    (`PairsKernel`) is for a network alone; in training in 16 bits the network's part goes by kernels as
+    ever. Autocast is for the network alone, too: the cosine, which is multiplied, keeps its digits.
     """
 
     kind = "logit"
@@ -58,7 +59,9 @@ class CorrectedCosine(nn.Module):
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
         """Every a against every b: (n, d), (m, d) -> (n, m)."""
-        return self._logits(self.network.score_all(a, b), self.cosine.score_all(a, b))
+        with torch.autocast(a.device.type, enabled=False):
+            cosines = self.cosine.score_all(a, b)
+        return self._logits(self.network.score_all(a, b), cosines)
 
     def frozen(self, a: Tensor, b: Tensor) -> Scorer:
         """What scores all blocks of a and b: this with the network made ready for them, or else itself."""

@@ -6,10 +6,13 @@ is the exponent of the ratio. Kim, "On the Significance of Distance in Machine L
 With ``normalise`` the embeddings are put on the sphere first, and d is the chord between them.
 """
 
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from samekind.errors import SettingError
 from samekind.similarities.scale import FixedScale, Scale
 from samekind.similarities.squares import square_root, squared_distances
 
@@ -66,6 +69,7 @@ class LogDistance(nn.Module):
         self, *, normalise: bool = False, epsilon: float = 1e-10, scale: Scale | None = None
     ) -> None:
         super().__init__()
+        check_epsilon(epsilon)
         self.normalise = normalise
         self.epsilon = epsilon
         self.scale = scale or FixedScale()
@@ -83,6 +87,12 @@ class LogDistance(nn.Module):
 
     def _score(self, squares: Tensor) -> Tensor:
         return -0.5 * (squares + self.epsilon).log()
+
+
+def check_epsilon(epsilon: float) -> None:
+    """Refuse what would leave nothing to take the logarithm of."""
+    if not (epsilon >= 0 and math.isfinite(epsilon)):
+        raise SettingError(f"epsilon is added to the square of a distance, a number from 0 up; got {epsilon}")
 
 
 def paired(a: Tensor, b: Tensor, normalise: bool) -> Tensor:

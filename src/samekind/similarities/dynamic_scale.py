@@ -65,6 +65,11 @@ class DynamicScale(nn.Module):
         self.register_buffer("moments", torch.zeros(2))
         self.register_buffer("steps", torch.zeros(()))
 
+    @property
+    def reads(self) -> str:
+        """What the scores must be for it to follow them."""
+        return self.form
+
     def forward(self) -> Tensor:
         return self.logarithm.exp()
 

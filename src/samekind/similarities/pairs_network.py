@@ -50,6 +50,8 @@ class PairsNetwork(nn.Module):
             )
         if not 0 <= dropout < 1:
             raise SettingError(f"dropout is a probability below 1; got {dropout}")
+        if not slope >= 0:
+            raise SettingError(f"the slope of the units below 0 is a number from 0 up; got {slope}")
         self.dimension = dimension
         self.hidden = hidden
         self.depth = depth
@@ -112,10 +114,8 @@ class PairsNetwork(nn.Module):
         return F.linear(a, left), F.linear(b, right, self.first.bias)
 
     def _recomputed(self, first: Tensor, second: Tensor) -> bool:
-        return (
-            worth_recomputing(first, len(first) * len(second), self.depth)
-            and self.slope >= 0
-            and self._differentiated(first, second)
+        return worth_recomputing(first, len(first) * len(second), self.depth) and self._differentiated(
+            first, second
         )
 
     def _differentiated(self, a: Tensor, b: Tensor) -> bool:

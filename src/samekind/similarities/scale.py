@@ -14,8 +14,12 @@ class Scale(Protocol):
 
     ``after_step(scores, positive)`` is called by the training step, without gradient, once the optimiser has
     stepped: the similarity's scores against the classes (n, classes), not yet scaled, and the mask of the
-    true ones. A scale that follows the scores moves there.
+    true ones. A scale that follows the scores moves there. ``reads`` says what it then takes them for:
+    "cosine", "log-distance" (-ln of the chord between directions), or None, whatever they are.
     """
+
+    @property
+    def reads(self) -> str | None: ...
 
     def __call__(self) -> Tensor: ...
 
@@ -24,6 +28,8 @@ class Scale(Protocol):
 
 class FixedScale(nn.Module):
     """A scale that stays what it is."""
+
+    reads = None
 
     def __init__(self, value: float = 1.0) -> None:
         super().__init__()
@@ -39,6 +45,8 @@ class FixedScale(nn.Module):
 
 class LearnedScale(nn.Module):
     """A scale trained with the rest; its logarithm is the parameter, so it stays positive."""
+
+    reads = None
 
     def __init__(self, initial: float = 10.0) -> None:
         super().__init__()

@@ -9,7 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from samekind.data import Items, Stored
+from samekind.data.fetching import fetched
 from samekind.training.fabric import Fabric
+
+#: Pictures that are decoded and sent to a GPU at a time.
+TOGETHER = 256
 
 
 @contextmanager
@@ -69,6 +73,25 @@ def resident(items: Items, device: torch.device) -> Items:
         if items.inputs.nbytes > free // 2:
             return replace(items, labels=items.labels.to(device))
     return items.to(device)
+
+
+def decoded_there(items: Items, device: torch.device) -> Items:
+    """Stored pictures decoded once onto a GPU, where they take no more than half of what memory it has left;
+    all other items as they are. Of the machine's own memory no more than a few batches are taken.
+    """
+    stored = items.inputs
+    if device.type != "cuda" or not isinstance(stored, Stored):
+        return items
+    free, _ = torch.cuda.mem_get_info(device)
+    return replace(items, inputs=_decoded(stored, device)) if stored.nbytes <= free // 2 else items
+
+
+def _decoded(stored: Stored, device: torch.device) -> Tensor:
+    pixels = torch.empty(stored.shape, dtype=stored.dtype, device=device)
+    parts = [slice(start, start + TOGETHER) for start in range(0, len(stored), TOGETHER)]
+    for part, decoded in zip(parts, fetched(stored, parts), strict=True):
+        pixels[part] = decoded.to(device)
+    return pixels
 
 
 def batches_on(device: torch.device, batches: list[Tensor]) -> list[Tensor]:

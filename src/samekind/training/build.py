@@ -20,6 +20,13 @@ from samekind.errors import SettingError, nearest
 from samekind.prototypes import Prototypes
 from samekind.similarities import Similarity
 from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.training.compatible import (
+    check_chords,
+    check_loss,
+    check_mixed_scores,
+    check_order,
+    check_scale,
+)
 from samekind.training.memory import Memory
 from samekind.training.own_encoder import GIVEN, expect_dimension, try_out
 from samekind.training.parameter_groups import parameter_groups
@@ -64,6 +71,7 @@ def build_space(run: Run, items: Items, *, encoder: nn.Module | None = None) -> 
 
 def build_terms(run: Run, space: MetricSpace) -> dict[str, BuiltTerm]:
     """The terms of a run, looked up, and checked against the space they are to train."""
+    check_mixed_scores(run, space)
     return {name: _build_term(name, term, space) for name, term in run.terms.items()}
 
 
@@ -84,6 +92,11 @@ def build_penalties(run: Run) -> dict[str, BuiltPenalty]:
 def build_memory(run: Run, space: MetricSpace) -> Memory | None:
     """The memory of past embeddings, where a term asks for it."""
     if not any(term.against == "memory" for term in run.terms.values()):
+        if run.memory:
+            raise SettingError(
+                f"run.memory: no term sees the {run.memory} embeddings of the memory; set a term against "
+                '"memory", or memory to 0'
+            )
         return None
     if run.memory < 1:
         raise SettingError("run.memory: a term asks for the memory; set how many embeddings it holds")
@@ -275,18 +288,27 @@ def _build_term(name: str, term: Term, space: MetricSpace) -> BuiltTerm:
     similarity = owner.similarity
     if term.against in ("prototypes", "auxiliary"):
         _check_prototypes(owner.prototypes, where, loss=term.loss if "between" in takes else None)
-    accepted = losses.ACCEPTS.get(term.loss, (similarity.kind,))
-    if similarity.kind not in accepted:
-        raise SettingError(
-            f"{where}: the loss {term.loss} takes scores of kind {' or '.join(accepted)}, but "
-            f"{type(similarity).__name__} gives {similarity.kind}; choose another loss or similarity"
-        )
+    check_loss(term, owner, where)
+    check_order(term, where)
+    check_scale(term, owner, where)
+    _try_settings(partial(loss, **term.arguments), takes, f"{where} ({term.loss})")
     return BuiltTerm(
         term,
         partial(loss, **term.arguments),
         _build_miner(term, where, dimension=owner.prototypes.dimension, similarity=similarity),
         tuple(each for each in HANDED_OVER if each in takes),
     )
+
+
+def _try_settings(loss: Callable[..., Tensor], takes: Sequence[str], where: str) -> None:
+    """Have a loss look at its settings now, not in the first step: two items of two classes, against both."""
+    same = torch.eye(2, dtype=torch.bool)
+    # A generator of its own: nothing may be drawn from the one that draws the weights.
+    offered = {"between": torch.zeros(2, 2), "generator": torch.Generator()}
+    try:
+        loss(torch.zeros(2, 2), same, ~same, **{name: offered[name] for name in offered if name in takes})
+    except SettingError as error:
+        raise SettingError(f"{where}: {error}") from error
 
 
 def _check_prototypes(prototypes: Prototypes, where: str, *, loss: str | None) -> None:
@@ -332,24 +354,11 @@ def _build_miner(
             f'batch with itself; set against to "batch", not "{term.against}", or choose another miner'
         )
     if "kind" in takes and "kind" not in term.mining:
-        _check_chords(similarity, f"{where}.mining ({term.miner})")
+        check_chords(similarity, f"{where}.mining ({term.miner})")
     facts = {"dimension": dimension, "kind": similarity.kind}
     arguments = {name: value for name, value in facts.items() if name in takes} | term.mining
     _check_arguments(arguments, takes, miner, f"{where}.mining ({term.miner})")
     return partial(miner, **arguments)
-
-
-def _check_chords(similarity: Similarity, where: str) -> None:
-    """Refuse scores that do not say how far apart two points of the unit sphere are. Their kind does not tell
-    a chord from other distances.
-    """
-    chords = isinstance(similarity, similarities.Euclidean) and similarity.normalise
-    if not chords and similarity.kind != "cosine":
-        raise SettingError(
-            f"{where}: negatives are drawn by the distances of points on the unit sphere, which "
-            f"{type(similarity).__name__} does not give as it is set; choose Cosine, or Euclidean with "
-            "normalise=true"
-        )
 
 
 def _auxiliary(space: MetricSpace) -> AuxiliaryHead:

@@ -68,7 +68,8 @@ class ClassAdversary(nn.Module):
     ``coefficient`` is what the encoder feels of it: for kind "soft" the weight, by which the loss is
     multiplied; for "adaptive" that of `adversarial_coefficient`, at first for the loss of one who guesses,
     ln(classes), then for the mean of the last epoch or (``updated="step"``) of the last steps. The
-    classifier itself always descends its loss.
+    classifier itself always descends: an adaptive one its loss, a soft one the weight times its loss, so
+    that with a weight of 0 it learns nothing.
     """
 
     coefficient: Tensor

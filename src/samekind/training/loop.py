@@ -9,6 +9,7 @@ import json
 import math
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from samekind.space import MetricSpace
 from samekind.training.acceleration import (
     batches_on,
     compiled_forward,
+    decoded_there,
     lay_out,
     moves_at_once,
     resident,
@@ -57,6 +59,7 @@ from samekind.training.run import Run
 from samekind.training.schedules import Scheduler
 from samekind.training.starting import take_weights
 from samekind.training.step import after_step, loss_terms
+from samekind.training.untrained import expect_trained
 from samekind.training.watching import Nobody, Watcher
 
 Validate = Callable[[MetricSpace], dict[str, float]]
@@ -112,8 +115,8 @@ class Trainer:
         self.space = build_space(run, items, encoder=encoder)
         if encoder is not None:
             self.run = with_encoder(run, encoder)
-        if start is not None:
-            take_weights(self.space, start)
+        begun = take_weights(self.space, start) if start is not None else ()
+        expect_trained(run, self.space, begun=begun)
         self.terms, self.penalties = build_terms(run, self.space), build_penalties(run)
         self.names = [*self.terms, *self.penalties]
         self.beside = ["adversary", "adversary, plain"] if run.adversary is not None else []
@@ -165,6 +168,7 @@ class Trainer:
         pending: list[list[Tensor]] = []
         batches = self.sampler.batches(self.progress.epoch)[self.progress.batch :]
         there = batches_on(self.fabric.device, batches)
+        self.items = decoded_there(self.items, self.fabric.device)  # not before: a finished run needs none
         inputs = self.items.inputs
         gathered_there = isinstance(inputs, Tensor) and inputs.device == self.fabric.device
         arriving = fetched(inputs, there if gathered_there else batches)
@@ -191,9 +195,11 @@ class Trainer:
         self.optimiser.zero_grad()
         x = self._augmented(scaled(sent(inputs, self.fabric.device)))
         z, *judged = self.seen(x)
+        scoring = self.fabric.autocast if self.run.mixed_scores else nullcontext
         step = loss_terms(
-            self.space, z, y, self.terms, self.penalties, memory=self.memory, generator=self.generator
-        )
+            self.space, z, y, self.terms, self.penalties,
+            memory=self.memory, generator=self.generator, scoring=scoring,
+        )  # fmt: skip
         looked_at = list(step.costs.values())
         descended = functools.reduce(torch.add, looked_at)
         if self.adversary is not None:
@@ -261,6 +267,11 @@ class Trainer:
         if self.run.watch not in measures:
             raise SettingError(
                 f'run.watch: no measure "{self.run.watch}"; {nearest(self.run.watch, measures)}'
+            )
+        if self.run.better is None:
+            raise SettingError(
+                f'run.better: expected "lower" or "higher": which is better of "{self.run.watch}", a measure '
+                "of your own, is not known"
             )
         watched = measures[self.run.watch]
         means = [sum(column) / len(progress.costs) for column in zip(*progress.costs, strict=True)]

@@ -6,7 +6,7 @@ results.
 
 import math
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
@@ -17,6 +17,22 @@ Values = dict[str, Any]
 
 #: What can be measured after each epoch.
 VALIDATIONS = ("verification", "retrieval", "clustering")
+
+#: Whether less or more of what they tell is better, by the first word of a measure, up to an "@".
+BETTER: dict[str, Literal["lower", "higher"]] = {
+    "eer": "lower",
+    "recall": "higher",
+    "knn": "higher",
+    "nmi": "higher",
+}
+
+#: By what a table names a part, and what stays of it when it names another: what is not the part's own.
+BESIDE = {
+    "name": (),
+    "sampler": (),
+    "penalty": ("weight",),
+    "loss": ("against", "miner", "mining", "order", "weight"),
+}
 
 
 @dataclass(frozen=True)
@@ -141,10 +157,10 @@ class Schedule:
     """How the learning rate moves.
 
     ``multi-step`` times ``factor`` at each epoch of ``milestones``; ``plateau`` times ``factor`` when the
-    watched measure has not improved for ``patience`` epochs; ``inverse-square-root`` rises for ``warmup``
-    steps to rate/√warmup and then falls as 1/√step; ``cosine`` rises in a line to the rate over the first
-    ``warmup_epochs`` (0: not at all, 0.5: half an epoch) and falls as half a cosine to 0 at the end of the
-    run, step by step.
+    watched measure has not improved for more than ``patience`` epochs in a row (0: at the first that does
+    not); ``inverse-square-root`` rises for ``warmup`` steps to rate/√warmup and then falls as 1/√step;
+    ``cosine`` rises in a line to the rate over the first ``warmup_epochs`` (0: not at all, 0.5: half an
+    epoch) and falls as half a cosine to 0 at the end of the run, step by step.
     """
 
     name: Literal["constant", "multi-step", "plateau", "inverse-square-root", "cosine"] = "constant"
@@ -158,7 +174,8 @@ class Schedule:
 @dataclass(frozen=True)
 class Run:
     """A whole training run. ``watch`` names the measure that chooses the best epoch, on validation items;
-    ``select_on="test"`` lets the test items choose, and what is measured on them then says so.
+    ``select_on="test"`` lets the test items choose, and what is measured on them then says so. ``better``
+    says whether less or more of it is good; of what `VALIDATIONS` tell that is known, and filled in.
 
     ``checkpoint_steps`` adds a checkpoint every so many steps to those at the end of epochs; ``memory`` says
     how many past embeddings the terms against the memory see; ``augment`` lists what is done to the items of
@@ -167,11 +184,13 @@ class Run:
     together, and apart from it that of the adversary; None leaves them as they are. ``validate``
     says what is measured after each epoch, of `VALIDATIONS`.
 
-    Four settings are for speed. Three change the numbers only as another order of adding them up does:
+    Five settings are for speed. Three change the numbers only as another order of adding them up does:
     ``channels_last`` keeps images and the encoder's filters with the channels innermost, ``compile`` has
     PyTorch compile the encoder for training, ``try_convolutions`` has a GPU try which convolution is the
     quickest for every shape it meets. ``tf32`` changes them more: it lets a GPU shorten the float32 numbers
     that it multiplies matrices of to ten binary digits after the point, which is three decimal ones.
+    ``mixed_scores`` as well: where the precision is mixed, a pairs network scores in its 16 bits, by kernels
+    where a GPU has them, and no longer in float32; the losses stay in float32.
     """
 
     recipe: str
@@ -186,7 +205,7 @@ class Run:
     clip: float | None = None
     precision: Literal["auto", "32-true", "bf16-mixed", "16-mixed"] = "auto"
     watch: str = "eer"
-    better: Literal["lower", "higher"] = "lower"
+    better: Literal["lower", "higher"] | None = None
     select_on: Literal["validation", "test"] = "validation"
     checkpoint_steps: int = 0
     memory: int = 0
@@ -195,6 +214,7 @@ class Run:
     compile: bool = False
     tf32: bool = False
     try_convolutions: bool = False
+    mixed_scores: bool = False
     adversary: Adversary | None = None
     validate: tuple[str, ...] = ("verification",)
 
@@ -224,6 +244,8 @@ class Run:
         if twice:
             raise SettingError(f"run.penalties: there is a term of that name too: {', '.join(sorted(twice))}")
         _check_validations(self.validate)
+        # The one field that follows from another. What asks for a run's settings is told it.
+        object.__setattr__(self, "better", _better(self.watch, self.better))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -238,17 +260,37 @@ class Run:
         """The run with settings replaced, each given as ``name=value`` with dots in the name and TOML's
         values.
         """
-        values = self.to_dict()
+        changes: list[tuple[str, Any]] = []
         for assignment in assignments:
             name, equals, text = assignment.partition("=")
             if not equals:
                 raise SettingError(f'expected name=value, got "{assignment}"')
-            values = settings.override(values, name.strip(), plain_value(text.strip()))
+            changes.append((name.strip(), plain_value(text.strip())))
+        values = self._open_to([name for name, _ in changes])
+        for name, value in changes:
+            values = settings.override(values, name, value)
         return Run.from_dict(values)
 
     def update(self, changes: Mapping[str, Any]) -> "Run":
-        """The run with the settings of a (TOML) table laid over it, table by table."""
-        return Run.from_dict(_laid_over(self.to_dict(), changes))
+        """The run with the settings of a (TOML) table laid over it, table by table. Where one names another
+        part, loss, … than before, the settings of that one do not stay behind.
+        """
+        return Run.from_dict(_laid_over(self._open_to(changes), changes))
+
+    def _open_to(self, names: Collection[str]) -> Values:
+        """The settings as they are before those ``names`` are changed: another measure to watch, by itself,
+        is not bound to what is better of the one before.
+        """
+        values = self.to_dict()
+        return {**values, "better": None} if "watch" in names and "better" not in names else values
+
+
+def _better(watch: str, said: Literal["lower", "higher"] | None) -> Literal["lower", "higher"] | None:
+    """What is better of a measure: as it is known, or as was said of one that is not."""
+    known = BETTER.get(watch.partition(" ")[0].partition("@")[0])
+    if known is not None and said not in (None, known):
+        raise SettingError(f'run.better: of "{watch}" {known} is better, got "{said}"; leave better out')
+    return known or said
 
 
 def _check_validations(families: tuple[str, ...]) -> None:
@@ -299,14 +341,21 @@ def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> Values:
     merged = dict(below)
     for key, value in above.items():
         inner = merged.get(key)
-        if isinstance(inner, Mapping) and isinstance(value, Mapping) and not _replaces(value, inner):
-            value = _laid_over(inner, value)
+        if isinstance(inner, Mapping) and isinstance(value, Mapping):
+            # What the table of the optimiser says is no optimiser's own: they share it.
+            value = _laid_over(inner if key == "optimiser" else _staying(inner, value), value)
         merged[key] = value
     return merged
 
 
-def _replaces(above: Mapping[str, Any], below: Mapping[str, Any]) -> bool:
-    """Another part has other arguments: those of the one it replaces must not stay behind."""
-    return any(
-        name in above and above[name] != below.get(name) for name in ("name", "loss", "sampler", "penalty")
-    )
+def _staying(below: Mapping[str, Any], above: Mapping[str, Any]) -> Values:
+    """What stays of a table that another is laid over. Another part has other arguments: those of the one it
+    replaces must not stay behind.
+    """
+    staying = dict(below)
+    for name, beside in BESIDE.items():
+        if name in above and above[name] != below.get(name):
+            staying = {key: each for key, each in staying.items() if key in beside}
+    if "miner" in above and above["miner"] != below.get("miner"):
+        staying.pop("mining", None)
+    return staying

@@ -14,10 +14,12 @@ from samekind.space import MetricSpace
 MOST_LISTED = 4
 
 
-def take_weights(space: MetricSpace, start: MetricSpace) -> None:
+def take_weights(space: MetricSpace, start: MetricSpace) -> list[str]:
     """Begin from a trained space: its encoder and similarity, and where the classes agree its prototypes
-    too. A scale made for another number of classes stays there; the run has its own.
+    too; which these were is returned. A scale made for another number of classes stays there; the run has
+    its own.
     """
+    taken = ["encoder", "similarity"]
     for name in ("encoder", "similarity"):
         ours, theirs = getattr(space, name), getattr(start, name)
         try:
@@ -36,6 +38,8 @@ def take_weights(space: MetricSpace, start: MetricSpace) -> None:
             and fingerprint(ours) == fingerprint(theirs)
         ):
             ours.load_state_dict(theirs.state_dict())
+            taken.append(name)
+    return taken
 
 
 def _own_scale(ours: nn.Module, theirs: nn.Module) -> dict[str, Tensor]:

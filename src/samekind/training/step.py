@@ -4,7 +4,8 @@ This is the only place that calls the hooks of prototypes and scales, and the on
 of shares.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import torch
@@ -14,7 +15,11 @@ from samekind.pairs import class_masks, pair_masks
 from samekind.similarities import Similarity
 from samekind.space import AuxiliaryHead, MetricSpace
 from samekind.training.build import BuiltPenalty, BuiltTerm
+from samekind.training.compatible import NETWORKS
 from samekind.training.memory import Memory
+
+#: What makes a context to compute in, such as Fabric's autocast.
+Scoring = Callable[[], AbstractContextManager[Any]]
 
 
 class Candidates(NamedTuple):
@@ -44,15 +49,18 @@ def loss_terms(
     *,
     memory: Memory | None = None,
     generator: torch.Generator | None = None,
+    scoring: Scoring = nullcontext,
 ) -> Step:
-    """The terms of the loss for embeddings (n, d) and labels (n,)."""
+    """The terms of the loss for embeddings (n, d) and labels (n,). A pairs network scores within a context
+    of ``scoring``; what it gives is taken on in float32 at least.
+    """
     # Once for all who ask: each time would cost as much again, and draw another dropout.
     projected = space.auxiliary.project(z) if space.auxiliary is not None else None
     _before_loss(space, z, projected, y)
     # In the order of the terms, never of a set: dropout draws as the scores are made, and the order of a set
     # of texts differs from one process to the next.
     kinds: dict[str, None] = dict.fromkeys(each.term.against for each in terms.values())
-    candidates = {against: _candidates(space, z, projected, y, against, memory) for against in kinds}
+    candidates = {against: _candidates(space, z, projected, y, against, memory, scoring) for against in kinds}
     costs = {
         name: _weighted(each.term.weight, _cost(each, candidates[each.term.against], y, generator))
         for name, each in terms.items()
@@ -91,7 +99,13 @@ def _before_loss(space: MetricSpace, z: Tensor, projected: Tensor | None, y: Ten
 
 
 def _candidates(
-    space: MetricSpace, z: Tensor, projected: Tensor | None, y: Tensor, against: str, memory: Memory | None
+    space: MetricSpace,
+    z: Tensor,
+    projected: Tensor | None,
+    y: Tensor,
+    against: str,
+    memory: Memory | None,
+    scoring: Scoring,
 ) -> Candidates:
     """The candidates a term asks for; those of the memory come after the batch itself."""
     if against in ("prototypes", "auxiliary"):
@@ -99,9 +113,10 @@ def _candidates(
         if against == "auxiliary":
             assert space.auxiliary is not None
             assert projected is not None
-            owner, scores = space.auxiliary, space.auxiliary.score_projected(projected)
+            owner = space.auxiliary
+            scores = _scored(owner.similarity, lambda: owner.score_projected(projected), scoring)
         else:
-            scores = space.score_classes(z)
+            scores = _scored(space.similarity, lambda: space.score_classes(z), scoring)
         vectors = owner.prototypes.vectors.flatten(0, 1)
         labels = torch.arange(len(owner.prototypes.classes), device=y.device)
         return Candidates(owner.similarity, vectors, labels, scores, class_masks(y, len(labels)))
@@ -110,7 +125,17 @@ def _candidates(
         assert memory is not None
         past, past_labels = memory.content()
         vectors, labels = torch.cat([z, past.to(z.dtype)]), torch.cat([y, past_labels])
-    return Candidates(space.similarity, vectors, labels, space.similarity.score_all(z, vectors), None)
+    scores = _scored(space.similarity, lambda: space.similarity.score_all(z, vectors), scoring)
+    return Candidates(space.similarity, vectors, labels, scores, None)
+
+
+def _scored(similarity: Similarity, score: Callable[[], Tensor], scoring: Scoring) -> Tensor:
+    """What ``score`` gives, of a network within ``scoring``; distances and cosines have no digits to lose."""
+    if not isinstance(similarity, NETWORKS):
+        return score()
+    with scoring():
+        scores = score()
+    return scores.to(torch.promote_types(scores.dtype, torch.float32))
 
 
 def _cost(built: BuiltTerm, candidates: Candidates, y: Tensor, generator: torch.Generator | None) -> Tensor:

@@ -1,0 +1,148 @@
+"""What is had without any training: the commonest class, and the nearest of the raw inputs.
+
+A space that does not beat these has learned nothing that anyone needs.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from samekind.data import Items, scaled
+from samekind.data.fetching import fetched
+from samekind.evaluation.rows import Row, is_share, noted
+from samekind.evaluation.samples import Sample, row_of
+from samekind.training.statistics import statistics_of
+
+#: The question of these rows, and what answers it.
+REFERENCE, NEAREST, COMMONEST = "reference", "nearest raw input", "commonest class"
+
+#: So many training items are compared with, and so many of a set are asked about: more would take minutes.
+MOST_KNOWN, MOST_ASKED = 20_000, 5_000
+
+#: Pictures are compared at no more pixels than this a side: with more the nearest is hardly another.
+MOST_PIXELS = 32
+
+#: How many items are read, or compared with all others, at a time.
+CHUNK = 512
+
+#: Where the space answers the same: its question, by the measure of the reference.
+ANSWERED = {"accuracy": "classification", "Recall@1": "retrieval"}
+
+
+def references(train: Items, sets: Mapping[str, Items], *, seed: int = 0) -> list[Row]:
+    """The rows to read those of a space by, for named sets of items that were not trained on.
+
+    "accuracy", where all classes of a set were trained on: of the class of the nearest training item, and of
+    the class that most training items have. "Recall@1": whether the nearest other item of the set is of the
+    same class. Nearest is by the Euclidean distance of the inputs as they are read: features in standard
+    deviations of the training items, pictures pixel by pixel, at 32 pixels a side where they have more. Of
+    more than 20,000 training items as many are drawn, by ``seed``, and of more than 5,000 of a set as many
+    are asked about, for their class alone: among fewer the nearest would be another.
+    """
+    gallery = _drawn(train, MOST_KNOWN, seed)
+    known, prepared = _names(gallery), _Inputs(gallery)
+    counts = Counter(_names(train))
+    commonest = counts.most_common(1)[0][0]
+    rows = []
+    for name, items in sets.items():
+        asked = _drawn(items, MOST_ASKED, seed)
+        truth, x = _names(asked), prepared.of(asked)
+        samples = []
+        if set(truth) <= counts.keys():
+            found = _nearest(x, prepared.gallery)
+            answers = {NEAREST: [known[place] for place in found], COMMONEST: [commonest] * len(truth)}
+            samples += [
+                _sample(name, "accuracy", kind, "items", truth, given) for kind, given in answers.items()
+            ]
+        if len(asked) == len(items) > 1:
+            others = [truth[place] for place in _nearest(x, x, same_items=True)]
+            samples.append(_sample(name, "Recall@1", NEAREST, "queries", truth, others))
+        note = "" if len(asked) == len(items) else f"of {len(asked):,} items drawn"
+        rows += [noted(row_of(each, seed=seed), note) for each in samples]
+    return rows
+
+
+def not_beaten(rows: Iterable[Row]) -> list[str]:
+    """A sentence for each reference that the space's own score does not beat by more than its interval.
+
+    >>> own = Row("classification", "seen", "accuracy", "similarity", 0.44, 0.34, 0.55, "items")
+    >>> not_beaten([own, Row("reference", "seen", "accuracy", "nearest raw input", 0.74)])
+    ['accuracy, seen: 44.00% by similarity does not beat the nearest raw input, 74.00% without any training']
+    """
+    rows = list(rows)
+    return [
+        f"{row.measure}, {row.items}: {_written(own)} by {own.kind} "
+        f"{'does not beat' if own.value <= row.value else 'does not surely beat'} the {row.kind}, "
+        f"{_written(row)} without any training"
+        for row in rows
+        if row.question == REFERENCE
+        for own in _own(rows, row)
+        # What makes no mistake has no interval, and nothing to be beaten by.
+        if own.value < 1 and (own.value if own.low is None else own.low) <= row.value
+    ]
+
+
+def _own(rows: Sequence[Row], reference: Row) -> list[Row]:
+    """The row of the space's own score, the first, that a reference is beside; none where there is none."""
+    asked = (ANSWERED[reference.measure], reference.items, reference.measure)
+    return [row for row in rows if row[:3] == asked][:1]
+
+
+def _written(row: Row) -> str:
+    return f"{100 * row.value:.2f}%" if is_share(row.measure) else f"{row.value:.3f}"
+
+
+def _names(items: Items) -> list[str]:
+    return [items.classes[label] for label in items.labels.tolist()]
+
+
+def _drawn(items: Items, most: int, seed: int) -> Items:
+    """So many of the items at random, the classes as frequent as they are."""
+    if len(items) <= most:
+        return items
+    order = torch.randperm(len(items), generator=torch.Generator().manual_seed(seed))
+    return items.take(order[:most].sort().values)
+
+
+def _sample(name: str, measure: str, kind: str, unit: str, truth: list[str], given: list[str]) -> Sample:
+    right = torch.tensor([one == other for one, other in zip(truth, given, strict=True)], dtype=torch.double)
+    return Sample(REFERENCE, name, measure, kind, unit, float(right.mean()), right)
+
+
+class _Inputs:
+    """Inputs as they are compared, (n, numbers): those of the training items, and any others in the same
+    units.
+    """
+
+    def __init__(self, train: Items) -> None:
+        self.means, self.deviations = torch.zeros(()), torch.ones(())
+        if len(train.shape) == 1:
+            self.means, self.deviations = map(torch.tensor, statistics_of(train, "features"))
+        self.gallery = self.of(train)
+
+    def of(self, items: Items) -> Tensor:
+        slices = [slice(start, start + CHUNK) for start in range(0, len(items), CHUNK)]
+        return torch.cat([self._compared(scaled(each)) for each in fetched(items.inputs, slices)])
+
+    def _compared(self, x: Tensor) -> Tensor:
+        if x.dim() == 4 and max(x.shape[2:]) > MOST_PIXELS:
+            height, width = (min(side, MOST_PIXELS) for side in x.shape[2:])
+            x = F.adaptive_avg_pool2d(x.float(), (height, width))
+        return ((x.float().cpu() - self.means) / self.deviations).flatten(1)
+
+
+def _nearest(queries: Tensor, gallery: Tensor, *, same_items: bool = False) -> list[int]:
+    """For each query the place of the nearest in the gallery, the first of equals; with ``same_items`` the
+    two are one, and no item finds itself.
+    """
+    found: list[int] = []
+    for start in range(0, len(queries), CHUNK):
+        distances = torch.cdist(queries[start : start + CHUNK], gallery)
+        if same_items:
+            rows = torch.arange(len(distances))
+            distances[rows, start + rows] = torch.inf
+        found += distances.argmin(1).tolist()
+    return found

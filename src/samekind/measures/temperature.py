@@ -1,0 +1,131 @@
+"""Temperature scaling: one number that makes a classifier's probabilities as sure as it is right.
+
+The probabilities are softmax(scores / temperature). The cost of the true classes, -ln of their probabilities,
+is convex in 1 / temperature, so there is one best temperature, and it is found exactly: by Newton's method
+kept between bounds.
+
+Guo et al., "On Calibration of Modern Neural Networks", ICML 2017.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.measures.classification import check_class_scores
+
+#: A temperature lies within these multiples of what the best score of an item is usually above its mean
+#: score. At the upper end the probabilities are those of guessing up to a thousandth of themselves.
+SHARPEST, FLATTEST = 1e-6, 1e3
+#: Larger scores cannot be told from infinite ones: their differences leave the range of float64.
+LARGEST = 1e300
+#: In units of that difference; what lies farther below the best has a probability of 0 within the bounds.
+DEEPEST = 1e12
+STEPS, EXACT = 200, 1e-12
+#: Scores worked on at a time: memory then does not grow with their number.
+CHUNK = 2**22
+
+
+class TemperatureCalibration(NamedTuple):
+    """The best temperature, and the bounds it was looked for in; at one of them it is not the best, but the
+    nearest there is.
+    """
+
+    temperature: float
+    lowest: float
+    highest: float
+
+    @property
+    def at_bound(self) -> bool:
+        """Whether more was asked for than a temperature may be."""
+        return self.temperature in (self.lowest, self.highest)
+
+
+def temperature_calibration(class_scores: Tensor, truth: Tensor) -> TemperatureCalibration:
+    """The temperature of greatest likelihood: softmax(class_scores / temperature) of (n, classes), for the
+    true classes (n,).
+
+    One made-up item is added, with two classes, their scores as far apart as the best two of an item usually
+    are, and the second is the true one. Without it, n items that are all right would make every probability
+    1, which they cannot know; with it they say about n / (n + 1). Scores that say nothing about the class, or
+    the wrong thing, give the highest temperature, which is as good as guessing; the order of the classes is
+    never turned round. Where the scores of each item are all the same, as those of one class are, no
+    temperature changes anything and it is 1.
+
+    >>> class_scores = torch.tensor([[2.0, 0.0]] * 8 + [[0.0, 2.0]])
+    >>> found = temperature_calibration(class_scores, torch.zeros(9, dtype=torch.int64))
+    >>> [round(each, 3) for each in (class_scores[0] / found.temperature).softmax(0).tolist()]
+    [0.8, 0.2]
+    """
+    truth = check_class_scores(class_scores, truth, name="class_scores")
+    scores = class_scores.detach()
+    if infinite := int((scores.double().abs() >= LARGEST).sum()):
+        raise ValueError(f"expected finite class_scores, got {infinite} that are infinite or nearly so")
+    gaps = torch.cat([-depths.mean(1) for depths, _ in _depths(scores)])
+    if not (gaps > 0).any():
+        return TemperatureCalibration(1.0, 1.0, 1.0)
+    unit = float(gaps[gaps > 0].median())
+    lowest, highest = SHARPEST * unit, FLATTEST * unit
+    found = unit / _inverse(_Fit(scores, truth, unit))
+    return TemperatureCalibration(min(max(found, lowest), highest), lowest, highest)
+
+
+class _Fit:
+    """The cost of the true classes as a function of unit / temperature."""
+
+    def __init__(self, scores: Tensor, truth: Tensor, unit: float) -> None:
+        self.scores, self.unit = scores, unit
+        self.targets, margins = 0.0, []
+        for depths, rows in _depths(scores, unit=unit):
+            self.targets += float(depths.gather(1, truth[rows, None]).sum())
+            margins.append(-depths.topk(2, dim=1).values[:, 1])
+        apart = torch.cat(margins)
+        #: How far the two classes of the made-up item are apart.
+        self.margin = float(apart[apart > 0].median()) if (apart > 0).any() else 0.0
+
+    def slope(self, logarithm: float) -> tuple[float, float]:
+        """The derivative of the cost in unit / temperature, and that one's in its logarithm."""
+        inverse = math.exp(logarithm)
+        # The made-up item: the best of the two is wrong, and the less probable it is the better.
+        wrong = 1 / (1 + math.exp(-inverse * self.margin))
+        slope, curvature = self.margin * wrong, self.margin**2 * wrong * (1 - wrong)
+        for depths, _ in _depths(self.scores, unit=self.unit):
+            chances = (inverse * depths).softmax(1)
+            mean = (chances * depths).sum(1, keepdim=True)
+            slope += float(mean.sum())
+            curvature += float((chances * (depths - mean).square()).sum())
+        return slope - self.targets, inverse * curvature
+
+
+def _inverse(fit: _Fit) -> float:
+    """unit / temperature where the cost is least, or beyond the bound it falls towards."""
+    low, high = -math.log(FLATTEST), -math.log(SHARPEST)
+    if fit.slope(low)[0] >= 0:
+        return math.exp(low) / 2
+    if fit.slope(high)[0] <= 0:
+        return math.exp(high) * 2
+    here, reach = 0.0, high - low
+    for _ in range(STEPS):
+        slope, curvature = fit.slope(here)
+        low, high = (low, here) if slope > 0 else (here, high)
+        step = -slope / curvature if curvature > 0 else math.inf
+        # Newton's method where it stays between the bounds and is at least as quick as halving them.
+        after = here + step if low < here + step < high and abs(step) < reach / 2 else (low + high) / 2
+        here, reach = after, abs(after - here)
+        if reach < EXACT:
+            break
+    return math.exp(here)
+
+
+def _depths(scores: Tensor, *, unit: float | None = None) -> Iterator[tuple[Tensor, slice]]:
+    """How far each score lies below the best of its item, some items at a time; in units, no deeper than
+    matters.
+    """
+    height = max(1, CHUNK // scores.shape[1])
+    for start in range(0, len(scores), height):
+        rows = slice(start, start + height)
+        some = scores[rows].double()
+        below = some - some.amax(1, keepdim=True)
+        yield below if unit is None else (below / unit).clamp(min=-DEEPEST), rows

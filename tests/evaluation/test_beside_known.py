@@ -1,0 +1,137 @@
+"""New classes enrolled beside the known ones, against a space that really enrols them, task by task."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from samekind.data import clusters
+from samekind.evaluation import few_shot, few_shot_beside_known
+from samekind.prototypes import LearnedProxies, SupportMeans, class_means
+from samekind.samplers import episodes
+from samekind.similarities import Cosine, Euclidean, FixedScale, PairsNetwork
+from samekind.space import MetricSpace
+
+EVERY = clusters(classes=9, items=10, dimension=3, spread=0.9)
+KNOWN, NEW = EVERY.only(EVERY.classes[:4]), EVERY.only(EVERY.classes[4:])
+SETS = (KNOWN, KNOWN.inputs, NEW, NEW.inputs)
+
+
+def a_space(similarity=None, *, classes=KNOWN.classes, count=1):
+    """Knows the first four classes, by their means, in another order than the items have them."""
+    torch.manual_seed(0)
+    means, _ = class_means(KNOWN.inputs, KNOWN.labels, 4)
+    prototypes = LearnedProxies(classes, dimension=3, count=count) if count > 1 else SupportMeans(dimension=3)
+    vectors = means[:, None].repeat(1, count, 1) + 0.1 * torch.randn(4, count, 3)
+    order = [KNOWN.classes.index(name) for name in reversed(classes)]
+    prototypes.assign(list(reversed(classes)), vectors[order])
+    return MetricSpace(nn.Identity(), similarity or Cosine(scale=FixedScale(3.0)), prototypes).eval()
+
+
+def named(space, z):
+    with torch.no_grad():
+        return space.classify(z).classes
+
+
+def by_hand(space, *, way, shot, queries, tasks, seed):
+    """The shares of known and of new items named rightly in each task, by `enroll` and `classify`."""
+    generator, others = torch.Generator().manual_seed(seed), torch.Generator().manual_seed(seed + 1)
+    found = []
+    for task in episodes(NEW.labels, way=way, shot=shot, queries=queries, tasks=tasks, generator=generator):
+        mine = copy.deepcopy(space)
+        for label, support in zip(task.classes.tolist(), task.support, strict=True):
+            mine.enroll(NEW.classes[label], NEW.inputs[support])
+        asked = torch.randperm(len(KNOWN), generator=others).tolist()[: way * queries]
+        shares = []
+        for items, indices in ((KNOWN, asked), (NEW, task.query.flatten().tolist())):
+            truth = [items.classes[int(items.labels[index])] for index in indices]
+            right = [a == b for a, b in zip(named(mine, items.inputs[indices]), truth, strict=True)]
+            shares.append(sum(right) / len(right))
+        found.append(shares)
+    return found
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        a_space(),
+        a_space(Euclidean()),
+        a_space(PairsNetwork(dimension=3, hidden=8)),  # the order of the two matters
+        a_space(Euclidean(), count=3),
+    ],
+    ids=["cosine", "euclidean", "pairs", "three vectors a class"],
+)
+def test_agrees_with_enrolling_the_classes_and_asking(space):
+    rows = few_shot_beside_known(space, *SETS, name="both", way=3, shots=(1, 4), queries=2, tasks=8, seed=5)
+    assert {row[:2] for row in rows} == {("few-shot beside known", "both")}
+    assert {row.kind for row in rows} == {"similarity"}
+    values = {row.measure: row for row in rows}
+    assert list(values) == [
+        f"3-way {shot}-shot {what}" for shot in (1, 4) for what in ("known", "new", "harmonic mean")
+    ]
+    for shot in (1, 4):
+        shares = by_hand(space, way=3, shot=shot, queries=2, tasks=8, seed=5)
+        means = [2 * a * b / (a + b) if a + b else 0.0 for a, b in shares]
+        for what, each in zip(
+            ("known", "new", "harmonic mean"), (*zip(*shares, strict=True), means), strict=True
+        ):
+            row = values[f"3-way {shot}-shot {what}"]
+            assert row.value == pytest.approx(sum(each) / 8)
+            if row.low is not None:
+                assert row.low <= row.value <= row.high
+                assert row.unit == "episodes"
+
+
+def test_the_known_classes_make_it_no_easier():
+    """The new items of a task are those of the tasks among new classes alone."""
+    space = a_space()
+    how = {"name": "x", "way": 3, "shots": (1, 4), "queries": 2, "tasks": 30, "seed": 2}
+    alone = [row.value for row in few_shot(space, NEW, NEW.inputs, **how) if row.kind == "similarity"]
+    beside = [
+        row.value for row in few_shot_beside_known(space, *SETS, **how) if row.measure.endswith("-shot new")
+    ]
+    assert len(alone) == len(beside) == 2
+    assert all(one > other for one, other in zip(alone, beside, strict=True))
+
+
+def test_a_space_that_names_one_kind_alone_gets_nothing():
+    space = a_space()
+    with torch.no_grad():
+        space.prototypes.assign(list(KNOWN.classes), 1e-9 * torch.ones(4, 1, 3))
+    space.similarity = Euclidean()
+    far = NEW.inputs + 100  # nearer to nothing than to each other
+    rows = few_shot_beside_known(space, KNOWN, KNOWN.inputs + 100, NEW, far, name="x", shots=(5,), tasks=4)
+    values = {row.measure.split("-shot ")[1]: row.value for row in rows}
+    assert (values["known"], values["harmonic mean"]) == (0, 0)
+    assert values["new"] > 0
+
+
+def test_limits_are_those_of_few_shot():
+    rows = few_shot_beside_known(a_space(), *SETS, name="x", way=50, shots=(1, 9, 10), tasks=2)
+    assert [row.measure for row in rows[::3]] == ["5-way 1-shot known", "5-way 9-shot known"]
+
+
+@pytest.mark.parametrize(
+    "sets",
+    [
+        (NEW, NEW.inputs, KNOWN, KNOWN.inputs),
+        (EVERY, EVERY.inputs, NEW, NEW.inputs),
+        (KNOWN, KNOWN.inputs, EVERY, EVERY.inputs),
+        (KNOWN.take(torch.empty(0, dtype=torch.int64)), KNOWN.inputs[:0], NEW, NEW.inputs),
+        (KNOWN, KNOWN.inputs, NEW.only(NEW.classes[:1]), NEW.inputs[NEW.labels == 0]),
+    ],
+    ids=["the other way round", "some known unknown", "some new known", "none known", "one new class"],
+)
+def test_what_cannot_be_asked_has_no_row(sets):
+    assert few_shot_beside_known(a_space(), *sets, name="x", tasks=2) == []
+
+
+def test_the_space_stays_as_it_is():
+    space = a_space(PairsNetwork(dimension=3, hidden=8, dropout=0.5)).train()
+    before, classes = copy.deepcopy(space.state_dict()), list(space.classes)
+    one, other = (few_shot_beside_known(space, *SETS, name="x", tasks=3) for _ in range(2))
+    assert one == other
+    assert space.training
+    assert space.classes == classes
+    assert all(torch.equal(before[name], each) for name, each in space.state_dict().items())

@@ -1,0 +1,93 @@
+"""What is had without training, against loops and scikit-learn."""
+
+import sys
+
+import pytest
+import torch
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+
+from samekind.data import Items, digits, prepare
+from samekind.evaluation import Row, not_beaten, references
+from samekind.evaluation.references import COMMONEST, NEAREST
+
+
+def value(rows, items, measure, kind):
+    [row] = [row for row in rows if (row.items, row.measure, row.kind) == (items, measure, kind)]
+    return row.value
+
+
+def test_pictures_are_compared_pixel_by_pixel():
+    sets = prepare(digits(), unseen=["8", "9"], seed=0)
+    rows = references(sets.train, sets.tests())
+    peer = KNeighborsClassifier(1).fit(sets.train.inputs.flatten(1), sets.train.labels)
+    expected = peer.score(sets.test.inputs.flatten(1), sets.test.labels)
+    assert value(rows, "seen", "accuracy", NEAREST) == pytest.approx(expected)
+    commonest = torch.bincount(sets.train.labels).argmax()
+    expected = (sets.test.labels == commonest).double().mean()
+    assert value(rows, "seen", "accuracy", COMMONEST) == pytest.approx(float(expected))
+    assert {row.measure for row in rows if row.items == "unseen"} == {"Recall@1"}
+    x, labels = sets.unseen.inputs.flatten(1), sets.unseen.labels
+    nearest = [min((float((x[i] - x[j]).norm()), j) for j in range(40) if j != i)[1] for i in range(40)]
+    expected = sum(int(labels[i] == labels[j]) for i, j in enumerate(nearest)) / 40
+    few = references(sets.train, {"few": sets.unseen.take(torch.arange(40))})
+    assert value(few, "few", "Recall@1", NEAREST) == pytest.approx(expected)
+
+
+def test_features_are_compared_in_deviations_of_the_training_items():
+    generator = torch.Generator().manual_seed(0)
+    labels = torch.arange(60) % 3
+    # The second feature tells the classes apart, the first is large and tells nothing.
+    noise = torch.randn(60, 2, generator=generator)
+    inputs = noise * torch.tensor([1000.0, 0.1]) + labels[:, None] * torch.tensor([0.0, 1.0])
+    sets = prepare(Items(inputs, labels, ("a", "b", "c"), "items"), seed=0)
+    scaler = StandardScaler().fit(sets.train.inputs)
+    peer = KNeighborsClassifier(1).fit(scaler.transform(sets.train.inputs), sets.train.labels)
+    expected = peer.score(scaler.transform(sets.test.inputs), sets.test.labels)
+    found = value(references(sets.train, {"seen": sets.test}), "seen", "accuracy", NEAREST)
+    assert found == pytest.approx(expected)
+    assert found > 0.8
+
+
+def test_large_pictures_are_compared_at_fewer_pixels():
+    small = (torch.arange(12 * 1024).reshape(12, 1, 32, 32) * 7919 % 256).to(torch.uint8)
+    labels = torch.arange(12) % 2
+    large = small.repeat_interleave(3, 2).repeat_interleave(3, 3)
+    rows = [
+        references(items, {"same": items})
+        for items in (Items(each, labels, ("a", "b"), "x") for each in (small, large))
+    ]
+    assert rows[0] == rows[1]
+
+
+def test_of_many_items_some_are_drawn_and_the_row_says_so(monkeypatch):
+    module = sys.modules[references.__module__]
+    monkeypatch.setattr(module, "MOST_KNOWN", 100)
+    monkeypatch.setattr(module, "MOST_ASKED", 50)
+    sets = prepare(digits(), seed=0)
+    rows = references(sets.train, {"seen": sets.test})
+    assert {(row.measure, row.note) for row in rows} == {("accuracy", "of 50 items drawn")}
+    assert rows == references(sets.train, {"seen": sets.test})
+
+
+OWN = Row("classification", "seen", "accuracy", "similarity", 0.8, 0.7, 0.9, "items")
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [(0.6, []), (0.7, ["does not surely beat"]), (0.8, ["does not beat"]), (0.95, ["does not beat"])],
+)
+def test_what_is_not_beaten_by_more_than_the_interval_is_said(reference, said):
+    other = OWN._replace(kind="auxiliary", value=0.99, low=0.98)
+    row = Row("reference", "seen", "accuracy", NEAREST, reference)
+    sentences = not_beaten([OWN, other, row])
+    assert [each.partition("similarity ")[2].partition(" the ")[0] for each in sentences] == said
+
+
+def test_what_is_perfect_has_nothing_to_beat():
+    perfect = OWN._replace(value=1.0, low=None, high=None)
+    assert not_beaten([perfect, Row("reference", "seen", "accuracy", NEAREST, 1.0)]) == []
+
+
+def test_a_reference_for_which_the_space_has_no_answer_is_not_spoken_of():
+    assert not_beaten([OWN, Row("reference", "unseen", "Recall@1", NEAREST, 0.9)]) == []

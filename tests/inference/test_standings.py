@@ -1,0 +1,97 @@
+"""Each kind of score beside the space's own: against loops over pairs and queries, and where it is clear."""
+
+import pytest
+import torch
+
+from samekind.data import Items, clusters
+from samekind.inference import standings
+from samekind.measures import equal_error_rate
+from samekind.prototypes import SupportMeans
+from samekind.similarities import Cosine, Euclidean, PairsNetwork
+from samekind.space import MetricSpace
+
+ITEMS = clusters(classes=5, items=6, dimension=3, spread=0.8, seed=1)
+
+
+def a_space(similarity):
+    return MetricSpace(torch.nn.Identity(), similarity, SupportMeans(dimension=3)).eval()
+
+
+def network():
+    torch.manual_seed(0)
+    return PairsNetwork(dimension=3, hidden=6)
+
+
+def directions(items, lengths):
+    """The items on the sphere, times a length each: the cosine does not see the lengths, a distance does."""
+    inputs = torch.nn.functional.normalize(items.inputs, dim=1) * lengths[:, None]
+    return Items(inputs=inputs, labels=items.labels, classes=items.classes, name="turned")
+
+
+def by_hand(space, items, kind):
+    """The equal error of all pairs, the earlier item first, and the share that find their class first."""
+    x, labels = items.inputs, items.labels.tolist()
+    count = len(labels)
+    score = [
+        [float(space.score(x[i : i + 1], x[j : j + 1], kind=kind)) for j in range(count)]
+        for i in range(count)
+    ]
+    pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
+    rate = equal_error_rate(
+        torch.tensor([score[i][j] for i, j in pairs]),
+        torch.tensor([labels[i] == labels[j] for i, j in pairs]),
+    ).rate
+    asked = [i for i in range(count) if labels.count(labels[i]) > 1]
+    nearest = [max((j for j in range(count) if j != i), key=lambda j, i=i: score[i][j]) for i in asked]
+    right = sum(labels[i] == labels[j] for i, j in zip(asked, nearest, strict=True))
+    return rate, right / len(asked)
+
+
+def test_the_figures_are_those_of_all_pairs_and_of_all_that_can_be_found():
+    alone = ITEMS.take(torch.arange(25))  # of the last class one item, which has nothing to find
+    assert torch.bincount(alone.labels).tolist() == [6, 6, 6, 6, 1]
+    space = a_space(network())
+    with torch.no_grad():
+        found = standings(space, alone)
+        assert list(found) == ["similarity", "cosine", "fused"]
+        for kind, each in found.items():
+            assert (each.equal_error, each.recall) == pytest.approx(by_hand(space, alone, kind))
+            assert each.measured_on == "clusters"
+    assert (found["similarity"].error_gain, found["similarity"].recall_gain) == (None, None)
+    for kind in ("cosine", "fused"):
+        gain = found["similarity"].equal_error - found[kind].equal_error
+        assert sum(found[kind].error_gain) / 2 == pytest.approx(gain)
+
+
+def test_a_score_that_is_clearly_better_is_told_and_one_that_is_not_is_not():
+    generator = torch.Generator().manual_seed(0)
+    items = clusters(classes=8, items=12, dimension=3, spread=0.05, seed=1)
+    lengths = torch.exp(3 * torch.randn(len(items.labels), generator=generator))
+    better = standings(a_space(Euclidean()), directions(items, lengths))["cosine"]
+    assert better.errs_less
+    assert better.finds_more
+    alike = standings(a_space(Euclidean()), directions(items, torch.ones(len(items.labels))))["cosine"]
+    assert not alike.errs_less
+    assert not alike.finds_more
+
+
+def test_two_classes_say_nothing_of_errors():
+    found = standings(a_space(Euclidean()), ITEMS.only(ITEMS.classes[:2]))
+    assert found["cosine"].error_gain is None
+    assert found["cosine"].recall_gain is not None
+
+
+def test_a_space_of_one_kind_has_one():
+    found = standings(a_space(Cosine()), ITEMS)
+    assert list(found) == ["similarity"]
+
+
+def test_of_many_items_some_are_drawn_and_that_is_said():
+    found = standings(a_space(Euclidean()), ITEMS, most_items=20)
+    assert found["cosine"].measured_on == "20 items drawn from clusters"
+    assert found == standings(a_space(Euclidean()), ITEMS, most_items=20)
+
+
+@pytest.mark.parametrize("places", [[0, 1, 2], [0, 6, 12]])
+def test_without_pairs_of_both_kinds_there_is_nothing_to_measure(places):
+    assert standings(a_space(Euclidean()), ITEMS.take(torch.tensor(places))) == {}

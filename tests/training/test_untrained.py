@@ -1,0 +1,121 @@
+"""What no term of a run trains is not saved as if it were."""
+
+import dataclasses
+
+import pytest
+import torch
+
+from samekind import prototypes
+from samekind.errors import SettingError
+from samekind.training import Part, Term, build_space, train
+from samekind.training.build import build_terms
+from samekind.training.step import after_step, loss_terms
+from samekind.training.untrained import BY_TERMS, expect_trained
+
+SAID = {
+    "auxiliary": r"run\.space\.auxiliary: no term trains .*\(space\.auxiliary=none\)",
+    "prototypes": r"run\.space\.prototypes: no term brings items and .* together.*SupportMeans",
+    "similarity": r"run\.space\.similarity: no term trains .*, all are against the auxiliary head",
+}
+
+
+@pytest.fixture
+def constant():
+    return lambda space: {"eer": 0.5}
+
+
+def with_parts(run, *, terms, similarity="Cosine", proxies="SupportMeans", head=False):
+    parts = dataclasses.replace(
+        run.space,
+        similarity=similarity if isinstance(similarity, Part) else Part(similarity),
+        prototypes=Part(proxies),
+        auxiliary=run.space.auxiliary if head else None,
+    )
+    return dataclasses.replace(run, space=parts, terms=dict(zip("abc", terms, strict=False)))
+
+
+BATCH, CLASSES = Term("triplet"), Term("softmax", against="prototypes")
+HEAD, PAST = Term("softmax", against="auxiliary"), Term("triplet", against="memory")
+
+
+@pytest.mark.parametrize(
+    ("part", "settings"),
+    [
+        ("auxiliary", {"terms": [BATCH], "head": True}),
+        ("auxiliary", {"terms": [CLASSES], "proxies": "RunningAverages", "head": True}),
+        ("auxiliary", {"terms": [BATCH, dataclasses.replace(HEAD, weight=0.0)], "head": True}),
+        ("prototypes", {"terms": [BATCH], "proxies": "LearnedProxies"}),
+        ("prototypes", {"terms": [PAST], "proxies": "FixedProxies"}),
+        ("prototypes", {"terms": [HEAD], "proxies": "LearnedProxies", "head": True}),
+        ("similarity", {"terms": [HEAD], "similarity": "PairsNetwork", "head": True}),
+        ("similarity", {"terms": [HEAD], "similarity": "Mahalanobis", "head": True}),
+    ],
+)
+def test_a_part_that_no_term_trains_is_refused(run, items, tmp_path, constant, part, settings):
+    changed = with_parts(run, **settings)
+    space = build_space(changed, items)
+    with pytest.raises(SettingError, match=SAID[part]):
+        expect_trained(changed, space)
+    with pytest.raises(SettingError, match=SAID[part]):
+        train(changed, items, folder=tmp_path, validate=constant)
+    assert not (tmp_path / "run.json").exists()
+    # One that begins as a trained space left it is what it was there.
+    expect_trained(changed, space, begun=[part])
+    others = [each for each in ("encoder", *SAID) if each != part]
+    with pytest.raises(SettingError, match=SAID[part]):
+        expect_trained(changed, space, begun=others)
+
+
+LEARNED_SCALE = Part("Cosine", {"scale": {"name": "LearnedScale"}})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"terms": [BATCH]},
+        {"terms": [BATCH], "proxies": "RunningAverages"},
+        {"terms": [BATCH], "proxies": "EMAProxies"},
+        {"terms": [CLASSES], "proxies": "LearnedProxies"},
+        {"terms": [CLASSES], "proxies": "FixedProxies"},
+        {"terms": [BATCH, HEAD], "head": True},
+        {"terms": [HEAD], "head": True},
+        # A scale changes no order, and has a temperature beside it.
+        {"terms": [HEAD], "similarity": LEARNED_SCALE, "head": True},
+        {"terms": [Term("pair_likelihood")], "similarity": "PairsNetwork"},
+        {"terms": [Term("pair_likelihood", against="memory")], "similarity": "PairsNetwork"},
+        {"terms": [CLASSES], "similarity": "PairsNetwork", "proxies": "RunningAverages"},
+    ],
+)
+def test_what_is_trained_or_need_not_be_is_let_through(run, items, settings):
+    changed = with_parts(run, **settings)
+    expect_trained(changed, build_space(changed, items))
+
+
+@pytest.mark.parametrize("name", prototypes.PROTOTYPES)
+def test_the_prototypes_that_need_a_term_are_those_that_nothing_else_moves(run, items, name):
+    """A step with a term against the batch alone."""
+    kind = getattr(prototypes, name)
+    changed = with_parts(run, terms=[BATCH], proxies=name)
+    space = build_space(changed, items)
+    before = space.prototypes.vectors.detach().clone()
+    z = space.embed(items.inputs)
+    step = loss_terms(space, z, items.labels, build_terms(changed, space), {})
+    step.costs["a"].backward()
+    after_step(space, z, items.labels, step)
+    assert space.prototypes.vectors.grad is None
+    still = torch.equal(before, space.prototypes.vectors)
+    assert (kind in BY_TERMS) == (still and kind.trained)
+
+
+def test_a_head_that_began_trained_may_stay_without_a_term(run, items, constant, tmp_path):
+    """A pairs network trained on, beside the head of a trained space."""
+    space = train(run, items, folder=tmp_path / "first", validate=constant)
+    alone = run.override(["terms.auxiliary=none"])
+    with pytest.raises(SettingError, match=SAID["auxiliary"]):
+        train(alone, items, folder=tmp_path / "alone", validate=constant)
+    again = train(alone, items, folder=tmp_path / "second", validate=constant, start=space)
+    for name, each in space.auxiliary.state_dict().items():
+        assert torch.equal(again.auxiliary.state_dict()[name], each), name
+    fewer = items.only(items.classes[:3])  # another head: that one knows other classes
+    with pytest.raises(SettingError, match=SAID["auxiliary"]):
+        train(alone, fewer, folder=tmp_path / "third", validate=constant, start=space)
