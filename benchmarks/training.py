@@ -287,11 +287,12 @@ def arguments_given() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def name_of(arguments: argparse.Namespace) -> str:
+def name_of(arguments: argparse.Namespace, precision: str) -> str:
     """What was measured, so that no other measurement takes its place."""
+    sizes = [f"{arguments.size}-pixels", f"batches-of-{arguments.batch}"]
     switches = [name for name in ("channels_last", "compile") if getattr(arguments, name)]
     device = arguments.device.replace(":", "")
-    return "-".join([arguments.model, str(arguments.size), *switches, device]).replace("_", "-")
+    return "-".join([arguments.model, *sizes, precision, *switches, device]).replace("_", "-")
 
 
 def main() -> None:
@@ -332,7 +333,7 @@ def main() -> None:
             "on": device,
             "torch": torch.__version__,
         }
-        path = arguments.out / f"{name_of(arguments)}.json"
+        path = arguments.out / f"{name_of(arguments, precision)}.json"
         path.write_text(json.dumps({**figures, "ways": rows, "seconds": seconds}, indent=2) + "\n")
 
 

@@ -8,7 +8,8 @@ from PIL import ImageOps
 
 from samekind.augmentations import RandAugment, rand_augment
 from samekind.augmentations.colours import recoloured
-from samekind.augmentations.rand_augment import MOVES, OPERATIONS, TONES, Drawn, moves
+from samekind.augmentations.rand_augment import CHANGES, MOVES, OPERATIONS, TONES, Drawn, moves
+from samekind.augmentations.warping import shifted, slanted, turned
 from samekind.errors import SettingError
 
 
@@ -53,6 +54,43 @@ def test_a_move_at_full_strength_and_at_half(name, entry, most):
     weaker = Drawn(drawn[:1], torch.tensor([0.5], dtype=torch.float64), 0.5)
     half = moves(weaker, 20, 40)[0][entry].abs().item()
     assert half == pytest.approx(most / 2, rel=0.05)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_moves_are_those_of_warping(sign):
+    """All five at once, an image for each; sheared, shifted and turned by what the paper gives."""
+    drawn = torch.tensor([OPERATIONS.index(name) for name in MOVES])
+    found = moves(Drawn(drawn, torch.full((5,), 0.5 * sign, dtype=torch.float64), 0.5), 20, 40)
+    none, half = torch.zeros(1, dtype=torch.float64), torch.full((1,), 0.5 * sign, dtype=torch.float64)
+    expected = [
+        slanted(0.3 * half, none),
+        slanted(none, 0.3 * half),
+        shifted(40 * 150 / 331 * half, none),
+        shifted(none, 20 * 150 / 331 * half),
+        turned(30 * half),
+    ]
+    torch.testing.assert_close(found, torch.cat(expected))
+
+
+def test_a_batch_of_all_operations_gives_each_image_its_own(only, images, monkeypatch):
+    """Drawn in no order: each image is what it becomes where the whole batch draws what it drew."""
+    x = images(count=28, height=24, width=24) * 0.7 + 0.1
+    order = torch.arange(28).mul(5).remainder(14)
+    alone = {name: only(name, x, magnitude=20) for name in OPERATIONS}
+    draws = torch.randint
+
+    def fixed(high, size, **options):
+        drawn = draws(high, size, **options)
+        return order if high == len(OPERATIONS) else drawn
+
+    monkeypatch.setattr(rand_augment.torch, "randint", fixed)
+    found = RandAugment(operations=1, magnitude=20)(x, generator=torch.Generator().manual_seed(0))
+    for place, drawn in enumerate(order.tolist()):
+        torch.testing.assert_close(found[place], alone[OPERATIONS[drawn]][place], msg=OPERATIONS[drawn])
+
+
+def test_changes_are_in_the_order_of_the_operations():
+    assert [name for names in CHANGES for name in names] == list(OPERATIONS[1:])
 
 
 def test_nothing_does_nothing(only, images):

@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 
-from samekind.data.plain_pickle import array_in, read_pickle
+from samekind.data.plain_pickle import _NAMES, array_in, read_pickle
 from samekind.errors import DataError
 
 
@@ -70,6 +70,17 @@ def test_nor_of_numpy(tmp_path):
     content = pickle.dumps(Caller(np.fromfile, tmp_path / "none"))
     with pytest.raises(DataError, match="which is not run"):
         read_pickle(content, "batch")
+
+
+@pytest.mark.parametrize("named", [name for name, stands_for in _NAMES.items() if stands_for is not None])
+def test_a_file_changes_nothing_that_it_names(named):
+    """The instruction to give an object its state, with the name itself for the object."""
+    module, name = named
+    before = dict(vars(_NAMES[named]))
+    state = b"}X\x0c\x00\x00\x00__defaults__K\x05K\x06\x86s"
+    with pytest.raises(DataError, match="cannot read batch"):
+        read_pickle(b"\x80\x02c%s\n%s\nN%s\x86b." % (module.encode(), name.encode(), state), "batch")
+    assert dict(vars(_NAMES[named])) == before
 
 
 @pytest.mark.parametrize("content", [b"", b"no pickle", pickle.dumps(ARRAY)[:-40], b"\x80\x02}q\x00."[:3]])

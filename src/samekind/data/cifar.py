@@ -75,7 +75,8 @@ def cifar_items(folder: Path, settings: DataSettings) -> Items:
         parts=of_each if len(set(of_each)) > 1 else None,
     )
     if not settings.classes:
-        settings = replace(settings, classes=tuple(name for name in names if name in set(labels)))
+        present = set(labels)
+        settings = replace(settings, classes=tuple(name for name in names if name in present))
     return replace(labelled(inputs, listing, range(len(labels)), settings), reader=reader)
 
 

@@ -64,9 +64,13 @@ class _Type:
         """The order of the bytes of a number, which single bytes do not have."""
 
 
-def _latin(text: str, _: str) -> bytes:
-    """Bytes, as Python 3 writes them for Python 2."""
-    return text.encode("latin-1")
+class _Latin:
+    """Bytes, as Python 3 writes them for Python 2; a class like the others: no state can be given to it."""
+
+    def __new__(cls, text: str, _: str) -> bytes:  # type: ignore[misc]
+        return text.encode("latin-1")
+
+    def __setstate__(self, _: object) -> None: ...
 
 
 _NAMES: dict[tuple[str, str], Any] = {
@@ -74,7 +78,7 @@ _NAMES: dict[tuple[str, str], Any] = {
     ("numpy._core.multiarray", "_reconstruct"): _Array,
     ("numpy", "ndarray"): None,
     ("numpy", "dtype"): _Type,
-    ("_codecs", "encode"): _latin,
+    ("_codecs", "encode"): _Latin,
 }
 
 

@@ -90,7 +90,7 @@ class LogDistance(nn.Module):
 
 
 def check_epsilon(epsilon: float) -> None:
-    """Refuse what would leave nothing to take the logarithm of."""
+    """Refuse what would leave less than nothing to take the logarithm of; at 0 a distance of 0 scores inf."""
     if not (epsilon >= 0 and math.isfinite(epsilon)):
         raise SettingError(f"epsilon is added to the square of a distance, a number from 0 up; got {epsilon}")
 
