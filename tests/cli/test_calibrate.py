@@ -64,6 +64,17 @@ def test_a_run_is_calibrated_on_its_validation_items(samekind, run, space, point
     assert stored.open_set == space.open_set
 
 
+def test_items_of_other_classes_alone_leave_the_temperatures_and_that_is_said(
+    samekind, run, folders, tmp_path
+):
+    for name, other in (("0", "nought"), ("1", "one")):
+        shutil.copytree(folders / name, tmp_path / "others" / other)
+    before = MetricSpace.load(run / "space").temperatures
+    answer = samekind("calibrate", run, tmp_path / "others")
+    assert "careful (class probabilities): 0 of the items are of classes this space knows" in answer.err
+    assert MetricSpace.load(run / "space").temperatures == before != {}
+
+
 def test_the_temperatures_are_fitted_where_all_thresholds_are(samekind, run, space, folders):
     """On the 24 pictures of 0 and 1 there is too little to tell, and what was there stays."""
     items = sets_of(run).validation

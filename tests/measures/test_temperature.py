@@ -120,6 +120,7 @@ def test_items_that_are_all_wrong_are_a_guess_and_the_order_stays(scores):
 def test_scores_that_differ_for_no_class_leave_it_at_1(scores):
     found = temperature_calibration(scores, torch.zeros(3, dtype=torch.int64))
     assert found == TemperatureCalibration(1.0, 1.0, 1.0)
+    assert not found.at_bound
 
 
 def test_items_whose_scores_are_ties_do_not_decide_the_unit():

@@ -174,7 +174,7 @@ def _fit_decisions(
     if asked is not None:
         return decisions, None
     known = len(divided(space, items)[0])
-    if 0 < known < FEWEST:
+    if known < FEWEST:
         messages().print(TOO_FEW.format(known=known, fewest=FEWEST), soft_wrap=True)
     return decisions, fit_temperatures(space, items, z)
 

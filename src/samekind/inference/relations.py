@@ -25,7 +25,7 @@ def class_scores(space: MetricSpace, *, kind: Kind = "similarity") -> Tensor:
     """
     with asking(space):
         vectors = space.prototypes.vectors.mean(1)
-        scores = space.scorer(kind).score_all(vectors, vectors).double().cpu()
+        scores = space.score_all(vectors, vectors, kind=kind).double().cpu()
     return (scores + scores.T) / 2
 
 

@@ -40,7 +40,7 @@ class TemperatureCalibration(NamedTuple):
     @property
     def at_bound(self) -> bool:
         """Whether more was asked for than a temperature may be."""
-        return self.temperature in (self.lowest, self.highest)
+        return self.lowest < self.highest and self.temperature in (self.lowest, self.highest)
 
 
 def temperature_calibration(class_scores: Tensor, truth: Tensor) -> TemperatureCalibration:
@@ -61,7 +61,8 @@ def temperature_calibration(class_scores: Tensor, truth: Tensor) -> TemperatureC
     """
     truth = check_class_scores(class_scores, truth, name="class_scores")
     scores = class_scores.detach()
-    if infinite := int((scores.double().abs() >= LARGEST).sum()):
+    some = scores.split(max(1, CHUNK // scores.shape[1]))
+    if infinite := sum(int((each.double().abs() >= LARGEST).sum()) for each in some):
         raise ValueError(f"expected finite class_scores, got {infinite} that are infinite or nearly so")
     gaps = torch.cat([-depths.mean(1) for depths, _ in _depths(scores)])
     if not (gaps > 0).any():
