@@ -58,6 +58,24 @@ def test_the_test_items_are_asked_about_without_the_space_too(samekind, trained)
     } <= found
 
 
+def test_the_references_can_be_left_out(samekind, trained, monkeypatch):
+    whole = told(samekind, trained)["systems"]["trained"]
+    monkeypatch.setattr("samekind.evaluation.references", None)  # nobody may call it
+    found = told(samekind, trained, "--no-references")
+    assert found["systems"]["trained"] == [row for row in whole if row["question"] != "reference"] != whole
+    assert found["warnings"] == {"trained": []}
+
+
+def test_the_references_are_compared_where_the_space_lives(samekind, trained, monkeypatch):
+    asked = []
+    monkeypatch.setattr("samekind.evaluation.references", lambda *_, **how: asked.append(how) or [])
+    monkeypatch.setattr("samekind.inference.device_of", lambda _: "elsewhere")
+    monkeypatch.setattr("samekind.cli.answers._with_cohort", lambda *_: [])
+    monkeypatch.setattr("samekind.cli.answers._promises", lambda *_: [])
+    told(samekind, trained, "--seed", 3)
+    assert asked == [{"seed": 3, "device": "elsewhere"}]
+
+
 def test_fewer_items_are_drawn(samekind, trained):
     found = told(samekind, trained, "--most", 40)
     tests = {name: draw(items, most=40) for name, items in sets_of(trained).tests().items()}

@@ -36,7 +36,7 @@ def test_a_run_of_few_steps_is_warned_of(samekind, folders, tmp_path, epochs, wa
     assert (f"warning: {said}" in samekind("check", path).out) == warned
     warnings = json.loads(samekind("check", path, "--json").out)["warnings"]
     assert [each.partition(",")[0] for each in warnings] == ([said] if warned else [])
-    assert all("training.epochs=200 " in each for each in warnings)
+    assert all(each.endswith("; --set training.epochs=200 makes it long enough") for each in warnings)
 
 
 def test_the_json_says_the_same(samekind, folders):
@@ -142,6 +142,20 @@ def test_a_run_file_that_training_refuses_is_refused(samekind, folders, tmp_path
     assert says in told[0]
     refused = samekind("train", path, "--out", tmp_path / "run")
     assert (refused.status, refused.err) == (2, f"samekind: {told[0].removeprefix('error: ')}\n")
+
+
+def test_a_run_file_may_freeze_what_another_space_will_begin_it_with(samekind, folders, tmp_path):
+    """Whether `train` is told one by --from, a file does not say."""
+    path = tmp_path / "run.toml"
+    encoder = '[training.space.encoder]\nname = "Conv4"\nsize = 16\nfreeze = "stem"'
+    path.write_text(
+        f'recipe = "triplet"\n[data]\nsource = {json.dumps(str(folders))}\nsize = 16\n{encoder}\n'
+    )
+    answer = samekind("check", path)
+    assert answer.status == 0, answer.out
+    refused = samekind("train", path, "--out", tmp_path / "run")
+    assert refused.status == 2
+    assert 'Conv4 has no weights but those drawn at random, and freeze = "stem" would keep' in refused.err
 
 
 def test_the_test_items_are_looked_at_where_they_choose_the_epoch(samekind, tmp_path):

@@ -35,9 +35,9 @@ def undrawn(monkeypatch):
 
 def test_json_has_every_answer_of_both_systems(first, out):
     told = json.loads(first.out)
-    assert told.keys() == {"report", "systems"}
+    assert told.keys() == {"report", "systems", "warnings"}
     assert told["report"] == str(out / "report.html")
-    assert list(told["systems"]) == SYSTEMS
+    assert list(told["systems"]) == list(told["warnings"]) == SYSTEMS
     for rows in told["systems"].values():
         asked = {(row.question, row.items) for row in (Row(**each) for each in rows)}
         everywhere = {"verification", "retrieval", "few-shot", "clustering"}
@@ -81,8 +81,12 @@ def test_a_second_call_trains_nothing_and_says_the_same(samekind, first, out, un
     assert again.out == first.out
 
 
-def test_the_text_has_tables_and_commands_that_work(samekind, first, out, undrawn):
+def test_the_text_has_tables_and_commands_that_work(samekind, first, out, undrawn, monkeypatch):
+    monkeypatch.setattr("samekind.cli.output.warnings_of", lambda told: {name: ["mind"] for name in told})
     answer = samekind(*COMMAND, "--out", out)
+    assert [line for line in answer.err.splitlines() if "mind" in line] == [
+        f"careful ({name}): mind" for name in SYSTEMS
+    ]
     for name in SYSTEMS:
         assert re.search(rf"^measure .* {name}( |$)", answer.out, flags=re.MULTILINE)
     assert f"The report is in {out / 'report.html'}." in answer.out

@@ -52,11 +52,18 @@ def told(answer):
 
 
 def test_json_has_every_row(told, trained, rows):
-    assert told.keys() == {"folder", "systems", "promises"}
+    assert told.keys() == {"folder", "systems", "warnings", "promises"}
     assert told["folder"] == str(trained)
     assert list(told["systems"]) == ["trained"]
     assert [Row(**row) for row in told["systems"]["trained"]] == rows
     assert {row.items for row in rows} == {"seen", "unseen", "seen, unseen"}
+
+
+def test_json_has_every_warning(samekind, trained, told, rows):
+    """Programs decide by these answers, and read no standard error."""
+    assert told["warnings"] == {"trained": evaluation.not_beaten(rows)} != {"trained": []}
+    answer = samekind("evaluate", trained, *TASKS, "--json")
+    assert (json.loads(answer.out), answer.err) == (told, "")
 
 
 def test_json_has_every_promise(told, trained, space):
@@ -137,6 +144,25 @@ def test_recall_is_told_at_the_ranks_asked_for(samekind, trained, space, tmp_pat
     assert [row for row in recalls if row.items == "seen"] == [row for row in expected if row in recalls]
     told = json.loads(samekind("evaluate", trained, "--against", trained, *asked).out)["differences"]
     assert {each["measure"] for each in told if "Recall" in each["measure"]} == {"Recall@3", "Recall@16"}
+
+
+def test_a_rank_beyond_the_items_is_said_to_be(samekind, trained, tmp_path):
+    asked = ("--ranks", "1,5000", *TASKS, "--out", tmp_path / "told.json")
+    line = "Recall@5000, {}: not told, as there are fewer than 5,000 other items to search"
+    answer = samekind("evaluate", trained, *asked)
+    told = json.loads((tmp_path / "told.json").read_text())
+    assert told["warnings"]["trained"][-2:] == [line.format("seen"), line.format("unseen")]
+    assert answer.err.splitlines()[-1] == f"careful (trained): {line.format('unseen')}"
+    answer = samekind("evaluate", trained, "--against", trained, *asked)
+    told = json.loads((tmp_path / "told.json").read_text())
+    assert told["warnings"] == [line.format("seen"), line.format("unseen")]
+    assert answer.err.count("not told") == 2
+
+
+def test_only_ranks_beyond_the_items_are_no_mistake(samekind, trained):
+    answer = samekind("evaluate", trained, *TASKS, "--ranks", "5000", "--json")
+    rows = json.loads(answer.out)["systems"]["trained"]
+    assert {row["measure"] for row in rows if row["question"] == "retrieval"} == {"MAP@R"}
 
 
 def test_a_run_is_named_after_its_folder_wherever_one_stands(samekind, trained, told, monkeypatch):
@@ -246,9 +272,10 @@ def other(again, tmp_path_factory):
 def test_two_runs_are_compared_on_the_same_items(samekind, trained, other, space, tmp_path):
     page = samekind("evaluate", trained, "--against", other, *TASKS, "--out", tmp_path / "told.json").out
     told = json.loads((tmp_path / "told.json").read_text())
-    assert told.keys() == {"folder", "against", "differences"}
+    assert told.keys() == {"folder", "against", "differences", "warnings"}
     expected = evaluation.against(space, MetricSpace.load(other / "space"), sets_of(trained).tests(), tasks=5)
     assert told["differences"] == [row._asdict() for row in expected]
+    assert told["warnings"] == []
     assert "difference" in page
     assert page.count("intervals over") == 5
 

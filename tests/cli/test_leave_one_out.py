@@ -37,6 +37,7 @@ def test_every_domain_their_mean_and_the_worst(samekind, two_rooms, tmp_path):
     answer = command(samekind, two_rooms, tmp_path / "runs", "--json")
     assert answer.status == 0, answer.err
     rows = json.loads(answer.out)["systems"]["triplet"]
+    assert json.loads(answer.out)["warnings"] == {"triplet": []}
     asked = {row["items"] for row in rows if row["measure"] == "EER"}
     assert {"0", "1", "mean"} < asked
     assert any(name.startswith("worst (") for name in asked)
@@ -44,11 +45,16 @@ def test_every_domain_their_mean_and_the_worst(samekind, two_rooms, tmp_path):
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["0", "1"]
 
 
-def test_choosing_on_the_domain_left_out_is_asked_for_by_name_and_said(samekind, two_rooms, tmp_path):
+def test_choosing_on_the_domain_left_out_is_asked_for_by_name_and_said(
+    samekind, two_rooms, tmp_path, monkeypatch
+):
     answer = command(samekind, two_rooms, tmp_path / "runs", "--select-on-test", "--json")
     notes = {row["note"] for row in json.loads(answer.out)["systems"]["triplet"]}
     assert notes == {"selected on test"}
-    assert "selected on test" in command(samekind, two_rooms, tmp_path / "runs", "--select-on-test").out
+    monkeypatch.setattr("samekind.cli.output.warnings_of", lambda told: {name: ["mind"] for name in told})
+    answer = command(samekind, two_rooms, tmp_path / "runs", "--select-on-test")
+    assert "selected on test" in answer.out
+    assert "careful (triplet): mind\n" in answer.err
 
 
 def test_the_run_may_ask_for_it_as_well(samekind, two_rooms, tmp_path):
@@ -83,3 +89,22 @@ def test_items_without_domains_are_refused(samekind, tmp_path):
     answer = command(samekind, "digits", tmp_path / "runs")
     assert answer.status == 2
     assert "there must be items of two domains or more" in answer.err
+
+
+@pytest.mark.parametrize(("trained_on", "few"), [(47, False), (48, False), (49, True)])
+def test_few_are_those_that_the_least_run_trains_on(samekind, tmp_path, monkeypatch, trained_on, few):
+    """Two rooms of 60 and 90 pictures: 48 of the smaller train, whatever parts they came in."""
+    labels, rooms = np.tile(np.arange(3), 50), np.repeat([0, 1], [60, 90])
+    inputs = np.random.default_rng(0).integers(0, 256, (150, 1, 8, 8)).astype("uint8")
+    path = tmp_path / "rooms.npz"
+    np.savez(path, inputs=inputs, labels=labels, domains=rooms, parts=np.repeat(["train", "test"], [20, 130]))
+    monkeypatch.setattr("samekind.recipes.few_items.FEW", trained_on)
+    answer = command(samekind, path, tmp_path / "runs", "--json")
+    assert answer.status == 0, answer.err
+    told = [line for line in answer.err.splitlines() if "few items" in line]
+    assert [line.partition(" it takes ")[0] for line in told] == (
+        ["triplet: with few items to train on"] if few else []  # once, not for each domain
+    )
+    for domain in "01":
+        run = json.loads((tmp_path / "runs" / domain / "run.json").read_text())
+        assert (run["optimiser"]["name"] == "Adam") == few

@@ -149,9 +149,15 @@ def test_an_order_that_is_upside_down_is_said_to_be(samekind, place, tmp_path):
     answer = samekind("novelty", place / "asked", "--space", tmp_path / "turned")
     assert "\nAUROC 0.000 (95 %: 0.000 to " in answer.out
     assert answer.err == (
-        "careful: items of classes that are not known look more familiar than known ones (the AUROC is below "
-        "0.5 by more than chance); this order must not be used: another --kind or --method may do better\n"
+        "careful: unknown items look more familiar than known ones by similarity (the AUROC is below 50% by "
+        'more than chance): "none of these" and what is new must not be decided by it; another --kind or '
+        "--method may do better\n"
     )
+    told = samekind("novelty", place / "asked", "--space", tmp_path / "turned", "--json")
+    assert (f"careful: {json.loads(told.out)['warning']}\n", told.err) == (answer.err, "")
+    for asked in ("asked", "known"):  # in order, and with nothing to judge by
+        told = samekind("novelty", place / asked, "--space", place / "space", "--json")
+        assert json.loads(told.out)["warning"] is None
 
 
 def test_figures_of_items_that_were_trained_on_are_said_to_be(samekind, trained, folders):

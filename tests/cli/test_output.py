@@ -19,8 +19,10 @@ from samekind.cli.output import (
     print_promises,
     print_table,
     print_text,
+    print_warnings,
     rows_as_json,
     table,
+    warnings_of,
 )
 from samekind.evaluation import Compared, PromiseRow, RatePromise, Row
 
@@ -96,17 +98,24 @@ def test_two_systems_stand_side_by_side_in_80_columns(capsys, monkeypatch):
 
 def test_an_answer_that_must_not_be_used_is_said_to_be_so(capsys):
     wrong = Row("open set", "seen, unseen", "AUROC", "cosine", 0.2, 0.1, 0.3, "items")
-    print_measures({"good": [wrong._replace(high=0.7)], "bad": [wrong]})
+    found = warnings_of({"good": [wrong._replace(high=0.7)], "bad": [wrong]})
+    assert (found["good"], len(found["bad"])) == ([], 1)
+    print_warnings(found)
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith("careful (bad): unknown items look more familiar than known ones by cosine (")
 
 
 def test_what_is_to_be_had_without_training_is_said(capsys):
     own = Row("classification", "seen", "accuracy", "similarity", 0.5, 0.4, 0.6)
-    print_measures({"a": [own, Row("reference", "seen", "accuracy", "nearest raw input", 0.7)]})
+    systems = {"a": [own, Row("reference", "seen", "accuracy", "nearest raw input", 0.7)]}
+    print_measures(systems)
     said = capsys.readouterr()
     assert "nearest raw input" in said.out
-    assert said.err.startswith("careful (a): accuracy, seen: 50.00% by similarity does not beat the nearest")
+    assert said.err == ""  # the tables decide nothing
+    print_warnings(warnings_of(systems))
+    assert capsys.readouterr().err.startswith(
+        "careful (a): accuracy, seen: 50.00% by similarity does not beat the nearest"
+    )
 
 
 def test_a_note_is_shown_with_the_items(capsys):

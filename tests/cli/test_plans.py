@@ -3,9 +3,11 @@
 import pytest
 
 from samekind import recipes
-from samekind.cli.plans import read_plan
+from samekind.cli.plans import because_few, chosen_in_words, read_plan
 from samekind.data import DataSettings, SplitSettings, digits
 from samekind.errors import SettingError
+from samekind.recipes.few_items import CHOSEN
+from samekind.training import Part
 
 SHAPE = (1, 8, 8)
 
@@ -152,3 +154,63 @@ def test_a_file_that_names_the_encoder_and_the_epochs_keeps_them(run_file):
 def test_items_that_cannot_be_split_leave_the_recipe_as_it_is():
     plan = read_plan("triplet", split={"unseen": ["seven", "eight"]})
     assert plan.run_for(digits()) == recipes.triplet(SHAPE)
+
+
+@pytest.mark.parametrize(
+    ("batches", "changes", "epochs"),
+    [
+        ({}, [], 67),  # three batches of 64 of the 150 items
+        ({}, ["batches.size=75"], 100),
+        ({"size": 75}, [], 100),
+        ({"size": 75}, ["batches.size=8"], 30),
+        ({"sampler": "UniformTriplets"}, [], 30),
+    ],
+)
+def test_the_epochs_go_by_the_batches_that_are_asked_for(batches, changes, epochs):
+    plan = read_plan("triplet", changes, training={"batches": batches})
+    assert plan.run(SHAPE, trained_on=150).epochs == epochs
+
+
+def test_the_number_to_train_on_may_be_given():
+    plan = read_plan("triplet")
+    assert plan.run_for(digits(), trained_on=2_000) == recipes.triplet(SHAPE)
+    assert plan.run_for(digits(), trained_on=20).epochs == 150
+
+
+def test_an_encoder_that_is_given_stays():
+    plan, part = read_plan("triplet"), Part("Conv4", {"dimension": 8})
+    assert plan.run_for(digits(), encoder=part).space.encoder == part
+    assert plan.run_for(digits(), encoder=part).optimiser.name == "Adam"
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in recipes.RECIPES if name not in ("triplet", "prototypical", "verification")]
+)
+def test_items_are_not_divided_where_their_number_changes_nothing(monkeypatch, name):
+    def refuse(*_):
+        raise AssertionError
+
+    monkeypatch.setattr("samekind.data.split_settings.split_items", refuse)
+    assert read_plan(name).run_for(digits()) == recipes.RECIPES[name](SHAPE)
+    with pytest.raises(AssertionError):
+        read_plan("triplet").run_for(digits())
+
+
+def test_to_count_them_the_items_are_not_copied(monkeypatch):
+    def refuse(*_):
+        raise AssertionError
+
+    monkeypatch.setattr("samekind.data.Items.take", refuse)
+    assert read_plan("triplet").run_for(digits()).optimiser.name == "Adam"
+
+
+def test_all_that_is_chosen_is_told():
+    shape = (3, 33, 33)
+    plan = read_plan("prototypical")
+    words = chosen_in_words(plan.run(shape), plan.run(shape, trained_on=100))
+    assert tuple(words) == CHOSEN
+    assert words["encoder"] == ["ResNet18", "Conv4"]
+    assert because_few(words).endswith(
+        "ResNet18, averages of momentum 0.9, SGD at 0.05, multi-step, 30 epochs"
+    )
+    assert because_few({}) == ""

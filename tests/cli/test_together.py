@@ -76,7 +76,7 @@ def test_what_would_do_nothing_is_refused(arguments, says):
 IDLE = [
     *(
         (each, other)
-        for each in ("report r", "gallery train")
+        for each in ("report r", "gallery train", "no-references")
         for other in ("data d", "against a", "trials t")
     ),
     *((each, "against a") for each in ("data d", "enrol 2", "cohort c", "ignore domain", "combine max")),
@@ -103,6 +103,7 @@ def test_evaluate_refuses_what_it_would_pass_over(samekind, tmp_path, option, ot
     "arguments",
     [
         "--gallery train --ignore domain --enrol 2 --combine max --cohort c --top 5 --skip-unreadable",
+        "--no-references --most 40 --ranks 1 --all --report r",
         "--data d --label kind --skip-unreadable --most 40 --way 3 --shots 1 --enrol 2 --cohort c --norm s",
         "--against a --most 40 --tasks 9 --way 3 --shots 1 --all",
         "--trials t --root r --enrolments e --combine max --cohort c --skip-unreadable --all",

@@ -146,7 +146,7 @@ def test_a_run_that_lost_its_way_says_so_and_can_be_begun_anew(samekind, tmp_pat
     command = ("train", "triplet", "--out", tmp_path / "run", "--set", "epochs=1", "--unseen")
     answer = samekind(*command, "5,6,7,8,9", "--set", "optimiser.rate=1e30", "--set", "clip=1e30")
     assert answer.status == 2
-    [line] = answer.err.splitlines()
+    _, line = answer.err.splitlines()  # the first says what was chosen
     assert line.startswith("samekind: ")
     assert "Lower optimiser.rate" in line
     assert samekind(*command, "4,5,6,7,8,9").status == 0
@@ -159,7 +159,11 @@ def test_a_run_file_names_the_recipe_and_the_recipe_the_folder(samekind, tmp_pat
     assert answer.status == 0
     assert json.loads(answer.out)["folder"] == "runs/triplet"
     assert {path.name for path in (tmp_path / "runs" / "triplet").iterdir()} == FILES
-    [line] = answer.err.splitlines()
+    chosen, line = answer.err.splitlines()
+    assert chosen == (
+        "triplet: with few items to train on it takes Adam at 0.001, cosine, "
+        "not the recipe's SGD at 0.01, plateau"
+    )
     assert line.startswith("triplet: epoch 1 loss ")
 
 
@@ -206,3 +210,31 @@ def test_a_run_can_start_from_a_space(again, trained, tmp_path):
     for name in ("encoder", "similarity"):
         ours, theirs = (dict(getattr(space, name).named_parameters()) for space in (first, second))
         assert all(torch.equal(ours[each], theirs[each]) for each in ours)
+
+
+def test_where_nothing_was_chosen_nothing_is_said(again, tmp_path):
+    """The command says all that would have been."""
+    said = again(tmp_path / "run", "--unseen", "3,4,5,6,7,8,9").err.splitlines()
+    assert [line.split(" loss ")[0] for line in said] == ["prototypical: epoch 1", "prototypical: epoch 2"]
+
+
+@pytest.mark.parametrize(("few", "network"), [((0, 2_000), "ResNet18"), ((2_000, 0), "Conv4")])
+@pytest.mark.parametrize("alone", [False, True])
+def test_weights_go_on_in_their_network_whether_items_are_few_or_many(
+    samekind, folders, tmp_path, monkeypatch, few, network, alone
+):
+    """Where the run that a space is of is not known, one of few items fits no run of many."""
+    command = ("train", "triplet", "--data", folders, "--size", 33, "--set", "epochs=1")
+    monkeypatch.setattr("samekind.recipes.few_items.FEW", few[0])
+    assert samekind(*command, "--out", tmp_path / "first").status == 0
+    monkeypatch.setattr("samekind.recipes.few_items.FEW", few[1])
+    start = tmp_path / "first"
+    if alone:
+        start = shutil.copytree(start / "space", tmp_path / "alone")
+    answer = samekind(*command, "--out", tmp_path / "next", "--from", start)
+    if alone and network == "Conv4":
+        assert "its encoder (Conv4) does not fit this run's (ResNet18)" in answer.err
+        return
+    assert answer.status == 0, answer.err
+    assert type(MetricSpace.load(tmp_path / "next" / "space").encoder).__name__ == network
+    assert network not in answer.err  # it was not chosen because the items are few

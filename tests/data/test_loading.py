@@ -16,6 +16,7 @@ def test_pictures_come_with_their_labels(make_folder, make_picture, tmp_path, me
     root = make_folder({"cat": 2, "dog": 3})
     items = load(list_folder(root), DataSettings(memory=memory))
     assert isinstance(items.inputs, Stored) is (memory == "never")
+    assert getattr(items.inputs, "stays", False) is (memory == "never")
     assert items.classes == ("cat", "dog")
     assert items.labels.tolist() == [0, 0, 1, 1, 1]
     assert items.ids == ("cat/0.png", "cat/1.png", "dog/0.png", "dog/1.png", "dog/2.png")

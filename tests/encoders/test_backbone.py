@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from samekind.encoders import Attended, Backbone, InceptionV3, ResNet18, ResNet50
+from samekind.encoders.freezing import frozen_as_drawn
 from samekind.errors import PackageError, SettingError, SpaceError
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine
@@ -178,6 +179,14 @@ def test_frozen_statistics_hold_in_training_mode_too():
     encoder(torch.rand(4, 3, 8, 8))
     assert encoder.module.norm.num_batches_tracked == 0
     assert encoder.module.norm.weight.requires_grad
+
+
+@pytest.mark.usefixtures("timm")
+@pytest.mark.parametrize("setting", [{"freeze": "features"}, {"batch_norm": "frozen"}])
+def test_says_whether_it_came_with_weights(setting):
+    assert frozen_as_drawn(tiny(**setting)) is None
+    ((name, value),) = setting.items()
+    assert frozen_as_drawn(tiny(weights=False, **setting)) == ("Backbone", f'{name} = "{value}"')
 
 
 @pytest.mark.usefixtures("timm")

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from samekind.encoders.foreign import Foreign
+from samekind.encoders.freezing import frozen_as_drawn
 from samekind.errors import DataError, SettingError, SpaceError
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine
@@ -63,6 +64,7 @@ def test_frozen_statistics_hold_in_training_mode_too():
     trained = encoder(x)
     assert torch.equal(trained, encoder.eval()(x))
     assert module[1].num_batches_tracked == 0
+    assert frozen_as_drawn(encoder) is None  # whether a module of yours is trained, you know
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,14 @@ import pytest
 import torch
 from torch import nn
 
-from samekind.encoders.freezing import begin, expect_choices, hold, settle, train_unless_frozen
+from samekind.encoders.freezing import (
+    begin,
+    expect_choices,
+    frozen_as_drawn,
+    hold,
+    settle,
+    train_unless_frozen,
+)
 from samekind.errors import SettingError
 
 
@@ -62,12 +69,12 @@ class Two(nn.Module):
 
     train = train_unless_frozen
 
-    def __init__(self, *, batch_norm="train", freeze="none"):
+    def __init__(self, *, batch_norm="train", freeze="none", pretrained=False):
         super().__init__()
         self.batch_norm, self.freeze = batch_norm, freeze
         self.stem = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
         self.embedding = nn.Linear(2, 2)
-        begin(self)
+        begin(self, pretrained=pretrained)
 
     def stages(self):
         return {"stem": [self.stem], "embedding": [self.embedding]}
@@ -88,3 +95,26 @@ def test_a_network_within_another_stays_frozen():
     around = nn.Sequential(Two(batch_norm="frozen")).eval().train()
     assert not around[0].stem[1].training
     assert around[0].stem[0].training
+
+
+@pytest.mark.parametrize(
+    ("settings", "setting"),
+    [
+        ({}, None),
+        ({"freeze": "stem"}, 'freeze = "stem"'),
+        ({"freeze": "features"}, 'freeze = "features"'),
+        ({"batch_norm": "frozen"}, 'batch_norm = "frozen"'),
+    ],
+)
+def test_only_what_was_drawn_and_is_frozen_is_named(settings, setting):
+    expected = None if setting is None else ("Two", setting)
+    for wrap in (lambda each: each, nn.Sequential):
+        assert frozen_as_drawn(wrap(Two(**settings))) == expected
+        assert frozen_as_drawn(wrap(Two(**settings, pretrained=True))) is None
+    assert frozen_as_drawn(nn.Linear(2, 2)) is None
+
+
+def test_statistics_that_do_not_exist_cannot_be_those_that_were_drawn():
+    network = Two(batch_norm="frozen")
+    network.stem = nn.Linear(2, 2)
+    assert frozen_as_drawn(network) is None

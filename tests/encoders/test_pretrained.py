@@ -7,6 +7,7 @@ import torch
 from sklearn.datasets import load_sample_image
 
 from samekind.encoders import EfficientNetLite
+from samekind.encoders.freezing import frozen_as_drawn
 from samekind.errors import DataError, SettingError
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine
@@ -140,3 +141,13 @@ def test_refuses_what_there_is_not(wrong):
 def test_refuses_images_that_would_vanish():
     with pytest.raises(DataError, match="32 pixels or more"):
         EfficientNetLite(weights=False)(torch.rand(2, 3, 31, 32))
+
+
+def test_says_whether_it_came_with_weights(weighty):
+    """Whatever it is described with: without any there is nothing worth freezing."""
+    assert weighty.pretrained
+    assert not weighty.weights
+    frozen = {"freeze": "features", "batch_norm": "frozen"}
+    assert frozen_as_drawn(EfficientNetLite(**frozen)) is None
+    drawn = EfficientNetLite(weights=False, **frozen)
+    assert frozen_as_drawn(drawn) == ("EfficientNetLite", 'freeze = "features"')

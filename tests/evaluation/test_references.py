@@ -8,6 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from samekind.data import Items, digits, prepare
+from samekind.errors import DataError
 from samekind.evaluation import Row, not_beaten, references
 from samekind.evaluation.references import COMMONEST, NEAREST
 
@@ -68,6 +69,37 @@ def test_of_many_items_some_are_drawn_and_the_row_says_so(monkeypatch):
     rows = references(sets.train, {"seen": sets.test})
     assert {(row.measure, row.note) for row in rows} == {("accuracy", "of 50 items drawn")}
     assert rows == references(sets.train, {"seen": sets.test})
+
+
+def test_no_items_are_refused_with_a_sentence():
+    items = prepare(digits(), seed=0).test
+    none = items.take(torch.arange(0))
+    for train, asked in ((items, none), (none, items)):
+        with pytest.raises(DataError, match="digits, test: expected at least one item to compare, got none"):
+            references(train, {"seen": asked})
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("flat", [False, True])
+def test_distances_are_taken_on_the_device(flat, monkeypatch):
+    sets = prepare(digits(), seed=0)
+    train, asked = (
+        Items(each.inputs.flatten(1) if flat else each.inputs, each.labels, each.classes, each.name)
+        for each in (sets.train, sets.test)
+    )
+    devices, plain = set(), torch.cdist
+
+    def watched(one, other):
+        devices.update((one.device.type, other.device.type))
+        return plain(one, other)
+
+    monkeypatch.setattr(torch, "cdist", watched)
+    found = references(train, {"seen": asked}, device="cuda")
+    assert devices == {"cuda"}
+    monkeypatch.undo()
+    for one, other in zip(found, references(train, {"seen": asked}), strict=True):
+        assert one[:4] == other[:4]
+        assert one.value == pytest.approx(other.value, abs=0.01)
 
 
 OWN = Row("classification", "seen", "accuracy", "similarity", 0.8, 0.7, 0.9, "items")

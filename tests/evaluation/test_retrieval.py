@@ -1,7 +1,9 @@
 """Recall at k against a loop over queries."""
 
+import doctest
 import importlib
 import inspect
+import sys
 
 import pytest
 import torch
@@ -10,7 +12,7 @@ from torch import nn
 from samekind import similarities
 from samekind.data import Items, clusters
 from samekind.errors import DataError
-from samekind.evaluation import query_gallery, retrieval
+from samekind.evaluation import left_out, query_gallery, retrieval
 from samekind.prototypes import SupportMeans
 from samekind.space import MetricSpace
 
@@ -132,6 +134,32 @@ def test_intervals_are_over_queries_and_fixed_by_the_seed():
     rows = retrieval(space, ITEMS, ITEMS.inputs, name="seen", ks=(1,), seed=1)
     assert all(0 <= row.low < row.value < row.high <= 1 and row.unit == "queries" for row in rows)
     assert rows == retrieval(space, ITEMS, ITEMS.inputs, name="seen", ks=(1,), seed=1)
+
+
+@pytest.mark.parametrize("measures", ["main", "all"])
+def test_where_no_rank_fits_the_other_measures_are_told(measures):
+    """The items of its class are searched for, however far the ranks are."""
+    items = clusters(classes=4, items=5, dimension=3, spread=1.0)
+    space = a_space("Euclidean")
+    rows = retrieval(space, items, items.inputs, name="seen", ks=(100,), measures=measures)
+    near = retrieval(space, items, items.inputs, name="seen", ks=(1,), measures=measures)
+    assert "MAP@R" in {row.measure for row in rows}
+    assert rows == [row for row in near if row.measure != "Recall@1"]
+
+
+def test_a_rank_that_is_left_out_is_spoken_of():
+    items = clusters(classes=4, items=5, dimension=3, spread=1.0)
+    rows = retrieval(a_space("Euclidean"), items, items.inputs, name="seen", ks=(1, 19, 20, 1000, 20))
+    other = rows[0]._replace(question="reference", items="unseen")
+    assert left_out([*rows, other], (1, 19, 20, 1000, 20)) == [
+        f"Recall@{name}, seen: not told, as there are fewer than {written} other items to search"
+        for name, written in (("20", "20"), ("1000", "1,000"))
+    ]
+    assert left_out(rows, (1, 19)) == left_out([], (1,)) == []
+
+
+def test_doctests():
+    assert doctest.testmod(sys.modules[retrieval.__module__]).failed == 0
 
 
 def test_few_neighbours_at_a_time_are_all_of_them(monkeypatch):

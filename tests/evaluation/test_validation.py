@@ -197,7 +197,7 @@ def test_a_run_knows_of_all_that_is_told_what_is_better():
     run = Run("mine", Parts(Part("MLP"), Part("Cosine"), Part("SupportMeans")), {"only": Term("triplet")})
     for name, good in apart.items():
         assert good != heap[name]
-        assert replace(run, watch=name, better=None).better == ("higher" if good > heap[name] else "lower")
+        assert replace(run, watch=name).direction == ("higher" if good > heap[name] else "lower")
 
 
 def test_classes_of_one_item_each_are_shown_a_way_out():

@@ -1,10 +1,13 @@
 """Runs fitted to few pictures."""
 
+from dataclasses import replace
+
 import pytest
 
 from samekind import recipes
 from samekind.recipes import few_items
-from samekind.recipes.few_items import CHOSEN, FEW, STEPS, suited
+from samekind.recipes.few_items import CHOSEN, FEW, STEPS, chosen, suited
+from samekind.training import Batches
 
 PICTURES = (3, 32, 32)
 
@@ -33,9 +36,10 @@ def test_few_pictures_get_a_small_network_a_small_rate_and_steps_enough(recipe):
         ("prototypical", PICTURES, FEW),
         ("verification", (13,), 100),
         ("unseen-proxy-nca-adapt-adv", (3, 64, 64), 100),
+        ("unseen-triplet", PICTURES, 100),
     ],
 )
-def test_many_pictures_vectors_and_pretrained_recipes_stay_as_they_are(recipe, shape, items):
+def test_many_pictures_vectors_and_runs_by_adam_stay_as_they_are(recipe, shape, items):
     own = recipes.RECIPES[recipe](shape)
     assert suited(own, shape, items=items) == own
 
@@ -43,6 +47,47 @@ def test_many_pictures_vectors_and_pretrained_recipes_stay_as_they_are(recipe, s
 @pytest.mark.parametrize(("items", "epochs"), [(FEW - 1, 30), (400, 30), (295, 40), (20, 150)])
 def test_epochs_are_never_fewer_than_the_recipes_nor_very_many(items, epochs):
     assert suited(recipes.prototypical(PICTURES), PICTURES, items=items).epochs == epochs
+
+
+@pytest.mark.parametrize(
+    ("batches", "epochs"),
+    [
+        (Batches("Shuffled"), 40),
+        (Batches("Shuffled", {"size": 300}), 150),
+        (Batches("Shuffled", {"size": 150}), 100),
+        (Batches("Shuffled", {"size": 299}), 150),  # one item is no batch
+        (Batches("Shuffled", {"size": 8}), 30),
+        (Batches("Shuffled", {"size": 0}), 30),
+        (Batches("Shuffled", {"size": "all"}), 30),
+        (Batches("Balanced"), 30),
+        (Batches("Tuples", {"size": 300}), 30),
+    ],
+)
+def test_epochs_go_by_the_batches(batches, epochs):
+    own = recipes.prototypical(PICTURES)
+    run = suited(own, PICTURES, items=300, batches=batches)
+    assert (run.epochs, run.batches) == (epochs, own.batches)
+    assert suited(replace(own, batches=batches), PICTURES, items=300).epochs == epochs
+
+
+def test_a_name_says_nothing_about_a_run():
+    own = recipes.triplet(PICTURES)
+    other = replace(own, recipe="unseen-mine")
+    assert suited(other, PICTURES, items=100) == replace(
+        suited(own, PICTURES, items=100), recipe="unseen-mine"
+    )
+
+
+def test_what_was_chosen_is_told_in_full_and_nothing_else(no_packages):
+    own = recipes.prototypical(PICTURES)
+    run = suited(own, PICTURES, items=100)
+    assert tuple(chosen(own, run)) == CHOSEN
+    assert chosen(own, run)["epochs"] == (30, 100)
+    assert chosen(own, replace(own, clip=3.0)) == {}
+    # All there is between the two: what would be chosen beside these would go untold.
+    told = {name: after for name, (_, after) in chosen(own, run).items()}
+    parts = {name: told.pop(name) for name in ("encoder", "prototypes")}
+    assert replace(own, space=replace(own.space, **parts), **told) == run
 
 
 @pytest.mark.parametrize("name", CHOSEN)

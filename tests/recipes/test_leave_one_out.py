@@ -14,7 +14,7 @@ from samekind.encoders.foreign import Foreign
 from samekind.errors import DataError, SettingError, TrainingError
 from samekind.evaluation import Row, evaluate
 from samekind.recipes import leave_one_out
-from samekind.recipes.leave_one_out import _without, summary
+from samekind.recipes.leave_one_out import _without, fewest_trained_on, summary
 from samekind.space import MetricSpace
 from samekind.training import Run
 
@@ -176,3 +176,16 @@ def test_there_must_be_two_domains(items, tmp_path):
 def test_the_share_held_out_is_a_share(share, tmp_path):
     with pytest.raises(SettingError, match="between 0 and 1"):
         leave_one_out(a_run(), ITEMS, folder=tmp_path, held_out=share)
+
+
+@pytest.mark.parametrize("indices", [range(54), range(40), [0, 1, 2, 3, 4, 18, 36], range(10)])
+@pytest.mark.parametrize("held_out", [0.2, 0.9])
+def test_the_fewest_that_a_run_trains_on_are_counted(indices, held_out):
+    some = ITEMS.take(torch.tensor([*indices]))
+    counted = [
+        len(_without(some, domain, held_out=held_out, seed=0, fingerprint="").train)
+        for domain in torch.unique(some.domains).tolist()
+        if (some.domains != domain).any()
+    ]
+    assert fewest_trained_on(some, held_out=held_out) == min(counted, default=0)
+    assert fewest_trained_on(replace(some, domains=None, domain_names=())) == 0

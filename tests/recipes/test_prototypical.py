@@ -31,4 +31,4 @@ def test_how_it_is_trained():
     assert (run.optimiser.name, run.optimiser.momentum) == ("SGD", 0.9)
     assert (run.schedule.name, run.schedule.factor) == ("multi-step", 0.1)
     assert all(0 < milestone < run.epochs for milestone in run.schedule.milestones)
-    assert (run.watch, run.better) == ("eer", "lower")
+    assert (run.watch, run.direction) == ("eer", "lower")

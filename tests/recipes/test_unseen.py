@@ -46,7 +46,7 @@ def test_what_an_extension_adds(loss):
     assert soft.space == adaptive.space
     assert base.terms == energy.terms == soft.terms == adaptive.terms
     for run in (base, energy, soft, adaptive):
-        assert (run.watch, run.better, run.epochs) == ("recall@1", "higher", 20)
+        assert (run.watch, run.direction, run.epochs) == ("recall@1", "higher", 20)
         assert run.validate == ("retrieval", "clustering")
         assert [part.name for part in run.augment] == ["RandomResizedCrop", "Flip"]
 

@@ -23,7 +23,7 @@ def labels_of(*counts):
     epoch=st.integers(0, 5),
 )
 def test_a_batch_is_made_of_groups_of_one_class(counts, tuples, size, epoch):
-    counts = [*counts, size]  # so that there is a tuple at all
+    counts = [*counts, size, 2]  # so that there are two classes to show
     labels = labels_of(*counts)
     sampler = Tuples(labels, tuples=tuples, size=size, seed=2)
     batches = sampler.batches(epoch)
@@ -65,9 +65,9 @@ def test_large_classes_are_cut_as_ever():
 
 
 @pytest.mark.parametrize(
-    ("groups", "sizes"), [(1, [1]), (2, [2]), (3, [3]), (4, [3]), (5, [3, 2]), (6, [3, 3]), (7, [3, 3])]
+    ("groups", "sizes"), [(2, [2]), (3, [3]), (4, [3]), (5, [3, 2]), (6, [3, 3]), (7, [3, 3])]
 )
-def test_a_last_tuple_alone_is_dropped_unless_it_is_the_only_one(groups, sizes):
+def test_a_last_tuple_alone_is_dropped(groups, sizes):
     batches = Tuples(labels_of(*[2] * groups), tuples=3, size=2, seed=0).batches(0)
     assert [len(batch) // 2 for batch in batches] == sizes
 
@@ -92,7 +92,6 @@ def test_two_tuples_of_one_class_can_meet():
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"size": 10}, "tuples of 10 need a class as large; the largest has 9"),
         ({"size": 1}, "got 24 and 1"),
         ({"tuples": 0}, "got 0 and 5"),
     ],
@@ -102,6 +101,15 @@ def test_refuses_impossible_settings(wrong, says):
         Tuples(labels_of(9, 4), **wrong, seed=0)
 
 
-def test_refuses_no_items_at_all():
-    with pytest.raises(SettingError, match="the largest has 0"):
-        Tuples(torch.tensor([], dtype=torch.int64), seed=0)
+def test_no_class_need_be_as_large_as_a_tuple():
+    (batch,) = Tuples(labels_of(4, 4, 4), size=5, seed=0).batches(0)
+    assert sorted(batch.tolist()) == list(range(12))
+
+
+@pytest.mark.parametrize(
+    ("counts", "says"), [((), "there are 0"), ((1, 1, 1), "there are 0"), ((9, 1, 1), "there is 1")]
+)
+def test_refuses_what_would_show_fewer_than_two_classes(counts, says):
+    with pytest.raises(SettingError, match=f"two classes of two items or more, .*; {says}"):
+        Tuples(labels_of(*counts), seed=0)
+    Tuples(labels_of(*counts, 2, 2), seed=0)

@@ -248,3 +248,13 @@ def test_says_whether_the_order_of_the_two_matters(similarity):
     a, b = some(5, seed=0), some(4, seed=1)
     there, back = similarity.score_all(a, b), similarity.score_all(b, a).T
     assert torch.allclose(there, back, rtol=1e-5, atol=1e-5) == similarity.symmetric
+
+
+def test_says_whether_its_distances_are_chords(similarity):
+    """By what its kind then makes of the chord, the longest of which is 2."""
+    z = torch.randn(6, DIMENSION, generator=torch.Generator().manual_seed(3))
+    a, b = z[:3], z[3:]
+    chord = (torch.nn.functional.normalize(a) - torch.nn.functional.normalize(b)).norm(dim=1)
+    expected = {"negative distance": -chord, "log-distance": -chord.log()}.get(similarity.kind)
+    is_chord = expected is not None and torch.allclose(similarity(a, b), expected, atol=1e-4)
+    assert similarity.chords == is_chord

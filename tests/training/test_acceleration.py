@@ -1,6 +1,7 @@
 """What is set for the training steps is put back, and nothing of it changes what is learned."""
 
 import copy
+import dataclasses
 from types import SimpleNamespace
 
 import pytest
@@ -169,6 +170,14 @@ def test_stored_pictures_are_decoded_once_where_a_gpu_has_room(files, monkeypatc
     assert decoded_there(there, CUDA) is there
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (2 * items.inputs.nbytes - 2, 0))
     assert decoded_there(items, CUDA) is items
+
+
+def test_pictures_that_are_to_stay_on_the_disk_are_not_decoded_onto_a_gpu(files, monkeypatch):
+    items = files[0]
+    stored = Stored(items.inputs.files, items.inputs.reader, stays=True)
+    staying = dataclasses.replace(items, inputs=stored).take(torch.arange(3))
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (2**40, 0))
+    assert decoded_there(staying, CUDA) is staying
 
 
 def test_the_memory_of_the_machine_is_not_taken_for_that(files):

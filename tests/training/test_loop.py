@@ -12,7 +12,7 @@ from samekind.errors import SettingError, TrainingError
 from samekind.inference import embed
 from samekind.samplers import Shuffled
 from samekind.similarities import PairsNetwork
-from samekind.training import Batches, Record, Term, build_space, loop, train
+from samekind.training import Batches, Record, Schedule, Term, build_space, loop, train
 from samekind.training.checkpoints import load_checkpoint
 from samekind.training.loop import LOOK_EVERY
 
@@ -195,15 +195,23 @@ def test_the_best_epoch_is_the_one_the_measure_calls_best(run, items, measured, 
     assert load_checkpoint(tmp_path / "best.pt")["progress"].epoch == best
 
 
-def test_of_a_measure_of_ones_own_it_must_be_said_what_is_better(run, items, measured, tmp_path):
+def test_of_a_measure_of_ones_own_it_must_be_said_what_is_better(run, items, tmp_path):
+    """Before the first step: nothing is measured, told or written."""
+
+    def never(space):
+        raise AssertionError("nothing was to be trained")
+
+    notes = Notes()
+    changed = dataclasses.replace(run, watch="mine", schedule=Schedule("plateau"))
     with pytest.raises(SettingError, match=r'run\.better: expected "lower" or "higher": .* of "mine"'):
-        train(run.override(["watch=mine"]), items, folder=tmp_path, validate=measured(0.5, name="mine"))
-    assert not (tmp_path / "best.pt").exists()
+        train(changed, items, folder=tmp_path / "run", validate=never, watcher=notes)
+    assert notes.told == []
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_measure_that_is_not_there_is_refused_with_the_nearest(run, items, measured, tmp_path):
     with pytest.raises(SettingError, match=r'run\.watch: no measure "eerr"; did you mean "eer"\? Known: eer'):
-        train(run.override(["watch=eerr"]), items, folder=tmp_path, validate=measured(0.5))
+        train(run.override(["watch=eerr", "better=lower"]), items, folder=tmp_path, validate=measured(0.5))
 
 
 @pytest.mark.parametrize(
@@ -281,7 +289,13 @@ def test_a_watcher_is_told_of_every_step_and_epoch(run, items, constant, tmp_pat
 def test_a_watcher_hears_the_end_also_of_a_run_that_fails(run, items, measured, tmp_path):
     notes = Notes()
     with pytest.raises(SettingError):
-        train(run.override(["watch=x"]), items, folder=tmp_path, validate=measured(0.5), watcher=notes)
+        train(
+            run.override(["watch=x", "better=lower"]),
+            items,
+            folder=tmp_path,
+            validate=measured(0.5),
+            watcher=notes,
+        )
     assert notes.kinds()[-1] == "end"
 
 
@@ -603,7 +617,7 @@ def test_stored_pictures_are_decoded_once_where_they_fit_and_only_if_there_is_so
     monkeypatch.setattr(loop, "decoded_there", lambda items, device: asked.append(device) or items)
     for _ in range(2):  # the second time it is finished
         train(of_pictures(run), pictures, folder=tmp_path, validate=constant)
-    assert asked == [torch.device("cpu")] * 2  # one for each epoch
+    assert asked == [torch.device("cpu")]  # once, whatever the epochs find free
 
 
 def test_augmentations_happen_to_training_batches(run, pictures, constant, tmp_path):

@@ -3,11 +3,14 @@
 import json
 import tomllib
 from dataclasses import FrozenInstanceError, replace
+from typing import get_args
 
 import pytest
 
 from samekind import recipes
 from samekind.errors import SettingError
+from samekind.evaluation.validation import BY_KIND, MEASURES
+from samekind.space import Kind
 from samekind.training import Adversary, Batches, Head, Optimiser, Part, Parts, Penalty, Run, Schedule, Term
 
 SHAPES = [(6,), (1, 8, 8), (1, 28, 28), (3, 32, 32), (3, 64, 64)]
@@ -262,28 +265,34 @@ def test_a_term_and_a_penalty_may_not_share_a_name(prototypical):
         replace(prototypical, penalties={"pair": Penalty("spread")})
 
 
-KNOWN = {
-    "eer": "lower",
-    "eer best": "lower",
-    "recall@1": "higher",
-    "recall@8": "higher",
-    "recall@1 cosine": "higher",
-    "knn accuracy": "higher",
-    "nmi": "higher",
-    "mine": None,
-}
+TOLD = [measure for family in MEASURES.values() for measure in family]
+TOLD += [f"{measure} {kind}" for measure in BY_KIND for kind in (*get_args(Kind), "best")]
+KNOWN = {measure: "lower" if measure.startswith("eer") else "higher" for measure in [*TOLD, "recall@16"]}
+OWN = ["mine", "knn error", "recall loss", "eer margin", "recall", "recall@1 lost", "nmi best", "an eer"]
+
+
+@pytest.mark.parametrize(("watch", "better"), [*KNOWN.items(), *((each, None) for each in OWN)])
+def test_what_is_better_of_a_measure_need_not_be_said(prototypical, watch, better):
+    assert replace(prototypical, watch=watch).direction == better
+    assert prototypical.override([f"watch={watch}"]).direction == better
+    assert prototypical.update({"watch": watch}).direction == better
+    assert prototypical.override(["watch=recall@1"]).override([f"watch={watch}"]).direction == better
+    run = prototypical.override([f"watch={watch}"])
+    assert run.to_dict()["better"] == better
+    assert Run.from_dict(run.to_dict()) == run
+
+
+@pytest.mark.parametrize(("first", "then"), [("eer", "recall@1"), ("nmi", "eer best"), ("recall@1", "mine")])
+def test_another_measure_is_not_bound_to_what_was_said_of_one_that_is_known(prototypical, first, then):
+    """However a run came by it: a stored run has it said."""
+    said = replace(prototypical, watch=first, better=KNOWN[first])
+    for run in (said, replace(said, epochs=3), Run.from_dict(said.to_dict())):
+        assert run.direction == KNOWN[first]
+        assert replace(run, watch=then).direction == KNOWN.get(then)
+    assert said == replace(prototypical, watch=first)
 
 
 @pytest.mark.parametrize(("watch", "better"), KNOWN.items())
-def test_what_is_better_of_a_measure_need_not_be_said(prototypical, watch, better):
-    assert replace(prototypical, watch=watch, better=None).better == better
-    assert prototypical.override([f"watch={watch}"]).better == better
-    assert prototypical.update({"watch": watch}).better == better
-    assert prototypical.override(["watch=recall@1"]).override([f"watch={watch}"]).better == better
-    assert Run.from_dict(prototypical.override([f"watch={watch}"]).to_dict()).better == better
-
-
-@pytest.mark.parametrize(("watch", "better"), [each for each in KNOWN.items() if each[1]])
 def test_the_opposite_of_what_is_better_is_refused(prototypical, watch, better):
     other = {"lower": "higher", "higher": "lower"}[better]
     message = f'run.better: of "{watch}" {better} is better, got "{other}"; leave better out'
@@ -295,14 +304,18 @@ def test_the_opposite_of_what_is_better_is_refused(prototypical, watch, better):
         with pytest.raises(SettingError) as refused:
             change()
         assert str(refused.value) == message
-    assert prototypical.override([f"watch={watch}", f"better={better}"]).better == better
+    assert prototypical.override([f"watch={watch}", f"better={better}"]).direction == better
 
 
 @pytest.mark.parametrize("better", ["lower", "higher"])
-def test_of_a_measure_of_ones_own_either_may_be_better(prototypical, better):
-    run = prototypical.override(["watch=mine", f"better={better}"])
-    assert run.better == better
-    assert run.override(["epochs=3"]).better == better
+@pytest.mark.parametrize("watch", OWN)
+def test_of_a_measure_of_ones_own_either_may_be_better(prototypical, watch, better):
+    run = prototypical.override([f"watch={watch}", f"better={better}"])
+    assert run.direction == better
+    for changed in (run.override(["epochs=3"]), replace(run, epochs=3), Run.from_dict(run.to_dict())):
+        assert changed.direction == better
+    assert run.override(["watch=eer"]).direction == "lower"
+    assert run.override(["watch=theirs"]).direction is None
 
 
 def test_another_loss_leaves_the_rest_of_its_term_as_it_was(prototypical):

@@ -138,6 +138,10 @@ def test_plateau_drops_once_nothing_improved_for_longer_than_patience(run):
 def test_plateau_follows_the_direction_of_the_watched_measure(run):
     optimiser, scheduler = make(run, "schedule={name='plateau', factor=0.5, patience=0}", "watch=recall@1")
     assert epochs(optimiser, scheduler, [0.1, 0.2, 0.3, 0.2, 0.4]) == [1, 1, 1, 1, 0.5]
+    optimiser, scheduler = make(
+        run, "schedule={name='plateau', factor=0.5, patience=0}", "watch=mine", "better=higher"
+    )
+    assert epochs(optimiser, scheduler, [0.1, 0.2, 0.3, 0.2, 0.4]) == [1, 1, 1, 1, 0.5]
 
 
 def test_plateau_overlooks_an_improvement_of_less_than_a_ten_thousandth_and_has_a_floor(run):

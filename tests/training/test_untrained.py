@@ -6,11 +6,13 @@ import pytest
 import torch
 
 from samekind import prototypes
+from samekind.data import Items
+from samekind.encoders import ResNet12
 from samekind.errors import SettingError
-from samekind.training import Part, Term, build_space, train
+from samekind.training import Batches, Part, Term, build_space, train
 from samekind.training.build import build_terms
 from samekind.training.step import after_step, loss_terms
-from samekind.training.untrained import BY_TERMS, expect_trained
+from samekind.training.untrained import expect_trained
 
 SAID = {
     "auxiliary": r"run\.space\.auxiliary: no term trains .*\(space\.auxiliary=none\)",
@@ -104,7 +106,7 @@ def test_the_prototypes_that_need_a_term_are_those_that_nothing_else_moves(run, 
     after_step(space, z, items.labels, step)
     assert space.prototypes.vectors.grad is None
     still = torch.equal(before, space.prototypes.vectors)
-    assert (kind in BY_TERMS) == (still and kind.trained)
+    assert kind.needs_term == (still and kind.trained)
 
 
 def test_a_head_that_began_trained_may_stay_without_a_term(run, items, constant, tmp_path):
@@ -119,3 +121,57 @@ def test_a_head_that_began_trained_may_stay_without_a_term(run, items, constant,
     fewer = items.only(items.classes[:3])  # another head: that one knows other classes
     with pytest.raises(SettingError, match=SAID["auxiliary"]):
         train(alone, fewer, folder=tmp_path / "third", validate=constant, start=space)
+
+
+# --- what is frozen ---------------------------------------------------------------------------------
+
+RANDOM = (
+    r"run\.space\.encoder: {} has no weights but those drawn at random, and {} would keep them; begin with"
+)
+
+
+@pytest.fixture
+def images():
+    draw = torch.Generator().manual_seed(0)
+    inputs = torch.randint(256, (16, 3, 16, 16), dtype=torch.uint8, generator=draw)
+    return Items(inputs, torch.arange(16) % 4, ("a", "b", "c", "d"), "images")
+
+
+def of_images(run, name, *, standardise="none", **arguments):
+    parts = dataclasses.replace(
+        run.space,
+        encoder=Part(name, arguments),
+        similarity=Part("Cosine"),
+        prototypes=Part("SupportMeans"),
+        auxiliary=None,
+        standardise=standardise,
+    )
+    batches = Batches("Balanced", {"classes": 4, "items": 2})
+    return dataclasses.replace(run, space=parts, terms={"a": BATCH}, batches=batches, epochs=1)
+
+
+@pytest.mark.parametrize("setting", [{"freeze": "stem"}, {"freeze": "features"}, {"batch_norm": "frozen"}])
+@pytest.mark.parametrize("around", ["nothing", "Attended", "Standardised"])
+def test_a_network_frozen_as_it_was_drawn_is_refused(run, images, setting, around, tmp_path, constant):
+    if around == "Attended":
+        frozen = of_images(run, "Attended", backbone={"name": "ResNet12", **setting}, dimension=4)
+    else:
+        how = "channels" if around == "Standardised" else "none"
+        frozen = of_images(run, "ResNet12", standardise=how, dimension=4, **setting)
+    ((name, value),) = setting.items()
+    with pytest.raises(SettingError, match=RANDOM.format("ResNet12", f'{name} = "{value}"')):
+        train(frozen, images, folder=tmp_path, validate=constant)
+    assert not (tmp_path / "run.json").exists()
+    expect_trained(frozen, build_space(frozen, images), begun=["encoder"])
+
+
+def test_a_trained_space_or_an_encoder_of_ones_own_may_be_frozen(run, images, tmp_path, constant):
+    plain = of_images(run, "ResNet12", dimension=4)
+    frozen = of_images(run, "ResNet12", dimension=4, freeze="features")
+    first = train(plain, images, folder=tmp_path / "first", validate=constant)
+    again = train(frozen, images, folder=tmp_path / "again", validate=constant, start=first)
+    assert torch.equal(again.encoder.layer1.conv1.weight, first.encoder.layer1.conv1.weight)
+    # What goes on, or is finished, has its weights in the folder.
+    train(frozen, images, folder=tmp_path / "again", validate=constant)
+    own = ResNet12(dimension=4, freeze="features")
+    train(plain, images, folder=tmp_path / "own", validate=constant, encoder=own)

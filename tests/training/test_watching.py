@@ -87,3 +87,15 @@ def test_every_watcher_can_be_told_everything(watcher):
 def test_nobody_says_nothing(capsys):
     watched(Nobody())
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_note_is_said_once_and_not_of_a_run_that_is_done():
+    console = Console(file=io.StringIO())
+    bar = Bar(console, title="digits", note="[small] network")
+    bar.begin(steps=4, done=4)
+    bar.end()
+    assert console.file.getvalue() == ""
+    for _ in range(2):
+        bar.begin(steps=4, done=1)
+        bar.end()
+    assert console.file.getvalue() == "digits: [small] network\n"

@@ -45,6 +45,7 @@ class Asked(NamedTuple):
     seed: int
     device: str
     most: int | None
+    references: bool  # whether to ask about the test items without the space too
     cohort: Cohort | None
 
 
@@ -60,6 +61,7 @@ def about_tests(run: Path, report: Path | None, asked: Asked) -> Answer:
     from samekind.cli.experiments import sets_of
     from samekind.evaluation import references
     from samekind.evaluation.rows import noted
+    from samekind.inference import device_of
 
     name, sets = run.resolve().name, sets_of(run)
     space = open_space(run, asked.device)
@@ -68,7 +70,8 @@ def about_tests(run: Path, report: Path | None, asked: Asked) -> Answer:
     if asked.gallery is not None:
         rows += _found_in(space, tests, getattr(sets, asked.gallery), asked)
     rows = [noted(row, selected_on_test(run)) for row in rows]
-    rows += references(sets.train, tests, seed=asked.seed)
+    if asked.references:
+        rows += references(sets.train, tests, seed=asked.seed, device=device_of(space))
     if report is not None:
         from samekind.reports import System, write_report
         from samekind.training import Record
@@ -82,7 +85,7 @@ def about_tests(run: Path, report: Path | None, asked: Asked) -> Answer:
             seen=sets.test,
             unseen=sets.unseen,
         )
-    return _rows_answer({"folder": str(run)}, name, rows, _promises(space, tests, asked))
+    return _rows_answer({"folder": str(run)}, name, rows, _promises(space, tests, asked), asked)
 
 
 def about_data(run: Path, data: str, asked: Asked, *, label: str | None, skip_unreadable: bool) -> Answer:
@@ -102,7 +105,7 @@ def about_data(run: Path, data: str, asked: Asked, *, label: str | None, skip_un
     sets = _drawn({items.name: items}, asked)
     about = {"folder": str(run), "data": data}
     rows = [noted(row, note) for row in _with_cohort(space, run, sets, asked)]
-    return _rows_answer(about, run.resolve().name, rows, _promises(space, sets, asked))
+    return _rows_answer(about, run.resolve().name, rows, _promises(space, sets, asked), asked)
 
 
 def _drawn(sets: "Mapping[str, Items]", asked: Asked) -> "dict[str, Items]":
@@ -240,14 +243,15 @@ def about_list(run: Path, trials: Path, root: Path | None, enrolments: Path | No
     kept = evaluation.listed_promises(
         space, listed, z, name=trials.stem, combination=asked.combination, seed=asked.seed
     )
-    return _rows_answer({"folder": str(run), "trials": str(trials)}, run.resolve().name, rows, kept)
+    about = {"folder": str(run), "trials": str(trials)}
+    return _rows_answer(about, run.resolve().name, rows, kept, asked)
 
 
 def about_two(run: Path, other: Path, asked: Asked) -> Answer:
     """Two runs on the same test sets."""
     from samekind import evaluation
     from samekind.cli.experiments import sets_of
-    from samekind.cli.output import print_differences
+    from samekind.cli.output import print_differences, print_warnings
 
     sets, others = (_drawn(sets_of(each).tests(), asked) for each in (run, other))
     prints = [{name: each.fingerprint() for name, each in found.items()} for found in (sets, others)]
@@ -269,23 +273,44 @@ def about_two(run: Path, other: Path, asked: Asked) -> Answer:
     )
     first, second = run.resolve().name, other.resolve().name
     names = (first, second) if first != second else (str(run), str(other))
-    content = {"folder": str(run), "against": str(other), "differences": [row._asdict() for row in rows]}
-    return Answer(content, lambda: print_differences(names, rows))
+    missing = evaluation.left_out(rows, asked.ranks)
+    content = {
+        "folder": str(run),
+        "against": str(other),
+        "differences": [row._asdict() for row in rows],
+        "warnings": missing,
+    }
+
+    def say() -> None:
+        print_differences(names, rows)
+        print_warnings({" and ".join(names): missing})
+
+    return Answer(content, say)
 
 
 def _rows_answer(
-    about: dict[str, Any], name: str, rows: Sequence["Row"], kept: Sequence["PromiseRow"]
+    about: dict[str, Any], name: str, rows: Sequence["Row"], kept: Sequence["PromiseRow"], asked: Asked
 ) -> Answer:
-    from samekind.cli.output import print_measures, print_promises, rows_as_json
+    from samekind.cli.output import (
+        print_measures,
+        print_promises,
+        print_warnings,
+        rows_as_json,
+        warnings_of,
+    )
+    from samekind.evaluation import left_out
 
+    warnings = {name: [*warnings_of({name: rows})[name], *left_out(rows, asked.ranks)]}
     content = {
         **about,
         "systems": rows_as_json({name: rows}),
+        "warnings": warnings,
         "promises": [each.as_json() for each in kept],
     }
 
     def say() -> None:
         print_measures({name: rows})
+        print_warnings(warnings)
         print_promises(kept)
 
     return Answer(content, say)

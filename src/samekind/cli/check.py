@@ -83,6 +83,7 @@ def _training(plan: "Plan") -> tuple[dict[str, Any] | None, str | None]:
     """What a run would do with the data, or why it cannot."""
     from dataclasses import replace
 
+    from samekind.cli.plans import chosen_in_words
     from samekind.data import open_data, prepare
     from samekind.errors import SamekindError
     from samekind.evaluation import validation
@@ -111,23 +112,8 @@ def _training(plan: "Plan") -> tuple[dict[str, Any] | None, str | None]:
         "classes": {name: len(set(part.labels.tolist())) for name, part in parts.items()},
         "epochs": run.epochs,
         "steps": run.epochs * len(sampler.batches(0)),
-        "chosen": _chosen(own, run),
+        "chosen": chosen_in_words(own, run),
     }, None
-
-
-def _chosen(own: "Run", run: "Run") -> dict[str, list[str]]:
-    """What the recipe has, and what the run has in its place because the items are few pictures."""
-    both = [
-        {
-            "encoder": each.space.encoder.name,
-            "prototypes": f"averages of momentum {each.space.prototypes.arguments.get('momentum')}",
-            "optimiser": f"{each.optimiser.name} at {each.optimiser.rate:g}",
-            "schedule": each.schedule.name,
-            "epochs": f"{each.epochs} epochs",
-        }
-        for each in (own, run)
-    ]
-    return {name: [each[name] for each in both] for name in both[0] if both[0][name] != both[1][name]}
 
 
 def _few_steps(would: dict[str, Any]) -> list[str]:
@@ -136,8 +122,8 @@ def _few_steps(would: dict[str, Any]) -> list[str]:
         return []
     epochs = -(-ENOUGH_STEPS * would["epochs"] // would["steps"])
     return [
-        f"a run of {would['steps']:,} steps is short, and its answers may be worse than those of the raw "
-        f"inputs; such as training.epochs={epochs} would make it long enough"
+        f"a run of {would['steps']:,} steps is short, and may learn little; "
+        f"--set training.epochs={epochs} makes it long enough"
     ]
 
 
@@ -159,7 +145,8 @@ def _build(run: "Run", items: "Items") -> None:
     few = items.take(torch.arange(min(len(items), SHOWN)))
     with torch.random.fork_rng([]):
         space = build_space(run, few)
-        expect_trained(run, space)
+        # Whether the encoder will begin with weights is not the run's to say: `train --from` may give them.
+        expect_trained(run, space, begun=["encoder"])
         build_terms(run, space)
         build_penalties(run)
         build_memory(run, space)
@@ -252,7 +239,7 @@ def _plan_in_words(would: dict[str, Any]) -> str:
 
 def _why(would: dict[str, Any]) -> str:
     """What was chosen because the items are few, where anything was."""
-    if not (chosen := would["chosen"]):
-        return ""
-    own, instead = (", ".join(each[place] for each in chosen.values()) for place in (0, 1))
-    return f" With few items to train on it takes {instead}, not the recipe's {own}."
+    from samekind.cli.plans import because_few
+
+    said = because_few(would["chosen"])
+    return f" {said[0].upper()}{said[1:]}." if said else ""

@@ -26,7 +26,14 @@ def demo(
     """Train on the digits 0 to 6, ask every question about them and about 7, 8 and 9, and write a report."""
     from samekind import evaluation
     from samekind.cli.experiments import begin_folder, finish_folder, open_items
-    from samekind.cli.output import messages, print_json, print_measures, rows_as_json
+    from samekind.cli.output import (
+        messages,
+        print_json,
+        print_measures,
+        print_warnings,
+        rows_as_json,
+        warnings_of,
+    )
     from samekind.cli.plans import read_plan
     from samekind.recipes import fit
     from samekind.reports import System, write_report
@@ -60,9 +67,11 @@ def demo(
     )
     answers = {name: system.rows for name, system in systems.items()}
     if as_json:
-        print_json({"report": str(out / "report.html"), "systems": rows_as_json(answers)})
+        told = {"systems": rows_as_json(answers), "warnings": warnings_of(answers)}
+        print_json({"report": str(out / "report.html"), **told})
         return
     print_measures(answers)
+    print_warnings(warnings_of(answers))
     _print_next(out, examples)
 
 

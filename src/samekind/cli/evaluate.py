@@ -12,6 +12,9 @@ from samekind.cli.options import LARGEST_SEED, AsJson, Device, LabelColumn, Skip
 from samekind.cli.together import Goes, check_together
 from samekind.errors import SettingError, nearest
 
+Folder = Annotated[
+    Path, typer.Argument(metavar="RUN", help="The folder of a run; with --data, of a space as well.")
+]
 Other = Annotated[
     Path | None,
     typer.Option(metavar="RUN", help="Another run: by how much is the first better, on the same items?"),
@@ -23,6 +26,13 @@ OtherData = Annotated[
 Most = Annotated[
     int | None,
     typer.Option(help="Of more items in a set, draw so many: all pairs of many items take time.", min=4),
+]
+NoReferences = Annotated[
+    bool,
+    typer.Option(
+        "--no-references",
+        help="Leave out what is to be had without training, which reads the training items again.",
+    ),
 ]
 Everything = Annotated[bool, typer.Option("--all", help="All measures, not the main ones alone.")]
 Report = Annotated[Path | None, typer.Option(help="Write a one-page HTML report here as well.")]
@@ -79,6 +89,7 @@ TOGETHER = {
     "against": Goes(without=("trials",)),
     "report": Goes(without=INSTEAD),
     "gallery": Goes(without=INSTEAD),
+    "no_references": Goes(without=INSTEAD),
     "ignore": Goes(with_one_of=("gallery",)),
     "enrol": Goes(without=("against", "trials")),
     "combine": Goes(with_one_of=("enrol", "enrolments")),
@@ -95,9 +106,7 @@ TOGETHER = {
 
 def evaluate(
     context: typer.Context,
-    run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="The folder of a run; with --data, of a space as well.")
-    ],
+    run: Folder,
     data: OtherData = None,
     against: Other = None,
     everything: Everything = False,
@@ -118,6 +127,7 @@ def evaluate(
     norm: Norm = "as",
     top: Top = 200,
     most: Most = None,
+    no_references: NoReferences = False,
     label: LabelColumn = None,
     skip_unreadable: SkipUnreadable = False,
     seed: DrawSeed = 0,
@@ -142,6 +152,7 @@ def evaluate(
         seed=seed,
         device=device,
         most=most,
+        references=not no_references,
         cohort=_cohort(cohort, norm, top, skip_unreadable),
     )
     if trials is not None:

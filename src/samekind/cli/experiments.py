@@ -10,6 +10,8 @@ from samekind.errors import DataError, SettingError, SpaceError
 if TYPE_CHECKING:
     from samekind.cli.plans import Plan
     from samekind.data import DataSettings, Items, Sets, SplitSettings
+    from samekind.space import MetricSpace
+    from samekind.training import Part
 
 #: Below this many bytes nobody needs to be told what the items take.
 WORTH_SAYING = 64 * 2**20
@@ -114,6 +116,25 @@ def read_of(folder: Path) -> "DataSettings":
     return DataSettings() if known is None else DataSettings.from_dict(known["data"])
 
 
+def encoder_of(folder: Path, space: "MetricSpace", *, recipe: str, shape: Sequence[int]) -> "Part | None":
+    """The encoder of a trained space, for a run of this recipe that begins with its weights: as the run it
+    is of says, if that is one of the recipe too; of a space alone the recipe's own, if that is what it has.
+    """
+    from samekind import recipes
+    from samekind.encoders import Standardised
+    from samekind.errors import SamekindError
+    from samekind.training import Run
+    from samekind.training.own_encoder import GIVEN
+
+    try:
+        run = Run.from_dict(json.loads((_run_of(folder) / "run.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, SamekindError):  # a space alone, or damaged: it is there all the same
+        own: Part = recipes.RECIPES[recipe](shape).space.encoder
+        network = space.encoder.encoder if isinstance(space.encoder, Standardised) else space.encoder
+        return own if own.name == type(network).__name__ else None
+    return run.space.encoder if run.recipe == recipe and run.space.encoder.name != GIVEN else None
+
+
 def space_folder(folder: Path) -> Path:
     """The folder of the space itself, given it or the folder of its run; one whose last save was cut short
     is there again. The folder of a training that has not ended is refused.
@@ -170,10 +191,10 @@ def _say_size(plan: "Plan", say: Any) -> None:
     if kept:
         say(f"decoding into memory: {size}")
         return
-    what_to_do = "" if plan.data.memory == "never" else "; --set data.memory=always keeps them in memory"
+    otherwise = ", or once onto a GPU that has room for them; --set data.memory=always keeps them in memory"
     say(
-        f"{size} once decoded: the pictures stay on the disk and are decoded anew in every epoch, "
-        f"or once onto a GPU that has room for them{what_to_do}"
+        f"{size} once decoded: the pictures stay on the disk and are decoded anew in every epoch"
+        f"{'' if plan.data.memory == 'never' else otherwise}"
     )
 
 

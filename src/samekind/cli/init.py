@@ -177,14 +177,16 @@ def _hints(items: "Items") -> dict[str, str]:
 
 def _chosen(run: "Run", own: "Run") -> list[str]:
     """The tables that the recipe has otherwise: chosen because the pictures are few."""
+    from samekind.recipes.few_items import chosen
+
     lines: list[str] = []
-    for table in ("encoder", "prototypes"):
-        part, other = getattr(run.space, table), getattr(own.space, table)
-        if part != other:
-            lines += [f"[training.space.{table}]", _instead("name", part.name, _in_words(other))]
-            lines += [*(f"{key} = {_toml(value)}" for key, value in part.arguments.items()), ""]
-    if run.schedule != own.schedule:
-        lines += ["[training.schedule]", _instead("name", run.schedule.name, own.schedule.name), ""]
+    for name, (other, part) in chosen(own, run).items():
+        if name in ("optimiser", "epochs"):  # which every file has
+            continue
+        place, was = ("", other.name) if name == "schedule" else ("space.", _in_words(other))
+        arguments = {} if name == "schedule" else part.arguments
+        lines += [f"[training.{place}{name}]", _instead("name", part.name, was)]
+        lines += [*(f"{key} = {_toml(value)}" for key, value in arguments.items()), ""]
     return lines
 
 

@@ -20,7 +20,10 @@ from samekind.cli.options import (
 from samekind.errors import SettingError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from samekind.cli.plans import Plan
+    from samekind.evaluation import Row
 
 
 def leave_one_out(
@@ -51,10 +54,11 @@ def leave_one_out(
 ) -> None:
     """Leave each domain out in turn: train on the others, choose on held-out items of theirs, test on it."""
     from samekind.cli.experiments import open_items
-    from samekind.cli.output import messages, print_json, print_measures, rows_as_json
-    from samekind.cli.plans import read_plan
+    from samekind.cli.output import messages
+    from samekind.cli.plans import because_few, chosen_in_words, read_plan
     from samekind.cli.train import data_options
     from samekind.recipes import leave_one_out as trained_in_turn
+    from samekind.recipes.leave_one_out import fewest_trained_on
     from samekind.training import Bar
 
     plan = read_plan(
@@ -66,7 +70,9 @@ def leave_one_out(
     )
     _check_split(plan)
     items = open_items(plan)
-    settings = plan.run_for(items)
+    # One run for every domain: where one of them has few to train on, all are for few.
+    settings = plan.run_for(items, trained_on=fewest_trained_on(items))
+    note = because_few(chosen_in_words(plan.run(items.shape), settings))
     rows = trained_in_turn(
         settings,
         items,
@@ -74,12 +80,20 @@ def leave_one_out(
         select_on="test" if select_on_test else settings.select_on,
         tasks=tasks,
         device=device,
-        watcher=Bar(messages(), title=plan.recipe),
+        watcher=Bar(messages(), title=plan.recipe, note=note),
     )
+    _tell(out, {plan.recipe: rows}, as_json=as_json)
+
+
+def _tell(folder: Path, systems: "Mapping[str, Sequence[Row]]", *, as_json: bool) -> None:
+    from samekind.cli.output import print_json, print_measures, print_warnings, rows_as_json, warnings_of
+
     if as_json:
-        print_json({"folder": str(out), "systems": rows_as_json({plan.recipe: rows})})
+        told = {"systems": rows_as_json(systems), "warnings": warnings_of(systems)}
+        print_json({"folder": str(folder), **told})
     else:
-        print_measures({plan.recipe: rows})
+        print_measures(systems)
+        print_warnings(warnings_of(systems))
 
 
 def _check_split(plan: "Plan") -> None:

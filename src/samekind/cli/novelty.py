@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from samekind.space import Kind, MetricSpace
 
 METHODS = ("prototypes", "neighbours", "svm")
-UPSIDE_DOWN = (
-    "items of classes that are not known look more familiar than known ones (the AUROC is below 0.5 by more "
-    "than chance); this order must not be used: another --kind or --method may do better"
-)
 
 Score = Annotated[
     str | None,
@@ -97,6 +93,7 @@ def novelty(
         "kind": score,
         "known": len(references.ids) if references else None,
         "auroc": auroc,
+        "warning": None if auroc is None else _warning(auroc, score),
         "skipped": [*items.skipped, *(references.skipped if references else ())],
     }
     if as_json:
@@ -193,6 +190,15 @@ def _auroc(newness: "Tensor", labels: Sequence[str | None], known: set[str]) -> 
     return {"value": found.mean, "low": found.low, "high": found.high, **counts}
 
 
+def _warning(auroc: dict[str, Any], kind: str) -> str | None:
+    """What to say of an order that is upside down; nothing of any other."""
+    from samekind.evaluation import Row, upside_down
+
+    ends = (auroc["value"], auroc["low"], auroc["high"])
+    said = upside_down([Row("novelty", "known, new", "AUROC", kind, *ends)])
+    return f"{said}; another --kind or --method may do better" if said else None
+
+
 def _print(answer: dict[str, Any], columns: dict[str, list[Any]], show: int, csv: Path | None) -> None:
     from samekind.cli.output import messages, print_table, print_text, table
 
@@ -215,8 +221,8 @@ def _print(answer: dict[str, Any], columns: dict[str, list[Any]], show: int, csv
             f"AUROC {told['value']:.3f} (95 %: {told['low']:.3f} to {told['high']:.3f}): {told['new']:,} "
             f"items of classes that are not known against {told['known']:,} of known ones."
         )
-        if told["high"] < 0.5:
-            messages().print(f"careful: {UPSIDE_DOWN}", soft_wrap=True)
+    if answer["warning"] is not None:
+        messages().print(f"careful: {answer['warning']}", soft_wrap=True)
     if csv is not None:
         print_text(f"All {count:,} items are in {csv}")
 

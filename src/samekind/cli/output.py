@@ -41,16 +41,25 @@ def print_table(made: Table) -> None:
 
 
 def print_measures(systems: Mapping[str, Sequence["Row"]]) -> None:
-    """The tables of an evaluation; of answers that must not be used, or are to be had without training, that
-    is said on the standard error.
-    """
-    from samekind.evaluation import not_beaten, upside_down
-
+    """The tables of an evaluation."""
     for each in measures_tables(systems):
         print_table(each)
-    for system, rows in systems.items():
-        for said in [*filter(None, [upside_down(rows)]), *not_beaten(rows)]:
-            messages().print(f"careful ({system}): {said}", soft_wrap=True)
+
+
+def warnings_of(systems: Mapping[str, Sequence["Row"]]) -> dict[str, list[str]]:
+    """A sentence for each answer of a system that must not be used, or is to be had without training."""
+    from samekind.evaluation import not_beaten, upside_down
+
+    return {
+        system: [*filter(None, [upside_down(rows)]), *not_beaten(rows)] for system, rows in systems.items()
+    }
+
+
+def print_warnings(warnings: Mapping[str, Sequence[str]]) -> None:
+    """What people must know of each system, on the standard error."""
+    for system, sentences in warnings.items():
+        for each in sentences:
+            messages().print(f"careful ({system}): {each}", soft_wrap=True)
 
 
 def print_differences(names: tuple[str, str], rows: Sequence["Compared"]) -> None:

@@ -17,7 +17,7 @@ from samekind.errors import SettingError, nearest
 
 if TYPE_CHECKING:
     from samekind.data import DataSettings, Items, SplitSettings
-    from samekind.training import Run
+    from samekind.training import Part, Run
 
 TABLES = ("data", "split", "training")
 
@@ -47,26 +47,49 @@ class Plan:
         by = "part" if items.parts is not None else "random"
         return SplitSettings.from_dict({"by": by, "seed": seed, **self.split})
 
-    def run_for(self, items: "Items") -> "Run":
-        """The run for these items: where they are few pictures, fitted to them in all that is not said."""
-        from samekind.data import prepare
+    def run_for(
+        self, items: "Items", *, trained_on: int | None = None, encoder: "Part | None" = None
+    ) -> "Run":
+        """The run for these items: where they are few pictures, fitted to them in all that is not said.
+
+        ``trained_on`` says how many there are to train on, where the plan's split is not the one made;
+        ``encoder`` is as in `run`.
+        """
+        from samekind.data.split_settings import split_items
         from samekind.errors import SamekindError
 
-        run = self.run(items.shape)
-        try:
-            trained_on = len(prepare(items, self.splitting(items, seed=run.seed)).train)
-        except SamekindError:  # which is told where the split is made
+        run = self.run(items.shape, encoder=encoder)
+        # Where one item changes nothing no number does, and none need be found out.
+        if self.run(items.shape, trained_on=1, encoder=encoder) == run:
             return run
-        return self.run(items.shape, trained_on=trained_on)
+        if trained_on is None:
+            try:
+                # Of the split alone: the sets would be copies of the items.
+                parts = split_items(items, self.splitting(items, seed=run.seed)).parts
+            except SamekindError:  # which is told where the split is made
+                return run
+            trained_on = len(parts["train"])
+        return self.run(items.shape, trained_on=trained_on, encoder=encoder)
 
-    def run(self, shape: Sequence[int], *, trained_on: int | None = None) -> "Run":
-        """The run for items of this shape, and for so many to train on, where that is known."""
+    def run(
+        self, shape: Sequence[int], *, trained_on: int | None = None, encoder: "Part | None" = None
+    ) -> "Run":
+        """The run for items of this shape, and for so many to train on, where that is known; with
+        ``encoder``, if given, in place of the recipe's.
+        """
+        from dataclasses import replace
+
         from samekind import recipes
 
-        run: Run = recipes.RECIPES[self.recipe](shape)
+        own: Run = recipes.RECIPES[self.recipe](shape)
+        if encoder is not None:
+            own = replace(own, space=replace(own.space, encoder=encoder))
+        run = own.update(self.training).override(self.changes)
         if trained_on is not None:
-            run = recipes.suited(run, shape, items=trained_on, said=self._said())
-        run = run.update(self.training).override(self.changes)
+            said = self._said() | ({"encoder"} if encoder is not None else set())
+            # By the batches that are asked for: they say how many steps an epoch has.
+            fitted = recipes.suited(own, shape, items=trained_on, said=said, batches=run.batches)
+            run = fitted.update(self.training).override(self.changes)
         if run.recipe != self.recipe:
             raise SettingError(
                 f'--set recipe={run.recipe} would only rename the run; say "{run.recipe}" instead'
@@ -83,6 +106,37 @@ class Plan:
         for name, value in self.training.items():
             named |= {f"{name}.{key}" for key in value} if isinstance(value, Mapping) else {name}
         return {name.removeprefix("space.").partition(".")[0] for name in named}
+
+
+def chosen_in_words(own: "Run", run: "Run") -> dict[str, list[str]]:
+    """What the recipe has, and what the run has in its place because the items are few, by setting."""
+    from samekind.recipes.few_items import chosen
+
+    pairs = chosen(own, run).items()
+    return {name: [_in_words(name, each) for each in both] for name, both in pairs}
+
+
+def because_few(chosen: Mapping[str, Sequence[str]]) -> str:
+    """What was chosen, in words, as the end of a sentence; nothing where nothing was.
+
+    >>> because_few({"schedule": ["multi-step", "cosine"], "epochs": ["30 epochs", "40 epochs"]})
+    "with few items to train on it takes cosine, 40 epochs, not the recipe's multi-step, 30 epochs"
+    """
+    if not chosen:
+        return ""
+    own, instead = (", ".join(each[place] for each in chosen.values()) for place in (0, 1))
+    return f"with few items to train on it takes {instead}, not the recipe's {own}"
+
+
+def _in_words(name: str, value: Any) -> str:
+    match name:
+        case "encoder" | "schedule":
+            return str(value.name)
+        case "prototypes":
+            return f"averages of momentum {value.arguments.get('momentum')}"
+        case "optimiser":
+            return f"{value.name} at {value.rate:g}"
+    return f"{value} {name}"
 
 
 def read_plan(

@@ -23,6 +23,8 @@ from samekind.cli.options import (
 from samekind.errors import SettingError
 
 if TYPE_CHECKING:
+    from samekind.cli.plans import Plan
+    from samekind.data import Items
     from samekind.space import MetricSpace
     from samekind.training import Run
 
@@ -59,12 +61,11 @@ def train(
     as_json: AsJson = False,
 ) -> None:
     """Train a metric space. The same command goes on where it was stopped."""
-    from samekind.cli.experiments import begin_folder, finish_folder, open_items, space_folder
+    from samekind.cli.experiments import begin_folder, finish_folder, open_items
     from samekind.cli.output import messages
     from samekind.cli.plans import read_plan
     from samekind.data.counting import counted
     from samekind.recipes import fit
-    from samekind.space import MetricSpace
     from samekind.training import Bar, sole_trainer
 
     plan = read_plan(
@@ -76,10 +77,9 @@ def train(
         training={} if seed is None else {"seed": seed},
     )
     items = open_items(plan)
-    settings = plan.run_for(items)
+    first, settings, note = _begun(plan, items, start)
     folder = out or Path("runs") / settings.recipe
-    first = MetricSpace.load(space_folder(start)) if start else None
-    watcher = Bar(messages(), title=settings.recipe)
+    watcher = Bar(messages(), title=settings.recipe, note=note)
     with sole_trainer(folder):
         sets = begin_folder(folder, plan, items, seed=settings.seed)
         space = fit(settings, sets, folder=folder, device=device, start=first, point=at, watcher=watcher)
@@ -128,6 +128,21 @@ def split_options(by: str | None, unseen: str, test_domains: str) -> dict[str, A
     return said
 
 
+def _begun(plan: "Plan", items: "Items", start: Path | None) -> tuple["MetricSpace | None", "Run", str]:
+    """The space that training begins with, if any, the run, and what in it was chosen for few items."""
+    from samekind.cli.experiments import encoder_of, space_folder
+    from samekind.cli.plans import because_few, chosen_in_words
+    from samekind.space import MetricSpace
+
+    first, encoder = None, None
+    if start is not None:
+        first = MetricSpace.load(space_folder(start))
+        # Weights fit the network they were trained in, however many items there are now.
+        encoder = encoder_of(start, first, recipe=plan.recipe, shape=items.shape)
+    run = plan.run_for(items, encoder=encoder)
+    return first, run, because_few(chosen_in_words(plan.run(items.shape, encoder=encoder), run))
+
+
 def _names(text: str) -> set[str]:
     return {name.strip() for name in text.split(",") if name.strip()}
 
@@ -151,7 +166,7 @@ def _tell(folder: Path, trained: str, space: "MetricSpace", run: "Run", *, as_js
         # Of equal epochs the last is taken, which says nothing for more of them; and what is perfect gains
         # nothing.
         before = [each["validation"][run.watch] for each in lines if each["epoch"] < run.epochs]
-        if best["epoch"] == run.epochs and value not in (*before, 0 if run.better == "lower" else 1):
+        if best["epoch"] == run.epochs and value not in (*before, 0 if run.direction == "lower" else 1):
             print_text(
                 "That was the last epoch: training longer may help, such as "
                 f"--set training.epochs={2 * run.epochs} with another --out."

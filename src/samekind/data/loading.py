@@ -89,7 +89,7 @@ def readable_pictures(
 
     ``looked`` says that the beginning of every file has been read already.
     """
-    stored = Stored(files, reader, workers=settings.workers)
+    stored = Stored(files, reader, workers=settings.workers, stays=settings.memory == "never")
     if settings.memory == "always" or (settings.memory == "auto" and stored.nbytes <= settings.memory_limit):
         return decode_all(files, reader, workers=settings.workers)
     if looked:

@@ -31,7 +31,9 @@ class DataSettings:
     last one number or two: with ``size`` 224, ``fit`` "crop" and ``cut_from`` 256 the shorter side is brought
     to 256 pixels and the middle 224 are cut out. They are decoded once into ``memory`` where they take no
     more than ``memory_limit`` bytes ("auto"), or always, or whenever they are needed ("never"), by
-    ``workers`` threads (0: one for each core).
+    ``workers`` threads (0: one for each core). Those that "auto" leaves on the disk are decoded once onto the
+    GPU of a training, as it begins, where they take no more than half of its free memory; "never" leaves that
+    memory to the network.
 
     ``skip_unreadable`` leaves out files that cannot be read, instead of refusing the whole.
     """

@@ -18,18 +18,26 @@ class Stored:
     (0: one for each core, at most 16). `take` chooses without decoding. `begin` starts decoding and gives
     back the function that waits for it, so that the next batch can be read while this one is learned from.
     ``skippable`` says whether who asked for the files may leave out some, which the error about a broken one
-    then proposes.
+    then proposes. ``stays`` says that they are to be decoded whenever they are needed, and kept nowhere: not
+    in the memory of a GPU either.
     """
 
     dtype = torch.uint8
 
     def __init__(
-        self, files: Sequence[File], reader: ImageReader, *, workers: int = 0, skippable: bool = True
+        self,
+        files: Sequence[File],
+        reader: ImageReader,
+        *,
+        workers: int = 0,
+        skippable: bool = True,
+        stays: bool = False,
     ) -> None:
         self.files = tuple(files)
         self.reader = reader
         self.workers = workers
         self.skippable = skippable
+        self.stays = stays
         # Of files, so that a selection need not read again what all of them together have read already.
         self._digests: dict[File, bytes] = {}
 
@@ -71,7 +79,13 @@ class Stored:
 
     def take(self, chosen: slice | Tensor) -> "Stored":
         """The same for some of the files; nothing is decoded."""
-        taken = Stored(self._chosen(chosen), self.reader, workers=self.workers, skippable=self.skippable)
+        taken = Stored(
+            self._chosen(chosen),
+            self.reader,
+            workers=self.workers,
+            skippable=self.skippable,
+            stays=self.stays,
+        )
         taken._digests = self._digests
         return taken
 

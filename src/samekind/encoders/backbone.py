@@ -83,7 +83,7 @@ class Backbone(nn.Module):
         self.scaling: nn.Module = ChannelScaling(means, deviations)
         self.module = module
         self.embedding = embedding_layer(self.feature_dimension, dimension)
-        begin(self)
+        begin(self, pretrained=weights)
 
     def stages(self) -> dict[str, list[nn.Module]]:
         """The modules of each stage, from the input to the embedding; the network is one."""

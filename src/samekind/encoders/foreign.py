@@ -83,7 +83,7 @@ class Foreign(nn.Module):
         self.scaling: nn.Module = ChannelScaling(means, deviations) if means and deviations else nn.Identity()
         self.module = module
         self.embedding = embedding_layer(feature_dimension, dimension)
-        begin(self)
+        begin(self, pretrained=True)  # as far as can be told here
 
     def stages(self) -> dict[str, list[nn.Module]]:
         """The modules of each stage, from the input to the embedding; the module is one."""

@@ -1,7 +1,7 @@
 """What training leaves as it is: batch statistics, the first stage, or everything before the embedding."""
 
 from collections.abc import Mapping
-from typing import Literal, Protocol, TypeVar, cast
+from typing import Literal, Protocol, TypeVar, cast, runtime_checkable
 
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
@@ -29,6 +29,18 @@ class Freezable(Protocol):
 
     def train(self, mode: bool = True) -> object:
         """Training or evaluation mode."""
+
+
+@runtime_checkable
+class Begun(Protocol):
+    """What `begin` makes of it."""
+
+    pretrained: bool  # whether it came with weights that were learned somewhere, or they were drawn
+    batch_norm: BatchNorm
+    freeze: Freeze
+
+    def stages(self) -> dict[str, list[nn.Module]]:
+        """The modules of each stage, from the input to the embedding."""
 
 
 Network = TypeVar("Network", bound=Freezable)
@@ -59,8 +71,11 @@ def settle(stages: Stages, *, batch_norm: BatchNorm, freeze: Freeze) -> None:
                     each.eval()
 
 
-def begin(network: Freezable) -> None:
-    """To be called when a network is complete: what it freezes neither learns nor trains from now on."""
+def begin(network: Freezable, *, pretrained: bool = False) -> None:
+    """To be called when a network is complete: what it freezes neither learns nor trains from now on, and it
+    says whether it came with weights.
+    """
+    cast(Begun, network).pretrained = pretrained
     hold(network.stages(), freeze=network.freeze)
     network.train()
 
@@ -70,6 +85,23 @@ def train_unless_frozen(self: Network, mode: bool = True) -> Network:
     nn.Module.train(cast(nn.Module, self), mode)
     settle(self.stages(), batch_norm=self.batch_norm, freeze=self.freeze)
     return self
+
+
+def frozen_as_drawn(encoder: nn.Module) -> tuple[str, str] | None:
+    """The name of a network in an encoder, or the encoder itself, that would keep what was drawn for it, and
+    the setting that says so; None where everything frozen came with weights.
+    """
+    for each in encoder.modules():
+        if not isinstance(each, Begun) or each.pretrained:
+            continue
+        if _frozen(each.stages(), each.freeze):
+            return type(each).__name__, f'freeze = "{each.freeze}"'
+        inside = [
+            inner for modules in each.stages().values() for module in modules for inner in module.modules()
+        ]
+        if each.batch_norm == "frozen" and any(isinstance(inner, _BatchNorm) for inner in inside):
+            return type(each).__name__, 'batch_norm = "frozen"'
+    return None
 
 
 def _frozen(stages: Stages, freeze: Freeze) -> list[nn.Module]:

@@ -80,7 +80,7 @@ class EfficientNetLite(nn.Module):
         self.head = nn.Sequential(network._conv_head, network._bn1, nn.ReLU6())
         self.map_channels["head"] = 1280
         self.embedding = embedding_layer(self.feature_dimension, dimension)
-        begin(self)
+        begin(self, pretrained=weights)
 
     def stages(self) -> dict[str, list[nn.Module]]:
         """The modules of each stage, from the input to the embedding."""

@@ -18,7 +18,7 @@ from samekind.evaluation.normalised import normalised, normalised_list
 from samekind.evaluation.open_set import Identified, identification, open_set
 from samekind.evaluation.promises import PromiseRow, RatePromise, listed_promises, promise_row, promises
 from samekind.evaluation.references import not_beaten, references
-from samekind.evaluation.retrieval import query_gallery, retrieval
+from samekind.evaluation.retrieval import left_out, query_gallery, retrieval
 from samekind.evaluation.rows import Row, is_share, is_upside_down, lower_is_better, upside_down
 from samekind.evaluation.samples import Compared
 from samekind.evaluation.validation import validation
@@ -43,6 +43,7 @@ __all__ = [
     "identification",
     "is_share",
     "is_upside_down",
+    "left_out",
     "listed_promises",
     "listed_trials",
     "lower_is_better",

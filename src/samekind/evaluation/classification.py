@@ -18,7 +18,8 @@ def classification(
     space: MetricSpace, items: Items, z: Tensor, *, name: str, measures: Measures = "main", seed: int = 0
 ) -> list[Row]:
     """Accuracy and macro F1 of each head that knows the classes of the items, with ``measures="all"`` the
-    calibration error (ECE) of its probabilities and of those before its temperature; no row where none does.
+    calibration error (ECE) of its probabilities and, where it has a temperature, of those before it; no row
+    where none does.
     """
     samples = classification_samples(space, items, z, name=name, measures=measures, seed=seed)
     return [row_of(each, seed=seed) for each in samples]
@@ -69,8 +70,9 @@ def _of_head(
         "macro F1": lambda drawn: macro_f1(predicted[drawn], truth[drawn])
     }
     if measures == "all":
-        plain = _answer(space, z, head, calibrated=False).probabilities.cpu()
         computed["ECE"] = lambda drawn: expected_calibration_error(probabilities[drawn], truth[drawn])
+    if measures == "all" and head in space.temperatures:
+        plain = _answer(space, z, head, calibrated=False).probabilities.cpu()
         computed["ECE, uncalibrated"] = lambda drawn: expected_calibration_error(plain[drawn], truth[drawn])
     right = (predicted == truth).double()
     found = [Sample("classification", name, "accuracy", head, "items", float(right.mean()), right)]

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from samekind.data import Items, scaled
 from samekind.data.fetching import fetched
+from samekind.errors import DataError
 from samekind.evaluation.rows import Row, is_share, noted
 from samekind.evaluation.samples import Sample, row_of
 from samekind.training.statistics import statistics_of
@@ -32,7 +33,9 @@ CHUNK = 512
 ANSWERED = {"accuracy": "classification", "Recall@1": "retrieval"}
 
 
-def references(train: Items, sets: Mapping[str, Items], *, seed: int = 0) -> list[Row]:
+def references(
+    train: Items, sets: Mapping[str, Items], *, seed: int = 0, device: torch.device | str = "cpu"
+) -> list[Row]:
     """The rows to read those of a space by, for named sets of items that were not trained on.
 
     "accuracy", where all classes of a set were trained on: of the class of the nearest training item, and of
@@ -40,10 +43,14 @@ def references(train: Items, sets: Mapping[str, Items], *, seed: int = 0) -> lis
     same class. Nearest is by the Euclidean distance of the inputs as they are read: features in standard
     deviations of the training items, pictures pixel by pixel, at 32 pixels a side where they have more. Of
     more than 20,000 training items as many are drawn, by ``seed``, and of more than 5,000 of a set as many
-    are asked about, for their class alone: among fewer the nearest would be another.
+    are asked about, for their class alone: among fewer the nearest would be another. Distances are taken on
+    the ``device``.
     """
+    for items in (train, *sets.values()):
+        if not len(items):
+            raise DataError(f"{items.name}: expected at least one item to compare, got none")
     gallery = _drawn(train, MOST_KNOWN, seed)
-    known, prepared = _names(gallery), _Inputs(gallery)
+    known, prepared = _names(gallery), _Inputs(gallery, device)
     counts = Counter(_names(train))
     commonest = counts.most_common(1)[0][0]
     rows = []
@@ -113,14 +120,16 @@ def _sample(name: str, measure: str, kind: str, unit: str, truth: list[str], giv
 
 
 class _Inputs:
-    """Inputs as they are compared, (n, numbers): those of the training items, and any others in the same
-    units.
+    """Inputs as they are compared, (n, numbers), on a device: those of the training items, and any others in
+    the same units.
     """
 
-    def __init__(self, train: Items) -> None:
-        self.means, self.deviations = torch.zeros(()), torch.ones(())
+    def __init__(self, train: Items, device: torch.device | str) -> None:
+        self.device = device
+        means, deviations = [0.0], [1.0]
         if len(train.shape) == 1:
-            self.means, self.deviations = map(torch.tensor, statistics_of(train, "features"))
+            means, deviations = statistics_of(train, "features")
+        self.means, self.deviations = (torch.tensor(each, device=device) for each in (means, deviations))
         self.gallery = self.of(train)
 
     def of(self, items: Items) -> Tensor:
@@ -128,10 +137,11 @@ class _Inputs:
         return torch.cat([self._compared(scaled(each)) for each in fetched(items.inputs, slices)])
 
     def _compared(self, x: Tensor) -> Tensor:
+        x = x.to(self.device).float()
         if x.dim() == 4 and max(x.shape[2:]) > MOST_PIXELS:
             height, width = (min(side, MOST_PIXELS) for side in x.shape[2:])
-            x = F.adaptive_avg_pool2d(x.float(), (height, width))
-        return ((x.float().cpu() - self.means) / self.deviations).flatten(1)
+            x = F.adaptive_avg_pool2d(x, (height, width))
+        return ((x - self.means) / self.deviations).flatten(1)
 
 
 def _nearest(queries: Tensor, gallery: Tensor, *, same_items: bool = False) -> list[int]:
@@ -142,7 +152,7 @@ def _nearest(queries: Tensor, gallery: Tensor, *, same_items: bool = False) -> l
     for start in range(0, len(queries), CHUNK):
         distances = torch.cdist(queries[start : start + CHUNK], gallery)
         if same_items:
-            rows = torch.arange(len(distances))
+            rows = torch.arange(len(distances), device=distances.device)
             distances[rows, start + rows] = torch.inf
         found += distances.argmin(1).tolist()
     return found

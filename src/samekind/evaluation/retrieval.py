@@ -1,6 +1,6 @@
 """What is most like this? Every item a query and the others the gallery, or queries against a gallery."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, get_args
 
 import torch
@@ -9,7 +9,7 @@ from torch import Tensor
 from samekind.data import Items
 from samekind.errors import DataError
 from samekind.evaluation.rows import Measures, Row
-from samekind.evaluation.samples import Sample, row_of
+from samekind.evaluation.samples import Compared, Sample, row_of
 from samekind.inference import search
 from samekind.measures.ranking import relevant_counts
 from samekind.measures.retrieval import retrieval_values
@@ -41,8 +41,8 @@ def retrieval(
     """Recall@k and MAP@R with each kind of score, with ``measures="all"`` R-precision and "kNN accuracy" too,
     the share of queries with three of their class among their five nearest; no item finds itself.
 
-    k beyond the gallery is left out. An item that is alone in its class can only miss in Recall@k and among
-    its neighbours, and counts nowhere else.
+    k beyond the gallery is left out; `left_out` has the words for it. An item that is alone in its class can
+    only miss in Recall@k and among its neighbours, and counts nowhere else.
     """
     samples = retrieval_samples(space, items, z, name=name, ks=ks, measures=measures)
     return [row_of(each, seed=seed) for each in samples]
@@ -99,6 +99,25 @@ def query_gallery(
     return [row_of(each, seed=seed) for each in samples]
 
 
+def left_out(rows: Iterable[Row | Compared], ks: Sequence[int]) -> list[str]:
+    """A sentence for each set of items and each k that was asked for and has no Recall, as there are too few
+    items to search.
+
+    >>> left_out([Row("retrieval", "unseen", "MAP@R", "cosine", 0.5)], (100,))
+    ['Recall@100, unseen: not told, as there are fewer than 100 other items to search']
+    """
+    told: dict[str, set[str]] = {}
+    for row in rows:
+        if row.question == "retrieval":
+            told.setdefault(row.items, set()).add(row.measure)
+    return [
+        f"Recall@{k}, {items}: not told, as there are fewer than {k:,} other items to search"
+        for items, measures in told.items()
+        for k in dict.fromkeys(ks)
+        if f"Recall@{k}" not in measures
+    ]
+
+
 def _samples(
     space: MetricSpace,
     z: tuple[Tensor, Tensor],
@@ -122,7 +141,7 @@ def _samples(
     voters = VOTERS if measures == "all" and available >= VOTERS else 0
     samples = []
     for kind in space.kinds if asked else []:
-        k = max([*possible, voters, int(relevant.max()) if len(asked) > 1 else 1])
+        k = max([*possible, voters, int(relevant.max()) if "MAP@R" in asked else 1])
         parts = [
             retrieval_values(found, labels[0][part], relevant=relevant[part], ks=possible, measures=asked)
             | _votes(found[:, :voters], labels[0][part])

@@ -61,7 +61,7 @@ def temperature_calibration(class_scores: Tensor, truth: Tensor) -> TemperatureC
     """
     truth = check_class_scores(class_scores, truth, name="class_scores")
     scores = class_scores.detach()
-    some = scores.split(max(1, CHUNK // scores.shape[1]))
+    some = torch.split(scores, max(1, CHUNK // scores.shape[1]))
     if infinite := sum(int((each.double().abs() >= LARGEST).sum()) for each in some):
         raise ValueError(f"expected finite class_scores, got {infinite} that are infinite or nearly so")
     gaps = torch.cat([-depths.mean(1) for depths, _ in _depths(scores)])

@@ -18,6 +18,7 @@ class Prototypes(Protocol):
 
     classes: list[str]
     trained: bool  # by a training run; else filled from examples afterwards
+    needs_term: bool  # to be brought together with the embeddings; others follow these, or are made of them
     pooling: str
     temperature: float  # of the pooling, if it is soft
     dimension: int

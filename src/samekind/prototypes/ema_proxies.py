@@ -24,6 +24,7 @@ class EMAProxies(nn.Module):
     """
 
     trained = True
+    needs_term = False
     pooling = "mean"
     temperature = 0.1
     count = 1

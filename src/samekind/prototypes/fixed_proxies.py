@@ -21,6 +21,7 @@ class FixedProxies(nn.Module):
     """
 
     trained = True
+    needs_term = True
     pooling = "mean"
     temperature = 0.1
     count = 1

@@ -17,6 +17,7 @@ class LearnedProxies(nn.Module):
     """
 
     trained = True
+    needs_term = True
 
     def __init__(
         self,

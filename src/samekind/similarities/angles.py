@@ -23,6 +23,7 @@ class Angle(nn.Module):
 
     kind = "negative distance"
     symmetric = True
+    chords = False
 
     def __init__(self, *, scale: Scale | None = None) -> None:
         super().__init__()
@@ -46,6 +47,7 @@ class LogAngle(nn.Module):
 
     kind = "log-distance"
     symmetric = True
+    chords = False
 
     def __init__(self, *, epsilon: float = 1e-10, scale: Scale | None = None) -> None:
         super().__init__()

@@ -23,6 +23,7 @@ class Similarity(Protocol):
 
     kind: str
     symmetric: bool  # whether the order of its arguments does not matter
+    chords: bool  # whether the distance it scores by is that of points on the unit sphere, in a straight line
     scale: Scale
 
     def __call__(self, a: Tensor, b: Tensor) -> Tensor:

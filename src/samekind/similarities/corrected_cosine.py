@@ -25,6 +25,7 @@ class CorrectedCosine(nn.Module):
 
     kind = "logit"
     symmetric = False
+    chords = False
 
     def __init__(
         self,

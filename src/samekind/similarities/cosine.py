@@ -15,6 +15,7 @@ class Cosine(nn.Module):
 
     kind = "cosine"
     symmetric = True
+    chords = False
 
     def __init__(self, *, scale: Scale | None = None) -> None:
         super().__init__()

@@ -28,6 +28,11 @@ class Euclidean(nn.Module):
         self.normalise = normalise
         self.scale = scale or FixedScale()
 
+    @property
+    def chords(self) -> bool:
+        """Whether the embeddings are put on the sphere first."""
+        return self.normalise
+
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         return -paired(a, b, self.normalise).to(a.dtype)
 
@@ -43,6 +48,7 @@ class SquaredEuclidean(nn.Module):
 
     kind = "negative distance"
     symmetric = True
+    chords = False  # their squares
 
     def __init__(self, *, normalise: bool = False, scale: Scale | None = None) -> None:
         super().__init__()
@@ -73,6 +79,11 @@ class LogDistance(nn.Module):
         self.normalise = normalise
         self.epsilon = epsilon
         self.scale = scale or FixedScale()
+
+    @property
+    def chords(self) -> bool:
+        """Whether the embeddings are put on the sphere first."""
+        return self.normalise
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         squares = (exact(a, self.normalise) - exact(b, self.normalise)).square().sum(-1)

@@ -15,6 +15,7 @@ class Dot(nn.Module):
 
     kind = "inner product"
     symmetric = True
+    chords = False
 
     def __init__(self, *, bias: bool = False, scale: Scale | None = None) -> None:
         super().__init__()

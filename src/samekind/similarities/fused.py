@@ -15,6 +15,7 @@ class Fused(nn.Module):
     """½ (sigmoid(logit) + ½ (cosine + 1)), in [0, 1], over a similarity whose scores are logits."""
 
     kind = "probability"
+    chords = False
 
     def __init__(self, similarity: Similarity, *, scale: Scale | None = None) -> None:
         super().__init__()

@@ -21,6 +21,7 @@ class Mahalanobis(nn.Module):
 
     kind = "negative distance"
     symmetric = True
+    chords = False
 
     def __init__(self, *, dimension: int, rank: int | None = None, scale: Scale | None = None) -> None:
         super().__init__()

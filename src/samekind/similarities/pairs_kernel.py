@@ -56,6 +56,7 @@ class PairsKernel:
     """
 
     symmetric = False
+    chords = False
 
     def __init__(
         self,

@@ -29,6 +29,7 @@ class PairsNetwork(nn.Module):
 
     kind = "logit"
     symmetric = False
+    chords = False
 
     def __init__(
         self,

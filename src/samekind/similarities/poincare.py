@@ -28,6 +28,7 @@ class Poincare(nn.Module):
 
     kind = "negative distance"
     symmetric = True
+    chords = False
 
     def __init__(self, *, curvature: float = 1.0, clip: float = 1e-5, scale: Scale | None = None) -> None:
         super().__init__()

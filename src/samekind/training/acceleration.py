@@ -77,10 +77,11 @@ def resident(items: Items, device: torch.device) -> Items:
 
 def decoded_there(items: Items, device: torch.device) -> Items:
     """Stored pictures decoded once onto a GPU, where they take no more than half of what memory it has left;
-    all other items as they are. Of the machine's own memory no more than a few batches are taken.
+    those that are to stay where they are, and all other items, as they are. Of the machine's own memory no
+    more than a few batches are taken.
     """
     stored = items.inputs
-    if device.type != "cuda" or not isinstance(stored, Stored):
+    if device.type != "cuda" or not isinstance(stored, Stored) or stored.stays:
         return items
     free, _ = torch.cuda.mem_get_info(device)
     return replace(items, inputs=_decoded(stored, device)) if stored.nbytes <= free // 2 else items

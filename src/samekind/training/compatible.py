@@ -2,12 +2,9 @@
 
 from samekind import losses
 from samekind.errors import SettingError
-from samekind.similarities import CorrectedCosine, Euclidean, LogDistance, PairsNetwork, Similarity
+from samekind.similarities import Similarity
 from samekind.space import AuxiliaryHead, MetricSpace
 from samekind.training.run import Run, Term
-
-#: The similarities that are a network over the pair.
-NETWORKS = (PairsNetwork, CorrectedCosine)
 
 #: What a scale that reads angles is for, by what it reads.
 READABLE = {"cosine": "Cosine", "log-distance": "LogDistance with normalise=true"}
@@ -51,8 +48,7 @@ def check_scale(term: Term, owner: Owner, where: str) -> None:
     reads, name = similarity.scale.reads, type(similarity.scale).__name__
     if term.against not in ("prototypes", "auxiliary") or reads is None:
         return
-    chords = isinstance(similarity, LogDistance) and similarity.normalise
-    if not (similarity.kind == "cosine" if reads == "cosine" else chords):
+    if similarity.kind != reads or not (reads == "cosine" or similarity.chords):
         raise SettingError(
             f"{where}: {name} follows the angles between items and classes, and reads them off the scores of "
             f"{READABLE[reads]}, not of {type(similarity).__name__} as it is set; choose that, or "
@@ -70,7 +66,7 @@ def check_chords(similarity: Similarity, where: str) -> None:
     """Refuse scores that do not say how far apart two points of the unit sphere are. Their kind does not tell
     a chord from other distances.
     """
-    chords = isinstance(similarity, Euclidean) and similarity.normalise
+    chords = similarity.kind == "negative distance" and similarity.chords
     if not chords and similarity.kind != "cosine":
         raise SettingError(
             f"{where}: negatives are drawn by the distances of points on the unit sphere, which "
@@ -89,11 +85,16 @@ def check_mixed_scores(run: Run, space: MetricSpace) -> None:
             '"auto" or "bf16-mixed", or leave out mixed_scores'
         )
     heads: list[Owner] = [space] if space.auxiliary is None else [space, space.auxiliary]
-    if not any(isinstance(each.similarity, NETWORKS) for each in heads):
+    if not any(is_network(each.similarity) for each in heads):
         raise SettingError(
             "run.mixed_scores: it is for a network over the pair (PairsNetwork, CorrectedCosine), and "
             f"{type(space.similarity).__name__} is computed in float32; leave it out"
         )
+
+
+def is_network(similarity: Similarity) -> bool:
+    """Whether the scores come out of a network over the pair: of no other similarity are they logits."""
+    return similarity.kind == "logit"
 
 
 def _moved(owner: Owner) -> bool:

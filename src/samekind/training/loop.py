@@ -55,7 +55,7 @@ from samekind.training.folder import sole_trainer
 from samekind.training.observed import Observed, adversary_groups, build_adversary, clip_gradients
 from samekind.training.own_encoder import expect_same_encoder, with_encoder
 from samekind.training.record import Record
-from samekind.training.run import Run
+from samekind.training.run import Run, expect_direction
 from samekind.training.schedules import Scheduler
 from samekind.training.starting import take_weights
 from samekind.training.step import after_step, loss_terms
@@ -108,6 +108,7 @@ class Trainer:
         start: MetricSpace | None,
         encoder: nn.Module | None = None,
     ) -> None:
+        self.direction = expect_direction(run)
         torch.manual_seed(run.seed)
         self.run, self.items, self.fabric = run, resident(items, fabric.device), fabric
         self.validate, self.watcher = validate, watcher
@@ -115,7 +116,9 @@ class Trainer:
         self.space = build_space(run, items, encoder=encoder)
         if encoder is not None:
             self.run = with_encoder(run, encoder)
-        begun = take_weights(self.space, start) if start is not None else ()
+        going_on = (folder / "last.pt").exists()  # with the weights in there
+        given = ["encoder"] if encoder is not None or going_on else []
+        begun = take_weights(self.space, start) if start is not None else given
         expect_trained(run, self.space, begun=begun)
         self.terms, self.penalties = build_terms(run, self.space), build_penalties(run)
         self.names = [*self.terms, *self.penalties]
@@ -146,6 +149,8 @@ class Trainer:
         steps = self.run.epochs * len(self.sampler)
         self.watcher.begin(steps=steps, done=self.progress.step)
         try:
+            if self.progress.epoch < self.run.epochs:  # a finished run needs none
+                self.items = decoded_there(self.items, self.fabric.device)
             while self.progress.epoch < self.run.epochs:
                 self.train_epoch()
                 self.close_epoch()
@@ -168,7 +173,6 @@ class Trainer:
         pending: list[list[Tensor]] = []
         batches = self.sampler.batches(self.progress.epoch)[self.progress.batch :]
         there = batches_on(self.fabric.device, batches)
-        self.items = decoded_there(self.items, self.fabric.device)  # not before: a finished run needs none
         inputs = self.items.inputs
         gathered_there = isinstance(inputs, Tensor) and inputs.device == self.fabric.device
         arriving = fetched(inputs, there if gathered_there else batches)
@@ -268,16 +272,11 @@ class Trainer:
             raise SettingError(
                 f'run.watch: no measure "{self.run.watch}"; {nearest(self.run.watch, measures)}'
             )
-        if self.run.better is None:
-            raise SettingError(
-                f'run.better: expected "lower" or "higher": which is better of "{self.run.watch}", a measure '
-                "of your own, is not known"
-            )
         watched = measures[self.run.watch]
         means = [sum(column) / len(progress.costs) for column in zip(*progress.costs, strict=True)]
         terms, judged = means[: len(names)], means[len(names) :]
         progress.epoch, progress.batch, progress.costs = progress.epoch + 1, 0, []
-        improved = _beats(watched, progress.best, self.run.better)
+        improved = _beats(watched, progress.best, self.direction)
         if improved:
             progress.best, progress.best_epoch = watched, progress.epoch
         entry = {

@@ -5,24 +5,29 @@ results.
 """
 
 import math
+import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from samekind.errors import SettingError, nearest
+from samekind.similarities.decision import Kind
 from samekind.training import settings
 
 Values = dict[str, Any]
+Direction = Literal["lower", "higher"]
 
 #: What can be measured after each epoch.
 VALIDATIONS = ("verification", "retrieval", "clustering")
 
-#: Whether less or more of what they tell is better, by the first word of a measure, up to an "@".
-BETTER: dict[str, Literal["lower", "higher"]] = {
-    "eer": "lower",
-    "recall": "higher",
-    "knn": "higher",
+#: Whether less or more of what they tell is better, by the pattern of the whole name: a measure of one's own
+#: may begin with the same word, and "knn error" is better when it is low.
+_BY_KIND = f"( ({'|'.join((*get_args(Kind), 'best'))}))?"
+BETTER: dict[str, Direction] = {
+    f"eer{_BY_KIND}": "lower",
+    f"recall@[0-9]+{_BY_KIND}": "higher",
+    "knn accuracy": "higher",
     "nmi": "higher",
 }
 
@@ -175,7 +180,8 @@ class Schedule:
 class Run:
     """A whole training run. ``watch`` names the measure that chooses the best epoch, on validation items;
     ``select_on="test"`` lets the test items choose, and what is measured on them then says so. ``better``
-    says whether less or more of it is good; of what `VALIDATIONS` tell that is known, and filled in.
+    says whether less or more of a measure of your own is good; of what `VALIDATIONS` tell that is known, and
+    ``better`` stays None. `direction` is told of either.
 
     ``checkpoint_steps`` adds a checkpoint every so many steps to those at the end of epochs; ``memory`` says
     how many past embeddings the terms against the memory see; ``augment`` lists what is done to the items of
@@ -205,7 +211,7 @@ class Run:
     clip: float | None = None
     precision: Literal["auto", "32-true", "bf16-mixed", "16-mixed"] = "auto"
     watch: str = "eer"
-    better: Literal["lower", "higher"] | None = None
+    better: Direction | None = None
     select_on: Literal["validation", "test"] = "validation"
     checkpoint_steps: int = 0
     memory: int = 0
@@ -244,8 +250,21 @@ class Run:
         if twice:
             raise SettingError(f"run.penalties: there is a term of that name too: {', '.join(sorted(twice))}")
         _check_validations(self.validate)
-        # The one field that follows from another. What asks for a run's settings is told it.
-        object.__setattr__(self, "better", _better(self.watch, self.better))
+        known = known_direction(self.watch)
+        if known is not None and self.better not in (None, known):
+            raise SettingError(
+                f'run.better: of "{self.watch}" {known} is better, got "{self.better}"; leave better out'
+            )
+        if known is not None:
+            # What need not be said is not kept: `dataclasses.replace` would say it of the next measure.
+            object.__setattr__(self, "better", None)
+
+    @property
+    def direction(self) -> Direction | None:
+        """Whether less or more of the watched measure is better: as it is known, or as was said of one that
+        is not; None where nothing was said.
+        """
+        return known_direction(self.watch) or self.better
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -253,8 +272,8 @@ class Run:
         return settings.read(cls, values)
 
     def to_dict(self) -> Values:
-        """The run as JSON and TOML have it."""
-        return settings.write(self)
+        """The run as JSON and TOML have it; ``better`` is told there even if it need not be said."""
+        return {**settings.write(self), "better": self.direction}
 
     def override(self, assignments: Iterable[str]) -> "Run":
         """The run with settings replaced, each given as ``name=value`` with dots in the name and TOML's
@@ -285,12 +304,23 @@ class Run:
         return {**values, "better": None} if "watch" in names and "better" not in names else values
 
 
-def _better(watch: str, said: Literal["lower", "higher"] | None) -> Literal["lower", "higher"] | None:
-    """What is better of a measure: as it is known, or as was said of one that is not."""
-    known = BETTER.get(watch.partition(" ")[0].partition("@")[0])
-    if known is not None and said not in (None, known):
-        raise SettingError(f'run.better: of "{watch}" {known} is better, got "{said}"; leave better out')
-    return known or said
+def known_direction(watch: str) -> Direction | None:
+    """Which is better of a measure that `VALIDATIONS` tell; None of any other.
+
+    >>> known_direction("eer cosine"), known_direction("recall@4"), known_direction("recall loss")
+    ('lower', 'higher', None)
+    """
+    return next((better for pattern, better in BETTER.items() if re.fullmatch(pattern, watch)), None)
+
+
+def expect_direction(run: Run) -> Direction:
+    """Which is better of the watched measure; refused where nobody has said it."""
+    if run.direction is None:
+        raise SettingError(
+            f'run.better: expected "lower" or "higher": which is better of "{run.watch}", a measure of your '
+            "own, is not known (of eer, recall@1, knn accuracy and nmi it is)"
+        )
+    return run.direction
 
 
 def _check_validations(families: tuple[str, ...]) -> None:

@@ -51,7 +51,7 @@ class Scheduler:
             case "plateau":
                 self.by_measure = ReduceLROnPlateau(
                     optimiser,
-                    "min" if run.better == "lower" else "max",
+                    "min" if run.direction == "lower" else "max",
                     schedule.factor,
                     schedule.patience,
                     threshold=1e-4,

@@ -15,7 +15,7 @@ from samekind.pairs import class_masks, pair_masks
 from samekind.similarities import Similarity
 from samekind.space import AuxiliaryHead, MetricSpace
 from samekind.training.build import BuiltPenalty, BuiltTerm
-from samekind.training.compatible import NETWORKS
+from samekind.training.compatible import is_network
 from samekind.training.memory import Memory
 
 #: What makes a context to compute in, such as Fabric's autocast.
@@ -131,7 +131,7 @@ def _candidates(
 
 def _scored(similarity: Similarity, score: Callable[[], Tensor], scoring: Scoring) -> Tensor:
     """What ``score`` gives, of a network within ``scoring``; distances and cosines have no digits to lose."""
-    if not isinstance(similarity, NETWORKS):
+    if not is_network(similarity):
         return score()
     with scoring():
         scores = score()

@@ -4,20 +4,19 @@ random, and nothing that is fitted or measured afterwards says so.
 
 from collections.abc import Collection
 
+from samekind.encoders.freezing import frozen_as_drawn
 from samekind.errors import SettingError
-from samekind.prototypes import FixedProxies, LearnedProxies
 from samekind.space import MetricSpace
 from samekind.training.run import Run
 
-#: The prototypes that only a term against them brings together with the embeddings; others follow these by
-#: themselves, or are filled from them when training is over.
-BY_TERMS = (LearnedProxies, FixedProxies)
-
 
 def expect_trained(run: Run, space: MetricSpace, *, begun: Collection[str] = ()) -> None:
-    """Refuse a part that no term has anything to do with, but for those ``begun`` with the weights of a
-    trained space. A term of weight 0 trains nothing.
+    """Refuse a part that no term has anything to do with, and an encoder that keeps what was drawn for it,
+    but for those ``begun`` with weights that were given: those of a trained space, or an encoder of one's
+    own. A term of weight 0 trains nothing.
     """
+    if "encoder" not in begun:
+        _expect_weights(space)
     against = {term.against for term in run.terms.values() if term.weight > 0}
     if space.auxiliary is not None and "auxiliary" not in against and "auxiliary" not in begun:
         raise SettingError(
@@ -25,7 +24,7 @@ def expect_trained(run: Run, space: MetricSpace, *, begun: Collection[str] = ())
             'it out (space.auxiliary=none), or set a term against "auxiliary"'
         )
     name = type(space.prototypes).__name__
-    if isinstance(space.prototypes, BY_TERMS) and "prototypes" not in against | set(begun):
+    if space.prototypes.needs_term and "prototypes" not in against | set(begun):
         raise SettingError(
             f"run.space.prototypes: no term brings items and {name} together, which would classify at "
             'random; choose SupportMeans or RunningAverages, or set a term against "prototypes"'
@@ -36,4 +35,16 @@ def expect_trained(run: Run, space: MetricSpace, *, begun: Collection[str] = ())
         raise SettingError(
             f"run.space.similarity: no term trains {type(space.similarity).__name__}, all are against the "
             "auxiliary head; choose one without weights, such as Cosine, or set a term against another"
+        )
+
+
+def _expect_weights(space: MetricSpace) -> None:
+    """Refuse to freeze what nothing has trained."""
+    found = frozen_as_drawn(space.encoder)
+    if found is not None:
+        name, setting = found
+        raise SettingError(
+            f"run.space.encoder: {name} has no weights but those drawn at random, and {setting} would keep "
+            "them; begin with a trained space (--from, start=), choose a network that comes with weights, "
+            "such as Backbone or EfficientNetLite, or leave that setting out"
         )

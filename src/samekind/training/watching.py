@@ -36,12 +36,13 @@ class Nobody:
 
 class Bar:
     """A progress bar with loss, measures, items per second and time left; plain lines where there is no
-    terminal.
+    terminal. Before the first step of all, ``note`` is said, where there is one.
     """
 
-    def __init__(self, console: Console, *, title: str) -> None:
+    def __init__(self, console: Console, *, title: str, note: str = "") -> None:
         self.console = console
         self.title = title
+        self.note = note
         self.measures = ""
         self.progress = Progress(
             TextColumn("{task.description}", markup=False),
@@ -56,6 +57,9 @@ class Bar:
         self.task = self.progress.add_task(title, total=None, status="")
 
     def begin(self, *, steps: int, done: int) -> None:
+        if self.note and done < steps:
+            self.console.print(f"{self.title}: {self.note}", markup=False, highlight=False, soft_wrap=True)
+            self.note = ""
         self.progress.start()
         self.progress.update(self.task, total=steps, completed=done)
 
