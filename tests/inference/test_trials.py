@@ -11,7 +11,7 @@ from torch import nn
 
 from samekind import similarities
 from samekind.inference import all_trials, streamed_trials, walk_trials
-from samekind.inference.trials import STRIP
+from samekind.inference.trials import STRIP, ordered_trials
 from samekind.measures import area_under_curve, equal_error_rate, rates_at
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, PairsNetwork
@@ -46,6 +46,23 @@ def test_every_pair_is_there_once_the_earlier_item_first(name):
         assert trials.second.tolist() == [int(labels[j]) for i, j in pairs]
         assert [each.dtype for each in trials] == [torch.float32, torch.bool, torch.int32, torch.int32]
         assert not trials.scores.requires_grad
+
+
+def test_ordered_trials_are_those_of_itertools_for_every_kind():
+    """With more items than a strip has, where walked ones are in another order."""
+    space = a_space(a_similarity("PairsNetwork"))
+    draw = torch.Generator().manual_seed(0)
+    z, labels = torch.randn(STRIP + 9, 3, generator=draw), torch.randint(4, (STRIP + 9,), generator=draw)
+    first, second = torch.tensor(list(itertools.combinations(range(len(z)), 2))).T
+    for kind in space.kinds:
+        trials = ordered_trials(space, z, labels, kind=kind)
+        with torch.no_grad():
+            scores = space.score(z[first], z[second], kind=kind)
+        torch.testing.assert_close(trials.scores, scores)
+        assert torch.equal(trials.same, labels[first] == labels[second])
+        assert torch.equal(trials.first.long(), labels[first])
+        assert torch.equal(trials.second.long(), labels[second])
+        assert [each.dtype for each in trials] == [torch.float32, torch.bool, torch.int32, torch.int32]
 
 
 def test_the_order_matters_to_a_pairs_network():

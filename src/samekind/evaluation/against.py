@@ -18,8 +18,8 @@ from samekind.evaluation.retrieval import RANKS, retrieval_samples
 from samekind.evaluation.rows import Measures
 from samekind.evaluation.samples import Compared, Sample, compared
 from samekind.evaluation.trial_measures import About, trial_differences
-from samekind.inference import Trials, asking, device_of
-from samekind.space import Kind, MetricSpace
+from samekind.inference.trials import ordered_trials
+from samekind.space import MetricSpace
 
 #: Of larger sets the pairs of so many items are compared.
 MOST_ITEMS = 2_000
@@ -81,21 +81,12 @@ def _pairs(
     """The measures of all pairs, by each kind of score both have."""
     order = torch.randperm(len(items), generator=torch.Generator().manual_seed(seed))
     kept = order[:MOST_ITEMS].sort().values
-    labels, mine, other = items.labels.cpu()[kept].int(), mine[kept], other[kept]
+    labels, mine, other = items.labels.cpu()[kept], mine[kept], other[kept]
     rows: list[Compared] = []
     for kind in (each for each in first.kinds if each in second.kinds):
-        one, two = _trials(first, mine, labels, kind), _trials(second, other, labels, kind)
+        one = ordered_trials(first, mine, labels, kind=kind)
+        two = ordered_trials(second, other, labels, kind=kind)
         decisions = first.decisions.get(kind), second.decisions.get(kind)
         about = About("verification", name, kind)
         rows += trial_differences(one, two, about, decisions=decisions, measures=measures, seed=seed)
     return rows
-
-
-def _trials(space: MetricSpace, z: Tensor, labels: Tensor, kind: Kind) -> Trials:
-    """Every pair once, row by row: in the same order for every space, which walking in blocks is not."""
-    z = z.to(device_of(space))
-    with asking(space):
-        scores = space.score_all(z, z, kind=kind).float().cpu()
-    first, second = torch.triu_indices(len(z), len(z), offset=1)
-    sides = labels[first], labels[second]
-    return Trials(scores[first, second], sides[0] == sides[1], *sides)

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items, draw
-from samekind.inference.embed import asking, device_of, embed
+from samekind.inference.embed import embed
 from samekind.inference.search import search
-from samekind.inference.trials import Trials
+from samekind.inference.trials import Trials, ordered_trials
 from samekind.measures import FEWEST_CLASSES, equal_error_rate, paired_bootstrap, paired_bootstrap_mean
 from samekind.space import Kind, MetricSpace, Standing
 
@@ -34,7 +34,7 @@ def standings(
     if (sizes > 0).sum() < 2 or (sizes < 2).all():
         return {}
     z = embed(space, items.inputs)
-    trials = {kind: _trials(space, z, labels, kind) for kind in space.kinds}
+    trials = {kind: ordered_trials(space, z, labels, kind=kind) for kind in space.kinds}
     hits = {kind: _hits(space, z, labels, kind)[sizes[labels] > 1] for kind in space.kinds}
     found = {}
     for kind in space.kinds:
@@ -45,16 +45,6 @@ def standings(
         rate = equal_error_rate(trials[kind].scores, trials[kind].same).rate
         found[str(kind)] = Standing(rate, float(hits[kind].mean()), name, errors, recall)
     return found
-
-
-def _trials(space: MetricSpace, z: Tensor, labels: Tensor, kind: Kind) -> Trials:
-    """Every pair once, row by row: unlike those walked in blocks, in one order for all kinds of score."""
-    z = z.to(device_of(space))
-    with asking(space):
-        scores = space.score_all(z, z, kind=kind).float().cpu()
-    first, second = torch.triu_indices(len(z), len(z), offset=1)
-    sides = labels[first], labels[second]
-    return Trials(scores[first, second], sides[0] == sides[1], *sides)
 
 
 def _hits(space: MetricSpace, z: Tensor, labels: Tensor, kind: Kind) -> Tensor:

@@ -51,6 +51,18 @@ def all_trials(
     return trials
 
 
+def ordered_trials(space: MetricSpace, z: Tensor, labels: Tensor, *, kind: Kind = "similarity") -> Trials:
+    """The same row by row: in one order for every space and every kind of score, which walking in blocks is
+    not. All scores of the set are held at once.
+    """
+    z, labels = z.to(device_of(space)), labels.cpu().int()
+    with asking(space):
+        scores = space.score_all(z, z, kind=kind).float().cpu()
+    first, second = torch.triu_indices(len(z), len(z), offset=1)
+    sides = labels[first], labels[second]
+    return Trials(scores[first, second], sides[0] == sides[1], *sides)
+
+
 def walk_trials(
     space: MetricSpace,
     z: Tensor,
