@@ -90,6 +90,14 @@ def test_beginning_writes_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_run_from_before_a_setting_was_there_is_the_same(tmp_path):
+    finish_folder(tmp_path, plan(), digits(), seed=3)
+    written = json.loads((tmp_path / "data.json").read_text())
+    del written["data"]["cut_from"]
+    (tmp_path / "data.json").write_text(json.dumps(written))
+    begin_folder(tmp_path, plan(), digits(), seed=3)
+
+
 @pytest.mark.parametrize(
     ("other", "seed"), [(plan(["7", "9"]), 3), (plan([]), 3), (plan(), 4), (plan(data={"size": 8}), 3)]
 )

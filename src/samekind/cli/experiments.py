@@ -50,10 +50,12 @@ def open_items(plan: "Plan") -> "Items":
 
 def begin_folder(folder: Path, plan: "Plan", items: "Items", *, seed: int) -> "Sets":
     """The sets of a run; the folder of a run on others is refused."""
-    from samekind.data import prepare
+    from samekind.data import DataSettings, prepare
 
     split = plan.splitting(items, seed=seed)
     known = _read_data(folder)
+    if known is not None:  # a setting that came after the run was made has its default there
+        known = {**known, "data": DataSettings.from_dict(known["data"]).to_dict()}
     if known is not None and known != _data(plan, split):
         raise SettingError(f"{folder} holds a run on other data or another split; choose another folder")
     return prepare(items, split)
