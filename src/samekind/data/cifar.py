@@ -17,8 +17,7 @@ import torch
 
 from samekind.data.arrays import Array
 from samekind.data.items import Items
-from samekind.data.listing import Listing
-from samekind.data.loading import fitted, labelled
+from samekind.data.loading import published
 from samekind.data.plain_pickle import array_in, read_pickle
 from samekind.data.settings import DataSettings
 from samekind.errors import DataError
@@ -66,18 +65,10 @@ def cifar_items(folder: Path, settings: DataSettings) -> Items:
     ]
     of_each = [part for part, (given, _) in zip(parts, read, strict=True) for _ in given]
     pixels = torch.from_numpy(np.concatenate([each for _, each in read]))
-    inputs, reader = fitted(pixels.reshape(-1, COLOURS, SIDE, SIDE), settings)
-    listing = Listing(
-        name=folder.name,
-        files=(),
-        labels=labels,
-        ids=[f"{part} {place}" for place, part in enumerate(of_each)],
-        parts=of_each if len(set(of_each)) > 1 else None,
-    )
     if not settings.classes:
         present = set(labels)
         settings = replace(settings, classes=tuple(name for name in names if name in present))
-    return replace(labelled(inputs, listing, range(len(labels)), settings), reader=reader)
+    return published(folder.name, pixels.reshape(-1, COLOURS, SIDE, SIDE), labels, of_each, settings)
 
 
 def _form(folder: Path) -> Form | None:

@@ -45,6 +45,23 @@ def load(listing: Listing, settings: DataSettings) -> Items:
     return replace(items, reader=reader, notes=(*items.notes, *notes))
 
 
+def published(
+    name: str, pixels: Tensor, labels: Sequence[str], parts: Sequence[str], settings: DataSettings
+) -> Items:
+    """Pictures (n, channels, height, width) that came in a few files, with the label of each and the part it
+    was published in; where there is one part alone, none is said.
+    """
+    inputs, reader = fitted(pixels, settings)
+    listing = Listing(
+        name=name,
+        files=(),
+        labels=labels,
+        ids=[f"{part} {place}" for place, part in enumerate(parts)],
+        parts=parts if len(set(parts)) > 1 else None,
+    )
+    return replace(labelled(inputs, listing, range(len(labels)), settings), reader=reader)
+
+
 def labelled(inputs: Tensor | Stored, listing: Listing, kept: Sequence[int], settings: DataSettings) -> Items:
     """Inputs, those of the files ``kept``, with the labels and all else that the listing knows."""
     names = [listing.labels[place] for place in kept]

@@ -8,7 +8,6 @@ line; ``data_batch_1.png`` to ``data_batch_5.png`` have their labels in ``train_
 import json
 import math
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +17,7 @@ from torch import Tensor
 
 from samekind.data.files import is_hidden
 from samekind.data.items import Items
-from samekind.data.listing import Listing
-from samekind.data.loading import fitted, labelled
+from samekind.data.loading import published
 from samekind.data.pictures import reason
 from samekind.data.settings import DataSettings
 from samekind.errors import DataError
@@ -50,15 +48,7 @@ def sprite_items(folder: Path, settings: DataSettings) -> Items:
         inputs, labels, parts = inputs + found, labels + names, parts + [part] * len(names)
     if len({each.shape[1:] for each in inputs}) > 1:
         raise DataError(f"the sprites of {folder} hold pictures of different sizes")
-    pixels, reader = fitted(torch.cat(inputs), settings)
-    listing = Listing(
-        name=folder.name,
-        files=(),
-        labels=labels,
-        ids=[f"{part} {place}" for place, part in enumerate(parts)],
-        parts=parts if len(set(parts)) > 1 else None,
-    )
-    return replace(labelled(pixels, listing, range(len(labels)), settings), reader=reader)
+    return published(folder.name, torch.cat(inputs), labels, parts, settings)
 
 
 def read_sprite(path: Path) -> Tensor:
