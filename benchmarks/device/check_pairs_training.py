@@ -70,6 +70,7 @@ def beyond(dtype: torch.dtype, hidden: int, depth: int, slope: float, n: int, m:
     truth = [exact, *torch.autograd.grad((exact * pull).sum(), [a, b, *network.parameters()])]
     worst = 0.0
     for one, other, right in zip(*found, truth, strict=True):
+        one, other, right = one.detach(), other.detach(), right.detach()
         more = float((one - right).norm() - 1.5 * (other - right).norm()) / (float(right.norm()) + 1e-2)
         worst = max(worst, more)
     return worst
