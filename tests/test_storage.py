@@ -431,6 +431,38 @@ def test_a_draft_that_was_taken_for_a_dead_one_s_before_it_was_locked_is_begun_a
     assert names(tmp_path) == ["target"]
 
 
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_a_draft_whose_writer_was_stopped_as_it_was_locked_is_gone(tmp_path, monkeypatch, kind):
+    """Before, it stayed locked for as long as the process lived, and nobody could sweep it."""
+    real = storage._lock
+
+    def lock(handle):
+        real(handle)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "_lock", lock)
+        with pytest.raises(KeyboardInterrupt):
+            write(tmp_path / "target", kind)
+    assert names(tmp_path) == []
+    write(tmp_path / "target", kind)
+    assert names(tmp_path) == ["target"]
+
+
+def test_a_lock_whose_taker_was_stopped_as_it_was_taken_is_free(tmp_path, monkeypatch):
+    real = storage._is_named
+
+    def stopped(path, handle):
+        real(path, handle)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "_is_named", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            storage.FolderLock(tmp_path, "lock")
+    storage.FolderLock(tmp_path, "lock").give_back()
+
+
 def test_a_leftover_that_may_not_be_removed_is_no_reason_not_to_write(tmp_path, monkeypatch):
     left, real = tmp_path / ".file.01234567.draft", Path.unlink
     left.touch()
@@ -726,8 +758,27 @@ def test_a_header_is_what_was_written_and_a_missing_folder_is_named(tmp_path):
 
 
 def test_a_folder_holds_something_else_where_a_file_has_another_name(tmp_path):
-    assert not storage.holds_something_else(tmp_path, {"a"})
+    assert not storage.others_in(tmp_path, {"a"})
     (tmp_path / "a").touch()
-    assert not storage.holds_something_else(tmp_path, {"a", "b"})
-    assert storage.holds_something_else(tmp_path, {"b"})
-    assert storage.holds_something_else(tmp_path / "a", {"a"})  # a file is no folder
+    assert not storage.others_in(tmp_path, {"a", "b"})
+    assert storage.others_in(tmp_path, {"b"}) == ["a"]
+    assert storage.others_in(tmp_path / "a", {"a"}) == ["a"]  # a file is no folder
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such rights")
+def test_a_folder_that_is_replaced_keeps_the_rights_it_had(tmp_path):
+    def fill(draft):
+        for name in ("a", "b"):
+            (draft / name).write_bytes(NEW)
+
+    folder = tmp_path / "folder"
+    storage.write_folder(folder, fill)
+    usual = (folder / "b").stat().st_mode
+    (folder / "a").chmod(0o640)
+    folder.chmod(0o750)
+    storage.write_folder(folder, fill)
+    assert [each.stat().st_mode & 0o777 for each in (folder, folder / "a")] == [0o750, 0o640]
+    assert (folder / "b").stat().st_mode == usual
+    (folder / "a").unlink()  # what was not there has the usual rights
+    storage.write_folder(folder, fill)
+    assert (folder / "a").stat().st_mode == usual

@@ -17,6 +17,7 @@ import uuid
 import weakref
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +74,11 @@ def read_header(folder: Path, *, name: str, what: str, form: str, version: int) 
     return content
 
 
-def holds_something_else(folder: Path, names: Collection[str]) -> bool:
-    """Whether replacing the folder would lose anything but files of these names."""
-    return not folder.is_dir() or any(each.name not in names for each in folder.iterdir())
+def others_in(folder: Path, names: Collection[str]) -> list[str]:
+    """What replacing the folder would lose beside files of these names; a file, which is none, itself."""
+    if not folder.is_dir():
+        return [folder.name]
+    return sorted(each.name for each in folder.iterdir() if each.name not in names)
 
 
 def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
@@ -83,7 +86,7 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
 
     A folder cannot be swapped for another in one step everywhere, so the old one is moved aside first.
     Should the process die between the two renames, `recover_folder` brings the old one back. A link to a
-    folder stays a link.
+    folder stays a link, and who may read and write stays as it was.
     """
     folder = folder.resolve()
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -95,6 +98,7 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
                 _flush(file)
             _flush_folder(draft)
             if folder.exists():
+                _keep_modes(folder, draft)
                 folder.rename(_aside(folder))
             draft.rename(folder)
     finally:
@@ -138,13 +142,17 @@ class FolderLock:
 
     def __init__(self, folder: Path, name: str) -> None:
         self.path = folder / name
-        handle = _lock_of(self.path)
-        with suppress(OSError):  # for the one who is refused, and worth no failure
-            os.ftruncate(handle, 0)
-            os.write(handle, f"{os.getpid()} {socket.gethostname()}\n".encode())
-        self._handle = handle
-        self._giving_back = weakref.finalize(self, os.close, handle)
-        _LOCKS.add(self)
+        # A file and not its number: at whatever moment Ctrl-C comes, it is closed with the last who knows it.
+        self._file = _lock_of(self.path)
+        try:
+            self._giving_back = weakref.finalize(self, self._file.close)
+            _LOCKS.add(self)
+            with suppress(OSError):  # for the one who is refused, and worth no failure
+                self._file.truncate(0)
+                self._file.write(f"{os.getpid()} {socket.gethostname()}\n".encode())
+        except BaseException:
+            self._file.close()
+            raise
 
     @property
     def held(self) -> bool:
@@ -160,7 +168,7 @@ class FolderLock:
 
     def _leave_to_parent(self) -> None:
         if self._giving_back.detach() is not None:
-            os.close(self._handle)
+            self._file.close()
 
 
 @contextmanager
@@ -197,20 +205,24 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_leave_locks_to_parent)
 
 
-def _lock_of(path: Path) -> int:
-    """The handle of a file that is locked and has that name."""
+def _lock_of(path: Path) -> FileIO:
+    """An open file that is locked and has that name."""
     while True:
         try:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            file = FileIO(path, "r+", opener=lambda name, _: os.open(name, os.O_RDWR | os.O_CREAT, 0o666))
         except PermissionError:  # somebody else's, in a folder we share
             if not path.exists():  # none, in a folder that we may not write to
                 raise
-            handle = os.open(path, os.O_RDONLY)
-        ours = _lock(handle)
-        if ours is None or (ours and _is_named(path, handle)):
-            return handle
-        holder = _holder(handle)
-        os.close(handle)
+            file = FileIO(path, "r")
+        try:
+            ours = _lock(file.fileno())
+            if ours is None or (ours and _is_named(path, file.fileno())):
+                return file
+            holder = _holder(file.fileno())
+        except BaseException:
+            file.close()
+            raise
+        file.close()
         if not ours:
             raise LockedError(holder)
         # The one before has removed the file since it was opened here: this lock would keep nobody out.
@@ -262,19 +274,17 @@ def _draft_of(path: Path, make: Callable[[Path], int]) -> Iterator[tuple[Path, i
         draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.draft")
         with _in_the_name_of(path, draft):
             handle = make(draft)
-        # Until it is locked it looks like a dead one's, and somebody may have taken it for that.
-        if handle < 0 or (_lock(handle) is not False and draft.exists()):
-            break
-        _remove(draft)
-        os.close(handle)
-    try:
-        yield draft, handle
-    finally:
         try:
-            _remove(draft)
+            # Until it is locked it looks like a dead one's, and somebody may have taken it for that.
+            if handle < 0 or (_lock(handle) is not False and draft.exists()):
+                yield draft, handle
+                return
         finally:
-            if os.name != "nt":
-                os.close(handle)
+            try:
+                _remove(draft)
+            finally:
+                if os.name != "nt":
+                    os.close(handle)
 
 
 def _new_file(draft: Path) -> int:
@@ -338,6 +348,13 @@ def _in_the_name_of(path: Path, draft: Path) -> Iterator[None]:
         if error.filename == str(draft):
             error.filename = str(path)
         raise
+
+
+def _keep_modes(old: Path, new: Path) -> None:
+    """Give what replaces a folder, and its files, the rights of those of the same name."""
+    for each in (new, *new.rglob("*")):
+        with suppress(OSError):  # there was none, or the drive has no such rights
+            shutil.copymode(old / each.relative_to(new), each)
 
 
 def _left_aside(folder: Path) -> int | None:

@@ -143,7 +143,7 @@ def test_follows_a_store_whose_gaps_close(store, monkeypatch):
     arranged.arrange(store, most_beside=30)
     go(store, *range(100))
     come(store, *range(400, 420))
-    arranged.follow(store.compact())
+    arranged.follow(store.compact(), store)
     assert covered(arranged, store) == list(range(100, 400))
     assert store.names(arranged.beside(store).tolist()) == [str(each) for each in range(400, 420)]
     arranged.arrange(store, most_beside=0)

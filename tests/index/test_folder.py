@@ -1,7 +1,9 @@
 """The folder of an index: whole, or refused by a sentence that names what is wrong."""
 
+import errno
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -178,6 +180,25 @@ def test_one_that_is_interrupted_after_the_rename_is_written(place, monkeypatch)
     monkeypatch.setattr(storage, "write_text", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write(place, "new")
+    assert read(place)["generation"] == 2
+
+
+def test_one_whose_header_cannot_be_looked_at_is_left_alone(place, monkeypatch):
+    """Before, its files went, and the header that names them stayed."""
+    real, read_text = storage.write_text, Path.read_text
+
+    def full(*_, **__):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    def interrupted(path, text):
+        real(path, text)
+        monkeypatch.setattr(Path, "read_text", full)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(storage, "write_text", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write(place, "new")
+    monkeypatch.setattr(Path, "read_text", read_text)
     assert read(place)["generation"] == 2
 
 

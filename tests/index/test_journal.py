@@ -15,12 +15,11 @@ from samekind.index import journal as journals
 def written(path, contents):
     """A journal of these entries, and where each of them ends."""
     journals.create(path)
-    journal, ends = journals.Journal(path, journals.first_end()), []
+    journal, ends = journals.Journal(path), [journals.first_end()]
     for each in contents:
-        journal.append([each[:2], memoryview(each)[2:]])
-        ends.append(journal.end)
+        ends.append(journal.append([each[:2], memoryview(each)[2:]], end=ends[-1]))
     journal.close()
-    return ends
+    return ends[1:]
 
 
 def held(path, start=0):
@@ -49,9 +48,11 @@ def test_an_entry_that_was_cut_short_anywhere_is_dropped_and_written_over(path):
     for size in range(ends[1], ends[2]):
         path.write_bytes(whole[:size])
         assert held(path) == [b"first", b"second"]
-        journal = journals.reopen(path, ends[1])
+        journal = journals.Journal(path)
+        journal.cut(ends[1])
         assert path.stat().st_size == ends[1]
-        journal.append([b"x"])
+        path.write_bytes(whole[:size])
+        journal.append([b"x"], end=ends[1])
         journal.close()
         assert held(path) == [b"first", b"second", b"x"]
 
@@ -83,7 +84,7 @@ def test_what_is_no_journal_is_damage(path, content):
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_a_write_that_fails_leaves_the_journal_as_it_was(path, error, monkeypatch):
     ends = written(path, [b"first"])
-    journal = journals.Journal(path, ends[0])
+    journal = journals.Journal(path)
     real = os.pwrite
 
     def short(file, content, place):
@@ -93,18 +94,39 @@ def test_a_write_that_fails_leaves_the_journal_as_it_was(path, error, monkeypatc
 
     monkeypatch.setattr(os, "pwrite", short)
     with pytest.raises(type(error)):
-        journal.append([b"x" * 100])
+        journal.append([b"x" * 100], end=ends[0])
     assert path.stat().st_size == ends[0]
     monkeypatch.setattr(os, "pwrite", lambda file, content, place: real(file, content[:3], place))
-    journal.append([b"y" * 100])  # three bytes at a time, as the system may do
+    journal.append([b"y" * 100], end=ends[0])  # three bytes at a time, as the system may do
     assert held(path) == [b"first", b"y" * 100]
 
 
 def test_an_entry_whose_call_was_interrupted_at_the_very_end_goes_with_the_next(path):
     ends = written(path, [b"first", b"x" * 100])
-    journal = journals.Journal(path, ends[0])  # as if the second had never been counted
-    journal.append([b"y"])
+    journal = journals.Journal(path)
+    journal.append([b"y"], end=ends[0])  # as if the second had never been counted
     assert held(path) == [b"first", b"y"]
+
+
+def test_a_closed_journal_never_writes(path, tmp_path):
+    """Its number may be another file's by now."""
+    journals.create(path)
+    journal = journals.Journal(path)
+    number = journal._file.fileno()
+    journal.close()
+    journal.close()
+    other = tmp_path / "other"
+    other.write_bytes(b"precious")
+    taken = os.open(other, os.O_RDWR)
+    try:
+        assert taken == number
+        with pytest.raises(ValueError, match="closed file"):
+            journal.append([b"x"], end=0)
+        with pytest.raises(ValueError, match="closed file"):
+            journal.cut(0)
+    finally:
+        os.close(taken)
+    assert other.read_bytes() == b"precious"
 
 
 #: Reads the first entry; then a writer cuts off what was never finished behind it; then reads on.
@@ -116,7 +138,7 @@ from samekind.index import journal as journals
 path, end = Path(sys.argv[1]), int(sys.argv[2])
 reading = journals.entries(path)
 print(bytes(next(reading)[0]))
-journals.reopen(path, end).append([b"another"])
+journals.Journal(path).append([b"another"], end=end)
 print([bytes(content) for content, _ in reading])
 """
 
@@ -142,7 +164,7 @@ def test_an_entry_that_is_exchanged_while_it_is_read_is_no_damage(path, monkeypa
         if place >= ends[0]:
             looks.append(place)
             if len(looks) == moment:
-                journals.Journal(path, ends[0]).append([b"y" * 120])
+                journals.Journal(path).append([b"y" * 120], end=ends[0])
         return read(file, place, size)
 
     monkeypatch.setattr(journals, "_read", meanwhile)
@@ -169,7 +191,6 @@ def test_many_zeros_at_the_end_are_looked_at_in_parts(path, monkeypatch):
 
 def test_is_on_the_disk_before_it_returns(path, monkeypatch):
     written(path, [])
-    journal, flushed = journals.Journal(path, journals.first_end()), []
+    journal, flushed = journals.Journal(path), []
     monkeypatch.setattr(os, "fsync", lambda file: flushed.append(os.fstat(file).st_size))
-    journal.append([b"content"])
-    assert flushed == [journal.end]
+    assert flushed == [journal.append([b"content"], end=journals.first_end())]

@@ -134,6 +134,62 @@ def test_a_save_that_fails_changes_nothing(folder, monkeypatch):
     assert list(open_index(folder)) == NAMES
 
 
+def test_a_save_that_fails_once_it_is_in_force_is_gone_on_from(folder, monkeypatch):
+    """Before, what was added then went to the journal of the generation before, and was lost."""
+    index = open_index(folder)
+    index.add(["c"], VECTORS[2:3])
+
+    def failing(_):
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(folders.storage, "_flush_folder", failing)
+        with pytest.raises(OSError, match="Input/output error"):
+            index.save(folder)
+    index.add(["d"], VECTORS[3:])
+    index.remove(["a"])
+    assert list(index) == list(open_index(folder)) == ["b", "c", "d"]
+
+
+def test_a_generation_that_somebody_else_has_written_is_not_taken_for_that_of_a_failed_save(
+    folder, monkeypatch
+):
+    index, other = open_index(folder), open_index(folder)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stores.Store, "write", full)
+        with pytest.raises(OSError, match="No space left"):
+            index.save(folder)
+    other.add(["c"], VECTORS[2:3])
+    other.save(folder)  # under the number that the other one had begun
+    other.close()
+    with pytest.raises(SpaceError, match="was changed by somebody else"):
+        index.add(["d"], VECTORS[3:])
+    with pytest.raises(SpaceError, match="was changed by somebody else"):
+        index.save(folder)
+    assert list(open_index(folder)) == ["a", "b", "c"]
+
+
+def test_vectors_that_are_written_to_after_an_interrupt_were_stored_as_they_were(folder, monkeypatch):
+    index, vectors = open_index(folder), VECTORS[2:3].clone()
+    real = stores.Store.count
+
+    def stopped(*_, **__):
+        monkeypatch.setattr(stores.Store, "count", real)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stores.Store, "count", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        index.add(["c"], vectors)
+    vectors.fill_(7)
+    index.add(["d"], VECTORS[3:])
+    assert torch.equal(index.vectors(), VECTORS)
+    assert torch.equal(open_index(folder).vectors(), VECTORS)
+
+
 def test_an_addition_that_cannot_be_recorded_is_not_made(folder, monkeypatch):
     index = open_index(folder)
     index.add(["c"], VECTORS[2:3])

@@ -51,7 +51,7 @@ def test_agree_with_the_definition(masks, weighting, block, monkeypatch):
             lambda d, margin=margin: max(0, margin - d) ** 2 / 2,
             weighting,
         )
-        assert ours == pytest.approx(expected)
+        assert ours == pytest.approx(expected, rel=1e-12)
     for bound in (2.0, 5.0):
         ours = exponential_contrastive(scores, *masks, bound=bound, weighting=weighting).mean().item()
         expected = by_hand(
@@ -61,7 +61,7 @@ def test_agree_with_the_definition(masks, weighting, block, monkeypatch):
             lambda d, bound=bound: 2 * bound * math.exp(-2.77 * d / bound),
             weighting,
         )
-        assert ours == pytest.approx(expected)
+        assert ours == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_share_of_an_anchor_is_what_its_pairs_add():

@@ -48,36 +48,45 @@ class Arrangement:
         self.structure: Structure | None = None
         self._rows = torch.empty(0, dtype=torch.int64)  # of each label; -1 for what is gone
         self._behind = 0  # the first row that is not in the structure
+        self._moves = 0  # of the store, that the rows have followed
         self._gone = 0  # labels of what is gone
         self._known_alive: tuple[int, Tensor | None] | None = None  # at a version of the store
 
     def arrange(self, store: Store, *, most_beside: int = MOST_BESIDE) -> None:
-        """Bring the structure up to the store, leaving at most so many rows beside it."""
+        """Bring the structure up to the store, leaving at most so many rows beside it.
+
+        While anything of it changes there is none: what is interrupted then is built anew.
+        """
+        if self.structure is None or self._moves != store.moves:
+            self._begin_anew(store)
         if store.wasteful:
-            self.follow(store.compact())
+            self.follow(store.compact(), store)
         if self.structure is not None and self._outgrown(store):
-            self.structure = None
-        if self.structure is None:
-            self._rows, self._behind, self._known_alive = self._rows[:0], 0, None
+            self._begin_anew(store)
         if len(beside := self.beside(store)) <= most_beside:
             return
-        if self.structure is None:
-            self.structure = self._laid_out(store, beside)
+        built, self.structure = self.structure, None
+        if built is None:
+            built = self._laid_out(store, beside)
         for chunk in _chunks(beside):
-            self.structure.add(store.at(chunk))
+            built.add(store.at(chunk))
         self._rows, self._behind = torch.cat([self._rows, beside]), store.height
         self._known_alive = None
+        self.structure = built
 
     def beside(self, store: Store) -> Tensor:
         """The rows (n,) that are filled and not in the structure."""
         rows, alive = torch.arange(self._behind, store.height), store.alive()
         return rows if alive is None else rows[alive[self._behind :]]
 
-    def follow(self, moved: Tensor) -> None:
-        """Take note of where each row of the store went (height,), -1 for one that is gone."""
+    def follow(self, moved: Tensor, store: Store) -> None:
+        """Take note of where each row of the store just went (height,), -1 for one that is gone."""
+        built, self.structure = self.structure, None
         self._rows = _followed(self._rows, moved)
         self._behind = int((moved[: self._behind] >= 0).sum())
         self._known_alive = None
+        self._moves = store.moves
+        self.structure = built
 
     def candidates(self, store: Store, queries: Tensor, wanted: int, *, effort: int | None) -> Tensor:
         """The rows (q, c) among which the wanted best of each query are looked for; -1 where there are no
@@ -142,8 +151,14 @@ class Arrangement:
             raise SpaceError(f"{folder} is damaged: {path.name} is not of these vectors; make it again")
         if described["graph only"]:
             built.give(store.at(chunk) for chunk in _chunks(rows))
-        self.structure, self._rows, self._behind = built, rows, header["count"]
+        self._rows, self._behind, self._moves = rows, header["count"], store.moves
         self._known_alive = None
+        self.structure = built
+
+    def _begin_anew(self, store: Store) -> None:
+        self.structure = None
+        self._rows, self._behind, self._known_alive = self._rows[:0], 0, None
+        self._moves = store.moves
 
     def _outgrown(self, store: Store) -> bool:
         """Whether the structure should be built anew."""

@@ -164,7 +164,7 @@ class Faiss:
             self._arrangement.write(draft, store)
 
         moved = self._kept.save(Path(folder), content, files=arrangement.FILES, fill=fill)
-        self._arrangement.follow(moved)
+        self._arrangement.follow(moved, store)
 
     @classmethod
     def open(cls, folder: str | Path, *, fingerprint: str | None = None, verify: bool = False) -> Self:

@@ -62,7 +62,7 @@ def write(
     check_room(folder)
     made = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    number = _last_generation(folder) + 1
+    number = next_generation(folder)
     try:
         header = {
             "format": FORMAT,
@@ -77,7 +77,7 @@ def write(
         storage.write_text(folder / HEADER, text)
     except BaseException:
         # Stopped by Ctrl-C after the rename, it is written: what the header names must stay.
-        if not _is_named(folder, number):
+        if not _may_be_named(folder, number):
             _forget(folder, lambda name: _generation(name) == number)
             if made:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -195,17 +195,20 @@ def _is_begun(names: Collection[str]) -> bool:
     )
 
 
-def _is_named(folder: Path, number: int) -> bool:
-    """Whether the header on the disk is that of a generation."""
+def _may_be_named(folder: Path, number: int) -> bool:
+    """Whether the header on the disk is that of a generation, or cannot be read now."""
     try:
         content = json.loads((folder / HEADER).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (FileNotFoundError, ValueError):
         return False
+    except OSError:  # too many open files, say
+        return True
     return isinstance(content, dict) and content.get("generation") == number
 
 
-def _last_generation(folder: Path) -> int:
-    return max((_generation(each.name) for each in folder.iterdir()), default=0)
+def next_generation(folder: Path) -> int:
+    """The number that the next save gives its files: one that no file there has."""
+    return 1 + max((_generation(each.name) for each in folder.iterdir()), default=0)
 
 
 def _is_ours(name: str) -> bool:

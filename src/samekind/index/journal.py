@@ -3,7 +3,8 @@
 An entry is its length, a checksum of its content, a checksum of these two, and the content. It has been
 flushed to the disk before `Journal.append` returns. A process that is killed while it writes leaves the
 beginning of an entry at the end of the file: the call never returned, so that entry is dropped. Anything else
-that does not fit its checksum is damage, and refused.
+that does not fit its checksum is damage, and refused. Where the last entry that counts ends is known to the
+one who writes: what was recorded behind it, by a call that was interrupted, goes with the next entry.
 """
 
 import os
@@ -11,6 +12,7 @@ import struct
 import weakref
 import zlib
 from collections.abc import Iterator, Sequence
+from io import FileIO
 from pathlib import Path
 
 from samekind.errors import SpaceError
@@ -25,40 +27,45 @@ CHUNK = 2**20  # bytes that are looked at together
 
 
 class Journal:
-    """A journal that is written to; ``end`` is where its last whole entry ends, in bytes."""
+    """A journal that is written to, until it is closed."""
 
-    def __init__(self, path: Path, end: int) -> None:
-        self.end = end
-        self._file = os.open(path, os.O_RDWR)
-        self._closing = weakref.finalize(self, os.close, self._file)
+    def __init__(self, path: Path) -> None:
+        # A file and not its number, which would be another file's once this one is closed.
+        self._file = FileIO(path, "r+")
+        self._closing = weakref.finalize(self, self._file.close)
 
-    def append(self, parts: Sequence[Content]) -> None:
-        """Record the parts, one behind the other, as one entry; on the disk when this returns.
+    def append(self, parts: Sequence[Content], *, end: int) -> int:
+        """Record the parts, one behind the other, as one entry, behind the ``end`` of the last that counts.
+        Returns where it ends, in bytes; it is on the disk by then.
 
         A write that fails, for want of space or by Ctrl-C, leaves the journal as it was.
         """
         head = LENGTH_AND_SUM.pack(sum(len(each) for each in parts), _checksum(parts))
-        place = self.end
+        place = end
+        self.cut(end)
         try:
-            os.ftruncate(self._file, self.end)  # an entry whose call was interrupted after it was written
             for each in (head + SUM.pack(zlib.crc32(head)), *parts):
                 place = self._write(each, place)
-            os.fsync(self._file)
+            os.fsync(self._file.fileno())
         except BaseException:
-            os.ftruncate(self._file, self.end)
+            self.cut(end)
             raise
-        self.end = place
+        return place
+
+    def cut(self, end: int) -> None:
+        """Drop what is behind the last entry that counts."""
+        os.ftruncate(self._file.fileno(), end)
 
     def _write(self, content: Content, place: int) -> int:
         """Write all of it, however many calls that takes, and say where it ends."""
         left = memoryview(content)
         while left:
-            written = os.pwrite(self._file, left, place)
+            written = os.pwrite(self._file.fileno(), left, place)
             left, place = left[written:], place + written
         return place
 
     def close(self) -> None:
-        """Give the file back."""
+        """Give the file back; nothing can be appended any more."""
         self._closing()
 
 
@@ -68,13 +75,6 @@ def create(path: Path) -> None:
         file.write(START)
         file.flush()
         os.fsync(file.fileno())
-
-
-def reopen(path: Path, end: int) -> Journal:
-    """Go on with a journal that was read up to ``end``; an entry that was half written there goes."""
-    journal = Journal(path, end)
-    os.truncate(path, end)
-    return journal
 
 
 def entries(path: Path, *, start: int = 0) -> Iterator[tuple[memoryview, int]]:

@@ -4,12 +4,16 @@ It lives there from the moment it was saved to the folder or opened from it. The
 to write (one writer at a time), which is given back by ``close`` or by the end of the process; a process that
 is forked does not have it, and asks anew. Reading needs no right. A writer who finds that somebody else has
 changed the folder meanwhile is refused.
+
+Ctrl-C may come between any two steps, so nothing is left to be put right on the way out: what one call was
+torn from the next one finds, and finishes or drops, before it does anything else.
 """
 
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from torch import Tensor
 
@@ -25,12 +29,35 @@ from samekind.index.writer_lock import WriterLock
 T = TypeVar("T")
 
 
+class _Due(NamedTuple):
+    """A change that counts from now on, though the store may have seen nothing of it yet, or half."""
+
+    change: Change
+    row: int  # its vectors lie ready from here on
+    end: int  # of its entry in the journal, if there is one
+
+
 class Kept:
     """A store, and the folder it lives in, if any."""
 
     def __init__(self, dimension: int) -> None:
-        self.store = Store(dimension)
+        self._store = Store(dimension)
+        self._due: _Due | None = None
         self._home: _Home | None = None
+
+    @property
+    def store(self) -> Store:
+        """What is kept, with all that counts."""
+        self._carry_out()
+        return self._store
+
+    def _carry_out(self) -> None:
+        """Finish the change that is due, if any; every step may be done twice."""
+        if self._due is not None:
+            self._store.count(self._due.change, row=self._due.row)
+            if self._home is not None:
+                self._home.end = self._due.end
+            self._due = None
 
     def add(
         self, ids: Sequence[str], vectors: Tensor, metadata: Sequence[Metadata] | None, *, replace: bool
@@ -48,9 +75,12 @@ class Kept:
     def _change(self, change: Change) -> None:
         if not change.ids:
             return
-        if self._home is not None:
-            self._home.record(change)
-        self.store.apply(change)
+        store = self.store
+        if change.vectors is not None:
+            store.lay_ready(change.vectors)
+        end = self._home.record(change) if self._home is not None else 0
+        self._due = _Due(change, store.height, end)
+        self._carry_out()
 
     def save(
         self,
@@ -64,20 +94,20 @@ class Kept:
 
         Returns where each row of the store went, -1 for one that is empty.
         """
+        store, home, old = self.store, self._home, self._home
 
         def whole(draft: Path) -> None:
-            self.store.write(draft)
+            store.write(draft)
             if fill is not None:
                 fill(draft)
 
-        home = self._home
         if home is None or home.folder != folder.resolve():
             home = _Home(folder, generation=0, end=0)
-        header = home.write({**content, "count": len(self.store)}, files=(*FILES, *files), fill=whole)
-        if self._home is not None and self._home is not home:
-            self._home.close()
+        header = home.write({**content, "count": len(store)}, files=(*FILES, *files), fill=whole)
         self._home = home
-        return self.store.rebase(folder, header)
+        if old is not None and old is not home:
+            old.close()
+        return store.rebase(folder, header)
 
     @classmethod
     def read(
@@ -88,7 +118,7 @@ class Kept:
         if not isinstance(header["notes"], dict):
             raise TypeError("its notes are not a JSON object")
         kept = cls(header["dimension"])
-        kept.store = Store.read(folder, header)
+        kept._store = Store.read(folder, header)
         path = folders.path_of(folder, header, folders.JOURNAL)
         if not path.is_file():
             raise SpaceError(f"{folder} is damaged: {path.name} is missing; make the index again")
@@ -100,35 +130,32 @@ class Kept:
 
     def close(self) -> None:
         """Give back the right to write, and the files."""
+        self._carry_out()  # what counts is not cut off
         if self._home is not None:
             self._home.close()
 
 
 class _Home:
-    """A folder, how far it has been read, and, once something was written, the right to write."""
+    """A folder, how far it has been read, and, once something was written, the right to write.
+
+    ``end`` is where the last entry of the journal ends that counts.
+    """
 
     def __init__(self, folder: Path, *, generation: int, end: int) -> None:
         self.folder = folder.resolve()
-        self._generation, self._end = generation, end  # 0: not of this folder yet
+        self._generation, self.end = generation, end  # 0: not of this folder yet
+        self._begun = 0  # the generation that a save of ours has written or not, while we are the writer
         self._lock: WriterLock | None = None
         self._journal: Journal | None = None
 
-    def record(self, change: Change) -> None:
-        """Write a change to the disk."""
+    def record(self, change: Change) -> int:
+        """Write a change to the disk, behind ``end``. It counts once ``end`` is where it ends: returned."""
         self._leave_to_parent()
         if self._journal is None:
             folders.read(self.folder)  # a folder that is gone is told in a sentence
-            lock = WriterLock(self.folder)
-            try:
-                header = self._unchanged()
-                path = folders.path_of(self.folder, header, folders.JOURNAL)
-                self._journal = journals.reopen(path, self._end)
-            except BaseException:
-                lock.give_back()
-                raise
-            self._lock = lock
-        self._journal.append(to_parts(change))
-        self._end = self._journal.end
+            self._take_right()
+            self._journal = Journal(self.folder / folders.numbered(folders.JOURNAL, self._generation))
+        return self._journal.append(to_parts(change), end=self.end)
 
     def write(
         self, content: Mapping[str, Any], *, files: Collection[str], fill: Callable[[Path], None]
@@ -136,37 +163,50 @@ class _Home:
         """Write a generation; one who was a writer before stays it."""
         self._leave_to_parent()
         folders.check_room(self.folder)
-        made = not self.folder.exists()
-        self.folder.mkdir(parents=True, exist_ok=True)
-        lock = self._lock or WriterLock(self.folder)
+        made, writer = not self.folder.exists(), self._lock is not None
         try:
-            if self._generation and folders.is_index(self.folder):
-                self._unchanged()
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._let_go_of_journal()  # the next change opens that of the generation then in force
+            self._take_right()
+            self._begun = folders.next_generation(self.folder)
             header = folders.write(self.folder, content, files=files, fill=fill)
-            self._generation, self._end = header["generation"], journals.first_end()
-            if self._journal is not None:
-                self._journal.close()
-                path = folders.path_of(self.folder, header, folders.JOURNAL)
-                self._journal = journals.reopen(path, self._end)
         except BaseException:
             if made and not folders.is_index(self.folder):
                 shutil.rmtree(self.folder, ignore_errors=True)
             raise
         finally:
-            if lock is not self._lock:
-                lock.give_back()
+            self._take_note()
+            if not writer:
+                self.close()
         return header
 
-    def _unchanged(self) -> dict[str, Any]:
-        """The header of the folder, which nobody else has changed since it was read."""
+    def _take_right(self) -> None:
+        """Be the writer, unless somebody else is, or has changed the folder since it was read."""
+        lock = self._lock or WriterLock(self.folder)
+        try:
+            self._take_note()
+            if self._generation and folders.is_index(self.folder):
+                self._check_unchanged()
+        except BaseException:
+            if lock is not self._lock:
+                lock.give_back()
+            raise
+        self._lock = lock
+
+    def _take_note(self) -> None:
+        """Go by the generation that a save of ours has begun, if it came into force."""
+        with suppress(SpaceError):  # there is none, or it is damaged: told when it is needed
+            if self._begun and folders.read(self.folder).get("generation") == self._begun:
+                self._generation, self.end, self._begun = self._begun, journals.first_end(), 0
+
+    def _check_unchanged(self) -> None:
         header = folders.read(self.folder)
         same = header.get("generation") == self._generation
         path = folders.path_of(self.folder, header, folders.JOURNAL)
-        if not same or any(True for _ in journals.entries(path, start=self._end)):
+        if not same or any(True for _ in journals.entries(path, start=self.end)):
             raise SpaceError(
                 f"{self.folder} was changed by somebody else since it was opened here; open it again"
             )
-        return header
 
     def _leave_to_parent(self) -> None:
         """Forget a right to write that was another process's: in one that was forked from it, the end of the
@@ -175,12 +215,20 @@ class _Home:
         if self._lock is not None and not self._lock.held:
             self.close()
 
+    def _let_go_of_journal(self) -> None:
+        journal, self._journal = self._journal, None
+        if journal is not None:
+            if self._lock is not None and self._lock.held:
+                journal.cut(self.end)  # an entry whose call was interrupted before it counted
+            journal.close()
+
     def close(self) -> None:
-        if self._journal is not None:
-            self._journal.close()
-        if self._lock is not None:
-            self._lock.give_back()
-        self._journal, self._lock = None, None
+        self._take_note()
+        self._begun = 0
+        self._let_go_of_journal()
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            lock.give_back()
 
 
 def settled(folder: Path, read: Callable[[], T]) -> T:

@@ -38,6 +38,7 @@ class Store:
         self._added_texts: list[str] = []
         self._gone: set[int] = set()
         self.version = 0  # rises with every change
+        self.moves = 0  # rises when rows move
         self._alive: tuple[int, Tensor | None] = (0, None)  # at a version
 
     def __len__(self) -> int:
@@ -111,23 +112,36 @@ class Store:
 
     def apply(self, change: Change) -> None:
         """Carry out a change that was checked."""
-        self.version += 1
-        for each in change.ids:
-            if (row := self._rows.pop(each, None)) is not None:
-                self._gone.add(row)
-        if change.vectors is None:
-            return
+        if change.vectors is not None:
+            self.lay_ready(change.vectors)
+        self.count(change, row=self.height)
+
+    def lay_ready(self, vectors: Tensor) -> None:
+        """Put vectors behind the last row, where nobody sees them until they count."""
         held = len(self._added_texts)
-        needed = held + len(change.ids)
+        needed = held + len(vectors)
         if needed > len(self._added):
             # At least twice the room, so that a vector is moved once or twice and not at every addition.
             room = torch.empty(max(needed, 2 * held), self.dimension)
             room[:held] = self._added[:held]
             self._added = room
-        self._added[held:needed] = change.vectors
-        self._rows |= zip(change.ids, range(self.height, self.height + len(change.ids)), strict=True)
-        self._names += change.ids
-        self._added_texts += change.texts
+        self._added[held:needed] = vectors
+
+    def count(self, change: Change, *, row: int) -> None:
+        """Carry out a change whose vectors, if any, lie ready from ``row`` on, where the rows ended.
+
+        Interrupted anywhere, it is finished by the same call once more: every step may be done twice.
+        """
+        self.version += 1
+        for each in change.ids:
+            if (old := self._rows.get(each, row)) < row:
+                self._gone.add(old)
+                del self._rows[each]
+        if change.vectors is None:
+            return
+        self._names[row:] = change.ids
+        self._added_texts[row - len(self._first) :] = change.texts
+        self._rows |= zip(change.ids, range(row, row + len(change.ids)), strict=True)
 
     def write(self, draft: Path) -> None:
         """Put the files of a snapshot into a folder: the rows that are filled, in their order."""
@@ -163,13 +177,17 @@ class Store:
 
     def _moved(self, vectors: Tensor, texts: "_Lines | list[str]") -> Tensor:
         moved = self.closed()
-        self.version += 1
-        self._names = list(self._rows)
-        self._rows = dict(zip(self._names, range(len(self._names)), strict=True))
-        self._first, self._first_texts = vectors, texts
-        self._added, self._added_texts = torch.empty(0, self.dimension), []
-        self._gone = set()
+        fresh = self._of(self.dimension, list(self._rows), vectors, texts)
+        fresh.version, fresh.moves = self.version + 1, self.moves + 1
+        vars(self).update(vars(fresh))  # one step, which Ctrl-C does not tear
         return moved
+
+    @classmethod
+    def _of(cls, dimension: int, names: list[str], vectors: Tensor, texts: "_Lines | list[str]") -> "Store":
+        store = cls(dimension)
+        store._names, store._first, store._first_texts = names, vectors, texts
+        store._rows = dict(zip(names, range(len(names)), strict=True))
+        return store
 
     def _text(self, row: int) -> str:
         behind = row - len(self._first)
@@ -180,16 +198,13 @@ class Store:
         """The snapshot that a header tells of; its vectors and its metadata are read when they are asked
         for.
         """
-        store = cls(header["dimension"])
+        dimension = header["dimension"]
         content = folders.path_of(folder, header, "ids.txt").read_bytes()
         names = content.decode("utf-8", "surrogatepass").split("\0")[:-1]
         if len(names) != header["count"]:
             raise SpaceError(f"{folder} is damaged: {len(names)} ids for {header['count']} vectors")
-        store._names = names
-        store._rows = dict(zip(names, range(len(names)), strict=True))
-        store._first = _mapped(folder, header, len(names), store.dimension)
-        store._first_texts = _Lines(folder, header)
-        return store
+        vectors = _mapped(folder, header, len(names), dimension)
+        return cls._of(dimension, names, vectors, _Lines(folder, header))
 
 
 class _Lines:

@@ -37,7 +37,7 @@ def contrastive(
     if not margin >= 0:
         raise SettingError(f"the margin is a distance, 0 or more; got {margin}")
     check(scores, positive, negative)
-    pull, push = _weights(positive, negative, weighting)
+    pull, push = _weights(scores, positive, negative, weighting)
 
     def cost(score: Tensor, pulled: Tensor, pushed: Tensor) -> Tensor:
         costs: Tensor = _HalfSquares.apply(score, pulled, pushed, margin, pull, push)  # type: ignore[no-untyped-call]
@@ -87,7 +87,7 @@ def exponential_contrastive(
     if not (bound > 0 and math.isfinite(bound)):
         raise SettingError(f"the bound of distances must be a positive number, got {bound}")
     check(scores, positive, negative)
-    pull, push = _weights(positive, negative, weighting)
+    pull, push = _weights(scores, positive, negative, weighting)
 
     def cost(score: Tensor, pulled: Tensor, pushed: Tensor) -> Tensor:
         repelled = (torch.where(pushed, score, -torch.inf).clamp(max=0) * (2.77 / bound)).exp().sum(1)
@@ -96,14 +96,15 @@ def exponential_contrastive(
     return row_by_row(cost, (scores, None), (positive, None), (negative, None)).to(scores.dtype)
 
 
-def _weights(positive: Tensor, negative: Tensor, weighting: str) -> tuple[Tensor, Tensor]:
-    """What a positive and a negative pair count for in the share of their anchor."""
+def _weights(scores: Tensor, positive: Tensor, negative: Tensor, weighting: str) -> tuple[Tensor, Tensor]:
+    """What a positive and a negative pair count for in the share of their anchor, as exact as the scores."""
     if weighting not in ("pairs", "kinds"):
         raise SettingError(f'the weighting is "pairs" or "kinds"; got "{weighting}"')
     positives, negatives = positive.count_nonzero(), negative.count_nonzero()
     if weighting == "pairs":
         positives = negatives = positives + negatives
-    return len(positive) / positives.clamp(min=1), len(positive) / negatives.clamp(min=1)
+    exact = torch.promote_types(scores.dtype, torch.get_default_dtype())
+    return len(positive) / positives.clamp(min=1).to(exact), len(positive) / negatives.clamp(min=1).to(exact)
 
 
 def _squared_distances(scores: Tensor, counted: Tensor) -> Tensor:

@@ -33,7 +33,8 @@ def histogram(scores: Tensor, positive: Tensor, negative: Tensor, *, bins: int =
         return torch.lerp(below[node], below[node + 1], beyond).masked_fill(~behind, 0).sum(1)
 
     risk = row_by_row(cost, (scores, None), (negative, None), (below, ...))
-    return (risk * (len(scores) / negative.sum().clamp(min=1))).to(scores.dtype)
+    exact = torch.promote_types(scores.dtype, torch.get_default_dtype())
+    return (risk * (len(scores) / negative.sum().clamp(min=1).to(exact))).to(scores.dtype)
 
 
 def _histogram(scores: Tensor, bins: int) -> Tensor:
