@@ -2,13 +2,15 @@
 
     python benchmarks/similarity/pictures.py [--data MNIST] [--work runs/pictures]
         [--out docs/results/pictures] [--results results/similarity] [--page docs/results/similarity.md]
+    python benchmarks/similarity/pictures.py --stored
 
 ``MNIST`` is a folder with its four IDX files, gzipped or not; without it the digits of scikit-learn are
 drawn, into ``--work``. Embeddings of two numbers, trained by the pair likelihood alone, are drawn as is;
 beside them, how far the learned distance of a full space is from a metric, and how far that of the run
 ``verification-0`` of CIFAR-10 is, where its result is there. What is known of them goes to
 ``pictures.json``, and from there as tables onto the ``--page``. A training that was stopped goes on, and one
-that is done is not done again.
+that is done is not done again. With ``--stored`` what is stored there is drawn anew, without data or
+training: all but the items in the plane.
 
 Monteiro et al., "An end-to-end approach for the verification problem: learning the right distance", ICML
 2020.
@@ -140,7 +142,7 @@ def draw(sets: Sets, work: Path, *, name: str, epochs: int) -> tuple[dict[str, "
     full, z, of_full = measured(FULL, sets, work, epochs=epochs)
     axioms = metric_axioms(full, z)
     figures = {
-        f"{name}-two-dimensions": embedding_map(places, sets.test.labels, sets.test.classes),
+        f"{name}-two-dimensions": embedding_map(places, sets.test.labels, sets.test.classes, origin=True),
         f"{name}-metric-axioms": axiom_histograms(axioms),
     }
     count = len(sets.test)
@@ -218,6 +220,19 @@ def of_the_grid(results: Path) -> dict[str, "Figure"]:
     return {"cifar10-metric-axioms": axiom_histograms(axioms_in(content["axioms"]))}
 
 
+def stored(results: Path) -> dict[str, "Figure"]:
+    """The figures that can be drawn from what was written down."""
+    known = json.loads((results / "pictures.json").read_text(encoding="utf-8"))
+    axioms = axioms_in(known[f"{FULL} dimensions"]["axioms"])
+    return {f"{known['data']}-metric-axioms": axiom_histograms(axioms)} | of_the_grid(results)
+
+
+def save(figures: Mapping[str, "Figure"], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, figure in figures.items():
+        figure.savefig(folder / f"{name}.png", dpi=120, facecolor=PAPER, metadata={"Software": None})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path)
@@ -225,16 +240,19 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--results", type=Path)
     parser.add_argument("--page", type=Path)
+    parser.add_argument("--stored", action="store_true")
     given = parser.parse_args()
+    if given.stored:
+        figures = stored(given.results or Path("results/similarity"))
+        save(figures, given.out or Path("docs/results/pictures"))
+        return
     # Who tries it on the digits does not overwrite what the page shows.
     shown = given.data is not None
     out = given.out or (Path("docs/results/pictures") if shown else given.work)
     results = given.results or (Path("results/similarity") if shown else given.work)
     name, epochs = ("mnist", EPOCHS) if shown else ("digits", EPOCHS_OF_FEW)
     figures, known = draw(sets_of(given.data), given.work / name, name=name, epochs=epochs)
-    out.mkdir(parents=True, exist_ok=True)
-    for each, figure in (figures | of_the_grid(results)).items():
-        figure.savefig(out / f"{each}.png", dpi=120, facecolor=PAPER, metadata={"Software": None})
+    save(figures | of_the_grid(results), out)
     write_text(results / "pictures.json", json.dumps(known, indent=1) + "\n")
     written = tables(known)
     print(written)

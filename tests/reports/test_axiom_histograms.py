@@ -1,24 +1,43 @@
-"""The picture of the metric axioms: three densities and their numbers."""
+"""The picture of the metric axioms: three times so many cases of each size, and their numbers."""
 
 from itertools import pairwise
 
 import numpy as np
 import torch
 
-from samekind.measures import metric_breaches
+from samekind.measures import Breaches, MetricAxioms, metric_breaches
 from samekind.reports import axiom_histograms
+from samekind.reports.axiom_histograms import LEAST
 
 DISTANCES = torch.rand(6, 6, generator=torch.Generator().manual_seed(0))
 
 
-def test_the_densities_drawn_are_those_measured_each_with_an_area_of_one():
+def counts(axes):
+    """What is drawn: cases in each column, and the edges."""
+    [outline] = [patch for patch in axes.patches if not patch.get_fill()]
+    drawn = outline.get_data()
+    return np.where(drawn.values > LEAST, drawn.values, 0), drawn.edges
+
+
+def test_the_columns_are_the_cases_that_were_measured():
     axioms = metric_breaches(DISTANCES)
     figure = axiom_histograms(axioms)
     for axes, found in zip(figure.axes, axioms, strict=True):
-        [outline] = [patch for patch in axes.patches if not patch.get_fill()]
-        drawn = outline.get_data()
-        np.testing.assert_allclose(drawn.values, found.density)
-        np.testing.assert_allclose((drawn.values * np.diff(drawn.edges)).sum(), 1)
+        drawn, edges = counts(axes)
+        assert drawn.sum() == found.cases
+        np.testing.assert_allclose(drawn / found.cases / np.diff(edges), found.density, atol=1e-9)
+
+
+def test_one_case_of_very_many_is_seen():
+    rare = Breaches(1e-7, 0.0, 0.0, 1.0, 1_000_000, torch.linspace(0, 1, 3), torch.tensor([2 - 2e-6, 2e-6]))
+    axes = axiom_histograms(MetricAxioms(rare, rare, rare)).axes[2]
+    drawn, _ = counts(axes)
+    assert drawn.tolist() == [999_999, 1]
+    low, high = np.log(axes.get_ylim())
+    assert (np.log(1) - low) / (high - low) > 0.02
+    ticks = [tick.get_text() for tick in axes.get_yticklabels()]
+    assert ticks == ["1", "100", "10,000"]
+    assert "max(0, " in axes.get_xlabel()
 
 
 def test_the_numbers_are_written():
@@ -34,9 +53,8 @@ def test_a_metric_is_drawn_at_zero():
     points = torch.arange(4.0)[:, None]
     figure = axiom_histograms(metric_breaches((points - points.T).abs()))
     for axes in figure.axes:
-        [outline] = [patch for patch in axes.patches if not patch.get_fill()]
-        [column] = np.nonzero(outline.get_data().values)[0]
-        edges = outline.get_data().edges
+        drawn, edges = counts(axes)
+        [column] = np.nonzero(drawn)[0]
         assert edges[column] - 1e-9 <= 0 <= edges[column + 1] + 1e-9
 
 

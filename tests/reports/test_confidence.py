@@ -118,6 +118,14 @@ def test_squared_distances_rise_to_the_edge_of_the_plane(classes):
     assert not drawn.at_edge(drawn.prototypes[0])
 
 
+def test_of_points_as_sure_the_nearest_to_the_prototype_is_the_surest():
+    """With two classes the whole edge of the plane is."""
+    drawn = Confidence("squared", 2)
+    edge = torch.tensor([[x, REACH] for x in (-REACH, 0.0, 1.0)], dtype=torch.double)
+    assert drawn.log_odds(edge).tolist() == pytest.approx([drawn.log_odds(edge[:1]).item()] * 3)
+    assert drawn.surest().tolist() == pytest.approx([0.0, REACH], abs=1e-5)
+
+
 def test_cosines_are_squared_chords_at_half_the_scale():
     points = random_points(Confidence("normface", 3, 4.0, "sphere"))
     torch.testing.assert_close(

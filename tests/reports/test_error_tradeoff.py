@@ -1,5 +1,8 @@
 """The error trade-off: rates in their places, equal errors as measured, and curves without errors."""
 
+from itertools import pairwise
+
+import numpy as np
 import pytest
 import torch
 from scipy.stats import norm
@@ -32,6 +35,34 @@ def test_the_equal_error_in_the_legend_is_the_measure(gap):
     rate = 100 * equal_error_rate(scores, same).rate
     words = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert words == [f"mine, EER {rate:.2f} %", "equal errors"]
+
+
+@pytest.mark.parametrize("count", [8, 12, 30, 400])
+def test_the_dot_is_where_the_line_crosses_the_diagonal(count):
+    scores, same = trials(1.0, count)
+    axes = error_tradeoff({"mine": error_rates(scores, same)}).axes[0]
+    [dot] = [line for line in axes.lines if line.get_marker() == "o"]
+    [[x, y]] = dot.get_xydata().tolist()
+    assert x == y
+    [line] = [line for line in axes.lines if "EER" in line.get_label()]
+    points = line.get_xydata()
+    # On one of the pieces from a point to the next: as far from both together as they are from each other.
+    detours = [
+        np.hypot(*(one - (x, y))) + np.hypot(*(other - (x, y))) - np.hypot(*(one - other))
+        for one, other in pairwise(points)
+    ]
+    assert min(detours) < 1e-9
+
+
+@pytest.mark.parametrize("name", ["mine", "a system of a quite long name · similarity"])
+def test_the_legend_hides_no_curve(name):
+    figure = error_tradeoff({f"{name} {n}": error_rates(*trials(n)) for n in range(5)})
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    legend = axes.get_legend().get_window_extent()
+    assert legend.y1 < axes.xaxis.label.get_window_extent().y0 + 1
+    assert legend.y0 >= figure.bbox.y0
+    assert figure.bbox.x0 <= legend.x0 < legend.x1 <= figure.bbox.x1
 
 
 def test_the_curve_is_made_of_the_rates_on_normal_deviate_axes():

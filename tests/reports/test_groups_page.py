@@ -1,6 +1,7 @@
 """The page about groups: what it says and what it shows."""
 
 import re
+from collections import Counter
 
 import pytest
 import torch
@@ -68,6 +69,20 @@ def test_labels_are_counted_in_each_group(written):
 def test_more_labels_than_can_be_read_are_counted_only(written):
     page = written(found(count=24, labels=[f"label {n}" for n in range(24)]))
     assert "and 3 other labels" in page
+    page = written(found(count=18, labels=[f"label {n}" for n in range(18)]))
+    assert page.count("and 1 other label</p>") == 3
+
+
+def test_a_long_label_is_told_whole_to_who_points_at_the_picture(written):
+    labels = ["Rhododendron ferrugineum", "Rhododendron hirsutum", "rose"] * 4
+    page = written(found(labels=labels))
+    # The first two begin alike, and are told apart though they are in different groups.
+    words = Counter(re.findall(r">([^<>]*)</span></figure>", page))
+    assert sorted(words.values()) == [4, 4, 4]
+    assert words["rose"] == 4
+    assert max(map(len, words)) <= groups_page.LONGEST_NAME
+    assert 'title="pictures/0.png: Rhododendron ferrugineum"' in page
+    assert 'title="pictures/2.png"' in page
 
 
 def test_the_numbers_that_were_tried_are_drawn(written):
@@ -86,7 +101,7 @@ def test_many_items_are_drawn_in_part_and_many_groups_not_shown(written, monkeyp
     monkeypatch.setattr(groups_page, "MOST_GROUPS", 2)
     page = written(found())
     assert "Shown are 5 items drawn at random from 12." in page
-    assert "1 smaller groups are not shown." in page
+    assert "1 smaller group is not shown." in page
     assert "Group 3" not in page
 
 

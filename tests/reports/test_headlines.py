@@ -48,7 +48,7 @@ def test_a_new_class_beside_the_known_ones():
     ("question", "measure", "value", "sentence"),
     [
         ("classification", "accuracy", 1.0, "It names the right class for 100 % of seen items."),
-        ("classification", "accuracy", 0.9999, "It names the right class for 100.0 % of seen items."),
+        ("classification", "accuracy", 0.9999, "It names the right class for 99.99 % of seen items."),
         (
             "retrieval",
             "Recall@1",
@@ -59,7 +59,7 @@ def test_a_new_class_beside_the_known_ones():
             "open set",
             "DIR at 1% FAR",
             0.5,
-            "It names the right class for 50.0 % of known items while 1% of unknown ones pass for known.",
+            "It names the right class for 50.0 % of known items while 1 % of unknown ones pass for known.",
         ),
         (
             "claimed class",
@@ -77,6 +77,13 @@ def test_a_new_class_beside_the_known_ones():
 )
 def test_every_question_has_its_sentence(question, measure, value, sentence):
     assert plain(headline(question, [Row(question, "seen", measure, "similarity", value)])) == sentence
+
+
+def test_not_quite_none_is_not_none():
+    row = Row("verification", "seen", "EER", "similarity", 0.0003)
+    assert "misjudges 0.03 % of" in plain(headline("verification", [row]))
+    assert "misjudges under 0.01 % of" in plain(headline("verification", [row._replace(value=1e-6)]))
+    assert "misjudges 0 % of" in plain(headline("verification", [row._replace(value=0.0)]))
 
 
 def test_number_and_unit_stay_together():

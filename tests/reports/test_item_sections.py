@@ -1,7 +1,9 @@
 """The sections about items."""
 
+import pytest
 import torch
 
+from samekind.data import Items, clusters
 from samekind.reports import System
 from samekind.reports.item_sections import confusion_section, map_section, neighbours_section
 from samekind.reports.measured import measure
@@ -38,13 +40,13 @@ def test_neighbours_are_of_the_last_set_and_the_caption_counts_the_mistakes(imag
     section = neighbours_section(*sets_of(space, images, images.take(torch.tensor([0, 1, 5, 6, 7]))))
     # Of the five, only the light picture called dark is nearest to one of another class.
     assert section.caption == (
-        "Random unseen items and the others mine finds most alike. The nearest is of another class for "
-        "1 of 5; the last row shows such a case."
+        'Random unseen items and the others the space "mine" finds most alike. The nearest is of another '
+        "class for 1 of 5; the last row shows such a case."
     )
     axes = section.figure.axes[0]
     assert len(axes.images) == 5 * (1 + 4)
     words = [text.get_text() for text in axes.texts]
-    assert words[20:22] == ["dark", "✗ <b>light"]
+    assert words[20:22] == ["dark", "✗ <b>lig…"]
 
 
 def test_two_mistakes_are_shown_of_many(images, space_for):
@@ -68,6 +70,7 @@ def test_vectors_and_single_items_have_no_neighbours_to_show(vectors, images, sp
 def test_confusions_are_those_of_the_seen_items(images, space_for):
     section = confusion_section(*sets_of(space_for(images), images))
     assert "1 of 12 are wrong" in section.caption
+    assert "on the right the share of each class" in section.caption
     cells = {text.get_position(): text.get_text() for text in section.figure.axes[0].texts}
     assert (cells[0, 0], cells[1, 0], cells[1, 1]) == ("5", "1", "6")
 
@@ -76,6 +79,31 @@ def test_a_class_the_items_do_not_have_is_another(images, space_for):
     only_dark = images.only(["dark"])
     figure = confusion_section(*sets_of(space_for(images), only_dark)).figure
     assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["dark", "another"]
+
+
+@pytest.mark.parametrize(
+    ("classes", "words"),
+    [
+        (26, "with so many classes counts and shares are left out."),
+        (60, "with so many classes counts and shares are left out, and one name in 2 is written."),
+    ],
+)
+def test_the_caption_says_what_is_left_out_with_many_classes(space_for, classes, words):
+    many = clusters(classes=classes, items=2, dimension=4, spread=0.01, seed=0)
+    section = confusion_section(*sets_of(space_for(many), many))
+    assert section.caption.endswith(words)
+    assert not section.figure.axes[0].texts
+    step = 2 if "one name in 2" in words else 1
+    assert len(section.figure.axes[0].get_xticks()) == classes / step
+
+
+def test_the_caption_says_how_many_classes_found_room_on_the_map(space_for):
+    many = clusters(classes=60, items=2, dimension=2, spread=0.01, seed=0)
+    named = Items(many.inputs, many.labels, tuple(f"a rather long name {n}" for n in range(60)), "many")
+    section = map_section(*sets_of(space_for(named), named))
+    count = len(section.figure.axes[0].texts)
+    assert count < 60
+    assert f"Of 60 classes the {count} that have room are named." in section.caption
 
 
 def test_no_confusions_where_the_space_does_not_know_a_class(vectors, space_for):

@@ -1,5 +1,7 @@
 """The grid of neighbours: the right pictures in the right frames."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 import torch
@@ -37,9 +39,9 @@ def test_right_and_wrong_differ_by_mark_as_well_as_by_colour():
     assert words == [
         ("cat", INK),
         ("✓ cat", RIGHT),
-        ("✗ a very …", WRONG),
-        ("a very …", INK),
-        ("✓ a very …", RIGHT),
+        ("✗ a very…", WRONG),
+        ("a very…", INK),
+        ("✓ a very…", RIGHT),
         ("✗ cat", WRONG),
     ]
     assert frames[1] == frames[4] != frames[2] == frames[5]
@@ -50,7 +52,15 @@ def test_classes_that_begin_alike_can_be_told_apart():
         pictures(), LABELS, ["protist_noctiluca", "protist_star"], INDICES, queries=QUERIES
     )
     words = [text.get_text() for text in figure.axes[0].texts]
-    assert words[:3] == ["pro…luca", "✓ pro…luca", "✗ pro…star"]
+    assert words[:3] == ["pro…uca", "✓ pro…uca", "✗ pro…tar"]
+
+
+def test_long_names_do_not_touch():
+    names = ["Melanoma suspected", "Memorandum"]
+    figure = neighbour_grid(pictures(), LABELS, names, INDICES, queries=QUERIES)
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert not [(one, other) for one, other in combinations(boxes, 2) if one.overlaps(other)]
 
 
 @pytest.mark.parametrize(("low", "high"), [(-3.0, 2.0), (0.0, 255.0)])

@@ -1,9 +1,16 @@
 """The page: parses, stands alone, and shows text as text."""
 
+import re
 from html.parser import HTMLParser
+from importlib.resources import files
+
+import pytest
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 
 from samekind.reports.page import Section, page
 from samekind.reports.style import BESIDE, FULL, new_figure
+from samekind.reports.tables import MOST_IN_A_LINE
 
 VOID = {"meta", "img", "col", "br", "hr", "link", "input"}
 
@@ -82,6 +89,67 @@ def test_a_figure_that_leaves_room_has_its_words_beside_it():
 def test_sections_come_in_their_order():
     html = page("", "", [Section("first", ""), Section("second", "")])
     assert html.index("first") < html.index("second")
+
+
+# --- widths -----------------------------------------------------------------------------------------
+
+STYLE = files("samekind.reports").joinpath("page.css").read_text(encoding="utf-8")
+WIDE, _, SMALL_SCREENS = STYLE.partition("@media (max-width: 820px)")
+
+
+def pixels(selector, what="width", style=WIDE):
+    """What the style sheet says of a selector."""
+    [rule] = re.findall(rf"(?:^|\n)\s*{re.escape(selector)} {{([^}}]*)}}", style)
+    return int(re.search(rf"\b{what}: (?:[^;]* )?(\d+)px", rule)[1])
+
+
+def wide(text, size=14, weight="normal"):
+    """How wide a text is in DejaVu Sans, a font that takes much room."""
+    path = TextPath((0, 0), text, size=size, prop=FontProperties(family="DejaVu Sans", weight=weight))
+    return path.get_extents().x1
+
+
+def test_as_many_columns_as_the_demo_has_fit_beside_each_other():
+    """Three kinds of score of two systems; of five columns the intervals stand beside the values."""
+    inside = pixels("body", "max-width") - 2 * 56
+    assert "padding: 72px 56px 88px" in WIDE
+    names = pixels("col.measure") + pixels("col.items")
+    assert names + 6 * pixels(".many col") <= inside
+    assert names + MOST_IN_A_LINE * pixels("col") <= inside
+
+
+@pytest.mark.parametrize(
+    ("style", "column"),
+    [(WIDE, ".many col"), (SMALL_SCREENS, "col, .many col")],
+    ids=["wide", "small screens"],
+)
+def test_what_stands_in_a_narrow_column_does_not_touch_the_next(style, column):
+    room = pixels(column, style=style) - 8
+    assert ".spread { display: block; }" in style
+    heads = pixels('thead th[scope="col"]', "font-size", style) if style is SMALL_SCREENS else 14
+    for text, size, weight in (
+        ("100.00", 14, "bold"),
+        ("(98.6\u2013100)", 12, "normal"),
+        ("(44.5\u201392.4)", 12, "normal"),
+        ("similarity", heads, "normal"),
+        ("commonest", heads, "normal"),
+    ):
+        assert wide(text, size, weight) <= room, text
+
+
+def test_value_and_interval_fit_beside_each_other():
+    assert wide("100.00", weight="bold") + wide(" (98.6\u2013100)", 12) <= pixels("col") - 8
+
+
+def test_a_name_of_two_lines_does_not_touch_what_is_beside_it():
+    assert 'th[scope="rowgroup"], th.items { padding-left: 0; padding-right: 8px;' in WIDE
+    [rule] = re.findall(r'th\[scope="rowgroup"\], th.items {([^}]*)}', STYLE)
+    assert "white-space: normal" in rule
+    assert wide("3-way 1-shot harmonic mean, %") <= pixels("col.measure") - 8
+    assert wide("seen, unseen") <= pixels("col.items") - 8
+    # On a small screen in two lines, so that no single word may be wider.
+    assert wide("threshold,") <= pixels("col.measure", style=SMALL_SCREENS) - 8
+    assert wide("unseen") <= pixels("col.items", style=SMALL_SCREENS) - 8
 
 
 def test_a_name_that_is_no_text_is_escaped():

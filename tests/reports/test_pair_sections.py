@@ -25,6 +25,7 @@ def test_scores_are_shown_for_every_set_with_the_threshold_of_the_space(systems,
     for figure in section.figure.values():
         assert f"threshold {threshold:.3g}" in [text.get_text() for text in figure.axes[0].texts]
     assert "(fitted on clusters: 84 same, 192 different)" in section.caption
+    assert section.caption.startswith('How alike the space "mine" finds')
 
 
 def test_a_space_without_a_threshold_is_shown_without(systems, sets):

@@ -27,6 +27,7 @@ def test_every_threshold_has_its_line_for_every_set(systems, vectors):
         assert f"<td>{verdict.partition(',')[0]}</td>" in section.html
     assert "<b>mine" not in section.html
     assert "&lt;b&gt;mine" in section.html
+    assert "It holds if the rate is at most 1.5 times the promise." in section.caption
 
 
 def test_a_broken_promise_is_bold(systems, vectors):

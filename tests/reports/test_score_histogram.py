@@ -90,6 +90,31 @@ def test_a_threshold_that_accepts_nothing_is_no_line():
     assert not figure.axes[0].lines
 
 
+def at_the_threshold(seed):
+    """Two densities whose peaks lie on the threshold, or on the wrong side of it."""
+    draw = torch.Generator().manual_seed(seed)
+    same = torch.arange(600) % 3 == 0
+    return trials(0.1 * torch.randn(600, generator=draw) + 0.03 * seed * same, same)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("threshold", [0.0, -0.08, 0.12, -0.3, 0.35, 1.0])
+def test_words_stand_on_their_own_side_of_the_threshold_and_above_all_outlines(seed, threshold):
+    figure = score_histogram(at_the_threshold(seed), decision(threshold))
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    line = axes.transData.transform((threshold, 0))[0]
+    words = {text.get_text(): text.get_window_extent() for text in axes.texts}
+    assert words["different"].x1 < line < words["same"].x0
+    assert axes.bbox.x0 - 1 <= words["different"].x0
+    assert words["same"].x1 <= axes.bbox.x1 + 1
+    for word in ("different", "same"):
+        (left, bottom), (right, _) = axes.transData.inverted().transform(words[word].get_points())
+        for values, edges, _ in densities(figure).values():
+            below = values[(edges[1:] > left) & (edges[:-1] < right)]
+            assert below.max(initial=0) < bottom
+
+
 def test_no_pair_at_all_is_refused():
     with pytest.raises(ValueError, match="at least one pair"):
         score_histogram(trials(torch.empty(0), torch.empty(0, dtype=torch.bool)), decision(0.5))

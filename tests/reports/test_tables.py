@@ -110,15 +110,29 @@ def test_an_answer_that_must_not_be_used_is_said_to_be_so():
     wrong = Row("open set", "seen, unseen", "AUROC", "cosine", 0.2, 0.1, 0.3, "items")
     page = answers({"good": [wrong._replace(high=0.7)], "<bad>": [wrong]})
     assert page.count("Careful") == 1
-    assert "<b>Careful, &lt;bad&gt;: unknown items look more familiar than known ones by cosine (" in page
+    assert '<b>Careful, "&lt;bad&gt;": unknown items look more familiar than known ones by cosine (' in page
 
 
 def test_what_is_to_be_had_without_training_is_a_question_of_its_own():
     own = Row("classification", "seen", "accuracy", "similarity", 0.5, 0.4, 0.6)
     html = answers({"a": [own, Row("reference", "seen", "accuracy", "nearest raw input", 0.7)]})
     assert html.count("<h3>What is to be had without training?</h3>") == 1
-    assert html.count("Careful, a: accuracy, seen: 50.00% by similarity does not beat the nearest raw") == 1
+    said = 'Careful, "a": accuracy, seen: 50.00\u00a0% by similarity does not beat the nearest raw'
+    assert html.count(said) == 1
     assert "Careful" not in answers({"a": [own, Row("reference", "seen", "accuracy", "other", 0.1)]})
+
+
+def test_what_is_to_be_had_without_training_is_shown_once_for_all_systems():
+    told = Row("reference", "seen", "accuracy", "nearest raw input", 0.7)
+    assert answers({"a": [told], "b": [told]}).count("70.00") == 1
+    assert "<span>a and b</span>" in answers({"a": [told], "b": [told]})
+    assert answers({"a": [told], "b": [told._replace(value=0.6)]}).count("<span>") == 2
+
+
+def test_many_columns_of_one_table_make_all_of_them_narrow(rows):
+    wide = [rows[0]._replace(kind=f"score {n}") for n in range(6)]
+    assert answers({"mine": rows + wide}).count('<div class="many">') == 1
+    assert '<div class="few">' in answers({"mine": rows + wide[:3]})
 
 
 def test_no_rows_no_blocks():

@@ -35,6 +35,15 @@ def test_the_loss_its_terms_and_the_errors_are_drawn(record):
     assert errors["cosine"] == [(1, 40.0), (2, 20.0), (3, pytest.approx(40 / 3))]
 
 
+def test_no_legend_lies_on_a_panel(record):
+    figure = training_curves({"one": record, "other": record[:2]})
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        legend = axes.get_legend().get_window_extent()
+        assert not any(legend.overlaps(other.bbox) for other in figure.axes)
+        assert figure.bbox.y0 <= legend.y0
+
+
 def test_the_last_best_epoch_is_marked_in_both_panels(record):
     for axes in training_curves({"one": record}).axes:
         assert [line.get_xdata() for line in axes.lines if len(set(line.get_xdata())) == 1] == [[2, 2]]

@@ -87,24 +87,43 @@ class Confidence:
         """The point of the surface with the highest probability, (dimension,).
 
         On the plane, of the piece that is looked at: the softmax of squared distances rises without end, and
-        its surest point lies at the edge. Of points that are equally sure, a prototype goes first.
+        its surest point lies at the edge. Of points that are equally sure it is the one nearest to the
+        prototype of the class.
         """
         # An even number: the centre of the sphere is no point of it.
         axis = torch.linspace(-REACH, REACH, 40, dtype=torch.double)
         grid = self.onto(torch.cartesian_prod(*[axis] * self.dimension))
         starts = torch.cat([self.prototypes, grid])
         best, step = starts[self.log_odds(starts).argmax()], 0.1
-        ways = torch.cartesian_prod(*[torch.tensor([0.0, 1.0, -1.0])] * self.dimension).double()
         # A step to the best of all neighbours as long as it helps, then shorter ones.
         while step > 1e-9:
-            around = self.onto(best + step * ways)
+            around = self._around(best, step)
             odds = self.log_odds(around)
-            ahead = odds.max() - odds[0]
-            if ahead > 1e-13 * odds[0].abs().clamp(min=1):
+            if odds.max() - odds[0] > _rounding(odds[0]):
                 best = around[odds.argmax()]
             else:
                 step /= 2
-        return best
+        nearest = self._nearest_as_sure(best)
+        # Around a single summit all is as sure but for rounding: that is no choice.
+        return nearest if (nearest - best).norm() > 1e-3 else best
+
+    def _nearest_as_sure(self, point: Tensor) -> Tensor:
+        """From a point (dimension,) towards the prototype of the class, as long as nothing is lost."""
+        sure, step = self.log_odds(point[None])[0], 0.1
+        while step > 1e-9:
+            around = self._around(point, step)
+            around = around[(self.log_odds(around) >= sure - _rounding(sure)).nonzero().flatten()]
+            distances = (around - self.prototypes[0]).norm(dim=1)
+            if len(around) and distances.min() < (point - self.prototypes[0]).norm() - 1e-12:
+                point = around[distances.argmin()]
+            else:
+                step /= 2
+        return point
+
+    def _around(self, point: Tensor, step: float) -> Tensor:
+        """A point and its neighbours on the surface, (n, dimension)."""
+        ways = torch.cartesian_prod(*[torch.tensor([0.0, 1.0, -1.0])] * self.dimension).double()
+        return self.onto(point + step * ways)
 
     def _scores(self, points: Tensor) -> Tensor:
         match self.form:
@@ -115,3 +134,8 @@ class Confidence:
                 return ratio.score_all(self.prototypes, points).T
         negative_distances = (Angle() if self.angle else Euclidean()).score_all(self.prototypes, points).T
         return negative_distances if self.form == "distance" else -negative_distances.square()
+
+
+def _rounding(odds: Tensor) -> Tensor:
+    """Log-odds that differ by less are the same."""
+    return 1e-13 * odds.abs().clamp(min=1)

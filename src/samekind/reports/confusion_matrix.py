@@ -36,13 +36,14 @@ def confusion_matrix(counts: Tensor, classes: Sequence[str]) -> "Figure":
 
     A mistake is shaded by its share of the true class (the square root of it, so that a rare one is seen
     too); right answers are pale. Beside each row stands the share of the class that was named rightly. A
-    class without items has an empty row.
+    class without items has an empty row. With more than 25 classes there are no numbers, with more than 50
+    not all names: one in `names_step`.
     """
     if counts.shape != (len(classes), len(classes)) or not classes:
         expected = f"counts ({len(classes)}, {len(classes)}) of at least one class"
         raise ValueError(f"expected {expected}, got {tuple(counts.shape)}")
     table = counts.cpu().numpy().astype(np.int64)
-    shown = range(0, len(classes), 1 + (len(classes) - 1) // MOST_NAMES)
+    shown = range(0, len(classes), names_step(len(classes)))
     whole = [classes[index] for index in shown]
     names = [plain(name) for name in shortened(whole, LONGEST_NAMES[len(classes) > FEW])]
     longest = max(len(name) for name in names)
@@ -61,6 +62,11 @@ def confusion_matrix(counts: Tensor, classes: Sequence[str]) -> "Figure":
     for label, name in zip([*axes.get_xticklabels(), *axes.get_yticklabels()], 2 * whole, strict=True):
         tell_whole(label, name)
     return figure
+
+
+def names_step(classes: int) -> int:
+    """Of so many classes, from one that is named to the next."""
+    return 1 + (classes - 1) // MOST_NAMES
 
 
 def _colours(table: np.ndarray) -> np.ndarray:

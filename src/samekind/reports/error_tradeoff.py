@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 TICKS = (1e-5, 1e-4, 1e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.98)
 #: How far below the lowest rate of an axis, in standard deviations, even lower ones and 0 are drawn.
 GROUND = 0.45
+#: Inches that a line of the legend needs, and the longest words of which two fit beside each other.
+LINE, LONGEST_OF_TWO = 0.19, 28
 
 
 class _Limits(NamedTuple):
@@ -30,28 +32,30 @@ class _Limits(NamedTuple):
 def error_tradeoff(curves: Mapping[str, ErrorRates]) -> "Figure":
     """One line per named curve on normal-deviate axes in per cent; a dot where it meets the diagonal.
 
-    On these axes normally distributed scores give straight lines, and small rates get room. The dot is the
-    equal error rate, also given in the legend. A rate of 0 has no place on such an axis and is drawn on a
-    line of its own below the lowest tick: a curve that never errs runs along both. No curve at all is a
-    ``ValueError``.
+    On these axes normally distributed scores give straight lines, and small rates get room. The legend has
+    the equal error rate: where the dot is, or, as a curve of few pairs is a stair, near it. A rate of 0 has
+    no place on such an axis and is drawn on a line of its own below the lowest tick: a curve that never errs
+    runs along both. No curve at all is a ``ValueError``.
     """
     if not curves:
         raise ValueError("expected at least one curve to draw, got none")
     equal = {name: _equal_error(rates) for name, rates in curves.items()}
     limits = _limits(list(equal.values()))
-    figure = new_figure(HALF, HALF)
+    labels = {name: f"{name}, EER {100 * rate:.2f} %" for name, rate in equal.items()}
+    columns = 2 if max(map(len, labels.values())) <= LONGEST_OF_TWO else 1
+    figure = new_figure(HALF, HALF + LINE * -(-(len(curves) + 1) // columns))
     axes = figure.subplots()
     dress(axes, x="different pairs accepted, %", y="same pairs refused, %", grid="both")
     for index, (name, rates) in enumerate(curves.items()):
         colour, style = SERIES[index % len(SERIES)], index % len(DASHES)
-        words = plain(f"{name}, EER {100 * equal[name]:.2f} %")
-        line = axes.plot(*_thinned(rates, limits), color=colour, linewidth=1.6, label=words)[0]
+        points = _thinned(rates, limits)
+        line = axes.plot(*points, color=colour, linewidth=1.6, label=plain(labels[name]))[0]
         # Dashes above full lines: where two curves are the same, both can be seen.
         line.set(linestyle=DASHES[style], zorder=2 + style / 10)
-        at = _places(np.array([equal[name]]), limits)
-        axes.plot(at, at, "o", color=colour, markersize=4.5, zorder=3)
+        at = _crossing(points)
+        axes.plot([at], [at], "o", color=colour, markersize=4.5, zorder=3)
     _draw_axes(axes, limits)
-    legend(axes, place="upper right")
+    legend(axes, columns=columns)
     return figure
 
 
@@ -85,6 +89,15 @@ def _thinned(rates: ErrorRates, limits: _Limits) -> np.ndarray:
     cells = (points * 200).round()
     moved = np.r_[True, (cells[:, 1:] != cells[:, :-1]).any(0)]
     return points[:, moved]
+
+
+def _crossing(points: np.ndarray) -> float:
+    """Where a curve (2, points), drawn from point to point, meets the diagonal."""
+    above = points[1] - points[0]
+    # It goes from where all is refused, above the diagonal, to where all is accepted, below it.
+    after = int((above <= 0).argmax())
+    share = above[after - 1] / (above[after - 1] - above[after])
+    return float(points[0, after - 1] + share * (points[0, after] - points[0, after - 1]))
 
 
 def _draw_axes(axes: "Axes", limits: _Limits) -> None:

@@ -12,7 +12,9 @@ from torch import Tensor
 
 from samekind.data import Stored
 from samekind.inference import Groups, representatives
-from samekind.reports.embedding_map import embedding_map
+from samekind.reports.embedding_map import embedding_map, not_named
+from samekind.reports.names import shortened
+from samekind.reports.numbers import counted
 from samekind.reports.page import Section, page
 from samekind.reports.plane import plane
 from samekind.reports.style import BESIDE, BLUE, dress, new_figure
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 MOST_ON_MAP = 2_000
 #: How many items stand for a group; and groups that are shown, because a page has an end.
 SHOWN, MOST_GROUPS = 10, 100
+#: Characters that fit below a picture.
+LONGEST_NAME = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,49 +60,53 @@ def write_groups_page(path: str | Path, found: Grouped, *, title: str) -> None:
 
 
 def _lead(found: Grouped) -> str:
-    groups, items = len(found.groups.centres), len(found.ids)
+    groups, items = counted(len(found.groups.centres), "group"), counted(len(found.ids), "item")
     told = ", ".join(f"{name} {value:.3f}" for name, value in found.agreement.items())
     known = sum(label is not None for label in found.labels)
     agreement = f" Agreement with the labels of {known:,}, where 1 is perfect: {told}." if told else ""
-    return f"{items:,} items in {groups} group{'s' if groups != 1 else ''}, found without labels.{agreement}"
+    return f"{items} in {groups}, found without labels.{agreement}"
 
 
 def _groups_section(found: Grouped) -> Section:
     shown = representatives(found.z, found.groups, count=SHOWN)
-    blocks = "".join(_block(found, group, chosen) for group, chosen in enumerate(shown[:MOST_GROUPS]))
+    labels = {found.labels[each] or "" for chosen in shown[:MOST_GROUPS] for each in chosen.tolist()}
+    short = dict(zip(sorted(labels), shortened(sorted(labels), LONGEST_NAME), strict=True))
+    blocks = "".join(_block(found, group, chosen, short) for group, chosen in enumerate(shown[:MOST_GROUPS]))
     left_out = len(shown) - MOST_GROUPS
     caption = "The items nearest to the centre of each group, nearest first; the largest group first." + (
-        f" {left_out} smaller groups are not shown." if left_out > 0 else ""
+        f" {counted(left_out, 'smaller group')} {'is' if left_out == 1 else 'are'} not shown."
+        if left_out > 0
+        else ""
     )
     return Section("The groups", caption, html=blocks)
 
 
-def _block(found: Grouped, group: int, chosen: Tensor) -> str:
+def _block(found: Grouped, group: int, chosen: Tensor, short: Mapping[str, str]) -> str:
     members = found.members(group)
-    counted = Counter(label for each in members if (label := found.labels[each]) is not None)
-    labels = ", ".join(f"{name} ({count:,})" for name, count in counted.most_common(5))
-    more = f" and {len(counted) - 5} other labels" if len(counted) > 5 else ""
-    described = f": {labels}{more}" if labels else ""
+    labels = Counter(label for each in members if (label := found.labels[each]) is not None)
+    commonest = ", ".join(f"{name} ({count:,})" for name, count in labels.most_common(5))
+    more = f" and {counted(len(labels) - 5, 'other label')}" if len(labels) > 5 else ""
+    described = f": {commonest}{more}" if labels else ""
     return (
         f'<div class="answer"><h3>Group {group + 1}</h3>'
-        f"<p>{len(members):,} items{escape(described)}</p>{_shown(found, chosen)}</div>"
+        f"<p>{counted(len(members), 'item')}{escape(described)}</p>{_shown(found, chosen, short)}</div>"
     )
 
 
-def _shown(found: Grouped, chosen: Tensor) -> str:
-    """The chosen items as pictures, or by their ids where they are none."""
+def _shown(found: Grouped, chosen: Tensor, short: Mapping[str, str]) -> str:
+    """The chosen items as pictures with their shortened labels, or by their ids where they are none."""
     if not len(chosen):
         return ""
     if not are_pictures(tuple(found.inputs.shape[1:])):
         names = "".join(f"<li>{escape(found.ids[each])}</li>" for each in chosen.tolist())
         return f'<ul style="margin:0;padding-left:20px">{names}</ul>'
-    pictures = found.inputs[chosen]
-    return row(
-        [
-            thumbnail(picture, words=found.labels[each] or "", title=found.ids[each])
-            for each, picture in zip(chosen.tolist(), pictures, strict=True)
-        ]
-    )
+    pictures = []
+    for each, picture in zip(chosen.tolist(), found.inputs[chosen], strict=True):
+        label = found.labels[each] or ""
+        # Who points at a picture is told what stands below it in short.
+        whole = f": {label}" if short[label] != label else ""
+        pictures.append(thumbnail(picture, words=short[label], title=found.ids[each] + whole))
+    return row(pictures)
 
 
 def _number_section(found: Grouped) -> Section | None:
@@ -136,9 +144,11 @@ def _map_section(found: Grouped) -> Section | None:
         drawn = order[:MOST_ON_MAP].sort().values
     names = [f"{group + 1}" for group in range(len(found.groups.centres))]
     note = f" Shown are {len(drawn):,} items drawn at random from {count:,}." if len(drawn) < count else ""
+    assigned = found.groups.assigned[drawn]
+    drawing = embedding_map(plane(found.z[drawn], 0), assigned, names)
     caption = (
         "Every item where the space places it, brought to two dimensions by t-SNE, with the number of its "
-        f"group: what lies together is alike, but distances between groups mean little.{note}"
+        "group: what lies together is alike, but distances between groups mean little."
+        f"{not_named(drawing, assigned, word='group')}{note}"
     )
-    drawing = embedding_map(plane(found.z[drawn], 0), found.groups.assigned[drawn], names)
     return Section("Map of the items", caption, drawing)

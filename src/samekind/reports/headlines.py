@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from samekind.evaluation import Row
-from samekind.reports.numbers import unit, written
+from samekind.reports.numbers import in_words, spaced
 
 #: The questions in the words of someone who asks them, in the order they are answered.
 QUESTIONS = {
@@ -101,10 +101,8 @@ def headline(question: str, rows: Sequence[Row]) -> str:
 
 
 def _part(template: _Template, row: Row) -> str:
-    # Exactly all and exactly none need no decimals. The no-break space keeps number and unit together.
-    value = written(row, digits=0 if row.value in (0, 1) else 1)
-    value += f"\u00a0{unit(row.measure)}" if unit(row.measure) else ""
     words = row.measure.split()
+    rate = words[-2] if words[1:] else ""
     return template.part.format(
-        value=value, items=row.items, way=words[0].partition("-")[0], rate=words[-2] if words[1:] else ""
+        value=in_words(row), items=row.items, way=words[0].partition("-")[0], rate=spaced(rate)
     )

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 
 import torch
 
+from samekind.data.groups import groups_apart
 from samekind.evaluation import predicted_labels
 from samekind.inference import search
 from samekind.measures import confusion
-from samekind.reports.confusion_matrix import confusion_matrix
-from samekind.reports.embedding_map import embedding_map
+from samekind.reports.confusion_matrix import MOST_NUMBERS, confusion_matrix, names_step
+from samekind.reports.embedding_map import embedding_map, not_named
 from samekind.reports.measured import Measured, System, notes
 from samekind.reports.neighbour_grid import neighbour_grid
 from samekind.reports.page import Section
@@ -30,11 +31,12 @@ def map_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> 
     if not len(z):
         return None
     unseen = [each for each in classes if each not in known]
+    figure = embedding_map(plane(z, 0), labels, classes, unseen)
     caption = (
-        f"Every item as {name} places it, brought to two dimensions by t-SNE: what lies together is alike, "
-        f"but distances between groups mean little.{notes(sets)}"
+        f'Every item as the space "{name}" places it, brought to two dimensions by t-SNE: what lies together '
+        f"is alike, but distances between groups mean little.{not_named(figure, labels)}{notes(sets)}"
     )
-    return Section("Map of the items", caption, embedding_map(plane(z, 0), labels, classes, unseen))
+    return Section("Map of the items", caption, figure)
 
 
 def neighbours_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> Section | None:
@@ -44,14 +46,17 @@ def neighbours_section(systems: Mapping[str, System], sets: Mapping[str, Measure
     items, z = measured.items, measured.embeddings[name]
     if len(items) < 2:
         return None
-    found = search(system.space, z, z, k=min(NEIGHBOURS, len(items) - 1), same_items=True).indices
+    groups = groups_apart(items)
+    marks = torch.arange(len(items)) if groups is None else groups
+    available = len(items) - int(torch.unique(marks, return_counts=True)[1].max())
+    found = search(system.space, z, z, k=min(NEIGHBOURS, available), apart=(marks, marks)).indices
     chosen = choose_queries(items.labels, items.labels[found[:, 0]])
     figure = neighbour_grid(
         items.inputs, items.labels, items.classes, found[chosen.indices], queries=chosen.indices
     )
     caption = (
-        f"Random {words} items and the others {name} finds most alike. The nearest is of another class for "
-        f"{chosen.all_mistakes:,} of {len(items):,}{_last_rows(chosen.mistakes)}.{measured.note}"
+        f'Random {words} items and the others the space "{name}" finds most alike. The nearest is of another '
+        f"class for {chosen.all_mistakes:,} of {len(items):,}{_last_rows(chosen.mistakes)}.{measured.note}"
     )
     return Section("Most alike", caption, figure) if figure is not None else None
 
@@ -70,10 +75,19 @@ def confusion_section(systems: Mapping[str, System], sets: Mapping[str, Measured
     counts = confusion(predicted, items.labels, classes=len(classes))
     mistakes = int(counts.sum() - counts.diagonal().sum())
     caption = (
-        f"What {name} calls each seen item: {mistakes:,} of {len(items):,} are wrong, shown in colour; on "
-        f"the right the share of each class that is named rightly.{measured.note}"
+        f'What the space "{name}" calls each seen item: {mistakes:,} of {len(items):,} are wrong, shown in '
+        f"colour; {_written_beside(len(classes))}.{measured.note}"
     )
     return Section("Confusions", caption, confusion_matrix(counts, classes))
+
+
+def _written_beside(classes: int) -> str:
+    """What a caption says of the numbers and names around a matrix of so many classes."""
+    if classes <= MOST_NUMBERS:
+        return "on the right the share of each class that is named rightly"
+    step = names_step(classes)
+    names = "" if step == 1 else f", and one name in {step} is written"
+    return f"with so many classes counts and shares are left out{names}"
 
 
 def _last_rows(mistakes: int) -> str:

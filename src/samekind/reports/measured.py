@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
+from samekind.data.groups import groups_apart
 from samekind.evaluation import Row
 from samekind.inference import Trials, all_trials, embed
 from samekind.space import Kind, MetricSpace
@@ -42,15 +43,18 @@ class Measured:
 
 
 def measure(systems: Mapping[str, System], items: Items) -> Measured:
-    """Embed the items, or a fixed random part of very many, and score all their pairs with every system."""
+    """Embed the items, or a fixed random part of very many, and score all their pairs, where they have groups
+    those of two groups, with every system.
+    """
     drawn = items
     if len(items) > MOST_ITEMS:
         order = torch.randperm(len(items), generator=torch.Generator().manual_seed(0))
         drawn = items.take(order[:MOST_ITEMS].sort().values)
+    groups = groups_apart(drawn)
     embeddings = {name: embed(system.space, drawn.inputs) for name, system in systems.items()}
     trials = {
         name: {
-            kind: all_trials(system.space, embeddings[name], drawn.labels, kind=kind)
+            kind: all_trials(system.space, embeddings[name], drawn.labels, groups=groups, kind=kind)
             for kind in system.space.kinds
         }
         for name, system in systems.items()

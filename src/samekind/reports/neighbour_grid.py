@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
-LONGEST_NAME = 8
+#: Characters that fit below a picture, with the mark before them.
+LONGEST_NAME = 7
 #: In pictures: from one to the next across and down, the space behind the query, that above the first row.
 ACROSS, DOWN, GAP, HEAD = 1.2, 1.5, 0.4, 0.5
 

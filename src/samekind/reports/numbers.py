@@ -1,5 +1,7 @@
 """How measured values are written, and which of two is better."""
 
+import re
+
 from samekind.evaluation import Row, is_share, is_upside_down, lower_is_better
 
 
@@ -16,6 +18,37 @@ def written(row: Row, *, digits: int = 2) -> str:
     ('1.63', '0.925')
     """
     return f"{100 * row.value:.{digits}f}" if is_share(row.measure) else f"{row.value:.3f}"
+
+
+def in_words(row: Row) -> str:
+    """The value as a sentence has it, with its unit: exactly all and exactly none have no decimals, and what
+    is not quite so has as many as it takes to see that.
+
+    >>> [in_words(Row("retrieval", "seen", "Recall@1", "cosine", value)).replace("\\u00a0", " ")
+    ...     for value in (1.0, 0.99999, 0.9999, 0.5, 0.0003, 0.00001)]
+    ['100 %', 'over 99.99 %', '99.99 %', '50.0 %', '0.03 %', 'under 0.01 %']
+    """
+    if not unit(row.measure):
+        return written(row)
+    from_end = min(row.value, 1 - row.value)
+    if 0 < from_end < 0.00005:
+        return spaced("under 0.01%" if row.value < 0.5 else "over 99.99%")
+    digits = 0 if from_end == 0 else 2 if from_end < 0.001 else 1
+    return spaced(f"{written(row, digits=digits)}%")
+
+
+def spaced(text: str) -> str:
+    """Per cent as the pages write it; the no-break space keeps number and sign together."""
+    return re.sub(r"(?<=\d)%", "\u00a0%", text)
+
+
+def counted(count: int, word: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "item"), counted(2000, "class")
+    ('1 item', '2,000 classes')
+    """
+    return f"{count:,} {word}" + ("" if count == 1 else "es" if word.endswith("s") else "s")
 
 
 def ends(row: Row) -> str:

@@ -23,7 +23,7 @@ def scores_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) 
         if decision is not None
         else "no threshold has been fitted yet."
     )
-    caption = f"How alike {name} finds the two items of every pair; {about}{notes(sets)}"
+    caption = f'How alike the space "{name}" finds the two items of every pair; {about}{notes(sets)}'
     return Section("Scores of same and different pairs", caption, figures) if figures else None
 
 
@@ -40,7 +40,8 @@ def tradeoff_section(systems: Mapping[str, System], sets: Mapping[str, Measured]
         if curves:
             figures[f"{words.capitalize()} items"] = error_tradeoff(curves)
     caption = (
-        "Moving the threshold trades one error for the other; the nearer to the lower left the better, and "
-        f"the dots are the equal error rates.{notes(sets)}"
+        "Moving the threshold trades one error for the other; the nearer to the lower left the better. The "
+        "dots are where both errors are equal. Of few pairs a line is a stair, and its equal error rate "
+        f"(EER), the mean of both errors at the nearest step, may lie a little beside the dot.{notes(sets)}"
     )
     return Section("Error trade-off", caption, figures) if figures else None

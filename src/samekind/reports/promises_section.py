@@ -22,10 +22,10 @@ def promises_section(systems: Mapping[str, System], sets: Mapping[str, Measured]
         return None
     caption = (
         "A threshold is fixed on validation items and stored with the error rates to expect. Here it meets "
-        "other items. A promise does not hold where the measured rate is higher by more than the two 95 % "
-        "intervals over classes, that of the fit and that of these items, together allow; it holds where the "
-        "rate is at most half as much again as promised; what lies between cannot be told. Fewer than three "
-        f"classes have no interval, and break no promise.{notes(sets)}"
+        "other items. A promise does not hold if the measured rate is higher than promised by more than "
+        "chance explains (the 95 % intervals over classes of both taken together). It holds if the rate is "
+        "at most 1.5 times the promise. Anything between cannot be told. Fewer than three classes have no "
+        f"interval, and break no promise.{notes(sets)}"
     )
     return Section("What the thresholds promised", caption, html=_table(lines))
 

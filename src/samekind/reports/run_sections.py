@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from samekind.reports.measured import Measured, System
+from samekind.reports.numbers import counted
 from samekind.reports.page import Section
 from samekind.reports.tables import answers
 from samekind.reports.training_curves import training_curves
@@ -16,8 +17,7 @@ ADVERSARY = (
 def answers_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> Section:
     """The numbers, first of all."""
     about = " ".join(
-        f"{name.capitalize()}: {each.of:,} {_plural('item', each.of)} of {len(each.items.classes):,} "
-        f"{_plural('class', len(each.items.classes))}."
+        f"{name.capitalize()}: {counted(each.of, 'item')} of {counted(len(each.items.classes), 'class')}."
         for name, each in sets.items()
     )
     caption = f"{about} The sentences quote the first column; the best of each line is bold."
@@ -35,7 +35,3 @@ def training_section(systems: Mapping[str, System]) -> Section | None:
         "rates on a scale with more room near 0); the dashed line is the epoch that was kept."
     ) + (f" {ADVERSARY}" if adversary else "")
     return Section("Training", caption, training_curves(records))
-
-
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else f"{word}es" if word.endswith("s") else f"{word}s"

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BINS = 80
+#: Shares of the width: the longer of the two words, and what is kept free between a word and the threshold.
+WIDEST, GAP = 0.19, 0.015
+#: Of the height: no word stands lower, where the axis begins.
+LOWEST = 0.03
 
 
 def score_histogram(trials: Trials, decision: Decision | None) -> "Figure":
@@ -35,14 +39,16 @@ def score_histogram(trials: Trials, decision: Decision | None) -> "Figure":
     axes.spines["left"].set_visible(False)
     axes.set_yticks([])
     axes.margins(x=0.01)
-    peaks = [
-        _draw_density(axes, mine, edges, word, threshold)
+    densities = {
+        word: _draw_density(axes, mine, edges, word, threshold)
         for mine, word in ((scores[~same], "different"), (scores[same], "same"))
         if len(mine)
-    ]
-    axes.set_ylim(0, 1.5 * max(peaks))
+    }
+    tallest = max(float(each.max()) for each in densities.values())
+    axes.set_ylim(0, 1.5 * tallest)
+    _write_words(axes, densities, edges, threshold)
     if threshold is not None:
-        _draw_threshold(axes, threshold, max(peaks))
+        _draw_threshold(axes, threshold, tallest)
         _write_errors(axes, scores >= threshold, same)
     return figure
 
@@ -60,23 +66,46 @@ def bin_edges(scores: Tensor, threshold: float | None) -> np.ndarray:
 
 def _draw_density(
     axes: "Axes", scores: Tensor, edges: np.ndarray, word: str, threshold: float | None
-) -> float:
-    """One kind of pair: a pale area, its errors darker, its name over its peak, whose height is returned."""
+) -> np.ndarray:
+    """One kind of pair: a pale area, its errors darker. Its density in each bin is returned."""
     colour = SAME if word == "same" else DIFFERENT
     counts, _ = np.histogram(scores.numpy(), bins=edges)
-    density = counts / counts.sum() / (edges[1] - edges[0])
+    density: np.ndarray = counts / counts.sum() / (edges[1] - edges[0])
     axes.stairs(density, edges, fill=True, color=colour, alpha=0.2, linewidth=0)
     if threshold is not None:
         called_same = edges[:-1] >= threshold
         wrong = ~called_same if word == "same" else called_same
         axes.stairs(np.where(wrong, density, 0), edges, fill=True, color=colour, alpha=0.65, linewidth=0)
     axes.stairs(density, edges, color=colour, linewidth=1.3, label=word)
-    # Written outwards, away from the threshold, but never out of the picture.
-    peak, span = int(density.argmax()), edges[-1] - edges[0]
-    side, least, most = ("left", 0.0, 0.88) if word == "same" else ("right", 0.16, 1.0)
-    x = edges[0] + span * np.clip((edges[peak] - edges[0]) / span, least, most)
-    write(axes, (x, 1.03 * density[peak]), word, colour=colour, size=LARGE, across=side, up="bottom")
-    return float(density[peak])
+    return density
+
+
+def _write_words(
+    axes: "Axes", densities: dict[str, np.ndarray], edges: np.ndarray, threshold: float | None
+) -> None:
+    """The name of each kind near its peak, on its own side of the threshold and above all outlines."""
+    low, high = float(edges[0]), float(edges[-1])
+    span = high - low
+    if threshold is not None and math.isfinite(threshold):
+        low, high = min(low, threshold - WIDEST * span), max(high, threshold + WIDEST * span)
+        axes.set_xlim(low - 0.01 * span, high + 0.01 * span)
+        beside = {"different": threshold - GAP * span, "same": threshold + GAP * span}
+    else:
+        beside = {"different": high, "same": low}
+    for word, density in densities.items():
+        peak = float(edges[int(density.argmax())])
+        # Written outwards, away from the threshold, but never out of the picture.
+        if word == "same":
+            start = min(max(peak, beside[word]), high - (WIDEST - GAP) * span)
+            end, side, x = start + WIDEST * span, "left", start
+        else:
+            end = max(min(peak, beside[word]), low + (WIDEST - GAP) * span)
+            start, side, x = end - WIDEST * span, "right", end
+        covered = (edges[1:] >= start - GAP * span) & (edges[:-1] <= end + GAP * span)
+        highest = max(float(each[covered].max(initial=0)) for each in densities.values())
+        top = max(highest, LOWEST * axes.get_ylim()[1])
+        colour = SAME if word == "same" else DIFFERENT
+        write(axes, (x, 1.03 * top), word, colour=colour, size=LARGE, across=side, up="bottom")
 
 
 def _draw_threshold(axes: "Axes", threshold: float, tallest: float) -> None:

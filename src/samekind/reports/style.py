@@ -60,22 +60,28 @@ def dress(
     axes.set_ylabel(y, fontsize=SIZE, color=MUTED, labelpad=6)
 
 
-def legend(axes: "Axes", *, place: Literal["upper right", "best"], columns: int = 1) -> "Legend":
-    """A legend without a frame, on paper of its own where lines run behind it."""
-    box: Legend = axes.legend(
-        loc=place,
+def legend(axes: "Axes", *, columns: int = 1, gap: float = 36.0) -> "Legend":
+    """A legend without a frame below a panel, where it hides nothing; ``gap`` points are left to what is
+    written along the axis.
+    """
+    from matplotlib.transforms import ScaledTranslation
+
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    lower = axes.transAxes + ScaledTranslation(0, -gap / 72, figure.dpi_scale_trans)
+    return axes.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=lower,
         ncols=columns,
         fontsize=SMALL,
         labelcolor=INK,
-        facecolor=PAPER,
-        framealpha=0.9,
-        edgecolor="none",
+        frameon=False,
         handlelength=2.4,
         labelspacing=0.45,
-        borderaxespad=0.2,
+        borderaxespad=0.0,
+        borderpad=0.0,
     )
-    box.set_zorder(5)
-    return box
 
 
 def write(

@@ -8,10 +8,14 @@ from samekind.evaluation import Row, not_beaten, upside_down
 from samekind.evaluation.references import REFERENCE
 from samekind.reports.glossary import meanings
 from samekind.reports.headlines import QUESTIONS, headline
-from samekind.reports.numbers import best, ends, unit, written
+from samekind.reports.numbers import best, ends, spaced, unit, written
 
 Systems = Mapping[str, Sequence[Row]]
 Column = tuple[str, str]
+
+#: With more columns than this a page has no room for value and interval beside each other: they stand below
+#: each other then (`page.css` has the widths).
+MOST_IN_A_LINE = 5
 
 
 def answers(systems: Systems) -> str:
@@ -19,14 +23,21 @@ def answers(systems: Systems) -> str:
     asked = list(dict.fromkeys(row.question for rows in systems.values() for row in rows))
     # Questions this page does not know come last, under their own name.
     asked.sort(key=lambda question: [*QUESTIONS, question].index(question))
-    first = next(iter(systems.values()), ())
+    if not asked:
+        return ""
+    first = next(iter(systems.values()))
+    tables = {question: _once(systems) if question == REFERENCE else systems for question in asked}
+    widest = max(len(_columns(shown, question)) for question, shown in tables.items())
     blocks = [
         f'<div class="answer"><h3>{escape(QUESTIONS.get(question, question))}</h3>'
         f"<p>{escape(headline(question, first))}</p>{_careful(systems, question)}{_units(systems, question)}"
-        f'<div class="scroll">{question_table(systems, question)}</div></div>'
-        for question in asked
+        f'<div class="scroll">{question_table(shown, question)}</div></div>'
+        for question, shown in tables.items()
     ]
-    return "\n".join([*blocks, _glossary(row.measure for rows in systems.values() for row in rows)])
+    # All tables alike, so that their columns stand under each other.
+    kind = "many" if widest > MOST_IN_A_LINE else "few"
+    glossary = _glossary(row.measure for rows in systems.values() for row in rows)
+    return "\n".join([f'<div class="{kind}">', *blocks, "</div>", glossary])
 
 
 def question_table(systems: Systems, question: str) -> str:
@@ -35,12 +46,11 @@ def question_table(systems: Systems, question: str) -> str:
     The best value of a line is bold; a value nobody measured is a dash.
     """
     cells: dict[tuple[str, str], dict[Column, Row]] = {}
-    columns: list[Column] = []
     for system, rows in systems.items():
         for row in rows:
             if row.question == question:
                 cells.setdefault((row.measure, row.about), {})[system, row.kind] = row
-                columns += [(system, row.kind)] if (system, row.kind) not in columns else []
+    columns = _columns(systems, question)
     measures = list(dict.fromkeys(measure for measure, _ in cells))
     lines = sorted(cells.items(), key=lambda cell: measures.index(cell[0][0]))
     bodies = [
@@ -48,6 +58,18 @@ def question_table(systems: Systems, question: str) -> str:
         for measure, group in groupby(lines, key=lambda cell: cell[0][0])
     ]
     return f"<table>{_head(columns)}{''.join(bodies)}</table>"
+
+
+def _columns(systems: Systems, question: str) -> list[Column]:
+    """Every kind of score of every system that answers a question."""
+    found = [(name, row.kind) for name, rows in systems.items() for row in rows if row.question == question]
+    return list(dict.fromkeys(found))
+
+
+def _once(systems: Systems) -> Systems:
+    """What is to be had without training is the same for systems trained on the same items: said once."""
+    told = [[row for row in rows if row.question == REFERENCE] for rows in systems.values()]
+    return {" and ".join(systems): told[0]} if all(each == told[0] for each in told) else systems
 
 
 def _head(columns: list[Column]) -> str:
@@ -91,7 +113,9 @@ def _careful(systems: Systems, question: str) -> str:
             else [upside_down(row for row in rows if row.question == question)]
         )
     ]
-    return "".join(f"<p><b>Careful, {escape(name)}: {escape(each)}.</b></p>" for name, each in said if each)
+    return "".join(
+        f'<p><b>Careful, "{escape(name)}": {escape(spaced(each))}.</b></p>' for name, each in said if each
+    )
 
 
 def _units(systems: Systems, question: str) -> str:

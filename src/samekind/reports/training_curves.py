@@ -20,6 +20,8 @@ SHARES = ("recall@1", "recall@2", "recall@4", "recall@8", "knn accuracy", "nmi")
 ROOM = 0.3
 #: A loss with epochs so many times apart has a logarithmic scale: else only the largest would be seen.
 RUNAWAY = 50
+#: Words of a legend beside each other.
+COLUMNS = 4
 #: Up to so many epochs are dots on the line as well; a single one would be no line at all.
 FEW = 15
 
@@ -39,7 +41,7 @@ def training_curves(records: Mapping[str, Entries]) -> "Figure":
         raise ValueError("expected a record with at least one epoch to draw, got none")
     panels = {name: _panels(entries) for name, entries in records.items()}
     rows = {name: (len(each) + 1) // 2 for name, each in panels.items()}
-    figure = new_figure(FULL, 2.9 * sum(rows.values()))
+    figure = new_figure(FULL, 3.2 * sum(rows.values()))
     grid = figure.add_gridspec(sum(rows.values()), 2, hspace=0.12, wspace=0.08)
     places = iter([(row, column) for row in range(sum(rows.values())) for column in range(2)])
     errors = []
@@ -76,7 +78,7 @@ def _draw_loss(axes: "Axes", entries: Entries) -> None:
     # A single term is the total, which is there already.
     for index, term in enumerate(terms if len(terms) > 1 else []):
         _line(axes, entries, [entry["terms"][term] for entry in entries], term, SERIES[index % len(SERIES)])
-    legend(axes, place="best")
+    legend(axes, columns=COLUMNS)
 
 
 def _draw_errors(axes: "Axes", entries: Entries) -> None:
@@ -86,7 +88,7 @@ def _draw_errors(axes: "Axes", entries: Entries) -> None:
         colour, dashes = SERIES[index % len(SERIES)], DASHES[index % len(DASHES)]
         _line(axes, entries, values, name.removeprefix("eer ").replace("eer", "EER"), colour, dashes)
     if names:
-        legend(axes, place="best")
+        legend(axes, columns=COLUMNS)
 
 
 def _draw_shares(axes: "Axes", entries: Entries) -> None:
@@ -96,7 +98,7 @@ def _draw_shares(axes: "Axes", entries: Entries) -> None:
     axes.margins(y=ROOM)
     low, high = axes.get_ylim()  # the room is for the words: there is no recall of 120%
     axes.set_yticks([tick for tick in axes.get_yticks() if max(low, 0) <= tick <= min(high, 100)])
-    legend(axes, place="best", columns=3)
+    legend(axes, columns=COLUMNS)
 
 
 def _share_names(entries: Entries) -> list[str]:
@@ -113,7 +115,7 @@ def _draw_adversary(axes: "Axes", entries: Entries) -> None:
     ranges = [(min(values), max(values)) for values in losses.values()]
     if all(low > 0 for low, _ in ranges) and any(high > RUNAWAY * low for low, high in ranges):
         axes.set_yscale("log")
-    legend(axes, place="best")
+    legend(axes, columns=COLUMNS)
 
 
 def _draw_coefficient(axes: "Axes", entries: Entries) -> None:
