@@ -1,9 +1,9 @@
-"""The table of the README: five systems on the digits, five seeds, with intervals and paired differences.
+"""The tables of docs/results/digits.md: five systems, five seeds, with intervals and paired differences.
 
     python benchmarks/digits.py [--seeds 5] [--results results/digits] [--work runs/digits]
 
 Classes 7, 8 and 9 are unseen. Each seed draws its own split, weights and order; epochs and thresholds are
-chosen on validation items. One JSON a run; a run whose JSON is there is not run again. Prints the table as
+chosen on validation items. One JSON a run; a run whose JSON is there is not run again. Prints the tables as
 Markdown.
 """
 
@@ -72,7 +72,7 @@ def collect(seeds: int, results: Path, work: Path) -> Measured:
 
 
 def percent(interval: Interval) -> str:
-    return f"{100 * interval.mean:.2f} ± {100 * interval.half:.2f}"
+    return f"{100 * interval.mean:z.2f} ± {100 * interval.half:.2f}"
 
 
 def table(measured: Measured) -> str:
@@ -89,18 +89,22 @@ def table(measured: Measured) -> str:
 
 
 def differences(measured: Measured) -> str:
-    """Paired differences of the EER over seeds, in per cent; below 0 means the first is better."""
-    lines = ["| difference of EER | seen | unseen |", "|---|--:|--:|"]
+    """Paired differences over seeds, in per cent: the first is better below 0 by EER, above 0 by Recall@1."""
+    asked = [(measure, items) for measure in ("EER", "Recall@1") for items in ("seen", "unseen")]
+    lines = ["| difference | " + " | ".join(f"{measure}, {items}" for measure, items in asked) + " |"]
+    lines.append("|---|" + "--:|" * len(asked))
     pairs = [(system, kind, (system, "cosine")) for system in LEARNED for kind in ("similarity", "fused")]
     pairs += [(system, kind, BASELINE) for system in LEARNED for kind in ("similarity", "cosine")]
     for system, kind, other in pairs:
         cells = [
-            percent(paired_difference(measured[system, kind, items, "EER"], measured[*other, items, "EER"]))
-            for items in ("seen", "unseen")
+            percent(
+                paired_difference(measured[system, kind, items, measure], measured[*other, items, measure])
+            )
+            for measure, items in asked
         ]
         against = "triplet baseline" if other == BASELINE else "cosine"
         first = {"similarity": "learned"}.get(kind, kind)
-        lines.append(f"| {LEARNED[system]}: {first} - {against} | {cells[0]} | {cells[1]} |")
+        lines.append(f"| {LEARNED[system]}: {first} - {against} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

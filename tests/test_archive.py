@@ -227,10 +227,32 @@ def test_a_folder_that_holds_something_else_is_not_replaced(tmp_path, name, besi
         archive.write(folder, CONTENT, TENSORS)
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text("ten years of work")
-    with pytest.raises(SpaceError, match="holds something else than a space; choose another folder"):
+    above = name.partition("/")[0]
+    says = "holds something else than a space; choose another folder"
+    if beside:
+        says = f"holds {above} beside the space, which saving would lose; move that away, or choose another"
+    with pytest.raises(SpaceError, match=says):
         archive.write(folder, {}, {})
     assert (folder / name).read_text() == "ten years of work"
     assert (folder / "space.json").exists() == beside
+
+
+def test_of_many_other_files_a_few_are_named(folder):
+    for number in range(9):
+        (folder / f"{number}.txt").write_text("mine")
+    with pytest.raises(SpaceError, match=r"holds 0\.txt, 1\.txt, 2\.txt, 3\.txt, 4\.txt, … beside the space"):
+        archive.write(folder, CONTENT, TENSORS)
+
+
+@pytest.mark.parametrize("protected", ["", "space.json", "weights.safetensors"])
+def test_a_write_protected_space_is_not_replaced(folder, monkeypatch, protected):
+    """Its parent is not protected, and would let it be swapped for another."""
+    (folder / protected).chmod(0o555)
+    monkeypatch.setattr(os, "access", lambda path, mode: bool(Path(path).stat().st_mode & 0o200))  # not root
+    before = (folder / "space.json").read_bytes()
+    with pytest.raises(SpaceError, match="is write-protected, and stays as it is; choose another folder to"):
+        archive.write(folder, {}, {})
+    assert (folder / "space.json").read_bytes() == before
 
 
 def test_a_file_is_not_replaced_by_a_folder(tmp_path):

@@ -566,6 +566,17 @@ def test_axioms_are_read_as_they_were_written(load):
     assert pictures.of_the_grid(results / "nowhere") == {}
 
 
+def test_what_is_stored_is_drawn_without_data(load, tmp_path, monkeypatch):
+    pictures, results = load("pictures", "similarity"), BENCHMARKS.parent / "results/similarity"
+    command = ["pictures.py", "--stored", "--results", str(results), "--out", str(tmp_path / "out")]
+    monkeypatch.setattr(sys, "argv", command)
+    pictures.main()
+    assert sorted(each.name for each in (tmp_path / "out").iterdir()) == [
+        "cifar10-metric-axioms.png",
+        "mnist-metric-axioms.png",
+    ]
+
+
 def test_what_the_page_says_of_the_pictures_is_what_was_measured(load):
     pictures, on_page = load("pictures", "similarity"), load("grids.tables")
     page = (BENCHMARKS.parent / "docs/results/similarity.md").read_text(encoding="utf-8")

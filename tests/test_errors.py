@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samekind import errors
-from samekind.errors import MOST_LISTED, SamekindError, nearest
+from samekind.errors import MOST_LISTED, SamekindError, SettingError, expect, nearest
 
 KINDS = [each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, Exception)]
 
@@ -67,6 +67,19 @@ def test_a_hint_is_always_a_known_name_and_any_iterable_will_do(name, known):
     assert hint is None or hint in known
     if name and name in known:
         assert hint.lower() == name.lower()
+
+
+@pytest.mark.parametrize("given", [True, 3, 2.5])
+def test_what_is_of_the_kind_expected_passes(given):
+    expect(given, (int, float), "a number")
+
+
+@pytest.mark.parametrize(
+    ("given", "came"), [("3", "str"), (None, "None"), ([3], "list"), (SettingError, "type")]
+)
+def test_what_is_of_another_kind_is_named_by_it(given, came):
+    with pytest.raises(SettingError, match=rf"^expected a number, such as 3; got {came}$"):
+        expect(given, (int, float), "a number, such as 3")
 
 
 def test_examples_in_the_docstrings_hold():

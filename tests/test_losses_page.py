@@ -140,6 +140,12 @@ def test_every_loss_is_drawn(script):
     assert drawn == set(losses.__all__)
 
 
+def test_the_panels_the_page_speaks_of_are_where_it_says(script):
+    assert "of the three softmaxes over prototypes, the last three panels," in PAGE
+    last = [(panel.name, panel.against) for panel in script.ON_THE_PLANE[-3:]]
+    assert last == [("softmax", "prototypes")] * 3
+
+
 def test_a_panel_reads_scores_its_loss_accepts(script):
     for panel in (*script.ON_THE_PLANE, *script.ON_THE_CIRCLE):
         kind = panel.similarity.kind

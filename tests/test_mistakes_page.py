@@ -54,6 +54,28 @@ IN_RUN_FILES = (
 )
 
 
+#: Mistakes in Python, where the wrong one of two things is easily given.
+IN_PYTHON = (
+    "embed(space, items)",
+    "embed(space, items.inputs.tolist())",
+    "embed(folder, items.inputs)",
+    "evaluate(space, sets)",
+    "examine(sets)",
+    'examine("digits", settings={"size": 8})',
+    "fit(prototypical, sets, folder=folder)",
+    "fit(run, items, folder=folder)",
+    "Items(inputs=items.inputs.numpy(), labels=items.labels, classes=items.classes, name=items.name)",
+    "Items(inputs=items.inputs, labels=items.labels.tolist(), classes=items.classes, name=items.name)",
+    "open_data(items)",
+    'open_data("digits", settings={"size": 8})',
+    'prepare("digits")',
+    'prepare(items, {"by": "group"})',
+    'prepare(items, unseen="78")',
+    'space.enroll("new", items)',
+    "train(run, sets, folder=folder, validate=validate)",
+)
+
+
 def data_mistakes():
     """What was done and what was said, for every mistake of the tests of the data room."""
     path = ROOT / "tests" / "data" / "test_mistakes.py"
@@ -86,6 +108,26 @@ def run_file_mistakes():
                 raise AssertionError(f"{what}: no mistake at all")
 
 
+def python_mistakes():
+    import samekind
+    from samekind.inference import embed
+    from samekind.recipes import prototypical
+    from samekind.training import build_space
+
+    items = samekind.digits()
+    sets, run = samekind.prepare(items), prototypical(items.shape)
+    known = {name: getattr(samekind, name) for name in samekind.__all__}
+    known |= {"items": items, "sets": sets, "run": run, "prototypical": prototypical, "embed": embed}
+    known |= {"space": build_space(run, items), "folder": "runs/mine", "validate": lambda space: {}}
+    for code in IN_PYTHON:
+        try:
+            eval(code, known)
+        except SamekindError as error:
+            yield f"`{code}`", str(error)
+        else:
+            raise AssertionError(f"{code}: no mistake at all")
+
+
 def table(rows):
     lines = ["| what was done | what is said |", "|---|---|"]
     for what, said in rows:
@@ -97,7 +139,9 @@ def table(rows):
 def page():
     return (
         f"{HEADING}\n## In data\n\n{table(data_mistakes())}\n\n"
-        f"## In run files and settings\n\n{table(run_file_mistakes())}\n"
+        f"## In run files and settings\n\n{table(run_file_mistakes())}\n\n"
+        f"## In Python\n\n`items` are those of `digits()`, `sets` what `prepare` makes of them.\n\n"
+        f"{table(python_mistakes())}\n"
     )
 
 

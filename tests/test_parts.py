@@ -69,6 +69,7 @@ OTHER = {
     "values": "raw",
     "variant": 1,
     "weights": False,
+    "white": 4095,
     "width": 11,
     "with_last": True,
 }

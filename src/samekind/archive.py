@@ -5,6 +5,7 @@ Nothing in the folder is code, and nothing in it is executed when it is read.
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,14 +24,15 @@ FORMAT = "samekind space"
 VERSION = 2
 FILES = {"space.json", "weights.safetensors"}
 
+MOST_NAMED = 5
+
 #: So often a space may be saved anew while it is read before the reader gives up.
 MOST_SAVES = 100
 
 
 def write(folder: Path, content: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
-    """Write a folder, whole or not at all. A folder that holds something else is not replaced."""
-    if folder.exists() and storage.holds_something_else(folder, FILES):
-        raise SpaceError(f"{folder} holds something else than a space; choose another folder to save to")
+    """Write a folder, whole or not at all. One that holds something else, or is write-protected, stays."""
+    expect_replaceable(folder)
     # Copied, because two names may share one tensor and the format has no way to say so.
     weights = safetensors.torch.save(
         {
@@ -45,6 +47,32 @@ def write(folder: Path, content: Mapping[str, Any], tensors: Mapping[str, Tensor
         (draft / "space.json").write_text(json.dumps({**header, **content}, indent=2) + "\n")
 
     storage.write_folder(folder, fill)
+
+
+def expect_replaceable(folder: Path) -> None:
+    """Refuse a folder that saving a space to it would take something from; one that is not there will do."""
+    others = storage.others_in(folder, FILES) if folder.exists() else []
+    if others and not (folder / "space.json").is_file():
+        raise SpaceError(f"{folder} holds something else than a space; choose another folder to save to")
+    if others:
+        named = ", ".join(others[:MOST_NAMED]) + (", …" if len(others) > MOST_NAMED else "")
+        raise SpaceError(
+            f"{folder} holds {named} beside the space, which saving would lose; move that away, or choose "
+            "another folder to save to"
+        )
+    if any(map(_is_protected, (folder, *(folder / name for name in FILES)))):
+        # It could be replaced all the same, for that is the right of its parent.
+        raise SpaceError(
+            f"{folder} is write-protected, and stays as it is; choose another folder to save to, or allow "
+            "writing to this one"
+        )
+
+
+def _is_protected(path: Path) -> bool:
+    """Whether a file or folder is there and may not be written to; asked again, for one that another writer
+    swaps this very moment is there a moment later.
+    """
+    return not os.access(path, os.W_OK) and path.exists() and not os.access(path, os.W_OK)
 
 
 def read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:

@@ -45,6 +45,18 @@ class IndexServerError(SamekindError):
     """The server that holds an index does not answer, or refused what it was asked."""
 
 
+def expect(given: object, kind: type | tuple[type, ...], what: str) -> None:
+    """Refuse an argument of another kind, which would end in words about an attribute nobody has heard of;
+    ``what`` is expected says where to get it, too.
+
+    >>> expect([7, 8], str, 'a name, such as "7"')
+    Traceback (most recent call last):
+    samekind.errors.SettingError: expected a name, such as "7"; got list
+    """
+    if not isinstance(given, kind):
+        raise SettingError(f"expected {what}; got {'None' if given is None else type(given).__name__}")
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """The end of a sentence about an unknown name: the nearest known one and, if few, all of them.
 

@@ -15,7 +15,8 @@ from torch import Tensor, nn
 
 from samekind import archive
 from samekind.data import Reader
-from samekind.errors import PackageError, SettingError, SpaceError, nearest
+from samekind.data.spelling import spelt_as
+from samekind.errors import PackageError, SettingError, SpaceError, expect, nearest
 from samekind.parts import build, describe, fingerprint
 from samekind.prototypes import Prototypes, pool
 from samekind.similarities import Cosine, Fused, Similarity, blocks, score_all
@@ -220,6 +221,7 @@ class MetricSpace(nn.Module):
 
         Nothing else changes: the scores of the other classes stay what they were.
         """
+        expect(z, Tensor, "embeddings of a few examples, such as embed(space, items.inputs)")
         if z.ndim != 2 or not len(z) or z.shape[1] != self.prototypes.dimension:
             expected = f"(examples, {self.prototypes.dimension}), at least one example"
             raise SpaceError(
@@ -227,6 +229,7 @@ class MetricSpace(nn.Module):
             )
         if not z.isfinite().all():
             raise SpaceError(f'to enrol "{name}": an embedding is not finite; look at the items it came from')
+        [name] = spelt_as([name], self.prototypes.classes)
         known = name in self.prototypes.classes
         if known and not replace:
             raise SpaceError(
@@ -244,6 +247,7 @@ class MetricSpace(nn.Module):
 
     def remove(self, name: str) -> None:
         """Forget a class."""
+        [name] = spelt_as([name], self.prototypes.classes)
         names, gone = self.classes, self._index(name)
         kept = [index for index in range(len(names)) if index != gone]
         self.prototypes.assign([names[index] for index in kept], self.prototypes.vectors.detach()[kept])

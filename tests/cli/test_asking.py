@@ -1,5 +1,7 @@
 """The space on its device, items read its way, embeddings with a bar."""
 
+import shutil
+
 import pytest
 import torch
 from rich.console import Console
@@ -7,7 +9,7 @@ from rich.console import Console
 from samekind.cli import asking
 from samekind.data import Stored
 from samekind.errors import DataError, SettingError, SpaceError
-from samekind.inference import embed_files
+from samekind.inference import divided, embed_files
 from samekind.space import MetricSpace
 
 
@@ -63,8 +65,19 @@ def test_what_is_skipped_is_named_in_one_line(space, folders, tmp_path, capsys):
     [line] = capsys.readouterr().err.splitlines()
     assert (len(items.ids), len(items.skipped)) == (12, 7)
     assert line.startswith("skipped 7: ")
-    assert line.endswith("; and 2 more")
-    assert line.count("cannot read") == 5
+    assert line.count("cannot read") == 7
+
+
+@pytest.mark.parametrize(("stored", "known"), [("o\u0308", "\u00f6"), ("\u00f6", "o\u0308")])
+def test_labels_are_spelt_as_the_space_has_them(trained, folders, tmp_path, stored, known):
+    space = asking.open_space(trained, "cpu")
+    space.rename(space.classes[0], known)
+    shutil.copytree(folders / "0", tmp_path / "new" / stored)
+    shutil.copytree(folders / "7", tmp_path / "new" / "other")
+    found = asking.collected(space, [str(tmp_path / "new")], skip_unreadable=False)
+    assert set(found.labels) == {known, "other"}
+    items = asking.labelled(space, str(tmp_path / "new"), skip_unreadable=False)
+    assert [len(each) for each in divided(space, items)] == [12, 12]
 
 
 def test_the_bar_counts_on_a_terminal_and_is_silent_elsewhere(monkeypatch, capsys):

@@ -179,7 +179,12 @@ def test_a_picture_that_cannot_be_read_is_named_or_left_out(samekind, spaces, fi
             ["--layer", "layr2"],
             'the encoder has no map "layr2"; did you mean "layer2"? Known: layer1',
         ),
-        ("lenet", [], "LeNet has no maps to look at; this needs an image network with named stages"),
+        (
+            "lenet",
+            [],
+            "LeNet has no maps to look at; this needs an image network with named stages, such as ResNet18 "
+            "or EfficientNetLite: train with --set space.encoder.name=ResNet18",
+        ),
         ("vectors", [], "only pictures can be drawn on; this space reads items of shape (4,)"),
         ("unschooled", [], "this space knows no class yet; name a picture to compare with: --like FILE"),
         ("plain", ["--like", "nowhere.png"], "there is no file nowhere.png"),

@@ -160,6 +160,15 @@ def test_of_too_many_items_some_are_drawn_and_the_decision_says_so(samekind, run
     assert decision.same_trials + decision.different_trials == 60 * 59 // 2
 
 
+def test_the_seed_fixes_which_items_are_drawn(samekind, run):
+    def drawn(*more):
+        return samekind("calibrate", run, "digits", "--kind", "cosine", "--most", "60", "--json", *more).out
+
+    assert drawn() == drawn("--seed", "0")
+    assert drawn("--seed", "1") != drawn()
+    assert drawn("--seed", "1") == drawn("--seed", "1")
+
+
 def test_items_it_was_trained_on_are_taken_with_a_warning(samekind, run, folders):
     told = "careful: digits holds the items this space was trained on"
     assert told in samekind("calibrate", run, "digits", "--kind", "cosine", "--most-items", "60").err
@@ -218,9 +227,10 @@ def a_picture(path):
         (("--root", "alone"), "--root does nothing without --trials; give that as well, or leave it out"),
         (
             ("alone", "--open-set", "--most-items", "5000"),
-            "--most-items and --open-set do not go together (it is for the pairs of the items); leave out",
+            "--most and --open-set do not go together (it is for the pairs of the items); leave out",
         ),
-        (("--trials", "nowhere.txt", "--most-items", "9"), "--most-items and --trials do not go together"),
+        (("--trials", "nowhere.txt", "--seed", "9"), "--seed and --trials do not go together"),
+        (("--trials", "nowhere.txt", "--most-items", "9"), "--most and --trials do not go together"),
         (("--label", "kind"), "--label does nothing without DATA; give that as well, or leave it out"),
         (("--skip-unreadable",), "--skip-unreadable does nothing without DATA; give that as well"),
         (("--label", "kind", "--trials", "nowhere.txt"), "--label does nothing without DATA"),

@@ -56,6 +56,14 @@ def test_a_space_that_a_killed_save_left_aside_can_be_changed(folder):
     assert "3" not in MetricSpace.load(folder).classes
 
 
+def test_what_may_not_be_replaced_is_told_before_the_work_begins(folder):
+    (folder / "README.txt").write_text("keep")
+    with pytest.raises(SpaceError, match=r"holds README\.txt beside the space, which saving would lose"):  # noqa: SIM117
+        with changing(folder):
+            pytest.fail("it was begun")
+    assert list(folder.parent.iterdir()) == [folder]
+
+
 def test_a_space_may_be_saved_where_there_is_none(folder, tmp_path):
     for place in (tmp_path / "new", tmp_path / "deep" / "new"):
         with changing(place) as save:

@@ -36,7 +36,7 @@ def test_a_run_of_few_steps_is_warned_of(samekind, folders, tmp_path, epochs, wa
     assert (f"warning: {said}" in samekind("check", path).out) == warned
     warnings = json.loads(samekind("check", path, "--json").out)["warnings"]
     assert [each.partition(",")[0] for each in warnings] == ([said] if warned else [])
-    assert all(each.endswith("; --set training.epochs=200 makes it long enough") for each in warnings)
+    assert all(each.endswith("; --set epochs=200 makes it long enough") for each in warnings)
 
 
 def test_the_json_says_the_same(samekind, folders):
@@ -189,3 +189,39 @@ def test_an_empty_folder_is_called_one(samekind, tmp_path, command):
     answer = samekind(command, *arguments, *(("--out", tmp_path / "x.toml") if command == "init" else ()))
     assert answer.status == (1 if command == "check" else 2)
     assert "empty has no pictures; expected folders of them" in answer.out + answer.err
+
+
+@pytest.fixture
+def named_otherwise(folders, tmp_path):
+    """A list of pictures whose column of paths is not called so."""
+    path = tmp_path / "list.csv"
+    rows = [f"{each},{each.parent.name}" for each in sorted(folders.rglob("*.png"))]
+    path.write_text("\n".join(["file,label", *rows]), encoding="utf-8")
+    return path
+
+
+def test_the_column_of_paths_may_have_another_name(samekind, named_otherwise, tmp_path):
+    refused = samekind("check", named_otherwise)
+    assert (refused.status, "--path file" in refused.out) == (1, True)
+    answer = samekind("check", named_otherwise, "--path", "file")
+    assert (answer.status, "36 items of 3 classes" in answer.out) == (0, True)
+    out = tmp_path / "run.toml"
+    assert samekind("init", named_otherwise, "--path", "file", "--out", out).status == 0
+    assert samekind("check", out).status == 0
+
+
+def test_settings_can_be_tried_out(samekind, named_otherwise):
+    answer = samekind("check", named_otherwise, "--set", "data.path=file", "--set", "epochs=7", "--json")
+    assert json.loads(answer.out)["training"]["epochs"] == 7
+
+
+def test_what_is_missing_altogether_is_told_once(samekind, tmp_path):
+    path = tmp_path / "list.csv"
+    path.write_text("\n".join(["path,label", *(f"{n}.png,{n % 2}" for n in range(25))]), encoding="utf-8")
+    answer = samekind("check", path)
+    lines = answer.out.splitlines()
+    [error] = [each for each in lines if each.startswith("error")]
+    assert error.startswith("error: 25 of 25 files cannot be read: ")
+    assert error.endswith(" and 15 more")
+    assert sum("unreadable: " in each for each in lines) == 20
+    assert "  and 5 more unreadable, which --json names" in lines

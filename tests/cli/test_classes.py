@@ -11,7 +11,7 @@ from samekind.space import MetricSpace
 
 @pytest.mark.parametrize("kind", ["similarity", "cosine"])
 def test_every_class_has_its_most_alike(samekind, trained, kind):
-    told = json.loads(samekind("classes", trained, "-k", 2, "--kind", kind, "--json").out)
+    told = json.loads(samekind("classes", trained, "--nearest", 2, "--kind", kind, "--json").out)
     space = MetricSpace.load(trained / "space")
     scores = class_scores(space, kind=kind)
     for place, name in enumerate(space.classes):

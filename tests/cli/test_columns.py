@@ -149,6 +149,36 @@ def test_every_other_command_reads_such_a_list(samekind, run, lists, tmp_path, c
         assert json.loads(answer.out)["agreement"]
 
 
+@pytest.fixture(scope="module")
+def flowers(samekind, tmp_path_factory):
+    """A run on a table whose rows have names that were left out, and those names."""
+    folder = tmp_path_factory.mktemp("flowers")
+    names = [f"plant {place * 7 % 40:02}" for place in range(40)]
+    rows = [
+        f"{name},{place % 2 + place / 100},{place % 5},{'ab'[place % 2]}" for place, name in enumerate(names)
+    ]
+    (folder / "t.csv").write_text("\n".join(["name,x,y,label", *rows, ""]))
+    command = ("train", "triplet", "--data", folder / "t.csv", "--ignore", "name", "--set", "epochs=1")
+    answer = samekind(*command, "--out", folder / "run")
+    assert answer.status == 0, answer.err
+    return folder, names
+
+
+@pytest.mark.parametrize(
+    "command", ["predict --out", "embed --out", "cluster --groups 2 --out", "novelty --csv"]
+)
+def test_rows_are_told_by_their_own_names(samekind, flowers, tmp_path, command):
+    folder, names = flowers
+    data, out = folder / "t.csv", tmp_path / "out.csv"
+    words = (*command.split(), out, data, "--space", folder / "run")
+    assert samekind(*words).status == 0
+    assert {row["id"] for row in rows_of(out)} == {f"{data}, row {row}" for row in range(1, 41)}
+    assert samekind(*words, "--id", "name").status == 0
+    assert sorted(row["id"] for row in rows_of(out)) == sorted(names)
+    if command.startswith(("predict", "embed")):
+        assert [row["id"] for row in rows_of(out)] == names
+
+
 def test_no_command_forgets_them():
     """Also of those that would need another space to be tried."""
     calls = [

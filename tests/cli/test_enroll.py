@@ -161,3 +161,12 @@ def test_the_run_can_still_be_evaluated(samekind, run, sevens):
 def test_a_class_needs_a_name(samekind, run, sevens):
     answer = samekind("enroll", " ", *sevens, "--space", run)
     assert (answer.status, answer.err) == (2, "samekind: a class needs a name; got an empty one\n")
+
+
+def test_a_known_name_is_known_however_its_accents_are_stored(samekind, run, sevens):
+    assert samekind("enroll", "\u00fc", *sevens, "--space", run).status == 0
+    refused = samekind("enroll", "u\u0308", *sevens, "--space", run)
+    assert refused.status != 0
+    assert "is already there; ask to replace it" in refused.err
+    assert samekind("enroll", "u\u0308", "--remove", "--space", run).status == 0
+    assert "\u00fc" not in MetricSpace.load(run / "space").classes

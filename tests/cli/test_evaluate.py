@@ -108,7 +108,7 @@ def test_more_can_be_asked_for(samekind, trained, space):
         "2",
         "--shots",
         "3",
-        "--enrol",
+        "--enroll",
         "2",
         "--combine",
         "max",

@@ -90,10 +90,11 @@ def test_beginning_writes_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_from_before_a_setting_was_there_is_the_same(tmp_path):
+@pytest.mark.parametrize("later", ["cut_from", "white"])
+def test_a_run_from_before_a_setting_was_there_is_the_same(tmp_path, later):
     finish_folder(tmp_path, plan(), digits(), seed=3)
     written = json.loads((tmp_path / "data.json").read_text())
-    del written["data"]["cut_from"]
+    del written["data"][later]
     (tmp_path / "data.json").write_text(json.dumps(written))
     begin_folder(tmp_path, plan(), digits(), seed=3)
 

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import tomllib
 
 import pytest
@@ -30,6 +31,17 @@ def test_the_file_is_a_plan_with_the_data_beside_it(samekind, table, tmp_path):
     assert "next: samekind train" in answer.out
 
 
+def test_settings_are_spelt_as_the_pages_spell_them(samekind, folders, tmp_path):
+    """At the top, not in a table [training], which may be said as well."""
+    out = tmp_path / "run.toml"
+    samekind("init", folders, "--out", out, "--epochs", 7)
+    text = out.read_text()
+    assert "\nepochs = 7\n" in text
+    assert "--set epochs=7 " in text
+    assert "training." not in text
+    assert "[training" not in text
+
+
 def test_what_comes_next_can_be_typed_as_it_is_said(samekind, table, tmp_path):
     out = tmp_path / "my run.toml"
     answer = samekind("init", table, "--label", "kind", "--out", out, "--want", "baseline")
@@ -44,6 +56,32 @@ def test_options_are_in_the_file(samekind, folders, tmp_path):
     plan = read_plan(str(out))
     assert (plan.recipe, plan.data.size, plan.split["unseen"]) == ("verification", 12, "half")
     assert plan.run((1, 12, 12)).epochs == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--unseen", "0,Nosuch"), 'folders has no class "Nosuch"; Known: 0, 1, 7'),
+        (("--unseen", "0,1,7"), "a split by class needs items of seen and of unseen classes"),
+        (("--split", "group"), "folders has no groups to keep together"),
+    ],
+)
+def test_a_split_that_these_items_do_not_have_is_refused(samekind, folders, tmp_path, options, says):
+    """As training would refuse it."""
+    answer = samekind("init", folders, "--out", tmp_path / "run.toml", *options)
+    assert (answer.status, answer.out) == (2, "")
+    assert says in answer.err
+    assert not (tmp_path / "run.toml").exists()
+
+
+def test_a_class_with_a_comma_in_its_name_is_one_class(samekind, folders, tmp_path):
+    data, out = shutil.copytree(folders, tmp_path / "data"), tmp_path / "run.toml"
+    (data / "0").rename(data / "O'Neill, Goldfinch & co")
+    answer = samekind("init", data, "--out", out, "--unseen", "O'Neill, Goldfinch & co")
+    assert answer.status == 2
+    assert 'did you mean "O\'Neill, Goldfinch & co"?' in answer.err
+    assert samekind("init", data, "--out", out, "--unseen", '"O\'Neill, Goldfinch & co",7').status == 0
+    assert read_plan(str(out)).split["unseen"] == ["7", "O'Neill, Goldfinch & co"]
 
 
 @pytest.mark.parametrize(

@@ -85,10 +85,11 @@ def test_the_random_split_that_every_new_run_file_names_is_passed(samekind, tmp_
     assert "there must be items of two domains or more" in answer.err
 
 
-def test_items_without_domains_are_refused(samekind, tmp_path):
+def test_items_without_domains_are_refused_and_told_how_to_say_them(samekind, tmp_path):
     answer = command(samekind, "digits", tmp_path / "runs")
     assert answer.status == 2
-    assert "there must be items of two domains or more" in answer.err
+    assert "there must be items of two domains or more; the domain of an item is in the column" in answer.err
+    assert "data.domain" in answer.err
 
 
 @pytest.mark.parametrize(("trained_on", "few"), [(47, False), (48, False), (49, True)])

@@ -314,7 +314,7 @@ def test_signs_a_terminal_cannot_write_do_not_end_the_program(trained, tmp_path,
     monkeypatch.setattr(sys, "stderr", err)
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     copy = shutil.copytree(trained, tmp_path / "söme")
-    monkeypatch.setattr(sys, "argv", ["samekind", "report", str(copy), "--tasks", "2"])
+    monkeypatch.setattr(sys, "argv", ["samekind", "report", str(copy), "--tasks", "2", "--no-references"])
     cli.main()
     out.flush()
     assert b"s\\xf6me/report.html" in out.buffer.getvalue()
@@ -388,3 +388,23 @@ def test_a_name_that_no_file_can_hold_is_one_line(samekind, monkeypatch):
     answer = samekind("info", "anywhere")
     assert (answer.status, answer.out) == (2, "")
     assert answer.err.startswith(r"samekind: cannot write 'a/b\udcff.png' as UTF-8: ")
+
+
+def test_a_huge_picture_is_read_where_the_environment_allows_it(samekind, folders, trained, monkeypatch):
+    picture = next(folders.rglob("*.png"))  # of 64 pixels
+    monkeypatch.setattr("PIL.Image.MAX_IMAGE_PIXELS", 10)
+    refused = samekind("identify", picture, "--space", trained)
+    assert refused.status == 2
+    assert "more pixels than the 20 that are decoded without asking" in refused.err
+    assert "set SAMEKIND_MOST_PIXELS in the environment" in refused.err
+    for most, status in ((62, 2), (64, 0)):
+        monkeypatch.setenv("SAMEKIND_MOST_PIXELS", str(most))
+        assert samekind("identify", picture, "--space", trained).status == status
+
+
+@pytest.mark.parametrize("said", ["", "many", "0", "-5"])
+def test_what_is_no_number_of_pixels_is_refused(samekind, monkeypatch, said):
+    monkeypatch.setenv("SAMEKIND_MOST_PIXELS", said)
+    answer = samekind("info", "nothing")
+    assert answer.status == 2
+    assert "SAMEKIND_MOST_PIXELS: expected a number of pixels" in answer.err

@@ -3,8 +3,12 @@
 import json
 
 import pytest
+from typer.main import get_command
 
+from samekind.cli.main import app
 from samekind.cli.options import LARGEST_SEED
+from samekind.data.opening import KNOWN
+from samekind.reports.confidence import MOST_CLASSES
 
 
 def test_the_space_may_be_named_in_the_environment(samekind, trained, pictures, monkeypatch):
@@ -30,6 +34,56 @@ def test_the_help_tells_the_defaults(samekind, command, defaults, monkeypatch):
     page = samekind(command, "--help").out
     for default in defaults:
         assert f"[default: {default}]" in page or f"[default: ({default})]" in page
+
+
+PROGRAM = get_command(app)
+#: Every command as it is typed.
+TYPED = [[name] for name in PROGRAM.commands if name != "index"]
+TYPED += [["index", name] for name in PROGRAM.commands["index"].commands]
+
+
+@pytest.mark.parametrize("command", [[], ["index"], *TYPED], ids=" ".join)
+def test_a_flag_is_shown_without_a_value(samekind, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    page = samekind(*command, "--help").out
+    assert "--help" in page
+    assert "bool" not in page.lower()
+
+
+def squeezed(page):
+    """A page of help without its frames and line breaks."""
+    return " ".join(page.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("command", ["check", "init", "train", "leave-one-out"])
+def test_the_help_names_all_that_can_be_opened(samekind, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    assert KNOWN in squeezed(samekind(command, "--help").out)
+
+
+def test_the_help_of_draw_names_the_numbers_of_classes_it_takes(samekind, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    page = squeezed(samekind("draw", "--help").out)
+    assert MOST_CLASSES == {"plane": 7, "sphere": 3}
+    assert "2 to 7 on the plane, 2 or 3 on the sphere" in page
+
+
+@pytest.mark.parametrize(
+    ("command", "spellings"),
+    [
+        (["evaluate"], {"--enroll", "--enrol"}),
+        (["evaluate"], {"--enrollments", "--enrolments"}),
+        (["calibrate"], {"--most", "--most-items"}),
+        (["classes"], {"-k", "--nearest"}),
+        (["search"], {"-k", "--nearest"}),
+        (["index", "build"], {"-k", "--nearest"}),
+    ],
+)
+def test_either_spelling_is_taken(command, spellings):
+    found = PROGRAM
+    for name in command:
+        found = found.commands[name]
+    assert spellings in [set(each.opts) for each in found.params]
 
 
 def test_kmeans_takes_the_largest_seed_and_none_above():

@@ -67,6 +67,19 @@ def test_without_a_word_the_items_parts_are_the_split_and_the_seed_is_the_runs()
     assert read_plan("triplet", split={"by": "random"}).splitting(given, seed=3).by == "random"
 
 
+def test_without_a_word_groups_stay_together_where_there_are_no_parts():
+    from dataclasses import replace
+
+    import torch
+
+    grouped = replace(digits(), groups=torch.arange(len(digits())) // 3)
+    given = replace(grouped, parts=("train",) * len(digits()))
+    plan = read_plan("triplet", split={"validation_classes": 2})
+    assert plan.splitting(grouped, seed=3) == SplitSettings(by="group", validation_classes=2, seed=3)
+    assert read_plan("triplet").splitting(given, seed=3).by == "part"
+    assert read_plan("triplet", split={"by": "random"}).splitting(grouped, seed=3).by == "random"
+
+
 @pytest.mark.parametrize(
     ("in_file", "option", "change", "seed"),
     [

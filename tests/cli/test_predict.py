@@ -6,11 +6,12 @@ import json
 import pytest
 import torch
 
+from samekind.cli.identify import NONE, UNDECIDED
 from samekind.data import digits
-from samekind.inference import asking, embed_files
+from samekind.inference import asking, embed_files, identify
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine
-from samekind.space import MetricSpace, Temperature
+from samekind.space import Decision, MetricSpace, Temperature
 
 
 def rows_of(path):
@@ -22,7 +23,7 @@ def rows_of(path):
 def test_every_line_is_what_the_space_says(samekind, trained, folders, tmp_path, head):
     out = tmp_path / "p.csv"
     answer = samekind("predict", folders, "--space", trained, "--out", out, "--head", head)
-    assert (answer.status, answer.err) == (0, "")
+    assert (answer.status, answer.err) == (0, f"{UNDECIDED}\n")
     space, paths = MetricSpace.load(trained / "space"), sorted(folders.rglob("*.png"))
     with asking(space):
         told = space.classify(embed_files(space, paths), head=head)
@@ -49,6 +50,95 @@ def test_the_class_is_the_best_even_where_a_temperature_makes_all_alike(samekind
     assert [row["class"] for row in rows] == names
     assert all(row["runner_up"] != row["class"] for row in rows)
     assert [float(row["probability"]) for row in rows] == pytest.approx([1 / 7] * len(rows))
+
+
+# --- none of these ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=["similarity", "cosine"])
+def strict(request, trained, folders, tmp_path_factory):
+    """The space with a threshold in the middle of the best scores of the pictures."""
+    space, paths = MetricSpace.load(trained / "space"), sorted(folders.rglob("*.png"))
+    with asking(space):
+        scores = space.score_classes(embed_files(space, paths), kind=request.param).amax(1)
+    middle = float(scores.median()) + 1e-6
+    space.open_set = Decision(request.param, middle, "eer", "made up", 0.0, 0.0, calibration=(3.0, -1.0))
+    folder = tmp_path_factory.mktemp("strict")
+    space.save(folder)
+    return folder
+
+
+def test_with_a_threshold_it_answers_as_identify_does(samekind, strict, folders, tmp_path):
+    out, paths, space = tmp_path / "p.csv", sorted(folders.rglob("*.png")), MetricSpace.load(strict)
+    answer = samekind("predict", folders, "--space", strict, "--out", out)
+    rows, expected = rows_of(out), identify(space, embed_files(space, paths))
+    assert [row["class"] for row in rows] == [each.name or NONE for each in expected]
+    assert [float(row["probability"]) for row in rows] == pytest.approx(
+        [each.probability for each in expected], abs=1e-5
+    )
+    assert [float(row["score"]) for row in rows] == pytest.approx([each.score for each in expected], abs=1e-5)
+    none = sum(row["class"] == NONE for row in rows)
+    assert 0 < none < len(rows)
+    assert answer.err == ""
+    assert f"{none} of them are none of these: of no class the space knows, by its threshold.\n" in answer.out
+
+
+def test_the_runner_up_of_none_of_these_is_the_best_class(samekind, strict, folders, tmp_path):
+    """And that of a class the second class; both as probable as they are among the known, if it is known."""
+    out, paths, space = tmp_path / "p.csv", sorted(folders.rglob("*.png")), MetricSpace.load(strict)
+    samekind("predict", folders, "--space", strict, "--out", out)
+    z = embed_files(space, paths)
+    with asking(space):
+        probabilities = space.classify(z).probabilities
+        scores = space.score_classes(z, kind=space.open_set.kind).amax(1)
+    known = space.open_set.probability(scores.double()).tolist()
+    for row, chances, sure in zip(rows_of(out), probabilities.tolist(), known, strict=True):
+        best, second = sorted(zip(chances, space.classes, strict=True), reverse=True)[:2]
+        chance, name = best if row["class"] == NONE else second
+        assert row["runner_up"] == name
+        assert float(row["runner_up_probability"]) == pytest.approx(sure * chance, abs=1e-5)
+
+
+def test_the_only_class_is_the_runner_up_of_none_of_these(samekind, trained, pictures, tmp_path):
+    whole = MetricSpace.load(trained / "space")
+    one = MetricSpace(whole.encoder, Cosine(), SupportMeans(classes=[], dimension=64), reader=whole.reader)
+    one.enroll("only", torch.ones(1, 64))
+    one.open_set = Decision("similarity", 1.1, "eer", "made up", 0.0, 0.0, calibration=(1.0, 0.0))
+    one.save(tmp_path / "space")
+    out = tmp_path / "p.csv"
+    assert samekind("predict", pictures / "0.png", "--space", tmp_path / "space", "--out", out).status == 0
+    [row] = rows_of(out)
+    assert (row["class"], row["runner_up"]) == (NONE, "only")
+    assert float(row["probability"]) + float(row["runner_up_probability"]) == pytest.approx(1)
+
+
+def test_every_head_turns_away_the_same_items(samekind, strict, folders, tmp_path):
+    """Whether it is any class is asked of the threshold's score, whichever head names the class."""
+    named = {}
+    for head in ("similarity", "auxiliary"):
+        out = tmp_path / f"{head}.csv"
+        samekind("predict", folders, "--space", strict, "--out", out, "--head", head)
+        named[head] = [row["class"] == NONE for row in rows_of(out)]
+    assert named["auxiliary"] == named["similarity"]
+
+
+def test_what_is_turned_away_is_counted_and_not_named_rightly(samekind, strict, folders, tmp_path):
+    out = tmp_path / "p.csv"
+    told = json.loads(samekind("predict", folders, "--space", strict, "--out", out, "--json").out)
+    rows = rows_of(out)
+    assert told["none of these"] == sum(row["class"] == NONE for row in rows)
+    judged = [row["class"] == row["label"] for row in rows if row["label"] != "7"]
+    assert told["accuracy"] == sum(judged) / len(judged)
+
+
+def test_without_a_threshold_nothing_is_said_of_none_of_these(samekind, trained, folders, tmp_path):
+    out = tmp_path / "p.csv"
+    told = json.loads(samekind("predict", folders, "--space", trained, "--out", out, "--json").out)
+    assert told["none of these"] is None
+    assert "score" not in rows_of(out)[0]
+
+
+# --- how well, and what else --------------------------------------------------------------------------
 
 
 def test_accuracy_is_that_of_the_labels_the_space_knows(samekind, trained, folders, tmp_path):

@@ -79,13 +79,13 @@ IDLE = [
         for each in ("report r", "gallery train", "no-references")
         for other in ("data d", "against a", "trials t")
     ),
-    *((each, "against a") for each in ("data d", "enrol 2", "cohort c", "ignore domain", "combine max")),
+    *((each, "against a") for each in ("data d", "enroll 2", "cohort c", "ignore domain", "combine max")),
     *((each, "against a") for each in ("label kind", "skip-unreadable", "norm s", "top 9", "root r")),
-    *((each, "trials t") for each in ("data d", "against a", "enrol 2", "most 9", "tasks 9", "way 3")),
+    *((each, "trials t") for each in ("data d", "against a", "enroll 2", "most 9", "tasks 9", "way 3")),
     *((each, "trials t") for each in ("shots 1", "label kind", "skip-unreadable", "combine max")),
     *((each, "") for each in ("ignore domain", "combine max", "norm s", "top 9", "label kind")),
-    *((each, "") for each in ("skip-unreadable", "root r", "enrolments e", "combine embedding")),
-    *((each, "data d") for each in ("ignore domain", "combine max", "norm s", "top 9", "enrolments e")),
+    *((each, "") for each in ("skip-unreadable", "root r", "enrollments e", "combine embedding")),
+    *((each, "data d") for each in ("ignore domain", "combine max", "norm s", "top 9", "enrollments e")),
 ]
 
 
@@ -99,14 +99,21 @@ def test_evaluate_refuses_what_it_would_pass_over(samekind, tmp_path, option, ot
     assert "do not go together" in answer.err or "does nothing without" in answer.err
 
 
+@pytest.mark.parametrize("other", ["--data", "--against", "--trials"])
+def test_why_there_is_no_page_is_said_and_what_there_is_instead(samekind, tmp_path, other):
+    answer = samekind("evaluate", tmp_path, "--report", "r.html", other, "x")
+    why = "the page is about the test items of the run; --out writes all figures, as JSON"
+    assert f"--report and {other} do not go together ({why}); leave out one\n" in answer.err
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
-        "--gallery train --ignore domain --enrol 2 --combine max --cohort c --top 5 --skip-unreadable",
+        "--gallery train --ignore domain --enroll 2 --combine max --cohort c --top 5 --skip-unreadable",
         "--no-references --most 40 --ranks 1 --all --report r",
         "--data d --label kind --skip-unreadable --most 40 --way 3 --shots 1 --enrol 2 --cohort c --norm s",
         "--against a --most 40 --tasks 9 --way 3 --shots 1 --all",
-        "--trials t --root r --enrolments e --combine max --cohort c --skip-unreadable --all",
+        "--trials t --root r --enrollments e --combine max --cohort c --skip-unreadable --all",
     ],
 )
 def test_evaluate_takes_what_each_question_can_use(samekind, tmp_path, arguments):

@@ -9,6 +9,7 @@ import torch
 
 from samekind.cli.experiments import sets_of
 from samekind.cli.kinds import better_kind
+from samekind.cli.train import data_options, split_options
 from samekind.space import MetricSpace
 from samekind.storage import FolderLock
 from samekind.training.folder import LOCK
@@ -58,8 +59,7 @@ def test_the_text_tells_the_same(again, copy):
     assert again(copy).out.splitlines() == [
         f"Trained prototypical for 2 epochs on {items} items of 7 classes.",
         f"Best epoch {best['epoch']}: validation EER {100 * best['validation']['eer']:.2f}%.",
-        "That was the last epoch: training longer may help, such as --set training.epochs=4 "
-        "with another --out.",
+        "That was the last epoch: training longer may help, such as --set epochs=4 with another --out.",
         *asked,
         f"The space is in {copy / 'space'}; next: samekind evaluate {copy}",
     ]
@@ -167,6 +167,19 @@ def test_a_run_file_names_the_recipe_and_the_recipe_the_folder(samekind, tmp_pat
     assert line.startswith("triplet: epoch 1 loss ")
 
 
+@pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        ("7,8,9", ["7", "8", "9"]),
+        (' b , "a, underside" ,"c"', ["a, underside", "b", "c"]),
+        ('"6"" nail",7', ['6" nail', "7"]),
+    ],
+)
+def test_a_class_with_a_comma_in_its_name_stands_in_quotes(written, names):
+    assert split_options(None, written, "")["unseen"] == names
+    assert data_options(None, None, False, ignore=written)["ignore"] == names
+
+
 def test_a_recipe_for_unseen_classes_tells_the_measure_it_was_chosen_by(samekind, tmp_path):
     command = ("train", "unseen-triplet-adapt-adv", "--out", tmp_path / "run", "--unseen", "4,5,6,7,8,9")
     answer = samekind(*command, "--set", "epochs=1", "--set", "adversary.hidden=8")
@@ -238,3 +251,22 @@ def test_weights_go_on_in_their_network_whether_items_are_few_or_many(
     assert answer.status == 0, answer.err
     assert type(MetricSpace.load(tmp_path / "next" / "space").encoder).__name__ == network
     assert network not in answer.err  # it was not chosen because the items are few
+
+
+def test_copies_in_training_and_test_are_told_by_train_evaluate_and_the_report(samekind, folders, tmp_path):
+    data = shutil.copytree(folders, tmp_path / "data")
+    for name in ("0", "1", "7"):
+        for path in sorted((data / name).glob("*.png")):
+            shutil.copy(path, path.with_name(f"copy-{path.name}"))
+    run, page = tmp_path / "run", tmp_path / "page.html"
+    said = "test items have the very content of a training item"
+    trained = samekind("train", "triplet", "--data", data, "--set", "epochs=1", "--out", run)
+    assert f" {said} (" in trained.err
+    asked = samekind("evaluate", run, "--tasks", 2, "--no-references", "--report", page, "--json")
+    [told] = [each for each in json.loads(asked.out)["warnings"]["run"] if said in each]
+    assert f"Careful: {told}." in page.read_text(encoding="utf-8")
+
+
+def test_without_copies_nothing_is_said_of_them(samekind, folders, tmp_path):
+    answer = samekind("train", "triplet", "--data", folders, "--set", "epochs=1", "--out", tmp_path / "run")
+    assert "very content" not in answer.err

@@ -19,7 +19,7 @@ from samekind.data import (
     digits,
     scaled,
 )
-from samekind.errors import DataError
+from samekind.errors import DataError, SettingError
 
 PICTURES = ImageReader(height=6, width=8, channels=3)
 ROWS = TableReader(columns=["a", "b"])
@@ -129,6 +129,28 @@ def test_a_list_without_the_column_of_paths_asked_for_may_have_another(make_fold
     assert len(collect([tmp_path / "file.csv", tmp_path / "path.csv"], PICTURES, **asked).ids) == 2
     with pytest.raises(DataError, match=r'place\.csv is a table, .* expected a column "file" of files'):
         collect([tmp_path / "place.csv"], PICTURES, **asked)
+
+
+@pytest.mark.parametrize("reader", [ROWS, VECTORS], ids=["by name", "by width"])
+def test_a_column_may_name_the_rows(tmp_path, reader):
+    (tmp_path / "t.csv").write_text("name,a,b\nfirst,1,2\nfirst,3,4\n7,5,6\n")
+    found = collect([tmp_path / "t.csv"], reader, named_by="name")
+    assert found.ids == ("first", "first", "7")
+    assert found.inputs.tolist() == [[1, 2], [3, 4], [5, 6]]
+    if reader is ROWS:
+        (tmp_path / "below").mkdir()
+        (tmp_path / "t.csv").rename(tmp_path / "below" / "t.csv")
+        assert collect([tmp_path], reader, named_by="name").ids == found.ids
+        assert collect([tmp_path], reader).ids[0] == f"{tmp_path / 'below' / 't.csv'}, row 1"
+        with pytest.raises(DataError, match=r't\.csv has no column "nmae"; did you mean "name"\?'):
+            collect([tmp_path], reader, named_by="nmae")
+
+
+def test_no_column_names_pictures(make_folder):
+    with pytest.raises(
+        SettingError, match='"name" cannot name pictures, which are told by their paths; leave'
+    ):
+        collect([make_folder({"cat": 1})], PICTURES, named_by="name")
 
 
 def test_vectors_from_arrays_and_tables_of_their_width(tmp_path):

@@ -3,7 +3,8 @@
 import torch
 
 from samekind.data import DataSettings, Items, Split, open_data
-from samekind.data.duplicates import duplicate_problems, duplicates
+from samekind.data.duplicates import duplicate_problems, duplicates, trained_on_copies
+from samekind.data.sets import divide
 
 LABELS = torch.tensor([0, 1, 0, 1, 0])
 INPUTS = torch.tensor([[1.0, 2], [3, 4], [1, 2], [1, 2], [5, 6]])
@@ -50,3 +51,23 @@ def test_stored_pictures_are_compared_by_their_files(make_folder):
     for memory in ("always", "never"):
         items = open_data(root, settings=DataSettings(memory=memory))
         assert duplicates(items) == [[0, 3]]
+
+
+def test_the_copies_that_are_named_are_in_different_parts():
+    published = Items(INPUTS, LABELS, ("a", "b"), "five", parts=("train", "train", "train", "test", "test"))
+    assert "1 content is in more than one part: item 0 (train) = item 3 (test)" in sentences(published)
+    parts = {"train": torch.tensor([2, 1]), "test": torch.tensor([3, 4])}
+    split = Split(parts=parts, fingerprint=ITEMS.fingerprint())
+    assert "1 content is in more than one part: item 2 (train) = item 3 (test)" in sentences(ITEMS, split)
+
+
+def test_test_items_that_were_trained_on_are_counted():
+    def told(**parts):
+        chosen = {name: torch.tensor(places) for name, places in parts.items()}
+        return trained_on_copies(divide(ITEMS, Split(parts=chosen, fingerprint=ITEMS.fingerprint())))
+
+    assert told(train=[0, 1], validation=[2], test=[4]) == ""
+    assert told(train=[0, 1], validation=[4], test=[2, 3]).startswith(
+        "2 of 2 test items have the very content of a training item (item 0 = item 0), and what is measured"
+    )
+    assert told(train=[0, 1], validation=[2], test=[3, 4]).startswith("1 of 2 test items has the very")

@@ -98,6 +98,39 @@ def test_a_missing_validation_part_is_cut_out_of_the_training_part():
     assert every_item_once(split, 100)
 
 
+def shared_groups(items, split, one, other):
+    return set(items.groups[split.parts[one]].tolist()) & set(items.groups[split.parts[other]].tolist())
+
+
+def test_validation_is_cut_out_of_published_parts_and_domains_in_whole_groups():
+    groups = torch.arange(120) // 6
+    items = items_with(
+        groups=groups,
+        parts=("train",) * 90 + ("test",) * 30,
+        domains=(torch.arange(120) >= 90).long(),
+        domain_names=("photo", "sketch"),
+    )
+    for split in (
+        by_part(items, THREE, seed=0),
+        by_domain(items, test_domains=["sketch"], fractions=THREE, seed=0),
+    ):
+        assert split.parts["test"].tolist() == list(range(90, 120))
+        assert every_item_once(split, 120)
+        assert not shared_groups(items, split, "train", "validation")
+        assert 18 <= len(split.parts["validation"]) <= 24
+
+
+def test_a_class_is_unseen_with_all_its_items_or_not_at_all():
+    parts = ["train", "test", "train", "test"] * 10
+    items = items_with(parts=tuple(parts))
+    whole = dataclasses.replace(items, parts=tuple("unseen" if place % 2 else "train" for place in range(40)))
+    assert len(by_part(whole, THREE, seed=0).parts["unseen"]) == 20
+    parts[2] = "unseen"
+    torn = dataclasses.replace(items, parts=tuple(parts))
+    with pytest.raises(DataError, match=r'1 class of some has .* "a" has 1 unseen and 19 others'):
+        by_part(torn, THREE, seed=0)
+
+
 def test_the_rest_of_the_fractions_is_a_whole():
     assert remaining(THREE, without="test") == pytest.approx({"train": 0.75, "validation": 0.25})
     with pytest.raises(SettingError, match='a fraction beside "test"'):

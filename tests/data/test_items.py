@@ -264,3 +264,18 @@ def test_the_fingerprint_of_stored_items_is_of_the_files_and_how_they_are_read(s
 def test_batches_of_stored_items_go_where_the_labels_are(stored):
     x, y = stored.to("cuda").batch(torch.tensor([1, 2], device="cuda"))
     assert x.device.type == y.device.type == "cuda"
+
+
+def test_the_fingerprint_is_what_it_was_before_white_could_be_said(stored):
+    heading = [[6, 3, 4, 5], "torch.uint8", ["a", "b"]]
+    read_by = {"height": 4, "width": 5, "channels": 3, "fit": "stretch", "background": "white"}
+    heading.append({**read_by, "cut_from": None, "_brought_to": [4, 5]})
+    digest = hashlib.sha256(json.dumps(heading).encode())
+    for file in stored.inputs.files:
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    digest.update(stored.labels.numpy().data)
+    assert stored.fingerprint() == digest.hexdigest()
+    other = ImageReader(height=4, width=5, channels=3, white=4095)
+    assert dataclasses.replace(stored, inputs=Stored(stored.inputs.files, other)).fingerprint() != (
+        stored.fingerprint()
+    )

@@ -298,3 +298,21 @@ def test_refuses_impossible_settings():
     for columns in ([], ["a", "a"]):
         with pytest.raises(SettingError, match="columns must be names that differ"):
             TableReader(columns=columns)
+
+
+@pytest.mark.parametrize("white", [0, 65_536])
+def test_a_white_of_other_than_16_bits_is_refused(white):
+    with pytest.raises(SettingError, match=f"white is a value of 16 bits, from 1 to 65535; got {white}"):
+        ImageReader(height=4, width=4, white=white)
+
+
+@pytest.mark.parametrize("suffix", ["png", "tif", "pgm"])
+def test_the_white_is_of_16_bits_alone(tmp_path, suffix):
+    values = np.array([[0, 1000, 4095, 4096, 65_535]], dtype=np.uint16)
+    Image.fromarray(values).save(tmp_path / f"deep.{suffix}")
+    Image.fromarray((values // 257).astype(np.uint8)).save(tmp_path / f"plain.{suffix}")
+    usual, said = (ImageReader(height=1, width=5, white=white) for white in (65_535, 4095))
+    assert usual.pixels(tmp_path / f"deep.{suffix}").flatten().tolist() == [0, 4, 16, 16, 255]
+    assert said.pixels(tmp_path / f"deep.{suffix}").flatten().tolist() == [0, 62, 255, 255, 255]
+    for reader in (usual, said):
+        assert reader.pixels(tmp_path / f"plain.{suffix}").flatten().tolist() == [0, 3, 15, 15, 255]

@@ -1,5 +1,7 @@
 """The sets of an experiment: every item in one of them, under its own name, and none shown too early."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given
@@ -113,6 +115,14 @@ def test_an_evaluation_asks_about_test_items_and_about_unseen_classes_if_there_a
     assert without.tests() == {"seen": without.test}
 
 
+def test_a_text_is_a_half_and_never_taken_letter_by_letter():
+    items = numbered()
+    halves = prepare(items, unseen="half", seed=2), prepare(items, SplitSettings(unseen="half", seed=2))
+    assert halves[0].unseen.classes == halves[1].unseen.classes
+    with pytest.raises(SettingError, match=r'expected names of classes, "half" or "random-half", got '):
+        prepare(items, unseen="".join(items.classes[:2]))
+
+
 def test_a_class_that_is_not_there_cannot_be_kept_apart():
     with pytest.raises(DataError, match='no class "bea"; did you mean "bee"'):
         prepare(numbered(), unseen=["bea"])
@@ -165,3 +175,20 @@ def test_unseen_classes_may_be_all_there_is_to_test_with():
     assert len(sets.test) == 0
     assert sets.tests() == {"unseen": sets.unseen}
     assert len(sets.train) + len(sets.validation) == len(sets.unseen) == 20
+
+
+def test_groups_stay_together_unless_asked_for_and_torn_ones_are_told():
+    """Ten near-copies in each of 20 groups, five groups of each class."""
+    groups = torch.arange(200) // 10
+    items = replace(numbered(200), labels=groups % 4, groups=groups)
+    sets = prepare(items, seed=1)
+    assert sets.torn() == ""
+    homes = [set(part.groups.tolist()) for part in (sets.train, sets.validation, sets.test)]
+    assert sum(map(len, homes)) == len(set.union(*homes)) == 20
+    assert all(len(part.only(["ant"])) for part in (sets.train, sets.validation, sets.test))
+    torn = prepare(items, SplitSettings(seed=1)).torn()
+    assert torn.startswith("20 of 20 groups have items in more than one part")
+    assert torn.endswith("--split group keeps groups together")
+    apart = prepare(items, unseen=["dog"], seed=1)
+    assert set(apart.unseen.groups.tolist()) == {3, 7, 11, 15, 19}
+    assert apart.torn() == prepare(numbered()).torn() == ""

@@ -14,6 +14,7 @@ from samekind.errors import SettingError
         DataSettings(),
         DataSettings(size=(4, 6), channels=3, fit="pad", columns=("a", "b"), classes=("x",), memory="never"),
         DataSettings(size=(4, 6), cut_from=(5, 8)),
+        DataSettings(white=4095),
         DataSettings(size=32, cut_from=36, label="species", skip_unreadable=True, memory_limit=10, workers=3),
     ],
 )
@@ -53,6 +54,9 @@ def test_one_number_is_a_square():
         ({"size": 4, "cut_from": 4.5}, r"data\.cut_from: .* got 4\.5"),
         ({"size": 4, "cut_from": 3}, r"data\.cut_from: expected data\.size \(4\) or more.* got 3"),
         ({"size": [4, 6], "cut_from": 5}, r"data\.cut_from: expected data\.size .* or more.* got 5"),
+        ({"white": 0}, r"data\.white: expected the value of 16-bit pictures that is white, .* got 0"),
+        ({"white": 65536}, r"data\.white: .* got 65536"),
+        ({"white": True}, r"data\.white: .* got True"),
         ({"cut_from": 5}, r"data\.cut_from does nothing without data\.size"),
         ({"label": 5}, r"data\.label: expected the name of a column, a text; got 5"),
         ({"skip_unreadable": "yes"}, r"data\.skip_unreadable: expected true or false, got 'yes'"),

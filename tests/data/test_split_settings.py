@@ -45,7 +45,7 @@ def test_goes_through_json_and_back(settings):
         ({"by": "domain", "test_domains": "photo"}, r"split\.test_domains: expected a list of names"),
         ({"validation_classes": -1}, r"split\.validation_classes"),
         ({"validation_classes": "few"}, r"split\.validation_classes"),
-        ({"validation_classes": 1, "by": "group"}, r'only where split\.by is "random"'),
+        ({"validation_classes": 1, "by": "part"}, r'only where split\.by is "random" or "group"'),
         ({"unseen": 3}, r"split\.unseen: expected a list of names, got 3"),
         ({"unseen": [7, 8]}, r"split\.unseen: expected a list of names, got \[7, 8\]"),
         ({"by": "domain", "test_domains": 3}, r"split\.test_domains: expected a list of names, got 3"),
@@ -130,6 +130,42 @@ def test_a_group_of_seen_and_unseen_classes_is_refused():
     items = numbered(groups=torch.arange(100) // 10)
     with pytest.raises(DataError, match="10 groups of numbers have items of seen and of unseen classes"):
         split_items(items, SplitSettings(by="group", unseen=("bee",)))
+
+
+def test_validation_classes_are_cut_out_by_group_too():
+    groups = torch.arange(100) % 5 * 100 + torch.arange(100) // 10  # ten items of two in each class
+    items = numbered(groups=groups)
+    split = split_items(items, SplitSettings(by="group", validation_classes=1, seed=2))
+    assert set(split.parts) == {"train", "test", "validation_classes"}
+    assert sorted(index for part in split.parts.values() for index in part.tolist()) == list(range(100))
+    homes = [set(groups[part].tolist()) for part in split.parts.values()]
+    assert sum(map(len, homes)) == len(set.union(*homes))
+    with pytest.raises(DataError, match="groups of numbers have items of seen and of validation classes"):
+        split_items(numbered(groups=torch.arange(100) // 10), SplitSettings(by="group", validation_classes=1))
+
+
+@pytest.mark.parametrize("by", ["part", "domain", "group"])
+def test_a_class_that_is_tested_and_never_trained_on_is_refused(by):
+    """By group: four groups of one class each are too few for three parts with each class in training."""
+    labels = torch.tensor([0, 0, 1, 1] * 10 + [2, 2])
+    late = torch.tensor([0] * 36 + [1] * 6)
+    items = Items(
+        torch.zeros(42, 1),
+        labels,
+        ("ant", "bee", "cat"),
+        "some",
+        parts=tuple("test" if each else "train" for each in late.tolist()),
+        domains=late,
+        domain_names=("photo", "sketch"),
+        groups=labels,
+    )
+    domains = ("sketch",) if by == "domain" else ()
+    settings = SplitSettings(by=by, test_domains=domains)
+    if by != "group":
+        items = dataclasses.replace(items, groups=None)
+    with pytest.raises(DataError, match=rf"split by {by}, .* no item to train on: .*\(\d+ items\)"):
+        split_items(items, settings)
+    assert set(split_items(items, SplitSettings()).parts) == {"train", "validation", "test"}
 
 
 def test_refuses_to_keep_nothing_or_everything_apart():

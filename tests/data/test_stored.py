@@ -113,4 +113,4 @@ def test_the_first_twenty_are_listed_and_the_rest_counted():
     assert "skip" not in str(unreadable_files([("", "why")], 50, skippable=False))
     assert str(unreadable_files([("", "why")], 1)) == "why"
     assert message.count("\n") == 21
-    assert message.endswith("why 19\n  and 3 more")
+    assert message.endswith("why 18;\n  why 19;\n  and 3 more")

@@ -92,3 +92,20 @@ def test_a_file_named_twice_is_taken_once(tmp_path, again):
 def test_a_file_that_is_two_things_is_refused(tmp_path, beside, says):
     with pytest.raises(DataError, match=says):
         list_manifest(manifest(path=["1.png", "2.png", "1.png"], **beside), tmp_path, DataSettings())
+
+
+def test_a_list_of_pictures_is_no_table_of_numbers():
+    table = manifest(notes=["x", "y"], filename=["x/1.PNG", "x/2.png"], label=["a", "b"])
+    with pytest.raises(DataError, match=r'"filename" names files \("x/1\.PNG" in row 1\).*--path filename'):
+        table_items(table, DataSettings())
+    with pytest.raises(DataError, match='"notes" is not numbers'):
+        table_items(table, DataSettings(ignore=("filename",)))
+
+
+def test_paths_of_windows_are_told_of_where_they_lead_nowhere(tmp_path):
+    table = manifest(path=["x\\1.png", "x\\2.png"], label=["a", "b"])
+    assert len(list_manifest(table, tmp_path, DataSettings()).files) == 2
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "1.png").touch()
+    with pytest.raises(DataError, match=r"the paths have backslashes \(x\\1\.png\).*write them with /"):
+        list_manifest(table, tmp_path, DataSettings())

@@ -1,5 +1,7 @@
 """Two spaces on the same items: the values of each, paired."""
 
+import dataclasses
+
 import pytest
 import torch
 
@@ -96,3 +98,14 @@ def test_of_very_many_items_the_pairs_of_a_part_are_compared(monkeypatch):
     whole = against(a_space(0), a_space(1), {"seen": SEEN}, tasks=5)
     for one, other in zip(few, whole, strict=True):
         assert (one == other) == (one.question != "verification")
+
+
+def test_items_with_groups_are_compared_across_them_as_in_an_evaluation():
+    grouped = {"seen": dataclasses.replace(SEEN, groups=torch.arange(len(SEEN)) // 2)}
+    rows = against(a_space(0), a_space(1), grouped, tasks=20, seed=3)
+    first = {row[:4]: row.value for row in evaluate(a_space(0), grouped, tasks=20, seed=3)}
+    for row in rows:
+        assert row.first == pytest.approx(first[row[:4]], abs=1e-6)
+    plain = {row[:4]: row.value for row in evaluate(a_space(0), {"seen": SEEN}, tasks=20, seed=3)}
+    changed = {question for question, *_ in (key for key in plain if plain[key] != first[key])}
+    assert changed == {"verification", "retrieval", "few-shot"}

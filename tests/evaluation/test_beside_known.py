@@ -1,6 +1,7 @@
 """New classes enrolled beside the known ones, against a space that really enrols them, task by task."""
 
 import copy
+from dataclasses import replace
 
 import pytest
 import torch
@@ -135,3 +136,25 @@ def test_the_space_stays_as_it_is():
     assert space.training
     assert space.classes == classes
     assert all(torch.equal(before[name], each) for name, each in space.state_dict().items())
+
+
+def test_new_items_of_the_group_of_an_example_do_not_count():
+    groups = torch.arange(len(NEW)) // 2
+    grouped = replace(NEW, groups=groups)
+    space = a_space()
+    sets = (KNOWN, KNOWN.inputs, grouped, NEW.inputs)
+    rows = few_shot_beside_known(space, *sets, name="x", way=3, shots=(1,), queries=6, tasks=8, seed=4)
+    generator, shares = torch.Generator().manual_seed(4), []
+    for task in episodes(NEW.labels, way=3, shot=1, queries=6, tasks=8, generator=generator):
+        mine = copy.deepcopy(space)
+        for label, support in zip(task.classes.tolist(), task.support, strict=True):
+            mine.enroll(NEW.classes[label], NEW.inputs[support])
+        known = groups[task.support.flatten()].tolist()
+        asked = [i for i in task.query.flatten().tolist() if int(groups[i]) not in known]
+        names = named(mine, NEW.inputs[asked])
+        shares.append(
+            sum(name == NEW.classes[NEW.labels[i]] for i, name in zip(asked, names, strict=True)) / len(asked)
+        )
+    new = next(row for row in rows if row.measure.endswith(" new"))
+    assert new.value == pytest.approx(sum(shares) / 8)
+    assert {row.note for row in rows} == {"own group left out"}

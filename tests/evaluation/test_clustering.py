@@ -1,5 +1,7 @@
 """Clustering: k-means with as many groups as classes, against loops and scikit-learn's measures."""
 
+import dataclasses
+
 import pytest
 import torch
 from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score
@@ -84,3 +86,12 @@ def test_the_embeddings_decide_not_the_inputs():
     items = clusters(classes=3, items=5, dimension=3, spread=0.01)
     mixed = items.inputs[torch.randperm(15, generator=torch.Generator().manual_seed(0))]
     assert clustering(a_space(), items, mixed, name="seen")[0].value < 0.9
+
+
+def test_items_that_belong_together_are_noted():
+    """They are found together whatever their class is, and no measure here can leave that out."""
+    items = clusters(classes=3, items=6, dimension=3)
+    space = MetricSpace(nn.Identity(), Cosine(), SupportMeans(dimension=3)).eval()
+    grouped = dataclasses.replace(items, groups=torch.arange(18) // 2)
+    notes = [clustering(space, each, items.inputs, name="x")[0].note for each in (items, grouped)]
+    assert notes == ["", "own group among them"]

@@ -1,5 +1,7 @@
 """Enrolments drawn from a set: sets of the asked size, disjoint from what they are tested with."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from sklearn.metrics import roc_auc_score
@@ -56,3 +58,33 @@ def test_one_class_cannot_be_verified():
 def test_no_shots_are_refused():
     with pytest.raises(SettingError, match="got shots 0"):
         enrolled(SPACE, ITEMS, ITEMS.inputs, name="seen", shots=0)
+
+
+def test_a_class_is_not_compared_with_the_groups_it_was_enrolled_from():
+    groups = torch.arange(len(ITEMS)) // 2
+    grouped = replace(ITEMS, groups=groups)
+    rows = enrolled(SPACE, grouped, ITEMS.inputs, name="seen", shots=2, seed=2)
+    members = _draw(ITEMS.labels, 2, 2)
+    used = {int(i) for each in members.values() for i in each}
+    scores, same = [], []
+    for label, indices in members.items():
+        for test in (i for i in range(len(ITEMS)) if i not in used):
+            if int(groups[test]) not in groups[indices].tolist():
+                scores.append(
+                    float(enrolment_scores(SPACE, [ITEMS.inputs[indices]], ITEMS.inputs[test][None]))
+                )
+                same.append(int(ITEMS.labels[test]) == label)
+    area = next(row for row in rows if row.measure == "AUC")
+    assert area.value == pytest.approx(roc_auc_score(same, scores))
+    assert {row.note for row in rows} == {"own group left out"}
+    assert len(scores) < 4 * 16
+
+
+def test_no_row_where_nothing_of_a_class_is_left():
+    """Two groups of a class, and an example of each: every other item is of one of them."""
+    few = ITEMS.take(torch.tensor([0, 1, 2, 3, 6, 7, 8, 9]))
+    grouped = replace(few, groups=torch.tensor([0, 1, 0, 1, 2, 3, 2, 3]))
+    whole = [enrolled(SPACE, few, few.inputs, name="seen", shots=2, seed=seed) for seed in range(8)]
+    found = [enrolled(SPACE, grouped, few.inputs, name="seen", shots=3, seed=seed) for seed in range(8)]
+    assert all(whole)
+    assert found == [[]] * 8

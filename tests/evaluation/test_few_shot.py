@@ -2,13 +2,14 @@
 
 import inspect
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 from torch import nn
 
 from samekind import similarities
-from samekind.data import clusters
+from samekind.data import Items, clusters
 from samekind.evaluation import few_shot
 from samekind.prototypes import SupportMeans
 from samekind.samplers import episodes
@@ -129,3 +130,20 @@ def test_a_small_class_leaves_fewer_queries_but_never_fewer_shots():
     smallest = int(ITEMS.labels.bincount().min())
     assert measured((smallest - 1,)) == {f"5-way {smallest - 1}-shot"}
     assert measured((smallest,)) == set()
+
+
+def test_near_copies_of_the_examples_do_not_count():
+    """Groups of four near-copies that have nothing to do with their class: a task is a guess among three."""
+    generator = torch.Generator().manual_seed(0)
+    groups = torch.arange(360) // 4
+    x = torch.randn(90, 3, generator=generator)[groups]
+    items = Items(x, groups % 3, ("a", "b", "c"), "copies", groups=groups)
+    space = a_space(similarities.Euclidean())
+    rows = few_shot(space, items, x, name="x", way=3, shots=(1, 20), tasks=300)
+    plain = few_shot(space, replace(items, groups=None), x, name="x", way=3, shots=(1, 20), tasks=300)
+    for row, other in zip(rows, plain, strict=True):
+        assert row.value == pytest.approx(1 / 3, abs=0.04)
+        assert (row.note, other.note) == ("own group left out", "")
+        assert other.value > row.value + 0.005
+    alone = replace(items.take(torch.arange(24)), groups=torch.arange(24) // 12)
+    assert few_shot(space, alone, x[:24], name="x", way=3, shots=(7,), tasks=5) == []

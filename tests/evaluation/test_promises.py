@@ -1,6 +1,7 @@
 """Promises: each decision held against other trials, as numbers and as a sentence."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -57,7 +58,25 @@ def test_they_are_json(space):
     stored = json.loads(json.dumps(row.as_json()))
     assert stored["false_accepts"] == row.false_accepts._asdict()
     assert stored["false_accepts"].keys() == {"promised", "measured", "low", "high", "verdict"}
-    assert stored["holds"] is row.holds
+    assert (stored["holds"], stored["broken"]) == (row.holds, row.broken) == (True, False)
+
+
+def test_what_cannot_be_told_is_neither_kept_nor_broken(space):
+    two = ALIKE.only(ALIKE.classes[:2])
+    [told, *_] = (row.as_json() for row in promises(space, {"two classes": two}))
+    assert (told["holds"], told["broken"]) == (False, False)
+    assert "cannot be told, fewer than 3 classes" in told["sentence"]
+    [harder, *_] = (row.as_json() for row in promises(space, {"harder": HARDER}))
+    assert (harder["holds"], harder["broken"]) == (False, True)
+
+
+def test_pairs_of_one_group_break_and_keep_nothing(space):
+    groups = torch.arange(len(ALIKE)) // 2
+    row = promises(space, {"alike": replace(ALIKE, groups=groups)})[0]
+    trials = all_trials(space, ALIKE.inputs, ALIKE.labels, groups=groups)
+    accepts, rejects = rates_at(trials.scores, trials.same, space.decisions["similarity"].threshold)
+    assert (row.false_accepts.measured, row.false_rejects.measured) == (accepts, rejects)
+    assert row != promises(space, {"alike": ALIKE})[0]
 
 
 def test_a_space_without_decisions_promised_nothing(space):

@@ -1,6 +1,7 @@
 """What is had without training, against loops and scikit-learn."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
@@ -123,3 +124,22 @@ def test_what_is_perfect_has_nothing_to_beat():
 
 def test_a_reference_for_which_the_space_has_no_answer_is_not_spoken_of():
     assert not_beaten([OWN, Row("reference", "unseen", "Recall@1", NEAREST, 0.9)]) == []
+
+
+def test_the_nearest_of_items_with_groups_is_of_another():
+    """Near-copies without anything in common with their class: found to be so, not one of them missed."""
+    generator = torch.Generator().manual_seed(0)
+    groups = torch.arange(240) // 4
+    inputs = torch.randn(60, 5, generator=generator)[groups] + 0.01 * torch.randn(240, 5, generator=generator)
+    items = Items(inputs, groups % 3, ("a", "b", "c"), "copies")
+    grouped = replace(items, groups=groups)
+    plain, apart = (references(items, {"x": each}) for each in (items, grouped))
+    assert value(plain, "x", "Recall@1", NEAREST) == 1
+    x = (inputs - inputs.mean(0)) / inputs.std(0, correction=0)
+    hits = 0
+    for query in range(240):
+        others = [i for i in range(240) if groups[i] != groups[query]]
+        nearest = min(others, key=lambda i, query=query: float((x[i] - x[query]).norm()))
+        hits += int(groups[nearest] % 3 == groups[query] % 3)
+    assert value(apart, "x", "Recall@1", NEAREST) == pytest.approx(hits / 240)
+    assert [row.note for row in apart if row.measure == "Recall@1"] == ["own group left out"]

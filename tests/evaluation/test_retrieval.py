@@ -1,5 +1,6 @@
 """Recall at k against a loop over queries."""
 
+import dataclasses
 import doctest
 import importlib
 import inspect
@@ -185,10 +186,12 @@ def test_classes_are_matched_by_name():
 
 
 @pytest.mark.parametrize("ignore", ["domain", "group"])
-def test_what_shares_class_and_camera_with_the_query_is_passed_over(ignore):
-    labels, cameras = torch.tensor([0, 0, 0, 1]), torch.tensor([0, 0, 1, 0])
-    places = torch.tensor([[0.0], [0.1], [5.0], [1.0]])
-    beside = {"domains" if ignore == "domain" else "groups": cameras}
+def test_what_shares_class_and_camera_or_the_group_with_the_query_is_passed_over(ignore):
+    labels, cameras = torch.tensor([0, 0, 0, 1, 1]), torch.tensor([0, 0, 1, 0, 0])
+    places = torch.tensor([[0.0], [0.1], [5.0], [1.0], [9.0]])
+    beside = {"domains": cameras}
+    if ignore == "group":  # with a b of the query's group, which is passed over as well
+        beside = {"groups": torch.tensor([0, 0, 1, 2, 0])}
     items = Items(places, labels, ("a", "b"), "people", **beside)
     query = items.take(torch.tensor([0]))
     space = MetricSpace(nn.Identity(), similarities.Euclidean(), SupportMeans(dimension=1))
@@ -205,3 +208,26 @@ def test_passing_over_needs_domains():
     space = a_space("Cosine")
     with pytest.raises(DataError, match="each needs a domain"):
         query_gallery(space, ITEMS, ITEMS.inputs, ITEMS, ITEMS.inputs, name="x", ignore="domain")
+
+
+def test_no_item_finds_its_own_group():
+    """Each class has two groups of near-copies, and one class has one: that is found, and not asked about."""
+    labels = torch.tensor([0, 0, 0, 0, 1, 1, 1, 1, 2, 2])
+    groups = torch.tensor([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
+    x = torch.tensor([[0.0], [0.1], [4.0], [4.1], [3.0], [3.1], [9.0], [9.1], [8.0], [8.1]])
+    items = Items(x, labels, ("a", "b", "c"), "copies", groups=groups)
+    space = MetricSpace(nn.Identity(), similarities.Euclidean(), SupportMeans(dimension=1))
+    rows = retrieval(space, items, x, name="seen", ks=(1, 4), measures="all")
+    found = {row.measure: row for row in rows if row.kind == "similarity"}
+    hits = {1: 0, 4: 0}
+    for query in range(8):
+        others = [i for i in range(10) if groups[i] != groups[query]]
+        order = sorted(others, key=lambda i, query=query: abs(float(x[i] - x[query])))
+        for k in hits:
+            hits[k] += any(labels[i] == labels[query] for i in order[:k])
+    assert {k: found[f"Recall@{k}"].value for k in hits} == {k: count / 8 for k, count in hits.items()}
+    assert found["Recall@1"].value < 0.5
+    assert {row.note for row in rows} == {"own group left out"}
+    plain = retrieval(space, dataclasses.replace(items, groups=None), x, name="seen", ks=(1,))
+    assert plain[0].value == 1
+    assert plain[0].note == ""

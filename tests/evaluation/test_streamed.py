@@ -105,3 +105,12 @@ def test_the_seed_fixes_the_part():
     ]
     assert torch.equal(parts[0].scores, parts[1].scores)
     assert not torch.equal(parts[0].scores, parts[2].scores[: len(parts[0].scores)])
+
+
+def test_a_part_of_the_pairs_of_two_groups_is_half_of_one_class():
+    groups = torch.arange(len(ITEMS)) // 4
+    part = drawn_trials(SPACE, ITEMS.inputs, ITEMS.labels, groups=groups, kind="similarity", most=300, seed=1)
+    every = all_trials(SPACE, ITEMS.inputs, ITEMS.labels, groups=groups)
+    assert set(part.scores.tolist()) <= set(every.scores.tolist())
+    assert 0.4 < float(part.same.double().mean()) < 0.6
+    assert 240 < len(part.scores) < 360

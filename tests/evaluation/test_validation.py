@@ -8,7 +8,7 @@ import torch
 from samekind.data import Items, clusters
 from samekind.encoders import MLP
 from samekind.errors import DataError, SettingError
-from samekind.evaluation import validation, verification
+from samekind.evaluation import retrieval, validation, verification
 from samekind.evaluation.validation import FAMILIES, MEASURES
 from samekind.inference import embed
 from samekind.prototypes import SupportMeans
@@ -233,3 +233,19 @@ def test_one_class_or_no_pair_is_refused(family):
         validation(alone, (family,))
     with pytest.raises(DataError, match="one of them with two items"):
         validation(ITEMS.take(torch.tensor([0, 5, 10])), (family,))
+
+
+def test_what_is_of_one_group_is_not_compared():
+    groups = torch.arange(len(ITEMS)) // 2
+    space, grouped = a_space().eval(), replace(ITEMS, groups=groups)
+    z = embed(space, ITEMS.inputs)
+    rows = [
+        *verification(space, grouped, z, name="validation"),
+        *retrieval(space, grouped, z, name="validation", measures="all"),
+    ]
+    expected = {(row.measure.lower(), row.kind): row.value for row in rows}
+    found = validation(grouped, ("verification", "retrieval"))(space)
+    for measure in ("eer", "recall@1", "recall@4", "recall@8", "knn accuracy"):
+        assert found[measure] == pytest.approx(expected[measure, "similarity"])
+    assert found["recall@1 cosine"] == pytest.approx(expected["recall@1", "cosine"])
+    assert found != validation(ITEMS, ("verification", "retrieval"))(space)

@@ -1,5 +1,6 @@
 """Verification of all pairs against counts over itertools' pairs."""
 
+import dataclasses
 import inspect
 import itertools
 
@@ -119,3 +120,28 @@ def test_items_of_one_class_cannot_be_verified():
     alone = ITEMS.take((ITEMS.labels == 0).nonzero().flatten())
     with pytest.raises(ValueError, match="expected trials of both kinds"):
         verification(a_space("Cosine"), alone, alone.inputs, name="seen")
+
+
+@pytest.mark.parametrize("most_stored", [10_000, 5])
+def test_pairs_of_one_group_are_left_out_and_it_is_noted(most_stored):
+    groups = torch.arange(len(ITEMS)) // 2
+    grouped = dataclasses.replace(ITEMS, groups=groups)
+    space = a_space("Euclidean")
+    rows = verification(space, grouped, ITEMS.inputs, name="seen", most_stored=most_stored)
+    kept = [place for place, (i, j) in enumerate(PAIRS) if groups[i] != groups[j]]
+    scores = scores_by_hand(space, "similarity")
+    area = next(row for row in rows if row.measure == "AUC" and row.kind == "similarity")
+    expected = roc_auc_score([SAME[place] for place in kept], [scores[place] for place in kept])
+    assert area.value == pytest.approx(expected)
+    assert all(row.note.endswith("own group left out") for row in rows)
+    plain = verification(space, ITEMS, ITEMS.inputs, name="seen", most_stored=most_stored)
+    assert all("group" not in row.note for row in plain)
+
+
+def test_where_every_class_is_one_group_its_pairs_stay_and_it_is_noted():
+    grouped = dataclasses.replace(ITEMS, groups=ITEMS.labels)
+    space = a_space("Euclidean")
+    found = verification(space, grouped, ITEMS.inputs, name="seen")
+    plain = verification(space, ITEMS, ITEMS.inputs, name="seen")
+    assert [row._replace(note="") for row in found] == plain
+    assert {row.note for row in found} == {"own group among them"}

@@ -1,6 +1,7 @@
 """Scores normalised with a cohort, against loops: each side meets the strangers in its own place."""
 
 import statistics
+from itertools import combinations
 
 import pytest
 import torch
@@ -142,3 +143,13 @@ def test_what_cannot_be_normalised_is_refused(changes, error, message):
     arguments = {"z": Z, "labels": LABELS, "cohort": COHORT, **changes}
     with pytest.raises(error, match=message):
         normalised_trials(a_space(), **arguments)
+
+
+def test_pairs_of_one_group_are_left_out_here_too():
+    space, groups = a_space(), torch.tensor([0, 0, 1, 1, 2])
+    whole = normalised_trials(space, Z, LABELS, COHORT)
+    found = normalised_trials(space, Z, LABELS, COHORT, groups=groups)
+    kept = [place for place, (i, j) in enumerate(combinations(range(5), 2)) if groups[i] != groups[j]]
+    assert len(kept) == 8
+    for one, other in zip(found, whole, strict=True):
+        torch.testing.assert_close(one, other[kept])

@@ -9,6 +9,7 @@ from torch import nn
 from samekind.data import Items
 from samekind.errors import DataError, SpaceError
 from samekind.inference import divided, fit_open_set, identify, kept_open_set
+from samekind.inference.open_set import familiar
 from samekind.measures import bootstrap_mean, equal_error_rate, logistic_calibration, proportion_interval
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, Euclidean, FixedScale, PairsNetwork
@@ -202,6 +203,22 @@ def test_what_it_promised_is_held_against_its_own_kind_of_score():
     again = kept_open_set(space, FAR, MIDDLE)
     for kept, rate in zip(again, (space.open_set.false_accepts, space.open_set.false_rejects), strict=True):
         assert kept.measured.mean == pytest.approx(rate)
+
+
+@pytest.mark.parametrize("similarity", [None, Euclidean()], ids=["cosine", "euclidean"])
+@pytest.mark.parametrize("fitted", [True, False])
+def test_how_items_stand_to_the_threshold_is_what_identify_decides_by(similarity, fitted):
+    space = a_space(similarity)
+    space.open_set = fit_open_set(space, FAR, MIDDLE) if fitted else None
+    z = torch.cat([FAR.inputs, MIDDLE.inputs])
+    scores, known, accepted = familiar(space, z)
+    answers = identify(space, z)
+    assert scores.tolist() == [each.score for each in answers]
+    assert accepted.tolist() == [each.name is not None for each in answers]
+    if fitted:
+        assert known.tolist() == space.open_set.probability(scores.double()).tolist()
+    else:
+        assert known.tolist() == [1.0] * len(z)
 
 
 def test_no_items_get_no_answer():

@@ -1,5 +1,7 @@
 """A trained space made ready: support means filled, a decision for each kind of score."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -142,3 +144,16 @@ def test_the_space_answers_for_the_classes_afterwards():
     settle(space, items, items)
     assert space.classify(torch.tensor([[3.0, 1], [1, 3]])).classes == ["right", "up"]
     assert space.decisions["cosine"].accepts(torch.tensor([1.0, 0.0])).tolist() == [True, False]
+
+
+def test_thresholds_are_fitted_on_pairs_of_two_groups_and_say_so():
+    grouped = replace(TRIALS, groups=torch.arange(len(TRIALS)) // 2)
+    space, plain = a_space(), a_space()
+    settle(space, KNOWN, grouped)
+    settle(plain, KNOWN, TRIALS)
+    groups, z = grouped.groups, embed(space, grouped.inputs)
+    for kind, decision in space.decisions.items():
+        pairs = all_trials(space, z, grouped.labels, groups=groups, kind=kind)
+        name = f"{TRIALS.name}, own group left out"
+        assert decision == fit_decision(pairs, kind=kind, point="eer", description=name)
+        assert decision.same_trials < plain.decisions[kind].same_trials

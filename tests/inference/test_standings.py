@@ -1,5 +1,7 @@
 """Each kind of score beside the space's own: against loops over pairs and queries, and where it is clear."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -95,3 +97,24 @@ def test_of_many_items_some_are_drawn_and_that_is_said():
 @pytest.mark.parametrize("places", [[0, 1, 2], [0, 6, 12]])
 def test_without_pairs_of_both_kinds_there_is_nothing_to_measure(places):
     assert standings(a_space(Euclidean()), ITEMS.take(torch.tensor(places))) == {}
+
+
+def test_what_is_of_one_group_is_not_compared():
+    """By hand, without the pairs of a group."""
+    items = clusters(classes=4, items=6, dimension=3, spread=0.8, seed=2)
+    groups = torch.arange(24) // 2
+    grouped = replace(items, groups=groups)
+    space = a_space(Euclidean())
+    found = standings(space, grouped)["similarity"]
+    x, labels = items.inputs, items.labels.tolist()
+    scores = [[float(space.score(x[i : i + 1], x[j : j + 1])) for j in range(24)] for i in range(24)]
+    apart = [(i, j) for i in range(24) for j in range(24) if groups[i] != groups[j]]
+    rate = equal_error_rate(
+        torch.tensor([scores[i][j] for i, j in apart if i < j]),
+        torch.tensor([labels[i] == labels[j] for i, j in apart if i < j]),
+    ).rate
+    nearest = [max((j for i, j in apart if i == query), key=scores[query].__getitem__) for query in range(24)]
+    assert found.equal_error == pytest.approx(rate)
+    assert found.recall == pytest.approx(sum(labels[i] == labels[j] for i, j in enumerate(nearest)) / 24)
+    assert found.measured_on.endswith(", own group left out")
+    assert found != standings(space, items)["similarity"]

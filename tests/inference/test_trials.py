@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from samekind import similarities
+from samekind.errors import SettingError
 from samekind.inference import all_trials, streamed_trials, walk_trials
 from samekind.inference.trials import STRIP, ordered_trials
 from samekind.measures import area_under_curve, equal_error_rate, rates_at
@@ -159,3 +160,35 @@ def test_counted_trials_have_the_measures_of_those_kept(name, memory_budget):
     once = streamed_trials(space, z, labels, exact=False, memory_budget=memory_budget)
     assert once.passes == 1
     assert once.area_bounds[0] <= found.area <= once.area_bounds[1]
+
+
+@pytest.mark.parametrize("count", [9, STRIP + 5])
+def test_pairs_of_one_group_are_left_out_everywhere(count):
+    """Kept, in order, walked in small blocks and counted: the pairs of two groups, and no others."""
+    generator = torch.Generator().manual_seed(1)
+    z = torch.randn(count, 3, generator=generator)
+    labels, groups = torch.arange(count) % 3, torch.arange(count) // 2 * 7
+    space = a_space(a_similarity("PairsNetwork"))
+    pairs = [(i, j) for i, j in itertools.combinations(range(count), 2) if groups[i] != groups[j]]
+    first, second = torch.tensor(pairs).T
+    ordered = ordered_trials(space, z, labels, groups=groups)
+    assert ordered.first.tolist() == labels[first].tolist()
+    assert ordered.second.tolist() == labels[second].tolist()
+    with torch.no_grad():
+        torch.testing.assert_close(ordered.scores, space.score(z[first], z[second]))
+    stored = all_trials(space, z, labels, groups=groups)
+    blocks = walk_trials(space, z, labels, groups=groups, memory_budget=1)
+    walked = [torch.cat(each) for each in zip(*blocks, strict=True)]
+    for kept in (stored.scores, walked[0]):
+        torch.testing.assert_close(kept.sort().values, ordered.scores.sort().values)
+    assert int(stored.same.sum()) == int(ordered.same.sum()) == int(walked[1].sum())
+    counted = streamed_trials(space, z, labels, groups=groups)
+    assert (counted.same, counted.different) == (int(stored.same.sum()), int((~stored.same).sum()))
+    assert counted.area == pytest.approx(area_under_curve(stored.scores, stored.same), abs=1e-6)
+
+
+def test_a_kernel_that_counts_all_pairs_takes_no_groups():
+    space = a_space(a_similarity("PairsNetwork"))
+    z, labels = torch.zeros(4, 3), torch.tensor([0, 0, 1, 1])
+    with pytest.raises(SettingError, match="bfloat16 counts pairs of one group too"):
+        streamed_trials(space, z, labels, groups=labels, precision="bfloat16")

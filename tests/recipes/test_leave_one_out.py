@@ -189,3 +189,16 @@ def test_the_fewest_that_a_run_trains_on_are_counted(indices, held_out):
     ]
     assert fewest_trained_on(some, held_out=held_out) == min(counted, default=0)
     assert fewest_trained_on(replace(some, domains=None, domain_names=())) == 0
+
+
+def test_validation_is_cut_out_in_whole_groups():
+    """Pairs of items of one class and domain belong together."""
+    groups = ITEMS.labels * 100 + DOMAINS * 10 + torch.arange(54) % 18 // 6
+    grouped = replace(ITEMS, groups=groups)
+    sets = _without(grouped, 1, held_out=0.25, seed=0, fingerprint=grouped.fingerprint())
+    parts = sets.split.parts
+    assert sorted(torch.cat(list(parts.values())).tolist()) == list(range(54))
+    assert not set(groups[parts["train"]].tolist()) & set(groups[parts["validation"]].tolist())
+    for name in ("train", "validation"):
+        cells = DOMAINS[parts[name]] * 3 + ITEMS.labels[parts[name]]
+        assert set(cells.tolist()) == {0, 1, 2, 6, 7, 8}

@@ -11,7 +11,7 @@ from samekind.errors import DataError
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from samekind.data import Items
+    from samekind.data import Items, Sets
     from samekind.evaluation import PromiseRow, Row
     from samekind.space import MetricSpace
 
@@ -33,20 +33,20 @@ class Cohort(NamedTuple):
 class Asked(NamedTuple):
     """How to ask."""
 
-    tasks: int
-    way: int
-    shots: tuple[int, ...]
-    ranks: tuple[int, ...]
-    enrol: int | None
-    combination: Any  # of enrolment.COMBINATIONS
-    gallery: str | None
-    ignore: Any  # of retrieval.IGNORED
-    measures: Literal["main", "all"]
-    seed: int
-    device: str
-    most: int | None
-    references: bool  # whether to ask about the test items without the space too
-    cohort: Cohort | None
+    tasks: int = 600
+    way: int = 5
+    shots: tuple[int, ...] = (1, 5)
+    ranks: tuple[int, ...] = (1, 2, 4, 8)
+    enrol: int | None = None
+    combination: Any = "embedding"  # of enrolment.COMBINATIONS
+    gallery: str | None = None
+    ignore: Any = "nothing"  # of retrieval.IGNORED
+    measures: Literal["main", "all"] = "main"
+    seed: int = 0
+    device: str = "auto"
+    most: int | None = None
+    references: bool = True  # whether to ask about the test items without the space too
+    cohort: Cohort | None = None
 
 
 class Answer(NamedTuple):
@@ -56,8 +56,28 @@ class Answer(NamedTuple):
     say: Callable[[], None]
 
 
+class Tested(NamedTuple):
+    """A run that was asked about its test items."""
+
+    name: str
+    space: "MetricSpace"
+    sets: "Sets"  # all that the run has
+    tests: "dict[str, Items]"  # what was asked about
+    rows: "list[Row]"
+
+
 def about_tests(run: Path, report: Path | None, asked: Asked) -> Answer:
     """Every question about the test sets of a run."""
+    found = tested(run, asked)
+    if report is not None:
+        write_page(report, run, found)
+    kept = _promises(found.space, found.tests, asked)
+    about = {"folder": str(run)}
+    return _rows_answer(about, found.name, found.rows, kept, asked, also=cautions(found.sets))
+
+
+def tested(run: Path, asked: Asked) -> Tested:
+    """The rows of a run on its test sets, and what is to be had without training beside them."""
     from samekind.cli.experiments import sets_of
     from samekind.evaluation import references
     from samekind.evaluation.rows import noted
@@ -72,20 +92,24 @@ def about_tests(run: Path, report: Path | None, asked: Asked) -> Answer:
     rows = [noted(row, selected_on_test(run)) for row in rows]
     if asked.references:
         rows += references(sets.train, tests, seed=asked.seed, device=device_of(space))
-    if report is not None:
-        from samekind.reports import System, write_report
-        from samekind.training import Record
+    return Tested(name, space, sets, tests, rows)
 
-        record = Record(run / "record.jsonl").lines()
-        write_report(
-            report,
-            title=f"samekind: {name}",
-            lead=f"Every question asked of the space in {name}, on items it was not trained on.",
-            systems={name: System(space.cpu(), rows, record)},
-            seen=sets.test,
-            unseen=sets.unseen,
-        )
-    return _rows_answer({"folder": str(run)}, name, rows, _promises(space, tests, asked), asked)
+
+def write_page(path: Path, run: Path, found: Tested) -> None:
+    """The one-page report of a run."""
+    from samekind.reports import System, write_report
+    from samekind.training import Record
+
+    record = Record(run / "record.jsonl").lines()
+    lead = f'Every question asked of the space "{found.name}", on items it was not trained on.'
+    write_report(
+        path,
+        title=f"samekind: {found.name}",
+        lead=" ".join([lead, *(f"Careful: {each}." for each in cautions(found.sets))]),
+        systems={found.name: System(found.space.cpu(), found.rows, record)},
+        seen=found.sets.test,
+        unseen=found.sets.unseen,
+    )
 
 
 def about_data(run: Path, data: str, asked: Asked, *, label: str | None, skip_unreadable: bool) -> Answer:
@@ -253,7 +277,8 @@ def about_two(run: Path, other: Path, asked: Asked) -> Answer:
     from samekind.cli.experiments import sets_of
     from samekind.cli.output import print_differences, print_warnings
 
-    sets, others = (_drawn(sets_of(each).tests(), asked) for each in (run, other))
+    whole = [sets_of(each) for each in (run, other)]
+    sets, others = (_drawn(each.tests(), asked) for each in whole)
     prints = [{name: each.fingerprint() for name, each in found.items()} for found in (sets, others)]
     if prints[0] != prints[1]:
         raise DataError(
@@ -273,7 +298,8 @@ def about_two(run: Path, other: Path, asked: Asked) -> Answer:
     )
     first, second = run.resolve().name, other.resolve().name
     names = (first, second) if first != second else (str(run), str(other))
-    missing = evaluation.left_out(rows, asked.ranks)
+    also = dict.fromkeys(each for sets in whole for each in cautions(sets))
+    missing = [*also, *evaluation.left_out(rows, asked.ranks)]
     content = {
         "folder": str(run),
         "against": str(other),
@@ -289,18 +315,17 @@ def about_two(run: Path, other: Path, asked: Asked) -> Answer:
 
 
 def _rows_answer(
-    about: dict[str, Any], name: str, rows: Sequence["Row"], kept: Sequence["PromiseRow"], asked: Asked
+    about: dict[str, Any],
+    name: str,
+    rows: Sequence["Row"],
+    kept: Sequence["PromiseRow"],
+    asked: Asked,
+    *,
+    also: Sequence[str] = (),
 ) -> Answer:
-    from samekind.cli.output import (
-        print_measures,
-        print_promises,
-        print_warnings,
-        rows_as_json,
-        warnings_of,
-    )
-    from samekind.evaluation import left_out
+    from samekind.cli.output import print_measures, print_promises, print_warnings, rows_as_json
 
-    warnings = {name: [*warnings_of({name: rows})[name], *left_out(rows, asked.ranks)]}
+    warnings = warned(name, rows, asked, also=also)
     content = {
         **about,
         "systems": rows_as_json({name: rows}),
@@ -314,6 +339,25 @@ def _rows_answer(
         print_promises(kept)
 
     return Answer(content, say)
+
+
+def warned(
+    name: str, rows: Sequence["Row"], asked: Asked, *, also: Sequence[str] = ()
+) -> dict[str, list[str]]:
+    """What must be known of a system: answers that must not be used, or are to be had without training, and
+    measures that could not be taken; first what is to be said ``also``.
+    """
+    from samekind.cli.output import warnings_of
+    from samekind.evaluation import left_out
+
+    return {name: [*also, *warnings_of({name: rows})[name], *left_out(rows, asked.ranks)]}
+
+
+def cautions(sets: "Sets") -> list[str]:
+    """What makes the test items of a run easier than new ones: parts of groups, or copies, in training."""
+    from samekind.data.duplicates import trained_on_copies
+
+    return [each for each in (sets.torn(), trained_on_copies(sets)) if each]
 
 
 def selected_on_test(run: Path) -> str:

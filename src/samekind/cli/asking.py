@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 #: Items that are embedded between two steps of the bar.
 BATCH = 512
-MOST_NAMED = 5
 
 
 def open_space(folder: Path, device: str) -> "MetricSpace":
@@ -45,13 +45,16 @@ def collected(
     *,
     skip_unreadable: bool,
     columns: "Columns | None" = None,
+    named_by: str | None = None,
 ) -> "Collection":
     """Files, folders, archives or tables, read as the space's training data was; at least one item.
 
-    ``columns`` are those of tables; without, the usual ones. What had to be skipped is named on the standard
-    error.
+    ``columns`` are those of tables; without, the usual ones. ``named_by`` is the one that names their rows.
+    Labels are spelt as the space has them, however their accents are stored. What had to be skipped is named
+    on the standard error.
     """
     from samekind.data import collect
+    from samekind.data.spelling import spelt_as
 
     if space.reader is None:
         raise SpaceError("this space does not say how to read a file; use it from Python, with tensors")
@@ -61,10 +64,13 @@ def collected(
         skip_unreadable=skip_unreadable,
         settings=columns and columns.wanted,
         otherwise=columns and columns.otherwise,
+        named_by=named_by,
     )
     if found.skipped:
         messages().print(_skipped(found.skipped), soft_wrap=True)
-    return found
+    names = sorted({each for each in found.labels if each is not None})
+    spelling = dict(zip(names, spelt_as(names, space.classes), strict=True))
+    return found._replace(labels=tuple(each and spelling[each] for each in found.labels))
 
 
 def labelled(
@@ -78,9 +84,12 @@ def labelled(
     from samekind.cli.experiments import sets_of
     from samekind.data import Items, open_data
     from samekind.data.opening import NAMED
+    from samekind.data.spelling import spelt_as
 
     if (Path(data) / "data.json").is_file():
-        return sets_of(Path(data)).validation
+        items = sets_of(Path(data)).validation
+        spelling = tuple(spelt_as(items.classes, space.classes))
+        return replace(items, classes=spelling) if len(set(spelling)) == len(spelling) else items
     if data in NAMED:
         return open_data(data)
     found = collected(space, [data], skip_unreadable=skip_unreadable, columns=columns)
@@ -140,7 +149,5 @@ def bar(title: str, total: int) -> Iterator[Advance]:
 
 
 def _skipped(skipped: Sequence[tuple[str, str]]) -> str:
-    """One line about what could not be read."""
-    named = "; ".join(" ".join(why.split()) for _, why in skipped[:MOST_NAMED])
-    more = f"; and {len(skipped) - MOST_NAMED} more" if len(skipped) > MOST_NAMED else ""
-    return f"skipped {len(skipped)}: {named}{more}"
+    """One line about what could not be read, all of it."""
+    return f"skipped {len(skipped)}: {'; '.join(' '.join(why.split()) for _, why in skipped)}"

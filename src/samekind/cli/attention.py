@@ -44,7 +44,8 @@ def attention(
 ) -> None:
     """Draw where an encoder looks: its attention layer by layer, and what speaks for its answer (Grad-CAM).
 
-    An encoder without attention gets Grad-CAM alone.
+    An encoder without attention gets Grad-CAM alone. It must have stages, as all image networks but LeNet and
+    SmallConvnet do, of which small pictures get the latter: train with --set space.encoder.name=ResNet18.
     """
     from samekind.cli.asking import bar, collected, open_space
     from samekind.cli.columns import columns_of

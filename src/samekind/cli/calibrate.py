@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samekind.cli.options import AsJson, Device, LabelColumn, SkipUnreadable
+from samekind.cli.options import LARGEST_SEED, AsJson, Device, LabelColumn, SkipUnreadable
 from samekind.cli.together import Goes, check_together
 from samekind.errors import DataError
 
@@ -49,13 +49,23 @@ Trials = Annotated[
 Root = Annotated[
     Path | None, typer.Option(help="Where the paths of the list start.", show_default="the list's folder")
 ]
+Most = Annotated[
+    int,
+    typer.Option(
+        "--most", "--most-items", help="Make pairs of at most this many items, drawn at random.", min=2
+    ),
+]
+DrawnSeed = Annotated[int, typer.Option(help="Fixes which items are drawn.", min=0, max=LARGEST_SEED)]
 
 #: What to fit on, and what an option has a say in.
 TOGETHER = {
     "data": Goes(without=("trials",), because="either is what to fit on"),
     "open_set": Goes(without=("trials",), because="a list does not say which classes are known"),
     "root": Goes(with_one_of=("trials",)),
-    "most_items": Goes(without=("open_set", "trials"), because="it is for the pairs of the items"),
+    **dict.fromkeys(
+        ("most_items", "seed"),
+        Goes(without=("open_set", "trials"), because="it is for the pairs of the items"),
+    ),
     **dict.fromkeys(("label", "skip_unreadable"), Goes(with_one_of=("data",))),
 }
 
@@ -79,9 +89,8 @@ def calibrate(
     trials: Trials = None,
     root: Root = None,
     label: LabelColumn = None,
-    most_items: Annotated[
-        int, typer.Option(help="Of more items, draw so many at random for the pairs.", min=2)
-    ] = MOST_ITEMS,
+    most_items: Most = MOST_ITEMS,
+    seed: DrawnSeed = 0,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
@@ -109,7 +118,7 @@ def calibrate(
             if open_set:
                 found = {"open set": _fit_open_set(loaded, items, asked, at)}
             else:
-                found, heated = _fit_decisions(loaded, _drawn(items, most_items), asked, at)
+                found, heated = _fit_decisions(loaded, _drawn(items, most_items, seed), asked, at)
         if open_set:
             loaded.open_set = found["open set"]
         else:
@@ -136,7 +145,7 @@ def _held_out(
     return items
 
 
-def _drawn(items: "Items", most: int) -> "Items":
+def _drawn(items: "Items", most: int, seed: int) -> "Items":
     """The items, or so many drawn from them; the name says so."""
     from dataclasses import replace
 
@@ -144,7 +153,7 @@ def _drawn(items: "Items", most: int) -> "Items":
 
     if len(items) <= most:
         return items
-    return replace(draw(items, most=most), name=f"{most:,} items drawn from {items.name}")
+    return replace(draw(items, most=most, seed=seed), name=f"{most:,} items drawn from {items.name}")
 
 
 def _fit_decisions(
@@ -155,6 +164,7 @@ def _fit_decisions(
 
     from samekind.cli.asking import embedded
     from samekind.cli.output import messages
+    from samekind.data.groups import groups_apart, named_with_groups
     from samekind.inference import all_trials, divided, fit_decision, fit_temperatures
     from samekind.inference.temperatures import FEWEST
 
@@ -165,9 +175,13 @@ def _fit_decisions(
             f"and of two classes; got items: {len(items)}, classes: {int((sizes > 0).sum())}"
         )
     z = embedded(space, items.inputs, title="calibrate")
+    groups, name = groups_apart(items), named_with_groups(items.name, items)
     decisions: dict[str, Decision] = {
         kind: fit_decision(
-            all_trials(space, z, items.labels, kind=kind), kind=kind, point=point, description=items.name
+            all_trials(space, z, items.labels, groups=groups, kind=kind),
+            kind=kind,
+            point=point,
+            description=name,
         )
         for kind in (space.kinds if asked is None else [asked])
     }

@@ -17,11 +17,15 @@ def changing(folder: Path) -> "Iterator[Callable[[MetricSpace], None]]":
     """Have the folder of a space to oneself, from before it is loaded; yields what saves to it.
 
     Of two that change it at a time, the one who saves last would undo what the other did, so the second is
-    refused. One who asks nobody, such as a training that ends meanwhile, is noticed before it is undone.
+    refused. One who asks nobody, such as a training that ends meanwhile, is noticed before it is undone. A
+    folder that may not be replaced is refused at once, not when the work is done.
     """
+    from samekind.archive import expect_replaceable
+
     try:
         with sole_writer(folder):
             recover_folder(folder)  # as loading it would, which must not look like somebody's change
+            expect_replaceable(folder)
             before = _header(folder)
 
             def save(space: "MetricSpace") -> None:

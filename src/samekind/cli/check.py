@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samekind.cli.options import AsJson, Ignore, Label, Size, SkipUnreadable, SplitBy, Unseen
+from samekind.cli.options import (
+    OPENED,
+    AsJson,
+    Changes,
+    Ignore,
+    Label,
+    PathColumn,
+    Size,
+    SkipUnreadable,
+    SplitBy,
+    Unseen,
+)
 
 if TYPE_CHECKING:
     from samekind.cli.plans import Plan
@@ -24,16 +35,18 @@ def check(
         str,
         typer.Argument(
             metavar="DATA",
-            help="A folder, .zip, table, manifest, array file or digits; or a run file (.toml).",
+            help=f"What to look at: {OPENED}; or digits; or a run file (.toml).",
         ),
     ],
     recipe: Annotated[str, typer.Option(help="The recipe a training run would use.")] = "prototypical",
     label: Label = None,
+    path: PathColumn = None,
     ignore: Ignore = "",
     size: Size = None,
     skip_unreadable: SkipUnreadable = False,
     split: SplitBy = None,
     unseen: Unseen = "",
+    changes: Changes = None,
     as_json: AsJson = False,
 ) -> None:
     """Look at every item and say what is there, what is wrong, and what training would do with it.
@@ -48,13 +61,14 @@ def check(
     is_file = data.endswith(".toml")
     plan = read_plan(
         data if is_file else recipe,
+        changes or [],
         source=None if is_file else data,
-        data=data_options(label, size, skip_unreadable, ignore=ignore),
+        data=data_options(label, size, skip_unreadable, path=path, ignore=ignore),
         split=split_options(split, unseen, ""),
     )
     found = examine(plan.source, settings=plan.data, split=partial(_split, plan))
     would, why_not = _training(plan) if not found.errors else (None, None)
-    warnings = [*found.warnings, *(_few_steps(would) if would else [])]
+    warnings = [*found.warnings, *([*would.pop("warnings"), *_few_steps(would)] if would else [])]
     refused = [*found.errors, *([why_not] if why_not else [])]
     if as_json:
         # The sizes last: there may be as many as pictures, and the rest would be hidden behind them.
@@ -113,6 +127,7 @@ def _training(plan: "Plan") -> tuple[dict[str, Any] | None, str | None]:
         "epochs": run.epochs,
         "steps": run.epochs * len(sampler.batches(0)),
         "chosen": chosen_in_words(own, run),
+        "warnings": [torn] if (torn := sets.torn()) else [],
     }, None
 
 
@@ -123,7 +138,7 @@ def _few_steps(would: dict[str, Any]) -> list[str]:
     epochs = -(-ENOUGH_STEPS * would["epochs"] // would["steps"])
     return [
         f"a run of {would['steps']:,} steps is short, and may learn little; "
-        f"--set training.epochs={epochs} makes it long enough"
+        f"--set epochs={epochs} makes it long enough"
     ]
 
 
@@ -191,6 +206,8 @@ def _print(
             print_text(f"{words}: {sentence}")
     for file, reason in found.unreadable[:MOST_SHOWN]:
         print_text(f"  unreadable: {' '.join(reason.split()) or file}")
+    if len(found.unreadable) > MOST_SHOWN:
+        print_text(f"  and {len(found.unreadable) - MOST_SHOWN} more unreadable, which --json names")
     for group in found.duplicates[:MOST_SHOWN]:
         print_text(f"  same content: {', '.join(group)}")
     if would is not None:
@@ -231,9 +248,11 @@ def _plan_in_words(would: dict[str, Any]) -> str:
     parts = ", ".join(
         f"{name} {_items(count, would['classes'][name])}" for name, count in would["items"].items()
     )
+    whole = ", no group in two parts" if would["split"] == "group" else ""
     return (
         f"A run of {would['recipe']} would train {would['encoder']} on items of {shape} for "
-        f"{would['epochs']} epochs, {would['steps']:,} steps.{_why(would)} Split ({would['split']}): {parts}."
+        f"{would['epochs']} epochs, {would['steps']:,} steps.{_why(would)} "
+        f"Split ({would['split']}{whole}): {parts}."
     )
 
 

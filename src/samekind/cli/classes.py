@@ -16,7 +16,7 @@ def classes(
     kind: Annotated[
         str, typer.Option(help="The score to relate them by: similarity, cosine or fused.")
     ] = "similarity",
-    k: Annotated[int, typer.Option("-k", help="How many of the most alike to name.", min=1)] = 3,
+    k: Annotated[int, typer.Option("-k", "--nearest", help="How many of the most alike to name.", min=1)] = 3,
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:

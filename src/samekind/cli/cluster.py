@@ -10,6 +10,7 @@ from samekind.cli.options import (
     LARGEST_SEED,
     AsJson,
     Device,
+    IdColumn,
     LabelColumn,
     SkipUnreadable,
     Sources,
@@ -39,6 +40,7 @@ def cluster(
     report: Annotated[Path | None, typer.Option(help="Write a page about the groups here as well.")] = None,
     seed: Annotated[int, typer.Option(help="Fixes the starts of k-means.", min=0, max=LARGEST_SEED)] = 0,
     label: LabelColumn = None,
+    named_by: IdColumn = None,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
@@ -54,7 +56,7 @@ def cluster(
     is_table = _is_table(out)
     loaded = open_space(space, device)
     columns = columns_of(space, label)
-    items = collected(loaded, data, skip_unreadable=skip_unreadable, columns=columns)
+    items = collected(loaded, data, skip_unreadable=skip_unreadable, columns=columns, named_by=named_by)
     if groups is not None and groups > len(items.ids):
         raise SettingError(f"asked for {groups} groups of {len(items.ids)} items; ask for fewer")
     z = as_compared(loaded, embedded(loaded, items.inputs, title="cluster"))

@@ -53,6 +53,7 @@ def demo(
         space = fit(run, sets, folder=folder, device=device, watcher=watcher)
         finish_folder(folder, plan, items, seed=run.seed)
         rows = evaluation.evaluate(space, sets.tests(), tasks=tasks, seed=run.seed)
+        rows += evaluation.references(sets.train, sets.tests(), seed=run.seed)
         systems[run.recipe] = System(space, rows, Record(folder / "record.jsonl").lines())
     assert sets.unseen is not None
     examples = _write_examples(sets.unseen, out / "examples")

@@ -19,7 +19,12 @@ def draw(
     form: Annotated[
         str, typer.Option(help="What the softmax is taken of: normface, squared, distance or ratio.")
     ] = "ratio",
-    classes: Annotated[int, typer.Option(help="How many prototypes; on the sphere, two make a circle.")] = 3,
+    classes: Annotated[
+        int,
+        typer.Option(
+            help="How many prototypes: 2 to 7 on the plane, 2 or 3 on the sphere, which two make a circle."
+        ),
+    ] = 3,
     scale: Annotated[float, typer.Option(help="The factor of the scores.")] = 2.0,
     sphere: Annotated[
         bool | None,

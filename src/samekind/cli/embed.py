@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samekind.cli.options import AsJson, Device, LabelColumn, SkipUnreadable, Sources, SpaceFolder
+from samekind.cli.options import AsJson, Device, IdColumn, LabelColumn, SkipUnreadable, Sources, SpaceFolder
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,6 +22,7 @@ def embed(
         Path, typer.Option(help="The file to write: .npy (with the ids beside it), .csv or .parquet.")
     ],
     label: LabelColumn = None,
+    named_by: IdColumn = None,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
@@ -35,7 +36,7 @@ def embed(
     check_ending(out, ENDINGS)
     loaded = open_space(space, device)
     columns = columns_of(space, label)
-    items = collected(loaded, data, skip_unreadable=skip_unreadable, columns=columns)
+    items = collected(loaded, data, skip_unreadable=skip_unreadable, columns=columns, named_by=named_by)
     z = embedded(loaded, items.inputs, title="embed")
     ids = _write(out, items, z)
     if as_json:

@@ -47,16 +47,13 @@ def enroll(
     from samekind.cli.columns import columns_of
     from samekind.cli.experiments import space_folder
     from samekind.cli.output import messages, print_json, print_text
+    from samekind.data.spelling import spelt_as
 
-    if remove and (files or replace):
-        raise SettingError("--remove forgets a class: give its name, no files and no --replace")
-    if not remove and not files:
-        raise SettingError(f'to enrol "{name}" give a few examples of it: files, folders or tables')
-    if not name.strip():
-        raise SettingError("a class needs a name; got an empty one")
+    _check_asked(name, files, replace=replace, remove=remove)
     folder = out or space_folder(space)
     with changing(folder) as save:
         loaded = open_space(space, device)
+        [name] = spelt_as([name], loaded.classes)
         known, examples = name in loaded.classes, 0
         warnings = []
         if known and not replace and not remove:
@@ -83,6 +80,16 @@ def enroll(
     print_text(f'The class "{name}" is {done}{source}; the space in {folder} knows {len(loaded.classes)}.')
     for warning in warnings:
         messages().print(f"careful: {warning}", soft_wrap=True)
+
+
+def _check_asked(name: str, files: list[str] | None, *, replace: bool, remove: bool) -> None:
+    """Refuse what cannot be done to any space."""
+    if remove and (files or replace):
+        raise SettingError("--remove forgets a class: give its name, no files and no --replace")
+    if not remove and not files:
+        raise SettingError(f'to enrol "{name}" give a few examples of it: files, folders or tables')
+    if not name.strip():
+        raise SettingError("a class needs a name; got an empty one")
 
 
 def _several(name: str, labels: Sequence[str | None]) -> list[str]:

@@ -8,7 +8,15 @@ from typing import Annotated
 import typer
 
 from samekind.cli.answers import Answer, Asked, Cohort, about_data, about_list, about_tests, about_two
-from samekind.cli.options import LARGEST_SEED, AsJson, Device, LabelColumn, SkipUnreadable, Tasks
+from samekind.cli.options import (
+    AsJson,
+    Device,
+    DrawSeed,
+    LabelColumn,
+    NoReferences,
+    SkipUnreadable,
+    Tasks,
+)
 from samekind.cli.together import Goes, check_together
 from samekind.errors import SettingError, nearest
 
@@ -25,24 +33,28 @@ OtherData = Annotated[
 ]
 Most = Annotated[
     int | None,
-    typer.Option(help="Of more items in a set, draw so many: all pairs of many items take time.", min=4),
-]
-NoReferences = Annotated[
-    bool,
     typer.Option(
-        "--no-references",
-        help="Leave out what is to be had without training, which reads the training items again.",
+        help="Use at most this many items of a set, drawn at random: all pairs of many items take time.",
+        min=4,
     ),
 ]
 Everything = Annotated[bool, typer.Option("--all", help="All measures, not the main ones alone.")]
-Report = Annotated[Path | None, typer.Option(help="Write a one-page HTML report here as well.")]
+Report = Annotated[
+    Path | None, typer.Option(help="Write a one-page HTML report on the test items here as well.")
+]
 Out = Annotated[Path | None, typer.Option(help="Write what --json prints to this file as well.")]
 Way = Annotated[int, typer.Option(help="Classes of a few-shot task.", min=2)]
 Shots = Annotated[str, typer.Option(help="Examples of each class in few-shot tasks, with commas.")]
 Ranks = Annotated[str, typer.Option(help="Recall is told at these ranks, with commas.")]
 Enrol = Annotated[
     int | None,
-    typer.Option(metavar="K", help="Also enrol each class from K items and verify the others.", min=1),
+    typer.Option(
+        "--enroll",
+        "--enrol",
+        metavar="K",
+        help="Also enrol each class from K items and verify the others.",
+        min=1,
+    ),
 ]
 Combine = Annotated[
     str, typer.Option(help="How enrolled items make one score: embedding, mean, median, max or min.")
@@ -56,7 +68,12 @@ Root = Annotated[
 ]
 Enrolments = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help='Sets the list compares: a line "name file file …" each.'),
+    typer.Option(
+        "--enrollments",
+        "--enrolments",
+        metavar="FILE",
+        help='Sets the list compares: a line "name file file …" each.',
+    ),
 ]
 CohortData = Annotated[
     str | None,
@@ -72,12 +89,10 @@ Gallery = Annotated[
     typer.Option(metavar="PART", help="Also search the items of this part of the run: train or validation."),
 ]
 Ignore = Annotated[
-    str, typer.Option(help="What of the query's class is passed over in --gallery: nothing, domain or group.")
-]
-DrawSeed = Annotated[
-    int,
+    str,
     typer.Option(
-        help="Fixes the few-shot tasks, the starts of k-means and the intervals.", min=0, max=LARGEST_SEED
+        help="With --gallery, what is passed over as if it were not there: nothing, domain (what has the "
+        "query's class and its domain) or group (the query's own)."
     ),
 ]
 
@@ -87,7 +102,10 @@ INSTEAD = ("data", "against", "trials")
 TOGETHER = {
     "data": Goes(without=("against", "trials")),
     "against": Goes(without=("trials",)),
-    "report": Goes(without=INSTEAD),
+    "report": Goes(
+        without=INSTEAD,
+        because="the page is about the test items of the run; --out writes all figures, as JSON",
+    ),
     "gallery": Goes(without=INSTEAD),
     "no_references": Goes(without=INSTEAD),
     "ignore": Goes(with_one_of=("gallery",)),

@@ -48,9 +48,32 @@ def open_items(plan: "Plan") -> "Items":
     return items
 
 
+def as_begun(plan: "Plan", folder: Path, items: "Items") -> "Plan":
+    """The plan, split as the run in the folder was where the plan leaves that open: before groups were kept
+    together items were split at random, and such a run goes on so.
+    """
+    from dataclasses import replace
+
+    from samekind.data import prepare
+    from samekind.training.checkpoints import load_checkpoint
+
+    if "by" in plan.split or items.groups is None or items.parts is not None:
+        return plan
+    at_random = replace(plan, split={**plan.split, "by": "random"})
+    known = _read_data(folder)
+    if known is not None:
+        return at_random if known["split"].get("by") == "random" else plan
+    if not (folder / "last.pt").is_file():
+        return plan
+    # A training that has not ended says what it trains on, and not how that was split off.
+    sets = prepare(items, at_random.splitting(items, seed=plan.run(items.shape).seed))
+    begun = load_checkpoint(folder / "last.pt")["data"]
+    return at_random if begun == sets.train.fingerprint() else plan
+
+
 def begin_folder(folder: Path, plan: "Plan", items: "Items", *, seed: int) -> "Sets":
-    """The sets of a run; the folder of a run on others is refused."""
-    from samekind.data import DataSettings, prepare
+    """The sets of a run, as its folder has them if it is done; the folder of a run on others is refused."""
+    from samekind.data import DataSettings, Split, divide, prepare
 
     split = plan.splitting(items, seed=seed)
     known = _read_data(folder)
@@ -58,6 +81,11 @@ def begin_folder(folder: Path, plan: "Plan", items: "Items", *, seed: int) -> "S
         known = {**known, "data": DataSettings.from_dict(known["data"]).to_dict()}
     if known is not None and known != _data(plan, split):
         raise SettingError(f"{folder} holds a run on other data or another split; choose another folder")
+    if known is not None:
+        try:
+            return divide(items, Split.load(folder / "split.json", items))
+        except DataError:  # of items that have changed, which the training refuses
+            pass
     return prepare(items, split)
 
 

@@ -31,7 +31,11 @@ Gallery = Annotated[
 ]
 Out = Annotated[Path, typer.Option(help="The folder of the index; an older index there is replaced.")]
 IndexKind = Annotated[
-    str, typer.Option(help="auto (by size), exact, flat, hnsw, ivf or pq; on a server postgres or milvus.")
+    str,
+    typer.Option(
+        help="How the vectors are kept: auto (by size), exact, flat, hnsw, ivf or pq; on a server postgres "
+        "or milvus. The kind of score is --score."
+    ),
 ]
 Server = Annotated[
     str | None,
@@ -52,7 +56,11 @@ Nearest = Annotated[
 ]
 Scores = Annotated[
     list[str] | None,
-    typer.Option("--score", help="A score to measure for; can be repeated.", show_default="similarity"),
+    typer.Option(
+        "--score",
+        help="A score to measure for: similarity, cosine or fused; can be repeated.",
+        show_default="similarity",
+    ),
 ]
 Distil = Annotated[bool, typer.Option(help="Try to shorten the list by distilling the score.")]
 SampleSeed = Annotated[

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samekind.cli.options import AsJson, Ignore, Label, Size, SkipUnreadable, SplitBy, Unseen
+from samekind.cli.options import (
+    OPENED,
+    AsJson,
+    Ignore,
+    Label,
+    PathColumn,
+    Size,
+    SkipUnreadable,
+    SplitBy,
+    Unseen,
+)
 from samekind.errors import DataError, SettingError, nearest
 
 if TYPE_CHECKING:
@@ -32,9 +42,7 @@ CHOOSE_BY = (
 
 
 def init(
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="A folder, .zip, table, manifest, array file, or digits.")
-    ],
+    data: Annotated[str, typer.Argument(metavar="DATA", help=f"What to learn from: {OPENED}; or digits.")],
     out: Annotated[Path, typer.Option(help="The run file to write.")] = Path("run.toml"),
     want: Annotated[
         str | None,
@@ -45,6 +53,7 @@ def init(
         ),
     ] = None,
     label: Label = None,
+    path: PathColumn = None,
     ignore: Ignore = "",
     size: Size = None,
     skip_unreadable: SkipUnreadable = False,
@@ -75,7 +84,7 @@ def init(
     plan = read_plan(
         recipe,
         source=data,
-        data=data_options(label, size, skip_unreadable, ignore=ignore),
+        data=data_options(label, size, skip_unreadable, path=path, ignore=ignore),
         split=split_options(split, unseen, ""),
         training={} if epochs is None else {"epochs": epochs},
     )
@@ -90,13 +99,18 @@ def init(
 
 
 def _text(plan: "Plan", items: "Items", out: Path) -> str:
-    """The file of a plan for these items."""
+    """The file of a plan for these items; a split that was asked for and that they do not have is refused."""
+    from samekind.data.split_settings import split_items
+
     run = plan.run_for(items)
+    splitting = plan.splitting(items, seed=run.seed)
+    if plan.split:
+        split_items(items, splitting)
     return run_file(
         plan.recipe,
         _source(plan.source, out),
         plan.data.to_dict(),
-        plan.splitting(items, seed=run.seed).to_dict(),
+        splitting.to_dict(),
         items,
         run,
         plan.run(items.shape),
@@ -121,10 +135,12 @@ def run_file(
     said_data, said_split = _changed(data, usual_data), _changed(split, usual_split)
     lines = [
         f"# {_counted(items)}, each {shape}.",
-        f"# samekind train FILE does what this file says; --set training.epochs={run.epochs} goes before it.",
+        f"# samekind train FILE does what this file says; --set epochs={run.epochs} goes before it.",
         "",
         f'recipe = "{recipe}"  # prototypical: every question; verification: pairs; triplet: the baseline; '
         "unseen-…: classes never shown",
+        f"epochs = {run.epochs}",
+        f"seed = {run.seed}",
         "",
         "[data]",
         f"source = {_toml(source)}",
@@ -140,22 +156,18 @@ def run_file(
         *([CHOOSE_BY] if recipe.startswith("unseen-") else []),
         "# fractions = { train = 0.6, validation = 0.2, test = 0.2 }",
         "",
-        "[training]",
-        f"epochs = {run.epochs}",
-        f"seed = {run.seed}",
-        "",
-        "[training.batches]",
+        "[batches]",
         f"size = {batch}",
         "",
         *_chosen(run, own),
-        "[training.optimiser]",
+        "[optimiser]",
         *_other_optimiser(run, own),
         f"rate = {run.optimiser.rate}",
         "",
     ]
     if len(items.shape) == 3:
         lines += [
-            "# [[training.augment]]      # what is done to training pictures, first to last",
+            "# [[augment]]              # what is done to training pictures, first to last",
             '# name = "PadAndCrop"',
             f"# padding = {max(1, items.shape[-1] // 8)}",
             "",
@@ -185,7 +197,7 @@ def _chosen(run: "Run", own: "Run") -> list[str]:
             continue
         place, was = ("", other.name) if name == "schedule" else ("space.", _in_words(other))
         arguments = {} if name == "schedule" else part.arguments
-        lines += [f"[training.{place}{name}]", _instead("name", part.name, was)]
+        lines += [f"[{place}{name}]", _instead("name", part.name, was)]
         lines += [*(f"{key} = {_toml(value)}" for key, value in arguments.items()), ""]
     return lines
 

@@ -12,6 +12,7 @@ from samekind.cli.options import (
     Device,
     Ignore,
     Label,
+    PathColumn,
     Seed,
     Size,
     SkipUnreadable,
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
     from samekind.cli.plans import Plan
     from samekind.evaluation import Row
 
+SelectOnTest = Annotated[
+    bool,
+    typer.Option(
+        "--select-on-test",
+        help="Choose the epoch on the domain left out, as some papers do; every row then says so.",
+    ),
+]
+
 
 def leave_one_out(
     run: Annotated[
@@ -33,26 +42,25 @@ def leave_one_out(
     ],
     data: Data = None,
     label: Label = None,
+    path: PathColumn = None,
     ignore: Ignore = "",
     size: Size = None,
     skip_unreadable: SkipUnreadable = False,
     out: Annotated[Path, typer.Option(help="Where the runs go, a folder for each domain.")] = Path(
         "runs/leave-one-out"
     ),
-    select_on_test: Annotated[
-        bool,
-        typer.Option(
-            "--select-on-test",
-            help="Choose the epoch on the domain left out, as some papers do; every row then says so.",
-        ),
-    ] = False,
+    select_on_test: SelectOnTest = False,
     tasks: Tasks = 600,
     seed: Seed = None,
     device: Device = "auto",
     changes: Changes = None,
     as_json: AsJson = False,
 ) -> None:
-    """Leave each domain out in turn: train on the others, choose on held-out items of theirs, test on it."""
+    """Leave each domain out in turn: train on the others, choose by their validation items, test on it.
+
+    A domain is where an item comes from, such as a camera or a site: the column domain of a table or list
+    (another one with --set data.domain=NAME), or the array domains of an .npz file.
+    """
     from samekind.cli.experiments import open_items
     from samekind.cli.output import messages
     from samekind.cli.plans import because_few, chosen_in_words, read_plan
@@ -65,7 +73,7 @@ def leave_one_out(
         run,
         changes or [],
         source=data,
-        data=data_options(label, size, skip_unreadable, ignore=ignore),
+        data=data_options(label, size, skip_unreadable, path=path, ignore=ignore),
         training={} if seed is None else {"seed": seed},
     )
     _check_split(plan)

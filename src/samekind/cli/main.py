@@ -1,6 +1,7 @@
 """The program `samekind`: its commands, and what becomes of errors."""
 
 import io
+import os
 import sys
 import warnings
 from typing import Annotated, Any, NoReturn
@@ -29,18 +30,20 @@ from samekind.cli.report import report
 from samekind.cli.search import search
 from samekind.cli.train import train
 from samekind.cli.two_sample import two_sample
-from samekind.errors import SamekindError
+from samekind.errors import SamekindError, SettingError
 
 MISTAKE, INTERRUPTED = 2, 130
 
 # Every error about the command line itself; of this family typer shows only a child by its name.
 UsageError: type[Any] = typer.BadParameter.__bases__[0]
 
+HELP = ["-h", "--help"]
+
 app = typer.Typer(
     name="samekind",
     add_completion=False,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": HELP},
 )
 ASKING = (compare, search, enroll, identify, predict, cluster, embed, novelty, two_sample, attention)
 for command in (
@@ -88,8 +91,11 @@ def main() -> None:
     # Of pictures: what cannot be read gets our own sentence, and the rest is no business of the user's.
     warnings.filterwarnings("ignore", module=r"PIL\.")
     try:
+        _allow_pixels()
         # Not standalone: typer would draw a box around a mistake, and say nothing when it is interrupted.
-        status = app(sys.argv[1:] or ["--help"], prog_name="samekind", standalone_mode=False)
+        command = typer.main.get_command(app)
+        _show_flags_bare(command)
+        status = command(sys.argv[1:] or ["--help"], prog_name="samekind", standalone_mode=False)
     except UsageError as error:
         _stop(_about_usage(error))
     except SamekindError as error:
@@ -113,6 +119,28 @@ def main() -> None:
         )
     if isinstance(status, int) and status:
         sys.exit(status)  # of a command that has said why
+
+
+def _allow_pixels() -> None:
+    """Let pictures have as many pixels as the environment says, for those who trust theirs."""
+    said = os.environ.get("SAMEKIND_MOST_PIXELS")
+    if said is None:
+        return
+    if not said.isdecimal() or not int(said):
+        raise SettingError(f"SAMEKIND_MOST_PIXELS: expected a number of pixels, got {said!r}")
+    from PIL import Image
+
+    Image.MAX_IMAGE_PIXELS = -(-int(said) // 2)  # of which Pillow refuses twice as many
+
+
+def _show_flags_bare(command: Any) -> None:
+    """In the help of a command and of those below it a flag takes no value; typer writes <bool> after it."""
+    context = typer.Context(command, help_option_names=HELP)
+    for each in command.get_params(context):
+        if getattr(each, "is_flag", False):
+            each.metavar = ""
+    for below in getattr(command, "commands", {}).values():
+        _show_flags_bare(below)
 
 
 def _stop(message: str, status: int = MISTAKE) -> NoReturn:

@@ -10,6 +10,7 @@ from samekind.cli.options import (
     LARGEST_SEED,
     AsJson,
     Device,
+    IdColumn,
     LabelColumn,
     SkipUnreadable,
     Sources,
@@ -40,6 +41,8 @@ Method = Annotated[
         show_default="svm with --known, else prototypes",
     ),
 ]
+Most = Annotated[int, typer.Option(help="svm: use at most this many known items, drawn at random.", min=2)]
+DrawnSeed = Annotated[int, typer.Option(help="Fixes which known items are drawn.", min=0, max=LARGEST_SEED)]
 
 
 def novelty(
@@ -54,16 +57,17 @@ def novelty(
     outliers: Annotated[
         float, typer.Option(help="svm: the share of known items that may lie outside their region.")
     ] = 0.1,
-    most_known: Annotated[int, typer.Option(help="svm: of more known items, draw this many.", min=2)] = 2000,
-    seed: Annotated[int, typer.Option(help="Fixes those drawn.", min=0, max=LARGEST_SEED)] = 0,
+    most_known: Most = 2000,
+    seed: DrawnSeed = 0,
     csv: Annotated[Path | None, typer.Option(help="Write all items as a table here as well.")] = None,
     show: Annotated[int, typer.Option(help="How many of the newest items to show.", min=0)] = 10,
     device: Device = "auto",
     label: LabelColumn = None,
+    named_by: IdColumn = None,
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say how new each item is, newest first; where labels tell which are, how well that is seen."""
+    """Say how new each item is, newest first; with labels, also how well new and known are told apart."""
     from samekind.cli.asking import collected, embedded, known_kind, open_space
     from samekind.cli.columns import columns_of
     from samekind.cli.experiments import say_trained_on
@@ -76,7 +80,7 @@ def novelty(
     loaded = open_space(space, device)
     score = _kind(loaded, chosen) if kind is None else known_kind(loaded, kind)
     read_by = columns_of(space, label)
-    items = collected(loaded, data, skip_unreadable=skip_unreadable, columns=read_by)
+    items = collected(loaded, data, skip_unreadable=skip_unreadable, columns=read_by, named_by=named_by)
     references = collected(loaded, known, skip_unreadable=skip_unreadable, columns=read_by) if known else None
     z = embedded(loaded, items.inputs, title="embed")
     reference = embedded(loaded, references.inputs, title="embed known") if references else None

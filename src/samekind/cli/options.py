@@ -8,18 +8,27 @@ import typer
 #: scikit-learn, whose silhouette chooses groups, takes no larger seed.
 LARGEST_SEED = 2**32 - 1
 
+#: What can be opened, as `open_data` has it.
+OPENED = (
+    "a folder or .zip of class folders, a table or manifest (.csv, .tsv, .parquet), arrays (.npz), "
+    "IDX files, a folder of CIFAR's files or of sprites"
+)
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 or mps.")]
 Data = Annotated[
     str | None,
     typer.Option(
         metavar="DATA",
-        help="What to learn from: a folder or .zip of class folders, a table or manifest (.csv, .parquet), "
-        "arrays (.npz), IDX files; or digits (scikit-learn's 1,797 handwritten digits).",
+        help=f"What to learn from: {OPENED}; or digits (scikit-learn's 1,797 handwritten digits).",
         show_default="that of the run file, or digits",
     ),
 ]
 Label = Annotated[str | None, typer.Option(help="The column of the class, in a table.", show_default="label")]
+PathColumn = Annotated[
+    str | None,
+    typer.Option("--path", help="The column of the files, in a list of pictures.", show_default="path"),
+]
 Ignore = Annotated[
     str, typer.Option(help="Columns of a table to leave out, with commas.", show_default="none")
 ]
@@ -32,12 +41,15 @@ SplitBy = Annotated[
     typer.Option(
         "--split",
         help="How the items are split: random, group, domain, or part (as a column or the files say).",
-        show_default="part where the data has parts, else random",
+        show_default="part where the data has parts, group where it has groups, else random",
     ),
 ]
 Unseen = Annotated[
     str,
-    typer.Option(help="Classes never shown in training, to test on: 7,8,9 with commas; half or random-half."),
+    typer.Option(
+        help="Classes never shown in training, to test on: 7,8,9 with commas (a name that has one in double "
+        "quotes); half or random-half."
+    ),
 ]
 Seed = Annotated[
     int | None,
@@ -48,7 +60,20 @@ Seed = Annotated[
         max=LARGEST_SEED,
     ),
 ]
+DrawSeed = Annotated[
+    int,
+    typer.Option(
+        help="Fixes the few-shot tasks, the starts of k-means and the intervals.", min=0, max=LARGEST_SEED
+    ),
+]
 Tasks = Annotated[int, typer.Option(help="How many few-shot tasks to draw.", min=2)]
+NoReferences = Annotated[
+    bool,
+    typer.Option(
+        "--no-references",
+        help="Leave out what is to be had without training, which reads the training items again.",
+    ),
+]
 Changes = Annotated[
     list[str] | None,
     typer.Option(
@@ -67,6 +92,15 @@ Sources = Annotated[
 ]
 SkipUnreadable = Annotated[
     bool, typer.Option("--skip-unreadable", help="Leave out files that cannot be read, and name them.")
+]
+IdColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="The column of a table of numbers that names its rows.",
+        show_default="file and row",
+    ),
 ]
 LabelColumn = Annotated[
     str | None,

@@ -38,13 +38,14 @@ class Plan:
     changes: tuple[str, ...]
 
     def splitting(self, items: "Items", *, seed: int) -> "SplitSettings":
-        """How these items are split: as was said; where nothing was, in the parts they came in, or at random.
+        """How these items are split: as was said; where nothing was, in the parts they came in, by their
+        groups, or at random.
 
         The split is drawn by the run's seed unless it has its own.
         """
         from samekind.data import SplitSettings
 
-        by = "part" if items.parts is not None else "random"
+        by = "part" if items.parts is not None else "group" if items.groups is not None else "random"
         return SplitSettings.from_dict({"by": by, "seed": seed, **self.split})
 
     def run_for(

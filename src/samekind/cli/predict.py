@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samekind.cli.options import AsJson, Device, LabelColumn, SkipUnreadable, Sources, SpaceFolder
+from samekind.cli.options import AsJson, Device, IdColumn, LabelColumn, SkipUnreadable, Sources, SpaceFolder
 from samekind.errors import SpaceError, nearest
 
 if TYPE_CHECKING:
@@ -23,34 +23,46 @@ def predict(
         str, typer.Option(help="What answers: similarity, or where it was trained auxiliary or fused.")
     ] = "similarity",
     label: LabelColumn = None,
+    named_by: IdColumn = None,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the class of every item with its probability and the runner-up."""
+    """Write the class of every item, or that it is none of those the space knows, with its probability and
+    the runner-up.
+
+    A space with a threshold for none of these answers by it as identify does, and the score that was held
+    against it is written as well.
+    """
     from samekind.cli.asking import collected, embedded, open_space
     from samekind.cli.columns import columns_of
     from samekind.cli.experiments import say_trained_on
-    from samekind.cli.output import print_json, print_text
+    from samekind.cli.identify import NONE, UNDECIDED
+    from samekind.cli.output import messages, print_json, print_text
     from samekind.cli.tables import check_ending, write_table
 
     check_ending(out)
     loaded = open_space(space, device)
     chosen = _known_head(loaded, head)
     columns = columns_of(space, label)
-    items = collected(loaded, data, skip_unreadable=skip_unreadable, columns=columns)
+    items = collected(loaded, data, skip_unreadable=skip_unreadable, columns=columns, named_by=named_by)
     told = _columns(loaded, embedded(loaded, items.inputs, title="predict"), chosen)
     labelled = any(each is not None for each in items.labels)
     write_table(out, {"id": items.ids, **({"label": items.labels} if labelled else {}), **told})
     right = _right(items.labels, told["class"], loaded.classes)
     accuracy = sum(right) / len(right) if right else None
+    none = None if loaded.open_set is None else list(told["class"]).count(NONE)
     if right:
         say_trained_on(space, data)
     if as_json:
-        answer = {"out": str(out), "items": len(items.ids), "classes": loaded.classes}
+        answer = {"out": str(out), "items": len(items.ids), "classes": loaded.classes, "none of these": none}
         print_json({**answer, "judged": len(right), "accuracy": accuracy, "skipped": items.skipped})
         return
     print_text(f"The classes of {len(items.ids):,} items are in {out}.")
+    if none is None:
+        messages().print(UNDECIDED, soft_wrap=True)
+    else:
+        print_text(f"{none:,} of them are {NONE}: of no class the space knows, by its threshold.")
     if accuracy is not None:
         print_text(f"Of {len(right):,} with a label the space knows, {accuracy:.2%} are named rightly.")
 
@@ -66,25 +78,36 @@ def _known_head(space: "MetricSpace", head: str) -> "Head":
 
 
 def _columns(space: "MetricSpace", z: "Tensor", head: "Head") -> dict[str, Sequence[Any]]:
-    """What is written of embeddings (n, d); a space of one class has no runner-up."""
+    """What is written of embeddings (n, d): the answer, the best class beside it, if there is one, and with a
+    threshold for none of these the score that was held against it.
+    """
     import torch
 
+    from samekind.cli.identify import NONE
     from samekind.inference import asking, device_of
+    from samekind.inference.open_set import familiar
 
     with asking(space):
         _, probabilities, names = space.classify(z.to(device_of(space)), head=head)
     probabilities, place = probabilities.cpu(), {name: index for index, name in enumerate(space.classes)}
     first = torch.tensor([place[name] for name in names], dtype=torch.int64)[:, None]
+    score, known, accepted = familiar(space, z)
+    probabilities = known[:, None] * probabilities
+    answered = torch.where(accepted, probabilities.gather(1, first)[:, 0], 1 - known)
+    # Of a space of one class nothing is left beside it.
+    values, second = probabilities.scatter(1, first, -1.0).where(accepted[:, None], probabilities).max(1)
+    there = [value >= 0 for value in values.tolist()]
     columns: dict[str, Sequence[Any]] = {
-        "class": names,
-        "probability": probabilities.gather(1, first)[:, 0].tolist(),
+        "class": [name if yes else NONE for name, yes in zip(names, accepted.tolist(), strict=True)],
+        "probability": answered.tolist(),
+        "runner_up": [
+            space.classes[index] if yes else None for index, yes in zip(second.tolist(), there, strict=True)
+        ],
+        "runner_up_probability": [
+            value if yes else None for value, yes in zip(values.tolist(), there, strict=True)
+        ],
     }
-    if len(place) == 1:
-        return columns | {"runner_up": [None] * len(z), "runner_up_probability": [None] * len(z)}
-    values, second = probabilities.scatter(1, first, -1.0).max(1)
-    columns["runner_up"] = [space.classes[index] for index in second.tolist()]
-    columns["runner_up_probability"] = values.tolist()
-    return columns
+    return columns if space.open_set is None else columns | {"score": score.tolist()}
 
 
 def _right(labels: Sequence[str | None], named: Sequence[str], classes: Sequence[str]) -> list[bool]:

@@ -14,6 +14,7 @@ from samekind.cli.options import (
     Device,
     Ignore,
     Label,
+    PathColumn,
     Seed,
     Size,
     SkipUnreadable,
@@ -24,7 +25,7 @@ from samekind.errors import SettingError
 
 if TYPE_CHECKING:
     from samekind.cli.plans import Plan
-    from samekind.data import Items
+    from samekind.data import Items, Sets
     from samekind.space import MetricSpace
     from samekind.training import Run
 
@@ -33,19 +34,22 @@ WHICH = (
     "unseen-proxy-nca-adapt-adv) or a TOML file."
 )
 
+TestDomains = Annotated[
+    str, typer.Option("--test-domain", help="Domains to test on, with commas; trained on are the others.")
+]
+
 
 def train(
     run: Annotated[str, typer.Argument(metavar="RUN", help=WHICH)],
     data: Data = None,
     label: Label = None,
+    path: PathColumn = None,
     ignore: Ignore = "",
     size: Size = None,
     skip_unreadable: SkipUnreadable = False,
     split: SplitBy = None,
     unseen: Unseen = "",
-    test_domains: Annotated[
-        str, typer.Option("--test-domain", help="Domains to test on, with commas; trained on are the others.")
-    ] = "",
+    test_domains: TestDomains = "",
     out: Annotated[
         Path | None, typer.Option(help="The folder of the run.", show_default="runs/RECIPE")
     ] = None,
@@ -61,7 +65,7 @@ def train(
     as_json: AsJson = False,
 ) -> None:
     """Train a metric space. The same command goes on where it was stopped."""
-    from samekind.cli.experiments import begin_folder, finish_folder, open_items
+    from samekind.cli.experiments import as_begun, begin_folder, finish_folder, open_items
     from samekind.cli.output import messages
     from samekind.cli.plans import read_plan
     from samekind.data.counting import counted
@@ -72,16 +76,17 @@ def train(
         run,
         changes or [],
         source=data,
-        data=data_options(label, size, skip_unreadable, ignore=ignore),
+        data=data_options(label, size, skip_unreadable, path=path, ignore=ignore),
         split=split_options(split, unseen, test_domains),
         training={} if seed is None else {"seed": seed},
     )
     items = open_items(plan)
+    plan = as_begun(plan, folder := out or Path("runs") / plan.recipe, items)
     first, settings, note = _begun(plan, items, start)
-    folder = out or Path("runs") / settings.recipe
     watcher = Bar(messages(), title=settings.recipe, note=note)
     with sole_trainer(folder):
         sets = begin_folder(folder, plan, items, seed=settings.seed)
+        _caution(sets)
         space = fit(settings, sets, folder=folder, device=device, start=first, point=at, watcher=watcher)
         finish_folder(folder, plan, items, seed=settings.seed)
     _tell(
@@ -94,13 +99,24 @@ def train(
     )
 
 
+def _caution(sets: "Sets") -> None:
+    """Say on the standard error what makes the test items easier than new ones."""
+    from samekind.cli.answers import cautions
+    from samekind.cli.output import messages
+
+    for sentence in cautions(sets):
+        messages().print(f"careful: {sentence}", soft_wrap=True)
+
+
 def data_options(
-    label: str | None, size: int | None, skip_unreadable: bool, *, ignore: str = ""
+    label: str | None, size: int | None, skip_unreadable: bool, *, path: str | None = None, ignore: str = ""
 ) -> dict[str, Any]:
     """What the options say about reading the data; what they do not say is left to the run file."""
     said: dict[str, Any] = {}
     if label is not None:
         said["label"] = label
+    if path is not None:
+        said["path"] = path
     if size is not None:
         said["size"] = size
     if skip_unreadable:
@@ -144,7 +160,15 @@ def _begun(plan: "Plan", items: "Items", start: Path | None) -> tuple["MetricSpa
 
 
 def _names(text: str) -> set[str]:
-    return {name.strip() for name in text.split(",") if name.strip()}
+    """Names with commas between them; one that has a comma itself stands in double quotes.
+
+    >>> sorted(_names('owl, "leaf, underside"'))
+    ['leaf, underside', 'owl']
+    """
+    import csv
+
+    rows = csv.reader([text], skipinitialspace=True)
+    return {name.strip() for row in rows for name in row if name.strip()}
 
 
 def _tell(folder: Path, trained: str, space: "MetricSpace", run: "Run", *, as_json: bool) -> None:
@@ -169,7 +193,7 @@ def _tell(folder: Path, trained: str, space: "MetricSpace", run: "Run", *, as_js
         if best["epoch"] == run.epochs and value not in (*before, 0 if run.direction == "lower" else 1):
             print_text(
                 "That was the last epoch: training longer may help, such as "
-                f"--set training.epochs={2 * run.epochs} with another --out."
+                f"--set epochs={2 * run.epochs} with another --out."
             )
     for to in ("compare", "search"):
         sentence = better_kind(space, to=to, how=f"samekind {to} --kind {{kind}} asks by it")

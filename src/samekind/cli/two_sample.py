@@ -36,7 +36,9 @@ def two_sample(
     permutations: Annotated[
         int, typer.Option(help="How many shuffles of the items to compare with.", min=1)
     ] = 1000,
-    most: Annotated[int, typer.Option(help="Of more items on a side this many are drawn.", min=2)] = 1000,
+    most: Annotated[
+        int, typer.Option(help="Use at most this many items of a side, drawn at random.", min=2)
+    ] = 1000,
     seed: Annotated[
         int, typer.Option(help="Fixes the shuffles and the items drawn.", min=0, max=LARGEST_SEED)
     ] = 0,

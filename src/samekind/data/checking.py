@@ -7,16 +7,17 @@ from pathlib import Path
 
 import torch
 
+from samekind.data.brightness import brightest, brightness
 from samekind.data.counting import counted
 from samekind.data.duplicates import duplicate_problems, duplicates
 from samekind.data.files import is_array
 from samekind.data.headings import headings
 from samekind.data.items import Items
 from samekind.data.listing import Listing, foreign_files
-from samekind.data.opening import NAMED, files_of, open_data
+from samekind.data.opening import NAMED, expect_source, files_of, open_data
 from samekind.data.pictures import Heading
 from samekind.data.problems import Problem, blank_problem, class_sizes, is_blank, listed, problems_of
-from samekind.data.settings import DataSettings
+from samekind.data.settings import DataSettings, or_usual
 from samekind.data.splits import Split
 from samekind.data.stored import Stored, decode_all
 from samekind.errors import DataError, SettingError
@@ -68,9 +69,10 @@ def examine(
     that can be read, content that is in two of its parts is found; without, the parts the items were
     published in count.
     """
-    settings = settings or DataSettings()
+    settings = or_usual(settings)
     if isinstance(source, Items):
         return _report(source, [], [], Counter(), split)
+    expect_source(source)
     try:
         listing = None if source in NAMED else files_of(source, settings)
         if listing is None or any(is_array(file) for file in listing.files):
@@ -96,29 +98,36 @@ def _examine_files(
         looking = replace(settings, skip_unreadable=True, memory="never")
         items = open_data(source, settings=looking)
     except (DataError, SettingError) as error:
-        problems.insert(0, Problem("error", str(error)))
+        # Where no file can be read that is what it says, with the reasons, which are told beside.
+        said = _cannot_be_read(unreadable, 0) if len(unreadable) == len(found) > 1 else str(error)
+        problems.insert(0, Problem("error", said))
         return _refused(listing.name, dict(Counter(listing.labels)), problems, unreadable, sizes)
     if isinstance(items.inputs, Stored):
-        kept, blank, inside = _look_inside(items.inputs)
+        kept, blank, highest, inside = _look_inside(items.inputs)
         problems += blank_problem([items.ids[place] for place in blank] if items.ids else [])
+        dark = brightness(highest, [items.inputs.files[place] for place in kept], items.inputs.reader)
+        problems += [Problem("warning", dark)] if dark else []
         items, unreadable = items.take(torch.tensor(kept, dtype=torch.int64)), unreadable + inside
     return _report(items, problems, unreadable, sizes, split, skip=settings.skip_unreadable)
 
 
-def _look_inside(stored: Stored) -> tuple[list[int], list[int], list[tuple[str, str]]]:
-    """Decode every picture and forget it: the places of those that can be, and of the blank ones; and
-    (file, why not) of what the beginning of a file does not show, such as being cut short.
+def _look_inside(stored: Stored) -> tuple[list[int], list[int], torch.Tensor, list[tuple[str, str]]]:
+    """Decode every picture and forget it: the places of those that can be, and of the blank ones; the
+    highest byte of each that can be; and (file, why not) of what the beginning of a file does not show, such
+    as being cut short.
     """
     kept: list[int] = []
     blank: list[int] = []
+    highest: list[torch.Tensor] = []
     unreadable: list[tuple[str, str]] = []
     for start in range(0, len(stored), AT_ONCE):
         files = stored.files[start : start + AT_ONCE]
         pixels, places, more = decode_all(files, stored.reader, workers=stored.workers)
         kept += [start + place for place in places]
         blank += [start + places[place] for place in is_blank(pixels).nonzero().flatten().tolist()]
+        highest.append(brightest(pixels))
         unreadable += more
-    return kept, blank, unreadable
+    return kept, blank, torch.cat(highest), unreadable
 
 
 def _listing_problems(listing: Listing) -> Iterator[Problem]:
@@ -148,9 +157,7 @@ def _report(
     skip: bool = False,
 ) -> Examination:
     if unreadable:
-        total = len(unreadable) + len(items)
-        names = [name for name, _ in unreadable]
-        sentence = f"{len(unreadable)} of {total} files cannot be read: {listed(names)}"
+        sentence = _cannot_be_read(unreadable, len(items))
         problems = [Problem("warning" if skip else "error", sentence), *problems]
     groups = duplicates(items)
     made = split(items) if callable(split) else split
@@ -169,6 +176,11 @@ def _report(
         groups=0 if items.groups is None else len(set(items.groups.tolist())),
         memory=items.inputs.nbytes,
     )
+
+
+def _cannot_be_read(unreadable: list[tuple[str, str]], readable: int) -> str:
+    names = listed([name for name, _ in unreadable])
+    return f"{len(unreadable)} of {len(unreadable) + readable} files cannot be read: {names}"
 
 
 def _domain_sizes(items: Items) -> dict[str, int]:

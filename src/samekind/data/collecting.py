@@ -20,12 +20,12 @@ from samekind.data.npz import npz_labels, read_npz
 from samekind.data.opening import NAMED
 from samekind.data.readers import ImageReader, Reader, TableReader, refitted
 from samekind.data.scaling import scaled
-from samekind.data.settings import DataSettings
+from samekind.data.settings import DataSettings, or_usual
 from samekind.data.sprites import is_sprites, sprite_items
 from samekind.data.stored import Stored, unreadable_files
 from samekind.data.table_items import feature_columns
 from samekind.data.tables import Table, column_names, is_table, numbers, read_table, texts, texts_or_none
-from samekind.errors import DataError
+from samekind.errors import DataError, SettingError
 
 
 class Collection(NamedTuple):
@@ -56,6 +56,7 @@ def collect(
     skip_unreadable: bool = False,
     settings: DataSettings | None = None,
     otherwise: DataSettings | None = None,
+    named_by: str | None = None,
 ) -> Collection:
     """Everything the sources name, in their order, read with one reader.
 
@@ -64,12 +65,17 @@ def collect(
     such files, of CIFAR's or of sprites, or a name that `open_data` knows, such as ``digits``, where there is
     no file or folder called so. ``settings`` name the columns of tables, and say when pictures stay on the
     disk; a table that has not their column of labels, or of paths, is asked for that of ``otherwise``, if
-    they are given.
+    they are given. ``named_by`` is the column of tables of numbers whose texts are the ids of their rows, in
+    place of file and number.
     Files that cannot be read are all named in one error, or skipped and returned with their reasons.
     """
-    settings = settings or DataSettings()
+    settings = or_usual(settings)
     columns = (settings,) if otherwise is None else (settings, otherwise)
-    blocks = [block for source in sources for block in _blocks(Path(source), reader, columns)]
+    if named_by is not None and isinstance(reader, ImageReader):
+        raise SettingError(
+            f'the column "{named_by}" cannot name pictures, which are told by their paths; leave out --id'
+        )
+    blocks = [block for source in sources for block in _blocks(Path(source), reader, columns, named_by)]
     if not sum(len(block.ids) for block in blocks):
         named = ", ".join(str(each) for each in sources) or "no source at all"
         raise DataError(f"there is nothing to read in {named}; expected items of shape {reader.shape}")
@@ -91,7 +97,9 @@ def collect(
     )
 
 
-def _blocks(path: Path, reader: Reader, columns: Sequence[DataSettings]) -> Iterator[_Block]:
+def _blocks(
+    path: Path, reader: Reader, columns: Sequence[DataSettings], named_by: str | None
+) -> Iterator[_Block]:
     suffix = path.suffix.lower()
     if str(path) in NAMED and not path.exists():
         yield _published(NAMED[str(path)](), reader, path)
@@ -103,7 +111,7 @@ def _blocks(path: Path, reader: Reader, columns: Sequence[DataSettings]) -> Iter
         elif isinstance(reader, ImageReader) and is_cifar(path):
             yield _published(cifar_items(path, DataSettings()), reader, path)
         else:
-            yield from _below(path, reader, columns)
+            yield from _below(path, reader, columns, named_by)
     elif suffix == ".zip":
         archive = Archive(path)
         names = [name for name in sorted(archive.members()) if not is_hidden(name) and _wanted(name, reader)]
@@ -112,7 +120,7 @@ def _blocks(path: Path, reader: Reader, columns: Sequence[DataSettings]) -> Iter
         labels = [class_of(name[cut:]) or None for name in names]
         yield _Block(members, [str(each) for each in members], labels)
     elif is_table(path) and not (isinstance(reader, ImageReader) and not path.exists()):
-        yield _table(path, reader, columns)
+        yield _table(path, reader, columns, named_by)
     elif suffix == ".npy" and path.is_file():
         yield _array(path, reader)
     elif suffix == ".npz":
@@ -134,11 +142,13 @@ def _published(items: Items, reader: Reader, path: Path) -> _Block:
     return _Block(rows, [f"{path}, {each}" for each in ids], labels)
 
 
-def _below(root: Path, reader: Reader, columns: Sequence[DataSettings]) -> Iterator[_Block]:
+def _below(
+    root: Path, reader: Reader, columns: Sequence[DataSettings], named_by: str | None
+) -> Iterator[_Block]:
     names = [name for name in walk(root)[0] if _wanted(name, reader)]
     if isinstance(reader, TableReader):
         for name in names:
-            yield from _blocks(root / name, reader, columns)
+            yield from _blocks(root / name, reader, columns, named_by)
         return
     files: list[File] = [root / name for name in names]
     yield _Block(files, [str(each) for each in files], [class_of(name) or None for name in names])
@@ -152,7 +162,7 @@ def _wanted(name: str, reader: Reader) -> bool:
     return path.suffix.lower() == ".npy" or (isinstance(reader, TableReader) and is_table(path))
 
 
-def _table(path: Path, reader: Reader, columns: Sequence[DataSettings]) -> _Block:
+def _table(path: Path, reader: Reader, columns: Sequence[DataSettings], named_by: str | None) -> _Block:
     table = read_table(path)
     settings = _columns_there(table, columns)
     labels: list[str | None] = [None] * table.rows
@@ -169,14 +179,15 @@ def _table(path: Path, reader: Reader, columns: Sequence[DataSettings]) -> _Bloc
     if isinstance(reader, TableReader):
         rows = numbers(table, reader.columns)
     else:
-        features = feature_columns(table, settings)
+        features = [name for name in feature_columns(table, settings) if name != named_by]
         if len(features) != reader.dimension:
             raise DataError(
                 f"{path} has {len(features)} columns of features, but this space reads {reader.dimension}: "
                 f"{', '.join(features)}"
             )
         rows = numbers(table, features)
-    return _Block(rows, [f"{path}, row {row + 1}" for row in range(table.rows)], labels)
+    ids = [f"{path}, row {row + 1}" for row in range(table.rows)]
+    return _Block(rows, ids if named_by is None else texts(table, named_by), labels)
 
 
 def _columns_there(table: Table, columns: Sequence[DataSettings]) -> DataSettings:

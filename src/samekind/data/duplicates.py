@@ -9,6 +9,7 @@ import torch
 from samekind.data.counting import counted
 from samekind.data.items import Items
 from samekind.data.problems import Problem, listed
+from samekind.data.sets import Sets
 from samekind.data.splits import Split
 from samekind.data.stored import Stored
 
@@ -43,12 +44,34 @@ def duplicate_problems(
     if parts is not None:
         across = [group for group in groups if len({parts[place] for place in group} - {None}) > 1]
         if across:
-            names = [" = ".join(f"{_named(items, n)} ({parts[n]})" for n in group[:2]) for group in across]
+            pairs = [_apart(group, parts) for group in across]
+            names = [" = ".join(f"{_named(items, n)} ({parts[n]})" for n in pair) for pair in pairs]
             yield Problem(
                 "warning",
                 f"{counted(len(across), 'content is', 'contents are')} in more than one part: "
                 f"{listed(names)}",
             )
+
+
+def trained_on_copies(sets: Sets) -> str:
+    """What there is to say of test items whose very content was trained on; an empty text where none is."""
+    trained = {content: place for place, content in enumerate(_contents(sets.train))}
+    tests = [
+        (items, place, trained[content])
+        for items in sets.tests().values()
+        for place, content in enumerate(_contents(items))
+        if content in trained
+    ]
+    if not tests:
+        return ""
+    items, place, other = tests[0]
+    total = sum(len(each) for each in sets.tests().values())
+    return (
+        f"{len(tests):,} of {counted(total, 'test item', 'test items')} "
+        f"{'has' if len(tests) == 1 else 'have'} the very content of a training item "
+        f"({_named(items, place)} = {_named(sets.train, other)}), and what is measured on such items "
+        "promises too much; samekind check names the copies"
+    )
 
 
 def _contents(items: Items) -> Iterator[bytes]:
@@ -58,6 +81,12 @@ def _contents(items: Items) -> Iterator[bytes]:
     flat = items.inputs.detach().cpu().contiguous().flatten(1)
     for row in flat.view(torch.uint8).numpy():
         yield hashlib.sha256(row.data).digest()
+
+
+def _apart(group: Sequence[int], parts: Sequence[str | None]) -> tuple[int, int]:
+    """The first of a group that is in a part, and the first that is in another."""
+    first = next(place for place in group if parts[place] is not None)
+    return first, next(place for place in group if parts[place] not in (None, parts[first]))
 
 
 def _contradiction(items: Items, group: Sequence[int]) -> str:

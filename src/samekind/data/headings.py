@@ -40,6 +40,7 @@ def reader_of(found: Sequence[Heading], settings: DataSettings) -> ImageReader:
         fit=settings.fit,
         background=settings.background,
         cut_from=settings.larger_sides,
+        white=settings.white,
     )
 
 

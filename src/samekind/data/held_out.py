@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import torch
 from torch import Tensor
 
+from samekind.data.counting import counted
+from samekind.data.groups import cut_whole, deal_groups
 from samekind.data.items import Items
-from samekind.data.splits import Split, check_fractions, cut
+from samekind.data.splits import Split, check_fractions
 from samekind.errors import DataError, SettingError, nearest
 
 #: What published splits call their parts, and what we do.
@@ -21,14 +23,12 @@ PART_NAMES = {
 def by_group(items: Items, fractions: Mapping[str, float], *, seed: int) -> Split:
     """Deal whole groups to the parts, so that no group is in two of them.
 
-    The largest groups are dealt first, ties by lot, each to the part that is furthest behind its fraction of
-    the items: the fractions are met as well as the sizes of the groups allow, over all classes together.
+    The fractions are met, class by class, as well as the sizes of the groups allow. A class with as many
+    groups as there are parts is in every part, see `deal_groups`.
     """
     check_fractions(fractions)
-    groups = _groups(items)
-    return Split(
-        parts=deal_groups(groups, fractions, torch.arange(len(items)), seed), fingerprint=items.fingerprint()
-    )
+    parts = deal_groups(_groups(items), items.labels, fractions, torch.arange(len(items)), seed)
+    return Split(parts=parts, fingerprint=items.fingerprint())
 
 
 def by_domain(
@@ -36,7 +36,8 @@ def by_domain(
 ) -> Split:
     """Hold whole domains back: all items of the ``test_domains`` are the part "test".
 
-    The others are split as by `stratified` under the remaining names in ``fractions``, in proportion.
+    The others are split as by `stratified` under the remaining names in ``fractions``, in proportion; where
+    items have groups, as by `by_group`.
     """
     held_back = torch.isin(_domains(items), domain_indices(items, test_domains)).cpu()
     if held_back.all() or not held_back.any():
@@ -45,7 +46,7 @@ def by_domain(
             f"{int(held_back.sum())} of {len(items)} items are of the test domains"
         )
     rest = remaining(fractions, without="test")
-    parts = cut(items.labels, rest, (~held_back).nonzero().flatten(), seed)
+    parts = cut_whole(items, rest, (~held_back).nonzero().flatten(), seed)
     return Split(parts={**parts, "test": held_back.nonzero().flatten()}, fingerprint=items.fingerprint())
 
 
@@ -63,7 +64,8 @@ def by_part(items: Items, fractions: Mapping[str, float], *, seed: int) -> Split
     """The parts the items were published in: train, validation (or val, dev) and test.
 
     Where there is no validation part it is cut out of the training part, in the proportion that
-    ``fractions`` has for the two.
+    ``fractions`` has for the two; where items have groups, in whole groups. A class with items of the part
+    "unseen" and of another is refused.
     """
     if items.parts is None:
         raise DataError(
@@ -82,12 +84,13 @@ def by_part(items: Items, fractions: Mapping[str, float], *, seed: int) -> Split
         raise DataError(
             f"{items.name} has no items of the part train; it has {', '.join(sorted(set(items.parts)))}"
         )
+    _expect_unseen_whole(items, parts)
     if "validation" not in parts:
         two = {name: fractions[name] for name in ("train", "validation") if name in fractions}
         whole = sum(two.values())
         shares = {name: share / whole for name, share in two.items()}
         check_fractions(shares)
-        parts |= cut(items.labels, shares, parts["train"], seed)
+        parts |= cut_whole(items, shares, parts["train"], seed)
     return Split(parts=parts, fingerprint=items.fingerprint())
 
 
@@ -117,30 +120,19 @@ def remaining(fractions: Mapping[str, float], *, without: str) -> dict[str, floa
     return rest
 
 
-def deal_groups(
-    groups: Tensor, fractions: Mapping[str, float], among: Tensor, seed: int
-) -> dict[str, Tensor]:
-    """The items ``among`` (k,) dealt to the fractions, whole groups at a time."""
-    generator = torch.Generator().manual_seed(seed)
-    inside = groups.cpu()[among]
-    different, counts = torch.unique(inside, return_counts=True)
-    if len(different) < len(fractions):
+def _expect_unseen_whole(items: Items, parts: Mapping[str, Tensor]) -> None:
+    """Refuse a class with items in the part "unseen" and in others: it is shown in training, or it is not."""
+    labels = items.labels.cpu()
+    unseen = labels[parts.get("unseen", torch.empty(0, dtype=torch.int64))]
+    shown = labels[torch.cat([part for name, part in parts.items() if name != "unseen"])]
+    torn = sorted(set(unseen.tolist()) & set(shown.tolist()))
+    if torn:
+        label = torn[0]
         raise DataError(
-            f"there are {len(different)} groups for {len(fractions)} parts ({', '.join(fractions)}); "
-            "every part needs one of its own"
+            f"{counted(len(torn), f'class of {items.name} has', f'classes of {items.name} have')} items of "
+            f'the part unseen and of others: "{items.classes[label]}" has {int((unseen == label).sum())} '
+            f"unseen and {int((shown == label).sum())} others; an unseen class is so with all its items"
         )
-    lots = torch.randperm(len(different), generator=generator)
-    order = lots[counts[lots].argsort(descending=True, stable=True)]
-    size = dict.fromkeys(fractions, 0)
-    dealt: dict[str, list[int]] = {name: [] for name in fractions}
-    for place, group in enumerate(order.tolist()):
-        empty = [name for name in fractions if not dealt[name]]
-        # The last groups are kept for parts that have none yet.
-        names = empty if len(empty) >= len(order) - place else list(fractions)
-        behind = max(names, key=lambda name: fractions[name] * len(among) - size[name])
-        dealt[behind].append(int(different[group]))
-        size[behind] += int(counts[group])
-    return {name: among[torch.isin(inside, torch.tensor(members))] for name, members in dealt.items()}
 
 
 def _groups(items: Items) -> Tensor:

@@ -10,9 +10,11 @@ from itertools import compress
 import torch
 from torch import Tensor
 
+from samekind.data.pictures import WHITE
 from samekind.data.readers import Reader
+from samekind.data.spelling import spelt_as
 from samekind.data.stored import Stored
-from samekind.errors import DataError, nearest
+from samekind.errors import DataError, expect, nearest
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +29,7 @@ class Items:
     ``domain_names`` for them, where they have names; ``groups`` (n,), whole numbers for items that belong
     together (one person, one day) and must not be torn apart by a split; ``parts``, the part of the split
     each item was published in; ``ids``, the path or row of each; ``reader``, how one more of them is read;
-    ``notes``, sentences on what was left out when they were opened.
+    ``notes``, sentences on what was left out when they were opened, or looked wrong.
     """
 
     inputs: Tensor | Stored
@@ -43,6 +45,10 @@ class Items:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        expect(self.inputs, (Tensor, Stored), "inputs as a tensor, such as torch.as_tensor(inputs)")
+        for name in ("labels", "domains", "groups"):
+            if name == "labels" or getattr(self, name) is not None:
+                expect(getattr(self, name), Tensor, f"{name} as a tensor, such as torch.as_tensor({name})")
         if self.inputs.dim() < 2:
             raise DataError(
                 f"inputs must be (items, …), at least one vector per item; got {tuple(self.inputs.shape)}"
@@ -115,12 +121,15 @@ class Items:
         )
 
     def class_indices(self, classes: Sequence[str]) -> Tensor:
-        """Labels of the named classes, in the order given; an unknown name is refused."""
+        """Labels of the named classes, in the order given, however their accents are stored; an unknown name
+        is refused.
+        """
         known = {name: index for index, name in enumerate(self.classes)}
-        for name in classes:
+        named = spelt_as(classes, self.classes)
+        for name in named:
             if name not in known:
                 raise DataError(f'{self.name} has no class "{name}"; {nearest(name, known)}')
-        return torch.tensor([known[name] for name in classes], dtype=torch.int64, device=self.labels.device)
+        return torch.tensor([known[name] for name in named], dtype=torch.int64, device=self.labels.device)
 
     def only(self, classes: Sequence[str]) -> "Items":
         """The items of the named classes, in their old order, relabelled in the order of ``classes``."""
@@ -130,7 +139,7 @@ class Items:
         place = torch.full((len(self.classes),), -1, dtype=torch.int64, device=self.labels.device)
         place[wanted] = torch.arange(len(wanted), device=self.labels.device)
         kept = self.take(place[self.labels] >= 0)
-        return replace(kept, labels=place[kept.labels], classes=tuple(classes))
+        return replace(kept, labels=place[kept.labels], classes=tuple(spelt_as(classes, self.classes)))
 
     def fingerprint(self) -> str:
         """SHA-256, in hex, of inputs (shape, dtype, bytes), labels, classes, domains, groups and parts, but
@@ -139,8 +148,9 @@ class Items:
         digest = hashlib.sha256()
         heading: list[object] = [list(self.inputs.shape), str(self.inputs.dtype), list(self.classes)]
         if isinstance(self.inputs, Stored):
-            heading.append(vars(self.inputs.reader))
-        # Added only where it is there, so that fingerprints from before it could be there hold.
+            read_by = vars(self.inputs.reader)
+            heading.append({name: each for name, each in read_by.items() if (name, each) != ("white", WHITE)})
+        # Added only where it is there, as white is, so that fingerprints from before it could be there hold.
         heading += [list(texts) for texts in (self.domain_names, self.parts) if texts]
         digest.update(json.dumps(heading).encode())
         if isinstance(self.inputs, Stored):

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from samekind.data.arrays import stacked_arrays
+from samekind.data.brightness import about_brightness
 from samekind.data.counting import counted
 from samekind.data.files import File, is_array
 from samekind.data.headings import headings, reader_of
@@ -42,7 +43,8 @@ def load(listing: Listing, settings: DataSettings) -> Items:
     reader, inputs, kept, unreadable = _pictures(listing.files, settings)
     items = labelled(inputs, listing, kept, settings)
     notes = [f"skipped: {why}" for _, why in unreadable]
-    return replace(items, reader=reader, notes=(*items.notes, *notes))
+    dark = about_brightness(inputs, [listing.files[place] for place in kept], reader)
+    return replace(items, reader=reader, notes=(*items.notes, *notes, *([dark] if dark else [])))
 
 
 def published(
@@ -133,6 +135,7 @@ def fitted(inputs: Tensor, settings: DataSettings) -> tuple[Tensor, ImageReader 
         fit=settings.fit,
         background=settings.background,
         cut_from=settings.larger_sides,
+        white=settings.white,
     )
     return refitted(inputs, reader), reader
 

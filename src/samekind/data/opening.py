@@ -1,5 +1,6 @@
 """The door to data: a name, a folder or a file to items."""
 
+import os
 from pathlib import Path
 
 from samekind.data.cifar import cifar_items, is_cifar
@@ -11,12 +12,12 @@ from samekind.data.items import Items
 from samekind.data.listing import Listing
 from samekind.data.loading import load, picture_reader
 from samekind.data.npz import npz_items
-from samekind.data.settings import DataSettings
+from samekind.data.settings import DataSettings, or_usual
 from samekind.data.sprites import is_sprites, sprite_items
 from samekind.data.stored import Stored
 from samekind.data.table_items import list_manifest, table_items
 from samekind.data.tables import column_names, is_table, read_table
-from samekind.errors import DataError, nearest
+from samekind.errors import DataError, expect, nearest
 
 NAMED = {"digits": digits}
 KNOWN = (
@@ -40,7 +41,8 @@ def open_data(source: str | Path, *, settings: DataSettings | None = None) -> It
     >>> len(open_data("digits"))
     1797
     """
-    settings = settings or DataSettings()
+    settings = or_usual(settings)
+    expect_source(source)
     if source in NAMED:
         return NAMED[str(source)]()
     listing = files_of(source, settings)
@@ -54,6 +56,11 @@ def open_data(source: str | Path, *, settings: DataSettings | None = None) -> It
     if is_table(path):
         return table_items(read_table(path), settings)
     return idx_items(path, settings) if is_idx(path) else npz_items(path, settings)
+
+
+def expect_source(source: object) -> None:
+    """Refuse what is neither a name nor a path."""
+    expect(source, (str, os.PathLike), f"a name or a path of data: {KNOWN}")
 
 
 def files_of(source: str | Path, settings: DataSettings) -> Listing | None:
@@ -93,7 +100,7 @@ def memory_needed(source: str | Path, *, settings: DataSettings | None = None) -
     Only the beginning of each picture is read, and not even that where size and channels are given. Tables
     and arrays are always in memory, and opened to be counted.
     """
-    settings = settings or DataSettings()
+    settings = or_usual(settings)
     listing = None if source in NAMED else files_of(source, settings)
     if listing is None or not listing.files or any(is_array(file) for file in listing.files):
         inputs = open_data(source, settings=settings).inputs

@@ -2,7 +2,8 @@
 
 Decided once, here: a picture is turned the way its EXIF data say; of an animation the first frame counts;
 transparency is laid on the background, white unless said otherwise, because what hides behind it is often
-black; 16-bit greys are scaled, not cut off; CMYK and palettes become RGB.
+black; 16-bit greys are scaled, not cut off, from 0 to the value that is said to be white, 65,535 unless said
+otherwise; CMYK and palettes become RGB.
 """
 
 from io import BytesIO
@@ -23,6 +24,8 @@ Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 MODES = {1: "L", 3: "RGB"}  # Pillow's names for grey and colour, by channels
 GREY = frozenset({"1", "L", "LA", "La", "I;16", "I;16B", "I;16L", "I;16N", "I"})
+MOST_PIXELS = "SAMEKIND_MOST_PIXELS"  # in the environment: what the commands decode
+WHITE = 65_535  # the highest value of 16 bits
 
 _ORIENTATION = 0x0112  # the EXIF tag; 5 to 8 lie on their side
 _SIDEWAYS = (5, 6, 7, 8)
@@ -44,6 +47,7 @@ class Heading(NamedTuple):
     height: int
     width: int
     grey: bool
+    deep: bool = False  # greys of 16 bits
 
 
 def heading(stream: BinaryIO) -> Heading:
@@ -52,13 +56,26 @@ def heading(stream: BinaryIO) -> Heading:
         width, height = _stored_size(stored)
         if _is_sideways(stored):
             width, height = height, width
-        return Heading(height=height, width=width, grey=stored.mode in GREY)
+        return Heading(height=height, width=width, grey=stored.mode in GREY, deep=_is_deep(stored))
+
+
+def highest(stream: BinaryIO) -> int:
+    """The highest value that a grey picture holds, as it is stored."""
+    with Image.open(stream) as stored:
+        return int(np.asarray(stored).max())
 
 
 def decode(
-    stream: BinaryIO, *, height: int, width: int, channels: int, fit: Fit, background: Background
+    stream: BinaryIO,
+    *,
+    height: int,
+    width: int,
+    channels: int,
+    fit: Fit,
+    background: Background,
+    white: int = WHITE,
 ) -> Pixels:
-    """The picture as (height, width, channels) bytes."""
+    """The picture as (height, width, channels) bytes; ``white`` and all above it of 16 bits is 255."""
     with Image.open(stream) as stored:
         # A JPEG can be shrunk while it is decoded, which is several times faster; twice the size wanted is
         # kept, so that the filter below still decides what is seen.
@@ -70,7 +87,8 @@ def decode(
         # decoding a small one; and which writes the EXIF data anew, whatever their state.
         turn = _TURNS.get(_orientation(stored))
         turned = stored if turn is None else stored.transpose(turn)
-        image = _fitted(_plain(turned, MODES[channels], background), height, width, fit, background)
+        plain = _plain(turned, MODES[channels], background, white)
+        image = _fitted(plain, height, width, fit, background)
         # Not `np.asarray`, which asks the picture about itself again and again before it copies it.
         return np.frombuffer(image.tobytes(), dtype=np.uint8).reshape(height, width, channels)
 
@@ -88,8 +106,9 @@ def reason(error: Exception) -> str:
     if isinstance(error, Image.DecompressionBombError | Image.DecompressionBombWarning):
         most = 2 * (Image.MAX_IMAGE_PIXELS or 0)
         return (
-            f"it has more pixels than the {most:,} that are decoded without asking; shrink it, or raise "
-            "PIL.Image.MAX_IMAGE_PIXELS if you trust it"
+            f"it has more pixels than the {most:,} that are decoded without asking; shrink it, or if you "
+            f"trust it set {MOST_PIXELS} in the environment to a larger number (in Python, "
+            "PIL.Image.MAX_IMAGE_PIXELS to half of it)"
         )
     if isinstance(error, UnidentifiedImageError):
         return "it is not an image, or of a format that cannot be read"
@@ -141,12 +160,18 @@ def _orientation(stored: Image.Image) -> Any:
         return None
 
 
-def _plain(image: Image.Image, mode: str, background: Background) -> Image.Image:
-    """The picture as plain greys or colours."""
+def _is_deep(image: Image.Image) -> bool:
+    """Whether a picture has greys of 16 bits."""
     # Of the portable formats Pillow gives 16 bits in a mode of 32, scaled to the whole range.
-    if image.mode.startswith("I;16") or (image.mode == "I" and image.format == "PPM"):
+    return image.mode.startswith("I;16") or (image.mode == "I" and image.format == "PPM")
+
+
+def _plain(image: Image.Image, mode: str, background: Background, white: int) -> Image.Image:
+    """The picture as plain greys or colours."""
+    if _is_deep(image):
         # Pillow would cut 16-bit greys off at 255 rather than scale them.
-        image = Image.fromarray((np.asarray(image).astype(np.float64) / 257).round().astype(np.uint8))
+        values = np.asarray(image).astype(np.float64) / (white / 255)
+        image = Image.fromarray(values.round().clip(max=255).astype(np.uint8))
     elif image.mode in ("I", "F"):
         raise DataError("it has 32-bit pixels of unknown range; save it with 8 or 16 bits")
     elif image.mode in ("RGBA", "RGBa", "LA", "La", "PA") or "transparency" in image.info:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from samekind.data import pictures
 from samekind.data.files import TABLES, File, Member, is_array, opened
-from samekind.data.pictures import MODES, Background, Fit, Pixels
+from samekind.data.pictures import MODES, WHITE, Background, Fit, Pixels
 from samekind.data.scaling import scaled
 from samekind.errors import DataError, SettingError
 
@@ -25,12 +25,13 @@ class ImageReader:
     An image is turned the way its EXIF data say, laid on the ``background`` where it is transparent, made
     grey (1 channel) or colour (3), and brought to size: ``fit`` "stretch" gives up the proportions, "crop"
     cuts off what juts out, "pad" keeps all of it on the background (and does not enlarge it). With
-    ``cut_from``, height and width, it is brought to that size instead, and the middle is cut out. `read`
-    gives float32 scaled to [0, 1], `pixels` the bytes. An array must have the right shape; uint8 is scaled
-    to [0, 1], floats are taken as they are.
+    ``cut_from``, height and width, it is brought to that size instead, and the middle is cut out. Of 16-bit
+    greys ``white`` and all above it is white: 4095 for a camera of 12 bits. `read` gives float32 scaled to
+    [0, 1], `pixels` the bytes. An array must have the right shape; uint8 is scaled to [0, 1], floats are
+    taken as they are.
     """
 
-    came_later = ("cut_from",)
+    came_later = ("cut_from", "white")
 
     def __init__(
         self,
@@ -41,6 +42,7 @@ class ImageReader:
         fit: Fit = "stretch",
         background: Background = "white",
         cut_from: Sequence[int] | None = None,
+        white: int = WHITE,
     ) -> None:
         if channels not in MODES:
             raise SettingError(f"images are read with 1 channel (grey) or 3 (colour); got {channels}")
@@ -50,6 +52,8 @@ class ImageReader:
             raise SettingError(f'fit must be "stretch", "crop" or "pad"; got "{fit}"')
         if background not in ("white", "black"):
             raise SettingError(f'background must be "white" or "black"; got "{background}"')
+        if not 1 <= white <= WHITE:
+            raise SettingError(f"white is a value of 16 bits, from 1 to {WHITE}; got {white}")
         brought_to = (height, width) if cut_from is None else tuple(cut_from)
         if len(brought_to) != 2 or brought_to[0] < height or brought_to[1] < width:
             raise SettingError(
@@ -61,6 +65,7 @@ class ImageReader:
         self.fit = fit
         self.background = background
         self.cut_from = None if cut_from is None else brought_to
+        self.white = white
         self._brought_to = brought_to
 
     @property
@@ -89,6 +94,7 @@ class ImageReader:
                     channels=self.channels,
                     fit=self.fit,
                     background=self.background,
+                    white=self.white,
                 )
         except FileNotFoundError:
             raise DataError(f"there is no file {file}; {self._expected()}") from None

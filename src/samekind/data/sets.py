@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from samekind.data.counting import counted
+from samekind.data.groups import torn_groups
 from samekind.data.items import Items
-from samekind.data.split_settings import FRACTIONS, SplitSettings, split_items
+from samekind.data.split_settings import FRACTIONS, By, SplitSettings, split_items
 from samekind.data.splits import Split
-from samekind.errors import DataError, SettingError, nearest
+from samekind.errors import DataError, SettingError, expect, nearest
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,18 @@ class Sets:
         seen = {"seen": self.test} if len(self.test) or self.unseen is None else {}
         return seen | ({"unseen": self.unseen} if self.unseen is not None else {})
 
+    def torn(self) -> str:
+        """A sentence where groups have items in more than one of the sets; empty where none has."""
+        parts = {"train": self.train, "validation": self.validation, **self.tests()}
+        torn, every = torn_groups(parts)
+        if not torn:
+            return ""
+        return (
+            f"{torn:,} of {counted(every, 'group has', 'groups have')} items in more than one part, so that "
+            "what is tested is nearer to what was trained on than anything new will be; --split group keeps "
+            "groups together"
+        )
+
 
 def prepare(
     items: Items,
@@ -40,12 +54,17 @@ def prepare(
 ) -> Sets:
     """Split items into train, validation and test, with all items of the ``unseen`` classes kept apart.
 
-    At random, or in any of the ways that `SplitSettings` has; say it there or by the keywords, not both.
+    At random, or by group where items have groups, or in any of the ways that `SplitSettings` has; say it
+    there or by the keywords, not both.
     """
+    expect(items, Items, "items, such as open_data(source)")
     if settings is None:
-        settings = SplitSettings(unseen=tuple(unseen), fractions=fractions, seed=seed)
+        by: By = "random" if items.groups is None else "group"
+        kept = unseen if isinstance(unseen, str) else tuple(unseen)  # "half", or names
+        settings = SplitSettings(by=by, unseen=kept, fractions=fractions, seed=seed)
     elif unseen or fractions is not FRACTIONS or seed:
         raise SettingError("say unseen, fractions and seed in the settings of the split, or give no settings")
+    expect(settings, SplitSettings, 'settings such as SplitSettings(by="group")')
     return divide(items, split_items(items, settings))
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
-from samekind.data.pictures import Background, Fit
-from samekind.errors import SettingError, nearest
+from samekind.data.pictures import WHITE, Background, Fit
+from samekind.errors import SettingError, expect, nearest
 
 Memory = Literal["auto", "always", "never"]
 
@@ -16,6 +16,14 @@ def names_in(value: object, setting: str) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
         raise SettingError(f"{setting}: expected a list of names, got {value!r}")
     return tuple(value)
+
+
+def or_usual(settings: "DataSettings | None") -> "DataSettings":
+    """The settings that a caller gives, or else the usual ones."""
+    if settings is None:
+        return DataSettings()
+    expect(settings, DataSettings, "settings such as DataSettings(size=64)")
+    return settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,11 +37,13 @@ class DataSettings:
     Pictures: ``size`` is one number for a square or (height, width), and ``channels`` 1 or 3; left open, the
     pictures decide, if they agree. ``fit``, ``background`` and ``cut_from`` are those of `ImageReader`, the
     last one number or two: with ``size`` 224, ``fit`` "crop" and ``cut_from`` 256 the shorter side is brought
-    to 256 pixels and the middle 224 are cut out. They are decoded once into ``memory`` where they take no
-    more than ``memory_limit`` bytes ("auto"), or always, or whenever they are needed ("never"), by
-    ``workers`` threads (0: one for each core). Those that "auto" leaves on the disk are decoded once onto the
-    GPU of a training, as it begins, where they take no more than half of its free memory; "never" leaves that
-    memory to the network.
+    to 256 pixels and the middle 224 are cut out. ``white`` is the value of 16-bit greys that is white: 4095
+    of a camera with 12 bits.
+
+    Pictures are decoded once into ``memory`` where they take no more than ``memory_limit`` bytes ("auto"), or
+    always, or whenever they are needed ("never"), by ``workers`` threads (0: one for each core). Those that
+    "auto" leaves on the disk are decoded once onto the GPU of a training, as it begins, where they take no
+    more than half of its free memory; "never" leaves that memory to the network.
 
     ``skip_unreadable`` leaves out files that cannot be read, instead of refusing the whole.
     """
@@ -51,6 +61,7 @@ class DataSettings:
     fit: Fit = "stretch"
     background: Background = "white"
     cut_from: int | tuple[int, int] | None = None
+    white: int = WHITE
     skip_unreadable: bool = False
     memory: Memory = "auto"
     # A number, not a share of the machine's memory: the same settings must mean the same everywhere.
@@ -91,6 +102,11 @@ class DataSettings:
             if getattr(self, name) not in get_args(choices):
                 known = " or ".join(f'"{each}"' for each in get_args(choices))
                 raise SettingError(f"data.{name}: expected {known}, got {getattr(self, name)!r}")
+        if type(self.white) is not int or not 1 <= self.white <= WHITE:
+            raise SettingError(
+                f"data.white: expected the value of 16-bit pictures that is white, from 1 to {WHITE}; "
+                f"got {self.white!r}"
+            )
         for name in ("memory_limit", "workers"):
             if type(getattr(self, name)) is not int or getattr(self, name) < 0:
                 raise SettingError(f"data.{name}: expected 0 or more, got {getattr(self, name)!r}")

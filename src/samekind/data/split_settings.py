@@ -8,13 +8,17 @@ import torch
 from torch import Tensor
 
 from samekind.data.counting import counted
-from samekind.data.held_out import by_domain, by_group, by_part, deal_groups, remaining
+from samekind.data.groups import cut_whole
+from samekind.data.held_out import by_domain, by_group, by_part, remaining
 from samekind.data.items import Items
 from samekind.data.settings import names_in
 from samekind.data.splits import Split, check_fractions, cut, stratified
 from samekind.errors import DataError, SettingError, nearest
 
 By = Literal["random", "group", "domain", "part"]
+
+#: Names of classes that one sentence lists.
+MOST_NAMED = 10
 
 FRACTIONS = {"train": 0.6, "validation": 0.2, "test": 0.2}
 
@@ -63,8 +67,8 @@ class SplitSettings:
                 "split.validation_classes: expected a number of classes, or a share below 1; "
                 f"got {self.validation_classes!r}"
             )
-        if self.validation_classes and self.by != "random":
-            raise SettingError('split.validation_classes: only where split.by is "random"')
+        if self.validation_classes and self.by not in ("random", "group"):
+            raise SettingError('split.validation_classes: only where split.by is "random" or "group"')
         if type(self.seed) is not int or self.seed < 0:
             raise SettingError(f"split.seed: expected a whole number, 0 or more; got {self.seed!r}")
         self._check_fractions()
@@ -99,9 +103,13 @@ class SplitSettings:
 def split_items(items: Items, settings: SplitSettings) -> Split:
     """The split that the settings ask for: parts train, validation and test, "unseen" where classes are kept
     apart, and "validation_classes" in place of validation where it has classes of its own.
+
+    By group, domain or part a class may come to have nothing to train on: this is refused.
     """
     if not settings.unseen and not settings.validation_classes:
-        return _whole(items, settings)
+        split = _whole(items, settings)
+        expect_trained(items, split.parts, settings)
+        return split
     labels = items.labels.cpu()
     unseen = unseen_classes(items, settings)
     held_back = torch.isin(labels, items.class_indices(unseen).cpu())
@@ -116,6 +124,7 @@ def split_items(items: Items, settings: SplitSettings) -> Split:
     if settings.unseen:
         parts["unseen"] = held_back.nonzero().flatten()
     _keep_groups_whole(items, parts, settings)
+    expect_trained(items, parts, settings)
     return Split(parts=parts, fingerprint=items.fingerprint())
 
 
@@ -148,17 +157,18 @@ def _whole(items: Items, settings: SplitSettings) -> Split:
 def _seen_parts(items: Items, seen: Tensor, settings: SplitSettings) -> dict[str, Tensor]:
     """The items of the seen classes, divided as if there were no others."""
     if settings.validation_classes:
-        return _with_validation_classes(items.labels.cpu(), seen, settings)
+        return _with_validation_classes(items, seen, settings)
     check_fractions(settings.fractions)
     if settings.by == "random":
         return cut(items.labels, settings.fractions, seen, settings.seed)
     if settings.by == "group" and items.groups is not None:
-        return deal_groups(items.groups, settings.fractions, seen, settings.seed)
+        return cut_whole(items, settings.fractions, seen, settings.seed)
     inside = _whole(items.take(seen), settings)
     return {name: seen[indices] for name, indices in inside.parts.items()}
 
 
-def _with_validation_classes(labels: Tensor, seen: Tensor, settings: SplitSettings) -> dict[str, Tensor]:
+def _with_validation_classes(items: Items, seen: Tensor, settings: SplitSettings) -> dict[str, Tensor]:
+    labels = items.labels.cpu()
     classes = torch.unique(labels[seen])
     wanted = settings.validation_classes
     count = max(1, round(wanted * len(classes))) if wanted < 1 else int(wanted)
@@ -170,20 +180,46 @@ def _with_validation_classes(labels: Tensor, seen: Tensor, settings: SplitSettin
         )
     lots = torch.randperm(len(classes), generator=torch.Generator().manual_seed(settings.seed))
     chosen = torch.isin(labels[seen], classes[lots[:count]])
-    parts = cut(labels, remaining(settings.fractions, without="validation"), seen[~chosen], settings.seed)
+    rest = remaining(settings.fractions, without="validation")
+    if settings.by == "group":
+        parts = cut_whole(items, rest, seen[~chosen], settings.seed)
+    else:
+        parts = cut(labels, rest, seen[~chosen], settings.seed)
     return {**parts, "validation_classes": seen[chosen]}
 
 
 def _keep_groups_whole(items: Items, parts: Mapping[str, Tensor], settings: SplitSettings) -> None:
-    """Refuse a group with items of seen and of unseen classes: it would be in two parts."""
-    if settings.by != "group" or items.groups is None or "unseen" not in parts:
+    """Refuse a group with items of classes that are kept apart and of others: it would be in two parts."""
+    if settings.by != "group" or items.groups is None:
         return
-    apart = set(items.groups[parts["unseen"]].tolist())
-    torn = apart & {
-        int(each) for name, part in parts.items() if name != "unseen" for each in items.groups[part]
-    }
-    if torn:
+    for apart, words in (("unseen", "unseen"), ("validation_classes", "validation")):
+        inside = set(items.groups[parts[apart]].tolist()) if apart in parts else set()
+        others = [part for name, part in parts.items() if name != apart]
+        torn = inside & set(items.groups[torch.cat(others)].tolist())
+        if torn:
+            raise DataError(
+                f"{counted(len(torn), 'group', 'groups')} of {items.name} "
+                f"{'has' if len(torn) == 1 else 'have'} items of seen and of {words} classes; choose other "
+                f"{words} classes, or do not split by group (--split random tears them)"
+            )
+
+
+def expect_trained(items: Items, parts: Mapping[str, Tensor], settings: SplitSettings) -> None:
+    """Refuse classes that would be tested or chosen by, and have nothing to train on.
+
+    A class cut at random has, unless it is smaller than the parts are many and the training part is not the
+    largest; `problems_of` speaks of classes that small.
+    """
+    if settings.by == "random":
+        return
+    labels = items.labels.cpu()
+    asked = torch.cat([parts[name] for name in ("validation", "test") if name in parts] or [parts["train"]])
+    missing = sorted(set(labels[asked].tolist()) - set(labels[parts["train"]].tolist()))
+    if missing:
+        names = [f"{items.classes[label]} ({int((labels == label).sum()):,} items)" for label in missing]
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         raise DataError(
-            f"{len(torn)} groups of {items.name} have items of seen and of unseen classes; "
-            "choose other unseen classes, or do not split by group"
+            f"split by {settings.by}, {counted(len(names), 'class of', 'classes of')} {items.name} would be "
+            f"tested and have no item to train on: {', '.join(names[:MOST_NAMED])}{more}; keep them apart as "
+            "unseen classes, leave them out (data.classes), or split another way"
         )

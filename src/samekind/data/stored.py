@@ -130,9 +130,10 @@ def unreadable_files(
     if total == 1:
         return DataError(unreadable[0][1])
     skip = ", or skip them with --skip-unreadable (skip_unreadable in a run file)" if skippable else ""
-    listed = "".join(f"\n  {why}" for _, why in unreadable[:MOST_LISTED])
+    # With a sign at the end of each, because a terminal is told everything in one line.
+    listed = ";".join(f"\n  {why}" for _, why in unreadable[:MOST_LISTED])
     more = len(unreadable) - MOST_LISTED
     return DataError(
         f"{len(unreadable)} of {total} files cannot be read; repair or remove them{skip}:{listed}"
-        + (f"\n  and {more} more" if more > 0 else "")
+        + (f";\n  and {more} more" if more > 0 else "")
     )

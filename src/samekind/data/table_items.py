@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
+from shlex import quote
 
+from samekind.data.files import PICTURES
 from samekind.data.items import Items
 from samekind.data.listing import Listing
 from samekind.data.loading import labelled
@@ -17,6 +19,7 @@ def table_items(table: Table, settings: DataSettings) -> Items:
     """One item for each row: its features are numbers, its class is in the label column."""
     labels = _labels(table, settings)
     columns = feature_columns(table, settings)
+    _expect_no_files(table, columns)
     listing = Listing(
         name=table.name,
         files=(),
@@ -39,6 +42,18 @@ def _labels(table: Table, settings: DataSettings) -> list[str]:
     return texts(table, settings.label)
 
 
+def _expect_no_files(table: Table, columns: Sequence[str]) -> None:
+    """Refuse to take a list of pictures for a table of numbers: its column of paths has another name."""
+    for name in columns:
+        first = table.columns[name][0]
+        if isinstance(first, str) and PurePath(first.strip()).suffix.lower() in PICTURES | {".npy"}:
+            raise DataError(
+                f'{table.name}: the column "{name}" names files ("{first}" in row 1); if they are the items, '
+                f"say so with --path {quote(name)} (path in a run file or in DataSettings), else leave it "
+                "out with ignore"
+            )
+
+
 def feature_columns(table: Table, settings: DataSettings) -> list[str]:
     """The columns that are features: those named or, where none is, all that have no other meaning."""
     for name in (*settings.columns, *settings.ignore):
@@ -55,6 +70,7 @@ def feature_columns(table: Table, settings: DataSettings) -> list[str]:
 def list_manifest(table: Table, root: Path, settings: DataSettings) -> Listing:
     """The files that a manifest names, by paths from its own folder (or absolute ones)."""
     paths, labels = texts(table, settings.path), _labels(table, settings)
+    _expect_slashes(table.name, paths[0], root)
     domains, parts, groups = (
         _texts_if_there(table, column) for column in (settings.domain, settings.part, settings.group)
     )
@@ -73,6 +89,12 @@ def list_manifest(table: Table, root: Path, settings: DataSettings) -> Listing:
         groups=pick(groups),
         repeated=sorted({paths[row] for row in set(range(len(paths))) - set(kept)}),
     )
+
+
+def _expect_slashes(name: str, path: str, root: Path) -> None:
+    """Refuse the paths of a list that was written on Windows, where they lead nowhere."""
+    if "\\" in path and not (root / path).exists() and (root / path.replace("\\", "/")).exists():
+        raise DataError(f"{name}: the paths have backslashes ({path}), as on Windows; write them with /")
 
 
 def _without_repetition(name: str, paths: Sequence[str], beside: Sequence[Sequence[str] | None]) -> list[int]:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
+from samekind.data.groups import groups_apart
 from samekind.evaluation.classification import classification_samples
 from samekind.evaluation.clustering import clustering_samples
 from samekind.evaluation.everything import embed_sets
@@ -41,7 +42,8 @@ def against(
     the p-value, for the questions and kinds of score both can answer.
 
     Verification draws classes again, retrieval queries, classification and clustering items; few-shot tasks
-    are the same for both. Of sets above 2,000 items the pairs of a random part are compared.
+    are the same for both. Of sets above 2,000 items the pairs of a random part are compared. Where items have
+    groups, pairs and neighbours are of two.
     """
     rows: list[Compared] = []
     mine, other = embed_sets(first, sets), embed_sets(second, sets)
@@ -82,10 +84,11 @@ def _pairs(
     order = torch.randperm(len(items), generator=torch.Generator().manual_seed(seed))
     kept = order[:MOST_ITEMS].sort().values
     labels, mine, other = items.labels.cpu()[kept], mine[kept], other[kept]
+    groups = None if items.groups is None else groups_apart(items.take(kept))
     rows: list[Compared] = []
     for kind in (each for each in first.kinds if each in second.kinds):
-        one = ordered_trials(first, mine, labels, kind=kind)
-        two = ordered_trials(second, other, labels, kind=kind)
+        one = ordered_trials(first, mine, labels, groups=groups, kind=kind)
+        two = ordered_trials(second, other, labels, groups=groups, kind=kind)
         decisions = first.decisions.get(kind), second.decisions.get(kind)
         about = About("verification", name, kind)
         rows += trial_differences(one, two, about, decisions=decisions, measures=measures, seed=seed)

@@ -13,8 +13,10 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
+from samekind.data.groups import groups_apart, groups_note
 from samekind.evaluation.classification import knows
-from samekind.evaluation.rows import Row
+from samekind.evaluation.few_shot import of_other_groups
+from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.samples import Sample, row_of
 from samekind.inference import asking, device_of
 from samekind.samplers import Episode, episodes
@@ -43,15 +45,16 @@ def few_shot_beside_known(
     their 95% intervals.
 
     ``known`` are items of the space's classes, of which a task asks as many, drawn at random, as of new ones.
-    The tasks are those of `few_shot` on ``new``, with the same limits, and the answers those of `classify` by
-    the similarity, once the classes are enrolled: of equals the known class. No row where a class of
-    ``known`` is unknown to the space, or one of ``new`` is not.
+    The tasks are those of `few_shot` on ``new``, with the same limits, in groups too, and the answers those
+    of `classify` by the similarity, once the classes are enrolled: of equals the known class. No row where a
+    class of ``known`` is unknown to the space, or one of ``new`` is not.
     """
     names = {new.classes[label] for label in new.labels.tolist()}
     if not len(known) or len(names) < 2 or not knows(space, known) or names & set(space.classes):
         return []
     sizes = torch.bincount(new.labels)
     way, fewest = min(way, len(names)), int(sizes[sizes > 0].min())
+    groups = groups_apart(new)
     with asking(space):
         held = _held(space, known, torch.cat([known_z, new_z]))
         rows = []
@@ -59,12 +62,17 @@ def few_shot_beside_known(
             left = min(queries, fewest - shot)
             generator, others = (torch.Generator().manual_seed(seed + each) for each in (0, 1))
             drawn = episodes(new.labels, way=way, shot=shot, queries=left, tasks=tasks, generator=generator)
-            found = [
-                _task(space, held, torch.randperm(len(known), generator=others)[: way * left], episode)
-                for episode in drawn
-            ]
-            rows += _rows(torch.stack(found).cpu(), name=name, task=f"{way}-way {shot}-shot")
-    return rows
+            found = torch.stack(
+                [
+                    _task(
+                        space, held, torch.randperm(len(known), generator=others)[: way * left], each, groups
+                    )
+                    for each in drawn
+                ]
+            ).cpu()
+            counted = found[~found.isnan().any(1)]
+            rows += _rows(counted, name=name, task=f"{way}-way {shot}-shot") if len(counted) else []
+    return [noted(row, groups_note(new)) for row in rows]
 
 
 class _Held(NamedTuple):
@@ -86,8 +94,8 @@ def _held(space: MetricSpace, known: Items, z: Tensor) -> _Held:
     return _Held(z, best, named[: len(own)] == own.to(z.device))
 
 
-def _task(space: MetricSpace, held: _Held, asked: Tensor, episode: Episode) -> Tensor:
-    """The shares of known and of new items named rightly in one task: (2,)."""
+def _task(space: MetricSpace, held: _Held, asked: Tensor, episode: Episode, groups: Tensor | None) -> Tensor:
+    """The shares of known and of new items named rightly in one task: (2,); NaN where no query counts."""
     count = len(held.right)
     prototypes = held.z[count + episode.support].mean(1)
     items = torch.cat([asked, count + episode.query.flatten()]).to(held.z.device)
@@ -96,6 +104,7 @@ def _task(space: MetricSpace, held: _Held, asked: Tensor, episode: Episode) -> T
     truth = torch.arange(len(prototypes), device=held.z.device).repeat_interleave(episode.query.shape[1])
     of_known = held.right[items[: len(asked)]] & ~enrolled[: len(asked)]
     of_new = enrolled[len(asked) :] & (which[len(asked) :] == truth)
+    of_new = of_other_groups(of_new, episode, groups)
     return torch.stack([of_known.double().mean(), of_new.double().mean()])
 
 

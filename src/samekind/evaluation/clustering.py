@@ -3,7 +3,8 @@
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.evaluation.rows import Measures, Row
+from samekind.data.groups import OWN_GROUPS
+from samekind.evaluation.rows import Measures, Row, noted
 from samekind.evaluation.samples import Sample, replicated, row_of
 from samekind.inference import cluster
 from samekind.inference.cluster import as_compared, assign_by_similarity
@@ -24,10 +25,12 @@ def clustering(
 
     Where the space's similarity looks at directions alone, they are put on the sphere first. There are two
     kinds: "embedding" is k-means alone, and "similarity" gives each item to the centre the space's own
-    similarity finds most alike. The labels count the groups and are not used otherwise.
+    similarity finds most alike. The labels count the groups and are not used otherwise. Items that belong
+    together are easily found to do so: where items have groups, a note says that they are among them.
     """
     samples = clustering_samples(space, items, z, name=name, measures=measures, seed=seed)
-    return [row_of(each, seed=seed) for each in samples]
+    note = "" if items.groups is None else OWN_GROUPS
+    return [noted(row_of(each, seed=seed), note) for each in samples]
 
 
 def clustering_samples(

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
+from samekind.data.groups import groups_apart, groups_note
 from samekind.errors import SettingError
-from samekind.evaluation.rows import Measures, Row
+from samekind.evaluation.rows import Measures, Row, noted
 from samekind.evaluation.trial_measures import About, trial_rows
 from samekind.inference import Trials
 from samekind.inference.enrolment import Combination, enrolment_scores
@@ -31,7 +32,8 @@ def enrolled(
 
     ``combination`` is how a set becomes one score, see `enrolment_scores`. A class without an item beside
     its shots is enrolled with all but one; a class of one item is tested and not enrolled. At least two
-    classes must be enrolled: else there is no row.
+    classes must be enrolled: else there is no row. Where items have groups, a class is not compared with an
+    item whose group it was enrolled from; where nothing of one class is left, there is no row either.
     """
     if shots < 1:
         raise SettingError(f"an enrolment needs an item at least; got shots {shots}")
@@ -43,14 +45,25 @@ def enrolled(
     of_set, of_test = torch.tensor(list(members)), items.labels.cpu()[tests]
     first = of_set.repeat_interleave(len(of_test)).int()
     second = of_test.repeat(len(of_set)).int()
+    kept = _of_other_groups(items, list(members.values()), tests)
+    if not (first == second)[kept].any():
+        return []
     rows = []
     for kind in space.kinds:
         sets = [z[indices] for indices in members.values()]
         scores = enrolment_scores(space, sets, z[tests], combination=combination, kind=kind)
-        trials = Trials(scores.flatten(), first == second, first, second)
+        trials = Trials(*(each[kept] for each in (scores.flatten(), first == second, first, second)))
         about = About(f"enrolment of {shots}", name, kind)
         rows += trial_rows(trials, about, decision=None, measures=measures, seed=seed)
-    return rows
+    return [noted(row, groups_note(items)) for row in rows]
+
+
+def _of_other_groups(items: Items, members: list[Tensor], tests: Tensor) -> Tensor:
+    """Which trials, set by set, are of an item whose group the set has no item of: (sets x tests,)."""
+    groups = groups_apart(items)
+    if groups is None:
+        return torch.ones(len(members) * int(tests.sum()), dtype=torch.bool)
+    return torch.cat([~torch.isin(groups[tests], groups[indices]) for indices in members])
 
 
 def _draw(labels: Tensor, shots: int, seed: int) -> dict[int, Tensor]:

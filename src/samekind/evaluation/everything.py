@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.errors import DataError
+from samekind.errors import DataError, expect
 from samekind.evaluation.beside_known import few_shot_beside_known
 from samekind.evaluation.claims import claims
 from samekind.evaluation.classification import classification, knows
@@ -39,6 +39,7 @@ def evaluate(
     classes are enrolled beside the known ones. A set needs items of two classes at least, and one class with
     two items: else there is nothing to compare.
     """
+    expect(sets, Mapping, 'sets of items by name, such as sets.tests() or {"test": items}')
     rows: list[Row] = []
     embedded = embed_sets(space, sets)
     for name, items in sets.items():

@@ -4,7 +4,8 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.evaluation.rows import Row
+from samekind.data.groups import groups_apart, groups_note
+from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.samples import Sample, row_of
 from samekind.inference import asking, device_of
 from samekind.samplers import Episode, episodes
@@ -27,12 +28,13 @@ def few_shot(
 
     ``way`` is at most the classes there are, and ``queries`` at most what the smallest class has left beside
     its shots; where it has none left there is no row. The fused kind averages the probabilities of the
-    similarity and the cosine.
+    similarity and the cosine. Where items have groups, a query does not count in a task that has an example
+    of its own group, and a note says so.
     """
     samples = few_shot_samples(
         space, items, z, name=name, way=way, shots=shots, queries=queries, tasks=tasks, seed=seed
     )
-    return [row_of(each) for each in samples]
+    return [noted(row_of(each), groups_note(items)) for each in samples]
 
 
 def few_shot_samples(
@@ -48,7 +50,7 @@ def few_shot_samples(
     seed: int = 0,
 ) -> list[Sample]:
     """The same before the intervals are made: the accuracy of each task, in the same order for one seed."""
-    z = z.to(device_of(space))
+    z, groups = z.to(device_of(space)), groups_apart(items)
     sizes = torch.bincount(items.labels)
     way, fewest = min(way, int((sizes > 0).sum())), int(sizes[sizes > 0].min())
     samples = []
@@ -57,16 +59,29 @@ def few_shot_samples(
         left = min(queries, fewest - shot)
         drawn = episodes(items.labels, way=way, shot=shot, queries=left, tasks=tasks, generator=generator)
         with asking(space):
-            accuracies = torch.stack([_task(space, z, episode) for episode in drawn], dim=1)
+            accuracies = torch.stack([_task(space, z, episode, groups) for episode in drawn], dim=1)
         for kind, values in zip(space.kinds, accuracies, strict=True):
             values = values.cpu()
+            values = values[~values.isnan()]
+            if not len(values):
+                continue
             measure = f"{way}-way {shot}-shot"
             samples.append(Sample("few-shot", name, measure, kind, "episodes", float(values.mean()), values))
     return samples
 
 
-def _task(space: MetricSpace, z: Tensor, episode: Episode) -> Tensor:
-    """The accuracy of one task with each kind of score (kinds,)."""
+def of_other_groups(right: Tensor, episode: Episode, groups: Tensor | None) -> Tensor:
+    """Of what is known of the queries of a task (…, way x queries), that of those which count: the task has
+    no example of their group.
+    """
+    if groups is None:
+        return right
+    counts = ~torch.isin(groups[episode.query.flatten()], groups[episode.support.flatten()])
+    return right[..., counts.to(right.device)]
+
+
+def _task(space: MetricSpace, z: Tensor, episode: Episode, groups: Tensor | None) -> Tensor:
+    """The accuracy of one task with each kind of score (kinds,); NaN where no query counts."""
     prototypes = z[episode.support].mean(1)
     queries = z[episode.query].flatten(0, 1)
     truth = torch.arange(len(prototypes), device=z.device).repeat_interleave(episode.query.shape[1])
@@ -79,4 +94,5 @@ def _task(space: MetricSpace, z: Tensor, episode: Episode) -> Tensor:
     }
     if "fused" in space.kinds:
         logits["fused"] = logits["similarity"].softmax(-1) + logits["cosine"].softmax(-1)
-    return torch.stack([(logits[kind].argmax(-1) == truth).double().mean() for kind in space.kinds])
+    right = torch.stack([(logits[kind].argmax(-1) == truth).double() for kind in space.kinds])
+    return of_other_groups(right, episode, groups).mean(1)

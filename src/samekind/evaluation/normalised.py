@@ -3,10 +3,11 @@
 from torch import Tensor
 
 from samekind.data import Items
+from samekind.data.groups import groups_apart, groups_note
 from samekind.data.trial_lists import TrialList
 from samekind.errors import DataError
 from samekind.evaluation.listed_trials import with_classes
-from samekind.evaluation.rows import Row
+from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.streamed import MOST_STORED
 from samekind.evaluation.trial_measures import About, trial_rows
 from samekind.inference.cohort import TOP, Form, normalised_listed_scores, normalised_trials
@@ -31,7 +32,8 @@ def normalised(
     """EER, AUC and the least detection cost of all pairs of a set; ``cohort`` (c, d) are embeddings.
 
     The rows are about "NAME, AS-norm" or "NAME, S-norm". The thresholds of the space are for plain scores:
-    they have no say here. More than ``most_stored`` pairs are refused.
+    they have no say here. More than ``most_stored`` pairs are refused. Where items have groups the pairs are
+    of two groups each.
     """
     pairs = len(items) * (len(items) - 1) // 2
     if pairs > most_stored:
@@ -39,12 +41,14 @@ def normalised(
             f"{items.name} has {pairs:,} pairs, and up to {most_stored:,} can be normalised; draw fewer "
             "items (samekind evaluate --most), or list trials"
         )
-    rows = []
+    rows, groups = [], groups_apart(items)
     for kind in space.kinds:
-        trials = normalised_trials(space, z, items.labels, cohort, kind=kind, form=form, top=top)
+        trials = normalised_trials(
+            space, z, items.labels, cohort, groups=groups, kind=kind, form=form, top=top
+        )
         about = About("verification", f"{name}, {NAMES[form]}", kind)
         rows += trial_rows(trials, about, decision=None, seed=seed)
-    return rows
+    return [noted(row, groups_note(items)) for row in rows]
 
 
 def normalised_list(

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
+from samekind.data.groups import groups_apart
 from samekind.data.trial_lists import TrialList
 from samekind.evaluation.listed_trials import scored
 from samekind.inference import Trials, all_trials, divided, embed
@@ -29,12 +30,16 @@ class RatePromise(NamedTuple):
 
 
 class PromiseRow(NamedTuple):
-    """What one threshold promised and what it gives on other items, in numbers and in a sentence."""
+    """What one threshold promised and what it gives on other items, in numbers and in a sentence.
+
+    It ``holds``, or it is ``broken``, or it is neither: then it cannot be told.
+    """
 
     items: str
     kind: str
     point: str
     holds: bool
+    broken: bool
     sentence: str
     false_accepts: RatePromise
     false_rejects: RatePromise
@@ -46,7 +51,8 @@ class PromiseRow(NamedTuple):
 
 
 def promises(space: MetricSpace, sets: Mapping[str, Items], *, seed: int = 0) -> list[PromiseRow]:
-    """Each decision of the space held against all pairs of each named set, or of 2,000 random items of it.
+    """Each decision of the space held against all pairs of each named set, or of 2,000 random items of it;
+    where items have groups, against pairs of two groups.
 
     Sets whose classes were not in training are harder: that a threshold does not hold there is to be
     expected, and worth knowing. A threshold for "none of these" is held against the sets that have items of
@@ -58,14 +64,10 @@ def promises(space: MetricSpace, sets: Mapping[str, Items], *, seed: int = 0) ->
         order = torch.randperm(len(items), generator=torch.Generator().manual_seed(seed))
         parts[name] = items.take(order[:MOST_ITEMS].sort().values)
     for name, part in parts.items() if space.decisions else ():
-        z = embed(space, part.inputs)
-        found += [
-            promise_row(
-                space.decisions[kind], all_trials(space, z, part.labels, kind=kind), name=name, seed=seed
-            )
-            for kind in space.kinds
-            if kind in space.decisions
-        ]
+        z, groups = embed(space, part.inputs), groups_apart(part)
+        for kind in (each for each in space.kinds if each in space.decisions):
+            trials = all_trials(space, z, part.labels, groups=groups, kind=kind)
+            found.append(promise_row(space.decisions[kind], trials, name=name, seed=seed))
     return found + (_open_set_rows(space, parts, seed) if space.open_set is not None else [])
 
 
@@ -114,4 +116,4 @@ def _open_set_rows(space: MetricSpace, sets: Mapping[str, Items], seed: int) -> 
 
 def _row(name: str, kind: str, point: str, found: Promise) -> PromiseRow:
     rates = [RatePromise(each.promised, *each.measured, each.verdict) for each in found]
-    return PromiseRow(name, kind, point, found.holds, found.sentence, *rates)
+    return PromiseRow(name, kind, point, found.holds, found.broken, found.sentence, *rates)

@@ -12,9 +12,11 @@ from torch import Tensor
 
 from samekind.data import Items, scaled
 from samekind.data.fetching import fetched
+from samekind.data.groups import groups_apart, groups_note
 from samekind.errors import DataError
 from samekind.evaluation.rows import Row, is_share, noted
 from samekind.evaluation.samples import Sample, row_of
+from samekind.measures import relevant_counts
 from samekind.training.statistics import statistics_of
 
 #: The question of these rows, and what answers it.
@@ -43,8 +45,8 @@ def references(
     same class. Nearest is by the Euclidean distance of the inputs as they are read: features in standard
     deviations of the training items, pictures pixel by pixel, at 32 pixels a side where they have more. Of
     more than 20,000 training items as many are drawn, by ``seed``, and of more than 5,000 of a set as many
-    are asked about, for their class alone: among fewer the nearest would be another. Distances are taken on
-    the ``device``.
+    are asked about, for their class alone: among fewer the nearest would be another. Where items have groups,
+    the nearest is of another group, as in `retrieval`. Distances are taken on the ``device``.
     """
     for items in (train, *sets.values()):
         if not len(items):
@@ -64,12 +66,24 @@ def references(
             samples += [
                 _sample(name, "accuracy", kind, "items", truth, given) for kind, given in answers.items()
             ]
-        if len(asked) == len(items) > 1:
-            others = [truth[place] for place in _nearest(x, x, same_items=True)]
-            samples.append(_sample(name, "Recall@1", NEAREST, "queries", truth, others))
         note = "" if len(asked) == len(items) else f"of {len(asked):,} items drawn"
         rows += [noted(row_of(each, seed=seed), note) for each in samples]
+        if len(asked) == len(items) > 1:
+            among = _among_themselves(items, x, name)
+            rows.append(noted(row_of(among, seed=seed), groups_note(items)))
     return rows
+
+
+def _among_themselves(items: Items, x: Tensor, name: str) -> Sample:
+    """Whether the nearest other item, of another group where there are groups, is of the same class."""
+    labels, groups = items.labels.cpu(), groups_apart(items)
+    marks = torch.arange(len(items)) if groups is None else groups
+    truth, found = _names(items), _nearest(x, x, apart=marks)
+    asked = list(range(len(items)))
+    if groups is not None:
+        asked = relevant_counts(labels, gallery=labels, apart=(marks, marks)).nonzero().flatten().tolist()
+    own, others = [truth[place] for place in asked], [truth[found[place]] for place in asked]
+    return _sample(name, "Recall@1", NEAREST, "queries", own, others)
 
 
 def not_beaten(rows: Iterable[Row]) -> list[str]:
@@ -144,15 +158,15 @@ class _Inputs:
         return ((x - self.means) / self.deviations).flatten(1)
 
 
-def _nearest(queries: Tensor, gallery: Tensor, *, same_items: bool = False) -> list[int]:
-    """For each query the place of the nearest in the gallery, the first of equals; with ``same_items`` the
-    two are one, and no item finds itself.
+def _nearest(queries: Tensor, gallery: Tensor, *, apart: Tensor | None = None) -> list[int]:
+    """For each query the place of the nearest in the gallery, the first of equals; with ``apart``, a mark for
+    each item (n,), the two are one, and no item finds one of its own mark, itself least of all.
     """
     found: list[int] = []
     for start in range(0, len(queries), CHUNK):
         distances = torch.cdist(queries[start : start + CHUNK], gallery)
-        if same_items:
-            rows = torch.arange(len(distances), device=distances.device)
-            distances[rows, start + rows] = torch.inf
+        if apart is not None:
+            own = apart[start : start + CHUNK, None] == apart
+            distances = distances.masked_fill(own.to(distances.device), torch.inf)
         found += distances.argmin(1).tolist()
     return found

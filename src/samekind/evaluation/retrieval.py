@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
+from samekind.data.groups import groups_apart, groups_note
 from samekind.errors import DataError
-from samekind.evaluation.rows import Measures, Row
+from samekind.evaluation.rows import Measures, Row, noted
 from samekind.evaluation.samples import Compared, Sample, row_of
 from samekind.inference import search
 from samekind.measures.ranking import relevant_counts
@@ -43,9 +44,12 @@ def retrieval(
 
     k beyond the gallery is left out; `left_out` has the words for it. An item that is alone in its class can
     only miss in Recall@k and among its neighbours, and counts nowhere else.
+
+    Where items have groups, none finds one of its own, and a note says so; an item whose class has no other
+    group is found, and not asked about.
     """
     samples = retrieval_samples(space, items, z, name=name, ks=ks, measures=measures)
-    return [row_of(each, seed=seed) for each in samples]
+    return [noted(row_of(each, seed=seed), groups_note(items)) for each in samples]
 
 
 def retrieval_samples(
@@ -58,11 +62,19 @@ def retrieval_samples(
     measures: Measures = "main",
 ) -> list[Sample]:
     """The same before the intervals are made; the units are the queries."""
-    labels = items.labels.cpu()
-    itself = torch.arange(len(items))
-    relevant = relevant_counts(labels)
+    labels, groups = items.labels.cpu(), groups_apart(items)
+    marks = torch.arange(len(items)) if groups is None else groups
+    relevant = relevant_counts(labels, gallery=labels, apart=(marks, marks))
+    asked = torch.arange(len(items)) if groups is None else relevant.nonzero().flatten()
     return _samples(
-        space, (z, z), (labels, labels), (itself, itself), relevant, name=name, ks=ks, measures=measures
+        space,
+        (z[asked], z),
+        (labels[asked], labels),
+        (marks[asked], marks),
+        relevant[asked],
+        name=name,
+        ks=ks,
+        measures=measures,
     )
 
 
@@ -81,17 +93,18 @@ def query_gallery(
 ) -> list[Row]:
     """As `retrieval`, for queries against other items; classes are the same where their names are.
 
-    With ``ignore`` "domain" or "group" an item of the gallery is passed over where it has the query's class
-    and its domain or group too: the same person before the same camera, as in Zheng et al., "Scalable
-    Person Re-identification: A Benchmark", ICCV 2015.
+    With ``ignore="group"`` the query's own group is passed over, as in `retrieval`. With "domain" an item of
+    the gallery is, where it has the query's domain and its class too: the same person before the same camera,
+    as in Zheng et al., "Scalable Person Re-identification: A Benchmark", ICCV 2015.
     """
     names = {each: index for index, each in enumerate(dict.fromkeys([*queries.classes, *gallery.classes]))}
     labels = _renamed(queries, names), _renamed(gallery, names)
     apart = None
     if ignore != "nothing":
-        marks = _marks(queries, ignore), _marks(gallery, ignore)
-        wide = int(torch.cat(marks).max()) + 1
-        apart = labels[0] * wide + marks[0], labels[1] * wide + marks[1]
+        apart = _marks(queries, ignore), _marks(gallery, ignore)
+    if ignore == "domain" and apart is not None:
+        wide = int(torch.cat(apart).max()) + 1
+        apart = labels[0] * wide + apart[0], labels[1] * wide + apart[1]
     relevant = relevant_counts(labels[0], gallery=labels[1], apart=apart)
     samples = _samples(
         space, (queries_z, gallery_z), labels, apart, relevant, name=name, ks=ks, measures=measures

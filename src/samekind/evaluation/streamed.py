@@ -23,23 +23,27 @@ def streamed_rows(
     labels: Tensor,
     about: About,
     *,
+    groups: Tensor | None = None,
     kind: Kind,
     decision: Decision | None,
     measures: Measures = "main",
     seed: int = 0,
     sampled: int = SAMPLED,
 ) -> list[Row]:
-    """The rows of all pairs of a set, none of which is stored but a random part of each kind.
+    """The rows of all pairs of a set, with ``groups`` (n,) of those of two groups, none of which is stored
+    but a random part of each kind.
 
     EER, AUC and what a threshold gives are exact, those of all pairs; the intervals are those of the part,
     moved to the exact values, or where the part has no error at all only widened to hold them. The detection
     cost and Cllr are those of the part, and their note says so.
     """
     rates = streamed(
-        lambda: ((each.scores, each.same) for each in walk_trials(space, z, labels, kind=kind)),
+        lambda: (
+            (each.scores, each.same) for each in walk_trials(space, z, labels, groups=groups, kind=kind)
+        ),
         threshold=decision.threshold if decision is not None else None,
     )
-    part = drawn_trials(space, z, labels, kind=kind, most=sampled, seed=seed)
+    part = drawn_trials(space, z, labels, groups=groups, kind=kind, most=sampled, seed=seed)
     found = {
         row.measure: row for row in trial_rows(part, about, decision=decision, measures="all", seed=seed)
     }
@@ -56,24 +60,46 @@ def streamed_rows(
 
 
 def drawn_trials(
-    space: MetricSpace, z: Tensor, labels: Tensor, *, kind: Kind, most: int, seed: int = 0
+    space: MetricSpace,
+    z: Tensor,
+    labels: Tensor,
+    *,
+    groups: Tensor | None = None,
+    kind: Kind,
+    most: int,
+    seed: int = 0,
 ) -> Trials:
-    """A random part of all pairs, about ``most``: half of them of one class, where there are so many.
+    """A random part of all pairs, about ``most``: half of them of one class, where there are so many; with
+    ``groups`` (n,), of the pairs of two groups.
 
     Each kind of pair is thinned evenly, so its rates are those of all pairs up to chance.
     """
-    sizes = torch.bincount(labels)
-    same = int((sizes * (sizes - 1)).sum()) // 2
-    different = len(labels) * (len(labels) - 1) // 2 - same
+    same, different = _counts(labels, groups)
     kept_same = min(1.0, most / 2 / max(same, 1))
     kept_different = min(1.0, (most - kept_same * same) / max(different, 1))
     generator = torch.Generator().manual_seed(seed)
     found: list[Trials] = []
-    for block in walk_trials(space, z, labels, kind=kind):
+    for block in walk_trials(space, z, labels, groups=groups, kind=kind):
         chance = torch.rand(len(block.scores), generator=generator).to(block.scores.device)
         kept = chance < torch.where(block.same, kept_same, kept_different)
         found.append(Trials(*(each[kept].cpu() for each in block)))
     return Trials(*(torch.cat(each) for each in zip(*found, strict=True)))
+
+
+def _counts(labels: Tensor, groups: Tensor | None) -> tuple[int, int]:
+    """How many pairs are of one class and of two, those within a group not counted."""
+    same, every = _within(labels), len(labels) * (len(labels) - 1) // 2
+    if groups is not None:
+        different, place = torch.unique(groups, return_inverse=True)
+        same -= _within(labels.cpu() * len(different) + place.cpu())
+        every -= _within(groups)
+    return same, every - same
+
+
+def _within(numbers: Tensor) -> int:
+    """How many pairs are of one number."""
+    sizes = torch.unique(numbers, return_counts=True)[1]
+    return int((sizes * (sizes - 1)).sum()) // 2
 
 
 def _exact(rates: StreamedRates) -> dict[str, float]:

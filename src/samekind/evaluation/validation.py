@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items, draw
+from samekind.data.groups import groups_apart
 from samekind.errors import DataError, SettingError, nearest
 from samekind.inference import all_trials, as_compared, cluster, embed, search
 from samekind.measures import (
@@ -14,6 +15,7 @@ from samekind.measures import (
     neighbour_accuracy,
     normalised_mutual_information,
     recall_at,
+    relevant_counts,
 )
 from samekind.space import Kind, MetricSpace
 
@@ -58,8 +60,8 @@ def validation(
       the space's similarity looks at directions alone.
 
     There must be items of two classes at least, and one class with two items. Of more than ``most_items``
-    the same ones are drawn for every epoch. A measure to ``watch`` that none of the families tells is
-    refused, before the first epoch is over.
+    the same ones are drawn for every epoch. Where items have groups, none is compared with one of its own. A
+    measure to ``watch`` that none of the families tells is refused, before the first epoch is over.
     """
     if isinstance(families, str) or not families:
         raise SettingError(f"expected a list of {_listed()} to validate by, got {families!r}")
@@ -76,48 +78,56 @@ def validation(
             f"{items.name}: expected two classes or more, one of them with two items, to validate on{few}"
         )
 
+    groups = groups_apart(items)
+
     def validate(space: MetricSpace) -> dict[str, float]:
         z, labels = embed(space, items.inputs), items.labels.cpu()
         return {
-            measure: value for name in families for measure, value in FAMILIES[name](space, z, labels).items()
+            measure: value
+            for name in families
+            for measure, value in FAMILIES[name](space, z, labels, groups).items()
         }
 
     return validate
 
 
-def _verification(space: MetricSpace, z: Tensor, labels: Tensor) -> dict[str, float]:
+def _verification(space: MetricSpace, z: Tensor, labels: Tensor, groups: Tensor | None) -> dict[str, float]:
     rates = {}
     for kind in space.kinds:
-        trials = all_trials(space, z, labels, kind=kind)
+        trials = all_trials(space, z, labels, groups=groups, kind=kind)
         rates[f"eer {kind}"] = equal_error_rate(trials.scores, trials.same).rate
     return {"eer": rates["eer similarity"], **rates, "eer best": min(rates.values())}
 
 
-def _retrieval(space: MetricSpace, z: Tensor, labels: Tensor) -> dict[str, float]:
-    available = len(z) - 1
+def _retrieval(space: MetricSpace, z: Tensor, labels: Tensor, groups: Tensor | None) -> dict[str, float]:
+    marks, asked = torch.arange(len(z)), torch.arange(len(z))
+    if groups is not None:
+        marks = groups
+        # What has nothing to find but its own group is not asked about.
+        asked = relevant_counts(labels, gallery=labels, apart=(marks, marks)).nonzero().flatten()
+    available = len(z) - int(torch.unique(marks, return_counts=True)[1].max())
     ranks = [rank for rank in RANKS if rank <= available]
     # As many neighbours as anyone is asked for: with seven items recall stops at 4, and five still vote.
     k = min(max(*RANKS, VOTERS), available)
+    apart, truth = (marks[asked], marks), labels[asked]
     found = {
-        kind: labels[search(space, z, z, k=k, kind=kind, same_items=True).indices] for kind in space.kinds
+        kind: labels[search(space, z[asked], z, k=k, kind=kind, apart=apart).indices] for kind in space.kinds
     }
-    recalls = {kind: recall_at(neighbours, labels, ks=ranks) for kind, neighbours in found.items()}
+    recalls = {kind: recall_at(neighbours, truth, ks=ranks) for kind, neighbours in found.items()}
     own = recalls["similarity"]
     measures = {f"recall@{rank}": own[rank] for rank in ranks}
     if available >= VOTERS:
-        measures["knn accuracy"] = neighbour_accuracy(
-            found["similarity"], labels, k=VOTERS, at_least=AT_LEAST
-        )
+        measures["knn accuracy"] = neighbour_accuracy(found["similarity"], truth, k=VOTERS, at_least=AT_LEAST)
     firsts = {f"recall@1 {kind}": each[1] for kind, each in recalls.items()}
     return {**measures, **firsts, "recall@1 best": max(firsts.values())}
 
 
-def _clustering(space: MetricSpace, z: Tensor, labels: Tensor) -> dict[str, float]:
-    groups = cluster(as_compared(space, z), groups=len(torch.unique(labels)))
-    return {"nmi": normalised_mutual_information(groups.assigned, labels)}
+def _clustering(space: MetricSpace, z: Tensor, labels: Tensor, _: Tensor | None) -> dict[str, float]:
+    found = cluster(as_compared(space, z), groups=len(torch.unique(labels)))
+    return {"nmi": normalised_mutual_information(found.assigned, labels)}
 
 
-FAMILIES: dict[str, Callable[[MetricSpace, Tensor, Tensor], dict[str, float]]] = {
+FAMILIES: dict[str, Callable[[MetricSpace, Tensor, Tensor, Tensor | None], dict[str, float]]] = {
     "verification": _verification,
     "retrieval": _retrieval,
     "clustering": _clustering,

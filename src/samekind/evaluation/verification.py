@@ -3,7 +3,8 @@
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.evaluation.rows import Measures, Row
+from samekind.data.groups import groups_apart, groups_note
+from samekind.evaluation.rows import Measures, Row, noted
 from samekind.evaluation.streamed import MOST_STORED, streamed_rows
 from samekind.evaluation.trial_measures import About, trial_rows
 from samekind.inference import all_trials
@@ -23,16 +24,25 @@ def verification(
     """EER, AUC and the least detection cost, and where the space has a decision for that kind of score,
     accuracy at its threshold; see `trial_rows` for ``measures="all"``.
 
-    Up to ``most_stored`` pairs are kept; more are walked several times instead, see `streamed_rows`.
+    Up to ``most_stored`` pairs are kept; more are walked several times instead, see `streamed_rows`. Where
+    items have groups the pairs are of two groups each, and a note says so.
     """
-    rows = []
+    rows, groups = [], groups_apart(items)
     for kind in space.kinds:
         about, decision = About("verification", name, kind), space.decisions.get(kind)
         if len(items) * (len(items) - 1) // 2 > most_stored:
             rows += streamed_rows(
-                space, z, items.labels, about, kind=kind, decision=decision, measures=measures, seed=seed
+                space,
+                z,
+                items.labels,
+                about,
+                groups=groups,
+                kind=kind,
+                decision=decision,
+                measures=measures,
+                seed=seed,
             )
         else:
-            trials = all_trials(space, z, items.labels, kind=kind)
+            trials = all_trials(space, z, items.labels, groups=groups, kind=kind)
             rows += trial_rows(trials, about, decision=decision, measures=measures, seed=seed)
-    return rows
+    return [noted(row, groups_note(items)) for row in rows]

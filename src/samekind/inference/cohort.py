@@ -49,19 +49,22 @@ def normalised_trials(
     labels: Tensor,
     cohort: Tensor,
     *,
+    groups: Tensor | None = None,
     kind: Kind = "similarity",
     form: Form = "as",
     top: int = TOP,
     memory_budget: int | None = None,
 ) -> Trials:
-    """`all_trials` with normalised scores: (n, d), (n,), cohort (c, d) -> n (n - 1) / 2 trials.
+    """`all_trials` with normalised scores: (n, d), (n,), cohort (c, d) -> n (n - 1) / 2 trials, or with
+    ``groups`` (n,) those of them that are of two groups.
 
     ``form`` is ``"s"`` for `s_norm` with the whole cohort, ``"as"`` for `as_norm` with the ``top`` closest of
     it; a smaller cohort is taken whole.
     """
     _check(cohort, form, top)
     # With its own number as the class of each item, the trials say which items they are of.
-    trials = all_trials(space, z, torch.arange(len(z)), kind=kind, memory_budget=memory_budget)
+    numbers = torch.arange(len(z))
+    trials = all_trials(space, z, numbers, groups=groups, kind=kind, memory_budget=memory_budget)
     first = cohort_scores(space, z, cohort, kind=kind, memory_budget=memory_budget)
     second = first
     if not space.scorer(kind).symmetric:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from samekind.data import ImageReader, Stored, scaled
 from samekind.data.fetching import fetched
-from samekind.errors import SpaceError
+from samekind.errors import SpaceError, expect
 from samekind.space import MetricSpace
 
 
@@ -33,6 +33,8 @@ def embed(space: MetricSpace, inputs: Tensor | Stored, *, batch: int = 512) -> T
     Bytes become numbers in [0, 1] on the space's device; stored pictures are decoded a batch or two ahead and
     never all held at once.
     """
+    expect(space, MetricSpace, "a space, such as MetricSpace.load(folder)")
+    expect(inputs, (Tensor, Stored), "inputs, a tensor (n, …) or stored pictures, such as items.inputs")
     if not len(inputs):
         return torch.empty(0, space.prototypes.dimension)
     device = device_of(space)

@@ -47,7 +47,7 @@ def layer_of(encoder: nn.Module, name: str | None = None) -> str:
     if not hasattr(inner, "map_channels") or not hasattr(inner, "stages"):
         raise SpaceError(
             f"{type(inner).__name__} has no maps to look at; this needs an image network with named stages, "
-            "such as ResNet18 or EfficientNetLite"
+            "such as ResNet18 or EfficientNetLite: train with --set space.encoder.name=ResNet18"
         )
     known: list[str] = list(inner.map_channels)
     if name is not None and name not in known:

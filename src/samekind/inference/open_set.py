@@ -59,17 +59,42 @@ def identify(space: MetricSpace, z: Tensor) -> list[Named]:
     with asking(space):
         for some in torch.split(z.to(device_of(space)), BATCH):
             found = space.classify(some)
-            best = found.scores.max(1).values
-            known = torch.ones_like(best, dtype=torch.double)
-            accepted = torch.ones_like(best, dtype=torch.bool)
-            if (decision := space.open_set) is not None:
-                if decision.kind != "similarity":
-                    best = space.score_classes(some, kind=decision.kind).max(1).values
-                known, accepted = decision.probability(best.double()), decision.accepts(best)
+            best, known, accepted = _held(space, some, found.scores)
             sure = torch.where(accepted, known * found.probabilities.max(1).values, 1 - known)
             rows = zip(found.classes, accepted.tolist(), sure.tolist(), best.tolist(), strict=True)
             answers += [Named(name if yes else None, chance, score) for name, yes, chance, score in rows]
     return answers
+
+
+class Familiar(NamedTuple):
+    """How items stand to the threshold for none of these, (n,) each: the score it is held against, how
+    probable it is that the item is of a known class at all, and whether it passes for one.
+    """
+
+    score: Tensor
+    probability: Tensor
+    accepted: Tensor
+
+
+def familiar(space: MetricSpace, z: Tensor) -> Familiar:
+    """How each of (n, d) embeddings stands to the space's threshold, on the CPU, as `identify` asks it;
+    without one, all are known for sure, and the score is the similarity.
+    """
+    with asking(space):
+        parts = [_held(space, some) for some in torch.split(z.to(device_of(space)), BATCH)]
+    return Familiar(*(torch.cat(each).cpu() for each in zip(*parts, strict=True)))
+
+
+def _held(space: MetricSpace, z: Tensor, similarities: Tensor | None = None) -> Familiar:
+    """The same where the space lives; ``similarities`` (n, classes) are not asked for again."""
+    decision = space.open_set
+    kind: Kind = "similarity" if decision is None else decision.kind
+    scores = similarities if kind == "similarity" else None
+    best = (space.score_classes(z, kind=kind) if scores is None else scores).max(1).values
+    if decision is None:
+        sure = torch.ones_like(best, dtype=torch.double)
+        return Familiar(best, sure, sure.bool())
+    return Familiar(best, decision.probability(best.double()), decision.accepts(best))
 
 
 def fit_open_set(

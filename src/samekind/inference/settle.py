@@ -1,6 +1,7 @@
 """A trained space made ready for use: prototypes, thresholds, temperatures, and which score does best."""
 
 from samekind.data import Items, draw
+from samekind.data.groups import groups_apart, named_with_groups
 from samekind.inference.embed import embed
 from samekind.inference.open_set import divided, fit_open_set
 from samekind.inference.standings import standings
@@ -18,7 +19,8 @@ def settle(
     space: MetricSpace, known: Items, trials: Items, *, point: str = "eer", most_items: int = MOST_ITEMS
 ) -> None:
     """Fill support means from known items, and fit a decision for each kind of score on all pairs of
-    ``trials``, or of ``most_items`` drawn from them, which the decision then says.
+    ``trials``, or of ``most_items`` drawn from them, which the decision then says. Where items have groups
+    the pairs are of two groups each.
 
     A class without known items gets no prototype; prototypes that were trained stay as they are. ``trials``
     must be items the space was not trained on. Where some of them are of its classes and some of others, a
@@ -33,10 +35,11 @@ def settle(
     space.standings = standings(space, trials)
     name = trials.name if len(trials) <= most_items else f"{most_items:,} items drawn from {trials.name}"
     trials = draw(trials, most=most_items)
-    z = embed(space, trials.inputs)
+    z, groups = embed(space, trials.inputs), groups_apart(trials)
     for kind in space.kinds:
-        pairs = all_trials(space, z, trials.labels, kind=kind)
-        space.decisions[kind] = fit_decision(pairs, kind=kind, point=point, description=name)
+        pairs = all_trials(space, z, trials.labels, groups=groups, kind=kind)
+        description = named_with_groups(name, trials)
+        space.decisions[kind] = fit_decision(pairs, kind=kind, point=point, description=description)
     space.temperatures = fit_temperatures(space, trials, z, description=name)
     inside, outside = divided(space, trials)
     space.open_set = (

@@ -8,10 +8,17 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items, draw
+from samekind.data.groups import groups_apart, named_with_groups
 from samekind.inference.embed import embed
 from samekind.inference.search import search
 from samekind.inference.trials import Trials, ordered_trials
-from samekind.measures import FEWEST_CLASSES, equal_error_rate, paired_bootstrap, paired_bootstrap_mean
+from samekind.measures import (
+    FEWEST_CLASSES,
+    equal_error_rate,
+    paired_bootstrap,
+    paired_bootstrap_mean,
+    relevant_counts,
+)
 from samekind.space import Kind, MetricSpace, Standing
 
 #: Of more items, so many are drawn: half a million pairs tell which of two scores is better.
@@ -26,6 +33,7 @@ def standings(
 
     None at all where no two items are of one class, or all of them are. The interval of the errors is over
     classes, of which it takes three; that of the recall over the items that have another of their class.
+    Where items have groups, none is compared with one of its own.
     """
     name = items.name if len(items) <= most_items else f"{most_items:,} items drawn from {items.name}"
     items = draw(items, most=most_items, seed=seed)
@@ -33,9 +41,12 @@ def standings(
     sizes = torch.bincount(labels)
     if (sizes > 0).sum() < 2 or (sizes < 2).all():
         return {}
-    z = embed(space, items.inputs)
-    trials = {kind: ordered_trials(space, z, labels, kind=kind) for kind in space.kinds}
-    hits = {kind: _hits(space, z, labels, kind)[sizes[labels] > 1] for kind in space.kinds}
+    z, groups = embed(space, items.inputs), groups_apart(items)
+    name = named_with_groups(name, items)
+    trials = {kind: ordered_trials(space, z, labels, groups=groups, kind=kind) for kind in space.kinds}
+    marks = torch.arange(len(items)) if groups is None else groups
+    asked = relevant_counts(labels, gallery=labels, apart=(marks, marks)) > 0
+    hits = {kind: _hits(space, z, labels, marks, kind)[asked] for kind in space.kinds}
     found = {}
     for kind in space.kinds:
         errors = recall = None
@@ -47,9 +58,9 @@ def standings(
     return found
 
 
-def _hits(space: MetricSpace, z: Tensor, labels: Tensor, kind: Kind) -> Tensor:
-    """Whether the most alike other item is of the same class, 1 or 0: (n,)."""
-    nearest = search(space, z, z, k=1, kind=kind, same_items=True).indices[:, 0].cpu()
+def _hits(space: MetricSpace, z: Tensor, labels: Tensor, marks: Tensor, kind: Kind) -> Tensor:
+    """Whether the most alike item of another mark is of the same class, 1 or 0: (n,)."""
+    nearest = search(space, z, z, k=1, kind=kind, apart=(marks, marks)).indices[:, 0].cpu()
     return (labels[nearest] == labels).double()
 
 

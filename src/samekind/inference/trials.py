@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.errors import SettingError
 from samekind.inference.embed import asking, device_of
 from samekind.inference.kernel_counts import KernelCounter, kernel_for
 from samekind.measures import StreamedRates, streamed
@@ -32,18 +33,20 @@ def all_trials(
     z: Tensor,
     labels: Tensor,
     *,
+    groups: Tensor | None = None,
     kind: Kind = "similarity",
     memory_budget: int | None = None,
 ) -> Trials:
     """Every unordered pair of a set once, the earlier item first: (n, d), (n,) -> n (n - 1) / 2 trials.
 
-    They are on the CPU, 13 bytes each, in no promised order.
+    They are on the CPU, 13 bytes each, in no promised order. With ``groups`` (n,), whole numbers, pairs of
+    one group are left out: that near-copies are found to be of one class says little about other items.
     """
     # Taken beforehand and filled: as a list of blocks put together at the end they would take twice as much,
     # and far more where small blocks are kept between large ones that are not.
-    trials = _room_for(len(z) * (len(z) - 1) // 2)
+    trials = _room_for(_pairs_of(len(z)) - (0 if groups is None else _pairs_within(groups)))
     start = 0
-    for block in walk_trials(space, z, labels, kind=kind, memory_budget=memory_budget):
+    for block in walk_trials(space, z, labels, groups=groups, kind=kind, memory_budget=memory_budget):
         end = start + len(block.scores)
         for kept, found in zip(trials, block, strict=True):
             kept[start:end] = found
@@ -51,7 +54,9 @@ def all_trials(
     return trials
 
 
-def ordered_trials(space: MetricSpace, z: Tensor, labels: Tensor, *, kind: Kind = "similarity") -> Trials:
+def ordered_trials(
+    space: MetricSpace, z: Tensor, labels: Tensor, *, groups: Tensor | None = None, kind: Kind = "similarity"
+) -> Trials:
     """The same row by row: in one order for every space and every kind of score, which walking in blocks is
     not. All scores of the set are held at once.
     """
@@ -59,6 +64,9 @@ def ordered_trials(space: MetricSpace, z: Tensor, labels: Tensor, *, kind: Kind 
     with asking(space):
         scores = space.score_all(z, z, kind=kind).float().cpu()
     first, second = torch.triu_indices(len(z), len(z), offset=1)
+    if groups is not None:
+        kept = groups.cpu()[first] != groups.cpu()[second]
+        first, second = first[kept], second[kept]
     sides = labels[first], labels[second]
     return Trials(scores[first, second], sides[0] == sides[1], *sides)
 
@@ -68,6 +76,7 @@ def walk_trials(
     z: Tensor,
     labels: Tensor,
     *,
+    groups: Tensor | None = None,
     kind: Kind = "similarity",
     memory_budget: int | None = None,
 ) -> Iterator[Trials]:
@@ -82,6 +91,8 @@ def walk_trials(
         scores, first, second = (
             each.flatten() if pairs is None else each[pairs] for each in (scores, first, second)
         )
+        if (kept := _of_two(groups, rows, columns, pairs, scores.device)) is not None:
+            scores, first, second = scores[kept], first[kept], second[kept]
         yield Trials(scores, first == second, first, second)
 
 
@@ -90,6 +101,7 @@ def streamed_trials(
     z: Tensor,
     labels: Tensor,
     *,
+    groups: Tensor | None = None,
     kind: Kind = "similarity",
     exact: Exactness = True,
     threshold: float | None = None,
@@ -101,11 +113,13 @@ def streamed_trials(
     50,000 items are 1.25 billion trials: 16 GB to keep, and nothing to count. ``memory_budget`` (in bytes)
     goes to the scores of a block and to the counts, to each of them. A ``precision`` of 16 bits has the
     kernel of a learned similarity score and count on a GPU, several times faster; the measures are then
-    exactly those of the scores it gives.
+    exactly those of the scores it gives. It counts all pairs: ``groups`` are for the others.
     """
     device = device_of(space)
     z, labels = z.to(device), labels.to(device)
     if precision != "as it is":
+        if groups is not None:
+            raise SettingError(f"precision {precision} counts pairs of one group too; leave out groups or it")
         counter = KernelCounter(kernel_for(space, kind=kind, precision=precision), z, labels)
         return counted_rates(counter, exact=exact, threshold=threshold, memory_budget=memory_budget)
 
@@ -113,7 +127,9 @@ def streamed_trials(
         for rows, columns, scores in _walk(space, z, kind=kind, memory_budget=memory_budget):
             same = labels[rows, None] == labels[columns]
             pairs = _pairs(rows, columns, device)
-            yield (scores.flatten(), same.flatten()) if pairs is None else (scores[pairs], same[pairs])
+            found = (scores.flatten(), same.flatten()) if pairs is None else (scores[pairs], same[pairs])
+            kept = _of_two(groups, rows, columns, pairs, device)
+            yield found if kept is None else (found[0][kept], found[1][kept])
 
     return streamed(passes, exact=exact, threshold=threshold, memory_budget=memory_budget)
 
@@ -150,6 +166,29 @@ def _pairs(rows: slice, columns: slice, device: torch.device) -> tuple[Tensor, T
     height, width = rows.stop - rows.start, columns.stop - columns.start
     first, second = torch.triu_indices(height, width, 1 + rows.start - columns.start, device=device)
     return first, second
+
+
+def _of_two(
+    groups: Tensor | None,
+    rows: slice,
+    columns: slice,
+    pairs: tuple[Tensor, Tensor] | None,
+    device: torch.device,
+) -> Tensor | None:
+    """Which trials of a block are of two groups; None where there are no groups."""
+    if groups is None:
+        return None
+    apart = groups[rows, None].to(device) != groups[columns].to(device)
+    return apart.flatten() if pairs is None else apart[pairs]
+
+
+def _pairs_of(count: int) -> int:
+    return count * (count - 1) // 2
+
+
+def _pairs_within(groups: Tensor) -> int:
+    """How many pairs are of one group."""
+    return sum(map(_pairs_of, torch.unique(groups, return_counts=True)[1].tolist()))
 
 
 def _room_for(count: int) -> Trials:

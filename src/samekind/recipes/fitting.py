@@ -5,11 +5,13 @@ from pathlib import Path
 from torch import nn
 
 from samekind.data import Sets
+from samekind.errors import expect
 from samekind.evaluation import validation
 from samekind.inference import operating_point, settle
 from samekind.space import MetricSpace
 from samekind.training import Run, Watcher, sole_trainer, train
 from samekind.training.fabric import launch
+from samekind.training.run import expect_run
 
 
 def fit(
@@ -35,6 +37,8 @@ def fit(
     `samekind.encoders.foreign.Foreign`; it is trained, itself and not a copy, in place of the encoder that
     the run names, and passed to ``MetricSpace.load(folder / "space", encoder=…)`` to load what came of it.
     """
+    expect_run(run)
+    expect(sets, Sets, "sets to train on and to choose by, such as prepare(items)")
     operating_point(point)  # a mistake is told now, not when the training is over
     with sole_trainer(folder):
         return _fitted(

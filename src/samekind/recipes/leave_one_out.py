@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from samekind.data import Items, Sets, Split, divide
+from samekind.data.groups import deal_groups
 from samekind.errors import DataError, SettingError
 from samekind.evaluation import Row, evaluate, lower_is_better
 from samekind.evaluation.rows import SELECTED_ON_TEST, Measures, noted
@@ -43,13 +44,18 @@ def leave_one_out(
     domains, and the worst. ``held_out`` is the share of every class of every source domain that is kept for
     validation: it chooses the epoch and fits the thresholds. ``select_on="test"`` chooses the epoch on the
     domain left out instead; the rows then carry the note "selected on test". The run of each domain is in
-    a folder of its number, and the same call goes on where it was stopped.
+    a folder of its number, and the same call goes on where it was stopped. Where items have groups,
+    validation is cut out in whole ones.
 
     ``encoder`` is a module of your own, as for `fit`. Every domain is trained with a copy of it, as it is
     now, for what one has learned was learned on the domain the next leaves out; it stays as it is itself.
     """
     if items.domains is None or len(torch.unique(items.domains)) < 2:
-        raise DataError(f"{items.name}: to leave one out there must be items of two domains or more")
+        raise DataError(
+            f"{items.name}: to leave one out there must be items of two domains or more; the domain of an "
+            "item is in the column domain of a table or list (data.domain names another), or in the array "
+            "domains of an .npz file"
+        )
     if not 0 < held_out < 1:
         raise SettingError(f"held_out: expected a share between 0 and 1, got {held_out}")
     fingerprint = items.fingerprint()
@@ -74,7 +80,9 @@ def leave_one_out(
 
 
 def fewest_trained_on(items: Items, *, held_out: float = 0.2) -> int:
-    """How many items the least of the runs trains on; 0 where there are no two domains."""
+    """How many items the least of the runs trains on; 0 where there are no two domains. Of items that have
+    groups, about so many.
+    """
     if items.domains is None:
         return 0
     cells = items.domains.cpu() * len(items.classes) + items.labels.cpu()
@@ -121,21 +129,27 @@ def _kept(count: int, held_out: float) -> int:
 def _without(items: Items, domain: int, *, held_out: float, seed: int, fingerprint: str) -> Sets:
     """The sets with one domain as test; of the others a share of every class of every domain validates."""
     assert items.domains is not None
-    generator = torch.Generator().manual_seed(seed)
     domains, labels = items.domains.cpu(), items.labels.cpu()
+    sources = (domains != domain).nonzero().flatten()
+    cells = domains * len(items.classes) + labels
+    if items.groups is not None:
+        shares = {"train": 1 - held_out, "validation": held_out}
+        parts = deal_groups(items.groups, cells, shares, sources, seed)
+    else:
+        parts = _cut_cells(sources, cells[sources], held_out, seed)
+    parts["test"] = (domains == domain).nonzero().flatten()
+    return divide(items, Split(parts=parts, fingerprint=fingerprint))
+
+
+def _cut_cells(sources: Tensor, cells: Tensor, held_out: float, seed: int) -> dict[str, Tensor]:
+    """The items ``sources`` (k,) to train and to validate on, a share of each cell (k,)."""
+    generator = torch.Generator().manual_seed(seed)
     train: list[Tensor] = []
     validation: list[Tensor] = []
-    sources = (domains != domain).nonzero().flatten()
-    cells = domains[sources] * len(items.classes) + labels[sources]
     for cell in torch.unique(cells):
         members = sources[cells == cell]
         members = members[torch.randperm(len(members), generator=generator)]
         kept = _kept(len(members), held_out)
         validation.append(members[:kept])
         train.append(members[kept:])
-    parts = {
-        "train": torch.cat(train).sort().values,
-        "validation": torch.cat(validation).sort().values,
-        "test": (domains == domain).nonzero().flatten(),
-    }
-    return divide(items, Split(parts=parts, fingerprint=fingerprint))
+    return {"train": torch.cat(train).sort().values, "validation": torch.cat(validation).sort().values}

@@ -21,7 +21,7 @@ from samekind.augmentations import augment, step_generator
 from samekind.data import Items, scaled
 from samekind.data.fetching import fetched
 from samekind.encoders.standing_in import standing_in
-from samekind.errors import SettingError, TrainingError, nearest
+from samekind.errors import SettingError, TrainingError, expect, nearest
 from samekind.space import MetricSpace
 from samekind.training.acceleration import (
     batches_on,
@@ -55,7 +55,7 @@ from samekind.training.folder import sole_trainer
 from samekind.training.observed import Observed, adversary_groups, build_adversary, clip_gradients
 from samekind.training.own_encoder import expect_same_encoder, with_encoder
 from samekind.training.record import Record
-from samekind.training.run import Run, expect_direction
+from samekind.training.run import Run, expect_direction, expect_run
 from samekind.training.schedules import Scheduler
 from samekind.training.starting import take_weights
 from samekind.training.step import after_step, loss_terms
@@ -88,6 +88,8 @@ def train(
     ``start`` gives the initial weights. ``encoder`` is a module of your own with a ``dimension``, trained
     itself, not a copy of it, in place of the encoder that the run names.
     """
+    expect_run(run)
+    expect(items, Items, "items to train on, such as prepare(items).train")
     fabric = launch(device, run.precision)
     with sole_trainer(folder), random_states_kept(), current(fabric.device):
         trainer = Trainer(run, items, Path(folder), fabric, validate, watcher or Nobody(), start, encoder)

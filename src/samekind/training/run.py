@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self, get_args
 
-from samekind.errors import SettingError, nearest
+from samekind.errors import SettingError, expect, nearest
 from samekind.similarities.decision import Kind
 from samekind.training import settings
 
@@ -311,6 +311,11 @@ def known_direction(watch: str) -> Direction | None:
     ('lower', 'higher', None)
     """
     return next((better for pattern, better in BETTER.items() if re.fullmatch(pattern, watch)), None)
+
+
+def expect_run(run: object) -> None:
+    """Refuse what is no run."""
+    expect(run, Run, "a run, such as samekind.recipes.prototypical(items.shape)")
 
 
 def expect_direction(run: Run) -> Direction:

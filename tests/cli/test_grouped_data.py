@@ -1,0 +1,122 @@
+"""Data with groups, from end to end: kept together, torn only by name and with a word, and never compared
+with themselves.
+"""
+
+import csv
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from samekind.cli.experiments import begin_folder, finish_folder, sets_of
+from samekind.cli.plans import read_plan
+from samekind.data import open_data
+
+TORN = "groups have items in more than one part, so that what is tested is nearer to what was trained on"
+EPOCHS = ("--set", "epochs=2", "--device", "cpu")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Four near-copies in a group, groups at random: nothing is to be learned about the classes."""
+    path = tmp_path_factory.mktemp("grouped") / "copies.csv"
+    generator = np.random.default_rng(1)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["label", "group", *"abcdef"])
+        for group in range(90):
+            centre = generator.normal(size=6)
+            for _ in range(4):
+                row = np.round(centre + 0.02 * generator.normal(size=6), 4)
+                writer.writerow([f"c{group % 3}", group, *row])
+    return path
+
+
+@pytest.fixture(scope="module")
+def runs(samekind, table, tmp_path_factory):
+    """A run without a word about the split, and one that was asked to split at random."""
+    folder = tmp_path_factory.mktemp("runs")
+    plain = samekind("train", "triplet", "--data", table, "--out", folder / "plain", *EPOCHS)
+    at_random = ("--out", folder / "random", "--split", "random")
+    torn = samekind("train", "triplet", "--data", table, *at_random, *EPOCHS)
+    assert (plain.status, torn.status) == (0, 0)
+    return folder, plain, torn
+
+
+def test_groups_stay_together_without_a_word_and_check_says_so(samekind, table):
+    said = samekind("check", table)
+    assert "Split (group, no group in two parts): train 216 items of 3 classes" in said.out
+    assert TORN not in said.out
+    told = json.loads(samekind("check", table, "--json", "--split", "random").out)
+    assert told["training"]["split"] == "random"
+    assert [each for each in told["warnings"] if TORN in each]
+    assert "warnings" not in told["training"]
+
+
+def test_train_tells_of_torn_groups_and_of_no_others(runs):
+    folder, plain, torn = runs
+    assert TORN not in plain.err
+    assert f"of 90 {TORN}" in " ".join(torn.err.split())
+    assert sets_of(folder / "plain").torn() == ""
+
+
+def test_an_evaluation_of_what_cannot_be_learned_is_at_chance(samekind, runs):
+    folder, *_ = runs
+    plain = json.loads(samekind("evaluate", folder / "plain", "--json", "--tasks", 40).out)
+    rows = {(row["question"], row["measure"], row["kind"]): row for row in plain["systems"]["plain"]}
+    assert rows["retrieval", "Recall@1", "similarity"]["value"] < 0.6
+    assert rows["reference", "Recall@1", "nearest raw input"]["value"] < 0.6
+    assert rows["verification", "EER", "similarity"]["value"] > 0.35
+    assert rows["few-shot", "3-way 5-shot", "similarity"]["value"] < 0.5
+    for question in ("verification", "retrieval", "few-shot"):
+        assert {row["note"] for key, row in rows.items() if key[0] == question} == {"own group left out"}
+    assert not [each for each in plain["warnings"]["plain"] if TORN in each]
+    torn = json.loads(samekind("evaluate", folder / "random", "--json", "--tasks", 40).out)
+    assert TORN in torn["warnings"]["random"][0]
+    both = json.loads(
+        samekind("evaluate", folder / "random", "--against", folder / "random", "--json", "--tasks", 5).out
+    )
+    assert TORN in both["warnings"][0]
+
+
+def test_thresholds_say_that_pairs_of_one_group_had_no_say(samekind, runs, tmp_path):
+    folder, *_ = runs
+    shutil.copytree(folder / "plain", tmp_path / "plain")
+    told = json.loads(samekind("calibrate", tmp_path / "plain", "--json").out)
+    assert "own group left out" in told["decisions"]["similarity"]["trials"]
+    stored = json.loads((folder / "plain" / "space" / "space.json").read_text())
+    assert "own group left out" in json.dumps(stored["decisions"])
+
+
+def test_a_run_split_at_random_before_groups_were_kept_goes_on_with_its_split(
+    samekind, table, runs, tmp_path
+):
+    """The folder says how it was split; the command that once made it says nothing."""
+    folder, *_ = runs
+    shutil.copytree(folder / "random", tmp_path / "before")
+    command = ("train", "triplet", "--data", table, "--out", tmp_path / "before")
+    assert samekind(*command, *EPOCHS).status == 0
+    for name in ("data.json", "split.json"):
+        assert (tmp_path / "before" / name).read_text() == (folder / "random" / name).read_text()
+    # One that was stopped says only which items it trains on.
+    for name in ("data.json", "split.json"):
+        (tmp_path / "before" / name).unlink()
+    shutil.rmtree(tmp_path / "before" / "space")
+    assert samekind(*command, *EPOCHS).status == 0
+    for name in ("data.json", "split.json"):
+        assert (tmp_path / "before" / name).read_text() == (folder / "random" / name).read_text()
+    other = samekind(*command, "--split", "group", *EPOCHS)
+    assert "holds a run on other data or another split" in " ".join(other.err.split())
+
+
+def test_a_finished_run_keeps_the_split_it_has_whatever_would_be_dealt_now(table, tmp_path):
+    plan, items = read_plan("triplet", source=str(table)), open_data(table)
+    dealt = begin_folder(tmp_path, plan, items, seed=0)
+    finish_folder(tmp_path, plan, items, seed=0)
+    moved = dict(dealt.split.parts)
+    moved["train"], moved["test"] = moved["test"], moved["train"]
+    type(dealt.split)(parts=moved, fingerprint=dealt.split.fingerprint).save(tmp_path / "split.json")
+    again = begin_folder(tmp_path, plan, items, seed=0)
+    assert again.train.ids == dealt.test.ids
+    assert again.test.ids == dealt.train.ids

@@ -1,0 +1,106 @@
+"""16-bit pictures of fewer bits, dark ones, and a white that is too low: said, with what to do."""
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from samekind.data import DataSettings, ImageReader, examine, open_data
+from samekind.data.brightness import brightest
+
+
+@pytest.fixture
+def deep_folder(tmp_path):
+    """A function that writes two classes of three 16-bit pictures with values up to ``most``."""
+
+    def make(most, *, suffix="png"):
+        random = np.random.default_rng(0)
+        for label in ("a", "b"):
+            (tmp_path / "deep" / label).mkdir(parents=True)
+            for number in range(3):
+                drawn = random.integers(0, most + 1, (6, 8)).astype(np.uint16)
+                drawn[0, 0] = most
+                Image.fromarray(drawn).save(tmp_path / "deep" / label / f"{number}.{suffix}")
+        return tmp_path / "deep"
+
+    return make
+
+
+SAYS = "16-bit pictures hold no value above 4,095, of 65,535 that is taken for white"
+
+
+@pytest.mark.parametrize("suffix", ["png", "tif"])
+@pytest.mark.parametrize("memory", ["auto", "never"])
+def test_a_camera_of_12_bits_is_told_of_when_data_are_opened_and_looked_at(deep_folder, memory, suffix):
+    root = deep_folder(4095, suffix=suffix)
+    [note] = open_data(root, settings=DataSettings(memory=memory)).notes
+    assert note.startswith(SAYS)
+    assert note.endswith("say what is white: --set data.white=4095 (white in a run file or in DataSettings)")
+    assert note in examine(root).warnings
+
+
+def test_with_its_white_said_nothing_is_wrong_and_every_grey_is_kept(deep_folder):
+    root, settings = deep_folder(4095), DataSettings(white=4095)
+    items = open_data(root, settings=settings)
+    assert items.notes == ()
+    assert examine(root, settings=settings).warnings == ()
+    assert int(items.inputs.max()) == 255
+    for place, name in enumerate(items.ids):
+        stored = np.asarray(Image.open(root / name)).astype(float)
+        assert (items.inputs[place, 0].numpy() == (stored * 255 / 4095).round()).all()
+
+
+@pytest.mark.parametrize("most", [16_384, 65_535])
+def test_pictures_that_use_the_range_are_not_spoken_of(deep_folder, most):
+    root = deep_folder(most)
+    assert open_data(root).notes == ()
+    assert examine(root).warnings == ()
+
+
+def test_one_bright_picture_shows_that_the_range_is_used(deep_folder):
+    root = deep_folder(900)
+    Image.fromarray(np.full((6, 8), 60_000, dtype=np.uint16)).save(root / "a" / "0.png")
+    assert open_data(root).notes == ()
+
+
+def test_a_white_below_the_values_is_told_of(deep_folder):
+    root, settings = deep_folder(4095), DataSettings(white=2047)
+    [note] = open_data(root, settings=settings).notes
+    assert "hold values up to 4,095, and all above 2,047, which is taken for white, is cut off" in note
+    assert "--set data.white=4095" in note
+    assert note in examine(root, settings=settings).warnings
+
+
+def test_dark_pictures_of_8_bits_get_another_remedy(tmp_path):
+    for label in ("a", "b"):
+        (tmp_path / label).mkdir()
+        for number in range(3):
+            drawn = np.random.default_rng(number).integers(0, 9, (6, 8)).astype(np.uint8)
+            drawn[0, 0] = 8
+            Image.fromarray(drawn).save(tmp_path / label / f"{number}.png")
+    [note] = open_data(tmp_path).notes
+    assert note.startswith("the pictures are dark: no value is above 8 of 255 (6 looked at); --set space.")
+    Image.fromarray(np.full((6, 8), 64, dtype=np.uint8)).save(tmp_path / "a" / "0.png")
+    assert open_data(tmp_path).notes == ()
+
+
+def test_black_pictures_are_blank_and_nothing_else(tmp_path):
+    for label in ("a", "b"):
+        (tmp_path / label).mkdir()
+        for number in range(2):
+            Image.new("L", (8, 6)).save(tmp_path / label / f"{number}.png")
+    assert open_data(tmp_path).notes == ()
+
+
+def test_the_white_goes_with_the_reader(deep_folder):
+    root = deep_folder(4095)
+    reader = open_data(root, settings=DataSettings(white=4095)).reader
+    assert isinstance(reader, ImageReader)
+    assert reader.white == 4095
+    assert int(reader.pixels(root / "a" / "0.png").max()) == 255
+
+
+def test_the_brightest_byte_of_each_picture():
+    pixels = torch.tensor([[[[1, 5]]], [[[7, 2]]]], dtype=torch.uint8)
+    assert brightest(pixels).tolist() == [5, 7]
+    assert brightest(pixels[:0]).tolist() == []

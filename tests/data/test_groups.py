@@ -1,0 +1,119 @@
+"""Groups of items: dealt whole and class by class, torn ones counted, left out where items are compared."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from samekind.data import Items
+from samekind.data.groups import (
+    OTHER_GROUPS,
+    OWN_GROUPS,
+    cut_whole,
+    deal_groups,
+    groups_apart,
+    groups_note,
+    named_with_groups,
+    torn_groups,
+)
+from samekind.data.splits import cut
+from samekind.errors import DataError
+
+THREE = {"train": 0.6, "validation": 0.2, "test": 0.2}
+
+
+def some(labels, groups=None):
+    labels = torch.tensor(labels)
+    names = tuple("abcdefgh"[: int(labels.max()) + 1]) if len(labels) else ("a",)
+    groups = None if groups is None else torch.tensor(groups)
+    return Items(torch.zeros(len(labels), 1), labels, names, "some", groups=groups)
+
+
+@hypothesis_settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=9), min_size=3, max_size=6), st.integers(0, 9)
+)
+def test_a_class_with_as_many_groups_as_parts_is_in_every_part(sizes, seed):
+    """Each class is a list of the sizes of its groups; one with fewer groups is in training at least."""
+    labels, groups = [], []
+    for label, counts in enumerate(sizes):
+        for count in counts:
+            groups += [len(set(groups))] * count
+            labels += [label] * count
+    items = some(labels, groups)
+    if all(len(counts) < 3 for counts in sizes):
+        return  # some part may have to take a class's only group, to have one at all
+    parts = deal_groups(items.groups, items.labels, THREE, torch.arange(len(items)), seed)
+    assert sorted(torch.cat(list(parts.values())).tolist()) == list(range(len(items)))
+    for label, counts in enumerate(sizes):
+        homes = [name for name, part in parts.items() if (items.labels[part] == label).any()]
+        assert len(homes) == min(3, len(counts))
+        assert "train" in homes
+
+
+def test_a_class_of_two_groups_does_not_lose_its_training_items():
+    """Four classes of twelve groups of four and one of two: dealt over all classes together it had none."""
+    labels = [label for label in range(4) for _ in range(48)] + [4] * 8
+    items = some(labels, [place // 4 for place in range(200)])
+    for seed in range(12):
+        parts = deal_groups(items.groups, items.labels, THREE, torch.arange(200), seed)
+        counts = {name: torch.bincount(items.labels[part], minlength=5) for name, part in parts.items()}
+        assert counts["train"].tolist() == [28, 28, 28, 28, 4]
+        assert {each for name in ("validation", "test") for each in counts[name][:4].tolist()} <= {8, 12}
+        assert abs(len(parts["validation"]) - len(parts["test"])) <= 4
+
+
+def test_the_lot_decides_among_equals():
+    items = some([0, 1] * 30, [place // 2 for place in range(60)])
+    dealt = [deal_groups(items.groups, items.labels, THREE, torch.arange(60), seed) for seed in (0, 0, 1)]
+    assert torch.equal(dealt[0]["test"], dealt[1]["test"])
+    assert not torch.equal(dealt[0]["test"], dealt[2]["test"])
+    assert [len(part) for part in dealt[0].values()] == [36, 12, 12]
+
+
+def test_too_few_groups_are_refused_and_how_to_tear_them_is_said():
+    items = some([0, 1, 0, 1], [0, 0, 1, 1])
+    with pytest.raises(DataError, match=r"2 groups for 3 parts .* --split random"):
+        cut_whole(items, THREE, torch.arange(4), 0)
+
+
+def test_without_groups_items_are_cut_as_they_always_were():
+    items = some([0, 1, 2] * 20)
+    among = torch.arange(5, 55)
+    one, other = cut_whole(items, THREE, among, 3), cut(items.labels, THREE, among, 3)
+    assert all(torch.equal(one[name], other[name]) for name in THREE)
+
+
+@pytest.mark.parametrize(
+    ("labels", "groups", "apart", "note"),
+    [
+        ([0, 0, 1, 1], None, False, ""),
+        ([0, 0, 1, 1], [0, 1, 2, 2], True, OTHER_GROUPS),
+        ([0, 0, 1, 1], [0, 0, 0, 1], True, OTHER_GROUPS),  # a group of two classes
+        ([0, 0, 1, 1], [5, 5, 9, 9], False, OWN_GROUPS),  # nothing of one class would be left
+        ([], [], False, OWN_GROUPS),
+    ],
+)
+def test_own_groups_are_left_out_where_something_is_left(labels, groups, apart, note):
+    items = (
+        some(labels, groups)
+        if labels
+        else Items(
+            torch.zeros(0, 1), torch.zeros(0, dtype=torch.int64), ("a",), "none", groups=torch.zeros(0)
+        )
+    )
+    found = groups_apart(items)
+    assert (found is not None) == apart
+    assert groups_note(items) == note
+    assert named_with_groups("x", items) == (f"x, {note}" if note else "x")
+
+
+def test_torn_groups_are_counted_once():
+    parts = {
+        "train": some([0, 1, 0], [0, 1, 2]),
+        "test": some([0, 1, 1], [1, 2, 2]),
+        "unseen": some([0], [2]),
+    }
+    assert torn_groups(parts) == (2, 3)
+    assert torn_groups({"train": some([0, 1])}) == (0, 0)

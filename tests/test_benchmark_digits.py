@@ -1,0 +1,60 @@
+"""The benchmark of the digits: its tables are those of their page, and leave out no side of a comparison."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def benchmark():
+    spec = importlib.util.spec_from_file_location("benchmark_digits", ROOT / "benchmarks/digits.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def stored(benchmark, tmp_path_factory):
+    """What five seeds gave; a run that is not stored would be run, and fails here."""
+    results = ROOT / "results/digits"
+    assert len(list(results.glob("*.json"))) == 5 * (len(benchmark.LEARNED) + 1)
+    return benchmark.collect(5, results, tmp_path_factory.mktemp("work"))
+
+
+def test_the_tables_of_the_page_are_those_of_the_stored_runs(benchmark, stored):
+    page = (ROOT / "docs/results/digits.md").read_text()
+    assert benchmark.table(stored) in page
+    assert benchmark.differences(stored) in page
+
+
+def test_what_the_readme_says_is_in_the_table(benchmark, stored):
+    readme = (ROOT / "README.md").read_text()
+    _, found, section = readme.partition("## What it measures on digits")
+    said = re.findall(r"\d+\.\d\d ± \d+\.\d\d", section.partition("\n## ")[0])
+    assert found
+    assert len(said) == 12
+    assert set(said) <= set(re.findall(r"\d+\.\d\d ± \d+\.\d\d", benchmark.table(stored)))
+
+
+def test_differences_are_paired_by_seed_for_errors_and_for_neighbours(benchmark):
+    """The learned score is better by 1, 2 and 3 points of EER, worse by as many of Recall@1."""
+    base = [0.10, 0.20, 0.30]
+    change = [0.01, 0.02, 0.03]
+    measured = {}
+    for system, kind in [(each, kind) for each in benchmark.LEARNED for kind in benchmark.SCORES]:
+        moved = change if kind == "similarity" else [0.0] * 3
+        for items in ("seen", "unseen"):
+            measured[system, kind, items, "EER"] = [a - b for a, b in zip(base, moved, strict=True)]
+            measured[system, kind, items, "Recall@1"] = [a - b for a, b in zip(base, moved, strict=True)]
+    for items in ("seen", "unseen"):
+        measured[*benchmark.BASELINE, items, "EER"] = base
+        measured[*benchmark.BASELINE, items, "Recall@1"] = base
+    head, _, first, second, *_ = benchmark.differences(measured).splitlines()
+    assert head == "| difference | EER, seen | EER, unseen | Recall@1, seen | Recall@1, unseen |"
+    # Student's t with two degrees of freedom: 4.303 * 1 point / sqrt(3)
+    assert first == "| prototypical: learned - cosine" + 4 * " | -2.00 ± 2.48" + " |"
+    assert second == "| prototypical: fused - cosine" + 4 * " | 0.00 ± 0.00" + " |"  # and no -0.00
