@@ -343,14 +343,19 @@ def table(kinds: dict[str, dict[str, Any]], everything: float | None) -> str:
             f"{each['queries a second'] / everything:.0f} times" if everything else "",
             f"{each['recall']:.3f} ± {each['recall half-width']:.3f}",
             f"{size:,}{by_cosine}" if size else "everything",
-            f"{each['queries a second']:.3g}",
-            f"{each['exhaustive queries a second']:.2g}",
+            _rate(each["queries a second"], 3),
+            _rate(each["exhaustive queries a second"], 2),
             f"{parts['add'] + parts['build and save']:.1f}",
             f"{parts['shortlist']:.0f}",
             f"{each['MiB']:,.0f}",
         )
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def _rate(queries: float, digits: int) -> str:
+    """So many a second, in so many digits; of hundreds all."""
+    return f"{queries:,.0f}" if queries >= 100 else f"{queries:.{digits}g}"
 
 
 def asked() -> argparse.Namespace:

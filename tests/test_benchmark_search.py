@@ -67,6 +67,13 @@ def test_every_ratio_is_to_the_exact_index(run, capsys):
     assert "| FAISS flat | 15 times | 0.960 ± 0.010 | 9 | 30 | 1 | 3.0 | 3 | 5 |" in rows
 
 
+@pytest.mark.parametrize(
+    ("rate", "written"), [(1234.5, "1,234"), (270.2, "270"), (61.23, "61.2"), (0.0961, "0.0961")]
+)
+def test_a_rate_is_written_without_powers(benchmark, rate, written):
+    assert benchmark._rate(rate, 3) == written
+
+
 def test_comparing_everything_is_timed_more_than_once(benchmark, monkeypatch):
     ticks = iter([0, 4, 0, 40, 0, 8])
     monkeypatch.setattr(benchmark.time, "perf_counter", lambda: next(ticks))

@@ -98,6 +98,8 @@ def tried_table(results: Results) -> str:
         "less the system's",
         "EER, cosine",
         "EER, fused",
+        "Recall@1, learned",
+        "Recall@1, cosine",
         "accuracy",
     ]
     rows = []
@@ -109,10 +111,10 @@ def tried_table(results: Results) -> str:
             mean_of(results, variant, "EER", kind) for kind in ("similarity", "cosine", "fused")
         )
         difference = f"{sum(both) / len(both):+.2f}" if both else ""
+        errors = [learned, difference, cosine, fused]
+        found = [mean_of(results, variant, "Recall@1", kind) for kind in ("similarity", "cosine")]
         right = mean_of(results, variant, "accuracy", "similarity")
-        rows.append(
-            [_called(variant), str(len(results.seeds(variant))), learned, difference, cosine, fused, right]
-        )
+        rows.append([_called(variant), str(len(results.seeds(variant))), *errors, *found, right])
     return markdown(heading, rows)
 
 

@@ -135,7 +135,9 @@ def test_differences_have_a_table_a_question(capsys, monkeypatch):
 
 def test_promises_have_a_line_each(capsys):
     rates = RatePromise(0.01, 0.013, 0.009, 0.018, "holds")
-    print_promises([PromiseRow("seen", "cosine", "far=0.01", True, "promised 1.0%: holds", rates, rates)])
+    print_promises(
+        [PromiseRow("seen", "cosine", "far=0.01", True, False, "promised 1.0%: holds", rates, rates)]
+    )
     assert capsys.readouterr().out == "\nThresholds\nseen, cosine: promised 1.0%: holds\n"
     print_promises([])
     assert capsys.readouterr().out == ""

@@ -54,9 +54,10 @@ def test_the_dot_is_where_the_line_crosses_the_diagonal(count):
     assert min(detours) < 1e-9
 
 
+@pytest.mark.parametrize("gaps", [range(5), [3], [3] * 5, [3] * 10])
 @pytest.mark.parametrize("name", ["mine", "a system of a quite long name · similarity"])
-def test_the_legend_hides_no_curve(name):
-    figure = error_tradeoff({f"{name} {n}": error_rates(*trials(n)) for n in range(5)})
+def test_the_legend_hides_no_curve(name, gaps):
+    figure = error_tradeoff({f"{name} {n}": error_rates(*trials(gap)) for n, gap in enumerate(gaps)})
     figure.draw_without_rendering()
     axes = figure.axes[0]
     legend = axes.get_legend().get_window_extent()

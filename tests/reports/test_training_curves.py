@@ -44,6 +44,15 @@ def test_no_legend_lies_on_a_panel(record):
         assert figure.bbox.y0 <= legend.y0
 
 
+@pytest.mark.parametrize("epochs", [1, 2, 3])
+def test_epochs_are_whole_numbers(record, epochs):
+    for axes in training_curves({"one": record[:epochs]}).axes:
+        low, high = axes.get_xlim()
+        ticks = [tick for tick in axes.get_xticks() if low <= tick <= high]
+        assert ticks
+        assert all(float(tick).is_integer() for tick in ticks)
+
+
 def test_the_last_best_epoch_is_marked_in_both_panels(record):
     for axes in training_curves({"one": record}).axes:
         assert [line.get_xdata() for line in axes.lines if len(set(line.get_xdata())) == 1] == [[2, 2]]

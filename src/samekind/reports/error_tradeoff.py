@@ -108,4 +108,5 @@ def _draw_axes(axes: "Axes", limits: _Limits) -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_ticks(_places(ticks, limits), labels=names)
     axes.set(xlim=ends, ylim=ends, aspect="equal")
+    axes.set_anchor("N")  # the room that a square leaves is the legend's
     axes.plot(ends, ends, color=MUTED, linewidth=0.9, linestyle=DASHES[2], zorder=1, label="equal errors")

@@ -157,7 +157,7 @@ def _mark_kept(axes: "Axes", entries: Entries) -> None:
     """A vertical line at the epoch whose space was kept: the last one called best."""
     from matplotlib.ticker import MaxNLocator
 
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8, min_n_ticks=1))
     best = [entry["epoch"] for entry in entries if entry.get("best")]
     if best:
         axes.axvline(best[-1], color=MUTED, linewidth=0.9, linestyle=DASHES[1], zorder=1)
