@@ -250,9 +250,30 @@ def test_a_write_protected_space_is_not_replaced(folder, monkeypatch, protected)
     (folder / protected).chmod(0o555)
     monkeypatch.setattr(os, "access", lambda path, mode: bool(Path(path).stat().st_mode & 0o200))  # not root
     before = (folder / "space.json").read_bytes()
-    with pytest.raises(SpaceError, match="is write-protected, and stays as it is; choose another folder to"):
+    with pytest.raises(SpaceError) as caught:
         archive.write(folder, {}, {})
+    assert str(caught.value) == (
+        f"{folder / protected} may not be written to, so the space in {folder} stays as it is; save to "
+        "another folder, or let its owner allow it"
+    )
     assert (folder / "space.json").read_bytes() == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such rights")
+def test_a_space_that_is_replaced_keeps_the_modes_of_its_folder_and_files(folder, monkeypatch):
+    modes = {"": 0o750, "space.json": 0o640, "weights.safetensors": 0o600}
+    for name, mode in modes.items():
+        (folder / name).chmod(mode)
+    seen, real = {}, Path.write_bytes
+
+    def written(path, content):
+        seen[path.name] = path.stat().st_mode & 0o777
+        return real(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", written)
+    archive.write(folder, CONTENT, TENSORS)
+    assert {name: (folder / name).stat().st_mode & 0o777 for name in modes} == modes
+    assert {"": 0o750, **seen} == modes  # before there was anything to read in them
 
 
 def test_a_file_is_not_replaced_by_a_folder(tmp_path):
@@ -278,7 +299,7 @@ def test_a_damaged_space_can_be_written_anew(folder):
         (json, "dumps", 1),
         (Path, "mkdir", 2),
         (Path, "write_bytes", 1),
-        (Path, "write_text", 1),
+        (Path, "write_bytes", 2),
         (os, "fsync", 1),
         (os, "fsync", 2),
         (Path, "rename", 1),

@@ -766,19 +766,18 @@ def test_a_folder_holds_something_else_where_a_file_has_another_name(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such rights")
-def test_a_folder_that_is_replaced_keeps_the_rights_it_had(tmp_path):
+def test_a_folder_that_is_replaced_keeps_its_mode_from_the_beginning_on_and_its_files_are_new(tmp_path):
+    seen = []
+
     def fill(draft):
-        for name in ("a", "b"):
-            (draft / name).write_bytes(NEW)
+        seen.append(draft.stat().st_mode & 0o777)
+        (draft / "a").write_bytes(NEW)
+        (draft / "a").chmod(0o600)  # of something else than what had the name before
 
     folder = tmp_path / "folder"
     storage.write_folder(folder, fill)
-    usual = (folder / "b").stat().st_mode
-    (folder / "a").chmod(0o640)
     folder.chmod(0o750)
+    (folder / "a").chmod(0o644)
     storage.write_folder(folder, fill)
-    assert [each.stat().st_mode & 0o777 for each in (folder, folder / "a")] == [0o750, 0o640]
-    assert (folder / "b").stat().st_mode == usual
-    (folder / "a").unlink()  # what was not there has the usual rights
-    storage.write_folder(folder, fill)
-    assert (folder / "a").stat().st_mode == usual
+    assert [seen[1], folder.stat().st_mode & 0o777] == [0o750] * 2
+    assert (folder / "a").stat().st_mode & 0o777 == 0o600

@@ -6,7 +6,9 @@ Nothing in the folder is code, and nothing in it is executed when it is read.
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,9 @@ MOST_SAVES = 100
 
 
 def write(folder: Path, content: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
-    """Write a folder, whole or not at all. One that holds something else, or is write-protected, stays."""
+    """Write a folder, whole or not at all; a space that was there leaves its folder and files their modes.
+    One that holds something else, or is write-protected, stays.
+    """
     expect_replaceable(folder)
     # Copied, because two names may share one tensor and the format has no way to say so.
     weights = safetensors.torch.save(
@@ -42,15 +46,26 @@ def write(folder: Path, content: Mapping[str, Any], tensors: Mapping[str, Tensor
     )
     header = {"format": FORMAT, "version": VERSION, "weights": hashlib.sha256(weights).hexdigest()}
 
+    written = {
+        "weights.safetensors": weights,
+        "space.json": (json.dumps({**header, **content}, indent=2) + "\n").encode(),
+    }
+
     def fill(draft: Path) -> None:
-        (draft / "weights.safetensors").write_bytes(weights)
-        (draft / "space.json").write_text(json.dumps({**header, **content}, indent=2) + "\n")
+        for name, each in written.items():
+            (draft / name).touch()
+            with suppress(OSError):  # there was none, or the drive has no such rights
+                shutil.copymode(folder / name, draft / name)
+            (draft / name).write_bytes(each)
 
     storage.write_folder(folder, fill)
 
 
 def expect_replaceable(folder: Path) -> None:
-    """Refuse a folder that saving a space to it would take something from; one that is not there will do."""
+    """Refuse a folder that saving a space to it would take something from; one that is not there will do.
+
+    Protected is what this user may not write to: for the system's administrator (root) nothing is.
+    """
     others = storage.others_in(folder, FILES) if folder.exists() else []
     if others and not (folder / "space.json").is_file():
         raise SpaceError(f"{folder} holds something else than a space; choose another folder to save to")
@@ -60,11 +75,11 @@ def expect_replaceable(folder: Path) -> None:
             f"{folder} holds {named} beside the space, which saving would lose; move that away, or choose "
             "another folder to save to"
         )
-    if any(map(_is_protected, (folder, *(folder / name for name in FILES)))):
+    for path in filter(_is_protected, (folder, *(folder / name for name in sorted(FILES)))):
         # It could be replaced all the same, for that is the right of its parent.
         raise SpaceError(
-            f"{folder} is write-protected, and stays as it is; choose another folder to save to, or allow "
-            "writing to this one"
+            f"{path} may not be written to, so the space in {folder} stays as it is; save to another folder, "
+            "or let its owner allow it"
         )
 
 

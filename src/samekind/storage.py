@@ -28,7 +28,7 @@ PATIENCE = 1.0
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Replace a file by new content in one step."""
+    """Replace a file by new content in one step. It has the rights of a new file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with _draft_of(path, _new_file) as (draft, handle):
         # Kept open where it is locked: until it has its name, the draft must not look like a dead one's.
@@ -86,19 +86,21 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
 
     A folder cannot be swapped for another in one step everywhere, so the old one is moved aside first.
     Should the process die between the two renames, `recover_folder` brings the old one back. A link to a
-    folder stays a link, and who may read and write stays as it was.
+    folder stays a link, and the new folder has the mode of the old one from the beginning on; what is in it
+    has what ``fill`` gives it.
     """
     folder = folder.resolve()
     folder.parent.mkdir(parents=True, exist_ok=True)
     recover_folder(folder)
     try:
         with _draft_of(folder, _new_folder) as (draft, _):
+            with suppress(OSError):  # there was none, or the drive has no such rights
+                shutil.copymode(folder, draft)
             fill(draft)
             for file in sorted(draft.rglob("*")):
                 _flush(file)
             _flush_folder(draft)
             if folder.exists():
-                _keep_modes(folder, draft)
                 folder.rename(_aside(folder))
             draft.rename(folder)
     finally:
@@ -165,6 +167,7 @@ class FolderLock:
             with suppress(OSError):  # of Windows, where it is open
                 self.path.unlink(missing_ok=True)
         self._giving_back()
+        self._file.close()  # once more, where Ctrl-C came to the first
 
     def _leave_to_parent(self) -> None:
         if self._giving_back.detach() is not None:
@@ -348,13 +351,6 @@ def _in_the_name_of(path: Path, draft: Path) -> Iterator[None]:
         if error.filename == str(draft):
             error.filename = str(path)
         raise
-
-
-def _keep_modes(old: Path, new: Path) -> None:
-    """Give what replaces a folder, and its files, the rights of those of the same name."""
-    for each in (new, *new.rglob("*")):
-        with suppress(OSError):  # there was none, or the drive has no such rights
-            shutil.copymode(old / each.relative_to(new), each)
 
 
 def _left_aside(folder: Path) -> int | None:

@@ -95,17 +95,48 @@ def test_a_write_that_fails_leaves_the_journal_as_it_was(path, error, monkeypatc
     monkeypatch.setattr(os, "pwrite", short)
     with pytest.raises(type(error)):
         journal.append([b"x" * 100], end=ends[0])
-    assert path.stat().st_size == ends[0]
+    assert held(path) == [b"first"]
+    assert journal.recorded([b"x" * 100], end=ends[0]) is None
     monkeypatch.setattr(os, "pwrite", lambda file, content, place: real(file, content[:3], place))
     journal.append([b"y" * 100], end=ends[0])  # three bytes at a time, as the system may do
     assert held(path) == [b"first", b"y" * 100]
 
 
-def test_an_entry_whose_call_was_interrupted_at_the_very_end_goes_with_the_next(path):
-    ends = written(path, [b"first", b"x" * 100])
+def test_an_entry_that_was_written_whole_is_recorded_whatever_came_then(path, monkeypatch):
+    """Who reads may have seen it."""
+    ends = written(path, [b"first"])
     journal = journals.Journal(path)
-    journal.append([b"y"], end=ends[0])  # as if the second had never been counted
-    assert held(path) == [b"first", b"y"]
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        journal.append([b"x", b"y" * 100], end=ends[0])
+    assert held(path) == [b"first", b"x" + b"y" * 100]
+    assert journal.recorded([b"x", b"y" * 100], end=ends[0]) == path.stat().st_size
+    assert journal.recorded([b"x", b"z" * 100], end=ends[0]) is None  # another one, of who was forked
+
+
+def test_an_entry_that_could_not_be_flushed_goes(path, monkeypatch):
+    """Its bytes may be zeros once the next one lies behind them."""
+    ends = written(path, [b"first"])
+    journal = journals.Journal(path)
+
+    def failing(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(OSError, match="No space left"):
+        journal.append([b"x" * 100], end=ends[0])
+    assert held(path) == [b"first"]
+    assert path.stat().st_size == ends[0]
+
+
+def test_to_cut_never_makes_a_journal_longer(path):
+    [end] = written(path, [b"first"])
+    journals.Journal(path).cut(end + 50)
+    assert path.stat().st_size == end
 
 
 def test_a_closed_journal_never_writes(path, tmp_path):

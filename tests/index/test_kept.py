@@ -13,6 +13,7 @@ from samekind.index import Exact, Faiss, open_index
 from samekind.index import folder as folders
 from samekind.index import kept as keeping
 from samekind.index import store as stores
+from samekind.index.writer_lock import WriterLock
 
 VECTORS = torch.eye(4)
 NAMES = ["a", "b", "c", "d"]
@@ -190,6 +191,40 @@ def test_vectors_that_are_written_to_after_an_interrupt_were_stored_as_they_were
     assert torch.equal(open_index(folder).vectors(), VECTORS)
 
 
+def test_vectors_that_are_written_to_after_an_interrupt_are_finished_as_they_were(folder, monkeypatch):
+    """The entry is whole, and is known again though the caller's numbers are others by now."""
+    index, vectors = open_index(folder), VECTORS[2:3].clone()
+
+    def stopped(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            index.add(["c"], vectors)
+    vectors.fill_(7)
+    assert torch.equal(index.vectors(), VECTORS[:3])
+    assert torch.equal(open_index(folder).vectors(), VECTORS[:3])
+
+
+def test_a_right_whose_giving_back_was_interrupted_is_given_back_by_the_next_call(folder, monkeypatch):
+    """Before, it was kept by the traceback alone, as long as somebody looked at it, and from oneself."""
+    index = open_index(folder)
+    index.add(["c"], VECTORS[2:3])
+
+    def stopped(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(WriterLock, "give_back", stopped)
+        with pytest.raises(KeyboardInterrupt) as caught:
+            index.close()
+    assert caught.traceback
+    index.add(["d"], VECTORS[3:])
+    index.close()
+    open_index(folder).remove(["a"])
+
+
 def test_an_addition_that_cannot_be_recorded_is_not_made(folder, monkeypatch):
     index = open_index(folder)
     index.add(["c"], VECTORS[2:3])
@@ -262,6 +297,77 @@ def test_a_forked_process_does_not_write_beside_its_parent(folder):
         f"{folder} was changed by somebody else since it was opened here; open it again",
     ]
     assert list(open_index(folder)) == ["a", "b", "c", "d", "e"]
+
+
+# A save fails; then the parent saves under the number that it had begun, and the child goes on.
+FORKED_AFTER_A_FAILED_SAVE = """
+import os, sys, torch
+from samekind.errors import SpaceError
+from samekind.index import open_index, store as stores
+
+folder, one = sys.argv[1], torch.ones(1, 4)
+
+def full(*_):
+    raise OSError(28, "No space left on device")
+
+index = open_index(folder)
+index.add(["c"], one)
+real, stores.Store.write = stores.Store.write, full
+try:
+    index.save(folder)
+except OSError as error:
+    print(error.strerror, flush=True)
+stores.Store.write = real
+wait, go = os.pipe()
+child = os.fork()
+if not child:
+    os.read(wait, 1)
+    if sys.argv[2] == "closed":
+        index.close()
+    for change in (lambda: index.add(["of the child"], one), lambda: index.save(folder)):
+        try:
+            change()
+            print("done", flush=True)
+        except SpaceError as error:
+            print(error, flush=True)
+    os._exit(0)
+index.add(["of the parent"], one)
+index.save(folder)
+index.close()
+os.write(go, b"x")
+os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.parametrize("how", ["as it is", "closed"])
+def test_a_forked_process_does_not_take_its_parents_save_for_its_own(folder, how):
+    """Before, it went on from there with what it had itself, and what the parent had added was lost."""
+    command = [sys.executable, "-c", FORKED_AFTER_A_FAILED_SAVE, folder, how]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    refused = f"{folder} was changed by somebody else since it was opened here; open it again"
+    assert done.stdout.splitlines() == ["No space left on device", refused, refused]
+    assert list(open_index(folder)) == ["a", "b", "c", "of the parent"]
+
+
+def test_who_has_read_what_then_could_not_be_flushed_is_told(folder, monkeypatch):
+    """Before, it made the journal longer, by zeros, and wrote behind them."""
+    index, readers = open_index(folder), []
+
+    def failing(_):
+        readers.append(open_index(folder))
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", failing)
+        with pytest.raises(OSError, match="Input/output error"):
+            index.add(["c"], VECTORS[2:3])
+    index.close()
+    [reader] = readers
+    assert list(reader) == ["a", "b", "c"]
+    with pytest.raises(SpaceError, match="was changed by somebody else"):
+        reader.add(["d"], VECTORS[3:])
+    assert list(index) == list(open_index(folder)) == ["a", "b"]
 
 
 # --- what the disk may hold -----------------------------------------------------------------------------

@@ -1,10 +1,10 @@
 """Changes written one behind the other: what was recorded survives the death of the process.
 
 An entry is its length, a checksum of its content, a checksum of these two, and the content. It has been
-flushed to the disk before `Journal.append` returns. A process that is killed while it writes leaves the
-beginning of an entry at the end of the file: the call never returned, so that entry is dropped. Anything else
-that does not fit its checksum is damage, and refused. Where the last entry that counts ends is known to the
-one who writes: what was recorded behind it, by a call that was interrupted, goes with the next entry.
+flushed to the disk before `Journal.append` returns. An entry counts once it is whole, for whoever reads may
+have seen it. A process that is killed or interrupted while it writes leaves the beginning of an entry at the
+end of the file: that is dropped, and goes with the next entry. Anything else that does not fit its checksum
+is damage, and refused.
 """
 
 import os
@@ -31,14 +31,15 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         # A file and not its number, which would be another file's once this one is closed.
-        self._file = FileIO(path, "r+")
+        self._path, self._file = path, FileIO(path, "r+")
         self._closing = weakref.finalize(self, self._file.close)
 
     def append(self, parts: Sequence[Content], *, end: int) -> int:
         """Record the parts, one behind the other, as one entry, behind the ``end`` of the last that counts.
         Returns where it ends, in bytes; it is on the disk by then.
 
-        A write that fails, for want of space or by Ctrl-C, leaves the journal as it was.
+        A write that fails, for want of space, leaves the journal as it was. One that is stopped by Ctrl-C may
+        leave the entry whole, which `recorded` tells, or its beginning.
         """
         head = LENGTH_AND_SUM.pack(sum(len(each) for each in parts), _checksum(parts))
         place = end
@@ -47,14 +48,21 @@ class Journal:
             for each in (head + SUM.pack(zlib.crc32(head)), *parts):
                 place = self._write(each, place)
             os.fsync(self._file.fileno())
-        except BaseException:
+        except OSError:
+            # Whole or not: what could not be flushed may be zeros by the time the next entry lies behind it.
             self.cut(end)
             raise
         return place
 
+    def recorded(self, parts: Sequence[Content], *, end: int) -> int | None:
+        """Where the entry of these parts behind ``end`` ends; None where there is none, or not all of it."""
+        content = _entry(self._file.fileno(), end, self._path)
+        return end + HEAD + len(content) if content is not None and content == b"".join(parts) else None
+
     def cut(self, end: int) -> None:
         """Drop what is behind the last entry that counts."""
-        os.ftruncate(self._file.fileno(), end)
+        if os.fstat(self._file.fileno()).st_size > end:
+            os.ftruncate(self._file.fileno(), end)
 
     def _write(self, content: Content, place: int) -> int:
         """Write all of it, however many calls that takes, and say where it ends."""
@@ -99,8 +107,8 @@ def entries(path: Path, *, start: int = 0) -> Iterator[tuple[memoryview, int]]:
 def _entry(file: int, place: int, path: Path) -> memoryview | None:
     """The content of the entry at a place; None where none is whole.
 
-    Between two looks at it a writer may have cut off an entry that was never counted and written another one
-    in its place. So what does not fit is damage only if it is still the same when it is read again.
+    Between two looks at it a writer may have cut off an entry that could not be flushed, and written another
+    one in its place. So what does not fit is damage only if it is still the same when it is read again.
     """
     before = None
     while True:

@@ -6,7 +6,8 @@ is forked does not have it, and asks anew. Reading needs no right. A writer who 
 changed the folder meanwhile is refused.
 
 Ctrl-C may come between any two steps, so nothing is left to be put right on the way out: what one call was
-torn from the next one finds, and finishes or drops, before it does anything else.
+torn from the next one finds, before it does anything else. A change whose entry in the journal is whole was
+made, for whoever opened the folder meanwhile has seen it, and is finished; any other is dropped.
 """
 
 import shutil
@@ -30,11 +31,11 @@ T = TypeVar("T")
 
 
 class _Due(NamedTuple):
-    """A change that counts from now on, though the store may have seen nothing of it yet, or half."""
+    """A change that was begun: the store may have seen nothing of it yet, or half, or all."""
 
     change: Change
     row: int  # its vectors lie ready from here on
-    end: int  # of its entry in the journal, if there is one
+    end: int | None  # of its entry in the journal; None as long as it may be not there, or not whole
 
 
 class Kept:
@@ -52,11 +53,15 @@ class Kept:
         return self._store
 
     def _carry_out(self) -> None:
-        """Finish the change that is due, if any; every step may be done twice."""
-        if self._due is not None:
-            self._store.count(self._due.change, row=self._due.row)
-            if self._home is not None:
-                self._home.end = self._due.end
+        """Finish the change that is due, if any, or drop it; every step may be done twice."""
+        due, home = self._due, self._home
+        if due is not None and due.end is None:
+            end = home.recorded(due.change) if home is not None else 0
+            due = self._due = None if end is None else due._replace(end=end)
+        if due is not None:
+            self._store.count(due.change, row=due.row)
+            if home is not None and due.end is not None:
+                home.end = due.end
             self._due = None
 
     def add(
@@ -77,9 +82,10 @@ class Kept:
             return
         store = self.store
         if change.vectors is not None:
-            store.lay_ready(change.vectors)
-        end = self._home.record(change) if self._home is not None else 0
-        self._due = _Due(change, store.height, end)
+            change = change._replace(vectors=store.lay_ready(change.vectors))
+        due = self._due = _Due(change, store.height, end=None)
+        if self._home is not None:
+            self._due = due._replace(end=self._home.record(change))
         self._carry_out()
 
     def save(
@@ -130,7 +136,7 @@ class Kept:
 
     def close(self) -> None:
         """Give back the right to write, and the files."""
-        self._carry_out()  # what counts is not cut off
+        self._carry_out()
         if self._home is not None:
             self._home.close()
 
@@ -149,13 +155,17 @@ class _Home:
         self._journal: Journal | None = None
 
     def record(self, change: Change) -> int:
-        """Write a change to the disk, behind ``end``. It counts once ``end`` is where it ends: returned."""
+        """Write a change to the disk, behind ``end``; returns where it ends."""
         self._leave_to_parent()
         if self._journal is None:
             folders.read(self.folder)  # a folder that is gone is told in a sentence
             self._take_right()
             self._journal = Journal(self.folder / folders.numbered(folders.JOURNAL, self._generation))
         return self._journal.append(to_parts(change), end=self.end)
+
+    def recorded(self, change: Change) -> int | None:
+        """Where a change ends whose `record` was interrupted or failed; None if it is not on the disk."""
+        return self._journal.recorded(to_parts(change), end=self.end) if self._journal is not None else None
 
     def write(
         self, content: Mapping[str, Any], *, files: Collection[str], fill: Callable[[Path], None]
@@ -195,14 +205,17 @@ class _Home:
 
     def _take_note(self) -> None:
         """Go by the generation that a save of ours has begun, if it came into force."""
+        ours = self._begun and self._lock is not None and self._lock.held  # else it may be somebody else's
         with suppress(SpaceError):  # there is none, or it is damaged: told when it is needed
-            if self._begun and folders.read(self.folder).get("generation") == self._begun:
+            if ours and folders.read(self.folder).get("generation") == self._begun:
                 self._generation, self.end, self._begun = self._begun, journals.first_end(), 0
 
     def _check_unchanged(self) -> None:
         header = folders.read(self.folder)
         same = header.get("generation") == self._generation
         path = folders.path_of(self.folder, header, folders.JOURNAL)
+        # Shorter: the end of what was read here could not be flushed by the one who wrote it.
+        same = same and path.stat().st_size >= self.end
         if not same or any(True for _ in journals.entries(path, start=self.end)):
             raise SpaceError(
                 f"{self.folder} was changed by somebody else since it was opened here; open it again"
@@ -218,17 +231,15 @@ class _Home:
     def _let_go_of_journal(self) -> None:
         journal, self._journal = self._journal, None
         if journal is not None:
-            if self._lock is not None and self._lock.held:
-                journal.cut(self.end)  # an entry whose call was interrupted before it counted
             journal.close()
 
     def close(self) -> None:
         self._take_note()
         self._begun = 0
         self._let_go_of_journal()
-        lock, self._lock = self._lock, None
-        if lock is not None:
-            lock.give_back()
+        if self._lock is not None:
+            self._lock.give_back()
+        self._lock = None  # last: where Ctrl-C comes first, it is given back by the next call
 
 
 def settled(folder: Path, read: Callable[[], T]) -> T:

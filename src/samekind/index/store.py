@@ -116,8 +116,10 @@ class Store:
             self.lay_ready(change.vectors)
         self.count(change, row=self.height)
 
-    def lay_ready(self, vectors: Tensor) -> None:
-        """Put vectors behind the last row, where nobody sees them until they count."""
+    def lay_ready(self, vectors: Tensor) -> Tensor:
+        """Put vectors behind the last row, where nobody sees them until they count. Returns them as they lie
+        there, whatever becomes of the ones given.
+        """
         held = len(self._added_texts)
         needed = held + len(vectors)
         if needed > len(self._added):
@@ -126,6 +128,7 @@ class Store:
             room[:held] = self._added[:held]
             self._added = room
         self._added[held:needed] = vectors
+        return self._added[held:needed]
 
     def count(self, change: Change, *, row: int) -> None:
         """Carry out a change whose vectors, if any, lie ready from ``row`` on, where the rows ended.
