@@ -421,6 +421,36 @@ def test_unknown_classes_are_answered_with_the_nearest(kind):
     assert space.classes == CLASSES
 
 
+def test_a_class_has_one_name_however_its_accents_are_stored(kind):
+    one, two = "M\u00f6we", "Mo\u0308we"
+    space = a_space(kind=kind)
+    space.rename("bee", one)
+    for ask in (lambda: space.rename("cat", two), lambda: space.enroll(two, random(2, 4))):
+        with pytest.raises(SpaceError, match=f'the class "{one}" is already there'):
+            ask()
+    space.rename(two, two)  # spelt in the other way, it is the same class
+    assert two in space.classes
+    assert one not in space.classes
+    space.rename(one, "bee")
+    assert space.classes == CLASSES
+    space.rename("bee", one)
+    space.remove(two)
+    assert space.classes == [each for each in CLASSES if each != "bee"]
+
+
+def test_a_name_is_a_text(kind):
+    space = a_space(kind=kind)
+    for ask in (
+        lambda: space.enroll(7, random(2, 4)),
+        lambda: space.remove(7),
+        lambda: space.rename(7, "dog"),
+        lambda: space.rename("bee", 7),
+    ):
+        with pytest.raises(SettingError, match='expected the name of a class, such as "7"; got int'):
+            ask()
+    assert space.classes == CLASSES
+
+
 # --- the auxiliary head, on the sphere, and after its classes have changed ---------------------------
 
 

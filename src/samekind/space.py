@@ -30,6 +30,8 @@ from samekind.similarities.temperature import Head as Head
 from samekind.similarities.temperature import Temperature as Temperature
 from samekind.similarities.temperature import mixed, stored_temperature
 
+A_NAME = 'the name of a class, such as "7"'
+
 
 class Classification(NamedTuple):
     """The answer to "which class is it?" for n items."""
@@ -221,6 +223,7 @@ class MetricSpace(nn.Module):
 
         Nothing else changes: the scores of the other classes stay what they were.
         """
+        expect(name, str, A_NAME)
         expect(z, Tensor, "embeddings of a few examples, such as embed(space, items.inputs)")
         if z.ndim != 2 or not len(z) or z.shape[1] != self.prototypes.dimension:
             expected = f"(examples, {self.prototypes.dimension}), at least one example"
@@ -247,17 +250,18 @@ class MetricSpace(nn.Module):
 
     def remove(self, name: str) -> None:
         """Forget a class."""
-        [name] = spelt_as([name], self.prototypes.classes)
         names, gone = self.classes, self._index(name)
         kept = [index for index in range(len(names)) if index != gone]
         self.prototypes.assign([names[index] for index in kept], self.prototypes.vectors.detach()[kept])
-        self._drop_from_auxiliary(name)
+        self._drop_from_auxiliary(names[gone])
 
     def rename(self, old: str, new: str) -> None:
         """Call a class by another name."""
-        self._index(old)
-        if new in self.prototypes.classes:
-            raise SpaceError(f'the class "{new}" is already there; choose another name')
+        old = self.classes[self._index(old)]
+        expect(new, str, A_NAME)
+        [known] = spelt_as([new], [each for each in self.classes if each != old])
+        if known in self.classes:
+            raise SpaceError(f'the class "{known}" is already there; choose another name')
         heads = [self.prototypes] + ([self.auxiliary.prototypes] if self.auxiliary else [])
         for prototypes in heads:
             prototypes.classes = [new if each == old else each for each in prototypes.classes]
@@ -343,6 +347,9 @@ class MetricSpace(nn.Module):
         return self.auxiliary.score_classes(z)[:, order], self.auxiliary.similarity.scale()
 
     def _index(self, name: str) -> int:
+        """The place of a class, however the accents of its name are stored."""
+        expect(name, str, A_NAME)
+        [name] = spelt_as([name], self.prototypes.classes)
         if name not in self.prototypes.classes:
             raise SpaceError(f'there is no class "{name}"; {nearest(name, self.prototypes.classes)}')
         return self.prototypes.classes.index(name)

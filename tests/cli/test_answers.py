@@ -5,10 +5,13 @@ import json
 import pytest
 
 from samekind import evaluation
+from samekind.cli import evaluate, report
+from samekind.cli.answers import Asked
 from samekind.cli.asking import labelled
 from samekind.cli.experiments import sets_of
 from samekind.data import draw
 from samekind.data.trial_lists import read_trial_list
+from samekind.errors import DataError
 from samekind.inference import embed, embed_files
 from samekind.space import MetricSpace
 
@@ -149,3 +152,18 @@ def test_one_thing_at_a_time(samekind, trained, more, says):
     answer = samekind("evaluate", trained, *more)
     assert answer.status == 2
     assert says in answer.err
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report"])
+def test_who_says_nothing_asks_by_the_same_defaults_everywhere(samekind, trained, monkeypatch, command):
+    """The page of report and the figures of evaluate would differ."""
+    found = []
+
+    def noted(run, *more):
+        found.append(more[-1])
+        raise DataError("enough")
+
+    monkeypatch.setattr(evaluate, "about_tests", noted)
+    monkeypatch.setattr(report, "tested", noted)
+    assert samekind(command, trained).err == "samekind: enough\n"
+    assert found == [Asked()]

@@ -1,6 +1,7 @@
 """Groups as files: every item in its group's folder, and nothing overwritten."""
 
 import csv
+import os
 import shutil
 
 import numpy
@@ -88,6 +89,31 @@ def test_older_groups_are_replaced_and_anything_else_is_not(tmp_path):
     (tmp_path / "empty").mkdir()
     check_folder(tmp_path / "empty")
     check_folder(tmp_path / "new")
+
+
+@pytest.mark.parametrize("protected", ["", "group-1"])
+def test_groups_that_may_not_be_written_to_stay(tmp_path, monkeypatch, protected):
+    """Before, a part of them could not be removed, and lay in the way of the next."""
+    out, found = tmp_path / "out", made(tmp_path / "in", ["a.png"], [0])
+    write_groups(out, found, title="title")
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != out / protected and real(path, mode))
+    with pytest.raises(SettingError) as caught:
+        write_groups(out, found, title="title")
+    assert str(caught.value).startswith(
+        f"{out / protected} may not be written to, so the groups in {out} stay"
+    )
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["in", "out"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such rights")
+def test_a_copy_has_the_rights_of_its_picture_and_not_of_what_lay_there_before(tmp_path):
+    out, names = tmp_path / "out", ["a.png"]
+    for modes in (0o644, 0o600):
+        found = made(tmp_path / "in", names, [0])
+        (tmp_path / "in" / "a.png").chmod(modes)
+        write_groups(out, found, title="title")
+        assert (out / "group-1" / "a.png").stat().st_mode & 0o777 == modes
 
 
 def test_a_copy_that_fails_leaves_the_old_groups(tmp_path, monkeypatch):

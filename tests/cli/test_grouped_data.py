@@ -9,7 +9,7 @@ import shutil
 import numpy as np
 import pytest
 
-from samekind.cli.experiments import begin_folder, finish_folder, sets_of
+from samekind.cli.experiments import begin_folder, begun_split, finish_folder, sets_of
 from samekind.cli.plans import read_plan
 from samekind.data import open_data
 
@@ -89,6 +89,17 @@ def test_thresholds_say_that_pairs_of_one_group_had_no_say(samekind, runs, tmp_p
     assert "own group left out" in json.dumps(stored["decisions"])
 
 
+def test_new_data_with_groups_are_not_compared_with_themselves_either(samekind, table, runs, tmp_path):
+    folder, *_ = runs
+    shutil.copytree(folder / "plain", tmp_path / "plain")
+    shutil.copy(table, tmp_path / "new.csv")
+    told = json.loads(samekind("calibrate", tmp_path / "plain", tmp_path / "new.csv", "--json").out)
+    assert told["decisions"]["similarity"]["trials"].startswith("new.csv, own group left out: ")
+    asked = ("evaluate", tmp_path / "plain", "--data", tmp_path / "new.csv", "--tasks", 5, "--json")
+    rows = json.loads(samekind(*asked).out)["systems"]["plain"]
+    assert {row["note"] for row in rows if row["question"] == "retrieval"} == {"own group left out"}
+
+
 def test_a_run_split_at_random_before_groups_were_kept_goes_on_with_its_split(
     samekind, table, runs, tmp_path
 ):
@@ -120,3 +131,55 @@ def test_a_finished_run_keeps_the_split_it_has_whatever_would_be_dealt_now(table
     again = begin_folder(tmp_path, plan, items, seed=0)
     assert again.train.ids == dealt.test.ids
     assert again.test.ids == dealt.train.ids
+
+
+def test_a_training_that_was_stopped_goes_on_with_the_split_it_began_with(samekind, table, runs, tmp_path):
+    folder, *_ = runs
+    shutil.copytree(folder / "plain", tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "space")
+    (tmp_path / "run" / "data.json").unlink()
+    plan, items = read_plan("triplet", source=str(table)), open_data(table)
+    stored = json.loads((tmp_path / "run" / "split.json").read_text())
+    moved = dict(stored["parts"], test=stored["parts"]["validation"], validation=stored["parts"]["test"])
+    (tmp_path / "run" / "split.json").write_text(json.dumps(stored | {"parts": moved}))
+    assert begin_folder(tmp_path / "run", plan, items, seed=0).split.parts["test"].tolist() == moved["test"]
+    other = samekind(
+        "train", "triplet", "--data", table, "--out", tmp_path / "run", "--split", "random", *EPOCHS
+    )
+    assert "holds a run on other data or another split" in " ".join(other.err.split())
+    # One from before groups were dealt as they are now has no split, and other items to train on.
+    (tmp_path / "run" / "split.json").unlink()
+    command = ("train", "triplet", "--data", table, "--out", tmp_path / "run", *EPOCHS)
+    assert samekind(*command).status == 0
+    (tmp_path / "run" / "split.json").unlink()
+    (tmp_path / "run" / "data.json").unlink()
+    before = samekind(*command, "--set", "split.seed=5")
+    assert before.status != 0
+    assert "remove this one to begin anew" in " ".join(before.err.split())
+
+
+def test_what_a_refused_command_left_is_no_split(table, tmp_path):
+    plan, items = read_plan("triplet", source=str(table)), open_data(table)
+    dealt = begin_folder(tmp_path, plan, items, seed=0)
+    dealt.split.save(tmp_path / "split.json")
+    assert begun_split(tmp_path, items) is None
+    assert begin_folder(tmp_path, plan, items, seed=1).train.ids != dealt.train.ids
+
+
+def test_published_parts_of_other_classes_are_trained_and_tested_on(samekind, tmp_path):
+    """As retrieval is published: the classes of the test part are not those of the training part."""
+    path, generator = tmp_path / "people.csv", np.random.default_rng(0)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["label", "split", *"abcd"])
+        for person in range(12):
+            centre = generator.normal(size=4)
+            for _ in range(10):
+                row = np.round(centre + 0.3 * generator.normal(size=4), 4)
+                writer.writerow([f"p{person}", "train" if person < 6 else "test", *row])
+    trained = samekind("train", "triplet", "--data", path, "--out", tmp_path / "run", *EPOCHS)
+    assert trained.status == 0
+    told = json.loads(samekind("evaluate", tmp_path / "run", "--json", "--tasks", 5).out)
+    rows = {(row["question"], row["measure"]): row for row in told["systems"]["run"]}
+    assert rows["retrieval", "Recall@1"]["items"] == "seen"
+    assert len(sets_of(tmp_path / "run").test) == 60

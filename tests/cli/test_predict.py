@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from samekind.cli.identify import NONE, UNDECIDED
+from samekind.cli.predict import _columns
 from samekind.data import digits
 from samekind.inference import asking, embed_files, identify
 from samekind.prototypes import SupportMeans
@@ -129,6 +130,40 @@ def test_what_is_turned_away_is_counted_and_not_named_rightly(samekind, strict, 
     assert told["none of these"] == sum(row["class"] == NONE for row in rows)
     judged = [row["class"] == row["label"] for row in rows if row["label"] != "7"]
     assert told["accuracy"] == sum(judged) / len(judged)
+
+
+@pytest.mark.parametrize(
+    ("head", "kind", "times"),
+    [
+        ("similarity", None, 1),
+        ("similarity", "similarity", 1),
+        ("similarity", "cosine", 2),
+        ("auxiliary", None, 0),
+        ("auxiliary", "similarity", 1),
+    ],
+)
+def test_every_class_is_scored_once(trained, monkeypatch, head, kind, times):
+    """With a network of pairs that is what predict spends its time on."""
+    space = MetricSpace.load(trained / "space")
+    if kind is not None:
+        space.open_set = Decision(kind, 0.5, "eer", "made up", 0.0, 0.0, calibration=(3.0, -1.0))
+    real, calls = MetricSpace.score_classes, []
+
+    def scored(*arguments, **options):
+        calls.append(options)
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(MetricSpace, "score_classes", scored)
+    _columns(space, torch.randn(5, 64, generator=torch.Generator().manual_seed(0)), head)
+    assert len(calls) == times
+
+
+def test_one_that_is_turned_away_is_told_in_the_singular(samekind, trained, pictures, tmp_path):
+    space = MetricSpace.load(trained / "space")
+    space.open_set = Decision("cosine", 1.1, "eer", "made up", 0.0, 0.0, calibration=(3.0, -1.0))
+    space.save(tmp_path / "space")
+    page = samekind("predict", pictures / "0.png", "--space", tmp_path / "space", "--out", tmp_path / "p.csv")
+    assert "1 of them is none of these: of no class the space knows, by its threshold.\n" in page.out
 
 
 def test_without_a_threshold_nothing_is_said_of_none_of_these(samekind, trained, folders, tmp_path):

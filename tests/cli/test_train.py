@@ -10,6 +10,7 @@ import torch
 from samekind.cli.experiments import sets_of
 from samekind.cli.kinds import better_kind
 from samekind.cli.train import data_options, split_options
+from samekind.errors import SettingError
 from samekind.space import MetricSpace
 from samekind.storage import FolderLock
 from samekind.training.folder import LOCK
@@ -178,6 +179,18 @@ def test_a_run_file_names_the_recipe_and_the_recipe_the_folder(samekind, tmp_pat
 def test_a_class_with_a_comma_in_its_name_stands_in_quotes(written, names):
     assert split_options(None, written, "")["unseen"] == names
     assert data_options(None, None, False, ignore=written)["ignore"] == names
+
+
+@pytest.mark.parametrize("written", ["a\nb", '"leaf,8,9', '"a" b,c'])
+def test_names_that_cannot_be_told_apart_are_refused(written):
+    """Before, the second was one class, the third another name, and the first an error of csv's."""
+    for ask in (
+        lambda: split_options(None, written, ""),
+        lambda: data_options(None, None, False, ignore=written),
+    ):
+        with pytest.raises(SettingError, match="names with commas between them, on one line") as caught:
+            ask()
+        assert str(caught.value).endswith(f"; got {written}")
 
 
 def test_a_recipe_for_unseen_classes_tells_the_measure_it_was_chosen_by(samekind, tmp_path):

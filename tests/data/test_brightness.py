@@ -6,7 +6,8 @@ import torch
 from PIL import Image
 
 from samekind.data import DataSettings, ImageReader, examine, open_data
-from samekind.data.brightness import brightest
+from samekind.data import brightness as module
+from samekind.data.brightness import WHITE, brightest, brightness
 
 
 @pytest.fixture
@@ -104,3 +105,22 @@ def test_the_brightest_byte_of_each_picture():
     pixels = torch.tensor([[[[1, 5]]], [[[7, 2]]]], dtype=torch.uint8)
     assert brightest(pixels).tolist() == [5, 7]
     assert brightest(pixels[:0]).tolist() == []
+
+
+def test_only_what_is_in_doubt_is_looked_at_again(deep_folder, monkeypatch):
+    """With its white said a few of many; without, the headings of the dark ones alone."""
+    files = sorted(deep_folder(4095).rglob("*.png")) * 10
+    decoded, asked, headings = [], [], module.headings
+    monkeypatch.setattr(module, "_highest", lambda file: decoded.append(file) or 4095)
+    monkeypatch.setattr(module, "headings", lambda files: asked.extend(files) or headings(files))
+    reader, said = (ImageReader(height=6, width=8, channels=1, white=white) for white in (WHITE, 4095))
+    assert brightness(torch.full((60,), 255), files, said) is None
+    assert (len(decoded), len(asked)) == (16, 16)
+    decoded.clear()
+    assert brightness(torch.tensor([10] + [255] * 59), files, reader) is None  # the others are of 16 bits too
+    assert decoded == []
+    flat = files[0].parent / "flat.png"
+    Image.new("L", (8, 6)).save(flat)
+    asked.clear()
+    assert brightness(torch.tensor([10] + [255] * 59), [flat, *files[1:]], reader) is None
+    assert asked == [flat]

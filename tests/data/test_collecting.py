@@ -247,3 +247,16 @@ def test_a_table_in_an_archive_is_refused_for_what_it_is(tmp_path):
         DataError, match=r"rows\.zip/set/t\.csv: tables are not read from archives; unpack it"
     ):
         collect([tmp_path / "rows.zip"], ROWS)
+
+
+def test_groups_come_along_where_all_items_have_one(tmp_path):
+    for name, group in (("one", "group"), ("two", "group"), ("three", "other")):
+        (tmp_path / f"{name}.csv").write_text(f"label,{group},a\nx,g1,1\ny,g2,2\n")
+    reader = TableReader(columns=("a",))
+    one, two, three = (tmp_path / f"{name}.csv" for name in ("one", "two", "three"))
+    assert collect([one, two], reader).groups == ("g1", "g2", "g1", "g2")
+    assert collect([one, three], reader).groups is None
+    named = DataSettings(group="other")
+    assert collect([one, three], reader, settings=named, otherwise=DataSettings()).groups == ("g1", "g2") * 2
+    np.savez(tmp_path / "four.npz", inputs=np.zeros((2, 1), np.float32), groups=np.array([3, 4]))
+    assert collect([tmp_path / "four.npz"], VectorReader(dimension=1)).groups == ("3", "4")

@@ -1,5 +1,7 @@
 """Groups of items: dealt whole and class by class, torn ones counted, left out where items are compared."""
 
+import itertools
+
 import pytest
 import torch
 from hypothesis import given
@@ -13,8 +15,6 @@ from samekind.data.groups import (
     cut_whole,
     deal_groups,
     groups_apart,
-    groups_note,
-    named_with_groups,
     torn_groups,
 )
 from samekind.data.splits import cut
@@ -85,17 +85,72 @@ def test_without_groups_items_are_cut_as_they_always_were():
     assert all(torch.equal(one[name], other[name]) for name in THREE)
 
 
+def over_sites(sites, classes, generator):
+    """Classes of a long tail, each at some of the sites: a group holds several of them."""
+    labels, groups = [], []
+    for label in range(classes):
+        there = max(1, int(sites * 0.9**label * 0.6))
+        homes = torch.randperm(sites, generator=generator)[:there]
+        for _ in range(max(6, int(200 * 0.85**label))):
+            labels.append(label)
+            groups.append(int(homes[int(torch.randint(0, there, (1,), generator=generator))]))
+    return torch.tensor(labels), torch.tensor(groups)
+
+
+@pytest.mark.parametrize(("sites", "classes"), [(12, 10), (12, 30), (30, 30)])
+def test_groups_of_several_classes_leave_every_class_to_train_on(sites, classes):
+    generator = torch.Generator().manual_seed(0)
+    for seed in range(4):
+        labels, groups = over_sites(sites, classes, generator)
+        parts = deal_groups(groups, labels, THREE, torch.arange(len(labels)), seed)
+        assert sorted(torch.cat(list(parts.values())).tolist()) == list(range(len(labels)))
+        assert set(labels[parts["train"]].tolist()) == set(labels.tolist())
+        assert all(len(part) for part in parts.values())
+
+
+@hypothesis_settings(max_examples=60, deadline=None)
+@given(st.lists(st.sets(st.integers(0, 4), min_size=1), min_size=3, max_size=6), st.integers(0, 3))
+def test_what_can_be_dealt_with_every_class_in_training_is(held, seed):
+    """Each group is the set of its classes; all ways to deal them are tried."""
+    labels = torch.tensor([label for classes in held for label in sorted(classes)])
+    groups = torch.tensor([group for group, classes in enumerate(held) for _ in classes])
+    parts = deal_groups(groups, labels, THREE, torch.arange(len(labels)), seed)
+    assert all(len(part) for part in parts.values())
+    every = set().union(*held)
+    possible = any(
+        set(homes) == {0, 1, 2}
+        and set().union(*(classes for classes, home in zip(held, homes, strict=True) if home == 0)) == every
+        for homes in itertools.product(range(3), repeat=len(held))
+    )
+    assert (set(labels[parts["train"]].tolist()) == every) == possible
+
+
 @pytest.mark.parametrize(
-    ("labels", "groups", "apart", "note"),
+    ("labels", "groups", "asked", "note"),
     [
-        ([0, 0, 1, 1], None, False, ""),
-        ([0, 0, 1, 1], [0, 1, 2, 2], True, OTHER_GROUPS),
-        ([0, 0, 1, 1], [0, 0, 0, 1], True, OTHER_GROUPS),  # a group of two classes
-        ([0, 0, 1, 1], [5, 5, 9, 9], False, OWN_GROUPS),  # nothing of one class would be left
-        ([], [], False, OWN_GROUPS),
+        ([0, 0, 1, 1], None, [0, 1, 2, 3], ""),
+        ([0, 0, 1, 1], [0, 1, 2, 3], [0, 1, 2, 3], OTHER_GROUPS),
+        ([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 2, 3], OTHER_GROUPS),  # groups of two classes
+        ([0, 0, 1, 1], [0, 1, 2, 2], [0, 1, 2, 3], OWN_GROUPS),  # one class of two would speak for both
+        ([0, 0, 1, 1], [5, 5, 9, 9], [0, 1, 2, 3], OWN_GROUPS),  # nothing of one class would be left
+        ([0, 0, 1], [0, 1, 2], [0, 1], f"{OTHER_GROUPS}, 1 of 2 classes have another"),  # one has no pair
+        (
+            [0, 0, 1, 1, 2, 2, 3, 3],
+            [0, 1, 2, 3, 4, 5, 6, 6],
+            [0, 1, 2, 3, 4, 5],
+            f"{OTHER_GROUPS}, 3 of 4 classes have another",
+        ),
+        ([0, 0, 1, 1, 2, 2, 3, 3], [0, 1, 2, 3, 4, 4, 6, 6], list(range(8)), OWN_GROUPS),
+        (
+            [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6],  # three of seven are not half of them
+            [0, 1, 2, 3, 4, 5, 6, 6, 7, 7, 8, 8, 9, 9],
+            None,
+            OWN_GROUPS,
+        ),
+        ([], [], [], OWN_GROUPS),
     ],
 )
-def test_own_groups_are_left_out_where_something_is_left(labels, groups, apart, note):
+def test_own_groups_are_left_out_where_enough_classes_have_another(labels, groups, asked, note):
     items = (
         some(labels, groups)
         if labels
@@ -104,9 +159,12 @@ def test_own_groups_are_left_out_where_something_is_left(labels, groups, apart, 
         )
     )
     found = groups_apart(items)
-    assert (found is not None) == apart
-    assert groups_note(items) == note
-    assert named_with_groups("x", items) == (f"x, {note}" if note else "x")
+    assert found.asked.tolist() == (list(range(len(labels))) if asked is None else asked)
+    assert found.note == note
+    assert found.named("x") == (f"x, {note}" if note else "x")
+    apart = note.startswith(OTHER_GROUPS)
+    assert (found.groups is not None) == apart
+    assert found.marks.tolist() == (groups if apart else list(range(len(labels))))
 
 
 def test_torn_groups_are_counted_once():

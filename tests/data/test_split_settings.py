@@ -144,28 +144,38 @@ def test_validation_classes_are_cut_out_by_group_too():
         split_items(numbered(groups=torch.arange(100) // 10), SplitSettings(by="group", validation_classes=1))
 
 
-@pytest.mark.parametrize("by", ["part", "domain", "group"])
-def test_a_class_that_is_tested_and_never_trained_on_is_refused(by):
-    """By group: four groups of one class each are too few for three parts with each class in training."""
+def test_a_class_whose_groups_leave_nothing_to_train_on_is_refused():
+    """Three groups of one class each are too few for three parts with each class in training."""
     labels = torch.tensor([0, 0, 1, 1] * 10 + [2, 2])
-    late = torch.tensor([0] * 36 + [1] * 6)
+    items = Items(torch.zeros(42, 1), labels, ("ant", "bee", "cat"), "some", groups=labels)
+    says = r"split by group, .* no item to train on, .*\(\d+ items\).* another seed, .*: --split random"
+    with pytest.raises(DataError, match=says):
+        split_items(items, SplitSettings(by="group"))
+    assert set(split_items(items, SplitSettings()).parts) == {"train", "validation", "test"}
+
+
+@pytest.mark.parametrize("by", ["part", "domain"])
+def test_published_parts_and_domains_may_have_classes_of_their_own(by):
+    """Trained on some classes and tested on others: the protocol of most retrieval benchmarks."""
+    labels, late = torch.arange(40) // 4, torch.arange(40) // 20
     items = Items(
-        torch.zeros(42, 1),
+        torch.zeros(40, 1),
         labels,
-        ("ant", "bee", "cat"),
-        "some",
+        tuple(f"person {place}" for place in range(10)),
+        "people",
         parts=tuple("test" if each else "train" for each in late.tolist()),
         domains=late,
         domain_names=("photo", "sketch"),
-        groups=labels,
     )
     domains = ("sketch",) if by == "domain" else ()
-    settings = SplitSettings(by=by, test_domains=domains)
-    if by != "group":
-        items = dataclasses.replace(items, groups=None)
-    with pytest.raises(DataError, match=rf"split by {by}, .* no item to train on: .*\(\d+ items\)"):
-        split_items(items, settings)
-    assert set(split_items(items, SplitSettings()).parts) == {"train", "validation", "test"}
+    split = split_items(items, SplitSettings(by=by, test_domains=domains))
+    assert set(labels[split.parts["train"]].tolist()) == {0, 1, 2, 3, 4}
+    assert split.parts["test"].tolist() == list(range(20, 40))
+
+
+def test_a_split_says_how_it_was_asked_for():
+    for settings in (SplitSettings(seed=3), SplitSettings(unseen=("bee",))):
+        assert split_items(numbered(), settings).settings == settings.to_dict()
 
 
 def test_refuses_to_keep_nothing_or_everything_apart():

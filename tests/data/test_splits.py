@@ -205,3 +205,13 @@ def test_refuses_indices_that_are_not_there(tmp_path, part):
 def test_says_that_there_is_no_file(tmp_path):
     with pytest.raises(DataError, match="there is no split at"):
         Split.load(tmp_path / "none.json", items_of(2))
+
+
+def test_how_it_was_asked_for_comes_back_too(tmp_path):
+    items = clusters(classes=2, items=4, dimension=2)
+    made = Split({"train": torch.arange(8)}, items.fingerprint(), {"by": "random", "seed": 2})
+    made.save(tmp_path / "split.json")
+    assert Split.load(tmp_path / "split.json", items).settings == {"by": "random", "seed": 2}
+    before = {"fingerprint": items.fingerprint(), "parts": {"train": [0, 1]}}
+    (tmp_path / "split.json").write_text(json.dumps(before))
+    assert Split.load(tmp_path / "split.json", items).settings is None

@@ -8,7 +8,9 @@ import torch
 from torch import nn
 
 from samekind.data import clusters
+from samekind.data.groups import groups_apart
 from samekind.evaluation import few_shot, few_shot_beside_known
+from samekind.evaluation.tasks import drawn_tasks
 from samekind.prototypes import LearnedProxies, SupportMeans, class_means
 from samekind.samplers import episodes
 from samekind.similarities import Cosine, Euclidean, FixedScale, PairsNetwork
@@ -138,19 +140,18 @@ def test_the_space_stays_as_it_is():
     assert all(torch.equal(before[name], each) for name, each in space.state_dict().items())
 
 
-def test_new_items_of_the_group_of_an_example_do_not_count():
+def test_no_new_item_is_of_the_group_of_an_example():
     groups = torch.arange(len(NEW)) // 2
     grouped = replace(NEW, groups=groups)
     space = a_space()
     sets = (KNOWN, KNOWN.inputs, grouped, NEW.inputs)
     rows = few_shot_beside_known(space, *sets, name="x", way=3, shots=(1,), queries=6, tasks=8, seed=4)
-    generator, shares = torch.Generator().manual_seed(4), []
-    for task in episodes(NEW.labels, way=3, shot=1, queries=6, tasks=8, generator=generator):
+    shares = []
+    for task in drawn_tasks(grouped, groups_apart(grouped), way=3, shot=1, queries=6, tasks=8, seed=4):
         mine = copy.deepcopy(space)
         for label, support in zip(task.classes.tolist(), task.support, strict=True):
             mine.enroll(NEW.classes[label], NEW.inputs[support])
-        known = groups[task.support.flatten()].tolist()
-        asked = [i for i in task.query.flatten().tolist() if int(groups[i]) not in known]
+        asked = task.query.flatten().tolist()
         names = named(mine, NEW.inputs[asked])
         shares.append(
             sum(name == NEW.classes[NEW.labels[i]] for i, name in zip(asked, names, strict=True)) / len(asked)

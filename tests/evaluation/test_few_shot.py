@@ -11,6 +11,8 @@ from torch import nn
 from samekind import similarities
 from samekind.data import Items, clusters
 from samekind.evaluation import few_shot
+from samekind.evaluation.few_shot import fewer_tasks
+from samekind.evaluation.samples import Sample
 from samekind.prototypes import SupportMeans
 from samekind.samplers import episodes
 from samekind.similarities import Cosine, FixedScale, PairsNetwork
@@ -145,5 +147,21 @@ def test_near_copies_of_the_examples_do_not_count():
         assert row.value == pytest.approx(1 / 3, abs=0.04)
         assert (row.note, other.note) == ("own group left out", "")
         assert other.value > row.value + 0.005
-    alone = replace(items.take(torch.arange(24)), groups=torch.arange(24) // 12)
+    alone = replace(
+        items.take(torch.arange(24)), groups=torch.arange(24) // 4 % 3 + 3 * (torch.arange(24) % 2)
+    )
     assert few_shot(space, alone, x[:24], name="x", way=3, shots=(7,), tasks=5) == []
+
+
+def test_two_large_groups_of_a_class_are_one_for_examples_and_one_for_queries():
+    groups = torch.arange(80) // 8
+    x = torch.randn(80, 3, generator=torch.Generator().manual_seed(0))
+    items = Items(x, groups // 2, tuple("abcde"), "pairs", groups=groups)
+    rows = few_shot(a_space(similarities.Euclidean()), items, x, name="x", shots=(5,), tasks=40)
+    assert {(row.measure, row.note) for row in rows} == {("5-way 5-shot", "own group left out")}
+
+
+def test_fewer_tasks_than_were_asked_for_are_counted():
+    sample = Sample("few-shot", "x", "5-way 1-shot", "cosine", "episodes", 0.5, torch.zeros(86))
+    assert fewer_tasks(sample, 600) == "of 86 of 600 tasks"
+    assert fewer_tasks(sample, 86) == ""

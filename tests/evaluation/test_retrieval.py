@@ -212,22 +212,57 @@ def test_passing_over_needs_domains():
 
 def test_no_item_finds_its_own_group():
     """Each class has two groups of near-copies, and one class has one: that is found, and not asked about."""
-    labels = torch.tensor([0, 0, 0, 0, 1, 1, 1, 1, 2, 2])
-    groups = torch.tensor([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
-    x = torch.tensor([[0.0], [0.1], [4.0], [4.1], [3.0], [3.1], [9.0], [9.1], [8.0], [8.1]])
-    items = Items(x, labels, ("a", "b", "c"), "copies", groups=groups)
+    labels = torch.tensor([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3])
+    groups = torch.tensor([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 6])
+    x = torch.tensor([0.0, 0.1, 4.0, 4.1, 3.0, 3.1, 9.0, 9.1, 8.0, 8.1, 20, 20.1])[:, None]
+    items = Items(x, labels, ("a", "b", "c", "d"), "copies", groups=groups)
     space = MetricSpace(nn.Identity(), similarities.Euclidean(), SupportMeans(dimension=1))
     rows = retrieval(space, items, x, name="seen", ks=(1, 4), measures="all")
     found = {row.measure: row for row in rows if row.kind == "similarity"}
     hits = {1: 0, 4: 0}
-    for query in range(8):
-        others = [i for i in range(10) if groups[i] != groups[query]]
+    for query in (*range(8), 10, 11):
+        others = [i for i in range(12) if groups[i] != groups[query]]
         order = sorted(others, key=lambda i, query=query: abs(float(x[i] - x[query])))
         for k in hits:
             hits[k] += any(labels[i] == labels[query] for i in order[:k])
-    assert {k: found[f"Recall@{k}"].value for k in hits} == {k: count / 8 for k, count in hits.items()}
+    assert {k: found[f"Recall@{k}"].value for k in hits} == {k: count / 10 for k, count in hits.items()}
     assert found["Recall@1"].value < 0.5
-    assert {row.note for row in rows} == {"own group left out"}
+    note = "own group left out, 3 of 4 classes have another"
+    assert {row.note for row in rows} == {note}
+    both = query_gallery(space, items, x, items, x, name="seen", ignore="group", ks=(1, 4), measures="all")
+    assert [row._replace(note=note) for row in both] == rows
+    assert {row.note for row in both} == {"own group left out"}
     plain = retrieval(space, dataclasses.replace(items, groups=None), x, name="seen", ks=(1,))
     assert plain[0].value == 1
     assert plain[0].note == ""
+
+
+def test_one_large_group_does_not_take_a_measure_away():
+    """Queries of a small group have more to find than is left for those of a large one."""
+    labels = torch.tensor([0] * 20 + [1] * 10)
+    groups = torch.tensor([0] * 14 + [1, 1, 2, 2, 3, 3] + [4] * 5 + [5] * 5)
+    x = torch.randn(30, 3, generator=torch.Generator().manual_seed(0))
+    items = Items(x, labels, ("a", "b"), "uneven", groups=groups)
+    space = MetricSpace(nn.Identity(), similarities.Euclidean(), SupportMeans(dimension=3))
+    found = {
+        row.measure: row.value for row in retrieval(space, items, x, name="x") if row.kind == "similarity"
+    }
+    values = []
+    for query in range(30):
+        others = [i for i in range(30) if groups[i] != groups[query]]
+        order = sorted(others, key=lambda i, query=query: float((x[i] - x[query]).norm()))
+        hits = [bool(labels[i] == labels[query]) for i in order]
+        relevant = sum(hits)
+        assert relevant <= len(order)
+        values.append(
+            sum(sum(hits[: rank + 1]) / (rank + 1) for rank in range(relevant) if hits[rank]) / relevant
+        )
+    assert found["MAP@R"] == pytest.approx(sum(values) / 30)
+    assert set(found) == {"Recall@1", "Recall@2", "Recall@4", "Recall@8", "MAP@R"}
+
+
+def test_a_query_whose_group_is_the_gallery_is_not_asked():
+    x = torch.tensor([[0.0], [1.0], [2.0], [3.0]])
+    items = Items(x, torch.tensor([0, 0, 1, 1]), ("a", "b"), "x", groups=torch.tensor([0, 0, 0, 0]))
+    space = MetricSpace(nn.Identity(), similarities.Euclidean(), SupportMeans(dimension=1))
+    assert query_gallery(space, items, x, items, x, name="x", ignore="group") == []

@@ -212,6 +212,8 @@ def test_how_items_stand_to_the_threshold_is_what_identify_decides_by(similarity
     space.open_set = fit_open_set(space, FAR, MIDDLE) if fitted else None
     z = torch.cat([FAR.inputs, MIDDLE.inputs])
     scores, known, accepted = familiar(space, z)
+    given = familiar(space, z, similarities=space.score_classes(z))
+    assert all(torch.equal(one, other) for one, other in zip((scores, known, accepted), given, strict=True))
     answers = identify(space, z)
     assert scores.tolist() == [each.score for each in answers]
     assert accepted.tolist() == [each.name is not None for each in answers]

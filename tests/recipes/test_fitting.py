@@ -134,6 +134,18 @@ def test_the_split_is_kept(sets, tmp_path):
     assert all(torch.equal(stored.parts[name], sets.split.parts[name]) for name in stored.parts)
 
 
+def test_a_training_that_is_stopped_leaves_its_split(sets, tmp_path, monkeypatch):
+    def stopped(*_, folder, **__):
+        assert (folder / "split.json").is_file()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("samekind.recipes.fitting.train", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        fit(small("triplet", sets.train.shape), sets, folder=tmp_path)
+    stored = json.loads((tmp_path / "split.json").read_text())
+    assert stored["settings"] == sets.split.settings is not None
+
+
 def test_the_same_call_gives_the_same_space_without_training(sets, tmp_path):
     run = small("prototypical", sets.train.shape)
     first = fit(run, sets, folder=tmp_path).state_dict()

@@ -14,7 +14,7 @@ from samekind.encoders.foreign import Foreign
 from samekind.errors import DataError, SettingError, TrainingError
 from samekind.evaluation import Row, evaluate
 from samekind.recipes import leave_one_out
-from samekind.recipes.leave_one_out import _without, fewest_trained_on, summary
+from samekind.recipes.leave_one_out import _as_begun, _without, fewest_trained_on, summary
 from samekind.space import MetricSpace
 from samekind.training import Run
 
@@ -202,3 +202,33 @@ def test_validation_is_cut_out_in_whole_groups():
     for name in ("train", "validation"):
         cells = DOMAINS[parts[name]] * 3 + ITEMS.labels[parts[name]]
         assert set(cells.tolist()) == {0, 1, 2, 6, 7, 8}
+
+
+def test_groups_that_are_whole_domains_do_not_stop_it():
+    """However many sources there are, a share of every class of every one of them validates."""
+    grouped = replace(ITEMS, groups=DOMAINS)
+    for items in (grouped, grouped.take(DOMAINS < 2)):
+        sets = _without(items, 0, held_out=0.25, seed=0, fingerprint=items.fingerprint())
+        plain = replace(items, groups=None)
+        other = _without(plain, 0, held_out=0.25, seed=0, fingerprint=plain.fingerprint())
+        for name in ("train", "validation", "test"):
+            assert torch.equal(sets.split.parts[name], other.split.parts[name])
+
+
+def test_groups_over_domains_are_noted_and_a_run_goes_on_with_the_split_it_began_with(tmp_path):
+    torn = replace(ITEMS, groups=torch.arange(54) // 3)
+    rows = leave_one_out(a_run(), torn, folder=tmp_path, **HOW)
+    assert all("groups in more than one part" in row.note for row in rows)
+    whole = replace(ITEMS, groups=torch.arange(54))
+    rows = leave_one_out(a_run(), whole, folder=tmp_path / "whole", **HOW)
+    assert not any("in more than one part" in row.note for row in rows)
+    # As if groups had been dealt in another way when it was begun.
+    stored = json.loads((tmp_path / "0" / "split.json").read_text())
+    moved = dict(stored["parts"], validation=stored["parts"]["validation"][:-1])
+    moved["train"] = sorted([*moved["train"], stored["parts"]["validation"][-1]])
+    sets = _without(torn, 0, held_out=0.2, seed=a_run().seed, fingerprint=torn.fingerprint())
+    for settings, used in ((None, moved), (stored["settings"], moved), ({"by": "other"}, stored["parts"])):
+        content = {"fingerprint": torn.fingerprint(), "settings": settings, "parts": moved}
+        (tmp_path / "0" / "split.json").write_text(json.dumps(content))
+        found = _as_begun(torn, sets, tmp_path / "0").split.parts
+        assert {name: part.tolist() for name, part in found.items()} == used

@@ -77,12 +77,13 @@ def labelled(
     space: "MetricSpace", data: str, *, skip_unreadable: bool, columns: "Columns | None" = None
 ) -> "Items":
     """Items whose class is known, read the way the space reads: named data, the validation items of a run,
-    or files, folders, archives and tables.
+    or files, folders, archives and tables, with the groups that these say.
     """
     import torch
 
     from samekind.cli.experiments import sets_of
     from samekind.data import Items, open_data
+    from samekind.data.loading import numbered
     from samekind.data.opening import NAMED
     from samekind.data.spelling import spelt_as
 
@@ -107,6 +108,7 @@ def labelled(
         labels=torch.tensor([place[name] for name in names]),
         classes=classes,
         name=Path(data).name or data,
+        groups=None if found.groups is None else numbered(found.groups, range(len(found.ids)))[0],
     )
 
 

@@ -49,13 +49,13 @@ Trials = Annotated[
 Root = Annotated[
     Path | None, typer.Option(help="Where the paths of the list start.", show_default="the list's folder")
 ]
-Most = Annotated[
+MostPaired = Annotated[
     int,
     typer.Option(
         "--most", "--most-items", help="Make pairs of at most this many items, drawn at random.", min=2
     ),
 ]
-DrawnSeed = Annotated[int, typer.Option(help="Fixes which items are drawn.", min=0, max=LARGEST_SEED)]
+PairedSeed = Annotated[int, typer.Option(help="Fixes which items are drawn.", min=0, max=LARGEST_SEED)]
 
 #: What to fit on, and what an option has a say in.
 TOGETHER = {
@@ -89,8 +89,8 @@ def calibrate(
     trials: Trials = None,
     root: Root = None,
     label: LabelColumn = None,
-    most_items: Most = MOST_ITEMS,
-    seed: DrawnSeed = 0,
+    most_items: MostPaired = MOST_ITEMS,
+    seed: PairedSeed = 0,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
@@ -164,7 +164,7 @@ def _fit_decisions(
 
     from samekind.cli.asking import embedded
     from samekind.cli.output import messages
-    from samekind.data.groups import groups_apart, named_with_groups
+    from samekind.data.groups import groups_apart
     from samekind.inference import all_trials, divided, fit_decision, fit_temperatures
     from samekind.inference.temperatures import FEWEST
 
@@ -175,13 +175,13 @@ def _fit_decisions(
             f"and of two classes; got items: {len(items)}, classes: {int((sizes > 0).sum())}"
         )
     z = embedded(space, items.inputs, title="calibrate")
-    groups, name = groups_apart(items), named_with_groups(items.name, items)
+    apart = groups_apart(items)
     decisions: dict[str, Decision] = {
         kind: fit_decision(
-            all_trials(space, z, items.labels, groups=groups, kind=kind),
+            all_trials(space, z, items.labels, groups=apart.groups, kind=kind),
             kind=kind,
             point=point,
-            description=name,
+            description=apart.named(items.name),
         )
         for kind in (space.kinds if asked is None else [asked])
     }

@@ -15,8 +15,9 @@ class Columns(NamedTuple):
 
 
 def columns_of(space: Path, label: str | None = None) -> Columns:
-    """The columns of label and path that the run of a space was trained on, so that nobody has to name them
-    again; in a table that has them not, "label" and "path". A ``label`` that is given is the only one.
+    """The columns of label, path and group that the run of a space was trained on, so that nobody has to name
+    them again; in a table that has them not, "label", "path" and "group". A ``label`` that is given is the
+    only one.
 
     A space apart from its run does not know any more.
     """
@@ -25,6 +26,6 @@ def columns_of(space: Path, label: str | None = None) -> Columns:
 
     trained = read_of(space)
     return Columns(
-        DataSettings(label=trained.label if label is None else label, path=trained.path),
+        DataSettings(label=trained.label if label is None else label, path=trained.path, group=trained.group),
         DataSettings() if label is None else DataSettings(label=label),
     )

@@ -31,7 +31,7 @@ OtherData = Annotated[
     str | None,
     typer.Option(metavar="DATA", help="Ask about these items instead; do the thresholds still hold there?"),
 ]
-Most = Annotated[
+MostAsked = Annotated[
     int | None,
     typer.Option(
         help="Use at most this many items of a set, drawn at random: all pairs of many items take time.",
@@ -144,7 +144,7 @@ def evaluate(
     cohort: CohortData = None,
     norm: Norm = "as",
     top: Top = 200,
-    most: Most = None,
+    most: MostAsked = None,
     no_references: NoReferences = False,
     label: LabelColumn = None,
     skip_unreadable: SkipUnreadable = False,

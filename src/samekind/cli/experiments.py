@@ -9,7 +9,7 @@ from samekind.errors import DataError, SettingError, SpaceError
 
 if TYPE_CHECKING:
     from samekind.cli.plans import Plan
-    from samekind.data import DataSettings, Items, Sets, SplitSettings
+    from samekind.data import DataSettings, Items, Sets, Split, SplitSettings
     from samekind.space import MetricSpace
     from samekind.training import Part
 
@@ -23,6 +23,12 @@ KNOWS = (
 UNFINISHED = (
     "{folder} holds a training that has not ended: {done} of {epochs} epochs are done; the same samekind "
     "train command goes on with it"
+)
+
+BEGUN_OTHERWISE = (
+    "{folder} holds a training that was stopped, on other items than it would go on with: the data have "
+    "changed, or it was begun when groups were dealt to the parts in another way; choose another folder, or "
+    "remove this one to begin anew"
 )
 
 
@@ -55,38 +61,66 @@ def as_begun(plan: "Plan", folder: Path, items: "Items") -> "Plan":
     from dataclasses import replace
 
     from samekind.data import prepare
-    from samekind.training.checkpoints import load_checkpoint
 
     if "by" in plan.split or items.groups is None or items.parts is not None:
         return plan
     at_random = replace(plan, split={**plan.split, "by": "random"})
-    known = _read_data(folder)
-    if known is not None:
-        return at_random if known["split"].get("by") == "random" else plan
-    if not (folder / "last.pt").is_file():
+    known, begun = _read_data(folder), begun_split(folder, items)
+    if known is not None or (begun is not None and begun.settings is not None):
+        settings = known["split"] if known is not None else begun and begun.settings
+        return at_random if settings and settings.get("by") == "random" else plan
+    trained = _trained_on(folder)
+    if trained is None:
         return plan
-    # A training that has not ended says what it trains on, and not how that was split off.
+    # A training that was stopped before splits were written says what it trains on, and not how it was split.
     sets = prepare(items, at_random.splitting(items, seed=plan.run(items.shape).seed))
-    begun = load_checkpoint(folder / "last.pt")["data"]
-    return at_random if begun == sets.train.fingerprint() else plan
+    return at_random if trained == sets.train.fingerprint() else plan
 
 
 def begin_folder(folder: Path, plan: "Plan", items: "Items", *, seed: int) -> "Sets":
-    """The sets of a run, as its folder has them if it is done; the folder of a run on others is refused."""
-    from samekind.data import DataSettings, Split, divide, prepare
+    """The sets of a run, as its folder has them if it is begun; the folder of a run on others is refused."""
+    from samekind.data import DataSettings, divide, prepare
 
     split = plan.splitting(items, seed=seed)
     known = _read_data(folder)
     if known is not None:  # a setting that came after the run was made has its default there
         known = {**known, "data": DataSettings.from_dict(known["data"]).to_dict()}
-    if known is not None and known != _data(plan, split):
+    begun = begun_split(folder, items)
+    another = begun is not None and begun.settings not in (None, split.to_dict())
+    if another or (known is not None and known != _data(plan, split)):
         raise SettingError(f"{folder} holds a run on other data or another split; choose another folder")
-    if known is not None:
-        try:
-            return divide(items, Split.load(folder / "split.json", items))
-        except DataError:  # of items that have changed, which the training refuses
-            pass
-    return prepare(items, split)
+    # A split that does not say how it was made is of a run from before, and counts where that is done.
+    if begun is not None and (known is not None or begun.settings is not None):
+        return divide(items, begun)
+    sets = prepare(items, split)
+    # Items that have changed are the training's to refuse.
+    if (
+        begun is None
+        and items.groups is not None
+        and _trained_on(folder) not in (None, sets.train.fingerprint())
+    ):
+        raise SettingError(BEGUN_OTHERWISE.format(folder=folder))
+    return sets
+
+
+def begun_split(folder: Path, items: "Items") -> "Split | None":
+    """The split of the run that was begun in a folder; None where there is none, or of other items."""
+    from samekind.data import Split
+
+    if not ((folder / "last.pt").is_file() or (folder / "data.json").is_file()):
+        return None  # what a command left that was refused
+    try:
+        return Split.load(folder / "split.json", items)
+    except DataError:
+        return None
+
+
+def _trained_on(folder: Path) -> str | None:
+    """The fingerprint of the items that a training in a folder goes on with, where there is one."""
+    from samekind.training.checkpoints import load_checkpoint
+
+    path = folder / "last.pt"
+    return str(load_checkpoint(path)["data"]) if path.is_file() else None
 
 
 def finish_folder(folder: Path, plan: "Plan", items: "Items", *, seed: int) -> None:

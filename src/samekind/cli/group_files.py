@@ -1,5 +1,6 @@
 """Groups as files: a table, or a folder with a folder for each group."""
 
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,7 +28,9 @@ def group_columns(found: "Grouped") -> dict[str, Sequence[Any]]:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that holds anything but groups, before the work begins: it would be replaced."""
+    """Refuse a folder that holds anything but groups, or may not be written to, before the work begins: it
+    would be replaced.
+    """
     from samekind.storage import recover_folder
 
     recover_folder(folder)
@@ -35,6 +38,12 @@ def check_folder(folder: Path) -> None:
         return
     if not folder.is_dir() or (any(folder.iterdir()) and not (folder / TABLE).is_file()):
         raise SettingError(f"{folder} holds something else than groups; choose another folder")
+    for each in (folder, *(each for each in folder.iterdir() if each.is_dir())):
+        if not os.access(each, os.W_OK):  # what is in it could not be removed
+            raise SettingError(
+                f"{each} may not be written to, so the groups in {folder} stay as they are; choose another "
+                "folder, or let its owner allow it"
+            )
 
 
 def write_groups(folder: Path, found: "Grouped", *, title: str) -> None:

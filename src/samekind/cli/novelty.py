@@ -41,8 +41,10 @@ Method = Annotated[
         show_default="svm with --known, else prototypes",
     ),
 ]
-Most = Annotated[int, typer.Option(help="svm: use at most this many known items, drawn at random.", min=2)]
-DrawnSeed = Annotated[int, typer.Option(help="Fixes which known items are drawn.", min=0, max=LARGEST_SEED)]
+MostKnown = Annotated[
+    int, typer.Option(help="svm: use at most this many known items, drawn at random.", min=2)
+]
+KnownSeed = Annotated[int, typer.Option(help="Fixes which known items are drawn.", min=0, max=LARGEST_SEED)]
 
 
 def novelty(
@@ -57,8 +59,8 @@ def novelty(
     outliers: Annotated[
         float, typer.Option(help="svm: the share of known items that may lie outside their region.")
     ] = 0.1,
-    most_known: Most = 2000,
-    seed: DrawnSeed = 0,
+    most_known: MostKnown = 2000,
+    seed: KnownSeed = 0,
     csv: Annotated[Path | None, typer.Option(help="Write all items as a table here as well.")] = None,
     show: Annotated[int, typer.Option(help="How many of the newest items to show.", min=0)] = 10,
     device: Device = "auto",

@@ -40,6 +40,7 @@ def predict(
     from samekind.cli.identify import NONE, UNDECIDED
     from samekind.cli.output import messages, print_json, print_text
     from samekind.cli.tables import check_ending, write_table
+    from samekind.data.counting import counted
 
     check_ending(out)
     loaded = open_space(space, device)
@@ -62,7 +63,8 @@ def predict(
     if none is None:
         messages().print(UNDECIDED, soft_wrap=True)
     else:
-        print_text(f"{none:,} of them are {NONE}: of no class the space knows, by its threshold.")
+        told_of = counted(none, "of them is", "of them are")
+        print_text(f"{told_of} {NONE}: of no class the space knows, by its threshold.")
     if accuracy is not None:
         print_text(f"Of {len(right):,} with a label the space knows, {accuracy:.2%} are named rightly.")
 
@@ -88,16 +90,19 @@ def _columns(space: "MetricSpace", z: "Tensor", head: "Head") -> dict[str, Seque
     from samekind.inference.open_set import familiar
 
     with asking(space):
-        _, probabilities, names = space.classify(z.to(device_of(space)), head=head)
+        scores, probabilities, names = space.classify(z.to(device_of(space)), head=head)
     probabilities, place = probabilities.cpu(), {name: index for index, name in enumerate(space.classes)}
     first = torch.tensor([place[name] for name in names], dtype=torch.int64)[:, None]
-    score, known, accepted = familiar(space, z)
-    probabilities = known[:, None] * probabilities
-    answered = torch.where(accepted, probabilities.gather(1, first)[:, 0], 1 - known)
+    answered, accepted = probabilities.gather(1, first)[:, 0], torch.ones(len(z), dtype=torch.bool)
+    held: dict[str, Sequence[Any]] = {}
+    if space.open_set is not None:
+        stands = familiar(space, z, similarities=scores if head == "similarity" else None)
+        answered, accepted = stands.answered(answered), stands.accepted
+        probabilities, held = stands.probability[:, None] * probabilities, {"score": stands.score.tolist()}
     # Of a space of one class nothing is left beside it.
     values, second = probabilities.scatter(1, first, -1.0).where(accepted[:, None], probabilities).max(1)
     there = [value >= 0 for value in values.tolist()]
-    columns: dict[str, Sequence[Any]] = {
+    return {
         "class": [name if yes else NONE for name, yes in zip(names, accepted.tolist(), strict=True)],
         "probability": answered.tolist(),
         "runner_up": [
@@ -106,8 +111,8 @@ def _columns(space: "MetricSpace", z: "Tensor", head: "Head") -> dict[str, Seque
         "runner_up_probability": [
             value if yes else None for value, yes in zip(values.tolist(), there, strict=True)
         ],
+        **held,
     }
-    return columns if space.open_set is None else columns | {"score": score.tolist()}
 
 
 def _right(labels: Sequence[str | None], named: Sequence[str], classes: Sequence[str]) -> list[bool]:

@@ -166,8 +166,16 @@ def _names(text: str) -> set[str]:
     ['leaf, underside', 'owl']
     """
     import csv
+    import re
 
-    rows = csv.reader([text], skipinitialspace=True)
+    try:
+        closed = re.sub(r'" +(?=,|$)', '"', text)  # a space behind a quote would be an error, too
+        rows = list(csv.reader([closed], skipinitialspace=True, strict=True))
+    except csv.Error as error:
+        raise SettingError(
+            "expected names with commas between them, on one line, and one that has a comma itself between "
+            f"two double quotes; got {text}"
+        ) from error
     return {name.strip() for row in rows for name in row if name.strip()}
 
 

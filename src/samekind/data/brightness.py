@@ -43,14 +43,22 @@ def brightest(pixels: Tensor) -> Tensor:
 
 
 def brightness(highest: Tensor, files: Sequence[File], reader: ImageReader) -> str | None:
-    """The same of pictures whose highest bytes (n,) are known. What is black all over is said to be blank."""
+    """The same of pictures whose highest bytes (n,) are known. What is black all over is said to be blank.
+
+    Where white is said a few pictures are looked at again, and of the others those that are dark.
+    """
     dark = highest < DARK
-    if not highest.any() or (reader.white == WHITE and not dark.any()):
+    if not highest.any():
         return None
-    found = headings(files)
-    deep = [place for place, each in enumerate(found) if isinstance(each, Heading) and each.deep]
-    if deep:
-        return _of_16_bits([files[place] for place in deep], reader.white, dark=bool(dark[deep].all()))
+    if reader.white != WHITE:
+        order = highest.argsort(descending=True, stable=True)[:LOOKED_AT]
+        deep = _deep(files, order.tolist())
+        if deep:
+            return _of_16_bits([files[place] for place in deep], reader.white)
+    # One dark picture that is not of 16 bits says nothing of the others that are.
+    elif deep := _deep(files, dark.nonzero().flatten().tolist()):
+        bright = (~dark).nonzero().flatten().tolist()
+        return None if _deep(files, bright) else _of_16_bits([files[place] for place in deep], WHITE)
     if not dark.all():
         return None
     return (
@@ -59,10 +67,16 @@ def brightness(highest: Tensor, files: Sequence[File], reader: ImageReader) -> s
     )
 
 
-def _of_16_bits(files: Sequence[File], white: int, *, dark: bool) -> str | None:
+def _deep(files: Sequence[File], places: list[int]) -> list[int]:
+    """Those of the places at which there is a picture of 16 bits."""
+    found = headings([files[place] for place in places]) if places else []
+    return [
+        place for place, each in zip(places, found, strict=True) if isinstance(each, Heading) and each.deep
+    ]
+
+
+def _of_16_bits(files: Sequence[File], white: int) -> str | None:
     """What their values say, which takes decoding them once more, and is done only where there is a doubt."""
-    if white == WHITE and not dark:
-        return None
     most = max(pool(0).map(_highest, files))
     say = SAY.format(white=2 ** most.bit_length() - 1)
     if most > white:

@@ -16,7 +16,7 @@ from samekind.data.folders import class_of, walk, wrapping
 from samekind.data.idx import has_idx, has_labels, idx_items, is_idx, read_idx
 from samekind.data.items import Items
 from samekind.data.loading import readable_pictures
-from samekind.data.npz import npz_labels, read_npz
+from samekind.data.npz import npz_labels, npz_texts, read_npz
 from samekind.data.opening import NAMED
 from samekind.data.readers import ImageReader, Reader, TableReader, refitted
 from samekind.data.scaling import scaled
@@ -32,13 +32,15 @@ class Collection(NamedTuple):
     """Items for which no class is asked.
 
     ``ids`` says what each is, by path or row; ``labels`` its class where there is one (its folder, or a
-    label column), else None; ``skipped`` is (path, reason) of what could not be read.
+    label column), else None; ``skipped`` is (path, reason) of what could not be read. ``groups`` names those
+    that belong together, where a table or an archive says so of all of them.
     """
 
     inputs: Tensor | Stored
     ids: tuple[str, ...]
     labels: tuple[str | None, ...]
     skipped: tuple[tuple[str, str], ...]
+    groups: tuple[str, ...] | None = None
 
 
 class _Block(NamedTuple):
@@ -47,6 +49,7 @@ class _Block(NamedTuple):
     content: list[File] | Tensor
     ids: list[str]
     labels: list[str | None]
+    groups: Sequence[str | None] | None = None
 
 
 def collect(
@@ -94,7 +97,15 @@ def collect(
         ids=tuple(ids[place] for place in kept),
         labels=tuple(labels[place] for place in kept),
         skipped=tuple(unreadable),
+        groups=_groups(blocks, kept),
     )
+
+
+def _groups(blocks: Sequence[_Block], kept: Sequence[int]) -> tuple[str, ...] | None:
+    """The group of each item, where all have one; a name is the same group wherever it stands."""
+    named = [each for block in blocks for each in block.groups or [None] * len(block.ids)]
+    found = tuple(name for place in kept if (name := named[place]) is not None)
+    return found if len(found) == len(kept) else None
 
 
 def _blocks(
@@ -139,7 +150,8 @@ def _published(items: Items, reader: Reader, path: Path) -> _Block:
     rows = _shaped(items.inputs[:], reader, path)
     ids = items.ids or tuple(f"item {place}" for place in range(len(rows)))
     labels: list[str | None] = [items.classes[label] for label in items.labels.tolist()]
-    return _Block(rows, [f"{path}, {each}" for each in ids], labels)
+    groups = None if items.groups is None else [str(each) for each in items.groups.tolist()]
+    return _Block(rows, [f"{path}, {each}" for each in ids], labels, groups)
 
 
 def _below(
@@ -168,6 +180,7 @@ def _table(path: Path, reader: Reader, columns: Sequence[DataSettings], named_by
     labels: list[str | None] = [None] * table.rows
     if settings.label in table.columns:
         labels = texts_or_none(table, settings.label)
+    groups = texts_or_none(table, settings.group) if settings.group in table.columns else None
     if isinstance(reader, ImageReader):
         if settings.path not in column_names(path):
             raise DataError(
@@ -175,7 +188,7 @@ def _table(path: Path, reader: Reader, columns: Sequence[DataSettings], named_by
                 f'expected a column "{settings.path}" of files'
             )
         paths = [path.parent / each for each in texts(table, settings.path)]
-        return _Block(list(paths), [str(each) for each in paths], labels)
+        return _Block(list(paths), [str(each) for each in paths], labels, groups)
     if isinstance(reader, TableReader):
         rows = numbers(table, reader.columns)
     else:
@@ -187,14 +200,14 @@ def _table(path: Path, reader: Reader, columns: Sequence[DataSettings], named_by
             )
         rows = numbers(table, features)
     ids = [f"{path}, row {row + 1}" for row in range(table.rows)]
-    return _Block(rows, ids if named_by is None else texts(table, named_by), labels)
+    return _Block(rows, ids if named_by is None else texts(table, named_by), labels, groups)
 
 
 def _columns_there(table: Table, columns: Sequence[DataSettings]) -> DataSettings:
-    """The first settings, with the first columns of labels and of paths that there are, if there are any."""
+    """The first settings, with the first columns of labels, paths and groups that there are, if any."""
     found = {
         name: next((each for each in map(attrgetter(name), columns) if each in table.columns), None)
-        for name in ("label", "path")
+        for name in ("label", "path", "group")
     }
     return replace(columns[0], **{name: each for name, each in found.items() if each is not None})
 
@@ -215,7 +228,8 @@ def _archive(path: Path, reader: Reader) -> _Block:
     labels: list[str | None] = [None] * len(rows)
     if "labels" in arrays:
         labels = list(npz_labels(arrays, len(rows), path))
-    return _Block(rows, [f"{path}, item {place}" for place in range(len(rows))], labels)
+    groups = npz_texts(arrays["groups"], f"groups of {path}", len(rows)) if "groups" in arrays else None
+    return _Block(rows, [f"{path}, item {place}" for place in range(len(rows))], labels, groups)
 
 
 def _shaped(rows: Tensor, reader: Reader, path: Path) -> Tensor:

@@ -39,7 +39,7 @@ def npz_items(path: Path, settings: DataSettings) -> Items:
     if "classes" in arrays and not settings.classes:
         settings = replace(settings, classes=_class_names(arrays))
     beside = {
-        name: _texts(arrays[name], f"{name} of {path.name}", len(inputs)) if name in arrays else None
+        name: npz_texts(arrays[name], f"{name} of {path.name}", len(inputs)) if name in arrays else None
         for name in ("domains", "parts", "groups")
     }
     listing = Listing(
@@ -77,7 +77,7 @@ def read_npz(path: Path) -> dict[str, Array]:
 
 def npz_labels(arrays: Mapping[str, Array], count: int, path: Path) -> list[str]:
     """The class of each of so many items, by its name where the archive has names for its classes."""
-    labels = _texts(_wanted(arrays, "labels", path), f"labels of {path.name}", count)
+    labels = npz_texts(_wanted(arrays, "labels", path), f"labels of {path.name}", count)
     return _named(labels, _class_names(arrays), path) if "classes" in arrays else labels
 
 
@@ -94,7 +94,7 @@ def _wanted(arrays: Mapping[str, Array], name: str, path: Path) -> Array:
     return arrays[name]
 
 
-def _texts(array: Array, name: str, count: int) -> list[str]:
+def npz_texts(array: Array, name: str, count: int) -> list[str]:
     """One text or whole number for each item, as texts."""
     if array.shape != (count,):
         raise DataError(f"{name} must be one for each of the {count} items; got {array.shape}")

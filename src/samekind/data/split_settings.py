@@ -1,7 +1,7 @@
 """How items are divided into sets: plain values, so that a run can write them down, and the split itself."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 import torch
@@ -104,10 +104,11 @@ def split_items(items: Items, settings: SplitSettings) -> Split:
     """The split that the settings ask for: parts train, validation and test, "unseen" where classes are kept
     apart, and "validation_classes" in place of validation where it has classes of its own.
 
-    By group, domain or part a class may come to have nothing to train on: this is refused.
+    Dealt by group a class may come to have nothing to train on: this is refused. A part or a domain may have
+    classes of its own: to test on other classes than were trained on is how retrieval is usually published.
     """
     if not settings.unseen and not settings.validation_classes:
-        split = _whole(items, settings)
+        split = replace(_whole(items, settings), settings=settings.to_dict())
         expect_trained(items, split.parts, settings)
         return split
     labels = items.labels.cpu()
@@ -125,7 +126,7 @@ def split_items(items: Items, settings: SplitSettings) -> Split:
         parts["unseen"] = held_back.nonzero().flatten()
     _keep_groups_whole(items, parts, settings)
     expect_trained(items, parts, settings)
-    return Split(parts=parts, fingerprint=items.fingerprint())
+    return Split(parts=parts, fingerprint=items.fingerprint(), settings=settings.to_dict())
 
 
 def unseen_classes(items: Items, settings: SplitSettings) -> list[str]:
@@ -205,12 +206,12 @@ def _keep_groups_whole(items: Items, parts: Mapping[str, Tensor], settings: Spli
 
 
 def expect_trained(items: Items, parts: Mapping[str, Tensor], settings: SplitSettings) -> None:
-    """Refuse classes that would be tested or chosen by, and have nothing to train on.
+    """Refuse classes that would be tested or chosen by, and whose groups leave nothing to train on.
 
     A class cut at random has, unless it is smaller than the parts are many and the training part is not the
     largest; `problems_of` speaks of classes that small.
     """
-    if settings.by == "random":
+    if settings.by != "group":
         return
     labels = items.labels.cpu()
     asked = torch.cat([parts[name] for name in ("validation", "test") if name in parts] or [parts["train"]])
@@ -220,6 +221,7 @@ def expect_trained(items: Items, parts: Mapping[str, Tensor], settings: SplitSet
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         raise DataError(
             f"split by {settings.by}, {counted(len(names), 'class of', 'classes of')} {items.name} would be "
-            f"tested and have no item to train on: {', '.join(names[:MOST_NAMED])}{more}; keep them apart as "
-            "unseen classes, leave them out (data.classes), or split another way"
+            f"tested and have no item to train on, for too few groups have items of them: "
+            f"{', '.join(names[:MOST_NAMED])}{more}; keep them apart as unseen classes, leave them out "
+            "(data.classes), draw with another seed, or tear the groups: --split random"
         )

@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -19,11 +20,13 @@ from samekind.storage import write_text
 class Split:
     """Named, disjoint parts of one data set, each an ascending int64 tensor of item indices (k,).
 
-    ``fingerprint`` is that of the items which were split: a split means nothing for others.
+    ``fingerprint`` is that of the items which were split: a split means nothing for others. ``settings`` is
+    how it was asked for, as plain values, where that is known.
     """
 
     parts: dict[str, Tensor]
     fingerprint: str
+    settings: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         owner: dict[int, str] = {}
@@ -38,14 +41,15 @@ class Split:
     def save(self, path: Path) -> None:
         """Write the split as JSON."""
         parts = {name: indices.tolist() for name, indices in self.parts.items()}
-        write_text(path, json.dumps({"fingerprint": self.fingerprint, "parts": parts}) + "\n")
+        content = {"fingerprint": self.fingerprint, "settings": self.settings, "parts": parts}
+        write_text(path, json.dumps(content) + "\n")
 
     @staticmethod
     def load(path: Path, items: Items) -> "Split":
         """Read what ``save`` wrote; refused unless it was made for exactly these items."""
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
-            fingerprint = str(stored["fingerprint"])
+            fingerprint, settings = str(stored["fingerprint"]), stored.get("settings")
             parts = {
                 str(name): torch.tensor(part, dtype=torch.int64) for name, part in stored["parts"].items()
             }
@@ -63,7 +67,7 @@ class Split:
                 raise DataError(
                     f"part {name} of {path} must list items 0 to {len(items) - 1}, one number each"
                 )
-        return Split(parts=parts, fingerprint=fingerprint)
+        return Split(parts=parts, fingerprint=fingerprint, settings=settings)
 
 
 def stratified(items: Items, fractions: Mapping[str, float], *, seed: int) -> Split:

@@ -84,7 +84,7 @@ def _pairs(
     order = torch.randperm(len(items), generator=torch.Generator().manual_seed(seed))
     kept = order[:MOST_ITEMS].sort().values
     labels, mine, other = items.labels.cpu()[kept], mine[kept], other[kept]
-    groups = None if items.groups is None else groups_apart(items.take(kept))
+    groups = groups_apart(items.take(kept)).groups if items.groups is not None else None
     rows: list[Compared] = []
     for kind in (each for each in first.kinds if each in second.kinds):
         one = ordered_trials(first, mine, labels, groups=groups, kind=kind)

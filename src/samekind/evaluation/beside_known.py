@@ -13,13 +13,14 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.data.groups import groups_apart, groups_note
+from samekind.data.groups import groups_apart
 from samekind.evaluation.classification import knows
-from samekind.evaluation.few_shot import of_other_groups
+from samekind.evaluation.few_shot import fewer_tasks
 from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.samples import Sample, row_of
+from samekind.evaluation.tasks import drawn_tasks
 from samekind.inference import asking, device_of
-from samekind.samplers import Episode, episodes
+from samekind.samplers import Episode
 from samekind.space import MetricSpace
 
 QUESTION = "few-shot beside known"
@@ -52,27 +53,20 @@ def few_shot_beside_known(
     names = {new.classes[label] for label in new.labels.tolist()}
     if not len(known) or len(names) < 2 or not knows(space, known) or names & set(space.classes):
         return []
-    sizes = torch.bincount(new.labels)
-    way, fewest = min(way, len(names)), int(sizes[sizes > 0].min())
-    groups = groups_apart(new)
+    apart = groups_apart(new)
     with asking(space):
         held = _held(space, known, torch.cat([known_z, new_z]))
-        rows = []
-        for shot in (each for each in shots if each < fewest):
-            left = min(queries, fewest - shot)
-            generator, others = (torch.Generator().manual_seed(seed + each) for each in (0, 1))
-            drawn = episodes(new.labels, way=way, shot=shot, queries=left, tasks=tasks, generator=generator)
-            found = torch.stack(
-                [
-                    _task(
-                        space, held, torch.randperm(len(known), generator=others)[: way * left], each, groups
-                    )
-                    for each in drawn
-                ]
-            ).cpu()
-            counted = found[~found.isnan().any(1)]
-            rows += _rows(counted, name=name, task=f"{way}-way {shot}-shot") if len(counted) else []
-    return [noted(row, groups_note(new)) for row in rows]
+        samples: list[Sample] = []
+        for shot in shots:
+            drawn = drawn_tasks(new, apart, way=way, shot=shot, queries=queries, tasks=tasks, seed=seed)
+            if not drawn:
+                continue
+            others = torch.Generator().manual_seed(seed + 1)
+            asked = (torch.randperm(len(known), generator=others)[: each.query.numel()] for each in drawn)
+            found = [_task(space, held, *each) for each in zip(asked, drawn, strict=True)]
+            task = f"{len(drawn[0].classes)}-way {shot}-shot"
+            samples += _samples(torch.stack(found).cpu(), name=name, task=task)
+    return [noted(noted(row_of(each), fewer_tasks(each, tasks)), apart.note) for each in samples]
 
 
 class _Held(NamedTuple):
@@ -94,8 +88,8 @@ def _held(space: MetricSpace, known: Items, z: Tensor) -> _Held:
     return _Held(z, best, named[: len(own)] == own.to(z.device))
 
 
-def _task(space: MetricSpace, held: _Held, asked: Tensor, episode: Episode, groups: Tensor | None) -> Tensor:
-    """The shares of known and of new items named rightly in one task: (2,); NaN where no query counts."""
+def _task(space: MetricSpace, held: _Held, asked: Tensor, episode: Episode) -> Tensor:
+    """The shares of known and of new items named rightly in one task: (2,)."""
     count = len(held.right)
     prototypes = held.z[count + episode.support].mean(1)
     items = torch.cat([asked, count + episode.query.flatten()]).to(held.z.device)
@@ -104,16 +98,15 @@ def _task(space: MetricSpace, held: _Held, asked: Tensor, episode: Episode, grou
     truth = torch.arange(len(prototypes), device=held.z.device).repeat_interleave(episode.query.shape[1])
     of_known = held.right[items[: len(asked)]] & ~enrolled[: len(asked)]
     of_new = enrolled[len(asked) :] & (which[len(asked) :] == truth)
-    of_new = of_other_groups(of_new, episode, groups)
     return torch.stack([of_known.double().mean(), of_new.double().mean()])
 
 
-def _rows(found: Tensor, *, name: str, task: str) -> list[Row]:
-    """The rows of shares (tasks, 2); where both of a task are 0, so is their harmonic mean."""
+def _samples(found: Tensor, *, name: str, task: str) -> list[Sample]:
+    """The measures of shares (tasks, 2); where both of a task are 0, so is their harmonic mean."""
     known, new = found.T
     both = 2 * known * new / (known + new).clamp(min=torch.finfo(known.dtype).tiny)
     measured = {"known": known, "new": new, "harmonic mean": both}
     return [
-        row_of(Sample(QUESTION, name, f"{task} {what}", "similarity", "episodes", float(each.mean()), each))
+        Sample(QUESTION, name, f"{task} {what}", "similarity", "episodes", float(each.mean()), each)
         for what, each in measured.items()
     ]

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.data.groups import groups_apart, groups_note
+from samekind.data.groups import Apart, groups_apart
 from samekind.errors import SettingError
 from samekind.evaluation.rows import Measures, Row, noted
 from samekind.evaluation.trial_measures import About, trial_rows
@@ -45,24 +45,31 @@ def enrolled(
     of_set, of_test = torch.tensor(list(members)), items.labels.cpu()[tests]
     first = of_set.repeat_interleave(len(of_test)).int()
     second = of_test.repeat(len(of_set)).int()
-    kept = _of_other_groups(items, list(members.values()), tests)
-    if not (first == second)[kept].any():
+    apart = groups_apart(items)
+    kept = _of_other_groups(apart, list(members.values()), tests)
+    same = first == second
+    if kept is not None:
+        same, first, second = same[kept], first[kept], second[kept]
+    if not same.any():
         return []
     rows = []
     for kind in space.kinds:
         sets = [z[indices] for indices in members.values()]
         scores = enrolment_scores(space, sets, z[tests], combination=combination, kind=kind)
-        trials = Trials(*(each[kept] for each in (scores.flatten(), first == second, first, second)))
+        told = scores.flatten() if kept is None else scores.flatten()[kept]
+        trials = Trials(told, same, first, second)
         about = About(f"enrolment of {shots}", name, kind)
         rows += trial_rows(trials, about, decision=None, measures=measures, seed=seed)
-    return [noted(row, groups_note(items)) for row in rows]
+    return [noted(row, apart.note) for row in rows]
 
 
-def _of_other_groups(items: Items, members: list[Tensor], tests: Tensor) -> Tensor:
-    """Which trials, set by set, are of an item whose group the set has no item of: (sets x tests,)."""
-    groups = groups_apart(items)
+def _of_other_groups(apart: Apart, members: list[Tensor], tests: Tensor) -> Tensor | None:
+    """Which trials, set by set, are of an item whose group the set has no item of: (sets x tests,); None
+    where all count.
+    """
+    groups = apart.groups
     if groups is None:
-        return torch.ones(len(members) * int(tests.sum()), dtype=torch.bool)
+        return None
     return torch.cat([~torch.isin(groups[tests], groups[indices]) for indices in members])
 
 

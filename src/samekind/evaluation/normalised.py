@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.data.groups import groups_apart, groups_note
+from samekind.data.groups import groups_apart
 from samekind.data.trial_lists import TrialList
 from samekind.errors import DataError
 from samekind.evaluation.listed_trials import with_classes
@@ -41,14 +41,14 @@ def normalised(
             f"{items.name} has {pairs:,} pairs, and up to {most_stored:,} can be normalised; draw fewer "
             "items (samekind evaluate --most), or list trials"
         )
-    rows, groups = [], groups_apart(items)
+    rows, apart = [], groups_apart(items)
     for kind in space.kinds:
         trials = normalised_trials(
-            space, z, items.labels, cohort, groups=groups, kind=kind, form=form, top=top
+            space, z, items.labels, cohort, groups=apart.groups, kind=kind, form=form, top=top
         )
         about = About("verification", f"{name}, {NAMES[form]}", kind)
         rows += trial_rows(trials, about, decision=None, seed=seed)
-    return [noted(row, groups_note(items)) for row in rows]
+    return [noted(row, apart.note) for row in rows]
 
 
 def normalised_list(

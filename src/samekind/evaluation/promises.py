@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.data.groups import groups_apart
+from samekind.data.groups import OTHER_GROUPS, Apart, groups_apart
 from samekind.data.trial_lists import TrialList
 from samekind.evaluation.listed_trials import scored
 from samekind.inference import Trials, all_trials, divided, embed
@@ -52,7 +52,8 @@ class PromiseRow(NamedTuple):
 
 def promises(space: MetricSpace, sets: Mapping[str, Items], *, seed: int = 0) -> list[PromiseRow]:
     """Each decision of the space held against all pairs of each named set, or of 2,000 random items of it;
-    where items have groups, against pairs of two groups.
+    where items have groups, against pairs of two groups; that the threshold was fitted on other pairs, if it
+    was, is said in the sentence.
 
     Sets whose classes were not in training are harder: that a threshold does not hold there is to be
     expected, and worth knowing. A threshold for "none of these" is held against the sets that have items of
@@ -64,10 +65,12 @@ def promises(space: MetricSpace, sets: Mapping[str, Items], *, seed: int = 0) ->
         order = torch.randperm(len(items), generator=torch.Generator().manual_seed(seed))
         parts[name] = items.take(order[:MOST_ITEMS].sort().values)
     for name, part in parts.items() if space.decisions else ():
-        z, groups = embed(space, part.inputs), groups_apart(part)
+        z, apart = embed(space, part.inputs), groups_apart(part)
         for kind in (each for each in space.kinds if each in space.decisions):
-            trials = all_trials(space, z, part.labels, groups=groups, kind=kind)
-            found.append(promise_row(space.decisions[kind], trials, name=name, seed=seed))
+            trials = all_trials(space, z, part.labels, groups=apart.groups, kind=kind)
+            row = promise_row(space.decisions[kind], trials, name=name, seed=seed)
+            other = _other_pairs(space.decisions[kind], apart) if part.groups is not None else ""
+            found.append(row._replace(sentence=f"{row.sentence}{other}"))
     return found + (_open_set_rows(space, parts, seed) if space.open_set is not None else [])
 
 
@@ -96,6 +99,17 @@ def listed_promises(
 def promise_row(decision: Decision, trials: Trials, *, name: str, seed: int = 0) -> PromiseRow:
     """A decision held against trials of its kind of score, which are called ``name``."""
     return _row(name, decision.kind, decision.point, kept(decision, trials, seed=seed))
+
+
+def _other_pairs(decision: Decision, apart: Apart) -> str:
+    """The end of a sentence: a threshold of pairs with the own group is held against pairs without, or the
+    other way about.
+    """
+    fitted_without = OTHER_GROUPS in decision.trials
+    if fitted_without == (apart.groups is not None):
+        return ""
+    words = ("left out", "among them") if fitted_without else ("among them", "left out")
+    return "; it was fitted with the own group {}, and is held against pairs with it {}".format(*words)
 
 
 def _open_set_rows(space: MetricSpace, sets: Mapping[str, Items], seed: int) -> list[PromiseRow]:

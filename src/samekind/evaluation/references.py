@@ -12,11 +12,10 @@ from torch import Tensor
 
 from samekind.data import Items, scaled
 from samekind.data.fetching import fetched
-from samekind.data.groups import groups_apart, groups_note
+from samekind.data.groups import Apart, groups_apart
 from samekind.errors import DataError
 from samekind.evaluation.rows import Row, is_share, noted
 from samekind.evaluation.samples import Sample, row_of
-from samekind.measures import relevant_counts
 from samekind.training.statistics import statistics_of
 
 #: The question of these rows, and what answers it.
@@ -69,19 +68,16 @@ def references(
         note = "" if len(asked) == len(items) else f"of {len(asked):,} items drawn"
         rows += [noted(row_of(each, seed=seed), note) for each in samples]
         if len(asked) == len(items) > 1:
-            among = _among_themselves(items, x, name)
-            rows.append(noted(row_of(among, seed=seed), groups_note(items)))
+            apart = groups_apart(items)
+            among = _among_themselves(items, x, apart, name)
+            rows.append(noted(row_of(among, seed=seed), apart.note))
     return rows
 
 
-def _among_themselves(items: Items, x: Tensor, name: str) -> Sample:
+def _among_themselves(items: Items, x: Tensor, apart: Apart, name: str) -> Sample:
     """Whether the nearest other item, of another group where there are groups, is of the same class."""
-    labels, groups = items.labels.cpu(), groups_apart(items)
-    marks = torch.arange(len(items)) if groups is None else groups
-    truth, found = _names(items), _nearest(x, x, apart=marks)
-    asked = list(range(len(items)))
-    if groups is not None:
-        asked = relevant_counts(labels, gallery=labels, apart=(marks, marks)).nonzero().flatten().tolist()
+    truth, found = _names(items), _nearest(x, x, apart=apart.marks)
+    asked = apart.asked.tolist()
     own, others = [truth[place] for place in asked], [truth[found[place]] for place in asked]
     return _sample(name, "Recall@1", NEAREST, "queries", own, others)
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.data.groups import groups_apart, groups_note
+from samekind.data.groups import OTHER_GROUPS, groups_apart
 from samekind.errors import DataError
 from samekind.evaluation.rows import Measures, Row, noted
 from samekind.evaluation.samples import Compared, Sample, row_of
@@ -49,7 +49,8 @@ def retrieval(
     group is found, and not asked about.
     """
     samples = retrieval_samples(space, items, z, name=name, ks=ks, measures=measures)
-    return [noted(row_of(each, seed=seed), groups_note(items)) for each in samples]
+    note = groups_apart(items).note
+    return [noted(row_of(each, seed=seed), note) for each in samples]
 
 
 def retrieval_samples(
@@ -62,10 +63,8 @@ def retrieval_samples(
     measures: Measures = "main",
 ) -> list[Sample]:
     """The same before the intervals are made; the units are the queries."""
-    labels, groups = items.labels.cpu(), groups_apart(items)
-    marks = torch.arange(len(items)) if groups is None else groups
+    labels, (_, marks, asked, _) = items.labels.cpu(), groups_apart(items)
     relevant = relevant_counts(labels, gallery=labels, apart=(marks, marks))
-    asked = torch.arange(len(items)) if groups is None else relevant.nonzero().flatten()
     return _samples(
         space,
         (z[asked], z),
@@ -93,7 +92,8 @@ def query_gallery(
 ) -> list[Row]:
     """As `retrieval`, for queries against other items; classes are the same where their names are.
 
-    With ``ignore="group"`` the query's own group is passed over, as in `retrieval`. With "domain" an item of
+    With ``ignore="group"`` the query's own group is passed over, as in `retrieval`: a note says so, and what
+    has nothing but its own group to find is not asked about. With "domain" an item of
     the gallery is, where it has the query's domain and its class too: the same person before the same camera,
     as in Zheng et al., "Scalable Person Re-identification: A Benchmark", ICCV 2015.
     """
@@ -106,10 +106,16 @@ def query_gallery(
         wide = int(torch.cat(apart).max()) + 1
         apart = labels[0] * wide + apart[0], labels[1] * wide + apart[1]
     relevant = relevant_counts(labels[0], gallery=labels[1], apart=apart)
+    note = ""
+    if ignore == "group" and apart is not None:
+        note = OTHER_GROUPS
+        asked = (relevant > 0) | (relevant_counts(labels[0], gallery=labels[1]) == 0)
+        queries_z, relevant = queries_z[asked.to(queries_z.device)], relevant[asked]
+        labels, apart = (labels[0][asked], labels[1]), (apart[0][asked], apart[1])
     samples = _samples(
         space, (queries_z, gallery_z), labels, apart, relevant, name=name, ks=ks, measures=measures
     )
-    return [row_of(each, seed=seed) for each in samples]
+    return [noted(row_of(each, seed=seed), note) for each in samples]
 
 
 def left_out(rows: Iterable[Row | Compared], ks: Sequence[int]) -> list[str]:
@@ -143,22 +149,24 @@ def _samples(
     measures: Measures,
 ) -> list[Sample]:
     """The measures of queries (first) in a gallery (second), items with the query's mark passed over."""
-    available = len(z[1])
+    if not len(relevant):
+        return []
+    available = torch.full_like(relevant, len(z[1]))
     if apart is not None:
-        counts = torch.unique(apart[1], return_counts=True)[1]
-        available -= int(counts.max()) if len(counts) else 0
-    possible = [k for k in ks if k <= available]
+        available -= relevant_counts(apart[0], gallery=apart[1])
+    fewest = int(available.min())
+    possible = [k for k in ks if k <= fewest]
     asked = ["Recall"] if possible else []
-    if 0 < int(relevant.max()) <= available:
+    if relevant.any():
         asked += ["MAP@R", "R-precision"] if measures == "all" else ["MAP@R"]
-    voters = VOTERS if measures == "all" and available >= VOTERS else 0
+    voters = VOTERS if measures == "all" and fewest >= VOTERS else 0
     samples = []
     for kind in space.kinds if asked else []:
         k = max([*possible, voters, int(relevant.max()) if "MAP@R" in asked else 1])
         parts = [
             retrieval_values(found, labels[0][part], relevant=relevant[part], ks=possible, measures=asked)
             | _votes(found[:, :voters], labels[0][part])
-            for part, found in _found(space, z, labels[1], apart, kind, k)
+            for part, found in _found(space, z, labels[1], apart, kind, available.clamp(max=k))
         ]
         for measure in parts[0]:
             values = torch.cat([each[measure] for each in parts])
@@ -173,14 +181,22 @@ def _found(
     labels: Tensor,
     apart: tuple[Tensor, Tensor] | None,
     kind: Kind,
-    k: int,
-) -> Iterator[tuple[slice, Tensor]]:
-    """The labels of the k nearest of each query, (queries, k), as many queries at a time as may be held."""
-    step = max(1, MOST_NEIGHBOURS // k)
-    for top in range(0, len(z[0]), step):
-        part = slice(top, top + step)
-        marks = None if apart is None else (apart[0][part], apart[1])
-        yield part, labels[search(space, z[0][part], z[1], k=k, kind=kind, apart=marks).indices]
+    lengths: Tensor,
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Places of queries (some,) and the labels of their nearest (some, longest), as many at a time as may be
+    held; where a query has fewer to find, those ``lengths`` (queries,) say, no class is behind them.
+    """
+    longest = int(lengths.max())
+    step = max(1, MOST_NEIGHBOURS // max(1, longest))
+    for length in reversed(torch.unique(lengths).tolist()):
+        for part in (lengths == length).nonzero().flatten().split(step):
+            found = labels.new_full((len(part), longest), -1)
+            if length:
+                marks = None if apart is None else (apart[0][part], apart[1])
+                queries = z[0][part.to(z[0].device)]
+                indices = search(space, queries, z[1], k=length, kind=kind, apart=marks).indices
+                found[:, :length] = labels[indices]
+            yield part, found
 
 
 def _votes(found: Tensor, labels: Tensor) -> dict[str, Tensor]:

@@ -8,6 +8,7 @@ from torch import Tensor
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.trial_measures import MAIN, NAMES, About, trial_rows
 from samekind.inference import Trials, walk_trials
+from samekind.inference.trials import pairs_within
 from samekind.measures import StreamedRates, streamed
 from samekind.space import Decision, Kind, MetricSpace
 
@@ -88,18 +89,12 @@ def drawn_trials(
 
 def _counts(labels: Tensor, groups: Tensor | None) -> tuple[int, int]:
     """How many pairs are of one class and of two, those within a group not counted."""
-    same, every = _within(labels), len(labels) * (len(labels) - 1) // 2
+    same, every = pairs_within(labels), len(labels) * (len(labels) - 1) // 2
     if groups is not None:
         different, place = torch.unique(groups, return_inverse=True)
-        same -= _within(labels.cpu() * len(different) + place.cpu())
-        every -= _within(groups)
+        same -= pairs_within(labels.cpu() * len(different) + place.cpu())
+        every -= pairs_within(groups)
     return same, every - same
-
-
-def _within(numbers: Tensor) -> int:
-    """How many pairs are of one number."""
-    sizes = torch.unique(numbers, return_counts=True)[1]
-    return int((sizes * (sizes - 1)).sum()) // 2
 
 
 def _exact(rates: StreamedRates) -> dict[str, float]:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items, draw
-from samekind.data.groups import groups_apart
+from samekind.data.groups import Apart, groups_apart
 from samekind.errors import DataError, SettingError, nearest
 from samekind.inference import all_trials, as_compared, cluster, embed, search
 from samekind.measures import (
@@ -78,40 +78,36 @@ def validation(
             f"{items.name}: expected two classes or more, one of them with two items, to validate on{few}"
         )
 
-    groups = groups_apart(items)
+    apart = groups_apart(items)
 
     def validate(space: MetricSpace) -> dict[str, float]:
         z, labels = embed(space, items.inputs), items.labels.cpu()
         return {
             measure: value
             for name in families
-            for measure, value in FAMILIES[name](space, z, labels, groups).items()
+            for measure, value in FAMILIES[name](space, z, labels, apart).items()
         }
 
     return validate
 
 
-def _verification(space: MetricSpace, z: Tensor, labels: Tensor, groups: Tensor | None) -> dict[str, float]:
+def _verification(space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart) -> dict[str, float]:
     rates = {}
     for kind in space.kinds:
-        trials = all_trials(space, z, labels, groups=groups, kind=kind)
+        trials = all_trials(space, z, labels, groups=apart.groups, kind=kind)
         rates[f"eer {kind}"] = equal_error_rate(trials.scores, trials.same).rate
     return {"eer": rates["eer similarity"], **rates, "eer best": min(rates.values())}
 
 
-def _retrieval(space: MetricSpace, z: Tensor, labels: Tensor, groups: Tensor | None) -> dict[str, float]:
-    marks, asked = torch.arange(len(z)), torch.arange(len(z))
-    if groups is not None:
-        marks = groups
-        # What has nothing to find but its own group is not asked about.
-        asked = relevant_counts(labels, gallery=labels, apart=(marks, marks)).nonzero().flatten()
-    available = len(z) - int(torch.unique(marks, return_counts=True)[1].max())
+def _retrieval(space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart) -> dict[str, float]:
+    marks, asked = apart.marks, apart.asked
+    available = len(z) - int(relevant_counts(marks[asked], gallery=marks).max())
     ranks = [rank for rank in RANKS if rank <= available]
     # As many neighbours as anyone is asked for: with seven items recall stops at 4, and five still vote.
     k = min(max(*RANKS, VOTERS), available)
-    apart, truth = (marks[asked], marks), labels[asked]
+    both, truth = (marks[asked], marks), labels[asked]
     found = {
-        kind: labels[search(space, z[asked], z, k=k, kind=kind, apart=apart).indices] for kind in space.kinds
+        kind: labels[search(space, z[asked], z, k=k, kind=kind, apart=both).indices] for kind in space.kinds
     }
     recalls = {kind: recall_at(neighbours, truth, ks=ranks) for kind, neighbours in found.items()}
     own = recalls["similarity"]
@@ -122,12 +118,12 @@ def _retrieval(space: MetricSpace, z: Tensor, labels: Tensor, groups: Tensor | N
     return {**measures, **firsts, "recall@1 best": max(firsts.values())}
 
 
-def _clustering(space: MetricSpace, z: Tensor, labels: Tensor, _: Tensor | None) -> dict[str, float]:
+def _clustering(space: MetricSpace, z: Tensor, labels: Tensor, _: Apart) -> dict[str, float]:
     found = cluster(as_compared(space, z), groups=len(torch.unique(labels)))
     return {"nmi": normalised_mutual_information(found.assigned, labels)}
 
 
-FAMILIES: dict[str, Callable[[MetricSpace, Tensor, Tensor, Tensor | None], dict[str, float]]] = {
+FAMILIES: dict[str, Callable[[MetricSpace, Tensor, Tensor, Apart], dict[str, float]]] = {
     "verification": _verification,
     "retrieval": _retrieval,
     "clustering": _clustering,

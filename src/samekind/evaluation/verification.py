@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.data.groups import groups_apart, groups_note
+from samekind.data.groups import groups_apart
 from samekind.evaluation.rows import Measures, Row, noted
 from samekind.evaluation.streamed import MOST_STORED, streamed_rows
 from samekind.evaluation.trial_measures import About, trial_rows
@@ -27,7 +27,7 @@ def verification(
     Up to ``most_stored`` pairs are kept; more are walked several times instead, see `streamed_rows`. Where
     items have groups the pairs are of two groups each, and a note says so.
     """
-    rows, groups = [], groups_apart(items)
+    rows, apart = [], groups_apart(items)
     for kind in space.kinds:
         about, decision = About("verification", name, kind), space.decisions.get(kind)
         if len(items) * (len(items) - 1) // 2 > most_stored:
@@ -36,13 +36,13 @@ def verification(
                 z,
                 items.labels,
                 about,
-                groups=groups,
+                groups=apart.groups,
                 kind=kind,
                 decision=decision,
                 measures=measures,
                 seed=seed,
             )
         else:
-            trials = all_trials(space, z, items.labels, groups=groups, kind=kind)
+            trials = all_trials(space, z, items.labels, groups=apart.groups, kind=kind)
             rows += trial_rows(trials, about, decision=decision, measures=measures, seed=seed)
-    return [noted(row, groups_note(items)) for row in rows]
+    return [noted(row, apart.note) for row in rows]

@@ -33,7 +33,7 @@ def embed(space: MetricSpace, inputs: Tensor | Stored, *, batch: int = 512) -> T
     Bytes become numbers in [0, 1] on the space's device; stored pictures are decoded a batch or two ahead and
     never all held at once.
     """
-    expect(space, MetricSpace, "a space, such as MetricSpace.load(folder)")
+    expect(space, MetricSpace, "a space itself, such as MetricSpace.load(folder)")
     expect(inputs, (Tensor, Stored), "inputs, a tensor (n, …) or stored pictures, such as items.inputs")
     if not len(inputs):
         return torch.empty(0, space.prototypes.dimension)

@@ -59,9 +59,11 @@ def identify(space: MetricSpace, z: Tensor) -> list[Named]:
     with asking(space):
         for some in torch.split(z.to(device_of(space)), BATCH):
             found = space.classify(some)
-            best, known, accepted = _held(space, some, found.scores)
-            sure = torch.where(accepted, known * found.probabilities.max(1).values, 1 - known)
-            rows = zip(found.classes, accepted.tolist(), sure.tolist(), best.tolist(), strict=True)
+            stands = _held(space, some, found.scores)
+            sure = stands.answered(found.probabilities.max(1).values)
+            rows = zip(
+                found.classes, stands.accepted.tolist(), sure.tolist(), stands.score.tolist(), strict=True
+            )
             answers += [Named(name if yes else None, chance, score) for name, yes, chance, score in rows]
     return answers
 
@@ -75,18 +77,28 @@ class Familiar(NamedTuple):
     probability: Tensor
     accepted: Tensor
 
+    def answered(self, chances: Tensor) -> Tensor:
+        """The probability (n,) of the answer, of a class that has these among the known ones, or none."""
+        return torch.where(self.accepted, self.probability * chances, 1 - self.probability)
 
-def familiar(space: MetricSpace, z: Tensor) -> Familiar:
+
+def familiar(space: MetricSpace, z: Tensor, *, similarities: Tensor | None = None) -> Familiar:
     """How each of (n, d) embeddings stands to the space's threshold, on the CPU, as `identify` asks it;
-    without one, all are known for sure, and the score is the similarity.
+    without one, all are known for sure, and the score is the similarity. The ``similarities`` (n, classes) of
+    who has them already are not asked for again.
     """
+    device = device_of(space)
+    given = None if similarities is None else torch.split(similarities.to(device), BATCH)
     with asking(space):
-        parts = [_held(space, some) for some in torch.split(z.to(device_of(space)), BATCH)]
+        parts = [
+            _held(space, some, None if given is None else given[place])
+            for place, some in enumerate(torch.split(z.to(device), BATCH))
+        ]
     return Familiar(*(torch.cat(each).cpu() for each in zip(*parts, strict=True)))
 
 
-def _held(space: MetricSpace, z: Tensor, similarities: Tensor | None = None) -> Familiar:
-    """The same where the space lives; ``similarities`` (n, classes) are not asked for again."""
+def _held(space: MetricSpace, z: Tensor, similarities: Tensor | None) -> Familiar:
+    """The same where the space lives."""
     decision = space.open_set
     kind: Kind = "similarity" if decision is None else decision.kind
     scores = similarities if kind == "similarity" else None

@@ -1,7 +1,7 @@
 """A trained space made ready for use: prototypes, thresholds, temperatures, and which score does best."""
 
 from samekind.data import Items, draw
-from samekind.data.groups import groups_apart, named_with_groups
+from samekind.data.groups import groups_apart
 from samekind.inference.embed import embed
 from samekind.inference.open_set import divided, fit_open_set
 from samekind.inference.standings import standings
@@ -35,11 +35,10 @@ def settle(
     space.standings = standings(space, trials)
     name = trials.name if len(trials) <= most_items else f"{most_items:,} items drawn from {trials.name}"
     trials = draw(trials, most=most_items)
-    z, groups = embed(space, trials.inputs), groups_apart(trials)
+    z, apart = embed(space, trials.inputs), groups_apart(trials)
     for kind in space.kinds:
-        pairs = all_trials(space, z, trials.labels, groups=groups, kind=kind)
-        description = named_with_groups(name, trials)
-        space.decisions[kind] = fit_decision(pairs, kind=kind, point=point, description=description)
+        pairs = all_trials(space, z, trials.labels, groups=apart.groups, kind=kind)
+        space.decisions[kind] = fit_decision(pairs, kind=kind, point=point, description=apart.named(name))
     space.temperatures = fit_temperatures(space, trials, z, description=name)
     inside, outside = divided(space, trials)
     space.open_set = (

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items, draw
-from samekind.data.groups import groups_apart, named_with_groups
+from samekind.data.groups import groups_apart
 from samekind.inference.embed import embed
 from samekind.inference.search import search
 from samekind.inference.trials import Trials, ordered_trials
@@ -17,7 +17,6 @@ from samekind.measures import (
     equal_error_rate,
     paired_bootstrap,
     paired_bootstrap_mean,
-    relevant_counts,
 )
 from samekind.space import Kind, MetricSpace, Standing
 
@@ -41,12 +40,10 @@ def standings(
     sizes = torch.bincount(labels)
     if (sizes > 0).sum() < 2 or (sizes < 2).all():
         return {}
-    z, groups = embed(space, items.inputs), groups_apart(items)
-    name = named_with_groups(name, items)
-    trials = {kind: ordered_trials(space, z, labels, groups=groups, kind=kind) for kind in space.kinds}
-    marks = torch.arange(len(items)) if groups is None else groups
-    asked = relevant_counts(labels, gallery=labels, apart=(marks, marks)) > 0
-    hits = {kind: _hits(space, z, labels, marks, kind)[asked] for kind in space.kinds}
+    z, apart = embed(space, items.inputs), groups_apart(items)
+    trials = {kind: ordered_trials(space, z, labels, groups=apart.groups, kind=kind) for kind in space.kinds}
+    asked = apart.asked[sizes[labels[apart.asked]] > 1]
+    hits = {kind: _hits(space, z, labels, apart.marks, kind)[asked] for kind in space.kinds}
     found = {}
     for kind in space.kinds:
         errors = recall = None
@@ -54,7 +51,7 @@ def standings(
             errors = _fewer_errors(trials[kind], trials["similarity"], seed)
             recall = paired_bootstrap_mean(hits[kind], hits["similarity"], seed=seed).interval[1:]
         rate = equal_error_rate(trials[kind].scores, trials[kind].same).rate
-        found[str(kind)] = Standing(rate, float(hits[kind].mean()), name, errors, recall)
+        found[str(kind)] = Standing(rate, float(hits[kind].mean()), apart.named(name), errors, recall)
     return found
 
 

@@ -44,7 +44,7 @@ def all_trials(
     """
     # Taken beforehand and filled: as a list of blocks put together at the end they would take twice as much,
     # and far more where small blocks are kept between large ones that are not.
-    trials = _room_for(_pairs_of(len(z)) - (0 if groups is None else _pairs_within(groups)))
+    trials = _room_for(_pairs_of(len(z)) - (0 if groups is None else pairs_within(groups)))
     start = 0
     for block in walk_trials(space, z, labels, groups=groups, kind=kind, memory_budget=memory_budget):
         end = start + len(block.scores)
@@ -85,13 +85,14 @@ def walk_trials(
     Several walks over the same embeddings give the same blocks.
     """
     labels = labels.to(device_of(space), torch.int32)
+    groups = None if groups is None else groups.to(labels.device)
     for rows, columns, scores in _walk(space, z, kind=kind, memory_budget=memory_budget):
         pairs = _pairs(rows, columns, scores.device)
         first, second = labels[rows, None].expand_as(scores), labels[columns].expand_as(scores)
         scores, first, second = (
             each.flatten() if pairs is None else each[pairs] for each in (scores, first, second)
         )
-        if (kept := _of_two(groups, rows, columns, pairs, scores.device)) is not None:
+        if (kept := _of_two(groups, rows, columns, pairs)) is not None:
             scores, first, second = scores[kept], first[kept], second[kept]
         yield Trials(scores, first == second, first, second)
 
@@ -117,6 +118,7 @@ def streamed_trials(
     """
     device = device_of(space)
     z, labels = z.to(device), labels.to(device)
+    groups = None if groups is None else groups.to(device)
     if precision != "as it is":
         if groups is not None:
             raise SettingError(f"precision {precision} counts pairs of one group too; leave out groups or it")
@@ -128,7 +130,7 @@ def streamed_trials(
             same = labels[rows, None] == labels[columns]
             pairs = _pairs(rows, columns, device)
             found = (scores.flatten(), same.flatten()) if pairs is None else (scores[pairs], same[pairs])
-            kept = _of_two(groups, rows, columns, pairs, device)
+            kept = _of_two(groups, rows, columns, pairs)
             yield found if kept is None else (found[0][kept], found[1][kept])
 
     return streamed(passes, exact=exact, threshold=threshold, memory_budget=memory_budget)
@@ -173,12 +175,11 @@ def _of_two(
     rows: slice,
     columns: slice,
     pairs: tuple[Tensor, Tensor] | None,
-    device: torch.device,
 ) -> Tensor | None:
     """Which trials of a block are of two groups; None where there are no groups."""
     if groups is None:
         return None
-    apart = groups[rows, None].to(device) != groups[columns].to(device)
+    apart = groups[rows, None] != groups[columns]
     return apart.flatten() if pairs is None else apart[pairs]
 
 
@@ -186,8 +187,8 @@ def _pairs_of(count: int) -> int:
     return count * (count - 1) // 2
 
 
-def _pairs_within(groups: Tensor) -> int:
-    """How many pairs are of one group."""
+def pairs_within(groups: Tensor) -> int:
+    """How many pairs are of one group, or of one class."""
     return sum(map(_pairs_of, torch.unique(groups, return_counts=True)[1].tolist()))
 
 

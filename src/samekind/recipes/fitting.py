@@ -69,6 +69,9 @@ def _fitted(
     validate = validation(sets.validation, run.validate, watch=run.watch)
     if run.select_on == "test":
         validate = validation(sets.test, run.validate, watch=run.watch)
+    begun = (folder / "last.pt").is_file()
+    if not begun:  # training refuses a folder of another run, whose split must not be overwritten
+        sets.split.save(folder / "split.json")
     space = train(
         run,
         sets.train,
@@ -79,8 +82,8 @@ def _fitted(
         watcher=watcher,
         encoder=encoder,
     )
-    # After training, which refuses a folder of another run: its split must not be overwritten.
-    sets.split.save(folder / "split.json")
+    if begun:
+        sets.split.save(folder / "split.json")
     # Where it was trained: to embed all training items on the CPU can take longer than the training did.
     settle(space.to(launch(device, run.precision).device), sets.train, sets.validation, point=point)
     space.cpu().save(folder / "space")

@@ -23,6 +23,9 @@ from samekind.measures import student_interval
 from samekind.recipes.fitting import fit
 from samekind.training import Run, Watcher
 
+#: The note of rows about items whose groups have others in training or in validation.
+TORN = "groups in more than one part"
+
 
 def leave_one_out(
     run: Run,
@@ -44,8 +47,9 @@ def leave_one_out(
     domains, and the worst. ``held_out`` is the share of every class of every source domain that is kept for
     validation: it chooses the epoch and fits the thresholds. ``select_on="test"`` chooses the epoch on the
     domain left out instead; the rows then carry the note "selected on test". The run of each domain is in
-    a folder of its number, and the same call goes on where it was stopped. Where items have groups,
-    validation is cut out in whole ones.
+    a folder of its number, and the same call goes on where it was stopped, with the split it began with.
+    Where items have groups, validation is cut out in whole ones if every source domain has some to spare;
+    where a group is in more than one part all the same, the rows say so.
 
     ``encoder`` is a module of your own, as for `fit`. Every domain is trained with a copy of it, as it is
     now, for what one has learned was learned on the domain the next leaves out; it stays as it is itself.
@@ -63,6 +67,7 @@ def leave_one_out(
     rows: dict[str, list[Row]] = {}
     for domain in torch.unique(items.domains).tolist():
         sets = _without(items, domain, held_out=held_out, seed=run.seed, fingerprint=fingerprint)
+        sets = _as_begun(items, sets, Path(folder) / str(domain))
         space = fit(
             run,
             sets,
@@ -73,7 +78,8 @@ def leave_one_out(
             encoder=deepcopy(encoder),
         )
         name = items.domain_names[domain] if items.domain_names else str(domain)
-        rows[name] = evaluate(space, {name: sets.test}, tasks=tasks, measures=measures, seed=run.seed)
+        found = evaluate(space, {name: sets.test}, tasks=tasks, measures=measures, seed=run.seed)
+        rows[name] = [noted(row, TORN if sets.torn() else "") for row in found]
     every = [row for found in rows.values() for row in found] + summary(rows)
     note = SELECTED_ON_TEST if select_on == "test" else ""
     return [noted(row, note) for row in every]
@@ -132,13 +138,43 @@ def _without(items: Items, domain: int, *, held_out: float, seed: int, fingerpri
     domains, labels = items.domains.cpu(), items.labels.cpu()
     sources = (domains != domain).nonzero().flatten()
     cells = domains * len(items.classes) + labels
-    if items.groups is not None:
-        shares = {"train": 1 - held_out, "validation": held_out}
-        parts = deal_groups(items.groups, cells, shares, sources, seed)
-    else:
-        parts = _cut_cells(sources, cells[sources], held_out, seed)
+    parts = _dealt(items, sources, cells, held_out, seed) or _cut_cells(
+        sources, cells[sources], held_out, seed
+    )
     parts["test"] = (domains == domain).nonzero().flatten()
-    return divide(items, Split(parts=parts, fingerprint=fingerprint))
+    settings = {"by": "leave-one-out", "domain": domain, "held_out": held_out, "seed": seed}
+    return divide(items, Split(parts=parts, fingerprint=fingerprint, settings=settings))
+
+
+def _dealt(
+    items: Items, sources: Tensor, cells: Tensor, held_out: float, seed: int
+) -> dict[str, Tensor] | None:
+    """The items ``sources`` (k,) to train and to validate on in whole groups; None where there are none, or
+    a domain or a class would be validated on alone.
+    """
+    if items.groups is None or len(torch.unique(items.groups.cpu()[sources])) < 2:
+        return None
+    shares = {"train": 1 - held_out, "validation": held_out}
+    parts = deal_groups(items.groups, cells, shares, sources, seed)
+    missing = [
+        set(each[parts["validation"]].tolist()) - set(each[parts["train"]].tolist())
+        for each in (cells // len(items.classes), items.labels.cpu())
+    ]
+    return None if any(missing) else parts
+
+
+def _as_begun(items: Items, sets: Sets, folder: Path) -> Sets:
+    """The sets that the run in a folder was begun with, where it was asked for the same ones: groups were not
+    always dealt as they are now.
+    """
+    if items.groups is None or not (folder / "last.pt").is_file():
+        return sets
+    try:
+        begun = Split.load(folder / "split.json", items)
+    except DataError:  # none, or of items that have changed, which the training refuses
+        return sets
+    same = torch.equal(begun.parts.get("test", torch.empty(0)), sets.split.parts["test"])
+    return divide(items, begun) if same and begun.settings in (None, sets.split.settings) else sets
 
 
 def _cut_cells(sources: Tensor, cells: Tensor, held_out: float, seed: int) -> dict[str, Tensor]:

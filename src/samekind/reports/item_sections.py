@@ -46,8 +46,7 @@ def neighbours_section(systems: Mapping[str, System], sets: Mapping[str, Measure
     items, z = measured.items, measured.embeddings[name]
     if len(items) < 2:
         return None
-    groups = groups_apart(items)
-    marks = torch.arange(len(items)) if groups is None else groups
+    marks = groups_apart(items).marks
     available = len(items) - int(torch.unique(marks, return_counts=True)[1].max())
     found = search(system.space, z, z, k=min(NEIGHBOURS, available), apart=(marks, marks)).indices
     chosen = choose_queries(items.labels, items.labels[found[:, 0]])
@@ -56,7 +55,8 @@ def neighbours_section(systems: Mapping[str, System], sets: Mapping[str, Measure
     )
     caption = (
         f'Random {words} items and the others the space "{name}" finds most alike. The nearest is of another '
-        f"class for {chosen.all_mistakes:,} of {len(items):,}{_last_rows(chosen.mistakes)}.{measured.note}"
+        f"class for {chosen.all_mistakes:,} of {len(items):,}{_last_rows(chosen.mistakes)}."
+        f"{measured.pairs_note}"
     )
     return Section("Most alike", caption, figure) if figure is not None else None
 

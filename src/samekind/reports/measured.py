@@ -41,6 +41,12 @@ class Measured:
         drawn = len(self.items)
         return "" if drawn == self.of else f" Shown are {drawn:,} items drawn at random from {self.of:,}."
 
+    @property
+    def pairs_note(self) -> str:
+        """The same of pairs and neighbours: that those of one group are left out, too, where that is so."""
+        apart = groups_apart(self.items).groups is not None
+        return f"{' Items of one group are not compared.' if apart else ''}{self.note}"
+
 
 def measure(systems: Mapping[str, System], items: Items) -> Measured:
     """Embed the items, or a fixed random part of very many, and score all their pairs, where they have groups
@@ -50,7 +56,7 @@ def measure(systems: Mapping[str, System], items: Items) -> Measured:
     if len(items) > MOST_ITEMS:
         order = torch.randperm(len(items), generator=torch.Generator().manual_seed(0))
         drawn = items.take(order[:MOST_ITEMS].sort().values)
-    groups = groups_apart(drawn)
+    groups = groups_apart(drawn).groups
     embeddings = {name: embed(system.space, drawn.inputs) for name, system in systems.items()}
     trials = {
         name: {
@@ -65,3 +71,8 @@ def measure(systems: Mapping[str, System], items: Items) -> Measured:
 def notes(sets: Mapping[str, Measured]) -> str:
     """The notes of all sets, each once."""
     return "".join(dict.fromkeys(each.note for each in sets.values()))
+
+
+def pairs_notes(sets: Mapping[str, Measured]) -> str:
+    """Those of their pairs."""
+    return "".join(dict.fromkeys(each.pairs_note for each in sets.values()))

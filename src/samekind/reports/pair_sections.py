@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from samekind.measures import error_rates
 from samekind.reports.error_tradeoff import error_tradeoff
-from samekind.reports.measured import Measured, System, notes
+from samekind.reports.measured import Measured, System, pairs_notes
 from samekind.reports.page import Section
 from samekind.reports.score_histogram import score_histogram
 
@@ -23,7 +23,7 @@ def scores_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) 
         if decision is not None
         else "no threshold has been fitted yet."
     )
-    caption = f'How alike the space "{name}" finds the two items of every pair; {about}{notes(sets)}'
+    caption = f'How alike the space "{name}" finds the two items of every pair; {about}{pairs_notes(sets)}'
     return Section("Scores of same and different pairs", caption, figures) if figures else None
 
 
@@ -42,6 +42,7 @@ def tradeoff_section(systems: Mapping[str, System], sets: Mapping[str, Measured]
     caption = (
         "Moving the threshold trades one error for the other; the nearer to the lower left the better. The "
         "dots are where both errors are equal. Of few pairs a line is a stair, and its equal error rate "
-        f"(EER), the mean of both errors at the nearest step, may lie a little beside the dot.{notes(sets)}"
+        "(EER), the mean of both errors at the nearest step, may lie a little beside the dot."
+        f"{pairs_notes(sets)}"
     )
     return Section("Error trade-off", caption, figures) if figures else None
