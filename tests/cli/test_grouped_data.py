@@ -8,10 +8,13 @@ import shutil
 
 import numpy as np
 import pytest
+import torch
 
+from samekind.cli import experiments
 from samekind.cli.experiments import begin_folder, begun_split, finish_folder, sets_of
 from samekind.cli.plans import read_plan
-from samekind.data import open_data
+from samekind.cli.train import _begun
+from samekind.data import Split, open_data
 
 TORN = "groups have items in more than one part, so that what is tested is nearer to what was trained on"
 EPOCHS = ("--set", "epochs=2", "--device", "cpu")
@@ -183,3 +186,15 @@ def test_published_parts_of_other_classes_are_trained_and_tested_on(samekind, tm
     rows = {(row["question"], row["measure"]): row for row in told["systems"]["run"]}
     assert rows["retrieval", "Recall@1"]["items"] == "seen"
     assert len(sets_of(tmp_path / "run").test) == 60
+
+
+def test_few_pictures_are_counted_by_the_split_the_run_began_with(tmp_path, monkeypatch):
+    """Epochs go by how many there are to train on: another dealing would make it another run."""
+    plan, items = read_plan("triplet", source="digits"), open_data("digits")
+    split = Split({"train": torch.arange(40), "validation": torch.arange(40, 60)}, "some")
+    monkeypatch.setattr(experiments, "begun_split", lambda folder, items: split)
+    _, begun, _ = _begun(plan, items, tmp_path, None)
+    monkeypatch.setattr(experiments, "begun_split", lambda folder, items: None)
+    _, fresh, _ = _begun(plan, items, tmp_path, None)
+    assert begun == plan.run_for(items, trained_on=40)
+    assert begun.epochs > fresh.epochs

@@ -115,6 +115,10 @@ def test_only_what_is_in_doubt_is_looked_at_again(deep_folder, monkeypatch):
     monkeypatch.setattr(module, "headings", lambda files: asked.extend(files) or headings(files))
     reader, said = (ImageReader(height=6, width=8, channels=1, white=white) for white in (WHITE, 4095))
     assert brightness(torch.full((60,), 255), files, said) is None
+    assert (len(decoded), len(asked)) == (16, 60)  # all may be cut off
+    asked.clear()
+    decoded.clear()
+    assert brightness(torch.full((60,), 200), files, said) is None
     assert (len(decoded), len(asked)) == (16, 16)
     decoded.clear()
     assert brightness(torch.tensor([10] + [255] * 59), files, reader) is None  # the others are of 16 bits too
@@ -124,3 +128,13 @@ def test_only_what_is_in_doubt_is_looked_at_again(deep_folder, monkeypatch):
     asked.clear()
     assert brightness(torch.tensor([10] + [255] * 59), [flat, *files[1:]], reader) is None
     assert asked == [flat]
+
+
+def test_what_is_cut_off_is_told_of_beside_many_full_pictures_of_8_bits(deep_folder):
+    deep = sorted(deep_folder(65535).rglob("*.png"))
+    flat = deep[0].parent / "flat.png"
+    Image.new("L", (8, 6), 255).save(flat)
+    reader = ImageReader(height=6, width=8, channels=1, white=4095)
+    files = [flat] * 20 + deep
+    note = brightness(torch.full((len(files),), 255), files, reader)
+    assert "hold values up to 65,535, and all above 4,095" in note

@@ -64,6 +64,15 @@ def test_a_class_of_two_groups_does_not_lose_its_training_items():
         assert abs(len(parts["validation"]) - len(parts["test"])) <= 4
 
 
+def test_training_has_the_only_group_of_a_class_however_small_its_part():
+    labels = [label for label in range(4) for _ in range(10)] + [4] * 2
+    items = some(labels, [place // 2 for place in range(42)])
+    for train, validation in ((0.4, 0.1), (0.3, 0.4)):
+        fractions = {"train": train, "validation": validation, "test": 1 - train - validation}
+        parts = deal_groups(items.groups, items.labels, fractions, torch.arange(42), seed=0)
+        assert set(items.labels[parts["train"]].tolist()) == set(range(5))
+
+
 def test_the_lot_decides_among_equals():
     items = some([0, 1] * 30, [place // 2 for place in range(60)])
     dealt = [deal_groups(items.groups, items.labels, THREE, torch.arange(60), seed) for seed in (0, 0, 1)]

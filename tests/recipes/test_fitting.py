@@ -17,6 +17,7 @@ from samekind.inference import device_of, embed
 from samekind.prototypes import SupportMeans
 from samekind.recipes import fit, fitting
 from samekind.space import MetricSpace
+from samekind.training import Nobody
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -134,14 +135,17 @@ def test_the_split_is_kept(sets, tmp_path):
     assert all(torch.equal(stored.parts[name], sets.split.parts[name]) for name in stored.parts)
 
 
-def test_a_training_that_is_stopped_leaves_its_split(sets, tmp_path, monkeypatch):
-    def stopped(*_, folder, **__):
-        assert (folder / "split.json").is_file()
-        raise KeyboardInterrupt
+def test_a_training_that_is_stopped_leaves_its_split_and_one_that_is_refused_nothing(sets, tmp_path):
+    class Stopping(Nobody):
+        def step(self, *, loss, items_per_second):
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr("samekind.recipes.fitting.train", stopped)
+    run = small("triplet", sets.train.shape)
+    with pytest.raises(SettingError):
+        fit(run, sets, folder=tmp_path / "refused", device="gpu")
+    assert not (tmp_path / "refused" / "split.json").exists()
     with pytest.raises(KeyboardInterrupt):
-        fit(small("triplet", sets.train.shape), sets, folder=tmp_path)
+        fit(run, sets, folder=tmp_path, watcher=Stopping())
     stored = json.loads((tmp_path / "split.json").read_text())
     assert stored["settings"] == sets.split.settings is not None
 

@@ -232,3 +232,8 @@ def test_groups_over_domains_are_noted_and_a_run_goes_on_with_the_split_it_began
         (tmp_path / "0" / "split.json").write_text(json.dumps(content))
         found = _as_begun(torn, sets, tmp_path / "0").split.parts
         assert {name: part.tolist() for name, part in found.items()} == used
+    # Of before settings were written: another share for validation is another split.
+    half = _without(torn, 0, held_out=0.5, seed=a_run().seed, fingerprint=torn.fingerprint())
+    content["settings"] = None
+    (tmp_path / "0" / "split.json").write_text(json.dumps(content))
+    assert _as_begun(torn, half, tmp_path / "0") is half

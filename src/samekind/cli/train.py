@@ -82,7 +82,7 @@ def train(
     )
     items = open_items(plan)
     plan = as_begun(plan, folder := out or Path("runs") / plan.recipe, items)
-    first, settings, note = _begun(plan, items, start)
+    first, settings, note = _begun(plan, items, folder, start)
     watcher = Bar(messages(), title=settings.recipe, note=note)
     with sole_trainer(folder):
         sets = begin_folder(folder, plan, items, seed=settings.seed)
@@ -144,9 +144,11 @@ def split_options(by: str | None, unseen: str, test_domains: str) -> dict[str, A
     return said
 
 
-def _begun(plan: "Plan", items: "Items", start: Path | None) -> tuple["MetricSpace | None", "Run", str]:
+def _begun(
+    plan: "Plan", items: "Items", folder: Path, start: Path | None
+) -> tuple["MetricSpace | None", "Run", str]:
     """The space that training begins with, if any, the run, and what in it was chosen for few items."""
-    from samekind.cli.experiments import encoder_of, space_folder
+    from samekind.cli.experiments import begun_split, encoder_of, space_folder
     from samekind.cli.plans import because_few, chosen_in_words
     from samekind.space import MetricSpace
 
@@ -155,7 +157,9 @@ def _begun(plan: "Plan", items: "Items", start: Path | None) -> tuple["MetricSpa
         first = MetricSpace.load(space_folder(start))
         # Weights fit the network they were trained in, however many items there are now.
         encoder = encoder_of(start, first, recipe=plan.recipe, shape=items.shape)
-    run = plan.run_for(items, encoder=encoder)
+    begun = begun_split(folder, items)
+    trained_on = len(begun.parts["train"]) if begun is not None else None
+    run = plan.run_for(items, trained_on=trained_on, encoder=encoder)
     return first, run, because_few(chosen_in_words(plan.run(items.shape, encoder=encoder), run))
 
 

@@ -45,16 +45,20 @@ def brightest(pixels: Tensor) -> Tensor:
 def brightness(highest: Tensor, files: Sequence[File], reader: ImageReader) -> str | None:
     """The same of pictures whose highest bytes (n,) are known. What is black all over is said to be blank.
 
-    Where white is said a few pictures are looked at again, and of the others those that are dark.
+    Where white is said a few pictures are looked at again, of those that may be cut off if there are any;
+    else those that are dark.
     """
     dark = highest < DARK
     if not highest.any():
         return None
     if reader.white != WHITE:
-        order = highest.argsort(descending=True, stable=True)[:LOOKED_AT]
-        deep = _deep(files, order.tolist())
+        # What is cut off has the highest byte there is, as many a picture of 8 bits has.
+        full = (highest == 255).nonzero().flatten().tolist()
+        brightest_first = highest.argsort(descending=True, stable=True).tolist()
+        deep = _deep(files, full) or _deep(files, brightest_first[:LOOKED_AT])
         if deep:
-            return _of_16_bits([files[place] for place in deep], reader.white)
+            chosen = torch.linspace(0, len(deep) - 1, min(len(deep), LOOKED_AT)).long().tolist()
+            return _of_16_bits([files[deep[each]] for each in chosen], reader.white)
     # One dark picture that is not of 16 bits says nothing of the others that are.
     elif deep := _deep(files, dark.nonzero().flatten().tolist()):
         bright = (~dark).nonzero().flatten().tolist()

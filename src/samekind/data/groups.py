@@ -34,9 +34,9 @@ def deal_groups(
     """The items ``among`` (k,) dealt to the fractions, whole groups at a time.
 
     The largest groups are dealt first, ties by lot, each to the part that is furthest behind its fraction of
-    the group's classes. The part with the largest fraction, which is to train on, has every class, if groups
-    can be dealt so at all. A class of as many groups as there are parts is in every part, and of fewer groups
-    in those with the largest fractions, as far as groups of several classes allow it.
+    the group's classes. The part "train" has every class, if groups can be dealt so at all. A class of as
+    many groups as there are parts is in every part, and of fewer groups in "train" and those with the largest
+    fractions, as far as groups of several classes allow it.
     """
     different, counts, held = _cells(groups.cpu()[among], labels.cpu()[among])
     if len(different) < len(fractions):
@@ -68,7 +68,7 @@ class _Dealing:
             for label, count in classes.items():
                 self.sizes[label] = self.sizes.get(label, 0) + count
                 self.groups_left[label] = self.groups_left.get(label, 0) + 1
-        self.parts = sorted(fractions, key=lambda name: -fractions[name])
+        self.parts = sorted(fractions, key=lambda name: (name != "train", -fractions[name]))
         self.dealt: dict[str, list[int]] = {name: [] for name in fractions}
         self.behind = {
             name: {label: fraction * size for label, size in self.sizes.items()}
@@ -80,7 +80,7 @@ class _Dealing:
         }
 
     def deal(self, order: list[int], given: Mapping[int, str] | None = None) -> bool:
-        """Deal the groups in this order, those that are ``given`` to a part first; whether the largest part
+        """Deal the groups in this order, those that are ``given`` to a part first; whether the first part
         has every class.
         """
         given = given or {}
@@ -101,7 +101,7 @@ class _Dealing:
                 name == self.parts[0] and name in self.without[label] and self.groups_left[label] == 1
                 for label in classes
             )
-            # The last groups of a class are kept for the largest of the parts that have nothing of it yet.
+            # The last groups of a class are kept for the first of the parts that have nothing of it yet.
             last = sum(name in self._waiting(label) for label in classes)
             behind = sum(
                 count * self.behind[name][label] / self.sizes[label] for label, count in classes.items()

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.data.groups import OTHER_GROUPS, Apart, groups_apart
+from samekind.data.groups import OTHER_GROUPS, OWN_GROUPS, Apart, groups_apart
 from samekind.data.trial_lists import TrialList
 from samekind.evaluation.listed_trials import scored
 from samekind.inference import Trials, all_trials, divided, embed
@@ -105,11 +105,12 @@ def _other_pairs(decision: Decision, apart: Apart) -> str:
     """The end of a sentence: a threshold of pairs with the own group is held against pairs without, or the
     other way about.
     """
-    fitted_without = OTHER_GROUPS in decision.trials
-    if fitted_without == (apart.groups is not None):
-        return ""
-    words = ("left out", "among them") if fitted_without else ("among them", "left out")
-    return "; it was fitted with the own group {}, and is held against pairs with it {}".format(*words)
+    left_out = OTHER_GROUPS in decision.trials
+    if left_out and apart.note == OWN_GROUPS:
+        return f"; it was fitted with the {OTHER_GROUPS}, and is held against pairs with it among them"
+    if not left_out and apart.groups is not None:
+        return f"; it was not fitted with the {OTHER_GROUPS}, and is held against pairs with it left out"
+    return ""
 
 
 def _open_set_rows(space: MetricSpace, sets: Mapping[str, Items], seed: int) -> list[PromiseRow]:

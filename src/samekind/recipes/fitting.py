@@ -1,15 +1,16 @@
 """A run carried out: trained, made ready for use, and saved."""
 
 from pathlib import Path
+from typing import Any
 
 from torch import nn
 
-from samekind.data import Sets
+from samekind.data import Sets, Split
 from samekind.errors import expect
 from samekind.evaluation import validation
 from samekind.inference import operating_point, settle
 from samekind.space import MetricSpace
-from samekind.training import Run, Watcher, sole_trainer, train
+from samekind.training import Nobody, Run, Watcher, sole_trainer, train
 from samekind.training.fabric import launch
 from samekind.training.run import expect_run
 
@@ -69,9 +70,6 @@ def _fitted(
     validate = validation(sets.validation, run.validate, watch=run.watch)
     if run.select_on == "test":
         validate = validation(sets.test, run.validate, watch=run.watch)
-    begun = (folder / "last.pt").is_file()
-    if not begun:  # training refuses a folder of another run, whose split must not be overwritten
-        sets.split.save(folder / "split.json")
     space = train(
         run,
         sets.train,
@@ -79,12 +77,30 @@ def _fitted(
         validate=validate,
         device=device,
         start=start,
-        watcher=watcher,
+        watcher=_Keeping(sets.split, folder / "split.json", watcher or Nobody()),
         encoder=encoder,
     )
-    if begun:
-        sets.split.save(folder / "split.json")
     # Where it was trained: to embed all training items on the CPU can take longer than the training did.
     settle(space.to(launch(device, run.precision).device), sets.train, sets.validation, point=point)
     space.cpu().save(folder / "space")
     return space
+
+
+class _Keeping:
+    """A watcher beside which the split is kept as soon as training begins: what is refused leaves nothing."""
+
+    def __init__(self, split: Split, path: Path, watcher: Watcher) -> None:
+        self.split, self.path, self.watcher = split, path, watcher
+
+    def begin(self, *, steps: int, done: int) -> None:
+        self.split.save(self.path)
+        self.watcher.begin(steps=steps, done=done)
+
+    def step(self, *, loss: float, items_per_second: float) -> None:
+        self.watcher.step(loss=loss, items_per_second=items_per_second)
+
+    def epoch(self, entry: dict[str, Any]) -> None:
+        self.watcher.epoch(entry)
+
+    def end(self) -> None:
+        self.watcher.end()

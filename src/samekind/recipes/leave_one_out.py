@@ -173,8 +173,15 @@ def _as_begun(items: Items, sets: Sets, folder: Path) -> Sets:
         begun = Split.load(folder / "split.json", items)
     except DataError:  # none, or of items that have changed, which the training refuses
         return sets
-    same = torch.equal(begun.parts.get("test", torch.empty(0)), sets.split.parts["test"])
-    return divide(items, begun) if same and begun.settings in (None, sets.split.settings) else sets
+    before, now = begun.parts, sets.split.parts
+    if not torch.equal(before.get("test", torch.empty(0)), now["test"]):
+        return sets
+    if begun.settings is None:  # of before it was written down: as much for validation, but for a group
+        largest = int(torch.unique(items.groups, return_counts=True)[1].max())
+        same = abs(len(before["validation"]) - len(now["validation"])) <= largest
+    else:
+        same = begun.settings == sets.split.settings
+    return divide(items, begun) if same else sets
 
 
 def _cut_cells(sources: Tensor, cells: Tensor, held_out: float, seed: int) -> dict[str, Tensor]:

@@ -46,16 +46,15 @@ def neighbours_section(systems: Mapping[str, System], sets: Mapping[str, Measure
     items, z = measured.items, measured.embeddings[name]
     if len(items) < 2:
         return None
-    marks = groups_apart(items).marks
+    _, marks, asked, _ = groups_apart(items)
     available = len(items) - int(torch.unique(marks, return_counts=True)[1].max())
     found = search(system.space, z, z, k=min(NEIGHBOURS, available), apart=(marks, marks)).indices
-    chosen = choose_queries(items.labels, items.labels[found[:, 0]])
-    figure = neighbour_grid(
-        items.inputs, items.labels, items.classes, found[chosen.indices], queries=chosen.indices
-    )
+    chosen = choose_queries(items.labels[asked], items.labels[found[asked, 0]])
+    queries = asked[chosen.indices]
+    figure = neighbour_grid(items.inputs, items.labels, items.classes, found[queries], queries=queries)
     caption = (
         f'Random {words} items and the others the space "{name}" finds most alike. The nearest is of another '
-        f"class for {chosen.all_mistakes:,} of {len(items):,}{_last_rows(chosen.mistakes)}."
+        f"class for {chosen.all_mistakes:,} of {len(asked):,}{_last_rows(chosen.mistakes)}."
         f"{measured.pairs_note}"
     )
     return Section("Most alike", caption, figure) if figure is not None else None
