@@ -16,19 +16,17 @@ from torch import Tensor, nn
 from samekind import archive
 from samekind.data import Reader
 from samekind.data.spelling import spelt_as
+from samekind.decisions import Decision as Decision
+from samekind.decisions import Head as Head
+from samekind.decisions import Kind as Kind
+from samekind.decisions import Standing as Standing
+from samekind.decisions import Temperature as Temperature
+from samekind.decisions import mixed, stored_decision, stored_standing, stored_temperature
 from samekind.errors import PackageError, SettingError, SpaceError, expect, nearest
 from samekind.parts import build, describe, fingerprint
 from samekind.prototypes import Prototypes, pool
 from samekind.similarities import Cosine, Fused, Similarity, blocks, score_all
-from samekind.similarities.decision import Decision as Decision
-from samekind.similarities.decision import Kind as Kind
-from samekind.similarities.decision import stored_decision
 from samekind.similarities.distances import unit_vectors
-from samekind.similarities.standing import Standing as Standing
-from samekind.similarities.standing import stored_standing
-from samekind.similarities.temperature import Head as Head
-from samekind.similarities.temperature import Temperature as Temperature
-from samekind.similarities.temperature import mixed, stored_temperature
 
 A_NAME = 'the name of a class, such as "7"'
 

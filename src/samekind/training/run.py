@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self, get_args
 
+from samekind.decisions import Kind
 from samekind.errors import SettingError, expect, nearest
-from samekind.similarities.decision import Kind
 from samekind.training import settings
 
 Values = dict[str, Any]

@@ -5,8 +5,8 @@ from dataclasses import asdict
 
 import pytest
 
+from samekind.decisions.decision import Decision, stored_decision
 from samekind.errors import SettingError
-from samekind.similarities.decision import Decision, stored_decision
 
 DECISION = Decision(
     "cosine", 0.5, "eer", "four trials", 0.1, 0.2, (2.0, -1.0), (0.0, 0.3), None, 2, 2, 2, 0.15

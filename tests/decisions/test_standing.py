@@ -5,8 +5,8 @@ from dataclasses import asdict, replace
 
 import pytest
 
+from samekind.decisions.standing import Standing, stored_standing
 from samekind.errors import SettingError
-from samekind.similarities.standing import Standing, stored_standing
 
 OWN = Standing(0.25, 0.5, "voices, validation")
 OTHER = Standing(0.05, 0.75, "voices, validation", (0.1, 0.3), (0.05, 0.45))

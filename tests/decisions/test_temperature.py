@@ -7,8 +7,8 @@ from dataclasses import asdict
 import pytest
 import torch
 
+from samekind.decisions.temperature import Temperature, mixed, stored_temperature
 from samekind.errors import SettingError
-from samekind.similarities.temperature import Temperature, mixed, stored_temperature
 
 LOGITS = 4 * torch.randn(2, 5, 3, generator=torch.Generator().manual_seed(0), dtype=torch.double)
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from samekind.decisions.decision import Kind
 from samekind.errors import SettingError
-from samekind.similarities.decision import Kind
 
 GAINS = ("error_gain", "recall_gain")
 
