@@ -5,12 +5,13 @@ Each rule is a function of a text that returns the offences; the last part shows
 """
 
 import ast
+import functools
 import importlib
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -42,25 +43,43 @@ def room_of(module: str) -> str:
     return f"{first}/" if rest else first
 
 
+@functools.cache
+def nodes_of(source: str) -> list[ast.AST]:
+    """Every node of a module's tree: parsed and walked once for all rules."""
+    return list(ast.walk(ast.parse(source)))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trees_are_given_up():
+    """After the last test of this file: a million nodes slow down whatever runs next in the same process."""
+    yield
+    nodes_of.cache_clear()
+
+
 def imported_names(source: str, module: str) -> list[tuple[str, str]]:
     """What a module imports: the name it uses and the full dotted name, relative imports resolved.
 
     At the top, inside a function, under TYPE_CHECKING or by ``import_module("...")``: all count alike.
     """
     package = ["samekind", *PurePosixPath(module).parts[:-1]]
-    found = []
-    for node in ast.walk(ast.parse(source)):
+    names = []
+    for node in nodes_of(source):
         if isinstance(node, ast.Import):
-            found += [(alias.asname or alias.name, alias.name) for alias in node.names]
+            names += [(alias.asname or alias.name, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             above = package[: len(package) - node.level + 1] if node.level else []
             stem = ".".join([*above, *([node.module] if node.module else [])])
-            found += [(alias.asname or alias.name, f"{stem}.{alias.name}") for alias in node.names]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            names += [(alias.asname or alias.name, f"{stem}.{alias.name}") for alias in node.names]
+        elif isinstance(node, ast.Call) and name_called(node) == "import_module":
             first = node.args[0] if node.args else None
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                found.append((first.value, first.value))
-    return found
+                names.append((first.value, first.value))
+    return names
+
+
+def name_called(call: ast.Call) -> str | None:
+    """The last name of what is called: ``f(x)`` and ``a.b.f(x)`` call f."""
+    return getattr(call.func, "id", None) or getattr(call.func, "attr", None)
 
 
 def imports_against_the_order(source: str, module: str, rooms: list[str]) -> list[str]:
@@ -80,7 +99,7 @@ def imports_against_the_order(source: str, module: str, rooms: list[str]) -> lis
 def long_functions(source: str, limit: int) -> list[str]:
     return [
         f"{node.name}: {length} lines"
-        for node in ast.walk(ast.parse(source))
+        for node in nodes_of(source)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (length := (node.end_lineno or node.lineno) - node.lineno + 1) > limit
     ]
@@ -90,20 +109,18 @@ def functions_with_open_keywords(source: str) -> list[str]:
     """Functions that take ``**anything``: a misspelt option would be swallowed instead of refused."""
     return [
         f"line {node.lineno}: {getattr(node, 'name', 'lambda')}(**{node.args.kwarg.arg})"
-        for node in ast.walk(ast.parse(source))
+        for node in nodes_of(source)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and node.args.kwarg
     ]
 
 
 def classes_built_on_our_own(source: str, module: str) -> list[str]:
     """Classes with a base that samekind defines, here or in another module."""
-    tree = ast.parse(source)
     imports = dict(imported_names(source, module))
-    here = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    classes = [node for node in nodes_of(source) if isinstance(node, ast.ClassDef)]
+    here = {node.name for node in classes}
     offences = []
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.ClassDef):
-            continue
+    for node in classes:
         for base in node.bases:
             written = ast.unparse(base.value if isinstance(base, ast.Subscript) else base)
             first, dot, rest = written.partition(".")
@@ -133,7 +150,7 @@ def project_files() -> Iterator[Path]:
     """What is written by hand, outside the tests: pages, code, settings; nothing made or installed."""
     skipped = {"tests", "runs", "carry", "samekind-demo", "build", "dist", "__pycache__"}
     for folder, below, files in os.walk(ROOT):
-        below[:] = [each for each in below if each not in skipped and (each[0] != "." or each == ".ci")]
+        below[:] = [name for name in below if name not in skipped and (name[0] != "." or name == ".ci")]
         for name in files:
             if name in {"Makefile", "run"} or name.endswith((".md", ".py", ".toml", ".txt")):
                 yield Path(folder, name)
@@ -141,77 +158,74 @@ def project_files() -> Iterator[Path]:
 
 ROOMS = rooms_in_order((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
 PROJECT_FILES = sorted(path.relative_to(ROOT).as_posix() for path in project_files())
-each_module = pytest.mark.parametrize("module", MODULES)
+TEXTS = {module: (SOURCE / module).read_text(encoding="utf-8") for module in MODULES}
 
 
-def text_of(module: str) -> str:
-    return (SOURCE / module).read_text(encoding="utf-8")
+def offences_by_module(rule: Callable[[str, str], list[str]]) -> dict[str, list[str]]:
+    """What a rule of a text and its module's path has to say, by module; nothing where all is well."""
+    return {module: offences for module, text in TEXTS.items() if (offences := rule(text, module))}
 
 
 # --- the code keeps them --------------------------------------------------------------------------
 
 
 def test_the_page_and_the_package_name_the_same_rooms():
-    found = {room_of(module) for module in MODULES} - {"__init__.py", "__main__.py"}
+    rooms = {room_of(module) for module in MODULES} - {"__init__.py", "__main__.py"}
     assert len(ROOMS) == len(set(ROOMS))
-    assert found == set(ROOMS)
+    assert rooms == set(ROOMS)
 
 
-@each_module
-def test_imports_point_one_way(module):
-    assert imports_against_the_order(text_of(module), module, ROOMS) == []
+def test_imports_point_one_way():
+    assert offences_by_module(lambda text, module: imports_against_the_order(text, module, ROOMS)) == {}
 
 
-@each_module
-def test_files_stay_short(module):
-    assert len(text_of(module).splitlines()) <= LONGEST_FILE
+def test_files_stay_short():
+    lengths = {module: len(text.splitlines()) for module, text in TEXTS.items()}
+    assert {module: lines for module, lines in lengths.items() if lines > LONGEST_FILE} == {}
 
 
-@each_module
-def test_functions_fit_a_screen(module):
-    assert long_functions(text_of(module), LONGEST_FUNCTION) == []
+def test_functions_fit_a_screen():
+    assert offences_by_module(lambda text, _: long_functions(text, LONGEST_FUNCTION)) == {}
 
 
-@each_module
-def test_options_are_named(module):
-    if room_of(module) != "cli/":
-        assert functions_with_open_keywords(text_of(module)) == []
+def test_options_are_named():
+    offences = offences_by_module(lambda text, _: functions_with_open_keywords(text))
+    assert {module: names for module, names in offences.items() if room_of(module) != "cli/"} == {}
 
 
-@each_module
-def test_classes_are_combined_not_inherited(module):
-    if module != "errors.py":  # the one tree: what a user may want to catch together
-        assert classes_built_on_our_own(text_of(module), module) == []
+def test_classes_are_combined_not_inherited():
+    offences = offences_by_module(classes_built_on_our_own)
+    offences.pop("errors.py", None)  # the one tree: what a user may want to catch together
+    assert offences == {}
 
 
-@each_module
-def test_names_say_what_is_inside(module):
-    assert empty_names(module) == []
+def test_names_say_what_is_inside():
+    assert offences_by_module(lambda _, module: empty_names(module)) == {}
 
 
-@pytest.mark.parametrize("module", [each for each in MODULES if not each.endswith("__init__.py")])
-def test_every_module_has_its_test(module):
-    assert (TESTS / mirror_of(module)).is_file(), f"expected tests/{mirror_of(module)}"
+def test_every_module_has_its_test():
+    mirrors = [mirror_of(module) for module in MODULES if not module.endswith("__init__.py")]
+    missing = [mirror for mirror in mirrors if not (TESTS / mirror).is_file()]
+    assert missing == [], "expected these files in tests/"
 
 
-@each_module
-def test_every_module_can_be_imported(module):
-    path = PurePosixPath("samekind", module).with_suffix("")
-    importlib.import_module(".".join(path.parts).removesuffix(".__init__"))
+def test_every_module_can_be_imported():
+    for module in MODULES:
+        path = PurePosixPath("samekind", module).with_suffix("")
+        importlib.import_module(".".join(path.parts).removesuffix(".__init__"))
 
 
-@pytest.mark.parametrize("name", ["samekind", "samekind.cli"])
-def test_a_first_import_is_light(name):
+def test_a_first_import_is_light():
     """``samekind --help`` should answer before anyone wonders."""
-    script = f"import sys, {name}; print(*(heavy for heavy in {HEAVY} if heavy in sys.modules))"
+    script = f"import sys, samekind, samekind.cli; print(*(name for name in {HEAVY} if name in sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
 
 
-@pytest.mark.parametrize("name", PROJECT_FILES)
-def test_no_file_knows_a_local_path(name):
-    assert local_paths((ROOT / name).read_text(encoding="utf-8")) == []
+def test_no_file_knows_a_local_path():
+    lines = {name: local_paths((ROOT / name).read_text(encoding="utf-8")) for name in PROJECT_FILES}
+    assert {name: paths for name, paths in lines.items() if paths} == {}
 
 
 # --- and each rule can fail -----------------------------------------------------------------------
