@@ -63,6 +63,13 @@ def test_every_kind_is_checked_here():
     assert {name.partition(" ")[0] for name in MAKERS} >= set(index.INDEXES)
 
 
+def test_says_where_it_is_and_how_it_finds(filled):
+    assert filled.exact == isinstance(filled, Exact)
+    assert filled.remote == (type(filled).__name__ in ("Milvus", "Postgres"))
+    assert (filled.url is not None) == (filled.name is not None) == filled.remote
+    assert filled.built is None or isinstance(filled, Faiss)
+
+
 def test_finds_what_was_added(filled):
     found = filled.search(torch.tensor([[2.0, 1.0], [0.0, 3.0]]), 2)
     assert found.ids == [["c", "a"], ["b", "c"]]
@@ -256,7 +263,7 @@ def test_finds_what_the_exact_one_finds(make, score, tmp_path):
         each.remove(ids[100:400])
         each.add(ids[1300:], vectors[1300:])
     agree(made)
-    if score == "cosine" or not hasattr(made, "url"):  # of a server the folder has no more than the address
+    if score == "cosine" or not made.remote:  # of a server the folder has no more than the address
         made.save(tmp_path / "index")
         made.close()
         agree(open_index(tmp_path / "index"))

@@ -43,11 +43,6 @@ def check_kind(kind: str, url: str | None, name: str | None) -> None:
         )
 
 
-def is_on_server(index: "Index") -> bool:
-    """Whether an index lives on a server, and not in its folder."""
-    return hasattr(index, "url")
-
-
 def server_url(given: str | None) -> str:
     """The address that was given, or that of the environment, which may hold a password."""
     from samekind.index.server import ADDRESS_VARIABLE
@@ -159,7 +154,7 @@ def check_new(index: "Index", ids: Sequence[str]) -> None:
 
     Of a server only a few are asked, each of which is a journey; it refuses the rest as they come.
     """
-    asked = ids[:MOST_ASKED] if is_on_server(index) else ids
+    asked = ids[:MOST_ASKED] if index.remote else ids
     there = next((each for each in asked if each in index), None)
     if there is not None:
         raise SettingError(f'the id "{there}" is already there; add --replace to put it in anew')

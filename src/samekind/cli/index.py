@@ -119,13 +119,13 @@ def build(
         for each in kinds:
             galleries.measure(loaded, made, each, recall=recall, k=k, distilled=distil, seed=seed)
 
-    if galleries.is_on_server(made):
+    if made.remote:
         # What is added is there at once. If this is cut short, `add` can go on by this folder, and the note
         # of an index without a vector tells it what to measure for.
         measure()
         made.save(out)
     galleries.fill(loaded, made, items)
-    if galleries.is_on_server(made):
+    if made.remote:
         made.save(out)  # a server makes its own index now: what is measured has to be searched the same way
     measure()
     made.save(out)
@@ -158,7 +158,7 @@ def add(
     before = len(opened)
     added = galleries.fill(loaded, opened, items, replace=replace)
     again = galleries.outgrown(loaded, opened)
-    if again and galleries.is_on_server(opened):
+    if again and opened.remote:
         opened.save(folder)  # as in `build`: its own index before the measurement
     for each in again:
         galleries.measure(
@@ -211,9 +211,9 @@ def _described(made: "Index") -> dict[str, Any]:
     held = len(made)
     return {
         "kind": type(made).__name__,
-        "structure": getattr(made, "built", None),  # of FAISS
-        "server": getattr(made, "url", None),
-        "name": getattr(made, "name", None),
+        "structure": made.built,
+        "server": made.url,
+        "name": made.name,
         "items": held,
         "dimension": made.dimension,
         "score": made.score,

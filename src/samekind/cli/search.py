@@ -229,7 +229,6 @@ def _how(
 ) -> str:
     """For people: how it was found and, where everything was compared, why and what to do."""
     from samekind.cli.shortlists import advice, reason
-    from samekind.index import Exact
     from samekind.inference.shortlist import is_own
     from samekind.inference.shortlist_fitting import small_up_to
 
@@ -249,7 +248,7 @@ def _how(
     unmeasured = f"no shortlist was measured for {score} with this space"
     measures = f"samekind index build --score {score} measures"
     if is_own(space.scorer(score), index):
-        if isinstance(index, Exact):
+        if index.exact:
             return f"{whole}the index itself goes by {index.score}, and is exact."
         return f"Found by the index itself, which goes by {index.score}; {measures} how much it finds."
     if held <= small_up_to(k):

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from samekind.cli.galleries import GROWN, is_on_server
+from samekind.cli.galleries import GROWN
 
 if TYPE_CHECKING:
     from samekind.index import Index
@@ -102,7 +102,7 @@ def _is_outgrown(shortlist: "Shortlist", held: int) -> bool:
 def _other_ways(shortlist: "Shortlist", index: "Index") -> str:
     """What else than a lower recall may make a list shorter: better candidates, or a map of the query."""
     ways = []
-    if not is_on_server(index):
+    if not index.remote:
         ways += {"hnsw": ["--kind flat"], "ivf": ["--kind hnsw", "--kind flat"]}.get(_structure(index), [])
     if not shortlist.distilled:
         ways.append("--distil")
@@ -111,5 +111,4 @@ def _other_ways(shortlist: "Shortlist", index: "Index") -> str:
 
 def _structure(index: "Index") -> str:
     """How an index finds its candidates; codes are lists."""
-    built = getattr(index, "built", None)
-    return "ivf" if built == "pq" else str(built)
+    return "ivf" if index.built == "pq" else str(index.built)

@@ -46,6 +46,26 @@ class Index(Protocol):
     fingerprint: str  # of the space the vectors come from; empty where nobody needs to know
     notes: dict[str, Any]
 
+    @property
+    def exact(self) -> bool:
+        """Whether every search compares all vectors, so that it misses nothing."""
+
+    @property
+    def remote(self) -> bool:
+        """Whether the vectors are on a server; a folder then holds the address alone."""
+
+    @property
+    def built(self) -> str | None:
+        """The structure that finds candidates, such as "hnsw"; None if there is none, or it is a server's."""
+
+    @property
+    def url(self) -> str | None:
+        """The address of the server, without its password; None for an index in a folder."""
+
+    @property
+    def name(self) -> str | None:
+        """The name of the index on its server; None for an index in a folder."""
+
     def __len__(self) -> int: ...
 
     def __contains__(self, id: object) -> bool: ...

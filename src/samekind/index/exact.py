@@ -41,6 +41,9 @@ class Exact:
     [['north', 'east']]
     """
 
+    exact, remote = True, False
+    built = url = name = None
+
     def __init__(self, dimension: int, *, score: Score = "cosine", fingerprint: str = "") -> None:
         check_made(dimension, score)
         self.dimension = dimension

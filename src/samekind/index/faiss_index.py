@@ -45,6 +45,9 @@ class Faiss:
     scores are the last of k is not fixed, unless all vectors are compared. Durable as `Exact` is.
     """
 
+    exact = remote = False
+    url = name = None
+
     def __init__(
         self,
         dimension: int,

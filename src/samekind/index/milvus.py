@@ -60,6 +60,9 @@ class Milvus:
     for a server that is starting; ``save`` waits for its rows to be stored up to ten times as long.
     """
 
+    exact, remote = False, True
+    built = None
+
     def __init__(
         self,
         dimension: int,

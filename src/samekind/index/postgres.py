@@ -50,6 +50,9 @@ class Postgres:
     leaves it out. Vectors of more than 2,000 numbers are always compared one by one.
     """
 
+    exact, remote = False, True
+    built = None
+
     def __init__(
         self,
         dimension: int,
