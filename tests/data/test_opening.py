@@ -11,7 +11,7 @@ import pytest
 import torch
 from PIL import Image
 
-from samekind.data import DataSettings, Stored, TableReader, digits, memory_needed, open_data
+from samekind.data import DataSettings, Stored, TableReader, digits, memory_needed, open_data, prepare
 from samekind.errors import DataError
 
 
@@ -22,7 +22,7 @@ def write_csv(path, heading, rows):
 
 
 def test_a_name_is_opened_as_itself():
-    assert open_data("digits") is digits()
+    assert open_data("digits").inputs is digits().inputs
 
 
 def test_a_folder_its_archive_and_a_manifest_of_it_are_the_same_items(make_folder, zipped, tmp_path):
@@ -116,3 +116,22 @@ def test_what_the_items_will_take_is_known_before(make_folder, zipped, tmp_path)
     np.savez(tmp_path / "set.npz", x=np.zeros((3, 7), dtype=np.float64), y=np.array([0, 1, 1]))
     assert memory_needed(tmp_path / "set.npz") == 3 * 7 * 4
     assert memory_needed("digits") == digits().inputs.nbytes
+
+
+def test_items_know_what_to_open_to_get_them_again(tmp_path, monkeypatch):
+    path = tmp_path / "flowers.csv"
+    path.write_text("petal,label\n1.5,rose\n2.0,tulip\n2.5,rose\n0.5,tulip\n")
+    monkeypatch.chdir(tmp_path)
+    settings = DataSettings(columns=("petal",))
+    items = open_data("flowers.csv", settings=settings)
+    assert items.source == (str(path), settings)
+    assert digits().source == open_data("digits").source == ("digits", DataSettings())
+
+
+def test_a_selection_of_items_has_no_source_and_their_sets_have():
+    assert digits().take(torch.arange(30)).source is None
+    assert digits().only(["1", "2"]).source is None
+    assert digits().to("cpu").source == digits().source
+    sets = prepare(digits(), unseen=["7", "8", "9"])
+    assert sets.source == digits().source
+    assert sets.train.source is None

@@ -9,7 +9,8 @@ from functools import cache
 
 import torch
 
-from samekind.data.items import Items
+from samekind.data.items import Items, Source
+from samekind.data.settings import DataSettings
 
 
 @cache
@@ -25,4 +26,5 @@ def digits() -> Items:
         labels=torch.tensor(labels, dtype=torch.int64),
         classes=tuple(str(digit) for digit in range(10)),
         name="digits",
+        source=Source("digits", DataSettings()),
     )

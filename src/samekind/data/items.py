@@ -6,15 +6,24 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from samekind.data.pictures import WHITE
 from samekind.data.readers import Reader
+from samekind.data.settings import DataSettings
 from samekind.data.spelling import spelt_as
 from samekind.data.stored import Stored
 from samekind.errors import DataError, expect, nearest
+
+
+class Source(NamedTuple):
+    """What to open to get the same items again: a name or an absolute path, and the settings."""
+
+    name: str
+    settings: DataSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +38,8 @@ class Items:
     ``domain_names`` for them, where they have names; ``groups`` (n,), whole numbers for items that belong
     together (one person, one day) and must not be torn apart by a split; ``parts``, the part of the split
     each item was published in; ``ids``, the path or row of each; ``reader``, how one more of them is read;
-    ``notes``, sentences on what was left out when they were opened, or looked wrong.
+    ``notes``, sentences on what was left out when they were opened, or looked wrong; ``source``, where they
+    were opened. A selection of items has no source: opening that gives other items.
     """
 
     inputs: Tensor | Stored
@@ -43,6 +53,7 @@ class Items:
     ids: tuple[str, ...] | None = None
     reader: Reader | None = None
     notes: tuple[str, ...] = ()
+    source: Source | None = None
 
     def __post_init__(self) -> None:
         expect(self.inputs, (Tensor, Stored), "inputs as a tensor, such as torch.as_tensor(inputs)")
@@ -118,6 +129,7 @@ class Items:
             groups=_at(self.groups, indices),
             parts=_texts_at(self.parts, indices),
             ids=_texts_at(self.ids, indices),
+            source=None,
         )
 
     def class_indices(self, classes: Sequence[str]) -> Tensor:

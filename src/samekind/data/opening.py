@@ -1,6 +1,7 @@
 """The door to data: a name, a folder or a file to items."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from samekind.data.cifar import cifar_items, is_cifar
@@ -8,7 +9,7 @@ from samekind.data.digits import digits
 from samekind.data.files import PICTURES, is_array
 from samekind.data.folders import list_archive, list_folder
 from samekind.data.idx import has_idx, idx_items, is_idx
-from samekind.data.items import Items
+from samekind.data.items import Items, Source
 from samekind.data.listing import Listing
 from samekind.data.loading import load, picture_reader
 from samekind.data.npz import npz_items
@@ -44,7 +45,13 @@ def open_data(source: str | Path, *, settings: DataSettings | None = None) -> It
     settings = or_usual(settings)
     expect_source(source)
     if source in NAMED:
-        return NAMED[str(source)]()
+        return replace(NAMED[str(source)](), source=Source(str(source), settings))
+    path = os.path.abspath(source)  # noqa: PTH100 (links stay as they are)
+    return replace(_open_path(source, settings), source=Source(path, settings))
+
+
+def _open_path(source: str | Path, settings: DataSettings) -> Items:
+    """The items of a file or folder."""
     listing = files_of(source, settings)
     if listing is not None:
         return load(listing, settings)

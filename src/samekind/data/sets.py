@@ -7,7 +7,7 @@ import torch
 
 from samekind.data.counting import counted
 from samekind.data.groups import torn_groups
-from samekind.data.items import Items
+from samekind.data.items import Items, Source
 from samekind.data.split_settings import FRACTIONS, By, SplitSettings, split_items
 from samekind.data.splits import Split
 from samekind.errors import DataError, SettingError, expect, nearest
@@ -17,7 +17,8 @@ from samekind.errors import DataError, SettingError, expect, nearest
 class Sets:
     """The sets of an experiment. The first three hold the seen classes alone; ``unseen`` holds the others,
     if any. Where validation has classes of its own, train and test hold the rest of the seen ones; where
-    the unseen classes are all there is to test with, ``test`` is empty.
+    the unseen classes are all there is to test with, ``test`` is empty. ``source`` is that of the items
+    that were split; None for items that exist only in memory.
     """
 
     train: Items
@@ -25,6 +26,7 @@ class Sets:
     test: Items
     unseen: Items | None
     split: Split
+    source: Source | None = None
 
     def tests(self) -> dict[str, Items]:
         """What an evaluation asks about, by name."""
@@ -89,6 +91,7 @@ def divide(items: Items, split: Split) -> Sets:
         test=part("test", seen),
         unseen=part("unseen", unseen) if unseen else None,
         split=split,
+        source=items.source,
     )
 
 
