@@ -21,7 +21,7 @@ from torch import Tensor
 
 from samekind.measures import equal_error_rate
 from samekind.similarities import PairsNetwork, blocks
-from samekind.similarities.pairs_kernel import PairsKernel
+from samekind.similarities.kernels.pairs_kernel import PairsKernel
 from samekind.similarities.pairs_network import concatenated
 from samekind.storage import write_text
 

@@ -14,7 +14,7 @@ from cases import checked
 
 from samekind.measures.binning import count_bins
 from samekind.similarities import PairsNetwork
-from samekind.similarities.pairs_kernel import PairsKernel
+from samekind.similarities.kernels.pairs_kernel import PairsKernel
 
 #: Of the scores' own spread: what rounding to 16 bits in every layer may do.
 TOLERANCE = {torch.bfloat16: 0.06, torch.float16: 0.008}

@@ -13,11 +13,11 @@ import torch
 from torch import Tensor, nn
 
 from samekind.errors import SettingError
-from samekind.similarities.gpu import has_triton
+from samekind.similarities.kernels.gpu import has_triton
 from samekind.similarities.recomputed_walk import Walk, Way
 
 if TYPE_CHECKING:
-    from samekind.similarities.recomputed_kernels import KernelWalk
+    from samekind.similarities.kernels.recomputed_kernels import KernelWalk
 
 #: Bytes of the hidden layers of all pairs up to which autograd keeps them. On a processor recomputing takes
 #: no longer (measured), as what is kept has to go through its memory; elsewhere a third of the products done
@@ -39,7 +39,7 @@ def worth_recomputing(half: Tensor, pairs: int, depth: int) -> bool:
 def block_size(half: Tensor, depth: int) -> int:
     """How many pairs a block has, where nobody says: as many as `BLOCK_BYTES` hold, given one side's half."""
     if walk_for(half, depth) is not Walk:
-        from samekind.similarities.recomputed_kernels import filled_width
+        from samekind.similarities.kernels.recomputed_kernels import filled_width
 
         return BLOCK_BYTES["kernels"] // (half.element_size() * filled_width(half.shape[1]) * depth)
     # Each hidden layer, one gradient, and dropout's mask, which is no larger.
@@ -80,7 +80,7 @@ def recomputed_scores(
 def walk_for(half: Tensor, depth: int) -> "type[Walk] | type[KernelWalk]":
     """By kernels where that goes, else plainly, given one side's half and the number of hidden layers."""
     if half.device.type == "cuda" and has_triton():
-        from samekind.similarities.recomputed_kernels import KernelWalk, has_kernels
+        from samekind.similarities.kernels.recomputed_kernels import KernelWalk, has_kernels
 
         if has_kernels(half, depth):
             return KernelWalk

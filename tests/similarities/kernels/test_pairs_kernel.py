@@ -7,8 +7,8 @@ import torch
 
 from samekind.errors import SettingError
 from samekind.similarities import Cosine, PairsNetwork
-from samekind.similarities.on_hopper import in_pieces
-from samekind.similarities.pairs_kernel import PairsKernel, _packed, has_kernel
+from samekind.similarities.kernels.on_hopper import in_pieces
+from samekind.similarities.kernels.pairs_kernel import PairsKernel, _packed, has_kernel
 
 needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed")
 
@@ -66,8 +66,8 @@ CHECK = """
 import torch
 from samekind.measures.binning import count_bins
 from samekind.similarities import PairsNetwork, score_all
-from samekind.similarities.on_hopper import in_pieces
-from samekind.similarities.pairs_kernel import PairsKernel
+from samekind.similarities.kernels.on_hopper import in_pieces
+from samekind.similarities.kernels.pairs_kernel import PairsKernel
 
 for depth, hidden, slope, n, m in SHAPES:
     torch.manual_seed(n)

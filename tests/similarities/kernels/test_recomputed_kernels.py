@@ -20,7 +20,7 @@ import torch
 from samekind.similarities import PairsNetwork, recomputed
 from samekind.similarities.pairs_network import concatenated
 from samekind.similarities.recomputed import Walk, recomputed_scores
-from samekind.similarities.recomputed_kernels import KernelWalk
+from samekind.similarities.kernels.recomputed_kernels import KernelWalk
 from samekind.similarities.recomputed_walk import Way
 
 # Room that nobody has written to holds anything: here what a sum cannot swallow.
@@ -114,7 +114,7 @@ print("all agree")
 """
 
 ON_CHIP = """
-from samekind.similarities import on_hopper, recomputed_kernels
+from samekind.similarities.kernels import on_hopper, recomputed_kernels
 
 def by_hand(rows, columns, weights, given, numbers, *, epilogue, dropout):
     # What the kernel for Hopper GPUs is to write, pair after pair, with Python's whole numbers.
@@ -256,7 +256,7 @@ def test_a_processor_has_no_kernels():
 
 def recomputed_kernels():
     """The module, which cannot be imported without Triton."""
-    from samekind.similarities import recomputed_kernels
+    from samekind.similarities.kernels import recomputed_kernels
 
     return recomputed_kernels
 

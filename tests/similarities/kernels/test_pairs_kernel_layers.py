@@ -9,8 +9,10 @@ COMPILE = """
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
-from samekind.similarities import pairs_kernel_layers as kernels
-from samekind.similarities.recomputed_kernels import ASCEND_FROM_HALVES, FROM_HALVES, SHARED_BYTES, Shape
+from samekind.similarities.kernels import pairs_kernel_layers as kernels
+from samekind.similarities.kernels.recomputed_kernels import (
+    ASCEND_FROM_HALVES, FROM_HALVES, SHARED_BYTES, Shape,
+)
 
 kinds = dict.fromkeys(("tiles", "n", "m", "seed", "stride", "threshold"), "i32") | {"slope": "fp32"}
 kinds |= dict.fromkeys(("below", "first", "second", "weights", "goal", "above", "here"), "*bf16")

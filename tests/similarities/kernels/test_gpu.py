@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from samekind.similarities import PairsNetwork
-from samekind.similarities.gpu import current_gpu, has_triton, multiprocessors, shared_memory
-from samekind.similarities.pairs_kernel import has_kernel
+from samekind.similarities.kernels.gpu import current_gpu, has_triton, multiprocessors, shared_memory
+from samekind.similarities.kernels.pairs_kernel import has_kernel
 from samekind.similarities.recomputed import Walk, walk_for
 
 

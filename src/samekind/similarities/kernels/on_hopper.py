@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from samekind.similarities.gpu import current_gpu, multiprocessors
+from samekind.similarities.kernels.gpu import current_gpu, multiprocessors
 
 Epilogue = Literal["scores", "best", "log_sum_exp", "bins", "cells"]
 
@@ -54,7 +54,7 @@ def score_tiles(
     ``given`` are the biases (layers, width), the last layer's weights (width,), where the result goes, and
     what epilogues read; ``numbers`` slope, offset, scale and threshold.
     """
-    from samekind.similarities import pairs_kernel_hopper as hopper
+    from samekind.similarities.kernels import pairs_kernel_hopper as hopper
 
     layout = hopper.piece_layout(weights.dtype)
     described = [

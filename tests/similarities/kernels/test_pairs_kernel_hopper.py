@@ -6,14 +6,14 @@ import pytest
 import torch
 
 from samekind.similarities import PairsNetwork
-from samekind.similarities.pairs_kernel import PairsKernel
+from samekind.similarities.kernels.pairs_kernel import PairsKernel
 
 #: Compiled for the GPU as a call would compile it, down to its registers.
 COMPILE = """
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.experimental.gluon._runtime import GluonASTSource
-from samekind.similarities import pairs_kernel_hopper as hopper
+from samekind.similarities.kernels import pairs_kernel_hopper as hopper
 
 layout = hopper.piece_layout("torch.bfloat16")
 pieces = f"tensordesc<bf16[64,64],{layout!r}>"
@@ -44,7 +44,7 @@ def test_compiles_without_a_gpu(compiling):
 @needs_triton
 def test_mixes_the_numbers_of_pairs_as_the_kernels_that_go_back_do():
     """Neither language can call a function of the other, so there are two: alike to the letter."""
-    from samekind.similarities import pairs_kernel_hopper, pairs_kernel_layers
+    from samekind.similarities.kernels import pairs_kernel_hopper, pairs_kernel_layers
 
     assert pairs_kernel_hopper.mixed.src == pairs_kernel_layers.mixed.src
 

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 import pytest
 import torch
 
-from samekind.similarities import on_hopper
+from samekind.similarities.kernels import on_hopper
 
 needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed")
 
@@ -51,7 +51,7 @@ def test_pieces_come_in_the_order_of_their_use():
 @needs_triton
 @pytest.mark.parametrize("dropout", [None, on_hopper.Dropout(torch.ones(128, dtype=torch.int32), -7, 99)])
 def test_the_kernel_gets_each_thing_by_its_name_on_the_gpu_of_the_tensors(monkeypatch, dropout):
-    from samekind.similarities import pairs_kernel_hopper as hopper
+    from samekind.similarities.kernels import pairs_kernel_hopper as hopper
 
     names, seen, events = hopper.score_tiles.arg_names, {}, []
 

@@ -11,10 +11,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from samekind.similarities import on_hopper
-from samekind.similarities import pairs_kernel_layers as kernels
-from samekind.similarities.gpu import current_gpu, multiprocessors, shared_memory
-from samekind.similarities.on_hopper import Dropout
+from samekind.similarities.kernels import on_hopper
+from samekind.similarities.kernels import pairs_kernel_layers as kernels
+from samekind.similarities.kernels.gpu import current_gpu, multiprocessors, shared_memory
+from samekind.similarities.kernels.on_hopper import Dropout
 from samekind.similarities.pair_blocks import shape_of_blocks
 from samekind.similarities.recomputed_walk import Block, Way, block_after_block, blocks_of
 

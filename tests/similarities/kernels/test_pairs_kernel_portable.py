@@ -8,14 +8,14 @@ import pytest
 import torch
 
 from samekind.similarities import PairsNetwork
-from samekind.similarities.pairs_kernel import PairsKernel
+from samekind.similarities.kernels.pairs_kernel import PairsKernel
 
 #: For an A100. A million rows and columns have more tiles than 32 bits can count.
 COMPILE = """
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
-from samekind.similarities.pairs_kernel_portable import score_tiles
+from samekind.similarities.kernels.pairs_kernel_portable import score_tiles
 
 kinds = dict.fromkeys(("rows", "columns", "weights", "scratch"), "*bf16")
 kinds |= dict.fromkeys(("bias", "last"), "*fp32") | {"slots": "*i32"}

@@ -15,9 +15,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.errors import SettingError
-from samekind.similarities import on_hopper
-from samekind.similarities.gpu import current_gpu, has_triton, multiprocessors
-from samekind.similarities.on_hopper import PIECE, Epilogue
+from samekind.similarities.kernels import on_hopper
+from samekind.similarities.kernels.gpu import current_gpu, has_triton, multiprocessors
+from samekind.similarities.kernels.on_hopper import PIECE, Epilogue
 from samekind.similarities.pairs_network import PairsNetwork
 from samekind.similarities.scale import Scale
 
@@ -211,7 +211,7 @@ def _portably(
     packed: Packed, rows: Tensor, columns: Tensor, given: tuple[Tensor, ...], numbers: tuple[float, ...],
     epilogue: Epilogue, upper: bool,
 ) -> None:  # fmt: skip
-    from samekind.similarities import pairs_kernel_portable as portable
+    from samekind.similarities.kernels import pairs_kernel_portable as portable
 
     n, m, pairs = len(rows), len(columns), portable.PAIRS.value
     tiles = -(-m // PIECE) * -(-n // (pairs // PIECE))
