@@ -333,6 +333,7 @@ class Interrupting:
         if name == "typer":
             os.kill(os.getpid(), signal.SIGINT)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background ignores it
 sys.meta_path.insert(0, Interrupting())
 from samekind.cli import main
 main()
@@ -358,6 +359,7 @@ def epoch(bar, entry, told=Bar.epoch):
         os.kill(os.getpid(), signal.SIGINT)
 
 Bar.epoch = epoch
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background ignores it
 main()
 """
 
