@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import itertools
 import math
 
 import pytest
@@ -170,12 +171,12 @@ def test_an_anchor_with_nothing_to_compare_costs_nothing_among_others(loss, batc
     assert shares.sum() > 0
 
 
-@pytest.mark.parametrize("shape", [(0, 5), (3, 0), (0, 0)])
-def test_a_batch_of_nobody_or_against_nobody_is_no_accident(loss, shape):
-    nobody = torch.zeros(shape, dtype=torch.bool)
-    shares = loss(torch.zeros(shape), nobody, nobody)
-    assert shares.shape == shape[:1]
-    assert (shares == 0).all()
+def test_an_empty_batch_or_one_without_candidates_costs_nothing(loss):
+    for shape in ((0, 5), (3, 0), (0, 0)):
+        nobody = torch.zeros(shape, dtype=torch.bool)
+        shares = loss(torch.zeros(shape), nobody, nobody)
+        assert shares.shape == shape[:1]
+        assert (shares == 0).all()
 
 
 @settings(max_examples=15)
@@ -217,18 +218,21 @@ def test_leaves_its_arguments_and_the_global_generator_alone(loss, batch):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("values", SCORES)
-def test_nothing_a_batch_can_hold_gives_a_number_that_is_none(loss, setting, dtype, labels, values):
-    positive, negative = masks_for(LABELS[labels], setting)
-    for shift in range(3):  # so that each kind of candidate meets each value
-        scores = SCORES[values].roll(shift).repeat(8, 2)[:, : positive.shape[1]].to(dtype).requires_grad_()
-        shares = loss(scores, positive, negative)
-        shares.sum().backward()
-        assert shares.dtype == scores.grad.dtype == dtype
-        assert shares.isfinite().all()
-        assert (shares >= 0).all()
-        assert scores.grad.isfinite().all()
+def test_nothing_a_batch_can_hold_gives_nan_or_infinity(loss, setting, dtype):
+    offences = []
+    for labels, values in itertools.product(LABELS, SCORES):
+        positive, negative = masks_for(LABELS[labels], setting)
+        # so that each kind of candidate meets each value
+        for shift in range(min(3, len(SCORES[values].unique()))):
+            row = SCORES[values].roll(shift).to(dtype)
+            scores = row.repeat(8, 2)[:, : positive.shape[1]].requires_grad_()
+            shares = loss(scores, positive, negative)
+            shares.sum().backward()
+            assert shares.dtype == scores.grad.dtype == dtype
+            finite = shares.isfinite().all() and scores.grad.isfinite().all()
+            if not finite or (shares < 0).any():
+                offences.append((labels, values, shift, shares, scores.grad))
+    assert offences == []
 
 
 def test_half_precision_costs_what_the_same_scores_cost_in_full(loss, batch):
