@@ -119,7 +119,7 @@ def test_a_text_is_a_half_and_never_taken_letter_by_letter():
     items = numbered()
     halves = prepare(items, unseen="half", seed=2), prepare(items, SplitSettings(unseen="half", seed=2))
     assert halves[0].unseen.classes == halves[1].unseen.classes
-    with pytest.raises(SettingError, match=r'expected names of classes, "half" or "random-half", got '):
+    with pytest.raises(SettingError, match=r'expected a list of texts or "half" or "random-half"; got '):
         prepare(items, unseen="".join(items.classes[:2]))
 
 

@@ -1,4 +1,4 @@
-"""The settings of data: plain values there and back, and a sentence for what is none."""
+"""The settings of data: to JSON and back, and the message for a wrong value."""
 
 import json
 
@@ -34,34 +34,38 @@ def test_one_number_is_a_square():
 @pytest.mark.parametrize(
     ("table", "says"),
     [
-        ({"lable": "x"}, r'no setting "data\.lable"; did you mean "label"'),
+        ({"lable": "x"}, r'data: there is no setting "lable"; did you mean "label"'),
         ({"size": 0}, r"data\.size: .* got 0"),
-        ({"size": [4, 5, 6]}, r"data\.size: .* got \(4, 5, 6\)"),
-        ({"size": [4, -1]}, r"data\.size: .* got \(4, -1\)"),
+        ({"size": [4, 5, 6]}, r"data\.size: .* got \[4, 5, 6\]"),
+        (
+            {"size": [4, -1]},
+            r"data\.size: expected a whole number \(1 or more\) or a list of 2; got \[4, -1\]",
+        ),
         ({"size": True}, r"data\.size: .* got True"),
-        ({"channels": 4}, r"data\.channels: expected 1 \(grey\) or 3 \(colour\), got 4"),
-        ({"fit": "squeeze"}, r'data\.fit: expected "stretch" or "crop" or "pad", got \'squeeze\''),
+        ({"channels": True}, r'data\.channels: "True" is not a choice; Known: 1, 3'),
+        ({"channels": 4}, r'data\.channels: "4" is not a choice; Known: 1, 3'),
+        ({"fit": "squeeze"}, r'data\.fit: "squeeze" is not a choice; .*Known: crop, pad, stretch'),
         ({"background": "red"}, r"data\.background"),
         ({"memory": "maybe"}, r"data\.memory"),
-        ({"memory_limit": -1}, r"data\.memory_limit: expected 0 or more, got -1"),
+        ({"memory_limit": -1}, r"data\.memory_limit: expected a whole number \(0 or more\); got -1"),
         ({"workers": 1.5}, r"data\.workers"),
-        ({"columns": "height"}, r"data\.columns: expected a list of names, got 'height'"),
+        ({"columns": "height"}, r"data\.columns: expected a list of texts, got 'height'"),
         ({"ignore": [3]}, r"data\.ignore"),
-        ({"ignore": 3}, r"data\.ignore: expected a list of names, got 3"),
+        ({"ignore": 3}, r"data\.ignore: expected a list of texts, got 3"),
         ({"size": 1.5}, r"data\.size: .* got 1\.5"),
         ({"size": "big"}, r"data\.size: .* got 'big'"),
         ({"size": 4, "cut_from": 0}, r"data\.cut_from: .* got 0"),
         ({"size": 4, "cut_from": 4.5}, r"data\.cut_from: .* got 4\.5"),
         ({"size": 4, "cut_from": 3}, r"data\.cut_from: expected data\.size \(4\) or more.* got 3"),
         ({"size": [4, 6], "cut_from": 5}, r"data\.cut_from: expected data\.size .* or more.* got 5"),
-        ({"white": 0}, r"data\.white: expected the value of 16-bit pictures that is white, .* got 0"),
+        ({"white": 0}, r"data\.white: expected a whole number \(from 1 to 65535\); got 0"),
         ({"white": 65536}, r"data\.white: .* got 65536"),
         ({"white": True}, r"data\.white: .* got True"),
         ({"cut_from": 5}, r"data\.cut_from does nothing without data\.size"),
-        ({"label": 5}, r"data\.label: expected the name of a column, a text; got 5"),
+        ({"label": 5}, r"data\.label: expected a text, got 5"),
         ({"skip_unreadable": "yes"}, r"data\.skip_unreadable: expected true or false, got 'yes'"),
     ],
 )
-def test_refuses_what_is_none(table, says):
+def test_refuses_a_wrong_value(table, says):
     with pytest.raises(SettingError, match=says):
         DataSettings.from_dict(table)

@@ -13,6 +13,7 @@ from samekind.encoders import MLP, SmallConvnet, Standardised
 from samekind.errors import DataError, SettingError
 from samekind.pairs import pair_masks
 from samekind.prototypes import LearnedProxies, RunningAverages
+from samekind.settings import typed
 from samekind.training import Batches, Head, Part, Penalty, Term, build_space
 from samekind.training.build import (
     HANDED_OVER,
@@ -24,7 +25,6 @@ from samekind.training.build import (
     build_sampler,
     build_terms,
 )
-from samekind.training.settings import typed
 
 
 def images(channels=1, size=8):

@@ -62,8 +62,8 @@ def prepare(
     expect(items, Items, "items, such as open_data(source)")
     if settings is None:
         by: By = "random" if items.groups is None else "group"
-        kept = unseen if isinstance(unseen, str) else tuple(unseen)  # "half", or names
-        settings = SplitSettings(by=by, unseen=kept, fractions=fractions, seed=seed)
+        names = unseen if isinstance(unseen, str) else tuple(unseen)  # "half", or classes
+        settings = SplitSettings.from_dict({"by": by, "unseen": names, "fractions": fractions, "seed": seed})
     elif unseen or fractions is not FRACTIONS or seed:
         raise SettingError("say unseen, fractions and seed in the settings of the split, or give no settings")
     expect(settings, SplitSettings, 'settings such as SplitSettings(by="group")')

@@ -1,21 +1,15 @@
 """What can be said about data before it is opened: plain values, so that a run can write them down."""
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 from samekind.data.pictures import WHITE, Background, Fit
-from samekind.errors import SettingError, expect, nearest
+from samekind.errors import SettingError, expect
+from samekind.settings import Between, Natural, check, read, write
 
+Side = Annotated[int, Between(1)]
 Memory = Literal["auto", "always", "never"]
-
-
-def names_in(value: object, setting: str) -> tuple[str, ...]:
-    """A list of names, as a file or a caller gives it; anything else is refused."""
-    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
-        raise SettingError(f"{setting}: expected a list of names, got {value!r}")
-    return tuple(value)
 
 
 def or_usual(settings: "DataSettings | None") -> "DataSettings":
@@ -56,62 +50,20 @@ class DataSettings:
     columns: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
-    size: int | tuple[int, int] | None = None
-    channels: int | None = None
+    size: Side | tuple[Side, Side] | None = None
+    channels: Literal[1, 3] | None = None
     fit: Fit = "stretch"
     background: Background = "white"
-    cut_from: int | tuple[int, int] | None = None
-    white: int = WHITE
+    cut_from: Side | tuple[Side, Side] | None = None
+    white: Annotated[int, Between(1, WHITE)] = WHITE
     skip_unreadable: bool = False
     memory: Memory = "auto"
     # A number, not a share of the machine's memory: the same settings must mean the same everywhere.
-    memory_limit: int = 4 * 2**30
-    workers: int = 0
+    memory_limit: Natural = 4 * 2**30
+    workers: Natural = 0
 
     def __post_init__(self) -> None:
-        for name in ("columns", "ignore", "classes"):
-            object.__setattr__(self, name, names_in(getattr(self, name), f"data.{name}"))
-        for name in ("size", "cut_from"):
-            value: object = getattr(self, name)
-            if isinstance(value, list):  # as JSON and TOML have it
-                object.__setattr__(self, name, tuple(value))
-        self._check()
-
-    def _check(self) -> None:
-        for name in ("label", "path", "domain", "part", "group"):
-            if not isinstance(getattr(self, name), str):
-                raise SettingError(
-                    f"data.{name}: expected the name of a column, a text; got {getattr(self, name)!r}"
-                )
-        if type(self.skip_unreadable) is not bool:
-            raise SettingError(f"data.skip_unreadable: expected true or false, got {self.skip_unreadable!r}")
-        for name in ("size", "cut_from"):
-            value = getattr(self, name)
-            sides = value if isinstance(value, tuple) else (value, value)
-            if value is not None and (
-                len(sides) != 2 or not all(type(side) is int and side >= 1 for side in sides)
-            ):
-                raise SettingError(
-                    f"data.{name}: expected a number of pixels, or height and width, each 1 or more; "
-                    f"got {value!r}"
-                )
-        self._check_cut()
-        if self.channels not in (None, 1, 3):
-            raise SettingError(f"data.channels: expected 1 (grey) or 3 (colour), got {self.channels!r}")
-        for name, choices in (("fit", Fit), ("background", Background), ("memory", Memory)):
-            if getattr(self, name) not in get_args(choices):
-                known = " or ".join(f'"{each}"' for each in get_args(choices))
-                raise SettingError(f"data.{name}: expected {known}, got {getattr(self, name)!r}")
-        if type(self.white) is not int or not 1 <= self.white <= WHITE:
-            raise SettingError(
-                f"data.white: expected the value of 16-bit pictures that is white, from 1 to {WHITE}; "
-                f"got {self.white!r}"
-            )
-        for name in ("memory_limit", "workers"):
-            if type(getattr(self, name)) is not int or getattr(self, name) < 0:
-                raise SettingError(f"data.{name}: expected 0 or more, got {getattr(self, name)!r}")
-
-    def _check_cut(self) -> None:
+        check(self, where="data")
         if self.larger_sides is None:
             return
         if self.sides is None:
@@ -134,14 +86,9 @@ class DataSettings:
 
     def to_dict(self) -> dict[str, Any]:
         """The settings as JSON has them."""
-        plain = dataclasses.asdict(self)
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+        return write(self)
 
     @staticmethod
     def from_dict(table: Mapping[str, Any]) -> "DataSettings":
-        """The settings a table speaks of; what it leaves out is as usual, what is unknown is refused."""
-        known = [each.name for each in fields(DataSettings)]
-        for name in table:
-            if name not in known:
-                raise SettingError(f'there is no setting "data.{name}"; {nearest(name, known)}')
-        return DataSettings(**table)
+        """The settings of a table; the rest have their defaults. Raises SettingError for an unknown key."""
+        return read(DataSettings, table, where="data")

@@ -1,8 +1,8 @@
 """How items are divided into sets: plain values, so that a run can write them down, and the split itself."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal
 
 import torch
 from torch import Tensor
@@ -11,11 +11,12 @@ from samekind.data.counting import counted
 from samekind.data.groups import cut_whole
 from samekind.data.held_out import by_domain, by_group, by_part, remaining
 from samekind.data.items import Items
-from samekind.data.settings import names_in
 from samekind.data.splits import Split, check_fractions, cut, stratified
 from samekind.errors import DataError, SettingError, nearest
+from samekind.settings import Between, Natural, check, read, write
 
 By = Literal["random", "group", "domain", "part"]
+Half = Literal["half", "random-half"]
 
 #: Names of classes that one sentence lists.
 MOST_NAMED = 10
@@ -38,66 +39,32 @@ class SplitSettings:
     """
 
     by: By = "random"
-    unseen: tuple[str, ...] | str = ()
+    unseen: tuple[str, ...] | Half = ()
     test_domains: tuple[str, ...] = ()
-    validation_classes: float = 0
+    validation_classes: Annotated[int | float, Between(0)] = 0
     fractions: Mapping[str, float] = field(default_factory=lambda: dict(FRACTIONS))
-    seed: int = 0
+    seed: Natural = 0
 
     def __post_init__(self) -> None:
-        if self.by not in get_args(By):
-            known = " or ".join(f'"{each}"' for each in get_args(By))
-            raise SettingError(f"split.by: expected {known}, got {self.by!r}")
-        if isinstance(self.unseen, str):
-            if self.unseen not in ("half", "random-half"):
-                raise SettingError(
-                    f'split.unseen: expected names of classes, "half" or "random-half", got {self.unseen!r}'
-                )
-        else:
-            object.__setattr__(self, "unseen", names_in(self.unseen, "split.unseen"))
-        object.__setattr__(self, "test_domains", names_in(self.test_domains, "split.test_domains"))
+        check(self, where="split")
         if (self.by == "domain") != bool(self.test_domains):
             raise SettingError(
                 'split.test_domains: name one or more where split.by is "domain", and only there'
             )
-        if not isinstance(self.validation_classes, int | float) or not 0 <= self.validation_classes < float(
-            "inf"
-        ):
-            raise SettingError(
-                "split.validation_classes: expected a number of classes, or a share below 1; "
-                f"got {self.validation_classes!r}"
-            )
         if self.validation_classes and self.by not in ("random", "group"):
             raise SettingError('split.validation_classes: only where split.by is "random" or "group"')
-        if type(self.seed) is not int or self.seed < 0:
-            raise SettingError(f"split.seed: expected a whole number, 0 or more; got {self.seed!r}")
-        self._check_fractions()
-
-    def _check_fractions(self) -> None:
-        shares: object = self.fractions  # what a file says may be anything
-        if not isinstance(shares, Mapping) or not all(type(each) in (int, float) for each in shares.values()):
-            raise SettingError(
-                "split.fractions: expected a share for each part, such as "
-                f"{{ train = 0.6, validation = 0.2, test = 0.2 }}; got {shares!r}"
-            )
-        unknown = [name for name in self.fractions if name not in FRACTIONS]
-        if unknown:
-            raise SettingError(f'split.fractions: no part "{unknown[0]}"; {nearest(unknown[0], FRACTIONS)}')
+        for name in self.fractions:
+            if name not in FRACTIONS:
+                raise SettingError(f'split.fractions: no part "{name}"; {nearest(name, FRACTIONS)}')
 
     def to_dict(self) -> dict[str, Any]:
         """The settings as JSON has them."""
-        plain = {each.name: getattr(self, each.name) for each in fields(self)}
-        plain["fractions"] = dict(self.fractions)
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+        return write(self)
 
     @staticmethod
     def from_dict(table: Mapping[str, Any]) -> "SplitSettings":
-        """The settings a table speaks of; what it leaves out is as usual, what is unknown is refused."""
-        known = [each.name for each in fields(SplitSettings)]
-        for name in table:
-            if name not in known:
-                raise SettingError(f'there is no setting "split.{name}"; {nearest(name, known)}')
-        return SplitSettings(**table)
+        """The settings of a table; the rest have their defaults. Raises SettingError for an unknown key."""
+        return read(SplitSettings, table, where="split")
 
 
 def split_items(items: Items, settings: SplitSettings) -> Split:

@@ -18,6 +18,7 @@ from samekind.encoders import Backbone, Standardised
 from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.errors import SettingError, nearest
 from samekind.prototypes import Prototypes
+from samekind.settings import typed
 from samekind.similarities import Similarity
 from samekind.space import AuxiliaryHead, MetricSpace
 from samekind.training.compatible import (
@@ -31,7 +32,6 @@ from samekind.training.memory import Memory
 from samekind.training.own_encoder import GIVEN, expect_dimension, try_out
 from samekind.training.parameter_groups import parameter_groups
 from samekind.training.run import Head, Optimiser, Part, Penalty, Run, Term
-from samekind.training.settings import typed
 from samekind.training.statistics import statistics_of
 
 #: What the training step hands to a loss that has such a keyword.

@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self, get_args
 
+from samekind import settings
 from samekind.decisions import Kind
 from samekind.errors import SettingError, expect, nearest
-from samekind.training import settings
 
 Values = dict[str, Any]
 Direction = Literal["lower", "higher"]

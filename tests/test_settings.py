@@ -3,14 +3,14 @@
 import json
 import re
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from samekind.errors import SettingError
-from samekind.training.settings import override, read, typed, write
+from samekind.settings import Between, check, override, read, typed, write
 
 
 @dataclass(frozen=True)
@@ -254,3 +254,39 @@ def test_override_of_a_table_that_is_not_in_the_list_is_refused(path, message):
 def test_override_suggests_the_table_that_was_meant():
     with pytest.raises(SettingError, match=r'no table "tabel".*did you mean "table"'):
         override(WHOLE, "tabel.b.size", 1)
+
+
+@dataclass(frozen=True)
+class Ranged:
+    side: Annotated[int, Between(1, 9)] | tuple[int, int] = 1
+    share: Annotated[int | float, Between(0)] = 0
+    names: tuple[str, ...] | Literal["all"] = ()
+
+    def __post_init__(self):
+        check(self, where="here")
+
+
+def test_check_takes_values_in_range_and_turns_lists_into_tuples():
+    assert Ranged(side=[2, 3], names=["a"]) == Ranged(side=(2, 3), names=("a",))
+    assert Ranged(share=2).share == 2
+    assert isinstance(Ranged(share=2).share, int)
+    assert Ranged(names="all").names == "all"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"side": 0}, "here.side: expected a whole number (from 1 to 9) or a list of 2; got 0"),
+        (
+            {"side": (1, 2, 3)},
+            "here.side: expected a whole number (from 1 to 9) or a list of 2; got (1, 2, 3)",
+        ),
+        ({"share": -0.5}, "here.share: expected a whole number or a number (0 or more); got -0.5"),
+        ({"share": float("nan")}, "here.share: expected a whole number or a number (0 or more); got nan"),
+        ({"share": float("inf")}, "here.share: expected a whole number or a number (0 or more); got inf"),
+        ({"names": "some"}, "here.names: expected a list of texts or \"all\"; got 'some'"),
+    ],
+)
+def test_check_refuses_a_wrong_value(values, message):
+    with pytest.raises(SettingError, match=re.escape(message)):
+        Ranged(**values)
