@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from samekind.data import Items
 from samekind.training import Batches, Nobody, Optimiser, Part, Parts, Run, Term, launch
 from samekind.training.loop import Trainer
-from samekind.training.step import loss_terms
+from samekind.training.objective import objective
 
 OURS, PLAIN, PEER = "samekind", "plain PyTorch", "pytorch-metric-learning"
 CLASSES, DIMENSION, SCALE, PADDING = 100, 128, 16.0, 4
@@ -86,8 +86,7 @@ class Ours:
     def loss(self, x: Tensor, y: Tensor) -> float:
         trainer = self.trainer
         (z,) = trainer.seen(x)
-        costs = loss_terms(trainer.space, z, y, trainer.terms, {}).costs
-        return float(costs["class"])
+        return float(objective(trainer.space, z, y, trainer.context).total)
 
 
 class Plain:

@@ -93,7 +93,8 @@ def data_mistakes():
 
 def run_file_mistakes():
     from samekind.data import digits
-    from samekind.training.build import build_space, build_terms
+    from samekind.training.build import build_space
+    from samekind.training.terms import build_terms
 
     for what, text, changes in IN_RUN_FILES:
         with tempfile.TemporaryDirectory() as folder:

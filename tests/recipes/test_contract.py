@@ -10,7 +10,8 @@ from samekind import recipes
 from samekind.data import Items, clusters
 from samekind.evaluation import validation
 from samekind.training import Record, Run, build_space, train
-from samekind.training.build import build_optimiser, build_penalties, build_sampler, build_terms
+from samekind.training.build import build_optimiser, build_sampler
+from samekind.training.terms import build_penalties, build_terms
 
 SHAPES = [(6,), (1, 8, 8), (1, 28, 28), (3, 32, 32), (3, 64, 64)]
 

@@ -7,8 +7,9 @@ import torch.nn.functional as F
 from samekind.data import clusters
 from samekind.recipes import triplet
 from samekind.training import Optimiser, Penalty, Schedule, Term, build_space
-from samekind.training.build import build_penalties, build_terms
-from samekind.training.step import loss_terms
+from samekind.training.context import Context
+from samekind.training.objective import objective
+from samekind.training.terms import build_penalties, build_terms
 
 LABELS = torch.tensor([0, 0, 2, 2, 0, 3])
 
@@ -50,7 +51,7 @@ def test_one_step_is_the_head_the_mined_triplets_and_the_spread(spread_out):
         z = F.one_hot(LABELS, 5) + 0.05 * z
     with torch.no_grad():
         space.auxiliary.offsets.copy_(offsets)
-    costs = loss_terms(space, z, LABELS, build_terms(run, space), build_penalties(run)).costs
+    costs = objective(space, z, LABELS, Context(build_terms(run, space), build_penalties(run))).costs
     assert list(costs) == ["triplet", "auxiliary", "spread"]
 
     sphere = z / z.norm(dim=1, keepdim=True)

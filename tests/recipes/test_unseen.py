@@ -11,8 +11,10 @@ from samekind.data import Items, clusters
 from samekind.errors import SettingError
 from samekind.recipes import RECIPES, unseen
 from samekind.training import Adversary, Part, Penalty, build_space
-from samekind.training.build import build_optimiser, build_penalties, build_sampler, build_terms
-from samekind.training.step import loss_terms
+from samekind.training.build import build_optimiser, build_sampler
+from samekind.training.context import Context
+from samekind.training.objective import objective
+from samekind.training.terms import build_penalties, build_terms
 
 BIRDS = (3, 64, 64)
 LOSSES = ("triplet", "angular", "proxy-nca")
@@ -150,9 +152,8 @@ def one_step(loss, *, extension="base", settings=(), generator=None):
     with torch.random.fork_rng():
         torch.manual_seed(0)
         space, z = build_space(run, items), torch.randn(8, 5)
-    costs = loss_terms(
-        space, z, LABELS, build_terms(run, space), build_penalties(run), generator=generator
-    ).costs
+    context = Context(build_terms(run, space), build_penalties(run), generator=generator)
+    costs = objective(space, z, LABELS, context).costs
     return space, z / z.norm(dim=1, keepdim=True), costs
 
 

@@ -8,8 +8,9 @@ from samekind.data import clusters
 from samekind.recipes import verification
 from samekind.similarities.pairs_network import concatenated
 from samekind.training import Batches, Optimiser, Part, Schedule, Term, build_space
-from samekind.training.build import build_terms
-from samekind.training.step import loss_terms
+from samekind.training.context import Context
+from samekind.training.objective import objective
+from samekind.training.terms import build_terms
 
 LABELS = torch.tensor([0, 0, 2, 2, 0, 3])
 
@@ -35,7 +36,7 @@ def test_one_step_is_the_pair_likelihood_and_the_margin_softmax(smoothing):
     with torch.random.fork_rng():
         torch.manual_seed(0)
         space, z = build_space(run, items), torch.randn(6, 5)
-    costs = loss_terms(space, z, LABELS, build_terms(run, space), {}).costs
+    costs = objective(space, z, LABELS, Context(build_terms(run, space))).costs
     assert list(costs) == ["pair", "auxiliary"]
 
     scores = concatenated(space.similarity, z, z)

@@ -7,23 +7,18 @@ import typing
 import pytest
 import torch
 
-from samekind import augmentations, losses, miners, parts, penalties, recipes, samplers, similarities
+from samekind import augmentations, parts, recipes, samplers
 from samekind.data import Items
 from samekind.encoders import MLP, SmallConvnet, Standardised
 from samekind.errors import DataError, SettingError
-from samekind.pairs import pair_masks
 from samekind.prototypes import LearnedProxies, RunningAverages
 from samekind.settings import typed
-from samekind.training import Batches, Head, Part, Penalty, Term, build_space
+from samekind.training import Batches, Head, Part, Term, build_space
 from samekind.training.build import (
-    HANDED_OVER,
-    BuiltPenalty,
     build_augmentations,
     build_memory,
     build_optimiser,
-    build_penalties,
     build_sampler,
-    build_terms,
 )
 
 
@@ -161,159 +156,7 @@ def test_an_unknown_part_or_argument_is_answered_with_the_nearest(run, items, ta
         assert word in str(refusal.value)
 
 
-# --- the terms ------------------------------------------------------------------------------------
-
-
-def test_the_terms_of_a_recipe_are_looked_up(run, items):
-    built = build_terms(run, build_space(run, items))
-    assert list(built) == ["class", "pair", "auxiliary"]
-    assert [each.loss.func for each in built.values()] == [
-        losses.softmax,
-        losses.pair_likelihood,
-        losses.softmax,
-    ]
-    assert built["pair"].loss.keywords == {"smoothing": 0.1}
-    assert all(each.miner.func is miners.everything for each in built.values())
-    handed = [("scale", "targets"), ("generator",), ("scale", "targets")]
-    assert [each.needs for each in built.values()] == handed
-
-
-@pytest.mark.parametrize("name", losses.__all__)
-def test_a_loss_is_handed_what_it_asks_for_and_nothing_else(run, items, name):
-    kind = losses.ACCEPTS.get(name, ("logit",))[0]
-    givers = ("Cosine", "Dot", "Euclidean", "LogDistance", "PairsNetwork")
-    similarity = next(each for each in givers if getattr(similarities, each).kind == kind)
-    changed = with_terms(run.update({"space": {"similarity": {"name": similarity}}}), only=Term(name))
-    needs = build_terms(changed, build_space(changed, items))["only"].needs
-    assert set(needs) == set(inspect.signature(getattr(losses, name)).parameters) & set(HANDED_OVER)
-
-
-@pytest.mark.parametrize(
-    ("term", "words"),
-    [
-        (Term("softmaks"), ["run.terms.only", '"softmaks"', 'did you mean "softmax"?']),
-        (Term("ACCEPTS"), ["run.terms.only", '"ACCEPTS"']),
-        (Term("softmax", miner="hardestt"), ["run.terms.only", 'did you mean "hardest"?']),
-        (Term("softmax", arguments={"smoothin": 0.1}), ["(softmax)", 'did you mean "smoothing"?']),
-        (Term("softmax", arguments={"scale": 3.0}), ["(softmax)", '"scale"']),
-        (Term("pair_likelihood", arguments={"generator": 1}), ["(pair_likelihood)", '"generator"']),
-        (Term("softmax", arguments={"scores": 1}), ['"scores"']),
-        (
-            Term("pair_likelihood", arguments={"weighting": "triplet"}),
-            ["run.terms.only (pair_likelihood).weighting", 'did you mean "triplets"?'],
-        ),
-        (Term("softmax", arguments={"spread": "al"}), ["softmax).spread", 'did you mean "all"?']),
-        (Term("softmax", arguments={"smoothing": "0.1"}), ["softmax).smoothing", "a number", "'0.1'"]),
-    ],
-)
-def test_an_unknown_loss_miner_or_argument_is_refused_with_the_nearest(run, items, term, words):
-    with pytest.raises(SettingError) as refusal:
-        build_terms(with_terms(run, only=term), build_space(run, items))
-    for word in words:
-        assert word in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("loss", "similarity", "kind"),
-    [
-        ("pair_likelihood", "Cosine", "cosine"),
-        ("pair_likelihood", "Euclidean", "negative distance"),
-        ("additive_margin", "Dot", "inner product"),
-        ("additive_margin", "PairsNetwork", "logit"),
-        ("triplet", "PairsNetwork", "logit"),
-    ],
-)
-@pytest.mark.parametrize("against", ["batch", "prototypes", "auxiliary"])
-def test_a_loss_and_a_similarity_that_do_not_fit_are_both_named(run, items, loss, similarity, kind, against):
-    accepted = "Cosine" if loss != "pair_likelihood" else "Dot"
-    other, here = ({"name": accepted}, {"name": similarity})
-    space = {"similarity": here, "auxiliary": {"similarity": other}}
-    if against == "auxiliary":
-        space = {"similarity": other, "auxiliary": {"similarity": here}}
-    changed = with_terms(run.update({"space": space}), only=Term(loss, against=against))
-    with pytest.raises(SettingError) as refusal:
-        build_terms(changed, build_space(changed, items))
-    message = str(refusal.value)
-    assert message.startswith("run.terms.only: ")
-    for word in (loss, similarity, kind, *losses.ACCEPTS[loss]):
-        assert word in message
-
-
-def test_the_other_similarity_does_not_matter(run, items):
-    changed = with_terms(
-        run.update({"space": {"auxiliary": {"similarity": {"name": "Cosine"}, "bias": False}}}),
-        pair=Term("pair_likelihood", against="batch"),
-        head=Term("additive_margin", against="auxiliary"),
-    )
-    assert list(build_terms(changed, build_space(changed, items))) == ["pair", "head"]
-
-
-def test_a_term_for_a_head_that_is_not_there_is_refused(run, items):
-    headless = dataclasses.replace(run, space=dataclasses.replace(run.space, auxiliary=None))
-    with pytest.raises(
-        SettingError, match=r"run\.terms\.auxiliary: .*no auxiliary head.*run\.space\.auxiliary"
-    ):
-        build_terms(headless, build_space(headless, items))
-
-
-@pytest.mark.parametrize("against", ["prototypes", "auxiliary"])
-def test_a_term_against_prototypes_that_are_filled_later_is_refused(run, items, against):
-    """They are zeros until then: the loss would be a constant."""
-    means = {"name": "SupportMeans"}
-    space = {"prototypes": means} if against == "prototypes" else {"auxiliary": {"prototypes": means}}
-    changed = with_terms(run.update({"space": space}), only=Term("softmax", against=against))
-    with pytest.raises(SettingError, match=r"run\.terms\.only: SupportMeans .*RunningAverages"):
-        build_terms(changed, build_space(changed, items))
-    filled = build_space(changed, items)
-    for prototypes in (filled.prototypes, filled.auxiliary.prototypes):
-        prototypes.assign(items.classes, torch.ones(len(items.classes), 1, prototypes.dimension))
-    assert list(build_terms(changed, filled)) == ["only"]
-
-
-@pytest.mark.parametrize("against", ["prototypes", "auxiliary"])
-def test_a_loss_that_compares_candidates_takes_one_prototype_a_class(run, items, against):
-    parts = {"similarity": {"name": "Cosine"}, "prototypes": {"name": "LearnedProxies", "count": 2}}
-    space = parts if against == "prototypes" else {"auxiliary": parts}
-    changed = with_terms(run.update({"space": space}), only=Term("lifted_structure", against=against))
-    with pytest.raises(SettingError, match=r"run\.terms\.only: .*lifted_structure.*LearnedProxies.*count=2"):
-        build_terms(changed, build_space(changed, items))
-    softmax = with_terms(changed, only=Term("softmax", against=against))
-    assert list(build_terms(softmax, build_space(softmax, items))) == ["only"]
-
-
 # --- penalties, samplers, optimisers --------------------------------------------------------------
-
-
-def test_penalties_are_looked_up_with_their_weights(run):
-    changed = dataclasses.replace(run, penalties={"wide": Penalty("spread", weight=0.3)})
-    assert build_penalties(changed) == {"wide": BuiltPenalty(0.3, penalties.spread, ("z",))}
-    assert build_penalties(run) == {}
-    with pytest.raises(SettingError, match=r'run\.penalties\.wide: .*did you mean "spread"'):
-        build_penalties(dataclasses.replace(run, penalties={"wide": Penalty("spraed")}))
-
-
-def test_a_penalty_is_given_its_settings(run):
-    z, y = torch.tensor([[3.0, 0.0], [0.0, 4.0]]), torch.arange(2)
-    confusion = {"energy": Penalty("energy_confusion", settings={"normalise": True})}
-    built = build_penalties(dataclasses.replace(run, penalties=confusion))["energy"]
-    assert built.needs == ("z", "y")
-    assert built.function(z=z, y=y).item() == pytest.approx(2)  # 25 where they are as long as they are
-    written = run.update({"penalties": {"energy": {"penalty": "energy_confusion"}}})
-    assert build_penalties(written)["energy"].function(z=z, y=y).item() == pytest.approx(25)
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"normalize": True}, r'there is no setting "normalize"; did you mean "normalise"'),
-        ({"normalise": 3}, "expected true or false, got 3"),
-        ({"y": 3}, 'there is no setting "y"'),
-    ],
-)
-def test_a_setting_that_a_penalty_lacks_is_refused(run, settings, words):
-    confusion = {"energy": Penalty("energy_confusion", settings=settings)}
-    with pytest.raises(SettingError, match=rf"run\.penalties\.energy\.settings .*{words}"):
-        build_penalties(dataclasses.replace(run, penalties=confusion))
 
 
 SAMPLER_ARGUMENTS = {
@@ -431,16 +274,6 @@ def settable(function, *, hidden):
     return {name: each for name, each in inspect.signature(function).parameters.items() if name not in hidden}
 
 
-@pytest.mark.parametrize("name", losses.__all__)
-def test_the_arguments_of_a_loss_can_lie_beside_those_of_its_term(name):
-    loss = getattr(losses, name)
-    arguments = settable(loss, hidden=("scores", "positive", "negative", *HANDED_OVER))
-    assert not set(arguments) & {each.name for each in dataclasses.fields(Term)}
-    hints = typing.get_type_hints(loss)
-    for argument, parameter in arguments.items():
-        assert typed(hints[argument], parameter.default, argument) == parameter.default
-
-
 @pytest.mark.parametrize("name", samplers.SAMPLERS)
 def test_the_arguments_of_a_sampler_can_lie_beside_its_name(name):
     sampler = getattr(samplers, name)
@@ -459,116 +292,6 @@ def test_the_arguments_of_a_part_can_lie_beside_its_name(room):
         }
 
 
-@pytest.mark.parametrize("miner", miners.__all__)
-def test_every_miner_can_be_chosen_without_an_argument(run, items, miner):
-    changed = run.update({"space": {"similarity": {"name": "Euclidean", "normalise": True}}})
-    changed = with_terms(changed, only=Term("triplet", miner=miner))
-    built = build_terms(changed, build_space(changed, items))["only"]
-    scores = -torch.rand(6, 6, generator=torch.Generator().manual_seed(0))
-    masks = pair_masks(torch.tensor([0, 0, 1, 1, 2, 2]))
-    rows, positive, negative = built.miner(scores, *masks, generator=torch.Generator().manual_seed(0))
-    assert len(rows) == len(positive) == len(negative)
-
-
-def test_a_miner_that_cannot_read_the_scores_is_refused(run, items):
-    changed = with_terms(run, only=Term("pair_likelihood", miner="distance_weighted"))
-    with pytest.raises(SettingError, match=r"mining \(distance_weighted\)"):
-        build_terms(changed, build_space(changed, items))
-
-
-@pytest.mark.parametrize("miner", ["distance_weighted", "rho_switch"])
-@pytest.mark.parametrize(
-    "similarity",
-    [
-        {"name": "Euclidean"},
-        {"name": "SquaredEuclidean", "normalise": True},
-        {"name": "Angle"},
-        {"name": "Mahalanobis"},
-        {"name": "Poincare"},
-        {"name": "Dot"},
-    ],
-    ids=lambda each: each["name"],
-)
-def test_distances_that_are_no_chords_are_refused_by_who_weighs_by_them(run, items, miner, similarity):
-    changed = run.update({"space": {"similarity": similarity}})
-    space = build_space(changed, items)
-    with pytest.raises(SettingError) as refusal:
-        build_terms(with_terms(changed, only=Term("triplet", miner=miner)), space)
-    assert str(refusal.value) == (
-        f"run.terms.only.mining ({miner}): negatives are drawn by the distances of points on the unit "
-        f"sphere, which {similarity['name']} does not give as it is set; choose Cosine, or Euclidean with "
-        "normalise=true"
-    )
-    build_terms(with_terms(changed, only=Term("triplet", miner="hardest")), space)
-
-
-@pytest.mark.parametrize(
-    "similarity", [{"name": "Cosine"}, {"name": "Euclidean", "normalise": True}], ids=str
-)
-def test_chords_and_cosines_are_taken_as_what_they_are(run, items, similarity):
-    changed = run.update({"space": {"similarity": similarity}})
-    changed = with_terms(changed, only=Term("triplet", miner="distance_weighted"))
-    space = build_space(changed, items)
-    assert build_terms(changed, space)["only"].miner.keywords == {
-        "dimension": 5,
-        "kind": space.similarity.kind,
-    }
-
-
-def test_who_says_the_kind_of_the_scores_is_believed(run, items):
-    """Inner products of embeddings that the encoder has put on the sphere are cosines."""
-    changed = run.update({"space": {"similarity": {"name": "Dot"}}})
-    changed = with_terms(changed, only=Term("triplet", miner="rho_switch", mining={"kind": "cosine"}))
-    assert build_terms(changed, build_space(changed, items))["only"].miner.keywords["kind"] == "cosine"
-
-
-def test_a_miner_of_the_auxiliary_head_is_told_its_dimension(run, items):
-    head = {"similarity": {"name": "Cosine"}, "projection": {"name": "MLP", "dimension": 3}}
-    changed = run.update({"space": {"auxiliary": {**head, "bias": False}}})
-    changed = with_terms(changed, only=Term("triplet", against="auxiliary", miner="distance_weighted"))
-    assert build_terms(changed, build_space(changed, items))["only"].miner.keywords["dimension"] == 3
-
-
-@pytest.mark.parametrize("against", ["prototypes", "auxiliary", "memory"])
-@pytest.mark.parametrize("miner", miners.BATCH_ONLY)
-def test_who_makes_an_item_its_own_positive_looks_at_the_batch_alone(run, items, miner, against):
-    cosine = {"similarity": {"name": "Cosine"}}
-    changed = run.update({"memory": 16, "space": {**cosine, "auxiliary": cosine}})
-    space = build_space(changed, items)
-    with pytest.raises(SettingError) as refusal:
-        build_terms(with_terms(changed, only=Term("triplet", against=against, miner=miner)), space)
-    assert str(refusal.value) == (
-        f"run.terms.only: the miner {miner} makes an item its own positive, so it needs the scores of a "
-        f'batch with itself; set against to "batch", not "{against}", or choose another miner'
-    )
-    build_terms(with_terms(changed, only=Term("triplet", miner=miner)), space)
-
-
-@pytest.mark.parametrize(
-    ("loss", "settings", "words"),
-    [
-        ("softmax", {"smoothing": 1.5}, "smoothing is a part of the target, from 0 up, below 1; got 1.5"),
-        ("circle", {"sharpness": -80.0}, "sharpness must be a positive number, got -80.0"),
-        ("angular", {"alpha": 90.0}, "alpha is an angle between 0 and 90 degrees, got 90.0"),
-    ],
-)
-def test_what_a_loss_refuses_is_refused_when_it_is_built(run, items, loss, settings, words):
-    changed = run.update({"space": {"similarity": {"name": "Cosine"}}})
-    space = build_space(changed, items)
-    with pytest.raises(SettingError) as refusal:
-        build_terms(with_terms(changed, only=Term(loss, arguments=settings)), space)
-    assert str(refusal.value) == f"run.terms.only ({loss}): {words}"
-    build_terms(with_terms(changed, only=Term(loss)), space)
-
-
-def test_building_the_terms_draws_nothing(run, items):
-    """Dropout draws from the global random state: a run would not be what it was."""
-    changed = with_terms(run, only=Term("pair_likelihood", arguments={"smoothing": 0.1}))
-    space, before = build_space(changed, items), torch.get_rng_state()
-    build_terms(changed, space)
-    assert torch.equal(torch.get_rng_state(), before)
-
-
 def test_a_memory_and_a_term_against_it_go_together(run, items):
     space = build_space(run, items)
     seen = with_terms(run, only=Term("softmax", against="memory"))
@@ -578,12 +301,6 @@ def test_a_memory_and_a_term_against_it_go_together(run, items):
         build_memory(seen, space)
     with pytest.raises(SettingError, match=r"run\.memory: no term sees the 16 embeddings"):
         build_memory(dataclasses.replace(run, memory=16), space)
-
-
-def test_the_arguments_of_a_miner_are_checked(run, items):
-    changed = with_terms(run, only=Term("softmax", miner="hardest", mining={"margn": 0.2}))
-    with pytest.raises(SettingError, match='did you mean "margin"'):
-        build_terms(changed, build_space(changed, items))
 
 
 @pytest.mark.parametrize("scale", ["AdaCosScale", "DynamicScale"])

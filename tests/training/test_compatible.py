@@ -5,7 +5,7 @@ import pytest
 from samekind import losses
 from samekind.errors import SettingError
 from samekind.training import build_space
-from samekind.training.build import build_terms
+from samekind.training.terms import build_terms
 
 FOLLOWING = {
     "AdaCosScale": {"name": "AdaCosScale", "dynamic": True},

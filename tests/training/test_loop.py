@@ -386,16 +386,16 @@ def test_a_broken_item_stops_the_run_at_its_step(run, items, constant, tmp_path,
 
 
 def test_a_term_that_becomes_infinite_is_named(run, items, constant, tmp_path, monkeypatch):
-    real, calls = loop.loss_terms, []
+    real, calls = loop.objective, []
 
     def infinite(*arguments, **keywords):
         calls.append(1)
-        step = real(*arguments, **keywords)
+        value = real(*arguments, **keywords)
         if len(calls) == 5:
-            step.costs["pair"] = step.costs["pair"] + torch.inf
-        return step
+            value.costs["pair"] = value.costs["pair"] + torch.inf
+        return value
 
-    monkeypatch.setattr(loop, "loss_terms", infinite)
+    monkeypatch.setattr(loop, "objective", infinite)
     with pytest.raises(TrainingError, match=r'the term "pair" became inf at step 5 \(epoch 2\)'):
         train(run, items, folder=tmp_path, validate=constant)
 

@@ -10,8 +10,10 @@ from samekind.data import Items
 from samekind.encoders import ResNet12
 from samekind.errors import SettingError
 from samekind.training import Batches, Part, Term, build_space, train
-from samekind.training.build import build_terms
-from samekind.training.step import after_step, loss_terms
+from samekind.training.context import Context
+from samekind.training.objective import objective
+from samekind.training.step import observe, settle
+from samekind.training.terms import build_terms
 from samekind.training.untrained import expect_trained
 
 SAID = {
@@ -101,9 +103,10 @@ def test_the_prototypes_that_need_a_term_are_those_that_nothing_else_moves(run, 
     space = build_space(changed, items)
     before = space.prototypes.vectors.detach().clone()
     z = space.embed(items.inputs)
-    step = loss_terms(space, z, items.labels, build_terms(changed, space), {})
-    step.costs["a"].backward()
-    after_step(space, z, items.labels, step)
+    observe(space, z, items.labels)
+    value = objective(space, z, items.labels, Context(build_terms(changed, space)))
+    value.costs["a"].backward()
+    settle(space, z, items.labels, value)
     assert space.prototypes.vectors.grad is None
     still = torch.equal(before, space.prototypes.vectors)
     assert kind.needs_term == (still and kind.trained)

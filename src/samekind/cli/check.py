@@ -150,11 +150,10 @@ def _build(run: "Run", items: "Items") -> None:
         build_augmentations,
         build_memory,
         build_optimiser,
-        build_penalties,
         build_space,
-        build_terms,
     )
     from samekind.training.observed import adversary_groups, build_adversary
+    from samekind.training.terms import build_penalties, build_terms
     from samekind.training.untrained import expect_trained
 
     few = items.take(torch.arange(min(len(items), SHOWN)))

@@ -2,56 +2,28 @@
 
 import inspect
 import math
-import typing
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from samekind import augmentations, losses, miners, parts, penalties, samplers, similarities
+from samekind import augmentations, parts, samplers, similarities
 from samekind.augmentations import Augmentation
 from samekind.data import Items, Stored, reader_for
 from samekind.encoders import Backbone, Standardised
 from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.errors import SettingError, nearest
-from samekind.prototypes import Prototypes
-from samekind.settings import typed
-from samekind.similarities import Similarity
 from samekind.space import AuxiliaryHead, MetricSpace
-from samekind.training.compatible import (
-    check_chords,
-    check_loss,
-    check_mixed_scores,
-    check_order,
-    check_scale,
-)
+from samekind.training.arguments import check_arguments
 from samekind.training.memory import Memory
 from samekind.training.own_encoder import GIVEN, expect_dimension, try_out
 from samekind.training.parameter_groups import parameter_groups
-from samekind.training.run import Head, Optimiser, Part, Penalty, Run, Term
+from samekind.training.run import Head, Optimiser, Part, Run
 from samekind.training.statistics import statistics_of
-
-#: What the training step hands to a loss that has such a keyword.
-HANDED_OVER = ("scale", "generator", "between", "targets")
-
-#: What it hands to a penalty.
-OFFERED_TO_PENALTIES = ("z", "y", "prototypes")
 
 #: What an augmentation of vectors is told about the features.
 FILLED_IN = ("means", "spreads")
-
-
-@dataclass(frozen=True)
-class BuiltTerm:
-    """A term with its names looked up and its arguments checked."""
-
-    term: Term
-    loss: Callable[..., Tensor]
-    miner: Callable[..., tuple[Tensor, Tensor, Tensor]]
-    needs: tuple[str, ...]  # of HANDED_OVER
 
 
 def build_space(run: Run, items: Items, *, encoder: nn.Module | None = None) -> MetricSpace:
@@ -67,26 +39,6 @@ def build_space(run: Run, items: Items, *, encoder: nn.Module | None = None) -> 
         auxiliary=_build_head(run.space.auxiliary, facts) if run.space.auxiliary else None,
         reader=reader_for(items),
     )
-
-
-def build_terms(run: Run, space: MetricSpace) -> dict[str, BuiltTerm]:
-    """The terms of a run, looked up, and checked against the space they are to train."""
-    check_mixed_scores(run, space)
-    return {name: _build_term(name, term, space) for name, term in run.terms.items()}
-
-
-@dataclass(frozen=True)
-class BuiltPenalty:
-    """A penalty looked up, and what it needs to be given."""
-
-    weight: float
-    function: Callable[..., Tensor]
-    needs: tuple[str, ...]  # of OFFERED_TO_PENALTIES
-
-
-def build_penalties(run: Run) -> dict[str, BuiltPenalty]:
-    """The penalties of a run, looked up."""
-    return {name: _build_penalty(name, each) for name, each in run.penalties.items()}
 
 
 def build_memory(run: Run, space: MetricSpace) -> Memory | None:
@@ -111,7 +63,7 @@ def build_sampler(run: Run, labels: Tensor, *, domains: Tensor | None = None) ->
     sampler = getattr(samplers, name)
     takes = list(inspect.signature(sampler).parameters)
     known = [each for each in takes if each not in ("labels", "domains", "seed")]
-    _check_arguments(run.batches.arguments, known, sampler.__init__, f"run.batches ({name})")
+    check_arguments(run.batches.arguments, known, sampler.__init__, f"run.batches ({name})")
     if "domains" not in takes:
         return sampler(labels, seed=run.seed, **run.batches.arguments)
     if domains is None:
@@ -196,9 +148,7 @@ def _build_augmentation(part: Part, where: str, items: Items, facts: Mapping[str
     takes = list(inspect.signature(made).parameters)
     filled = {name: value for name, value in facts.items() if name in takes}
     open_to_all = [each for each in takes if each not in FILLED_IN]
-    _check_arguments(part.arguments, open_to_all, made.__init__, where)
-    hints = typing.get_type_hints(made.__init__)
-    given = {name: typed(hints[name], value, f"{where}.{name}") for name, value in part.arguments.items()}
+    given = check_arguments(part.arguments, open_to_all, made.__init__, where)
     try:
         built: Augmentation = made(**filled, **given)
     except SettingError as error:
@@ -274,110 +224,3 @@ def _facts_of(items: Items) -> dict[str, Any]:
     if len(shape) == 3:
         return {"channels": shape[0], "size": shape[-1], "inputs": math.prod(shape)}
     return {"inputs": math.prod(shape)}
-
-
-def _build_term(name: str, term: Term, space: MetricSpace) -> BuiltTerm:
-    where = f"run.terms.{name}"
-    loss = _look_up(losses, term.loss, where)
-    takes = list(inspect.signature(loss).parameters)[3:]
-    known = [each for each in takes if each not in HANDED_OVER]
-    _check_arguments(term.arguments, known, loss, f"{where} ({term.loss})")
-    if term.against == "auxiliary" and space.auxiliary is None:
-        raise SettingError(f"{where}: the space has no auxiliary head to train; add run.space.auxiliary")
-    owner = space if term.against != "auxiliary" else _auxiliary(space)
-    similarity = owner.similarity
-    if term.against in ("prototypes", "auxiliary"):
-        _check_prototypes(owner.prototypes, where, loss=term.loss if "between" in takes else None)
-    check_loss(term, owner, where)
-    check_order(term, where)
-    check_scale(term, owner, where)
-    _try_settings(partial(loss, **term.arguments), takes, f"{where} ({term.loss})")
-    return BuiltTerm(
-        term,
-        partial(loss, **term.arguments),
-        _build_miner(term, where, dimension=owner.prototypes.dimension, similarity=similarity),
-        tuple(each for each in HANDED_OVER if each in takes),
-    )
-
-
-def _try_settings(loss: Callable[..., Tensor], takes: Sequence[str], where: str) -> None:
-    """Have a loss look at its settings now, not in the first step: two items of two classes, against both."""
-    same = torch.eye(2, dtype=torch.bool)
-    # A generator of its own: nothing may be drawn from the one that draws the weights.
-    offered = {"between": torch.zeros(2, 2), "generator": torch.Generator()}
-    try:
-        loss(torch.zeros(2, 2), same, ~same, **{name: offered[name] for name in offered if name in takes})
-    except SettingError as error:
-        raise SettingError(f"{where}: {error}") from error
-
-
-def _check_prototypes(prototypes: Prototypes, where: str, *, loss: str | None) -> None:
-    """Refuse prototypes that no term can be against; ``loss``, if given, compares them with each other."""
-    name = type(prototypes).__name__
-    if not prototypes.trained and not prototypes.vectors.any():
-        raise SettingError(
-            f"{where}: {name} are filled when training is over, there is nothing to train against; "
-            "choose other prototypes, such as RunningAverages"
-        )
-    if loss is not None and prototypes.count > 1:
-        raise SettingError(
-            f"{where}: the loss {loss} compares prototypes with each other and takes one a class, but "
-            f"{name} have count={prototypes.count}; choose another loss, or count=1"
-        )
-
-
-def _build_penalty(name: str, penalty: Penalty) -> BuiltPenalty:
-    function = _look_up(penalties, penalty.penalty, f"run.penalties.{name}")
-    parameters = inspect.signature(function).parameters.values()
-    needs = tuple(each.name for each in parameters if each.default is inspect.Parameter.empty)
-    known = [each.name for each in parameters if each.name not in needs]
-    _check_arguments(penalty.settings, known, function, f"run.penalties.{name}.settings ({penalty.penalty})")
-    missing = [each for each in needs if each not in OFFERED_TO_PENALTIES]
-    if missing:
-        raise SettingError(
-            f"run.penalties.{name}: {penalty.penalty} needs {', '.join(missing)}, which a run lacks"
-        )
-    if penalty.settings:
-        function = partial(function, **penalty.settings)
-    return BuiltPenalty(penalty.weight, function, needs)
-
-
-def _build_miner(
-    term: Term, where: str, *, dimension: int, similarity: Similarity
-) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
-    """A miner with its arguments; what it asks about the embeddings and the scores is filled in."""
-    miner = _look_up(miners, term.miner, where)
-    takes = [each for each in list(inspect.signature(miner).parameters)[3:] if each != "generator"]
-    if term.miner in miners.BATCH_ONLY and term.against != "batch":
-        raise SettingError(
-            f"{where}: the miner {term.miner} makes an item its own positive, so it needs the scores of a "
-            f'batch with itself; set against to "batch", not "{term.against}", or choose another miner'
-        )
-    if "kind" in takes and "kind" not in term.mining:
-        check_chords(similarity, f"{where}.mining ({term.miner})")
-    facts = {"dimension": dimension, "kind": similarity.kind}
-    arguments = {name: value for name, value in facts.items() if name in takes} | term.mining
-    _check_arguments(arguments, takes, miner, f"{where}.mining ({term.miner})")
-    return partial(miner, **arguments)
-
-
-def _auxiliary(space: MetricSpace) -> AuxiliaryHead:
-    assert space.auxiliary is not None
-    return space.auxiliary
-
-
-def _look_up(room: Any, name: str, where: str) -> Any:
-    if name not in room.__all__:
-        raise SettingError(f'{where}: there is no "{name}" in {room.__name__}; {nearest(name, room.__all__)}')
-    return getattr(room, name)
-
-
-def _check_arguments(
-    arguments: Mapping[str, Any], known: Sequence[str], function: Callable[..., Any], where: str
-) -> None:
-    """Refuse an argument that is unknown, or not what the function's type hints say."""
-    hints = typing.get_type_hints(function)
-    for argument, value in arguments.items():
-        if argument not in known:
-            raise SettingError(f'{where}: there is no setting "{argument}"; {nearest(argument, known)}')
-        typed(hints[argument], value, f"{where}.{argument}")

@@ -4,7 +4,6 @@ A run is a pure function of its settings, its data and its seed: the order of th
 and epoch, and every other state is in the checkpoint.
 """
 
-import functools
 import json
 import math
 import time
@@ -37,10 +36,8 @@ from samekind.training.build import (
     build_augmentations,
     build_memory,
     build_optimiser,
-    build_penalties,
     build_sampler,
     build_space,
-    build_terms,
 )
 from samekind.training.checkpoints import (
     Progress,
@@ -50,15 +47,18 @@ from samekind.training.checkpoints import (
     set_random_states,
 )
 from samekind.training.class_adversary import ClassAdversary
+from samekind.training.context import Context
 from samekind.training.fabric import Fabric, current, launch
 from samekind.training.folder import sole_trainer
+from samekind.training.objective import objective
 from samekind.training.observed import Observed, adversary_groups, build_adversary, clip_gradients
 from samekind.training.own_encoder import expect_same_encoder, with_encoder
 from samekind.training.record import Record
 from samekind.training.run import Run, expect_direction, expect_run
 from samekind.training.schedules import Scheduler
 from samekind.training.starting import take_weights
-from samekind.training.step import after_step, loss_terms
+from samekind.training.step import observe, settle
+from samekind.training.terms import build_penalties, build_terms
 from samekind.training.untrained import expect_trained
 from samekind.training.watching import Nobody, Watcher
 
@@ -122,8 +122,8 @@ class Trainer:
         given = ["encoder"] if encoder is not None or going_on else []
         begun = take_weights(self.space, start) if start is not None else given
         expect_trained(run, self.space, begun=begun)
-        self.terms, self.penalties = build_terms(run, self.space), build_penalties(run)
-        self.names = [*self.terms, *self.penalties]
+        terms, penalties = build_terms(run, self.space), build_penalties(run)
+        self.names = [*terms, *penalties]
         self.beside = ["adversary", "adversary, plain"] if run.adversary is not None else []
         memory = build_memory(run, self.space)
         self.memory = memory.to(fabric.device) if memory is not None else None
@@ -142,6 +142,8 @@ class Trainer:
         self.compiled = compiled_forward(self.space.encoder, method=self.method) if run.compile else None
         self.scheduler = Scheduler(self.optimiser.optimizer, run, batches=len(self.sampler))
         self.generator = torch.Generator().manual_seed(run.seed)
+        scoring = fabric.autocast if run.mixed_scores else nullcontext
+        self.context = Context(terms, penalties, self.memory, self.generator, scoring)
         self.record = Record(folder / "record.jsonl")
         self.progress = Progress()
         self._resume_or_begin()
@@ -201,13 +203,9 @@ class Trainer:
         self.optimiser.zero_grad()
         x = self._augmented(scaled(sent(inputs, self.fabric.device)))
         z, *judged = self.seen(x)
-        scoring = self.fabric.autocast if self.run.mixed_scores else nullcontext
-        step = loss_terms(
-            self.space, z, y, self.terms, self.penalties,
-            memory=self.memory, generator=self.generator, scoring=scoring,
-        )  # fmt: skip
-        looked_at = list(step.costs.values())
-        descended = functools.reduce(torch.add, looked_at)
+        projected = observe(self.space, z, y)
+        value = objective(self.space, z, y, self.context, projected=projected)
+        looked_at, descended = list(value.costs.values()), value.total
         if self.adversary is not None:
             judgement = self.adversary.judge(judged[0], y)
             descended = descended + self.adversary.cost(judgement)
@@ -217,7 +215,7 @@ class Trainer:
             clip_gradients(self.fabric, self.optimiser, norm=self.run.clip)
         self.optimiser.step()
         self.scheduler.after_step()
-        after_step(self.space, z, y, step, memory=self.memory)
+        settle(self.space, z, y, value, memory=self.memory)
         return [each.detach() for each in looked_at]
 
     def seen(self, x: Tensor) -> list[Tensor]:

@@ -1,0 +1,115 @@
+"""What the objective of a run is computed with, and what a loss or a penalty may ask for by name.
+
+A loss asks by a keyword, a penalty by the name of a parameter. A new thing to offer is one line in
+`FOR_LOSSES` or `FOR_PENALTIES`.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.similarities import Similarity
+from samekind.space import MetricSpace
+from samekind.training.memory import Memory
+from samekind.training.run import Term
+
+#: What makes a context to compute in, such as Fabric's autocast.
+Scoring = Callable[[], AbstractContextManager[Any]]
+
+
+@dataclass(frozen=True)
+class BuiltTerm:
+    """A term with its names looked up and its arguments checked."""
+
+    term: Term
+    loss: Callable[..., Tensor]
+    miner: Callable[..., tuple[Tensor, Tensor, Tensor]]
+    needs: tuple[str, ...]  # of FOR_LOSSES
+
+
+@dataclass(frozen=True)
+class BuiltPenalty:
+    """A penalty looked up, with its settings filled in."""
+
+    weight: float
+    function: Callable[..., Tensor]
+    needs: tuple[str, ...]  # of FOR_PENALTIES
+
+
+@dataclass(frozen=True)
+class Context:
+    """What an objective is computed with, apart from the embeddings.
+
+    ``memory`` holds the candidates of terms against the memory. ``generator`` draws for miners and losses.
+    A pairs network scores within ``scoring``.
+    """
+
+    terms: Mapping[str, BuiltTerm] = field(default_factory=dict)
+    penalties: Mapping[str, BuiltPenalty] = field(default_factory=dict)
+    memory: Memory | None = None
+    generator: torch.Generator | None = None
+    scoring: Scoring = nullcontext
+
+
+class Candidates(NamedTuple):
+    """What the anchors of a batch are compared with, and their scores."""
+
+    similarity: Similarity
+    vectors: Tensor  # (candidates, d)
+    labels: Tensor  # (candidates,)
+    anchor_labels: Tensor  # (anchors,)
+    scores: Tensor  # (anchors, candidates)
+    masks: tuple[Tensor, Tensor] | None  # positive and negative, where the candidates are the classes
+
+
+class LossCall(NamedTuple):
+    """A term whose loss is about to be called."""
+
+    term: Term
+    candidates: Candidates
+    context: Context
+
+
+class PenaltyCall(NamedTuple):
+    """The embeddings (n, d) and labels (n,) that a penalty is about to be called for."""
+
+    space: MetricSpace
+    z: Tensor
+    y: Tensor
+
+
+def _between(call: LossCall) -> Tensor:
+    """The scores of candidates with each other; -inf, which no loss reads, for two of one class."""
+    candidates = call.candidates
+    if call.term.against == "batch":
+        scores = candidates.scores
+    else:
+        scores = candidates.similarity.score_all(candidates.vectors, candidates.vectors)
+    same = candidates.labels[:, None] == candidates.labels
+    return scores.masked_fill(same, -torch.inf)
+
+
+def _targets(call: LossCall) -> Tensor | None:
+    """The class of each anchor, where the candidates are the classes and no row was mined."""
+    classes = call.term.against in ("prototypes", "auxiliary")
+    return call.candidates.anchor_labels if classes and call.term.miner == "everything" else None
+
+
+#: What a loss may ask for by keyword.
+FOR_LOSSES: dict[str, Callable[[LossCall], Any]] = {
+    "scale": lambda call: call.candidates.similarity.scale(),
+    "generator": lambda call: call.context.generator,
+    "between": _between,
+    "targets": _targets,
+}
+
+#: What a penalty may ask for by the name of a parameter.
+FOR_PENALTIES: dict[str, Callable[[PenaltyCall], Tensor]] = {
+    "z": lambda call: call.z,
+    "y": lambda call: call.y,
+    "prototypes": lambda call: call.space.prototypes.vectors,
+}

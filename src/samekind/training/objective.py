@@ -1,0 +1,138 @@
+"""The objective of training: embeddings and labels to the weighted terms of the loss.
+
+It changes nothing: not the space, the prototypes, the scales nor the memory. What moves with a step moves in
+`step.observe` before it and in `step.settle` after it. An attack may call it as often as it likes. Dropout
+draws from the global random state, losses and miners draw from the context's generator; from the same states
+the objective has the same value.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.pairs import class_masks, pair_masks
+from samekind.similarities import Similarity
+from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.training.compatible import is_network
+from samekind.training.context import (
+    FOR_LOSSES,
+    FOR_PENALTIES,
+    BuiltTerm,
+    Candidates,
+    Context,
+    LossCall,
+    PenaltyCall,
+    Scoring,
+)
+
+
+class Value(NamedTuple):
+    """The value of an objective: its weighted terms and penalties, and what they were computed from."""
+
+    costs: dict[str, Tensor]
+    candidates: dict[str, Candidates]  # by what the terms are against
+    projected: Tensor | None  # the embeddings as the auxiliary head takes them, where there is one
+
+    @property
+    def total(self) -> Tensor:
+        """The number that training descends."""
+        return functools.reduce(torch.add, self.costs.values())
+
+
+def objective(
+    space: MetricSpace, z: Tensor, y: Tensor, context: Context, *, projected: Tensor | None = None
+) -> Value:
+    """The value for embeddings (n, d) and labels (n,).
+
+    ``projected`` is z as the auxiliary head takes it, where `step.observe` has computed it already: a second
+    projection would draw another dropout.
+    """
+    if projected is None and space.auxiliary is not None:
+        projected = space.auxiliary.project(z)
+    # In the order of the terms, never of a set: dropout draws as the scores are made, and the order of a set
+    # of texts differs from one process to the next.
+    kinds = dict.fromkeys(built.term.against for built in context.terms.values())
+    candidates = {against: _candidates(space, z, projected, y, against, context) for against in kinds}
+    costs = {
+        name: _weighted(built.term.weight, _mean_share(built, candidates[built.term.against], context))
+        for name, built in context.terms.items()
+    }
+    for name, penalty in context.penalties.items():
+        inputs = {need: FOR_PENALTIES[need](PenaltyCall(space, z, y)) for need in penalty.needs}
+        costs[name] = _weighted(penalty.weight, penalty.function(**inputs))
+    return Value(costs, candidates, projected)
+
+
+def _candidates(
+    space: MetricSpace, z: Tensor, projected: Tensor | None, y: Tensor, against: str, context: Context
+) -> Candidates:
+    """The candidates a term asks for; those of the memory come after the batch itself."""
+    if against == "prototypes":
+        scores = _scored(space.similarity, lambda: space.score_classes(z), context.scoring)
+        return _classes(space, y, scores)
+    if against == "auxiliary":
+        head = space.auxiliary
+        assert head is not None
+        assert projected is not None
+        return _classes(
+            head, y, _scored(head.similarity, lambda: head.score_projected(projected), context.scoring)
+        )
+    vectors, labels = z, y
+    if against == "memory":
+        assert context.memory is not None
+        past, past_labels = context.memory.content()
+        vectors, labels = torch.cat([z, past.to(z.dtype)]), torch.cat([y, past_labels])
+    scores = _scored(space.similarity, lambda: space.similarity.score_all(z, vectors), context.scoring)
+    return Candidates(space.similarity, vectors, labels, y, scores, None)
+
+
+def _classes(owner: MetricSpace | AuxiliaryHead, y: Tensor, scores: Tensor) -> Candidates:
+    """The prototypes of a space, or of its auxiliary head, as candidates."""
+    labels = torch.arange(len(owner.prototypes.classes), device=y.device)
+    vectors = owner.prototypes.vectors.flatten(0, 1)
+    return Candidates(owner.similarity, vectors, labels, y, scores, class_masks(y, len(labels)))
+
+
+def _scored(similarity: Similarity, score: Callable[[], Tensor], scoring: Scoring) -> Tensor:
+    """What ``score`` gives: of a network within ``scoring``, and in float32 at least."""
+    if not is_network(similarity):  # distances and cosines have no digits to lose
+        return score()
+    with scoring():
+        scores = score()
+    return scores.to(torch.promote_types(scores.dtype, torch.float32))
+
+
+def _mean_share(built: BuiltTerm, candidates: Candidates, context: Context) -> Tensor:
+    """The mean share of one term; 0, with a graph, where mining left no row."""
+    scores = candidates.scores
+    positive, negative = _masks(built, candidates)
+    # Where nothing is mined the rows are all rows: taking them, and the gradient back, is work for nothing.
+    if built.term.miner != "everything":
+        rows, positive, negative = built.miner(
+            scores.detach(), positive, negative, generator=context.generator
+        )
+        scores = scores[rows]
+    call = LossCall(built.term, candidates, context)
+    inputs = {name: FOR_LOSSES[name](call) for name in built.needs}
+    shares = built.loss(scores, positive, negative, **inputs)
+    return shares.mean() if len(shares) else candidates.scores.sum() * 0
+
+
+def _weighted(weight: float, cost: Tensor) -> Tensor:
+    """A term as it counts; at a weight of 1 a GPU has nothing to multiply."""
+    return cost if weight == 1 else weight * cost
+
+
+def _masks(built: BuiltTerm, candidates: Candidates) -> tuple[Tensor, Tensor]:
+    if candidates.masks is not None:
+        return candidates.masks
+    y = candidates.anchor_labels
+    positive, negative = pair_masks(y, order=built.term.order)
+    past = candidates.labels[len(y) :]
+    if not len(past):
+        return positive, negative
+    same = y[:, None] == past
+    return torch.cat([positive, same], dim=1), torch.cat([negative, ~same], dim=1)

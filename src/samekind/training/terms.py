@@ -1,0 +1,144 @@
+"""The terms and penalties of a run: names looked up, arguments checked against the space they train."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from samekind import losses, miners, penalties
+from samekind.errors import SettingError, nearest
+from samekind.prototypes import Prototypes
+from samekind.similarities import Similarity
+from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.training.arguments import check_arguments
+from samekind.training.compatible import (
+    check_chords,
+    check_loss,
+    check_mixed_scores,
+    check_order,
+    check_scale,
+)
+from samekind.training.context import (
+    FOR_LOSSES,
+    FOR_PENALTIES,
+    BuiltPenalty,
+    BuiltTerm,
+    Candidates,
+    Context,
+    LossCall,
+)
+from samekind.training.run import Penalty, Run, Term
+
+
+def build_terms(run: Run, space: MetricSpace) -> dict[str, BuiltTerm]:
+    """The terms of a run, looked up and checked against the space they are to train."""
+    check_mixed_scores(run, space)
+    return {name: _build_term(f"run.terms.{name}", term, space) for name, term in run.terms.items()}
+
+
+def build_penalties(run: Run) -> dict[str, BuiltPenalty]:
+    """The penalties of a run, looked up."""
+    return {name: _build_penalty(name, penalty) for name, penalty in run.penalties.items()}
+
+
+def _build_term(where: str, term: Term, space: MetricSpace) -> BuiltTerm:
+    loss = _look_up(losses, term.loss, where)
+    parameters = list(inspect.signature(loss).parameters)[3:]
+    settings = [name for name in parameters if name not in FOR_LOSSES]
+    check_arguments(term.arguments, settings, loss, f"{where} ({term.loss})")
+    owner = _scored_by(term, space, where)
+    if term.against in ("prototypes", "auxiliary"):
+        _check_prototypes(owner.prototypes, where, loss=term.loss if "between" in parameters else None)
+    check_loss(term, owner, where)
+    check_order(term, where)
+    check_scale(term, owner, where)
+    built = BuiltTerm(
+        term,
+        partial(loss, **term.arguments),
+        _build_miner(term, where, dimension=owner.prototypes.dimension, similarity=owner.similarity),
+        tuple(name for name in FOR_LOSSES if name in parameters),
+    )
+    _try_settings(built, owner.similarity, f"{where} ({term.loss})")
+    return built
+
+
+def _scored_by(term: Term, space: MetricSpace, where: str) -> MetricSpace | AuxiliaryHead:
+    """Whose similarity and prototypes the scores of a term come from."""
+    if term.against != "auxiliary":
+        return space
+    if space.auxiliary is None:
+        raise SettingError(f"{where}: the space has no auxiliary head to train; add run.space.auxiliary")
+    return space.auxiliary
+
+
+@torch.no_grad()
+def _try_settings(built: BuiltTerm, similarity: Similarity, where: str) -> None:
+    """Have a loss check its settings now, not in the first step: two items of two classes."""
+    labels, scores = torch.arange(2), torch.zeros(2, 2)
+    candidates = Candidates(similarity, torch.zeros(2, 1), labels, labels, scores, None)
+    same = torch.eye(2, dtype=torch.bool)
+    # Scores of a batch, and a generator of its own: the random state that draws the weights must not move.
+    context = Context(generator=torch.Generator())
+    call = LossCall(replace(built.term, against="batch"), candidates, context)
+    try:
+        built.loss(scores, same, ~same, **{name: FOR_LOSSES[name](call) for name in built.needs})
+    except SettingError as error:
+        raise SettingError(f"{where}: {error}") from error
+
+
+def _check_prototypes(prototypes: Prototypes, where: str, *, loss: str | None) -> None:
+    """Refuse prototypes that no term can be against; ``loss``, if given, compares them with each other."""
+    name = type(prototypes).__name__
+    if not prototypes.trained and not prototypes.vectors.any():
+        raise SettingError(
+            f"{where}: {name} are filled when training is over, there is nothing to train against; "
+            "choose other prototypes, such as RunningAverages"
+        )
+    if loss is not None and prototypes.count > 1:
+        raise SettingError(
+            f"{where}: the loss {loss} compares prototypes with each other and takes one a class, but "
+            f"{name} have count={prototypes.count}; choose another loss, or count=1"
+        )
+
+
+def _build_penalty(name: str, penalty: Penalty) -> BuiltPenalty:
+    where = f"run.penalties.{name}"
+    function = _look_up(penalties, penalty.penalty, where)
+    parameters = inspect.signature(function).parameters.values()
+    needs = tuple(each.name for each in parameters if each.default is inspect.Parameter.empty)
+    settings = [each.name for each in parameters if each.name not in needs]
+    check_arguments(penalty.settings, settings, function, f"{where}.settings ({penalty.penalty})")
+    missing = [name for name in needs if name not in FOR_PENALTIES]
+    if missing:
+        raise SettingError(f"{where}: {penalty.penalty} needs {', '.join(missing)}, which a run lacks")
+    return BuiltPenalty(penalty.weight, partial(function, **penalty.settings), needs)
+
+
+def _build_miner(
+    term: Term, where: str, *, dimension: int, similarity: Similarity
+) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
+    """A miner with its arguments; ``dimension`` and ``kind`` are filled in where it takes them."""
+    miner = _look_up(miners, term.miner, where)
+    parameters = [name for name in list(inspect.signature(miner).parameters)[3:] if name != "generator"]
+    if term.miner in miners.BATCH_ONLY and term.against != "batch":
+        raise SettingError(
+            f"{where}: the miner {term.miner} makes an item its own positive, so it needs the scores of a "
+            f'batch with itself; set against to "batch", not "{term.against}", or choose another miner'
+        )
+    if "kind" in parameters and "kind" not in term.mining:
+        check_chords(similarity, f"{where}.mining ({term.miner})")
+    facts = {"dimension": dimension, "kind": similarity.kind}
+    arguments = {name: value for name, value in facts.items() if name in parameters} | term.mining
+    check_arguments(arguments, parameters, miner, f"{where}.mining ({term.miner})")
+    return partial(miner, **arguments)
+
+
+def _look_up(room: ModuleType, name: str, where: str) -> Any:
+    if name not in room.__all__:
+        raise SettingError(f'{where}: there is no "{name}" in {room.__name__}; {nearest(name, room.__all__)}')
+    return getattr(room, name)
