@@ -16,7 +16,7 @@ import torch
 
 from samekind import encoders
 from samekind.errors import DataError, SettingError
-from samekind.parts import build, describe
+from samekind.parts import build, describe, fingerprint
 
 # One possible value for each argument that any encoder has, and none of them a default.
 OTHER = {
@@ -242,6 +242,28 @@ def test_is_written_down_and_built_again(kind):
     shapes = {name: each.shape for name, each in encoder.state_dict().items()}
     assert {name: each.shape for name, each in again.state_dict().items()} == shapes
     assert again.dimension == encoder.dimension
+
+
+#: What saved spaces were checked by before networks were composed: names, shapes and types of weights.
+FINGERPRINTS = {
+    "BNInception": "aa5322b371ec9ccb",
+    "Conv4": "37a35b5dadd166a5",
+    "LeNet": "e3207d3572d5ec7d",
+    "PreActResNet18": "c87b84977b8aaee5",
+    "ResNet12": "70ffaeb7e46dc5e4",
+    "ResNet18": "83c82dd81a2fbfb9",
+    "ResNet34": "9458d8d4e2f69954",
+    "ResNet50": "4802f67484865134",
+    "InceptionV3": "c9dde800bf8cc99a",
+    "SmallConvnet": "c4917e6e0916c05a",
+    "WideResNet": "2b2a559be8d1e943",
+}
+
+
+def test_weights_of_spaces_saved_earlier_still_fit():
+    with torch.device("meta"):
+        fingerprints = {name: fingerprint(getattr(encoders, name)())[:16] for name in FINGERPRINTS}
+    assert fingerprints == FINGERPRINTS
 
 
 # --- networks with named stages -------------------------------------------------------------------

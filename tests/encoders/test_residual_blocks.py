@@ -7,9 +7,9 @@ import torch.nn.functional as F
 from samekind.encoders.residual_blocks import (
     BasicBlock,
     Bottleneck,
+    LeakyBlock,
     PreActivationBlock,
-    in_a_row,
-    start_convolutions,
+    layers,
 )
 
 SCALE = (1 + 1e-5) ** -0.5
@@ -57,16 +57,29 @@ def test_dropout_lies_between_the_convolutions_and_leaves_the_shortcut_alone():
     torch.testing.assert_close(block(x), x)
 
 
-def test_blocks_in_a_row_stride_once():
-    row = in_a_row(BasicBlock, 3, 5, outputs=5, count=3, stride=2)
-    assert [block.conv1.stride for block in row] == [(2, 2), (1, 1), (1, 1)]
-    assert [block.conv1.in_channels for block in row] == [3, 5, 5]
-    assert row(torch.rand(1, 3, 8, 8)).shape == (1, 5, 4, 4)
-
-
-def test_convolutions_start_with_the_variance_of_the_paper():
+def test_a_leaky_block_by_hand():
     torch.manual_seed(0)
-    block = BasicBlock(64, 64, stride=1)
-    start_convolutions(block)
-    assert block.conv1.weight.std().item() == pytest.approx((2 / (64 * 9)) ** 0.5, rel=0.02)
-    assert block.conv1.weight.mean().item() == pytest.approx(0, abs=1e-3)
+    block, x = LeakyBlock(3, 4).eval(), torch.randn(2, 3, 7, 7)
+    inner = x
+    for convolution in (block.conv1, block.conv2):
+        inner = F.conv2d(inner, convolution.weight, padding=1) * SCALE
+        inner = torch.where(inner > 0, inner, 0.1 * inner)
+    summed = F.conv2d(inner, block.conv3.weight, padding=1) * SCALE
+    summed = summed + F.conv2d(x, block.downsample[0].weight) * SCALE
+    pooled = F.max_pool2d(torch.where(summed > 0, summed, 0.1 * summed), 2)
+    assert pooled.shape == (2, 4, 3, 3)
+    torch.testing.assert_close(block(x), pooled)
+
+
+def test_layers_halve_the_side_in_their_first_block_but_for_the_first_layer():
+    first, second = layers(BasicBlock, 3, widths=(3, 5), depths=(2, 3))
+    assert (first.name, second.name, first.channels, second.channels) == ("layer1", "layer2", 3, 5)
+    blocks = [*first.modules["layer1"], *second.modules["layer2"]]
+    assert [block.conv1.stride[0] for block in blocks] == [1, 1, 2, 1, 1]
+    assert [block.conv1.in_channels for block in blocks] == [3, 3, 3, 5, 5]
+
+
+def test_an_expansion_widens_what_a_layer_gives():
+    [layer] = layers(Bottleneck, 64, widths=(64,), depths=(3,), expansion=4)
+    assert layer.channels == 256
+    assert layer.modules["layer1"](torch.rand(1, 64, 8, 8)).shape == (1, 256, 8, 8)

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from samekind.encoders import WideResNet
-from samekind.encoders.stages import embedding_layer, last_map, maps_of
+from samekind.encoders.stages import embedding_layer, last_map, maps_of, start_convolutions
 
 
 class Small(nn.Module):
@@ -113,3 +113,11 @@ def test_statistics_are_put_back_when_the_second_pass_fails():
         output.sum().backward()
     assert network.norm.momentum == 0.1
     assert network.norm.num_batches_tracked == 1
+
+
+def test_convolutions_start_with_the_variance_of_the_paper():
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Conv2d(64, 64, 3))
+    start_convolutions(network)
+    assert network[0].weight.std().item() == pytest.approx((2 / (64 * 9)) ** 0.5, rel=0.02)
+    assert network[0].weight.mean().item() == pytest.approx(0, abs=1e-3)

@@ -19,13 +19,10 @@ from samekind.encoders.conv4 import Conv4
 from samekind.encoders.inception_v3 import InceptionV3
 from samekind.encoders.lenet import LeNet
 from samekind.encoders.mlp import MLP
-from samekind.encoders.preact_resnet import PreActResNet18
 from samekind.encoders.pretrained import EfficientNetLite
-from samekind.encoders.resnet import ResNet18, ResNet34, ResNet50
-from samekind.encoders.resnet12 import ResNet12
+from samekind.encoders.resnet import PreActResNet18, ResNet12, ResNet18, ResNet34, ResNet50, WideResNet
 from samekind.encoders.small_convnet import SmallConvnet
 from samekind.encoders.standardised import Standardised
-from samekind.encoders.wide_resnet import WideResNet
 
 __all__ = [
     "MLP",

@@ -4,6 +4,7 @@ Ioffe and Szegedy, "Batch Normalization: Accelerating Deep Network Training by R
 Shift", ICML 2015.
 """
 
+from collections.abc import Iterator
 from typing import Literal
 
 import torch
@@ -11,10 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.encoders.convolution_unit import ConvolutionUnit
-from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices, train_unless_frozen
-from samekind.encoders.images import expect_sizes
-from samekind.encoders.residual_blocks import start_convolutions
-from samekind.encoders.stages import embedded, embedding_layer, image_maps, pooled_features
+from samekind.encoders.freezing import BatchNorm, Freeze, train_unless_frozen
+from samekind.encoders.stages import Stage, compose, composed_stages, embedded, image_maps, pooled_features
 
 SMALLEST = 7  # with fewer pixels nothing is left after the stem
 
@@ -40,11 +39,11 @@ class BNInception(nn.Module):
     The maps are called stem, inception_3a to 3c, 4a to 4e, 5a and 5b; at 224 pixels 4d is (n, 608, 14,
     14), 4e (n, 1056, 7, 7), 5a and 5b (n, 1024, 7, 7). With ``dimension`` None or 1024 the embeddings are
     the pooled features themselves, none of them negative; with any other they are a linear map of these.
-    ``checkpointing``: each stage is computed again in the backward pass, to save memory.
-    ``batch_norm`` and ``freeze`` are those of `ResNet18`.
+    The other settings are those of `ResNet18`.
     """
 
     came_later = ("batch_norm", "freeze")
+    dimension: int
 
     def __init__(
         self,
@@ -56,44 +55,18 @@ class BNInception(nn.Module):
         freeze: Freeze = "none",
     ) -> None:
         super().__init__()
-        expect_sizes({"channels": channels, "dimension": dimension})
-        expect_choices(batch_norm=batch_norm, freeze=freeze)
-        self.channels = channels
-        self.feature_dimension = 1024
-        self.dimension = dimension or self.feature_dimension
-        self.checkpointing = checkpointing
-        self.batch_norm: BatchNorm = batch_norm
-        self.freeze: Freeze = freeze
-        self.smallest = SMALLEST
-        self.stem = nn.Sequential(
-            ConvolutionUnit(channels, 64, 7, stride=2, padding=3, bias=True),
-            nn.MaxPool2d(3, stride=2, ceil_mode=True),
-            ConvolutionUnit(64, 64, 1, bias=True),
-            ConvolutionUnit(64, 192, 3, padding=1, bias=True),
-            nn.MaxPool2d(3, stride=2, ceil_mode=True),
+        compose(
+            self,
+            _stages(channels),
+            channels=channels,
+            dimension=dimension,
+            checkpointing=checkpointing,
+            batch_norm=batch_norm,
+            freeze=freeze,
+            smallest=SMALLEST,
         )
-        self.map_channels = {"stem": 192}
-        inputs = 192
-        for name, (one_by_one, three_by_three, two_threes, pool, projection) in MODULES.items():
-            module = InceptionModule(
-                inputs,
-                one_by_one=one_by_one,
-                three_by_three=three_by_three,
-                two_threes=two_threes,
-                pool=pool,
-                projection=projection,
-            )
-            self.add_module(name, module)
-            inputs = self.map_channels[name] = module.outputs
-        self.embedding = embedding_layer(self.feature_dimension, dimension)
-        start_convolutions(self)
-        begin(self)
 
-    def stages(self) -> dict[str, list[nn.Module]]:
-        """The modules of each stage, from the input to the embedding."""
-        modules = {name: [self.get_submodule(name)] for name in MODULES}
-        return {"stem": [self.stem], **modules, "embedding": [self.embedding]}
-
+    stages = composed_stages
     train = train_unless_frozen
     maps = image_maps
     features = pooled_features
@@ -147,3 +120,26 @@ class InceptionModule(nn.Module):
         return F.max_pool2d(
             F.pad(x, (0, width % 2, 0, height % 2), value=-torch.inf), 3, stride=2, ceil_mode=True
         )
+
+
+def _stages(channels: int) -> Iterator[Stage]:
+    stem = nn.Sequential(
+        ConvolutionUnit(channels, 64, 7, stride=2, padding=3, bias=True),
+        nn.MaxPool2d(3, stride=2, ceil_mode=True),
+        ConvolutionUnit(64, 64, 1, bias=True),
+        ConvolutionUnit(64, 192, 3, padding=1, bias=True),
+        nn.MaxPool2d(3, stride=2, ceil_mode=True),
+    )
+    yield Stage("stem", 192, {"stem": stem})
+    inputs = 192
+    for name, (one_by_one, three_by_three, two_threes, pool, projection) in MODULES.items():
+        module = InceptionModule(
+            inputs,
+            one_by_one=one_by_one,
+            three_by_three=three_by_three,
+            two_threes=two_threes,
+            pool=pool,
+            projection=projection,
+        )
+        yield Stage(name, module.outputs, {name: module})
+        inputs = module.outputs

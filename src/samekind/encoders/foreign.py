@@ -14,7 +14,7 @@ from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices, train_unless_frozen
 from samekind.encoders.images import expect_sizes
 from samekind.encoders.recomputing import recomputing
-from samekind.encoders.stages import embedding_layer
+from samekind.encoders.stages import embedded, embedding_layer
 from samekind.errors import DataError, SettingError
 
 
@@ -89,12 +89,9 @@ class Foreign(nn.Module):
         """The modules of each stage, from the input to the embedding; the module is one."""
         return {"module": [self.scaling, self.module], "embedding": [self.embedding]}
 
-    train = train_unless_frozen
-
     def features(self, x: Tensor) -> Tensor:
         """What the module gives, averaged over places where it gives maps: (n, feature_dimension)."""
         return features_of(self, x)
 
-    def forward(self, x: Tensor) -> Tensor:
-        embeddings: Tensor = self.embedding(self.features(x))
-        return embeddings
+    train = train_unless_frozen
+    forward = embedded

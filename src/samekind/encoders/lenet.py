@@ -4,9 +4,9 @@ After LeCun et al., "Gradient-Based Learning Applied to Document Recognition", P
 1998.
 """
 
-from torch import Tensor, nn
+from torch import nn
 
-from samekind.encoders.images import expect_images
+from samekind.encoders.stages import embedded, square_features
 from samekind.errors import SettingError
 
 
@@ -41,12 +41,5 @@ class LeNet(nn.Module):
         side = ((size - 4) // 2 - 4) // 2  # 4 for 28 pixels
         self.embedding = nn.Sequential(nn.Linear(20 * side * side, dimension), nn.ReLU())
 
-    def features(self, x: Tensor) -> Tensor:
-        """What the dense layer sees: (n, 320) for 28 pixels."""
-        expect_images(x, channels=self.channels, size=self.size)
-        features: Tensor = self.layers(x)
-        return features
-
-    def forward(self, x: Tensor) -> Tensor:
-        embeddings: Tensor = self.embedding(self.features(x))
-        return embeddings
+    features = square_features
+    forward = embedded

@@ -5,6 +5,7 @@ from math import prod
 
 from torch import Tensor, nn
 
+from samekind.encoders.stages import embedded
 from samekind.errors import DataError, SettingError
 
 
@@ -52,6 +53,4 @@ class MLP(nn.Module):
         features: Tensor = self.layers(x)
         return features
 
-    def forward(self, x: Tensor) -> Tensor:
-        embeddings: Tensor = self.embedding(self.features(x))
-        return embeddings
+    forward = embedded

@@ -1,13 +1,15 @@
 """The blocks residual networks are built of.
 
 He et al., "Deep Residual Learning for Image Recognition", CVPR 2016, and "Identity Mappings in Deep Residual
-Networks", ECCV 2016.
+Networks", ECCV 2016; Lee et al., "Meta-Learning with Differentiable Convex Optimization", CVPR 2019.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from samekind.encoders.stages import Stage
 
 
 class BasicBlock(nn.Module):
@@ -72,25 +74,45 @@ class PreActivationBlock(nn.Module):
         return summed
 
 
-def in_a_row(
-    block: Callable[..., nn.Module], inputs: int, width: int, *, outputs: int, count: int, stride: int
-) -> nn.Sequential:
-    """``count`` blocks of one width, each giving ``outputs`` channels; the first has the stride, the
-    others 1.
-
-    >>> import torch
-    >>> in_a_row(Bottleneck, 64, 64, outputs=256, count=3, stride=1)(torch.rand(1, 64, 8, 8)).shape
-    torch.Size([1, 256, 8, 8])
+class LeakyBlock(nn.Module):
+    """Three 3x3 convolutions around a projected shortcut, leaky ReLUs of slope 0.1, and a pooling that halves
+    the side.
     """
-    first = block(inputs, width, stride=stride)
-    return nn.Sequential(first, *(block(outputs, width, stride=1) for _ in range(count - 1)))
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.conv1 = _convolution(inputs, outputs, 3)
+        self.bn1 = nn.BatchNorm2d(outputs)
+        self.conv2 = _convolution(outputs, outputs, 3)
+        self.bn2 = nn.BatchNorm2d(outputs)
+        self.conv3 = _convolution(outputs, outputs, 3)
+        self.bn3 = nn.BatchNorm2d(outputs)
+        self.downsample = nn.Sequential(_convolution(inputs, outputs, 1), nn.BatchNorm2d(outputs))
+
+    def forward(self, x: Tensor) -> Tensor:
+        inner = F.leaky_relu(self.bn1(self.conv1(x)), 0.1)
+        inner = F.leaky_relu(self.bn2(self.conv2(inner)), 0.1)
+        summed = self.bn3(self.conv3(inner)) + self.downsample(x)
+        return F.max_pool2d(F.leaky_relu(summed, 0.1), 2)
 
 
-def start_convolutions(network: nn.Module) -> None:
-    """Fresh weights with variance 2 / (outputs x kernel area): He et al., "Delving Deep into Rectifiers"."""
-    for module in network.modules():
-        if isinstance(module, nn.Conv2d):
-            nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+def layers(
+    block: Callable[..., nn.Module],
+    inputs: int,
+    widths: Sequence[int],
+    depths: Sequence[int],
+    *,
+    expansion: int = 1,
+) -> Iterator[Stage]:
+    """The stages layer1, layer2, …: for each width a row of so many blocks, which give ``expansion`` times
+    as many channels. Every layer but the first halves the side, in its first block.
+    """
+    for place, (width, depth) in enumerate(zip(widths, depths, strict=True), start=1):
+        outputs = expansion * width
+        first = block(inputs, width, stride=1 if place == 1 else 2)
+        row = nn.Sequential(first, *(block(outputs, width, stride=1) for _ in range(depth - 1)))
+        yield Stage(f"layer{place}", outputs, {f"layer{place}": row})
+        inputs = outputs
 
 
 def _convolution(inputs: int, outputs: int, kernel: int, *, stride: int = 1) -> nn.Conv2d:

@@ -1,24 +1,33 @@
-"""ResNet-18, -34 and -50, with a stem for small, middling or large images.
+"""Residual networks: a stem, then layers of blocks, each layer with its width and depth.
 
-He et al., "Deep Residual Learning for Image Recognition", CVPR 2016. Layers have torchvision's names, so its
-weights fit.
+He et al., "Deep Residual Learning for Image Recognition", CVPR 2016 (ResNet-18, -34, -50; layers have
+torchvision's names, so its weights fit), and "Identity Mappings in Deep Residual Networks", ECCV 2016
+(PreActResNet18). Zagoruyko and Komodakis, "Wide Residual Networks", BMVC 2016. ResNet-12 as in Lee et al.,
+"Meta-Learning with Differentiable Convex Optimization", CVPR 2019, without its DropBlock.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain, pairwise
 from typing import Literal
 
 from torch import nn
 
-from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices, train_unless_frozen
+from samekind.encoders.freezing import BatchNorm, Freeze, train_unless_frozen
 from samekind.encoders.images import expect_sizes
-from samekind.encoders.residual_blocks import BasicBlock, Bottleneck, in_a_row, start_convolutions
-from samekind.encoders.stages import embedded, embedding_layer, image_maps, pooled_features
+from samekind.encoders.residual_blocks import BasicBlock, Bottleneck, LeakyBlock, PreActivationBlock, layers
+from samekind.encoders.stages import Stage, compose, composed_stages, embedded, image_maps, pooled_features
 from samekind.errors import SettingError
 
 #: How an image enters: "cifar" keeps its size (3x3 convolution), for about 32 pixels; "miniimagenet"
 #: halves it (5x5 and pooling; Monteiro et al., "An end-to-end approach for the verification problem",
 #: 2020), for about 84; "imagenet" divides it by four (7x7 and pooling), for about 224.
 Stem = Literal["cifar", "imagenet", "miniimagenet"]
+
+#: Kernel, stride and padding of the stem's convolution.
+STEMS = {"cifar": (3, 1, 1), "imagenet": (7, 2, 3), "miniimagenet": (5, 1, 1)}
+
+WIDTHS = (64, 128, 256, 512)
 
 
 class ResNet18(nn.Module):
@@ -32,6 +41,7 @@ class ResNet18(nn.Module):
     """
 
     came_later = ("batch_norm", "freeze")
+    dimension: int
 
     def __init__(
         self,
@@ -44,29 +54,18 @@ class ResNet18(nn.Module):
         freeze: Freeze = "none",
     ) -> None:
         super().__init__()
-        expect_sizes({"channels": channels, "dimension": dimension})
-        expect_choices(batch_norm=batch_norm, freeze=freeze)
-        self.channels = channels
         self.stem = stem
-        self.feature_dimension = 512
-        self.dimension = dimension or self.feature_dimension
-        self.checkpointing = checkpointing
-        self.batch_norm: BatchNorm = batch_norm
-        self.freeze: Freeze = freeze
-        self.smallest = 1
-        self.map_channels = {"stem": 64, "layer1": 64, "layer2": 128, "layer3": 256, "layer4": 512}
-        self.conv1, self.bn1, self.relu, self.maxpool = _entrance(stem, channels)
-        self.layer1, self.layer2, self.layer3, self.layer4 = _layers(
-            BasicBlock, self.map_channels, (2, 2, 2, 2)
+        compose(
+            self,
+            chain(_entrance(stem, channels), layers(BasicBlock, 64, WIDTHS, (2, 2, 2, 2))),
+            channels=channels,
+            dimension=dimension,
+            checkpointing=checkpointing,
+            batch_norm=batch_norm,
+            freeze=freeze,
         )
-        self.embedding = embedding_layer(self.feature_dimension, dimension)
-        start_convolutions(self)
-        begin(self)
 
-    def stages(self) -> dict[str, list[nn.Module]]:
-        """The modules of each stage, from the input to the embedding."""
-        return _stages_of(self)
-
+    stages = composed_stages
     train = train_unless_frozen
     maps = image_maps
     features = pooled_features
@@ -77,6 +76,7 @@ class ResNet34(nn.Module):
     """Like `ResNet18`, with 3, 4, 6 and 3 blocks in its four layers instead of two in each."""
 
     came_later = ("batch_norm", "freeze")
+    dimension: int
 
     def __init__(
         self,
@@ -89,29 +89,18 @@ class ResNet34(nn.Module):
         freeze: Freeze = "none",
     ) -> None:
         super().__init__()
-        expect_sizes({"channels": channels, "dimension": dimension})
-        expect_choices(batch_norm=batch_norm, freeze=freeze)
-        self.channels = channels
         self.stem = stem
-        self.feature_dimension = 512
-        self.dimension = dimension or self.feature_dimension
-        self.checkpointing = checkpointing
-        self.batch_norm: BatchNorm = batch_norm
-        self.freeze: Freeze = freeze
-        self.smallest = 1
-        self.map_channels = {"stem": 64, "layer1": 64, "layer2": 128, "layer3": 256, "layer4": 512}
-        self.conv1, self.bn1, self.relu, self.maxpool = _entrance(stem, channels)
-        self.layer1, self.layer2, self.layer3, self.layer4 = _layers(
-            BasicBlock, self.map_channels, (3, 4, 6, 3)
+        compose(
+            self,
+            chain(_entrance(stem, channels), layers(BasicBlock, 64, WIDTHS, (3, 4, 6, 3))),
+            channels=channels,
+            dimension=dimension,
+            checkpointing=checkpointing,
+            batch_norm=batch_norm,
+            freeze=freeze,
         )
-        self.embedding = embedding_layer(self.feature_dimension, dimension)
-        start_convolutions(self)
-        begin(self)
 
-    def stages(self) -> dict[str, list[nn.Module]]:
-        """The modules of each stage, from the input to the embedding."""
-        return _stages_of(self)
-
+    stages = composed_stages
     train = train_unless_frozen
     maps = image_maps
     features = pooled_features
@@ -122,6 +111,7 @@ class ResNet50(nn.Module):
     """Like `ResNet34`, with bottlenecks for blocks: 2048 features, which ``dimension`` None or 2048 keeps."""
 
     came_later = ("batch_norm", "freeze")
+    dimension: int
 
     def __init__(
         self,
@@ -134,68 +124,176 @@ class ResNet50(nn.Module):
         freeze: Freeze = "none",
     ) -> None:
         super().__init__()
-        expect_sizes({"channels": channels, "dimension": dimension})
-        expect_choices(batch_norm=batch_norm, freeze=freeze)
-        self.channels = channels
         self.stem = stem
-        self.feature_dimension = 2048
-        self.dimension = dimension or self.feature_dimension
-        self.checkpointing = checkpointing
-        self.batch_norm: BatchNorm = batch_norm
-        self.freeze: Freeze = freeze
-        self.smallest = 1
-        self.map_channels = {"stem": 64, "layer1": 256, "layer2": 512, "layer3": 1024, "layer4": 2048}
-        self.conv1, self.bn1, self.relu, self.maxpool = _entrance(stem, channels)
-        self.layer1, self.layer2, self.layer3, self.layer4 = _layers(
-            Bottleneck, self.map_channels, (3, 4, 6, 3)
+        compose(
+            self,
+            chain(_entrance(stem, channels), layers(Bottleneck, 64, WIDTHS, (3, 4, 6, 3), expansion=4)),
+            channels=channels,
+            dimension=dimension,
+            checkpointing=checkpointing,
+            batch_norm=batch_norm,
+            freeze=freeze,
         )
-        self.embedding = embedding_layer(self.feature_dimension, dimension)
-        start_convolutions(self)
-        begin(self)
 
-    def stages(self) -> dict[str, list[nn.Module]]:
-        """The modules of each stage, from the input to the embedding."""
-        return _stages_of(self)
-
+    stages = composed_stages
     train = train_unless_frozen
     maps = image_maps
     features = pooled_features
     forward = embedded
 
 
-def _layers(
-    block: type[BasicBlock] | type[Bottleneck], channels: Mapping[str, int], counts: tuple[int, ...]
-) -> list[nn.Sequential]:
-    """The four layers: so many blocks in each, twice as wide as the one before, at half its side."""
-    layers, inputs = [], channels["stem"]
-    for place, count in enumerate(counts):
-        outputs = channels[f"layer{place + 1}"]
-        layers.append(
-            in_a_row(
-                block, inputs, 64 * 2**place, outputs=outputs, count=count, stride=1 if place == 0 else 2
-            )
+class PreActResNet18(nn.Module):
+    """Images (n, channels, height, width), best of about 32 pixels, to embeddings (n, dimension).
+
+    With ``dimension`` None or 512 the embeddings are the average over places of what the last block gives,
+    with no batch normalisation or ReLU after it, so of either sign; with any other they are a linear map of
+    these. The other settings are those of `ResNet18`.
+    """
+
+    came_later = ("batch_norm", "freeze")
+    dimension: int
+
+    def __init__(
+        self,
+        *,
+        channels: int = 3,
+        dimension: int | None = None,
+        checkpointing: bool = False,
+        batch_norm: BatchNorm = "train",
+        freeze: Freeze = "none",
+    ) -> None:
+        super().__init__()
+        compose(
+            self,
+            chain(_convolution(channels, 64), layers(PreActivationBlock, 64, WIDTHS, (2, 2, 2, 2))),
+            channels=channels,
+            dimension=dimension,
+            checkpointing=checkpointing,
+            batch_norm=batch_norm,
+            freeze=freeze,
         )
-        inputs = outputs
-    return layers
+
+    stages = composed_stages
+    train = train_unless_frozen
+    maps = image_maps
+    features = pooled_features
+    forward = embedded
 
 
-def _entrance(stem: Stem, channels: int) -> tuple[nn.Conv2d, nn.BatchNorm2d, nn.ReLU, nn.Module]:
-    """The stem: convolution, batch normalisation, ReLU, and pooling where there is any."""
-    shapes = {"cifar": (3, 1, 1), "imagenet": (7, 2, 3), "miniimagenet": (5, 1, 1)}
-    if stem not in shapes:
+class WideResNet(nn.Module):
+    """Images (n, channels, height, width), best of about 32 pixels, to embeddings (n, dimension).
+
+    The defaults are WRN-28-10: ``depth`` counts convolutions, six for each block of a layer and four
+    more, and ``width`` multiplies the 16, 32 and 64 channels of its three layers. With ``dimension`` None
+    or 64 x width (640) the embeddings are the pooled features themselves, none of them negative; with any
+    other a linear map of these. The other settings are those of `ResNet18`.
+    """
+
+    came_later = ("batch_norm", "freeze")
+    dimension: int
+
+    def __init__(
+        self,
+        *,
+        channels: int = 3,
+        depth: int = 28,
+        width: int = 10,
+        dropout: float = 0.3,
+        dimension: int | None = None,
+        checkpointing: bool = False,
+        batch_norm: BatchNorm = "train",
+        freeze: Freeze = "none",
+    ) -> None:
+        super().__init__()
+        expect_sizes({"depth": depth, "width": width})
+        if depth < 10 or depth % 6 != 4:
+            raise SettingError(f"the depth is 6 x blocks + 4, such as 10, 16, 22, 28 or 40; got {depth}")
+        if not 0 <= dropout < 1:
+            raise SettingError(f"dropout is a probability below 1; got {dropout}")
+        self.depth = depth
+        self.width = width
+        self.dropout = dropout
+        widths = [16 * width, 32 * width, 64 * width]
+        block, depths = partial(PreActivationBlock, dropout=dropout), [(depth - 4) // 6] * 3
+        compose(
+            self,
+            chain(_convolution(channels, 16), layers(block, 16, widths, depths), _activation(widths[-1])),
+            channels=channels,
+            dimension=dimension,
+            checkpointing=checkpointing,
+            batch_norm=batch_norm,
+            freeze=freeze,
+        )
+
+    stages = composed_stages
+    train = train_unless_frozen
+    maps = image_maps
+    features = pooled_features
+    forward = embedded
+
+
+class ResNet12(nn.Module):
+    """Images (n, channels, height, width) of 16 pixels or more to embeddings (n, dimension).
+
+    The network of few-shot learning at 84 pixels: four blocks of 64, 160, 320 and 640 channels, each of
+    which halves the side. With ``dimension`` None or 640 the embeddings are the pooled features themselves;
+    with any other they are a linear map of these. The other settings are those of `ResNet18`.
+    """
+
+    came_later = ("batch_norm", "freeze")
+    dimension: int
+
+    def __init__(
+        self,
+        *,
+        channels: int = 3,
+        dimension: int | None = None,
+        checkpointing: bool = False,
+        batch_norm: BatchNorm = "train",
+        freeze: Freeze = "none",
+    ) -> None:
+        super().__init__()
+        compose(
+            self,
+            _leaky_layers(channels),
+            channels=channels,
+            dimension=dimension,
+            checkpointing=checkpointing,
+            batch_norm=batch_norm,
+            freeze=freeze,
+            smallest=16,
+        )
+
+    stages = composed_stages
+    train = train_unless_frozen
+    maps = image_maps
+    features = pooled_features
+    forward = embedded
+
+
+def _entrance(stem: Stem, channels: int) -> Iterator[Stage]:
+    """The stem of a ResNet: convolution, batch normalisation, ReLU, and pooling where there is any."""
+    if stem not in STEMS:
         raise SettingError(f'the stem is "cifar", "imagenet" or "miniimagenet"; got "{stem}"')
-    kernel, stride, padding = shapes[stem]
+    kernel, stride, padding = STEMS[stem]
     convolution = nn.Conv2d(channels, 64, kernel, stride=stride, padding=padding, bias=False)
     pool = nn.Identity() if stem == "cifar" else nn.MaxPool2d(3, stride=2, padding=1)
-    return convolution, nn.BatchNorm2d(64), nn.ReLU(), pool
+    yield Stage(
+        "stem", 64, {"conv1": convolution, "bn1": nn.BatchNorm2d(64), "relu": nn.ReLU(), "maxpool": pool}
+    )
 
 
-def _stages_of(network: ResNet18 | ResNet34 | ResNet50) -> dict[str, list[nn.Module]]:
-    return {
-        "stem": [network.conv1, network.bn1, network.relu, network.maxpool],
-        "layer1": [network.layer1],
-        "layer2": [network.layer2],
-        "layer3": [network.layer3],
-        "layer4": [network.layer4],
-        "embedding": [network.embedding],
-    }
+def _convolution(channels: int, width: int) -> Iterator[Stage]:
+    """The stem before pre-activation blocks: one convolution that keeps the size."""
+    yield Stage("stem", width, {"conv1": nn.Conv2d(channels, width, 3, padding=1, bias=False)})
+
+
+def _activation(width: int) -> Iterator[Stage]:
+    """What follows the last pre-activation block of a wide network."""
+    yield Stage("active", width, {"bn1": nn.BatchNorm2d(width), "relu": nn.ReLU()})
+
+
+def _leaky_layers(channels: int) -> Iterator[Stage]:
+    """The four blocks of ResNet-12."""
+    for place, (inputs, outputs) in enumerate(pairwise((channels, 64, 160, 320, 640)), start=1):
+        yield Stage(f"layer{place}", outputs, {f"layer{place}": LeakyBlock(inputs, outputs)})

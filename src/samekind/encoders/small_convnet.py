@@ -1,8 +1,8 @@
 """A small convolutional network for small images, such as the 8-pixel digits."""
 
-from torch import Tensor, nn
+from torch import nn
 
-from samekind.encoders.images import expect_images
+from samekind.encoders.stages import embedded, square_features
 from samekind.errors import SettingError
 
 
@@ -34,15 +34,8 @@ class SmallConvnet(nn.Module):
         self.layers = nn.Sequential(*stages, nn.Flatten())
         self.embedding = nn.Linear(inputs * side * side, dimension)
 
-    def features(self, x: Tensor) -> Tensor:
-        """The last map, flattened: (n, 256) for 8 pixels and width 32."""
-        expect_images(x, channels=self.channels, size=self.size)
-        features: Tensor = self.layers(x)
-        return features
-
-    def forward(self, x: Tensor) -> Tensor:
-        embeddings: Tensor = self.embedding(self.features(x))
-        return embeddings
+    features = square_features
+    forward = embedded
 
 
 def _convolution(inputs: int, outputs: int) -> tuple[nn.Module, nn.Module, nn.Module]:

@@ -5,66 +5,108 @@ last is ``"embedding"``. What the network does, what lies between its layers and
 learn at which rate all follow from this one list.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Protocol
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.utils.checkpoint import checkpoint
 
-from samekind.encoders.images import expect_images
+from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices
+from samekind.encoders.images import expect_images, expect_sizes
 
 
-class Staged(Protocol):
-    """What the functions here ask of an encoder."""
+class Stage(NamedTuple):
+    """A stage of a network: its name, the channels it gives, its modules by the names of their weights."""
 
-    checkpointing: bool
-
-    def stages(self) -> dict[str, list[nn.Module]]:
-        """The modules of each stage, applied one after the other."""
-
-
-class PooledImages(Protocol):
-    """What the methods that most image networks share ask of them."""
-
+    name: str
     channels: int
-    smallest: int  # pixels a side must have
-    checkpointing: bool
-    embedding: nn.Module
-
-    def stages(self) -> dict[str, list[nn.Module]]:
-        """The modules of each stage, applied one after the other."""
-
-    def features(self, x: Tensor) -> Tensor:
-        """What the embedding layer sees."""
+    modules: Mapping[str, nn.Module]
 
 
-def image_maps(self: PooledImages, x: Tensor) -> dict[str, Tensor]:
-    """What comes out of each stage, (n, C, H, W), by name and in order; the last is what is pooled."""
+def compose(
+    network: Any,
+    stages: Iterable[Stage],
+    *,
+    channels: int,
+    dimension: int | None,
+    checkpointing: bool,
+    batch_norm: BatchNorm,
+    freeze: Freeze,
+    smallest: int = 1,
+    places: int = 1,
+) -> None:
+    """Make an image network of its stages and an embedding layer, with fresh weights.
+
+    The stages come lazily: settings are checked before the first one is built. ``smallest`` is the least
+    side of an image in pixels; ``places`` is how many places of the last map become features.
+    """
+    expect_sizes({"channels": channels, "dimension": dimension})
+    expect_choices(batch_norm=batch_norm, freeze=freeze)
+    network.channels, network.smallest, network.checkpointing = channels, smallest, checkpointing
+    network.batch_norm, network.freeze = batch_norm, freeze
+    network.map_channels, network.stage_parts = {}, {}
+    for stage in stages:
+        network.map_channels[stage.name] = stage.channels
+        network.stage_parts[stage.name] = list(stage.modules)
+        for name, module in stage.modules.items():
+            network.add_module(name, module)
+    network.feature_dimension = network.map_channels[stage.name] * places
+    network.dimension = dimension or network.feature_dimension
+    network.embedding = embedding_layer(network.feature_dimension, dimension)
+    start_convolutions(network)
+    begin(network)
+
+
+def start_convolutions(network: nn.Module) -> None:
+    """Fresh weights with variance 2 / (outputs x kernel area): He et al., "Delving Deep into Rectifiers"."""
+    for module in network.modules():
+        if isinstance(module, nn.Conv2d):
+            nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+
+
+# The methods that image networks share. ``self`` is a network that `compose` made, or one like it.
+
+
+def composed_stages(self: Any) -> dict[str, list[nn.Module]]:
+    """The modules of each stage, from the input to the embedding."""
+    parts = {name: [getattr(self, part) for part in parts] for name, parts in self.stage_parts.items()}
+    return {**parts, "embedding": [self.embedding]}
+
+
+def image_maps(self: Any, x: Tensor) -> dict[str, Tensor]:
+    """What comes out of each stage, (n, C, H, W), by name and in order; the last becomes the features."""
     expect_images(x, channels=self.channels, smallest=self.smallest)
     return maps_of(self, x)
 
 
-def pooled_features(self: PooledImages, x: Tensor) -> Tensor:
+def pooled_features(self: Any, x: Tensor) -> Tensor:
     """The last map averaged over its places: (n, feature_dimension)."""
     expect_images(x, channels=self.channels, smallest=self.smallest)
     return last_map(self, x).mean((2, 3))
 
 
-def embedded(self: PooledImages, x: Tensor) -> Tensor:
+def square_features(self: Any, x: Tensor) -> Tensor:
+    """What the embedding layer sees, of square images of one size."""
+    expect_images(x, channels=self.channels, size=self.size)
+    features: Tensor = self.layers(x)
+    return features
+
+
+def embedded(self: Any, x: Tensor) -> Tensor:
     """The features through the embedding layer: (n, dimension)."""
     embeddings: Tensor = self.embedding(self.features(x))
     return embeddings
 
 
-def maps_of(encoder: Staged, x: Tensor) -> dict[str, Tensor]:
+def maps_of(encoder: Any, x: Tensor) -> dict[str, Tensor]:
     """What comes out of every stage but the embedding, by name and in order."""
     return dict(_walk(encoder, x))
 
 
-def last_map(encoder: Staged, x: Tensor) -> Tensor:
+def last_map(encoder: Any, x: Tensor) -> Tensor:
     """What comes out of the last stage before the embedding; those between are not kept."""
     last = x
     for _, last in _walk(encoder, x):  # noqa: B007  only the last is wanted
@@ -73,11 +115,11 @@ def last_map(encoder: Staged, x: Tensor) -> Tensor:
 
 
 def embedding_layer(features: int, dimension: int | None) -> nn.Module:
-    """One linear layer; none where the features are wanted as they are: for None, or their own number."""
+    """A linear layer; the identity where ``dimension`` is None or the number of features."""
     return nn.Identity() if dimension in (None, features) else nn.Linear(features, dimension or features)
 
 
-def _walk(encoder: Staged, x: Tensor) -> Iterator[tuple[str, Tensor]]:
+def _walk(encoder: Any, x: Tensor) -> Iterator[tuple[str, Tensor]]:
     for name, modules in encoder.stages().items():
         if name == "embedding":
             return
@@ -117,14 +159,12 @@ def statistics_kept(modules: Sequence[nn.Module]) -> Iterator[None]:
     A momentum of 0 leaves them exactly as they are; passing none at all would save other tensors for the
     backward pass than the first time, which PyTorch refuses.
     """
-    layers = [each for module in modules for each in module.modules() if isinstance(each, _BatchNorm)]
-    before: Mapping[_BatchNorm, tuple[float | None, Tensor | None]] = {
-        each: (each.momentum, each.num_batches_tracked) for each in layers
-    }
+    norms = [norm for module in modules for norm in module.modules() if isinstance(norm, _BatchNorm)]
+    before = [(norm.momentum, norm.num_batches_tracked) for norm in norms]
     try:
-        for each in layers:
-            each.momentum, each.num_batches_tracked = 0.0, None
+        for norm in norms:
+            norm.momentum, norm.num_batches_tracked = 0.0, None
         yield
     finally:
-        for each, (momentum, count) in before.items():
-            each.momentum, each.num_batches_tracked = momentum, count
+        for norm, (momentum, count) in zip(norms, before, strict=True):
+            norm.momentum, norm.num_batches_tracked = momentum, count
