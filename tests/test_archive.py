@@ -165,7 +165,7 @@ def test_an_unreadable_space_json_is_damaged(folder, text):
 @pytest.mark.parametrize("text", ["{}", "[]", "null", "3", '"samekind space"', '{"format": "other"}'])
 def test_a_space_json_of_something_else_is_foreign(folder, text):
     (folder / "space.json").write_text(text)
-    assert "is not a space: space.json was written by something else" in refused(folder)
+    assert "is not a space: space.json has another format" in refused(folder)
 
 
 @pytest.mark.parametrize("version", [None, "1", 0, -1, 1.5, []])

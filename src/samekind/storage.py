@@ -1,12 +1,13 @@
-"""Files and folders that are written whole or not at all, and folders with one writer at a time.
+"""Files and folders that are written whole or not at all, and locks for folders with one writer at a time.
 
-Everything is first written beside its destination, flushed to the disk, and then moved there by one rename; a
-process that dies at any moment leaves either the old content or the new one. What it had begun, its *draft*,
-is removed by the next writer of the same file or folder. Who is dead is told by the locks of the system,
-which end with the process that has them, however it ends. Where there are none (Windows, some network drives)
-nobody is kept out of a folder, and no draft is removed but one's own.
+Content is written to a *draft* beside its destination, flushed to the disk, and moved there by one rename. A
+process that dies at any moment leaves the old content or the new. The next writer of the same file or folder
+removes the drafts of dead processes: a living one keeps its draft locked. The system ends a lock with its
+process, however that ends. Where a drive has no locks, every request for one is granted, and drafts of other
+processes stay.
 """
 
+import errno
 import json
 import os
 import re
@@ -14,25 +15,26 @@ import shutil
 import socket
 import time
 import uuid
-import weakref
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from io import FileIO
 from pathlib import Path
 from typing import Any
 
+import filelock
+
 from samekind.errors import SpaceError
 
-#: How long one who reads a folder waits for another to finish its last step, of two renames; in seconds.
+#: How long a reader waits for a living writer between the two renames of `write_folder`, in seconds.
 PATIENCE = 1.0
+#: The errors of drives that have no locks.
+NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Replace a file by new content in one step. It has the rights of a new file."""
+    """Replace a file in one step. The new file has the mode of a new file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with _draft_of(path, _new_file) as (draft, handle):
-        # Kept open where it is locked: until it has its name, the draft must not look like a dead one's.
-        # Windows, which has no locks, renames no open file.
+        # Stays open, and so locked, until the rename. Windows cannot rename an open file.
         with open(handle, "wb", closefd=os.name == "nt") as file:
             file.write(content)
             file.flush()
@@ -47,10 +49,10 @@ def write_text(path: Path, text: str) -> None:
 
 
 def read_header(folder: Path, *, name: str, what: str, form: str, version: int) -> dict[str, Any]:
-    """The JSON header of a folder of ours; anything damaged, foreign or newer is refused with a sentence.
+    """The JSON header of a folder; raises SpaceError if it is missing, damaged, foreign or newer.
 
-    ``what`` the folder should be is told in words, "a space"; ``form`` is what the header calls it, and
-    ``version`` the newest that can be read.
+    ``what`` is the folder's content in words ("a space"), ``form`` the format that its header names, and
+    ``version`` the newest version that can be read.
     """
     bare, path = what.partition(" ")[2], folder / name
     if not folder.is_dir():
@@ -62,43 +64,44 @@ def read_header(folder: Path, *, name: str, what: str, form: str, version: int) 
     except (ValueError, RecursionError) as error:
         raise SpaceError(f"{folder} is damaged: {name} cannot be read ({error})") from error
     if not isinstance(content, dict) or content.get("format") != form:
-        raise SpaceError(f"{folder} is not {what}: {name} was written by something else")
-    found = content.get("version")
-    if not isinstance(found, int) or found < 1:
+        raise SpaceError(f"{folder} is not {what}: {name} has another format")
+    saved = content.get("version")
+    if not isinstance(saved, int) or saved < 1:
         raise SpaceError(f"{folder} is damaged: {name} has no version")
-    if found > version:
+    if saved > version:
         raise SpaceError(
-            f"{folder} was saved by a newer samekind (format {found}, this one reads up to {version}); "
+            f"{folder} was saved by a newer samekind (format {saved}, this one reads up to {version}); "
             "upgrade samekind"
         )
     return content
 
 
 def others_in(folder: Path, names: Collection[str]) -> list[str]:
-    """What replacing the folder would lose beside files of these names; a file, which is none, itself."""
+    """The names in a folder other than these; of a file, its own name."""
     if not folder.is_dir():
         return [folder.name]
-    return sorted(each.name for each in folder.iterdir() if each.name not in names)
+    return sorted(path.name for path in folder.iterdir() if path.name not in names)
 
 
 def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
     """Replace a folder by what ``fill`` writes into an empty one.
 
-    A folder cannot be swapped for another in one step everywhere, so the old one is moved aside first.
-    Should the process die between the two renames, `recover_folder` brings the old one back. A link to a
-    folder stays a link, and the new folder has the mode of the old one from the beginning on; what is in it
-    has what ``fill`` gives it.
+    No system swaps two folders in one step everywhere, so the old one is moved aside first. If the process
+    dies between the two renames, `recover_folder` brings the old one back. A link to a folder stays a link.
+    The new folder has the mode of the old one from the beginning; its files have the modes ``fill`` gives.
     """
     folder = folder.resolve()
     folder.parent.mkdir(parents=True, exist_ok=True)
     recover_folder(folder)
     try:
         with _draft_of(folder, _new_folder) as (draft, _):
-            with suppress(OSError):  # there was none, or the drive has no such rights
+            with suppress(OSError):  # no old folder, or a drive without modes
                 shutil.copymode(folder, draft)
             fill(draft)
-            for file in sorted(draft.rglob("*")):
-                _flush(file)
+            for path in sorted(draft.rglob("*")):
+                if path.is_file():
+                    with path.open("rb") as file:
+                        os.fsync(file.fileno())
             _flush_folder(draft)
             if folder.exists():
                 folder.rename(_aside(folder))
@@ -109,17 +112,16 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
 
 
 def recover_folder(folder: Path) -> None:
-    """Finish what a dying `write_folder` left: bring the old folder back, or remove it if the new one is
-    there.
+    """Finish a `write_folder` that died: bring the old folder back, or remove it if the new one is in place.
 
-    One that is alive is given a moment to finish by itself: the old folder in its way would stop it.
+    A living writer is given a moment to finish by itself: the old folder in its place would stop it.
     """
     folder = folder.resolve()
     old, latest = _aside(folder), time.monotonic() + PATIENCE
-    while (left := _left_aside(folder)) is not None:
+    while (inode := _left_aside(folder)) is not None:
         if _is_being_written(folder) and time.monotonic() < latest:
             time.sleep(0.001)
-        elif _left_aside(folder) == left:  # else it is one that has been put there meanwhile, by the living
+        elif _left_aside(folder) == inode:  # else a living writer has just put it there
             with suppress(FileNotFoundError):  # another reader was quicker
                 old.rename(folder)
     if old.exists():
@@ -127,63 +129,57 @@ def recover_folder(folder: Path) -> None:
 
 
 class LockedError(Exception):
-    """Somebody else has the lock; its text says so, and who, where that is known."""
-
-    def __init__(self, holder: str) -> None:
-        super().__init__(f"somebody else ({holder})" if holder else "somebody else")
+    """The lock is taken; the text names the holder: "process 12 on host", or "another process"."""
 
 
 class FolderLock:
-    """The right to write to a folder, from now until it is given back or the process is gone.
+    """The right to write to a folder, until it is given back or the process ends.
 
-    It is the lock of a file of the given name in the folder, and means nothing to those who do not ask for
-    it: readers never do. A file that a killed process left is nobody's lock. Two of one process are kept
-    apart as well, and a process that is forked does not have what its parent has. Where the system or the
-    drive has no locks, everybody gets it.
+    It is a lock on a file of the given name in the folder; who only reads never asks for it. Two locks of one
+    process exclude each other too. A forked process does not have the locks of its parent. Where the drive
+    has no locks, every request is granted.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
         self.path = folder / name
-        # A file and not its number: at whatever moment Ctrl-C comes, it is closed with the last who knows it.
-        self._file = _lock_of(self.path)
-        try:
-            self._giving_back = weakref.finalize(self, self._file.close)
-            _LOCKS.add(self)
-            with suppress(OSError):  # for the one who is refused, and worth no failure
-                self._file.truncate(0)
-                self._file.write(f"{os.getpid()} {socket.gethostname()}\n".encode())
-        except BaseException:
-            self._file.close()
-            raise
+        # Every user of a shared folder may lock the file, so all of them may write to it.
+        self._lock = filelock.FileLock(self.path, mode=0o666, thread_local=False, on_acquired=_sign)
+        while not self._lock.is_locked:
+            try:
+                self._lock.acquire(blocking=False)
+            except filelock.Timeout as error:
+                if self.path.exists():
+                    raise LockedError(_holder(self.path)) from error
+                # The holder has just removed the file: try the next one.
+            except OSError as error:
+                if error.errno in NO_LOCKS:
+                    break
+                raise
+        self._process = os.getpid()
 
     @property
     def held(self) -> bool:
-        """Whether it is still ours: not once it was given back, nor in a process that was forked since."""
-        return self._giving_back.alive
+        """False once it was given back, and in a process that was forked since."""
+        return self._process == os.getpid()
 
     def give_back(self, *, remove: bool = False) -> None:
-        """Let others write; ``remove`` the file too, if the folder shall look as if nobody had been there."""
+        """Let others write; ``remove`` deletes the file too."""
         if remove and self.held:
-            with suppress(OSError):  # of Windows, where it is open
+            with suppress(OSError):  # Windows does not remove an open file
                 self.path.unlink(missing_ok=True)
-        self._giving_back()
-        self._file.close()  # once more, where Ctrl-C came to the first
-
-    def _leave_to_parent(self) -> None:
-        if self._giving_back.detach() is not None:
-            self._file.close()
+        self._lock.release(force=True)
+        self._process = 0  # last: where Ctrl-C comes before, the next call gives it back
 
 
 @contextmanager
 def sole_writer(folder: Path) -> Iterator[None]:
-    """Be the only one who replaces a folder, from before it is read until it is written; `LockedError` where
-    somebody else is.
+    """Be the only one who replaces a folder, from before it is read until it is written.
 
-    The lock lies beside the folder, which `write_folder` swaps for another, and its file is gone in the end.
-    Those who only read do not ask for it, and need not be allowed to write there.
+    Raises LockedError if another has that right. The lock lies beside the folder, because `write_folder`
+    replaces the folder itself; its file is removed in the end. Readers do not need it.
     """
     folder = folder.resolve()
-    if not folder.parent.is_dir():  # then nobody has read it, and there is nothing to be lost
+    if not folder.parent.is_dir():  # then there is nothing to read, and nothing to lose
         yield
         return
     name = f".{folder.name}.lock"
@@ -195,90 +191,52 @@ def sole_writer(folder: Path) -> Iterator[None]:
         lock.give_back(remove=True)
 
 
-# A process that is forked has all that was open, and would keep the lock when the one it came from is killed.
-_LOCKS: "weakref.WeakSet[FolderLock]" = weakref.WeakSet()
+def _sign(handle: int) -> None:
+    """Write into the file of a lock who holds it."""
+    with suppress(OSError):
+        os.ftruncate(handle, 0)
+        os.write(handle, f"{os.getpid()} {socket.gethostname()}\n".encode())
 
 
-def _leave_locks_to_parent() -> None:
-    for lock in list(_LOCKS):
-        lock._leave_to_parent()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_leave_locks_to_parent)
-
-
-def _lock_of(path: Path) -> FileIO:
-    """An open file that is locked and has that name."""
-    while True:
-        try:
-            file = FileIO(path, "r+", opener=lambda name, _: os.open(name, os.O_RDWR | os.O_CREAT, 0o666))
-        except PermissionError:  # somebody else's, in a folder we share
-            if not path.exists():  # none, in a folder that we may not write to
-                raise
-            file = FileIO(path, "r")
-        try:
-            ours = _lock(file.fileno())
-            if ours is None or (ours and _is_named(path, file.fileno())):
-                return file
-            holder = _holder(file.fileno())
-        except BaseException:
-            file.close()
-            raise
-        file.close()
-        if not ours:
-            raise LockedError(holder)
-        # The one before has removed the file since it was opened here: this lock would keep nobody out.
-
-
-def _holder(handle: int) -> str:
-    """Who wrote into the file of a lock, in words."""
+def _holder(path: Path) -> str:
+    """Who holds a lock, in words."""
     try:
-        number, host = os.read(handle, 1000).decode().split()
+        number, host = path.read_bytes()[:1000].decode().split()
         process = int(number)
-    except (OSError, ValueError):  # nothing yet, or a drive on which a locked file cannot be read
-        return ""
+    except (OSError, ValueError):  # not written yet, or a system on which a locked file cannot be read
+        return "another process"
     if host != socket.gethostname():
         return f"process {process} on {host}"
     return "this very process" if process == os.getpid() else f"process {process}"
 
 
 def _lock(handle: int) -> bool | None:
-    """Lock an open file until it is closed: whether it is ours; None where there are no locks."""
+    """Lock an open draft until it is closed: whether that worked; None where there are no locks.
+
+    None on Windows, where a draft cannot stay open until it is renamed.
+    """
     try:
-        import fcntl
-    except ImportError:
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):  # the second from some network drives
-        return False
+        return None if os.name == "nt" else filelock.lock_descriptor(handle, blocking=False)
     except OSError:
         return None
-    return True
-
-
-def _is_named(path: Path, handle: int) -> bool:
-    """Whether an open file or folder still has its name."""
-    try:
-        return os.path.samestat(path.stat(), os.fstat(handle))
-    except FileNotFoundError:
-        return False
 
 
 @contextmanager
 def _draft_of(path: Path, make: Callable[[Path], int]) -> Iterator[tuple[Path, int]]:
-    """A draft that ``make`` makes, and its open handle (-1 if none), locked while it is used; what is left
-    of it in the end goes, and first what dead processes left of theirs.
+    """A draft by ``make`` and its open handle (-1 if none), locked while it is used and removed in the end.
+
+    First removes the drafts that dead processes left.
     """
-    for left in _drafts(path):
-        _sweep(left)
+    for other in _drafts(path):
+        with suppress(OSError), _opened(other) as handle:
+            if handle is not None and _lock(handle):
+                _remove(other)
     while True:
         draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.draft")
         with _in_the_name_of(path, draft):
             handle = make(draft)
         try:
-            # Until it is locked it looks like a dead one's, and somebody may have taken it for that.
+            # Until it is locked, another process may take it for a dead one's.
             if handle < 0 or (_lock(handle) is not False and draft.exists()):
                 yield draft, handle
                 return
@@ -300,21 +258,14 @@ def _new_folder(draft: Path) -> int:
 
 
 def _drafts(path: Path) -> list[Path]:
-    """Everybody's drafts of a file or folder."""
+    """The drafts of a file or folder, of all processes."""
     name = re.compile(re.escape(f".{path.name}.") + r"[0-9a-f]{8}\.draft")
     with os.scandir(path.parent) as entries:
-        return [path.with_name(each.name) for each in entries if name.fullmatch(each.name)]
-
-
-def _sweep(draft: Path) -> None:
-    """Remove a draft if its writer is dead: then nobody has its lock. One that we may not remove stays."""
-    with suppress(OSError), _opened(draft) as handle:
-        if handle is not None and _lock(handle):
-            _remove(draft)
+        return [path.with_name(entry.name) for entry in entries if name.fullmatch(entry.name)]
 
 
 def _is_being_written(path: Path) -> bool:
-    """Whether somebody alive has a draft of a file or folder."""
+    """Whether a living process has a draft of a file or folder."""
     for draft in _drafts(path):
         with _opened(draft) as handle:
             if handle is not None and _lock(handle) is False:
@@ -324,9 +275,9 @@ def _is_being_written(path: Path) -> bool:
 
 @contextmanager
 def _opened(draft: Path) -> Iterator[int | None]:
-    """The handle of somebody's draft, to try its lock; None if it cannot be had, or is gone."""
+    """The handle of a draft, to try its lock; None if it cannot be opened, or is gone."""
     handle = None
-    with suppress(OSError):  # a file on a network drive can be locked only by one who may write to it
+    with suppress(OSError):  # on a network drive only a file that may be written to can be locked
         handle = os.open(draft, os.O_RDONLY if draft.is_dir() else os.O_RDWR)
     try:
         yield handle
@@ -344,7 +295,7 @@ def _remove(draft: Path) -> None:
 
 @contextmanager
 def _in_the_name_of(path: Path, draft: Path) -> Iterator[None]:
-    """Let an error name the file that was asked for: nobody knows its draft."""
+    """Let an error name the file that the user knows, not its draft."""
     try:
         yield
     except OSError as error:
@@ -354,7 +305,7 @@ def _in_the_name_of(path: Path, draft: Path) -> Iterator[None]:
 
 
 def _left_aside(folder: Path) -> int | None:
-    """Which folder is aside while none is in its place, by the system's number; None if there is no such."""
+    """The inode of the old folder while none is in its place; None otherwise."""
     try:
         return None if folder.exists() else _aside(folder).stat().st_ino
     except (FileNotFoundError, NotADirectoryError):
@@ -365,14 +316,8 @@ def _aside(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}.old")
 
 
-def _flush(path: Path) -> None:
-    if path.is_file():
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-
-
 def _flush_folder(folder: Path) -> None:
-    """Make a rename durable where the system lets a folder be opened (not on Windows)."""
+    """Make a rename durable, where the system can open a folder (not on Windows)."""
     if hasattr(os, "O_DIRECTORY"):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:

@@ -25,7 +25,7 @@ def test_a_space_is_loaded_changed_and_saved(folder):
 
 
 def test_the_second_is_refused_until_the_first_is_done(folder):
-    with changing(folder), pytest.raises(SpaceError, match="is being changed by somebody else"):  # noqa: SIM117
+    with changing(folder), pytest.raises(SpaceError, match="is being changed by this very process"):  # noqa: SIM117
         with changing(folder):
             pytest.fail("there were two")
     with changing(folder):
@@ -34,7 +34,7 @@ def test_the_second_is_refused_until_the_first_is_done(folder):
 
 def test_what_somebody_wrote_who_asked_nobody_is_not_undone(folder):
     """Such as a training that ends in the folder of the run, or a program."""
-    says = "was changed by somebody else since it was loaded here, and stays as it is now; give the command"
+    says = "was changed by another writer since it was loaded here, and stays as it is now; give the command"
     with changing(folder) as save:
         mine, other = MetricSpace.load(folder), MetricSpace.load(folder)
         other.remove("5")
@@ -47,7 +47,7 @@ def test_what_somebody_wrote_who_asked_nobody_is_not_undone(folder):
 
 
 def test_a_space_that_a_killed_save_left_aside_can_be_changed(folder):
-    """Before, that it was put back looked like a change by somebody else."""
+    """Before, that it was put back looked like a change by another process."""
     folder.rename(folder.with_name(".space.old"))
     with changing(folder) as save:
         space = MetricSpace.load(folder)

@@ -138,7 +138,7 @@ def test_only_one_changes_a_space_at_a_time(samekind, run, sevens, tmp_path):
         assert (answer.status, answer.out, answer.err) == (
             2,
             "",
-            f"samekind: {run / 'space'} is being changed by somebody else (this very process); "
+            f"samekind: {run / 'space'} is being changed by this very process; "
             "wait for that to end, and give the command again\n",
         )
         assert samekind("enroll", "3", "--remove", "--space", run / "space").status == 2

@@ -124,7 +124,7 @@ def test_two_do_not_train_in_one_folder_but_anybody_may_look_into_it(again, same
     answer = again(copy)
     assert (answer.status, answer.out) == (2, "")
     assert answer.err == (
-        f"samekind: somebody else (this very process) is training in {copy}; "
+        f"samekind: this very process is training in {copy}; "
         "wait for that to end or stop it, or choose another folder\n"
     )
     assert samekind("evaluate", copy, "--tasks", "2").status == 0

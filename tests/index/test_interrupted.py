@@ -225,7 +225,7 @@ def test_who_opens_the_folder_between_is_right_or_is_told(saved, name, stop, tmp
         except SpaceError as error:
             refused = str(error)
         if refused:
-            assert "was changed by somebody else" in refused, step
+            assert "was changed by another writer" in refused, step
         else:
             assert held(open_index(folder)) == held(reader), step
             assert held(reader)[:-1] == held(index), step

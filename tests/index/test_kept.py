@@ -42,17 +42,17 @@ def names(folder):
 def test_the_first_change_takes_the_right_to_write(folder):
     first, second = open_index(folder), open_index(folder)
     first.add(["c"], VECTORS[2:3])
-    with pytest.raises(SpaceError, match="is being written to by somebody else"):
+    with pytest.raises(SpaceError, match="is being written to by this very process"):
         second.add(["d"], VECTORS[3:])
-    with pytest.raises(SpaceError, match="is being written to by somebody else"):
+    with pytest.raises(SpaceError, match="is being written to by this very process"):
         second.save(folder)
     assert list(second) == ["a", "b"]
     assert second.search(VECTORS[:1], 1).ids == [["a"]]  # reading needs no right
     assert list(open_index(folder)) == ["a", "b", "c"]
     first.close()
-    with pytest.raises(SpaceError, match="was changed by somebody else since it was opened here; open it"):
+    with pytest.raises(SpaceError, match="was changed by another writer since it was opened here; open it"):
         second.add(["d"], VECTORS[3:])
-    with pytest.raises(SpaceError, match="was changed by somebody else"):
+    with pytest.raises(SpaceError, match="was changed by another writer"):
         second.save(folder)
     first.add(["d"], VECTORS[3:])  # takes it again
     assert list(open_index(folder)) == NAMES
@@ -61,7 +61,7 @@ def test_the_first_change_takes_the_right_to_write(folder):
 def test_a_save_by_somebody_else_is_noticed_too(folder):
     first, second = open_index(folder), open_index(folder)
     first.save(folder)
-    with pytest.raises(SpaceError, match="was changed by somebody else"):
+    with pytest.raises(SpaceError, match="was changed by another writer"):
         second.remove(["a"])
     assert list(second) == ["a", "b"]
     assert second.search(VECTORS[1:2], 1).ids == [["b"]]  # the files it reads are gone from the folder
@@ -167,9 +167,9 @@ def test_a_generation_that_somebody_else_has_written_is_not_taken_for_that_of_a_
     other.add(["c"], VECTORS[2:3])
     other.save(folder)  # under the number that the other one had begun
     other.close()
-    with pytest.raises(SpaceError, match="was changed by somebody else"):
+    with pytest.raises(SpaceError, match="was changed by another writer"):
         index.add(["d"], VECTORS[3:])
-    with pytest.raises(SpaceError, match="was changed by somebody else"):
+    with pytest.raises(SpaceError, match="was changed by another writer"):
         index.save(folder)
     assert list(open_index(folder)) == ["a", "b", "c"]
 
@@ -287,14 +287,14 @@ def test_a_forked_process_does_not_write_beside_its_parent(folder):
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     refused = (
-        f"{folder} is being written to by somebody else (process PARENT); an index has one writer at a time: "
+        f"{folder} is being written to by process PARENT; an index has one writer at a time: "
         "wait for the other one to end, or close it"
     )
     assert done.stdout.splitlines() == [
         *[refused] * 3,
         "a b c",
         "done",  # the parent has given the right back, and the child has seen all it did
-        f"{folder} was changed by somebody else since it was opened here; open it again",
+        f"{folder} was changed by another writer since it was opened here; open it again",
     ]
     assert list(open_index(folder)) == ["a", "b", "c", "d", "e"]
 
@@ -345,7 +345,7 @@ def test_a_forked_process_does_not_take_its_parents_save_for_its_own(folder, how
     command = [sys.executable, "-c", FORKED_AFTER_A_FAILED_SAVE, folder, how]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    refused = f"{folder} was changed by somebody else since it was opened here; open it again"
+    refused = f"{folder} was changed by another writer since it was opened here; open it again"
     assert done.stdout.splitlines() == ["No space left on device", refused, refused]
     assert list(open_index(folder)) == ["a", "b", "c", "of the parent"]
 
@@ -365,7 +365,7 @@ def test_who_has_read_what_then_could_not_be_flushed_is_told(folder, monkeypatch
     index.close()
     [reader] = readers
     assert list(reader) == ["a", "b", "c"]
-    with pytest.raises(SpaceError, match="was changed by somebody else"):
+    with pytest.raises(SpaceError, match="was changed by another writer"):
         reader.add(["d"], VECTORS[3:])
     assert list(index) == list(open_index(folder)) == ["a", "b"]
 

@@ -12,7 +12,7 @@ from samekind.index.writer_lock import NAME, WriterLock
 def test_the_second_is_refused_until_the_first_gives_back(tmp_path):
     first = WriterLock(tmp_path)
     assert first.held
-    says = r"is being written to by somebody else \(this very process\); an index has one writer at a time"
+    says = r"is being written to by this very process; an index has one writer at a time"
     with pytest.raises(SpaceError, match=says):
         WriterLock(tmp_path)
     first.give_back()
@@ -32,7 +32,7 @@ def test_a_process_that_ends_gives_it_back(tmp_path):
     command = [sys.executable, "-c", script, str(tmp_path / NAME)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(SpaceError, match="by somebody else; an index has one writer at a time"):
+        with pytest.raises(SpaceError, match="by another process; an index has one writer at a time"):
             WriterLock(tmp_path)
         other.kill()
         other.wait()

@@ -67,7 +67,7 @@ def constant():
 def test_a_second_process_is_told_who_trains_and_what_to_do(run, items, constant, tmp_path, somebody):
     before = content(tmp_path)
     says = (
-        f"somebody else (process {somebody.pid}) is training in {tmp_path}; "
+        f"process {somebody.pid} is training in {tmp_path}; "
         "wait for that to end or stop it, or choose another folder"
     )
     with pytest.raises(TrainingError) as refused:

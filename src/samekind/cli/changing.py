@@ -31,8 +31,8 @@ def changing(folder: Path) -> "Iterator[Callable[[MetricSpace], None]]":
             def save(space: "MetricSpace") -> None:
                 if _header(folder) != before:
                     raise SpaceError(
-                        f"{folder} was changed by somebody else since it was loaded here, and stays as it is "
-                        "now; give the command again"
+                        f"{folder} was changed by another writer since it was loaded here, and stays as it "
+                        "is now; give the command again"
                     )
                 space.save(folder)
 

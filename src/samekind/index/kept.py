@@ -218,7 +218,7 @@ class _Home:
         same = same and path.stat().st_size >= self.end
         if not same or any(True for _ in journals.entries(path, start=self.end)):
             raise SpaceError(
-                f"{self.folder} was changed by somebody else since it was opened here; open it again"
+                f"{self.folder} was changed by another writer since it was opened here; open it again"
             )
 
     def _leave_to_parent(self) -> None:
