@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from samekind import measures
-from samekind.evaluation.trial_measures import NAMES
+from samekind.evaluation.trial_measures import TRIAL_MEASURES
 
 PAGE = (Path(__file__).parents[1] / "docs" / "measures.md").read_text(encoding="utf-8")
 PROSE = re.sub(r"^```.*?^```", "", PAGE, flags=re.MULTILINE | re.DOTALL)
@@ -37,6 +37,6 @@ def test_every_line_of_a_table_names_its_function():
     assert all(re.search(r"`\w+`[^|]*\|$", line) for line in lines)
 
 
-@pytest.mark.parametrize("name", [each.partition(" at ")[0] for each in NAMES.values()])
+@pytest.mark.parametrize("name", [each.partition(" at ")[0] for each in TRIAL_MEASURES.values()])
 def test_what_an_evaluation_calls_a_measure_is_explained(name):
     assert re.search(rf"^\| [^|]*\b{name}\b", PROSE, flags=re.MULTILINE)

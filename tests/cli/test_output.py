@@ -9,8 +9,6 @@ from samekind.cli import output
 from samekind.cli.output import (
     console,
     differences_tables,
-    format_difference,
-    format_row,
     measures_tables,
     messages,
     print_differences,
@@ -41,30 +39,6 @@ COMPARED = [
     Compared("retrieval", "unseen", "MAP@R", "cosine", 0.5, 0.5, 0.0, None, None, None, ""),
     Compared("clustering", "seen", "NMI", "embedding", 0.9, 0.8, 0.1, 0.05, 0.15, 0.01, "items"),
 ]
-
-
-@pytest.mark.parametrize(
-    ("row", "text"),
-    [
-        (Row("verification", "seen", "EER", "cosine", 0.06789), "6.79%"),
-        (Row("verification", "seen", "EER", "cosine", 0.0), "0.00%"),
-        (Row("retrieval", "seen", "Recall@1", "cosine", 1.0, 0.986, 1.0), "100.00% (98.6-100)"),
-        (Row("verification", "seen", "AUC", "cosine", 0.99999, 0.99996, 1.0), "100.00% (100-100)"),
-        (Row("few-shot", "seen", "5-way 1-shot", "cosine", 0.9, 0.88, 0.92), "90.00% (88.0-92.0)"),
-        (Row("clustering", "seen", "NMI", "embedding", 0.90349), "0.903"),
-        (Row("verification", "seen", "minDCF at 1%", "fused", 0.35, 0.2, 0.5), "0.350 (0.20-0.50)"),
-    ],
-)
-def test_a_value_is_written_as_people_read_it(row, text):
-    assert format_row(row) == text
-
-
-@pytest.mark.parametrize(
-    ("row", "text"),
-    [(COMPARED[0], "-6.00 (-8.0 to -4.0)"), (COMPARED[1], "+0.00"), (COMPARED[2], "+0.100 (+0.05 to +0.15)")],
-)
-def test_a_difference_has_its_sign(row, text):
-    assert format_difference(row) == text
 
 
 def lines_of(capsys):

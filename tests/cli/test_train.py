@@ -199,8 +199,17 @@ def test_a_recipe_for_unseen_classes_tells_the_measure_it_was_chosen_by(samekind
     assert answer.status == 0
     entry = json.loads((tmp_path / "run" / "record.jsonl").read_text())
     assert entry["adversary"].keys() == {"coefficient", "loss", "plain_loss"}
-    best = f"Best epoch 1: validation recall@1 {100 * entry['validation']['recall@1']:.2f}%."
+    best = f"Best epoch 1: validation Recall@1 {100 * entry['validation']['recall@1']:.2f}%."
     assert answer.out.splitlines()[1] == best
+
+
+def test_a_measure_that_is_no_share_is_not_told_in_per_cent(samekind, tmp_path):
+    command = ("train", "prototypical", "--out", tmp_path / "run", "--set", "epochs=1", "--set", "watch=nmi")
+    answer = samekind(*command, "--set", 'validate=["verification", "clustering"]')
+    entry = json.loads((tmp_path / "run" / "record.jsonl").read_text())
+    nmi = f"NMI {entry['validation']['nmi']:.3f}"
+    assert answer.out.splitlines()[1] == f"Best epoch 1: validation {nmi}."
+    assert f"{nmi} " in answer.err
 
 
 def test_a_network_of_another_library_is_trained_by_its_name_and_loaded_again(samekind, timm, tmp_path):

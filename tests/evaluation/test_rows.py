@@ -1,10 +1,12 @@
 """One line of an evaluation."""
 
 import doctest
+import json
 
 import pytest
 
-from samekind.evaluation import Row, is_share, lower_is_better, rows
+from samekind.evaluation import Row, rows
+from samekind.measures.catalogue import NMI
 
 
 def test_a_row_says_what_was_asked_of_which_items_by_which_score():
@@ -40,26 +42,26 @@ def test_one_note_does_not_erase_another():
     assert rows.noted(part, "selected on test").note == "of 1,000 pairs; selected on test"
 
 
+def test_a_row_read_back_from_json_says_the_same():
+    row = Row("clustering", "seen", NMI, "embedding", 0.9251, 0.9, 0.95, "items")
+    stored = Row(**json.loads(json.dumps(row._asdict())))
+    assert stored == row
+    assert (type(stored.measure), stored.entry, stored.text) == (str, NMI, row.text)
+
+
 @pytest.mark.parametrize(
-    ("measure", "lower", "share"),
+    ("row", "text"),
     [
-        ("EER", True, True),
-        ("FAR at threshold", True, True),
-        ("false alarms at threshold", True, True),
-        ("ECE", True, True),
-        ("ECE, uncalibrated", True, True),
-        ("minDCF at 1%", True, False),
-        ("Cllr", True, False),
-        ("NMI", False, False),
-        ("AMI", False, False),
-        ("F1", False, True),
-        ("DIR at 1% FAR", False, True),
-        ("accuracy at threshold", False, True),
-        ("Recall@1", False, True),
+        (Row("verification", "seen", "EER", "cosine", 0.06789), "6.79%"),
+        (Row("verification", "seen", "EER", "cosine", 0.0), "0.00%"),
+        (Row("retrieval", "seen", "Recall@1", "cosine", 1.0, 0.986, 1.0), "100.00% (98.6-100)"),
+        (Row("verification", "seen", "AUC", "cosine", 0.99999, 0.99996, 1.0), "100.00% (100-100)"),
+        (Row("clustering", "seen", "NMI", "embedding", 0.90349), "0.903"),
+        (Row("verification", "seen", "minDCF at 1%", "fused", 0.35, 0.2, 0.5), "0.350 (0.20-0.50)"),
     ],
 )
-def test_which_way_is_better_and_how_it_is_written(measure, lower, share):
-    assert (lower_is_better(measure), is_share(measure)) == (lower, share)
+def test_a_value_is_written_with_its_interval(row, text):
+    assert row.text == text
 
 
 def of_unknown(kind, high, measure="AUROC"):

@@ -106,3 +106,15 @@ def test_too_few_units_have_no_p_value():
 def test_a_difference_is_the_first_less_the_second():
     found = difference(("q", "i", "m", "k"), (0.25, 0.75), (-0.6, -0.4), 0.01, "classes")
     assert found == Compared("q", "i", "m", "k", 0.25, 0.75, -0.5, -0.6, -0.4, 0.01, "classes")
+
+
+@pytest.mark.parametrize(
+    ("measure", "values", "text"),
+    [
+        ("Recall@1", (0.91, 0.97, -0.06, -0.08, -0.04), "-6.00 (-8.0 to -4.0)"),
+        ("MAP@R", (0.5, 0.5, 0.0, None, None), "+0.00"),
+        ("NMI", (0.9, 0.8, 0.1, 0.05, 0.15), "+0.100 (+0.05 to +0.15)"),
+    ],
+)
+def test_a_difference_has_its_sign(measure, values, text):
+    assert Compared("q", "seen", measure, "cosine", *values, 0.01, "items").text == text

@@ -173,7 +173,7 @@ def test_what_can_be_watched_is_what_is_told():
     told = validation(ITEMS, tuple(FAMILIES))(a_space().eval())
     for name in told:
         assert callable(validation(ITEMS, tuple(FAMILIES), watch=name))
-    assert {name for measures in MEASURES.values() for name in measures} <= told.keys()
+    assert {measure.key for measures in MEASURES.values() for measure in measures} <= told.keys()
     assert MEASURES.keys() == FAMILIES.keys()
     with pytest.raises(
         SettingError, match=r'"nmi" is told by "clustering", which run.validate does not name'

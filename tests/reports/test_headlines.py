@@ -38,9 +38,9 @@ def test_a_new_class_beside_the_known_ones():
         for what, value in zip(("known", "new", "harmonic mean"), values, strict=True)
     ]
     assert plain(headline("few-shot beside known", rows)) == (
-        "Enrolled beside the known classes, it names the right class for 50.0 % of items of 3 new classes "
-        "(1-shot) and 70.0 % of items of 3 new classes (5-shot). "
-        "Of known items, it does for 90.0 % (1-shot) and 80.0 % (5-shot)."
+        "With new classes enrolled, it still names the right class for 90.0 % of known items (1-shot) and "
+        "80.0 % of known items (5-shot). It names the right class for 50.0 % of items of 3 new classes "
+        "(1-shot) and 70.0 % of items of 3 new classes (5-shot)."
     )
 
 

@@ -6,44 +6,11 @@ import pytest
 
 from samekind.evaluation import Row
 from samekind.reports import numbers
-from samekind.reports.numbers import best, ends, unit, written
+from samekind.reports.numbers import best
 
 
 def row(measure, value, low=None, high=None):
     return Row("question", "seen", measure, "cosine", value, low, high)
-
-
-@pytest.mark.parametrize(
-    ("measure", "value", "text", "sign"),
-    [
-        ("EER", 0.01234, "1.23", "%"),
-        ("AUC", 0.99996, "100.00", "%"),
-        ("accuracy", 1.0, "100.00", "%"),
-        ("5-way 1-shot", 0.5, "50.00", "%"),
-        ("NMI", 0.92549, "0.925", ""),
-        ("minDCF at 1%", 0.92549, "0.925", ""),
-        ("FAR at threshold", 0.92549, "92.55", "%"),
-    ],
-)
-def test_shares_are_in_per_cent_and_information_is_not(measure, value, text, sign):
-    assert (written(row(measure, value)), unit(measure)) == (text, sign)
-
-
-@pytest.mark.parametrize(
-    ("measure", "low", "high", "text"),
-    [
-        ("5-way 1-shot", 0.88, 0.93, "88.0\u201393.0"),
-        ("EER", 0.0, 0.0634, "0.0\u20136.3"),
-        ("AUC", 0.9861, 1.0, "98.6\u2013100"),
-        ("NMI", 0.381, 0.52, "0.38\u20130.52"),
-    ],
-)
-def test_an_interval_is_written_by_its_ends(measure, low, high, text):
-    assert ends(row(measure, (low + high) / 2, low, high)) == text
-
-
-def test_no_interval_no_ends():
-    assert ends(row("EER", 0.9)) == ""
 
 
 @pytest.mark.parametrize(

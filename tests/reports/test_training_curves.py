@@ -108,9 +108,16 @@ def test_recall_is_drawn_where_it_was_measured(adversarial):
     axes = {each.get_title(loc="left"): each for each in training_curves({"one": adversarial}).axes}
     assert "one: validation EER, %" not in axes
     assert lines(axes["one: validation, %"]) == {
-        "recall@1": [(1, 20.0), (2, 40.0), (3, pytest.approx(60))],
-        "recall@2": [(1, 70.0), (2, 70.0), (3, 70.0)],
+        "Recall@1": [(1, 20.0), (2, 40.0), (3, pytest.approx(60))],
+        "Recall@2": [(1, 70.0), (2, 70.0), (3, 70.0)],
     }
+
+
+def test_a_measure_that_is_no_share_has_a_panel_without_per_cent(record):
+    entries = [{**entry, "validation": {"eer": 0.1, "nmi": 0.25, "recall@1": 0.5}} for entry in record]
+    axes = {each.get_title(loc="left"): each for each in training_curves({"one": entries}).axes}
+    assert lines(axes["one: validation"]) == {"NMI": [(1, 0.25), (2, 0.25), (3, 0.25)]}
+    assert list(lines(axes["one: validation, %"])) == ["Recall@1"]
 
 
 @pytest.mark.parametrize("recalls", [(0.01, 0.9, 1.0), (0.97, 0.98, 0.99), (0.5, 0.5, 0.5)])

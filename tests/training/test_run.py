@@ -265,8 +265,8 @@ def test_a_term_and_a_penalty_may_not_share_a_name(prototypical):
         replace(prototypical, penalties={"pair": Penalty("spread")})
 
 
-TOLD = [measure for family in MEASURES.values() for measure in family]
-TOLD += [f"{measure} {kind}" for measure in BY_KIND for kind in (*get_args(Kind), "best")]
+TOLD = [measure.key for family in MEASURES.values() for measure in family]
+TOLD += [measure.variant(kind).key for measure in BY_KIND for kind in (*get_args(Kind), "best")]
 KNOWN = {measure: "lower" if measure.startswith("eer") else "higher" for measure in [*TOLD, "recall@16"]}
 OWN = ["mine", "knn error", "recall loss", "eer margin", "recall", "recall@1 lost", "nmi best", "an eer"]
 

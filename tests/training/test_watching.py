@@ -30,8 +30,8 @@ def test_elsewhere_an_epoch_is_one_plain_line():
     console = Console(file=io.StringIO())
     watched(Bar(console, title="digits [first] run"))
     assert console.file.getvalue() == (
-        "digits [first] run: epoch 7 loss 1.235 eer 0.1250 eer similarity 0.1250 eer cosine 0.2500 "
-        "eer fused 0.1251 12,346 items/s\n"
+        "digits [first] run: epoch 7 loss 1.235 EER 12.50% EER similarity 12.50% EER cosine 25.00% "
+        "EER fused 12.51% 12,346 items/s\n"
     )
 
 
@@ -49,7 +49,7 @@ def test_at_a_terminal_there_is_a_bar_with_everything():
     bar.step(loss=1.5, items_per_second=2000.6)
     bar.progress.refresh()
     shown = console.file.getvalue()
-    for word in ("3/4", "loss 1.500", "eer 0.1250", "eer cosine 0.2500", "2,001 items/s"):
+    for word in ("3/4", "loss 1.500", "EER 12.50%", "EER cosine 25.00%", "2,001 items/s"):
         assert word in shown
     assert "epoch 7" not in shown
     bar.end()

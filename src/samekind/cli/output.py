@@ -132,11 +132,11 @@ def measures_tables(systems: Mapping[str, Sequence["Row"]]) -> Iterator[Table]:
         if len(systems) > 1:
             texts = ["measure", "classes", "score"]
             cells: dict[tuple[str, ...], str] = {
-                (row.measure, row.about, row.kind, system): format_row(row) for system, row in asked
+                (row.measure, row.about, row.kind, system): row.text for system, row in asked
             }
         else:
             texts = ["measure", "classes"]
-            cells = {(row.measure, row.about, row.kind): format_row(row) for _, row in asked}
+            cells = {(row.measure, row.about, row.kind): row.text for _, row in asked}
         heads = dict.fromkeys(cell[:-1] for cell in cells)
         across = list(dict.fromkeys(cell[-1] for cell in cells))
         lines = [[*head, *(cells.get((*head, each), "") for each in across)] for head in heads]
@@ -153,9 +153,9 @@ def differences_tables(names: tuple[str, str], rows: Sequence["Compared"]) -> It
                 row.measure,
                 row.items,
                 row.kind,
-                format_value(row.measure, row.first),
-                format_value(row.measure, row.second),
-                format_difference(row),
+                row.entry.write(row.first),
+                row.entry.write(row.second),
+                row.text,
                 "" if row.p_value is None else f"{row.p_value:.3f}",
             ]
             for row in asked
@@ -172,39 +172,6 @@ def titled(question: str, units: Iterable[str]) -> str:
     """
     known = " and ".join(dict.fromkeys(unit for unit in units if unit))
     return question.capitalize() + (f" (95% intervals over {known})" if known else "")
-
-
-def format_row(row: "Row") -> str:
-    """A value as people read it, with the ends of its interval, which have a digit less: three kinds of
-    score fit a terminal of 80 columns.
-    """
-    from samekind.evaluation import is_share
-
-    value = format_value(row.measure, row.value)
-    if row.low is None or row.high is None:
-        return value
-    factor, digits = (100, 1) if is_share(row.measure) else (1, 2)
-    low, high = factor * row.low, factor * row.high
-    ends = f"{low:.{digits}f}-{high:.{digits}f}".replace("100.0", "100")
-    return f"{value} ({ends})"
-
-
-def format_difference(row: "Compared") -> str:
-    """A difference with its sign, in points of per cent where the values are in per cent."""
-    from samekind.evaluation import is_share
-
-    factor, digits = (100, 2) if is_share(row.measure) else (1, 3)
-    ends = ""
-    if row.low is not None and row.high is not None:
-        ends = f" ({factor * row.low:+.{digits - 1}f} to {factor * row.high:+.{digits - 1}f})"
-    return f"{factor * row.difference:+.{digits}f}{ends}"
-
-
-def format_value(measure: str, value: float) -> str:
-    """Shares in per cent; what is no share as it is."""
-    from samekind.evaluation import is_share
-
-    return f"{100 * value:.2f}%" if is_share(measure) else f"{value:.3f}"
 
 
 def rows_as_json(systems: Mapping[str, Sequence["Row"]]) -> dict[str, list[dict[str, Any]]]:

@@ -186,6 +186,7 @@ def _names(text: str) -> set[str]:
 def _tell(folder: Path, trained: str, space: "MetricSpace", run: "Run", *, as_json: bool) -> None:
     from samekind.cli.kinds import better_kind
     from samekind.cli.output import print_json, print_text
+    from samekind.measures.catalogue import write_epoch
     from samekind.training import Record
 
     lines = Record(folder / "record.jsonl").lines()
@@ -197,8 +198,8 @@ def _tell(folder: Path, trained: str, space: "MetricSpace", run: "Run", *, as_js
     print_text(trained)
     if best is not None:
         # The run may have been chosen by another measure, or told nothing of the EER at all.
-        name, value = run.watch.replace("eer", "EER", 1), best["validation"][run.watch]
-        print_text(f"Best epoch {best['epoch']}: validation {name} {100 * value:.2f}%.")
+        value = best["validation"][run.watch]
+        print_text(f"Best epoch {best['epoch']}: validation {write_epoch(run.watch, value)}.")
         # Of equal epochs the last is taken, which says nothing for more of them; and what is perfect gains
         # nothing.
         before = [each["validation"][run.watch] for each in lines if each["epoch"] < run.epochs]

@@ -19,7 +19,7 @@ from samekind.evaluation.open_set import Identified, identification, open_set
 from samekind.evaluation.promises import PromiseRow, RatePromise, listed_promises, promise_row, promises
 from samekind.evaluation.references import not_beaten, references
 from samekind.evaluation.retrieval import left_out, query_gallery, retrieval
-from samekind.evaluation.rows import Row, is_share, is_upside_down, lower_is_better, upside_down
+from samekind.evaluation.rows import Row, is_upside_down, upside_down
 from samekind.evaluation.samples import Compared
 from samekind.evaluation.validation import validation
 from samekind.evaluation.verification import verification
@@ -41,12 +41,10 @@ __all__ = [
     "few_shot_beside_known",
     "heads",
     "identification",
-    "is_share",
     "is_upside_down",
     "left_out",
     "listed_promises",
     "listed_trials",
-    "lower_is_better",
     "normalised",
     "normalised_list",
     "not_beaten",

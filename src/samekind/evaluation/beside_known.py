@@ -20,6 +20,7 @@ from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.samples import Sample, row_of
 from samekind.evaluation.tasks import drawn_tasks
 from samekind.inference import asking, device_of
+from samekind.measures import catalogue
 from samekind.samplers import Episode
 from samekind.space import MetricSpace
 
@@ -64,8 +65,8 @@ def few_shot_beside_known(
             others = torch.Generator().manual_seed(seed + 1)
             asked = (torch.randperm(len(known), generator=others)[: each.query.numel()] for each in drawn)
             found = [_task(space, held, *each) for each in zip(asked, drawn, strict=True)]
-            task = f"{len(drawn[0].classes)}-way {shot}-shot"
-            samples += _samples(torch.stack(found).cpu(), name=name, task=task)
+            way_drawn = len(drawn[0].classes)
+            samples += _samples(torch.stack(found).cpu(), name=name, way=way_drawn, shot=shot)
     return [noted(noted(row_of(each), fewer_tasks(each, tasks)), apart.note) for each in samples]
 
 
@@ -101,12 +102,16 @@ def _task(space: MetricSpace, held: _Held, asked: Tensor, episode: Episode) -> T
     return torch.stack([of_known.double().mean(), of_new.double().mean()])
 
 
-def _samples(found: Tensor, *, name: str, task: str) -> list[Sample]:
+def _samples(found: Tensor, *, name: str, way: int, shot: int) -> list[Sample]:
     """The measures of shares (tasks, 2); where both of a task are 0, so is their harmonic mean."""
     known, new = found.T
     both = 2 * known * new / (known + new).clamp(min=torch.finfo(known.dtype).tiny)
-    measured = {"known": known, "new": new, "harmonic mean": both}
+    measured = {
+        catalogue.few_shot_beside_known(way, shot, "known"): known,
+        catalogue.few_shot_beside_known(way, shot, "new"): new,
+        catalogue.few_shot_beside_known(way, shot, "harmonic mean"): both,
+    }
     return [
-        Sample(QUESTION, name, f"{task} {what}", "similarity", "episodes", float(each.mean()), each)
-        for what, each in measured.items()
+        Sample(QUESTION, name, measure, "similarity", "episodes", float(values.mean()), values)
+        for measure, values in measured.items()
     ]

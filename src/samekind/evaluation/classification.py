@@ -9,6 +9,7 @@ from samekind.data import Items
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.samples import Sample, replicated, row_of
 from samekind.inference import asking, device_of, heads
+from samekind.measures import catalogue
 from samekind.measures.calibration_error import expected_calibration_error
 from samekind.measures.classification import macro_f1
 from samekind.space import Classification, Head, MetricSpace
@@ -67,15 +68,17 @@ def _of_head(
     probabilities = answer.probabilities.cpu()
     predicted = torch.tensor([position[each] for each in answer.classes])
     computed: dict[str, Callable[[Tensor], float]] = {
-        "macro F1": lambda drawn: macro_f1(predicted[drawn], truth[drawn])
+        catalogue.MACRO_F1: lambda drawn: macro_f1(predicted[drawn], truth[drawn])
     }
     if measures == "all":
-        computed["ECE"] = lambda drawn: expected_calibration_error(probabilities[drawn], truth[drawn])
+        computed[catalogue.ECE] = lambda drawn: expected_calibration_error(probabilities[drawn], truth[drawn])
     if measures == "all" and head in space.temperatures:
         plain = _answer(space, z, head, calibrated=False).probabilities.cpu()
-        computed["ECE, uncalibrated"] = lambda drawn: expected_calibration_error(plain[drawn], truth[drawn])
+        computed[catalogue.UNCALIBRATED_ECE] = lambda drawn: expected_calibration_error(
+            plain[drawn], truth[drawn]
+        )
     right = (predicted == truth).double()
-    found = [Sample("classification", name, "accuracy", head, "items", float(right.mean()), right)]
+    found = [Sample("classification", name, catalogue.ACCURACY, head, "items", float(right.mean()), right)]
     for measure, function in computed.items():
         value, replicates = function(torch.arange(len(items))), replicated(function, len(items), seed=seed)
         found.append(

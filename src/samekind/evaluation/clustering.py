@@ -8,14 +8,16 @@ from samekind.evaluation.rows import Measures, Row, noted
 from samekind.evaluation.samples import Sample, replicated, row_of
 from samekind.inference import cluster
 from samekind.inference.cluster import as_compared, assign_by_similarity
+from samekind.measures.catalogue import AMI, F1, NMI
 from samekind.measures.clustering import (
     adjusted_mutual_information,
     normalised_mutual_information,
     pairwise_f1,
 )
+from samekind.measures.measure import Measure
 from samekind.space import MetricSpace
 
-MEASURES = {"NMI": normalised_mutual_information, "AMI": adjusted_mutual_information, "F1": pairwise_f1}
+MEASURES = {NMI: normalised_mutual_information, AMI: adjusted_mutual_information, F1: pairwise_f1}
 
 
 def clustering(
@@ -45,12 +47,12 @@ def clustering_samples(
     }
     return [
         _sample(name, measure, kind, each, truth, seed)
-        for measure in (MEASURES if measures == "all" else ("NMI",))
+        for measure in (MEASURES if measures == "all" else (NMI,))
         for kind, each in assigned.items()
     ]
 
 
-def _sample(name: str, measure: str, kind: str, assigned: Tensor, truth: Tensor, seed: int) -> Sample:
+def _sample(name: str, measure: Measure, kind: str, assigned: Tensor, truth: Tensor, seed: int) -> Sample:
     function = MEASURES[measure]
     replicates = replicated(lambda drawn: function(assigned[drawn], truth[drawn]), len(truth), seed=seed)
     value = function(assigned, truth)

@@ -9,6 +9,7 @@ from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.samples import Sample, row_of
 from samekind.evaluation.tasks import drawn_tasks
 from samekind.inference import asking, device_of
+from samekind.measures import catalogue
 from samekind.samplers import Episode
 from samekind.space import MetricSpace
 
@@ -67,7 +68,7 @@ def few_shot_samples(
         with asking(space):
             accuracies = torch.stack([_task(space, z, episode) for episode in drawn], dim=1).cpu()
         for kind, values in zip(space.kinds, accuracies, strict=True):
-            measure = f"{len(drawn[0].classes)}-way {shot}-shot"
+            measure = catalogue.few_shot(len(drawn[0].classes), shot)
             samples.append(Sample("few-shot", name, measure, kind, "episodes", float(values.mean()), values))
     return samples
 

@@ -16,7 +16,7 @@ from samekind.evaluation.rows import Row
 from samekind.evaluation.samples import COMPUTED, MANY, Sample, row_of
 from samekind.inference import asking, device_of, heads
 from samekind.inference.open_set import best_of
-from samekind.measures import area_under_curve
+from samekind.measures import area_under_curve, catalogue
 from samekind.space import Head, MetricSpace
 
 #: The share of unknown items one is ready to give a class.
@@ -57,7 +57,7 @@ def open_set(
         values = identification(inside, right, outside, false_alarms=false_alarms)
         again = _drawn_again(inside, right, outside, false_alarms=false_alarms, seed=seed)
         units = min(len(known), len(unknown))
-        measures = (f"DIR at {100 * false_alarms:g}% FAR", "AUROC")
+        measures = (catalogue.identification_rate(false_alarms), catalogue.AUROC)
         rows += [
             row_of(
                 Sample("open set", name, measure, head, "items", value, replicates=replicates, units=units)
@@ -124,8 +124,8 @@ def _at_threshold(
         return []
     inside, outside = (best_of(space, z, kind=decision.kind) for z in (known_z, unknown_z))
     shares = {
-        "DIR at threshold": (right & decision.accepts(inside)).double(),
-        "false alarms at threshold": decision.accepts(outside).double(),
+        catalogue.DIR_AT_THRESHOLD: (right & decision.accepts(inside)).double(),
+        catalogue.FALSE_ALARMS: decision.accepts(outside).double(),
     }
     return [
         row_of(Sample("open set", name, measure, decision.kind, "items", float(each.mean()), each), seed=seed)

@@ -14,8 +14,9 @@ from samekind.data import Items, scaled
 from samekind.data.fetching import fetched
 from samekind.data.groups import Apart, groups_apart
 from samekind.errors import DataError
-from samekind.evaluation.rows import Row, is_share, noted
+from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.samples import Sample, row_of
+from samekind.measures.catalogue import ACCURACY, recall
 from samekind.training.statistics import statistics_of
 
 #: The question of these rows, and what answers it.
@@ -31,7 +32,7 @@ MOST_PIXELS = 32
 CHUNK = 512
 
 #: Where the space answers the same: its question, by the measure of the reference.
-ANSWERED = {"accuracy": "classification", "Recall@1": "retrieval"}
+ANSWERED: dict[str, str] = {ACCURACY: "classification", recall(1): "retrieval"}
 
 
 def references(
@@ -63,7 +64,7 @@ def references(
             found = _nearest(x, prepared.gallery)
             answers = {NEAREST: [known[place] for place in found], COMMONEST: [commonest] * len(truth)}
             samples += [
-                _sample(name, "accuracy", kind, "items", truth, given) for kind, given in answers.items()
+                _sample(name, ACCURACY, kind, "items", truth, given) for kind, given in answers.items()
             ]
         note = "" if len(asked) == len(items) else f"of {len(asked):,} items drawn"
         rows += [noted(row_of(each, seed=seed), note) for each in samples]
@@ -79,7 +80,7 @@ def _among_themselves(items: Items, x: Tensor, apart: Apart, name: str) -> Sampl
     truth, found = _names(items), _nearest(x, x, apart=apart.marks)
     asked = apart.asked.tolist()
     own, others = [truth[place] for place in asked], [truth[found[place]] for place in asked]
-    return _sample(name, "Recall@1", NEAREST, "queries", own, others)
+    return _sample(name, recall(1), NEAREST, "queries", own, others)
 
 
 def not_beaten(rows: Iterable[Row]) -> list[str]:
@@ -91,9 +92,9 @@ def not_beaten(rows: Iterable[Row]) -> list[str]:
     """
     rows = list(rows)
     return [
-        f"{row.measure}, {row.items}: {_written(own)} by {own.kind} "
+        f"{row.measure}, {row.items}: {own.entry.write(own.value)} by {own.kind} "
         f"{'does not beat' if own.value <= row.value else 'does not surely beat'} the {row.kind}, "
-        f"{_written(row)} without any training"
+        f"{row.entry.write(row.value)} without any training"
         for row in rows
         if row.question == REFERENCE
         for own in _own(rows, row)
@@ -106,10 +107,6 @@ def _own(rows: Sequence[Row], reference: Row) -> list[Row]:
     """The row of the space's own score, the first, that a reference is beside; none where there is none."""
     asked = (ANSWERED[reference.measure], reference.items, reference.measure)
     return [row for row in rows if row[:3] == asked][:1]
-
-
-def _written(row: Row) -> str:
-    return f"{100 * row.value:.2f}%" if is_share(row.measure) else f"{row.value:.3f}"
 
 
 def _names(items: Items) -> list[str]:

@@ -12,6 +12,7 @@ from samekind.errors import DataError
 from samekind.evaluation.rows import Measures, Row, noted
 from samekind.evaluation.samples import Compared, Sample, row_of
 from samekind.inference import search
+from samekind.measures.catalogue import KNN_ACCURACY, MAP_AT_R, R_PRECISION, recall
 from samekind.measures.ranking import relevant_counts
 from samekind.measures.retrieval import retrieval_values
 from samekind.space import Kind, MetricSpace
@@ -130,10 +131,10 @@ def left_out(rows: Iterable[Row | Compared], ks: Sequence[int]) -> list[str]:
         if row.question == "retrieval":
             told.setdefault(row.items, set()).add(row.measure)
     return [
-        f"Recall@{k}, {items}: not told, as there are fewer than {k:,} other items to search"
+        f"{recall(k)}, {items}: not told, as there are fewer than {k:,} other items to search"
         for items, measures in told.items()
         for k in dict.fromkeys(ks)
-        if f"Recall@{k}" not in measures
+        if recall(k) not in measures
     ]
 
 
@@ -168,7 +169,9 @@ def _samples(
             | _votes(found[:, :voters], labels[0][part])
             for part, found in _found(space, z, labels[1], apart, kind, available.clamp(max=k))
         ]
-        for measure in parts[0]:
+        for measure in [*map(recall, possible), MAP_AT_R, R_PRECISION, KNN_ACCURACY]:
+            if measure not in parts[0]:
+                continue
             values = torch.cat([each[measure] for each in parts])
             values = values[~values.isnan()]
             samples.append(Sample("retrieval", name, measure, kind, "queries", float(values.mean()), values))
@@ -203,7 +206,7 @@ def _votes(found: Tensor, labels: Tensor) -> dict[str, Tensor]:
     """Whether the voters (queries, 5) are of the query's class by majority; nothing where there are none."""
     if not found.shape[1]:
         return {}
-    return {"kNN accuracy": ((found == labels[:, None]).sum(1) > VOTERS // 2).double()}
+    return {KNN_ACCURACY: ((found == labels[:, None]).sum(1) > VOTERS // 2).double()}
 
 
 def _renamed(items: Items, names: dict[str, int]) -> Tensor:

@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+from samekind.measures.catalogue import AUROC, named
+from samekind.measures.measure import Measure
+
 #: Which measures a protocol gives: those one looks at first, or all it has.
 Measures = Literal["main", "all"]
 
@@ -10,11 +13,6 @@ Measures = Literal["main", "all"]
 SELECTED_ON_TEST = "selected on test"
 #: The note of rows about items of which some were trained on: new ones will not do as well.
 TRAINED_ON = "training items among them"
-
-#: What the worst case and the best column are decided by; a name counts up to its first blank or comma.
-LOWER_IS_BETTER = frozenset({"EER", "minDCF", "Cllr", "FAR", "FRR", "ECE", "false"})
-#: Measures that are no share of anything and so are not written in per cent.
-PLAIN = frozenset({"NMI", "AMI", "minDCF", "Cllr"})
 
 UPSIDE_DOWN = (
     "unknown items look more familiar than known ones by {kinds} (the AUROC is below 50% by more than "
@@ -32,13 +30,24 @@ class Row(NamedTuple):
 
     question: str  # classification, verification, retrieval, few-shot, clustering, …
     items: str  # which items were asked about: seen, unseen
-    measure: str  # accuracy, EER, AUC, Recall@1, …
+    measure: str  # a `Measure`, which compares and serialises as its name; in rows read from JSON a name
     kind: str  # the score or head that answered: similarity, cosine, fused, auxiliary
     value: float
     low: float | None = None
     high: float | None = None
     unit: str = ""
     note: str = ""
+
+    @property
+    def entry(self) -> Measure:
+        """What the catalogue says about the measure."""
+        return named(self.measure)
+
+    @property
+    def text(self) -> str:
+        """The value with its unit, and its interval in brackets: "91.00% (88.2-93.1)"."""
+        ends = self.entry.ends(self.low, self.high)
+        return self.entry.write(self.value) + (f" ({ends})" if ends else "")
 
     @property
     def about(self) -> str:
@@ -56,31 +65,13 @@ def noted(row: Row, note: str) -> Row:
     return row._replace(note="; ".join(each for each in (row.note, note) if each))
 
 
-def lower_is_better(measure: str) -> bool:
-    """Whether less of a measure is more: true of errors and costs.
-
-    >>> lower_is_better("minDCF at 1%"), lower_is_better("AUC")
-    (True, False)
-    """
-    return _stem(measure) in LOWER_IS_BETTER
-
-
-def is_share(measure: str) -> bool:
-    """Whether a measure is a share of something, written in per cent.
-
-    >>> is_share("Recall@1"), is_share("NMI")
-    (True, False)
-    """
-    return _stem(measure) not in PLAIN
-
-
 def is_upside_down(row: Row) -> bool:
     """Whether known and unknown items are surely told apart the wrong way round: worse than by a coin.
 
     >>> is_upside_down(Row("open set", "seen, unseen", "AUROC", "similarity", 0.2, 0.1, 0.3))
     True
     """
-    return row.measure == "AUROC" and row.high is not None and row.high < 0.5
+    return row.measure == AUROC and row.high is not None and row.high < 0.5
 
 
 def upside_down(rows: Iterable[Row]) -> str:
@@ -88,7 +79,3 @@ def upside_down(rows: Iterable[Row]) -> str:
     kinds = list(dict.fromkeys(row.kind for row in rows if is_upside_down(row)))
     named = " and ".join(filter(None, (", ".join(kinds[:-1]), *kinds[-1:])))
     return UPSIDE_DOWN.format(kinds=named) if named else ""
-
-
-def _stem(measure: str) -> str:
-    return measure.partition(" ")[0].rstrip(",")

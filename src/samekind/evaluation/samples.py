@@ -12,6 +12,8 @@ from torch import Tensor
 from samekind.evaluation.rows import Row
 from samekind.measures import bootstrap_mean, normal_interval, paired_bootstrap_mean
 from samekind.measures.bootstrap import difference_around, interval_around
+from samekind.measures.catalogue import named
+from samekind.measures.measure import Measure
 
 #: Draws of a mean, and of a measure that has to be computed anew each time; of very many units, fewer.
 REPLICATES, COMPUTED, MANY = 1000, 200, 10_000
@@ -51,6 +53,17 @@ class Compared(NamedTuple):
     high: float | None
     p_value: float | None
     unit: str
+
+    @property
+    def entry(self) -> Measure:
+        """What the catalogue says about the measure."""
+        return named(self.measure)
+
+    @property
+    def text(self) -> str:
+        """The difference with its sign and interval, in percentage points if the values are in per cent."""
+        ends = self.entry.ends(self.low, self.high, dash=" to ", sign="+")
+        return self.entry.number(self.difference, sign="+") + (f" ({ends})" if ends else "")
 
 
 def replicated(measure: Callable[[Tensor], float], units: int, *, seed: int) -> Tensor:

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from samekind.evaluation.rows import Measures, Row
-from samekind.evaluation.trial_measures import MAIN, NAMES, About, trial_rows
+from samekind.evaluation.trial_measures import MAIN, TRIAL_MEASURES, About, trial_rows
 from samekind.inference import Trials, walk_trials
 from samekind.inference.trials import pairs_within
-from samekind.measures import StreamedRates, streamed
+from samekind.measures import StreamedRates, catalogue, streamed
 from samekind.space import Decision, Kind, MetricSpace
 
 #: So many trials are kept at most: they and what sorting them takes are below a gigabyte.
@@ -50,13 +50,13 @@ def streamed_rows(
     }
     if decision is not None:
         mixed = trial_rows(_as_found(part, rates), about, decision=decision, seed=seed)
-        found |= {row.measure: row for row in mixed if row.measure == NAMES["accuracy"]}
+        found |= {row.measure: row for row in mixed if row.measure == catalogue.ACCURACY_AT_THRESHOLD}
     for measure, value in _exact(rates).items():
         found[measure] = _moved(found[measure], value)
-    for measure in (NAMES["minDCF"], NAMES["Cllr"]):
+    for measure in (TRIAL_MEASURES["minDCF"], catalogue.CLLR):
         if measure in found:
             found[measure] = found[measure]._replace(note=f"of {len(part.scores):,} pairs")
-    wanted = {NAMES[each] for each in (NAMES if measures == "all" else MAIN)}
+    wanted = {TRIAL_MEASURES[each] for each in (TRIAL_MEASURES if measures == "all" else MAIN)}
     return [row for measure, row in found.items() if measure in wanted]
 
 
@@ -98,12 +98,13 @@ def _counts(labels: Tensor, groups: Tensor | None) -> tuple[int, int]:
 
 
 def _exact(rates: StreamedRates) -> dict[str, float]:
-    """What all pairs have shown, by the names of rows."""
-    found = {NAMES["EER"]: rates.equal_error, NAMES["AUC"]: rates.area}
+    """What all pairs have shown, by measure."""
+    found: dict[str, float] = {catalogue.EER: rates.equal_error, catalogue.AUC: rates.area}
     if rates.false_accepts is not None and rates.false_rejects is not None:
         wrong = rates.false_accepts * rates.different + rates.false_rejects * rates.same
-        found |= {NAMES["FAR"]: rates.false_accepts, NAMES["FRR"]: rates.false_rejects}
-        found[NAMES["accuracy"]] = 1 - wrong / (rates.same + rates.different)
+        found[catalogue.FAR_AT_THRESHOLD] = rates.false_accepts
+        found[catalogue.FRR_AT_THRESHOLD] = rates.false_rejects
+        found[catalogue.ACCURACY_AT_THRESHOLD] = 1 - wrong / (rates.same + rates.different)
     return found
 
 

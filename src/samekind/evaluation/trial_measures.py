@@ -9,21 +9,22 @@ from torch import Tensor
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.samples import Compared, difference
 from samekind.inference import Trials
-from samekind.measures import FEWEST_CLASSES, bootstrap_trials, paired_bootstrap
+from samekind.measures import FEWEST_CLASSES, bootstrap_trials, catalogue, paired_bootstrap
+from samekind.measures.measure import Measure
 from samekind.measures.trial_statistics import Costs, Statistic, value_of
 from samekind.space import Decision
 
 #: The prior of "same" in the detection cost.
 PRIOR = 0.01
-#: What an evaluation calls the measures, in the order of its tables.
-NAMES: dict[Statistic, str] = {
-    "EER": "EER",
-    "AUC": "AUC",
-    "minDCF": f"minDCF at {100 * PRIOR:g}%",
-    "accuracy": "accuracy at threshold",
-    "FAR": "FAR at threshold",
-    "FRR": "FRR at threshold",
-    "Cllr": "Cllr",
+#: The measure of each statistic, in the order of the tables.
+TRIAL_MEASURES: dict[Statistic, Measure] = {
+    "EER": catalogue.EER,
+    "AUC": catalogue.AUC,
+    "minDCF": catalogue.least_detection_cost(PRIOR),
+    "accuracy": catalogue.ACCURACY_AT_THRESHOLD,
+    "FAR": catalogue.FAR_AT_THRESHOLD,
+    "FRR": catalogue.FRR_AT_THRESHOLD,
+    "Cllr": catalogue.CLLR,
 }
 MAIN: tuple[Statistic, ...] = ("EER", "AUC", "minDCF", "accuracy")
 
@@ -50,7 +51,7 @@ def trial_rows(
         values = _values(trials._replace(scores=scores), names, decision, seed)
         for name in names:
             value, low, high = values[name]
-            row = Row(*about[:2], NAMES[name], about.kind, value)
+            row = Row(*about[:2], TRIAL_MEASURES[name], about.kind, value)
             # An interval without width, as where the score says nothing in every draw, is none.
             rows.append(row if low == high else row._replace(low=low, high=high, unit="classes"))
     return rows
@@ -136,7 +137,7 @@ def _differences(
             for trials, each in zip((first, second), decisions, strict=True)
         ]
         (_, low, high), p_value = found.get(name, ((0, None, None), None))
-        asked = (about.question, about.items, NAMES[name], about.kind)
+        asked = (about.question, about.items, TRIAL_MEASURES[name], about.kind)
         rows.append(difference(asked, (values[0], values[1]), (low, high), p_value, "classes"))
     return rows
 

@@ -17,6 +17,7 @@ from samekind.measures import (
     recall_at,
     relevant_counts,
 )
+from samekind.measures.catalogue import EER, KNN_ACCURACY, NMI, recall
 from samekind.space import Kind, MetricSpace
 
 #: Two million pairs tell one epoch from another; all pairs of a large set would cost more than the epoch.
@@ -34,11 +35,11 @@ RANKS, VOTERS, AT_LEAST = (1, 2, 4, 8), 5, 3
 #: What each family tells, by the space's own similarity, the score that is asked where nothing else is said;
 #: `BY_KIND` are told with each kind of score as well ("eer cosine"), and by the best of them ("eer best").
 MEASURES = {
-    "verification": ("eer",),
-    "retrieval": (*(f"recall@{rank}" for rank in RANKS), "knn accuracy"),
-    "clustering": ("nmi",),
+    "verification": (EER,),
+    "retrieval": (*map(recall, RANKS), KNN_ACCURACY),
+    "clustering": (NMI,),
 }
-BY_KIND = ("eer", "recall@1")
+BY_KIND = (EER, recall(1))
 
 
 def validation(
@@ -69,7 +70,7 @@ def validation(
         if name not in FAMILIES:
             raise SettingError(f'there is no validation by "{name}"; {nearest(name, FAMILIES)}')
     if watch is not None:
-        _expect_told(watch, families)
+        _expect_measured(watch, families)
     items = draw(items, most=most_items)
     sizes = torch.bincount(items.labels)
     if (sizes > 0).sum() < 2 or (sizes < 2).all():
@@ -95,8 +96,9 @@ def _verification(space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart) -
     rates = {}
     for kind in space.kinds:
         trials = all_trials(space, z, labels, groups=apart.groups, kind=kind)
-        rates[f"eer {kind}"] = equal_error_rate(trials.scores, trials.same).rate
-    return {"eer": rates["eer similarity"], **rates, "eer best": min(rates.values())}
+        rates[EER.variant(kind).key] = equal_error_rate(trials.scores, trials.same).rate
+    own = rates[EER.variant("similarity").key]
+    return {EER.key: own, **rates, EER.variant("best").key: min(rates.values())}
 
 
 def _retrieval(space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart) -> dict[str, float]:
@@ -111,16 +113,18 @@ def _retrieval(space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart) -> d
     }
     recalls = {kind: recall_at(neighbours, truth, ks=ranks) for kind, neighbours in found.items()}
     own = recalls["similarity"]
-    measures = {f"recall@{rank}": own[rank] for rank in ranks}
+    measures = {recall(rank).key: own[rank] for rank in ranks}
     if available >= VOTERS:
-        measures["knn accuracy"] = neighbour_accuracy(found["similarity"], truth, k=VOTERS, at_least=AT_LEAST)
-    firsts = {f"recall@1 {kind}": each[1] for kind, each in recalls.items()}
-    return {**measures, **firsts, "recall@1 best": max(firsts.values())}
+        measures[KNN_ACCURACY.key] = neighbour_accuracy(
+            found["similarity"], truth, k=VOTERS, at_least=AT_LEAST
+        )
+    firsts = {recall(1).variant(kind).key: by_rank[1] for kind, by_rank in recalls.items()}
+    return {**measures, **firsts, recall(1).variant("best").key: max(firsts.values())}
 
 
 def _clustering(space: MetricSpace, z: Tensor, labels: Tensor, _: Apart) -> dict[str, float]:
     found = cluster(as_compared(space, z), groups=len(torch.unique(labels)))
-    return {"nmi": normalised_mutual_information(found.assigned, labels)}
+    return {NMI.key: normalised_mutual_information(found.assigned, labels)}
 
 
 FAMILIES: dict[str, Callable[[MetricSpace, Tensor, Tensor, Apart], dict[str, float]]] = {
@@ -130,20 +134,28 @@ FAMILIES: dict[str, Callable[[MetricSpace, Tensor, Tensor, Apart], dict[str, flo
 }
 
 
-def _expect_told(watch: str, families: Sequence[str]) -> None:
-    told = [measure for name in families for measure in MEASURES[name]]
-    measure = next(
-        (each for each in BY_KIND if watch in [f"{each} {kind}" for kind in (*get_args(Kind), "best")]), watch
-    )
-    if measure in told:
-        return
-    for name, others in MEASURES.items():
-        if measure in others:
-            raise SettingError(
-                f'run.watch: "{watch}" is told by "{name}", which run.validate does not name; add it there, '
-                f"or watch one of {', '.join(told)}"
-            )
-    raise SettingError(f'run.watch: no measure "{watch}"; {nearest(watch, told)}')
+def _expect_measured(watch: str, families: Sequence[str]) -> None:
+    told = [measure.key for name in families for measure in MEASURES[name]]
+    family = next((name for name in MEASURES if watch in _keys(name)), None)
+    if family is None:
+        raise SettingError(f'run.watch: no measure "{watch}"; {nearest(watch, told)}')
+    if family not in families:
+        raise SettingError(
+            f'run.watch: "{watch}" is told by "{family}", which run.validate does not name; add it there, '
+            f"or watch one of {', '.join(told)}"
+        )
+
+
+def _keys(family: str) -> list[str]:
+    """Everything a family measures, by the keys of the record."""
+    measures = MEASURES[family]
+    by_kind = [
+        measure.variant(kind)
+        for measure in measures
+        if measure in BY_KIND
+        for kind in (*get_args(Kind), "best")
+    ]
+    return [measure.key for measure in (*measures, *by_kind)]
 
 
 def _listed() -> str:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from samekind.data import Items, Sets, Split, divide
 from samekind.data.groups import deal_groups
 from samekind.errors import DataError, SettingError
-from samekind.evaluation import Row, evaluate, lower_is_better
+from samekind.evaluation import Row, evaluate
 from samekind.evaluation.rows import SELECTED_ON_TEST, Measures, noted
 from samekind.measures import student_interval
 from samekind.recipes.fitting import fit
@@ -121,7 +121,7 @@ def _mean(rows: Sequence[Row]) -> Row:
 
 
 def _worst(rows: Sequence[Row]) -> Row:
-    worst = max if lower_is_better(rows[0].measure) else min
+    worst = max if rows[0].entry.better == "lower" else min
     row = worst(rows, key=lambda row: row.value)
     return row._replace(items=f"worst ({row.items})")
 

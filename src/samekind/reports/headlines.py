@@ -1,7 +1,6 @@
 """What the rows of an evaluation say, in a sentence anyone can read."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from samekind.evaluation import Row
 from samekind.reports.numbers import in_words, spaced
@@ -20,68 +19,6 @@ QUESTIONS = {
 }
 
 
-class _Template(NamedTuple):
-    """What is said of each set of items, and the sentence around it."""
-
-    question: str
-    measure: str
-    part: str
-    sentence: str
-
-
-_TEMPLATES = (
-    _Template("classification", "accuracy", "{value} of {items} items", "It names the right class for {}."),
-    _Template(
-        "open set",
-        "FAR",
-        "{value} of known items while {rate} of unknown ones pass for known",
-        "It names the right class for {}.",
-    ),
-    _Template("claimed class", "EER", "{value} of claims about {items} items", "It misjudges {}."),
-    _Template(
-        "verification",
-        "EER",
-        "{value} of {items} pairs",
-        "It misjudges {}, both kinds of mistake being equally frequent.",
-    ),
-    _Template(
-        "retrieval",
-        "Recall@1",
-        "{value} of {items} items",
-        "The item found most alike is of the same class for {}.",
-    ),
-    _Template(
-        "few-shot",
-        "1-shot",
-        "{value} of the time among {way} {items} classes",
-        "Given one example of each class, it is right {}.",
-    ),
-    _Template("few-shot", "5-shot", "{value}", "Given five examples, {}."),
-    _Template(
-        "few-shot beside known",
-        "new",
-        "{value} of items of {way} new classes ({rate})",
-        "Enrolled beside the known classes, it names the right class for {}.",
-    ),
-    _Template("few-shot beside known", "known", "{value} ({rate})", "Of known items, it does for {}."),
-    _Template(
-        "clustering",
-        "NMI",
-        "{value} for {items} items",
-        "Groups found without labels agree with the classes to {}, where 1 is perfect.",
-    ),
-    _Template(
-        "reference",
-        "accuracy",
-        "{value} of {items} items",
-        "The most alike training item, as it stands, has the right class for {}.",
-    ),
-    _Template(
-        "reference", "Recall@1", "{value} of {items} items", "The most alike other item has it for {}."
-    ),
-)
-
-
 def headline(question: str, rows: Sequence[Row]) -> str:
     """The answer of one system to a question; empty where it has none.
 
@@ -89,20 +26,10 @@ def headline(question: str, rows: Sequence[Row]) -> str:
     after the fact would flatter it.
     """
     mine = [row for row in rows if row.question == question]
-    mine = [row for row in mine if row.kind == mine[0].kind]
-    sentences = []
-    for template in _TEMPLATES:
-        # "5-way 1-shot" is the measure "1-shot", told of five classes.
-        said = [row for row in mine if row.measure.split()[-1:] == [template.measure]]
-        if template.question == question and said:
-            parts = [_part(template, row) for row in said]
-            sentences.append(template.sentence.format(" and ".join(parts)))
-    return " ".join(sentences)
-
-
-def _part(template: _Template, row: Row) -> str:
-    words = row.measure.split()
-    rate = words[-2] if words[1:] else ""
-    return template.part.format(
-        value=in_words(row), items=row.items, way=words[0].partition("-")[0], rate=spaced(rate)
-    )
+    parts: dict[str, list[str]] = {}
+    for row in mine:
+        sentence = row.entry.sentences.get(question)
+        if sentence is not None and row.kind == mine[0].kind:
+            part = sentence.part.format(value=in_words(row), items=row.items)
+            parts.setdefault(sentence.whole, []).append(part)
+    return spaced(" ".join(whole.format(" and ".join(said)) for whole, said in parts.items()))

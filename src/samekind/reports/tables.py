@@ -6,9 +6,9 @@ from itertools import groupby
 
 from samekind.evaluation import Row, not_beaten, upside_down
 from samekind.evaluation.references import REFERENCE
-from samekind.reports.glossary import meanings
+from samekind.measures.measure import Measure
 from samekind.reports.headlines import QUESTIONS, headline
-from samekind.reports.numbers import best, ends, spaced, unit, written
+from samekind.reports.numbers import best, spaced
 
 Systems = Mapping[str, Sequence[Row]]
 Column = tuple[str, str]
@@ -36,7 +36,7 @@ def answers(systems: Systems) -> str:
     ]
     # All tables alike, so that their columns stand under each other.
     kind = "many" if widest > MOST_IN_A_LINE else "few"
-    glossary = _glossary(row.measure for rows in systems.values() for row in rows)
+    glossary = _glossary(row.entry for rows in systems.values() for row in rows)
     return "\n".join([f'<div class="{kind}">', *blocks, "</div>", glossary])
 
 
@@ -45,19 +45,14 @@ def question_table(systems: Systems, question: str) -> str:
 
     The best value of a line is bold; a value nobody measured is a dash.
     """
-    cells: dict[tuple[str, str], dict[Column, Row]] = {}
+    lines: dict[Measure, dict[str, dict[Column, Row]]] = {}
     for system, rows in systems.items():
         for row in rows:
             if row.question == question:
-                cells.setdefault((row.measure, row.about), {})[system, row.kind] = row
+                lines.setdefault(row.entry, {}).setdefault(row.about, {})[system, row.kind] = row
     columns = _columns(systems, question)
-    measures = list(dict.fromkeys(measure for measure, _ in cells))
-    lines = sorted(cells.items(), key=lambda cell: measures.index(cell[0][0]))
-    bodies = [
-        _body(measure, [(items, found) for (_, items), found in group], columns)
-        for measure, group in groupby(lines, key=lambda cell: cell[0][0])
-    ]
-    return f"<table>{_head(columns)}{''.join(bodies)}</table>"
+    bodies = "".join(_body(measure, by_items, columns) for measure, by_items in lines.items())
+    return f"<table>{_head(columns)}{bodies}</table>"
 
 
 def _columns(systems: Systems, question: str) -> list[Column]:
@@ -84,13 +79,13 @@ def _head(columns: list[Column]) -> str:
     return f"<colgroup>{widths}</colgroup><thead><tr>{empty}{systems}</tr><tr>{empty}{kinds}</tr></thead>"
 
 
-def _body(measure: str, lines: list[tuple[str, dict[Column, Row]]], columns: list[Column]) -> str:
+def _body(measure: Measure, lines: dict[str, dict[Column, Row]], columns: list[Column]) -> str:
     """The lines of one measure: its name once, then each set of items."""
-    name = escape(", ".join(filter(None, (measure, unit(measure)))))
+    name = escape(f"{measure}, {measure.unit}" if measure.unit else measure)
     html = f'<tr><th scope="rowgroup" rowspan="{len(lines)}">{name}</th>'
-    for items, found in lines:
-        marked = best(list(found.values()))
-        values = "".join(f"<td>{_cell(found.get(column), marked)}</td>" for column in columns)
+    for items, rows in lines.items():
+        marked = best(list(rows.values()))
+        values = "".join(f"<td>{_cell(rows.get(column), marked)}</td>" for column in columns)
         html += f'<th scope="row" class="items">{escape(items)}</th>{values}</tr><tr>'
     return f"<tbody>{html.removesuffix('<tr>')}</tbody>"
 
@@ -98,8 +93,9 @@ def _body(measure: str, lines: list[tuple[str, dict[Column, Row]]], columns: lis
 def _cell(row: Row | None, marked: set[str]) -> str:
     if row is None:
         return '<span class="none">&ndash;</span>'
-    value = f"<b>{written(row)}</b>" if written(row) in marked else written(row)
-    return value + (f'<span class="spread"> ({ends(row)})</span>' if ends(row) else "")
+    value, ends = row.entry.number(row.value), row.entry.ends(row.low, row.high, dash="\u2013")
+    html = f"<b>{value}</b>" if value in marked else value
+    return html + (f'<span class="spread"> ({ends})</span>' if ends else "")
 
 
 def _careful(systems: Systems, question: str) -> str:
@@ -125,9 +121,11 @@ def _units(systems: Systems, question: str) -> str:
     return f'<p class="units">In brackets the 95 % interval over {escape(units)}.</p>' if units else ""
 
 
-def _glossary(measures: Iterable[str]) -> str:
+def _glossary(measures: Iterable[Measure]) -> str:
+    """The meaning of every measure that occurs, each once; a measure without one is left out."""
+    meanings = {measure.family: measure.meaning for measure in measures if measure.meaning}
     lines = "".join(
-        f"<div><dt>{escape(name)}</dt><dd>{escape(words)}</dd></div>"
-        for name, words in meanings(measures).items()
+        f"<div><dt>{escape(title)}</dt><dd>{escape(meaning)}</dd></div>"
+        for title, meaning in meanings.items()
     )
     return f"<details><summary>What the measures mean</summary><dl>{lines}</dl></details>" if lines else ""

@@ -1,10 +1,14 @@
 """How training went: what was minimised, and the measures of items that were held back."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from samekind.decisions import Kind
+from samekind.evaluation.validation import MEASURES
+from samekind.measures.catalogue import EER
+from samekind.measures.measure import Measure
 from samekind.reports.style import DASHES, FULL, INK, MUTED, SERIES, SMALL, dress, legend, new_figure, plain
 
 if TYPE_CHECKING:
@@ -14,8 +18,6 @@ if TYPE_CHECKING:
 Entries = Sequence[Mapping[str, Any]]
 
 PER_CENT = (0, 0.1, 0.5, 1, 2, 5, 10, 20, 30, 50, 70, 100)
-#: Measures that are shares, higher being better, in the order of the legend.
-SHARES = ("recall@1", "recall@2", "recall@4", "recall@8", "knn accuracy", "nmi")
 #: The share of a panel's height kept free above and below its lines, for the words.
 ROOM = 0.3
 #: A loss with epochs so many times apart has a logarithmic scale: else only the largest would be seen.
@@ -27,9 +29,9 @@ FEW = 15
 
 
 def training_curves(records: Mapping[str, Entries]) -> "Figure":
-    """For each named record, two panels a row: the loss with its terms, and what validation measured, in per
-    cent: equal error rates, and the recall, kNN accuracy and NMI where they were asked for. A run with a
-    class adversary has a row more, for the loss of its classifier and the coefficient.
+    """For each named record, two panels a row: the loss with its terms, then what validation measured: equal
+    error rates, recall and kNN accuracy in per cent, and NMI. A run with a class adversary has two more, for
+    the loss of its classifier and the coefficient.
 
     A record is the lines of `training.Record`, one an epoch. The epoch whose space was kept is marked. A
     record without a line is left out; if nothing is left, that is a ``ValueError``. The error panels share
@@ -62,10 +64,13 @@ def training_curves(records: Mapping[str, Entries]) -> "Figure":
 def _panels(entries: Entries) -> dict[str, Callable[["Axes", Entries], None]]:
     """What there is to draw of a record, by title."""
     panels: dict[str, Callable[[Axes, Entries], None]] = {"training loss": _draw_loss}
-    if _error_names(entries) or not _share_names(entries):
+    shares, others = _told(entries, is_share=True), _told(entries, is_share=False)
+    if _error_names(entries) or not (shares or others):
         panels["validation EER, %"] = _draw_errors
-    if _share_names(entries):
+    if shares:
         panels["validation, %"] = _draw_shares
+    if others:
+        panels["validation"] = _draw_others
     if "adversary" in entries[0]:
         panels["loss of the class adversary"] = _draw_adversary
         panels["coefficient of the class adversary"] = _draw_coefficient
@@ -86,23 +91,35 @@ def _draw_errors(axes: "Axes", entries: Entries) -> None:
     for index, name in enumerate(names):
         values = [100 * entry["validation"][name] for entry in entries]
         colour, dashes = SERIES[index % len(SERIES)], DASHES[index % len(DASHES)]
-        _line(axes, entries, values, name.removeprefix("eer ").replace("eer", "EER"), colour, dashes)
+        _line(axes, entries, values, name.removeprefix(f"{EER.key} ").replace(EER.key, EER), colour, dashes)
     if names:
         legend(axes, columns=COLUMNS)
 
 
 def _draw_shares(axes: "Axes", entries: Entries) -> None:
-    for index, name in enumerate(_share_names(entries)):
-        values = [100 * entry["validation"][name] for entry in entries]
-        _line(axes, entries, values, name, SERIES[index % len(SERIES)], DASHES[index % len(DASHES)])
+    _draw_measures(axes, entries, _told(entries, is_share=True), factor=100)
+
+
+def _draw_others(axes: "Axes", entries: Entries) -> None:
+    _draw_measures(axes, entries, _told(entries, is_share=False), factor=1)
+
+
+def _draw_measures(axes: "Axes", entries: Entries, measures: list[Measure], *, factor: int) -> None:
+    """Measures of which more is better, up to ``factor``."""
+    for index, measure in enumerate(measures):
+        values = [factor * entry["validation"][measure.key] for entry in entries]
+        _line(axes, entries, values, measure, SERIES[index % len(SERIES)], DASHES[index % len(DASHES)])
     axes.margins(y=ROOM)
     low, high = axes.get_ylim()  # the room is for the words: there is no recall of 120%
-    axes.set_yticks([tick for tick in axes.get_yticks() if max(low, 0) <= tick <= min(high, 100)])
+    axes.set_yticks([tick for tick in axes.get_yticks() if max(low, 0) <= tick <= min(high, factor)])
     legend(axes, columns=COLUMNS)
 
 
-def _share_names(entries: Entries) -> list[str]:
-    return [name for name in SHARES if name in entries[0].get("validation", {})]
+def _told(entries: Entries, *, is_share: bool) -> list[Measure]:
+    """What the record has of the measures other than the EER, by the space's own score."""
+    own = [measure for measures in MEASURES.values() for measure in measures if measure != EER]
+    validation = entries[0].get("validation", {})
+    return [measure for measure in own if measure.is_share == is_share and measure.key in validation]
 
 
 def _draw_adversary(axes: "Axes", entries: Entries) -> None:
@@ -127,8 +144,9 @@ def _draw_coefficient(axes: "Axes", entries: Entries) -> None:
 
 def _error_names(entries: Entries) -> list[str]:
     """The rates to draw: one for each kind of score; what would hide one of them only alone."""
-    told = [name for name in entries[0].get("validation", {}) if name.partition(" ")[0] == "eer"]
-    return [name for name in told if name not in ("eer", "eer best")] or told[:1]
+    told = [EER.key, *(EER.variant(kind).key for kind in (*get_args(Kind), "best"))]
+    told = [key for key in told if key in entries[0].get("validation", {})]
+    return [key for key in told if key not in (EER.key, EER.variant("best").key)] or told[:1]
 
 
 def _rates(entries: Entries) -> list[float]:

@@ -5,31 +5,20 @@ results.
 """
 
 import math
-import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 from samekind import settings
-from samekind.decisions import Kind
 from samekind.errors import SettingError, expect, nearest
+from samekind.measures.catalogue import of_epoch
 
 Values = dict[str, Any]
 Direction = Literal["lower", "higher"]
 
 #: What can be measured after each epoch.
 VALIDATIONS = ("verification", "retrieval", "clustering")
-
-#: Whether less or more of what they tell is better, by the pattern of the whole name: a measure of one's own
-#: may begin with the same word, and "knn error" is better when it is low.
-_BY_KIND = f"( ({'|'.join((*get_args(Kind), 'best'))}))?"
-BETTER: dict[str, Direction] = {
-    f"eer{_BY_KIND}": "lower",
-    f"recall@[0-9]+{_BY_KIND}": "higher",
-    "knn accuracy": "higher",
-    "nmi": "higher",
-}
 
 #: By what a table names a part, and what stays of it when it names another: what is not the part's own.
 BESIDE = {
@@ -310,7 +299,8 @@ def known_direction(watch: str) -> Direction | None:
     >>> known_direction("eer cosine"), known_direction("recall@4"), known_direction("recall loss")
     ('lower', 'higher', None)
     """
-    return next((better for pattern, better in BETTER.items() if re.fullmatch(pattern, watch)), None)
+    measure = of_epoch(watch)
+    return measure.better if measure is not None else None
 
 
 def expect_run(run: object) -> None:

@@ -5,6 +5,8 @@ from typing import Any, Protocol, Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from samekind.measures.catalogue import write_epoch
+
 
 class Watcher(Protocol):
     """Told of every step and every epoch."""
@@ -68,7 +70,7 @@ class Bar:
         self.progress.update(self.task, advance=1, status=status)
 
     def epoch(self, entry: dict[str, Any]) -> None:
-        self.measures = " ".join(f"{name} {value:.4f}" for name, value in entry["validation"].items())
+        self.measures = " ".join(write_epoch(key, value) for key, value in entry["validation"].items())
         if not self.console.is_terminal:
             self.console.print(
                 f"{self.title}: epoch {entry['epoch']} loss {entry['loss']:.3f} {self.measures} "
