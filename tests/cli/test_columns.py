@@ -3,15 +3,12 @@
 Of the commands, because that is where they would be forgotten: each must hand on what the run says.
 """
 
-import ast
 import csv
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 
-from samekind import cli
 from samekind.cli.columns import columns_of
 from samekind.data import DataSettings, digits, scaled, write_image
 from samekind.errors import SpaceError
@@ -177,16 +174,3 @@ def test_rows_are_told_by_their_own_names(samekind, flowers, tmp_path, command):
     assert sorted(row["id"] for row in rows_of(out)) == sorted(names)
     if command.startswith(("predict", "embed")):
         assert [row["id"] for row in rows_of(out)] == names
-
-
-def test_no_command_forgets_them():
-    """Also of those that would need another space to be tried."""
-    calls = [
-        (path.name, node)
-        for path in sorted(Path(cli.__file__).parent.glob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("collected", "labelled")
-    ]
-    assert {"attention.py", "predict.py", "calibrate.py"} <= {name for name, _ in calls}
-    for name, node in calls:
-        assert "columns" in {each.arg for each in node.keywords}, f"{name}, line {node.lineno}"

@@ -91,7 +91,7 @@ def test_an_interrupt_leaves_nothing_and_the_next_time_it_is_whole(
 
     command = ("embed", folders, "--space", trained, "--out", tmp_path / "v.npy")
     with monkeypatch.context() as patch:
-        patch.setattr("samekind.inference.embed", stop)
+        patch.setattr("samekind.questions.reading.embed", stop)
         answer = samekind(*command)
     assert (answer.status, answer.out) == (130, "")
     assert list(tmp_path.iterdir()) == []

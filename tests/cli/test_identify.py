@@ -5,8 +5,8 @@ import json
 import pytest
 import torch
 
-from samekind.cli.identify import NONE, UNDECIDED
 from samekind.inference import embed_files, identify
+from samekind.questions.identify import NO_THRESHOLD, NONE
 from samekind.space import Decision, MetricSpace
 
 
@@ -76,7 +76,7 @@ def test_without_a_threshold_the_best_class_is_told_and_so_is_that(samekind, tra
     space.open_set = None
     space.save(tmp_path / "space")
     answer = samekind("identify", *files, "--space", tmp_path / "space")
-    assert (answer.status, answer.err) == (0, f"{UNDECIDED}\n")
+    assert (answer.status, answer.err) == (0, f"{NO_THRESHOLD}\n")
     assert NONE not in answer.out
     told = json.loads(samekind("identify", *files, "--space", tmp_path / "space", "--json").out)
     assert (told["threshold"], told["kind"]) == (None, "similarity")

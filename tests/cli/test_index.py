@@ -10,11 +10,11 @@ import numpy
 import pytest
 import torch
 
-from samekind import inference
 from samekind.data import digits
 from samekind.errors import IndexServerError
 from samekind.index import Exact, open_index, space_fingerprint
 from samekind.inference import embed, embed_files
+from samekind.questions import galleries
 from samekind.space import MetricSpace
 
 
@@ -97,8 +97,8 @@ def test_an_older_index_is_replaced(index, trained, folders, built):
 
 
 def test_vectors_are_added_in_portions(index, trained, folders, tmp_path, monkeypatch):
-    monkeypatch.setattr("samekind.cli.asking.BATCH", 5)
-    monkeypatch.setattr("samekind.cli.galleries.ADDED_AT_ONCE", 10)
+    monkeypatch.setattr("samekind.questions.reading.BATCH", 5)
+    monkeypatch.setattr("samekind.questions.galleries.ADDED_AT_ONCE", 10)
     index("build", trained, folders, "--out", tmp_path / "index")
     assert list(open_index(tmp_path / "index")) == [str(path) for path in sorted(folders.rglob("*.png"))]
 
@@ -209,13 +209,13 @@ def test_what_was_chosen_when_it_was_built_holds_when_it_is_measured_again(
     index, trained, folders, many, tmp_path, monkeypatch
 ):
     measured = []
-    fit = inference.fit_shortlist
+    fit = galleries.fit_shortlist
 
     def watched(space, made, **settings):
         measured.append((settings["distilled"], settings["seed"]))
         return fit(space, made, **settings)
 
-    monkeypatch.setattr(inference, "fit_shortlist", watched)
+    monkeypatch.setattr(galleries, "fit_shortlist", watched)
     place = tmp_path / "index"
     index("build", trained, folders, "--out", place, "--no-distil", "--seed", "5", "--recall", "0.8")
     noted = index("add", place, many, "--space", trained)["shortlists"]["similarity"]
@@ -376,6 +376,7 @@ def test_mistakes_are_told(samekind, trained, built, folders, tmp_path, monkeypa
 class OnAServer(Exact):
     """As much of an index on a server as the commands see; what is added is there before it is saved."""
 
+    exact, remote = False, True
     held: ClassVar = {}
 
     def __init__(self, dimension, *, url, name, fingerprint):
@@ -394,7 +395,7 @@ class OnAServer(Exact):
 
 @pytest.fixture(params=["postgres", "milvus"])
 def on_a_server(request, monkeypatch):
-    monkeypatch.setattr(f"samekind.index.{request.param.title()}", OnAServer)
+    monkeypatch.setattr(f"samekind.questions.galleries.{request.param.title()}", OnAServer)
     monkeypatch.setattr(OnAServer, "held", {})
     return request.param
 
@@ -425,8 +426,8 @@ def test_what_was_cut_short_on_a_server_can_be_gone_on_with(
 
     command = ("build", trained, folders, many, "--kind", on_a_server, "--server", "x://y", "--name", "mine")
     with monkeypatch.context() as patch:
-        patch.setattr("samekind.cli.asking.BATCH", 20)
-        patch.setattr("samekind.cli.galleries.ADDED_AT_ONCE", 20)
+        patch.setattr("samekind.questions.reading.BATCH", 20)
+        patch.setattr("samekind.questions.galleries.ADDED_AT_ONCE", 20)
         patch.setattr(OnAServer, "add", cut_short)
         assert samekind("index", *command, "--recall", "0.9", "-k", "7", "--out", place).status != 0
     OnAServer.held["mine"].close()  # as the end of the process would
@@ -445,7 +446,7 @@ def test_a_server_that_has_grown_is_measured_as_it_will_be_searched(
     server = ("--kind", on_a_server, "--server", "x://y", "--name", "mine")
     index("build", trained, fresh[0], *server, "--out", place)
     made = OnAServer.held["mine"]
-    monkeypatch.setattr("samekind.cli.galleries.open_gallery", lambda folder, space=None: made)
+    monkeypatch.setattr("samekind.questions.galleries.open_gallery", lambda folder, space=None: made)
     made.measured.clear()
     index("add", place, folders, "--space", trained)
     assert made.measured == [(37, 1), (37, 37)]
@@ -464,7 +465,7 @@ def test_the_address_may_come_from_the_environment(
 def test_a_server_that_is_gone_is_told_before_the_work(
     samekind, trained, folders, tmp_path, on_a_server, monkeypatch
 ):
-    monkeypatch.setattr("samekind.cli.galleries.fill", None)
+    monkeypatch.setattr("samekind.questions.galleries.fill", None)
     command = ("build", trained, folders, "--kind", on_a_server, "--server", "x://gone", "--name", "mine")
     answer = samekind("index", *command, "--out", tmp_path / "index")
     assert answer == (2, "", "samekind: the server at x://gone does not answer\n")

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import pytest
 
-from samekind.cli.temperatures import PLAIN
+from samekind.cli.thresholds import PLAIN
 from samekind.encoders import Standardised
 from samekind.space import Decision, MetricSpace
 

@@ -6,11 +6,11 @@ import json
 import pytest
 import torch
 
-from samekind.cli.identify import NONE, UNDECIDED
-from samekind.cli.predict import _columns
 from samekind.data import digits
 from samekind.inference import asking, embed_files, identify
 from samekind.prototypes import SupportMeans
+from samekind.questions.identify import NO_THRESHOLD, NONE
+from samekind.questions.predict import _predictions
 from samekind.similarities import Cosine
 from samekind.space import Decision, MetricSpace, Temperature
 
@@ -24,7 +24,7 @@ def rows_of(path):
 def test_every_line_is_what_the_space_says(samekind, trained, folders, tmp_path, head):
     out = tmp_path / "p.csv"
     answer = samekind("predict", folders, "--space", trained, "--out", out, "--head", head)
-    assert (answer.status, answer.err) == (0, f"{UNDECIDED}\n")
+    assert (answer.status, answer.err) == (0, f"{NO_THRESHOLD}\n")
     space, paths = MetricSpace.load(trained / "space"), sorted(folders.rglob("*.png"))
     with asking(space):
         told = space.classify(embed_files(space, paths), head=head)
@@ -154,7 +154,7 @@ def test_every_class_is_scored_once(trained, monkeypatch, head, kind, times):
         return real(*arguments, **options)
 
     monkeypatch.setattr(MetricSpace, "score_classes", scored)
-    _columns(space, torch.randn(5, 64, generator=torch.Generator().manual_seed(0)), head)
+    _predictions(space, torch.randn(5, 64, generator=torch.Generator().manual_seed(0)), head)
     assert len(calls) == times
 
 

@@ -1,7 +1,7 @@
-"""Thresholds as people read them."""
+"""Thresholds and temperatures as people read them."""
 
-from samekind.cli.thresholds import rate_with_interval, thresholds_table
-from samekind.space import Decision
+from samekind.cli.thresholds import AT_BOUND, PLAIN, print_temperatures, rate_with_interval, thresholds_table
+from samekind.decisions import Decision, Temperature
 
 
 def test_a_rate_says_between_what_it_lies():
@@ -14,3 +14,20 @@ def test_a_line_for_each_decision():
     made = thresholds_table({"cosine": decision})
     cells = [next(iter(column.cells)) for column in made.columns]
     assert cells == ["cosine", "0.5000", "far=0.01", "1.00% (0.00 to 2.00)", "25.00%"]
+
+
+def test_every_head_has_its_line_and_a_bound_its_warning(capsys):
+    print_temperatures(
+        {"similarity": Temperature(0.51234, "x", 1234), "fused": Temperature(2e3, "x", 40, True)}
+    )
+    told = capsys.readouterr()
+    assert [line.split() for line in told.out.splitlines()[-2:]] == [
+        ["similarity", "0.5123", "1,234"],
+        ["fused", "2000", "40"],
+    ]
+    assert told.err == AT_BOUND.format(head="fused") + "\n"
+
+
+def test_where_there_is_none_that_is_said(capsys):
+    print_temperatures({})
+    assert capsys.readouterr().out == f"\n{PLAIN}\n"

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from samekind.cli.experiments import sets_of
-from samekind.cli.kinds import better_kind
 from samekind.cli.train import data_options, split_options
 from samekind.errors import SettingError
+from samekind.questions.better_kind import better_kind
 from samekind.space import MetricSpace
 from samekind.storage import FolderLock
 from samekind.training.folder import LOCK

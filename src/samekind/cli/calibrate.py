@@ -100,9 +100,9 @@ def calibrate(
     Without --kind, --open-set and --trials the temperatures of its class probabilities are fitted as well.
     """
     from samekind.cli.asking import known_kind, open_space
-    from samekind.cli.changing import changing
     from samekind.cli.experiments import space_folder
     from samekind.inference import operating_point
+    from samekind.questions.changing import changing
 
     check_together(context, TOGETHER)
     operating_point(at)  # a mistake is told before anything is read
@@ -230,8 +230,7 @@ def _tell(
     from dataclasses import asdict
 
     from samekind.cli.output import messages, print_json, print_table, print_text
-    from samekind.cli.temperatures import print_temperatures
-    from samekind.cli.thresholds import thresholds_table
+    from samekind.cli.thresholds import print_temperatures, thresholds_table
     from samekind.inference import support
 
     warnings = {name: support(each, open_set=name == "open set") for name, each in found.items()}

@@ -8,7 +8,7 @@ import typer
 from samekind.cli.options import AsJson, Device
 
 #: Names of a group that a line of the tree shows.
-MOST_NAMED = 4
+NAMES_SHOWN = 4
 
 
 def classes(
@@ -21,38 +21,30 @@ def classes(
     as_json: AsJson = False,
 ) -> None:
     """Show which classes are most alike, and how they join into a tree."""
-    from samekind.cli.asking import known_kind, open_space
+    from samekind import questions
     from samekind.cli.output import print_json, print_table, table
-    from samekind.inference import class_scores, class_tree
+    from samekind.cli.spaces import open_space
+    from samekind.questions.reading import known_kind
 
-    loaded = open_space(space, device)
-    asked = known_kind(loaded, kind)
-    tree, names = class_tree(loaded, kind=asked), loaded.classes
-    scores = class_scores(loaded, kind=asked).fill_diagonal_(-float("inf"))
-    best = scores.topk(min(k, len(names) - 1))
-    alike = {
-        name: [(names[place], score) for place, score in zip(places, values, strict=True)]
-        for name, places, values in zip(names, best.indices.tolist(), best.values.tolist(), strict=True)
-    }
+    loaded = open_space(space, device).space
+    answer = questions.classes(loaded, kind=known_kind(loaded, kind), k=k)
     if as_json:
-        closest = {
-            name: [{"class": other, "score": score} for other, score in each] for name, each in alike.items()
-        }
-        print_json({"kind": asked, "alike": closest, "tree": [each._asdict() for each in tree]})
+        print_json(answer.to_json())
         return
     lines = [
-        [name, ", ".join(f"{other} ({score:.3f})" for other, score in each)] for name, each in alike.items()
+        [name, ", ".join(f"{other.name} ({other.score:.3f})" for other in others)]
+        for name, others in answer.alike.items()
     ]
-    print_table(table(f"Most alike, by {asked}", ["class", "most alike"], lines, texts=2))
-    joined = [[_named(each.first), _named(each.second), f"{each.score:.3f}"] for each in tree]
+    print_table(table(f"Most alike, by {answer.kind}", ["class", "most alike"], lines, texts=2))
+    joined = [[_named(join.first), _named(join.second), f"{join.score:.3f}"] for join in answer.tree]
     print_table(table("Joined, the most alike first", ["these", "with", "score"], joined, texts=2))
 
 
 def _named(group: tuple[str, ...]) -> str:
-    """The first of a group, and how many more there are.
+    """The first names of a group, and how many more there are.
 
     >>> _named(("a", "b", "c", "d", "e"))
     'a, b, c, d and 1 more'
     """
-    more = f" and {len(group) - MOST_NAMED} more" if len(group) > MOST_NAMED else ""
-    return ", ".join(group[:MOST_NAMED]) + more
+    more = f" and {len(group) - NAMES_SHOWN} more" if len(group) > NAMES_SHOWN else ""
+    return ", ".join(group[:NAMES_SHOWN]) + more

@@ -25,45 +25,25 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Say whether two items are the same kind, with the score, the threshold and the probability."""
-    import torch
     from rich.text import Text
 
-    from samekind.cli.asking import open_space
-    from samekind.cli.kinds import say_better_kind
-    from samekind.cli.output import print_json, print_text
-    from samekind.errors import SpaceError, nearest
-    from samekind.inference import device_of, embed
+    from samekind import questions
+    from samekind.cli.output import print_json, print_messages, print_text
+    from samekind.cli.spaces import open_space
+    from samekind.questions.reading import read_item
 
-    loaded = open_space(space, device)
-    asked = "similarity" if kind is None else kind
-    if asked not in loaded.decisions:
-        raise SpaceError(
-            f'this space has no threshold for the score "{asked}"; {nearest(asked, loaded.decisions)}'
-        )
-    decision = loaded.decisions[asked]
-    if loaded.reader is None:
-        raise SpaceError("this space does not say how to read a file; use it from Python, with tensors")
-    items = torch.stack([loaded.reader.read(each) for each in (first, second)])
-    z = embed(loaded, items).to(device_of(loaded))
-    with torch.no_grad():
-        score = loaded.score(z[:1], z[1:], kind=decision.kind).cpu()
-    answer = {
-        "same": bool(decision.accepts(score)),
-        "score": float(score),
-        "threshold": decision.threshold,
-        "probability": float(decision.probability(score, prior=prior)),
-        "kind": asked,
-        "point": decision.point,
-    }
+    loaded = open_space(space, device).space
+    items = [read_item(loaded, path) for path in (first, second)]
+    answer = questions.compare(loaded, *items, kind=kind, prior=prior)
     if as_json:
-        print_json(answer)
+        print_json(answer.to_json())
         return
-    if kind is None:
-        say_better_kind(loaded, to="compare")
+    if answer.hint:
+        print_messages(answer.hint)
     print_text(
         Text.assemble(
-            ("same" if answer["same"] else "different", "bold"),
-            f"  {asked} score {answer['score']:.3f}, threshold {decision.threshold:.3f} ({decision.point}), "
-            f"probability of same {answer['probability']:.3f}",
+            ("same" if answer.same else "different", "bold"),
+            f"  {answer.kind} score {answer.score:.3f}, threshold {answer.threshold:.3f} ({answer.point}), "
+            f"probability of same {answer.probability:.3f}",
         )
     )

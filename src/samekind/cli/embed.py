@@ -8,9 +8,7 @@ import typer
 from samekind.cli.options import AsJson, Device, IdColumn, LabelColumn, SkipUnreadable, Sources, SpaceFolder
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
-    from samekind.data import Collection
+    from samekind.questions.embed import Embedded
 
 ENDINGS = (".npy", ".csv", ".parquet")
 
@@ -28,27 +26,25 @@ def embed(
     as_json: AsJson = False,
 ) -> None:
     """Write the vector of every item, with its id and, where there is one, its label."""
-    from samekind.cli.asking import collected, embedded, open_space
-    from samekind.cli.columns import columns_of
+    from samekind import questions
     from samekind.cli.output import print_json, print_text
+    from samekind.cli.spaces import bar, open_space
     from samekind.cli.tables import check_ending
 
     check_ending(out, ENDINGS)
-    loaded = open_space(space, device)
-    columns = columns_of(space, label)
-    items = collected(loaded, data, skip_unreadable=skip_unreadable, columns=columns, named_by=named_by)
-    z = embedded(loaded, items.inputs, title="embed")
-    ids = _write(out, items, z)
+    opened = open_space(space, device)
+    items = opened.read(data, label=label, named_by=named_by, skip_unreadable=skip_unreadable)
+    answer = questions.embed(opened.space, items, progress=bar)
+    ids = _write(out, answer)
     if as_json:
-        answer = {"out": str(out), "items": len(z), "dimension": z.shape[1], "skipped": items.skipped}
-        print_json(answer | ({"ids": str(ids)} if ids else {}))
+        print_json({"out": str(out), **answer.to_json(), **({"ids": str(ids)} if ids else {})})
         return
     beside = f", their ids in {ids}" if ids else ""
-    print_text(f"{len(z):,} vectors of {z.shape[1]} numbers are in {out}{beside}.")
+    print_text(f"{len(answer.z):,} vectors of {answer.z.shape[1]} numbers are in {out}{beside}.")
 
 
-def _write(out: Path, items: "Collection", z: "Tensor") -> Path | None:
-    """The file, and for .npy the table of ids beside it, whose path is given back."""
+def _write(out: Path, answer: "Embedded") -> Path | None:
+    """Write the file and, for .npy, the table of ids beside it, whose path is returned."""
     import io
 
     import numpy
@@ -56,7 +52,7 @@ def _write(out: Path, items: "Collection", z: "Tensor") -> Path | None:
     from samekind.cli.tables import write_table
     from samekind.storage import write_bytes
 
-    names = {"id": items.ids, "label": items.labels}
+    z, names = answer.z, {"id": answer.ids, "label": answer.labels}
     if out.suffix.lower() != ".npy":
         write_table(out, names | {f"v{place}": column.tolist() for place, column in enumerate(z.T.numpy())})
         return None

@@ -43,11 +43,11 @@ def enroll(
 ) -> None:
     """Add a class to a space from a few examples; nothing is trained and no other class changes."""
     from samekind.cli.asking import collected, embedded, open_space
-    from samekind.cli.changing import changing
     from samekind.cli.columns import columns_of
     from samekind.cli.experiments import space_folder
     from samekind.cli.output import messages, print_json, print_text
     from samekind.data.spelling import spelt_as
+    from samekind.questions.changing import changing
 
     _check_asked(name, files, replace=replace, remove=remove)
     folder = out or space_folder(space)

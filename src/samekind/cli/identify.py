@@ -1,21 +1,10 @@
 """samekind identify: which class is it, or none of these?"""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from samekind.cli.options import AsJson, Device, SkipUnreadable, SpaceFolder
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from samekind.space import MetricSpace
-
-NONE = "none of these"
-UNDECIDED = (
-    "this space has no threshold for none of these, so every item gets its best class; "
-    "samekind calibrate --open-set fits one"
-)
 
 
 def identify(
@@ -31,38 +20,20 @@ def identify(
 
     The score is of the kind the threshold for none of these was fitted for; without one, the similarity.
     """
-    from samekind.cli.asking import collected, embedded, open_space
-    from samekind.cli.columns import columns_of
-    from samekind.cli.output import messages, print_json, print_table
-    from samekind.inference import identify as name_classes
+    from samekind import questions
+    from samekind.cli.output import print_json, print_messages, print_table, table
+    from samekind.cli.spaces import bar, open_space
+    from samekind.questions.identify import NONE
 
-    loaded = open_space(space, device)
-    items = collected(loaded, files, skip_unreadable=skip_unreadable, columns=columns_of(space))
-    named = name_classes(loaded, embedded(loaded, items.inputs, title="identify"))
-    answers = [
-        {"id": id, "class": name, "probability": probability, "score": score}
-        for id, (name, probability, score) in zip(items.ids, named, strict=True)
-    ]
-    kind = "similarity" if loaded.open_set is None else loaded.open_set.kind
+    opened = open_space(space, device)
+    items = opened.read(files, skip_unreadable=skip_unreadable)
+    answer = questions.identify(opened.space, items, progress=bar)
     if as_json:
-        decided = {"threshold": _threshold(loaded), "kind": kind}
-        print_json({"items": answers, **decided, "skipped": items.skipped})
+        print_json(answer.to_json())
         return
-    if loaded.open_set is None:
-        messages().print(UNDECIDED, soft_wrap=True)
-    print_table(_table(answers, kind))
-
-
-def _threshold(space: "MetricSpace") -> float | None:
-    return None if space.open_set is None else space.open_set.threshold
-
-
-def _table(answers: list[dict[str, Any]], kind: str) -> "Table":
-    from samekind.cli.output import table
-
+    print_messages(*answer.warnings)
     lines = [
-        [each["id"], each["class"] or NONE, f"{each['probability']:.3f}", f"{each['score']:.4f}"]
-        for each in answers
+        [item.id, item.name or NONE, f"{item.probability:.3f}", f"{item.score:.4f}"] for item in answer.items
     ]
-    score = "score" if kind == "similarity" else f"score ({kind})"
-    return table("Classes", ["item", "class", "probability", score], lines, texts=2)
+    score = "score" if answer.kind == "similarity" else f"score ({answer.kind})"
+    print_table(table("Classes", ["item", "class", "probability", score], lines, texts=2))

@@ -1,7 +1,7 @@
 """samekind index: the vectors of a gallery, kept to be searched again and again."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +16,7 @@ from samekind.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from samekind.index import Index
+    from samekind.questions.index import IndexInfo
 
 index = typer.Typer(
     help="Keep the vectors of a gallery, to be searched again and again.",
@@ -91,46 +91,26 @@ def build(
     as_json: AsJson = False,
 ) -> None:
     """Embed a gallery, keep its vectors, and measure how to search them quickly enough and well enough."""
-    from samekind.cli import galleries
-    from samekind.cli.asking import collected, known_kind, open_space
-    from samekind.cli.columns import columns_of
-    from samekind.cli.kinds import say_better_kind
-    from samekind.index import space_fingerprint
+    from samekind.cli.output import print_messages
+    from samekind.cli.spaces import bar, open_space
     from samekind.index.folder import check_room
+    from samekind.questions.better_kind import better_kind
+    from samekind.questions.galleries import check_kind, new_index
+    from samekind.questions.index import ShortlistSettings, build_index
+    from samekind.questions.reading import known_kind
 
-    galleries.check_kind(kind, server, name)
+    check_kind(kind, server, name)
     check_room(out)
-    loaded = open_space(space, device)
-    kinds = [known_kind(loaded, each) for each in scores or ["similarity"]]
-    columns = columns_of(space, label)
-    items = collected(loaded, gallery, skip_unreadable=skip_unreadable, columns=columns)
-    made = galleries.new_index(
-        kind,
-        loaded.prototypes.dimension,
-        count=len(items.ids),
-        fingerprint=space_fingerprint(loaded),
-        url=server,
-        name=name,
-    )
-    if not scores and not as_json:  # before the work, which may be long
-        say_better_kind(loaded, to="search", how=MEASURED_FOR)
-
-    def measure() -> None:
-        for each in kinds:
-            galleries.measure(loaded, made, each, recall=recall, k=k, distilled=distil, seed=seed)
-
-    if made.remote:
-        # What is added is there at once. If this is cut short, `add` can go on by this folder, and the note
-        # of an index without a vector tells it what to measure for.
-        measure()
-        made.save(out)
-    galleries.fill(loaded, made, items)
-    if made.remote:
-        made.save(out)  # a server makes its own index now: what is measured has to be searched the same way
-    measure()
-    made.save(out)
-    made.close()
-    _tell({"index": str(out), **_described(made), "skipped": items.skipped}, made, as_json=as_json)
+    opened = open_space(space, device)
+    kinds = tuple(known_kind(opened.space, score) for score in scores or ["similarity"])
+    items = opened.read(gallery, label=label, skip_unreadable=skip_unreadable)
+    empty = new_index(opened.space, count=len(items.ids), kind=kind, url=server, name=name)
+    hint = better_kind(opened.space, to="search", how=MEASURED_FOR)
+    if hint and not scores and not as_json:  # before the work, which may be long
+        print_messages(hint)
+    settings = ShortlistSettings(recall, k, kinds, distil, seed)
+    answer = build_index(opened.space, empty, items, out, settings=settings, progress=bar)
+    _show(out, answer, as_json=as_json)
 
 
 @index.command()
@@ -145,37 +125,15 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Add items to an index; what was added survives a crash. One that has grown much is measured again."""
-    from samekind.cli import galleries
-    from samekind.cli.asking import collected, open_space
-    from samekind.cli.columns import columns_of
+    from samekind.cli.spaces import bar, open_space
+    from samekind.questions import galleries
+    from samekind.questions.index import add_to_index
 
-    loaded = open_space(space, device)
-    opened = galleries.open_gallery(folder, loaded)
-    columns = columns_of(space, label)
-    items = collected(loaded, data, skip_unreadable=skip_unreadable, columns=columns)
-    if not replace:
-        galleries.check_new(opened, items.ids)
-    before = len(opened)
-    added = galleries.fill(loaded, opened, items, replace=replace)
-    again = galleries.outgrown(loaded, opened)
-    if again and opened.remote:
-        opened.save(folder)  # as in `build`: its own index before the measurement
-    for each in again:
-        galleries.measure(
-            loaded,
-            opened,
-            each.kind,
-            recall=each.wanted,
-            k=each.k,
-            distilled=each.distilled,
-            seed=each.seed,
-        )
-    # Otherwise the additions stay in the journal, and are read from there: a few need no new snapshot.
-    if again or len(opened) > galleries.GROWN * before:
-        opened.save(folder)
-    opened.close()
-    told = {"index": str(folder), "added": added, **_described(opened), "skipped": items.skipped}
-    _tell(told, opened, as_json=as_json)
+    opened = open_space(space, device)
+    stored = galleries.open_gallery(folder, opened.space)
+    items = opened.read(data, label=label, skip_unreadable=skip_unreadable)
+    answer = add_to_index(opened.space, stored, items, folder, replace=replace, progress=bar)
+    _show(folder, answer, as_json=as_json)
 
 
 @index.command()
@@ -185,74 +143,42 @@ def remove(
     as_json: AsJson = False,
 ) -> None:
     """Remove items from an index, all of them or, if one is not there, none."""
-    from samekind.cli import galleries
+    from samekind.questions import galleries
+    from samekind.questions.index import remove_from_index
 
-    opened = galleries.open_gallery(folder)
-    wanted = list(dict.fromkeys(ids))
-    opened.remove(wanted)
-    opened.close()
-    told = {"index": str(folder), "removed": len(wanted), **_described(opened)}
-    _tell(told, opened, as_json=as_json)
+    _show(folder, remove_from_index(galleries.open_gallery(folder), ids), as_json=as_json)
 
 
 @index.command()
 def info(folder: IndexFolder, as_json: AsJson = False) -> None:
     """Show what an index holds, where it is kept, and what a search of it finds."""
-    from samekind.cli import galleries
+    from samekind.questions import galleries
+    from samekind.questions.index import index_info
 
-    opened = galleries.open_gallery(folder)
-    _tell({"index": str(folder), **_described(opened)}, opened, as_json=as_json)
-
-
-def _described(made: "Index") -> dict[str, Any]:
-    """An index for programs: what it is, where it is, and its shortlists by their kind of score."""
-    from samekind.cli.shortlists import as_json, noted
-
-    held = len(made)
-    return {
-        "kind": type(made).__name__,
-        "structure": made.built,
-        "server": made.url,
-        "name": made.name,
-        "items": held,
-        "dimension": made.dimension,
-        "score": made.score,
-        "fingerprint": made.fingerprint,
-        "shortlists": {each.kind: as_json(each, made, held=held) for each in noted(made)},
-    }
+    _show(folder, index_info(galleries.open_gallery(folder)), as_json=as_json)
 
 
-def _tell(told: dict[str, Any], made: "Index", *, as_json: bool) -> None:
-    from samekind.cli.output import print_json, print_text
+def _show(folder: Path, answer: "IndexInfo", *, as_json: bool) -> None:
+    from samekind.cli.output import print_json, print_messages, print_text
 
     if as_json:
-        print_json(told)
+        print_json({"index": str(folder), **answer.to_json()})
         return
-    done = "".join(f"{each} {told[each]:,}; " for each in ("added", "removed") if each in told)
-    structure = f" ({told['structure']})" if told["structure"] else ""
-    where = f', "{told["name"]}" on {told["server"]}' if told["server"] else ""
-    what = f"{told['kind']}{structure}{where}, by {told['score']}"
-    if not told["items"]:
-        print_text(f"{told['index']}: {done}empty, for vectors of {told['dimension']} numbers; {what}.")
+    changes = {"added": answer.added, "removed": answer.removed}
+    done = "".join(f"{verb} {count:,}; " for verb, count in changes.items() if count is not None)
+    structure = f" ({answer.structure})" if answer.structure else ""
+    where = f', "{answer.name}" on {answer.server}' if answer.server else ""
+    what = f"{answer.kind}{structure}{where}, by {answer.score}"
+    if not answer.items:
+        print_text(f"{folder}: {done}empty, for vectors of {answer.dimension} numbers; {what}.")
         print_text("There is nothing to find in it; samekind index add puts something in.")
         return
-    held = f"{told['items']:,} vectors of {told['dimension']} numbers"
-    print_text(f"{told['index']}: {done}{held}; {what}.")
-    _tell_of_shortlists(made, held=told["items"])
-
-
-def _tell_of_shortlists(made: "Index", *, held: int) -> None:
-    from samekind.cli.output import messages, print_text
-    from samekind.cli.shortlists import noted, sentence, warning
-
-    known = noted(made)
-    for each in known:
-        print_text(f"{sentence(each, made, held=held)}.")
-    if not known:
+    print_text(f"{folder}: {done}{answer.items:,} vectors of {answer.dimension} numbers; {what}.")
+    for shortlist in answer.shortlists:
+        print_text(f"{shortlist.sentence}.")
+    if not answer.shortlists:
         print_text(
             "No shortlist was measured: any score but its own is found by comparing everything; "
             "samekind index build measures one."
         )
-    for each in known:
-        if (careful := warning(each, made, held=held)) is not None:
-            messages().print(f"careful ({each.kind}): {careful}.", soft_wrap=True)
+    print_messages(*answer.warnings)

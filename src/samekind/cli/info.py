@@ -5,16 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samekind.cli.kinds import standings_table
 from samekind.cli.options import AsJson
 from samekind.cli.output import print_json, print_table, print_text, table
-from samekind.cli.temperatures import print_temperatures
-from samekind.cli.thresholds import thresholds_table
+from samekind.cli.thresholds import print_temperatures, thresholds_table
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from samekind.space import MetricSpace
+    from samekind.questions.info import SpaceInfo
 
 LONGEST_LIST = 6
 
@@ -24,57 +22,39 @@ def info(
     as_json: AsJson = False,
 ) -> None:
     """Show the parts, classes, thresholds and temperatures of a saved space."""
-    from dataclasses import asdict
+    from samekind import questions
+    from samekind.cli.spaces import open_space
 
-    from samekind.cli.experiments import space_folder
-    from samekind.space import MetricSpace
-
-    loaded = MetricSpace.load(space_folder(space))
-    described = _describe(loaded)
-    sizes = {name: sum(each.numel() for each in getattr(loaded, name).parameters()) for name in described}
+    answer = questions.info(open_space(space, "cpu").space)
     if as_json:
-        print_json(
-            {
-                "parts": described,
-                "parameters": sizes,
-                "classes": loaded.classes,
-                "decisions": {kind: asdict(each) for kind, each in loaded.decisions.items()},
-                "open set": asdict(loaded.open_set) if loaded.open_set else None,
-                "temperatures": {head: asdict(each) for head, each in loaded.temperatures.items()},
-                "standings": {kind: asdict(each) for kind, each in loaded.standings.items()},
-            }
-        )
+        print_json(answer.to_json())
         return
-    print_table(_parts_table(described, sizes))
-    print_text(f"\nClasses ({len(loaded.classes)}): {', '.join(loaded.classes)}")
-    decisions = {**loaded.decisions, **({"open set": loaded.open_set} if loaded.open_set else {})}
+    print_table(_parts_table(answer))
+    print_text(f"\nClasses ({len(answer.classes)}): {', '.join(answer.classes)}")
+    decisions = {**answer.decisions, **({"open set": answer.open_set} if answer.open_set else {})}
     print_table(thresholds_table(decisions))
     for name, decision in decisions.items():
         print_text(f"{name}: fitted on {decision.trials}")
-    if loaded.standings:
-        print_table(standings_table(loaded.standings))
-        print_text(f"kinds of score: measured on {next(iter(loaded.standings.values())).measured_on}")
-    print_temperatures(loaded.temperatures)
-    for fitted in dict.fromkeys(each.fitted_on for each in loaded.temperatures.values()):
-        print_text(f"temperatures: fitted on {fitted}")
+    if answer.standings:
+        print_table(_standings_table(answer))
+        print_text(f"kinds of score: measured on {next(iter(answer.standings.values())).measured_on}")
+    print_temperatures(answer.temperatures)
+    for fitted_on in dict.fromkeys(fitted.fitted_on for fitted in answer.temperatures.values()):
+        print_text(f"temperatures: fitted on {fitted_on}")
 
 
-def _describe(space: "MetricSpace") -> dict[str, dict[str, Any]]:
-    """The parts of a space by name, without its classes, which are listed once."""
-    from samekind.parts import describe
-
-    parts = {"encoder": space.encoder, "similarity": space.similarity, "prototypes": space.prototypes}
-    described: dict[str, dict[str, Any]] = {name: describe(part) for name, part in parts.items()}
-    if space.auxiliary is not None:
-        described["auxiliary"] = {"name": "AuxiliaryHead", "arguments": space.auxiliary.describe()}
-        described["auxiliary"]["arguments"]["prototypes"]["arguments"].pop("classes")
-    described["prototypes"]["arguments"].pop("classes")
-    return described
-
-
-def _parts_table(described: dict[str, dict[str, Any]], sizes: dict[str, int]) -> "Table":
-    lines = [[name, _in_short(part), f"{sizes[name]:,}"] for name, part in described.items()]
+def _parts_table(answer: "SpaceInfo") -> "Table":
+    lines = [[name, _in_short(part), f"{answer.parameters[name]:,}"] for name, part in answer.parts.items()]
     return table("Parts", ["part", "what", "parameters"], lines, texts=2)
+
+
+def _standings_table(answer: "SpaceInfo") -> "Table":
+    """One line for each kind of score."""
+    lines = [
+        [kind, f"{standing.equal_error:.2%}", f"{standing.recall:.1%}"]
+        for kind, standing in answer.standings.items()
+    ]
+    return table("Kinds of score", ["score", "equal error of pairs", "same class found first"], lines)
 
 
 def _in_short(part: dict[str, Any]) -> str:

@@ -31,6 +31,12 @@ def print_text(text: str | Text) -> None:
     console().print(text, soft_wrap=True)
 
 
+def print_messages(*sentences: str) -> None:
+    """Sentences on the standard error, a line each."""
+    for sentence in sentences:
+        messages().print(sentence, soft_wrap=True)
+
+
 def print_table(made: Table) -> None:
     """A table on the standard output. It is never cut off: a number without its end would be another."""
     output = console()
@@ -58,8 +64,7 @@ def warnings_of(systems: Mapping[str, Sequence["Row"]]) -> dict[str, list[str]]:
 def print_warnings(warnings: Mapping[str, Sequence[str]]) -> None:
     """What people must know of each system, on the standard error."""
     for system, sentences in warnings.items():
-        for each in sentences:
-            messages().print(f"careful ({system}): {each}", soft_wrap=True)
+        print_messages(*(f"careful ({system}): {sentence}" for sentence in sentences))
 
 
 def print_differences(names: tuple[str, str], rows: Sequence["Compared"]) -> None:

@@ -184,9 +184,9 @@ def _names(text: str) -> set[str]:
 
 
 def _tell(folder: Path, trained: str, space: "MetricSpace", run: "Run", *, as_json: bool) -> None:
-    from samekind.cli.kinds import better_kind
     from samekind.cli.output import print_json, print_text
     from samekind.measures.catalogue import write_epoch
+    from samekind.questions.better_kind import better_kind
     from samekind.training import Record
 
     lines = Record(folder / "record.jsonl").lines()

@@ -8,12 +8,7 @@ from samekind.cli.options import LARGEST_SEED, AsJson, Device, SkipUnreadable, S
 from samekind.errors import SettingError, nearest
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
-    from samekind.data import Stored
-
-#: Below this p-value the answer is "different".
-LEVEL = 0.05
+    from samekind.questions.two_sample import Side, Tested
 
 
 def two_sample(
@@ -50,63 +45,46 @@ def two_sample(
 
     The squared maximum mean discrepancy, and how often a shuffle of the items has one as large.
     """
-    from samekind.cli.asking import collected, embedded, known_kind, open_space
-    from samekind.cli.columns import columns_of
+    from samekind import questions
     from samekind.cli.output import print_json, print_text
-    from samekind.inference import two_sample as test
+    from samekind.cli.spaces import bar, open_space
+    from samekind.questions.reading import known_kind
+    from samekind.questions.two_sample import TwoSampleSettings
 
-    loaded = open_space(space, device)
-    chosen, options = known_kind(loaded, kind), _kernel_options(symmetrise, spectrum)
-    columns = columns_of(space)
-    sides = [
-        collected(loaded, [each], skip_unreadable=skip_unreadable, columns=columns)
-        for each in (first, second)
-    ]
-    drawn = [_drawn(side.inputs, most, seed + place) for place, side in enumerate(sides)]
-    z = [embedded(loaded, each, title=f"embed {name}") for each, name in zip(drawn, "AB", strict=True)]
-    found = test(loaded, *z, kind=chosen, permutations=permutations, seed=seed, **options)
-    answer: dict[str, Any] = {
-        name: {"source": source, "items": len(side.ids), "compared": len(each), "skipped": side.skipped}
-        for name, source, side, each in zip("AB", (first, second), sides, z, strict=True)
-    }
-    answer |= {"kind": chosen, **options, "seed": seed}
-    answer |= {**found._asdict(), "different": found.p_value < LEVEL}
+    opened = open_space(space, device)
+    settings = TwoSampleSettings(
+        kind=known_kind(opened.space, kind),
+        symmetrise=_known("symmetrise", symmetrise, ("max", "mean")),
+        spectrum=_known("spectrum", spectrum, ("clip", "shift")),
+        permutations=permutations,
+        limit=most,
+        seed=seed,
+    )
+    sides = [opened.read([source], skip_unreadable=skip_unreadable) for source in (first, second)]
+    answer = questions.two_sample(
+        opened.space, *sides, settings=settings, sources=(first, second), progress=bar
+    )
     if as_json:
-        print_json(answer)
+        print_json(answer.to_json())
     else:
         print_text(_sentence(answer))
 
 
-def _kernel_options(symmetrise: str, spectrum: str) -> dict[str, Any]:
-    """The two, if they are known."""
-    for name, value, known in (
-        ("symmetrise", symmetrise, ("max", "mean")),
-        ("spectrum", spectrum, ("clip", "shift")),
-    ):
-        if value not in known:
-            raise SettingError(f'--{name} cannot be "{value}"; {nearest(value, known)}')
-    return {"symmetrise": symmetrise, "spectrum": spectrum}
+def _known(option: str, value: str, known: tuple[str, ...]) -> Any:
+    if value not in known:
+        raise SettingError(f'--{option} cannot be "{value}"; {nearest(value, known)}')
+    return value
 
 
-def _drawn(inputs: "Tensor | Stored", most: int, seed: int) -> "Tensor | Stored":
-    """At most so many of the items, drawn at random, in their old order; pictures are not decoded yet."""
-    import torch
-
-    if len(inputs) <= most:
-        return inputs
-    generator = torch.Generator().manual_seed(seed)
-    chosen = torch.randperm(len(inputs), generator=generator)[:most].sort().values
-    return inputs[chosen] if isinstance(inputs, torch.Tensor) else inputs.take(chosen)
-
-
-def _sentence(answer: dict[str, Any]) -> str:
-    sizes = [
-        f"{side['compared']:,}" + (f" of {side['items']:,}" if side["compared"] < side["items"] else "")
-        for side in (answer["A"], answer["B"])
-    ]
-    verdict = "The two differ" if answer["different"] else "No difference was found"
+def _sentence(answer: "Tested") -> str:
+    verdict = "The two differ" if answer.different else "No difference was found"
+    result, (one, other) = answer.result, answer.sides
     return (
-        f"{verdict}: p = {answer['p_value']:.4g} ({answer['shuffles']:,} shuffles).\n"
-        f"Squared mean discrepancy {answer['discrepancy']:.4g} of {sizes[0]} and {sizes[1]} items; "
-        f"95 % of the shuffles have at most {answer['usual']:.4g} ({answer['kind']})."
+        f"{verdict}: p = {result.p_value:.4g} ({result.shuffles:,} shuffles).\n"
+        f"Squared mean discrepancy {result.discrepancy:.4g} of {_size(one)} and {_size(other)} items; "
+        f"95 % of the shuffles have at most {result.usual:.4g} ({answer.settings.kind})."
     )
+
+
+def _size(side: "Side") -> str:
+    return f"{side.compared:,}" + (f" of {side.items:,}" if side.compared < side.items else "")

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from samekind.cli import galleries
 from samekind.errors import SettingError
-from samekind.index import Exact, Faiss
+from samekind.index import Exact, Faiss, space_fingerprint
+from samekind.questions import galleries
 
 
 @pytest.mark.parametrize(
@@ -18,10 +18,10 @@ from samekind.index import Exact, Faiss
         ("pq", 1, Faiss, "pq"),
     ],
 )
-def test_the_kind_is_chosen_by_size(kind, count, expected, structure):
-    index = galleries.new_index(kind, 4, count=count, fingerprint="f", url=None, name=None)
+def test_the_kind_is_chosen_by_size(plane, kind, count, expected, structure):
+    index = galleries.new_index(plane, count=count, kind=kind)
     assert type(index) is expected
-    assert (index.fingerprint, index.dimension) == ("f", 4)
+    assert (index.fingerprint, index.dimension) == (space_fingerprint(plane), 2)
     assert structure is None or index.kind == structure
 
 
@@ -31,16 +31,16 @@ def test_a_place_is_the_same_from_every_folder(tmp_path, monkeypatch):
     whole = str(tmp_path / "here" / "a.png")
     monkeypatch.chdir(tmp_path)
     for id in (whole, "here/a.png", "./here/../link/a.png"):
-        assert galleries.place_of(id) == whole
-        assert galleries.place_of(f"{id}, row 3") == f"{whole}, row 3"
+        assert galleries.path_of(id) == whole
+        assert galleries.path_of(f"{id}, row 3") == f"{whole}, row 3"
 
 
 def test_named_data_are_the_same_from_every_folder_unless_a_folder_is_called_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert galleries.place_of("digits, item 3") == "digits, item 3"
+    assert galleries.path_of("digits, item 3") == "digits, item 3"
     (tmp_path / "digits").mkdir()
-    assert galleries.place_of("digits, item 3") == str(tmp_path / "digits, item 3")
-    assert galleries.place_of("digits/a.png") == str(tmp_path / "digits" / "a.png")
+    assert galleries.path_of("digits, item 3") == str(tmp_path / "digits, item 3")
+    assert galleries.path_of("digits/a.png") == str(tmp_path / "digits" / "a.png")
 
 
 @pytest.mark.parametrize(
@@ -54,13 +54,13 @@ def test_named_data_are_the_same_from_every_folder_unless_a_folder_is_called_so(
 )
 def test_the_place_that_is_kept_counts_and_else_the_id(tmp_path, monkeypatch, metadata, place):
     monkeypatch.chdir(tmp_path)
-    assert galleries.place_held("a.png", metadata) == place.replace("HERE", str(tmp_path))
+    assert galleries.stored_path("a.png", metadata) == place.replace("HERE", str(tmp_path))
 
 
 class Far(Exact):
     """On a server, where every question is a journey."""
 
-    url = "x://y"
+    remote = True
     asked = 0
 
     def __contains__(self, id):
@@ -71,7 +71,7 @@ class Far(Exact):
 def test_a_server_is_not_asked_about_every_id():
     index = Far(2)
     galleries.check_new(index, [str(place) for place in range(1000)])
-    assert index.asked == galleries.MOST_ASKED
+    assert index.asked == galleries.IDS_CHECKED
     index.add(["5"], torch.zeros(1, 2))
     with pytest.raises(SettingError, match='the id "5" is already there'):
         galleries.check_new(index, ["4", "5"])

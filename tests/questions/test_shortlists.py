@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from samekind.cli import shortlists
 from samekind.index import Exact, Faiss
 from samekind.inference import QueryMap, Shortlist
+from samekind.questions import shortlists
 
 FINDS = (
     "similarity: a shortlist of 37 of 17,970 finds 96.2% (95.0 to 97.3) of the 10 best "
@@ -30,7 +30,7 @@ def made(**changes):
 
 
 class OnAServer(Exact):
-    url = "x://y"
+    remote = True
 
 
 def structured(kind):
@@ -147,8 +147,8 @@ def test_nobody_is_warned_of_the_rest(shortlist, held):
 
 
 def test_programs_are_spared_the_weights_and_told_the_case():
-    told = shortlists.as_json(made(query_map=QueryMap(dimension=2)), Exact(2), held=17_970)
+    told = shortlists.to_json(made(query_map=QueryMap(dimension=2)), Exact(2), held=17_970)
     assert (told["query_map"], told["size"], told["why"], told["warning"]) == (True, 37, None, None)
-    told = shortlists.as_json(made(size=None), Exact(2), held=17_970)
+    told = shortlists.to_json(made(size=None), Exact(2), held=17_970)
     assert (told["query_map"], told["why"]) == (False, "too long")
     assert told["warning"].startswith("every search compares all 17,970 vectors")

@@ -1,12 +1,11 @@
-"""Which kind of score to ask: said where another did clearly better, in figures, and not otherwise."""
+"""The hint at a better kind of score: given where none is named, and to people alone."""
 
 import shutil
 
 import pytest
 
-from samekind.cli.kinds import better_kind, say_better_kind, standings_table
-from samekind.cli.output import print_table
-from samekind.space import MetricSpace, Standing
+from samekind.decisions import Standing
+from samekind.space import MetricSpace
 
 OWN = Standing(0.25, 0.5, "voices, validation")
 COSINE = Standing(0.0, 0.75, "voices, validation", (0.1, 0.4), (0.05, 0.45))
@@ -37,31 +36,6 @@ def folder(space, trained, tmp_path):
     return copy
 
 
-def test_pairs_and_neighbours_have_a_best_score_each(space, capsys):
-    assert better_kind(space, to="compare") == f"{ERRS_LESS}--kind cosine asks by it"
-    assert better_kind(space, to="search", how="say {kind}") == f"{FINDS_MORE}say fused"
-    say_better_kind(space, to="compare")
-    assert capsys.readouterr() == ("", f"{ERRS_LESS}--kind cosine asks by it\n")
-
-
-@pytest.mark.parametrize(
-    "standings",
-    [
-        {},
-        {"similarity": OWN},
-        {"similarity": OWN, "cosine": Standing(0.0, 1.0, "few", None, None)},
-        {"similarity": OWN, "cosine": Standing(0.1, 0.9, "few", (-0.1, 0.4), (0.0, 0.8))},
-        {"similarity": OWN, "cosine": Standing(0.245, 0.505, "many", (0.004, 0.006), (0.004, 0.006))},
-    ],
-)
-def test_what_may_be_chance_and_what_is_little_is_not_said(space, standings, capsys):
-    space.standings = standings
-    assert better_kind(space, to="compare") is None
-    assert better_kind(space, to="search") is None
-    say_better_kind(space, to="search")
-    assert capsys.readouterr() == ("", "")
-
-
 def test_compare_says_it_where_no_score_is_named(samekind, folder, pictures):
     command = ("compare", pictures / "0.png", pictures / "1.png", "--space", folder)
     assert samekind(*command).err == f"{ERRS_LESS}--kind cosine asks by it\n"
@@ -82,10 +56,3 @@ def test_index_build_says_what_to_measure_for(samekind, folder, folders, tmp_pat
     assert samekind(*command).err == FINDS_MORE + how
     for more in (("--score", "similarity"), ("--json",)):
         assert samekind(*command, *more).err == ""
-
-
-def test_a_table_of_them(space, capsys):
-    print_table(standings_table(space.standings))
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["cosine", "0.00%", "75.0%"] in lines
-    assert ["fused", "10.00%", "100.0%"] in lines

@@ -1,0 +1,105 @@
+"""What the commands share that ask a space: the space with what its run says, its items, a progress bar."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from samekind.cli.output import messages, print_messages
+
+if TYPE_CHECKING:
+    from samekind.data import Collection, Items
+    from samekind.questions.progress import Advance
+    from samekind.space import MetricSpace
+
+KNOWS = (
+    "careful: {data} holds the items this space was trained on, and those it knows better than any others: "
+    "of new ones expect less; samekind evaluate asks about the test items of the run"
+)
+
+
+@dataclass(frozen=True)
+class OpenSpace:
+    """A space and the folder, of it or of its run, that a user named."""
+
+    space: "MetricSpace"
+    folder: Path
+
+    def read(
+        self,
+        sources: Sequence[str],
+        *,
+        skip_unreadable: bool,
+        label: str | None = None,
+        named_by: str | None = None,
+    ) -> "Collection":
+        """Items of files, folders or tables, by the columns of the training unless a ``label`` is named.
+
+        Skipped files are named on the standard error.
+        """
+        from samekind.cli.experiments import read_of
+        from samekind.questions import Columns, collected
+
+        columns = Columns.of(read_of(self.folder), label)
+        items = collected(
+            self.space, sources, skip_unreadable=skip_unreadable, columns=columns, named_by=named_by
+        )
+        if items.skipped:
+            reasons = "; ".join(" ".join(why.split()) for _, why in items.skipped)
+            print_messages(f"skipped {len(items.skipped)}: {reasons}")
+        return items
+
+    def read_labelled(self, data: str, *, skip_unreadable: bool, label: str | None = None) -> "Items":
+        """Items whose class is known: named data, the validation items of a run, or what `read` takes."""
+        from samekind.cli.experiments import sets_of
+        from samekind.data import open_data
+        from samekind.data.opening import NAMED
+        from samekind.data.spelling import spelt_as
+        from samekind.questions.reading import with_labels
+
+        if (Path(data) / "data.json").is_file():
+            items = sets_of(Path(data)).validation
+            spelling = tuple(spelt_as(items.classes, self.space.classes))
+            return replace(items, classes=spelling) if len(set(spelling)) == len(spelling) else items
+        if data in NAMED:
+            return open_data(data)
+        collection = self.read([data], skip_unreadable=skip_unreadable, label=label)
+        return with_labels(collection, name=Path(data).name or data)
+
+    def warn_of_training_items(self, sources: Sequence[str]) -> None:
+        """Name the sources that the space was trained on: a figure about them is too good."""
+        from samekind.cli.experiments import trained_on
+
+        if seen := [source for source in sources if trained_on(self.folder, source)]:
+            print_messages(KNOWS.format(data=", ".join(seen)))
+
+
+def open_space(folder: Path, device: str) -> OpenSpace:
+    """The space in a folder, or in that of its run, on the device a user asks for."""
+    from samekind.cli.experiments import space_folder
+    from samekind.space import MetricSpace
+    from samekind.training import launch
+
+    space = MetricSpace.load(space_folder(folder)).to(launch(device, "32-true").device)
+    return OpenSpace(space, folder)
+
+
+@contextmanager
+def bar(title: str, total: int) -> "Iterator[Advance]":
+    """A progress bar on the standard error, removed at the end; nothing where there is no terminal."""
+    output = messages()
+    shown = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=output,
+        transient=True,
+        disable=not output.is_terminal,
+    )
+    with shown:
+        task = shown.add_task(title, total=total)
+        yield lambda count: shown.advance(task, count)

@@ -1,0 +1,44 @@
+"""Questions to a trained space, one file each: Python values in, a typed answer out.
+
+A question takes a space, items (`data.Collection`, `data.Items`) and settings. It prints nothing; long work
+is reported to ``progress``. An answer is a frozen dataclass of plain values. ``to_json()`` gives it as a
+program gets it, and ``warnings`` has the sentences that a person must see beside it. An answer names no file
+that was read or written: who reads and writes files adds their paths.
+"""
+
+from samekind.questions.classes import Related, classes
+from samekind.questions.compare import Comparison, compare
+from samekind.questions.embed import Embedded, embed
+from samekind.questions.identify import Identified, identify
+from samekind.questions.index import IndexInfo, add_to_index, build_index, index_info, remove_from_index
+from samekind.questions.info import SpaceInfo, info
+from samekind.questions.predict import Predicted, predict
+from samekind.questions.reading import Columns, collected
+from samekind.questions.search import Searched, search
+from samekind.questions.two_sample import Tested, two_sample
+
+__all__ = [
+    "Columns",
+    "Comparison",
+    "Embedded",
+    "Identified",
+    "IndexInfo",
+    "Predicted",
+    "Related",
+    "Searched",
+    "SpaceInfo",
+    "Tested",
+    "add_to_index",
+    "build_index",
+    "classes",
+    "collected",
+    "compare",
+    "embed",
+    "identify",
+    "index_info",
+    "info",
+    "predict",
+    "remove_from_index",
+    "search",
+    "two_sample",
+]

@@ -1,0 +1,43 @@
+"""How are the classes related?"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from samekind.inference import Joined, class_scores, class_tree
+from samekind.space import Kind, MetricSpace
+
+
+class Alike(NamedTuple):
+    """Another class and its score."""
+
+    name: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Related:
+    """The classes most like each class, best first, and the tree they join into."""
+
+    kind: Kind
+    alike: dict[str, tuple[Alike, ...]]
+    tree: tuple[Joined, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        alike = {
+            name: [{"class": other.name, "score": other.score} for other in others]
+            for name, others in self.alike.items()
+        }
+        return {"kind": self.kind, "alike": alike, "tree": [join._asdict() for join in self.tree]}
+
+
+def classes(space: MetricSpace, *, kind: Kind = "similarity", k: int = 3) -> Related:
+    """The k classes most like each class, and how all of them join into a tree."""
+    tree, names = class_tree(space, kind=kind), space.classes
+    scores = class_scores(space, kind=kind).fill_diagonal_(-float("inf"))
+    best = scores.topk(min(k, len(names) - 1))
+    rows = zip(names, best.indices.tolist(), best.values.tolist(), strict=True)
+    alike = {
+        name: tuple(Alike(names[i], value) for i, value in zip(*row, strict=True)) for name, *row in rows
+    }
+    return Related(kind, alike, tuple(tree))

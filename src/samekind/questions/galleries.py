@@ -1,0 +1,177 @@
+"""Galleries: an index for the items of a space is made, filled, opened and measured."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, cast
+
+import torch
+from torch import Tensor
+
+from samekind.data import Collection
+from samekind.data.opening import NAMED
+from samekind.errors import SettingError, SpaceError, nearest
+from samekind.index import Exact, Faiss, Index, Milvus, Postgres, open_index, space_fingerprint
+from samekind.index.contract import Metadata
+from samekind.index.folder import is_index
+from samekind.index.kinds import FLAT_UP_TO
+from samekind.index.server import ADDRESS_VARIABLE
+from samekind.inference import Shortlist, embed, fit_shortlist, shortlist_of
+from samekind.inference.shortlist_fitting import sample_for
+from samekind.questions import reading
+from samekind.questions.progress import Progress, silent
+from samekind.space import Kind, MetricSpace
+
+#: The kinds of index in a folder, and on a server.
+FOLDER_KINDS = ("auto", "exact", "flat", "hnsw", "ivf", "pq")
+SERVER_KINDS = ("postgres", "milvus")
+#: Vectors that are added at a time: every addition is made durable, which takes time.
+ADDED_AT_ONCE = 8_192
+#: Ids that a server is asked about one by one.
+IDS_CHECKED = 100
+#: An index that has grown by this factor since its shortlist was measured is measured again.
+GROWN = 1.25
+
+
+def check_kind(kind: str, url: str | None, name: str | None) -> None:
+    """Refuse an unknown kind, and a server that is missing or has no use."""
+    known = (*FOLDER_KINDS, *SERVER_KINDS)
+    if kind not in known:
+        raise SettingError(f'there is no kind "{kind}" of index; {nearest(kind, known)}')
+    if kind in SERVER_KINDS and (not server_url(url) or not name):
+        raise SettingError(
+            f"an index of the kind {kind} is on a server: say where with --server URL "
+            "(or SAMEKIND_INDEX_URL in the environment), and what to call it with --name"
+        )
+    if kind not in SERVER_KINDS and (url or name):
+        raise SettingError(
+            f"--server and --name are for the kinds {' and '.join(SERVER_KINDS)}; {kind} is kept in --out"
+        )
+
+
+def server_url(url: str | None) -> str:
+    """The given address, or that of the environment, which may hold a password."""
+    return url or os.environ.get(ADDRESS_VARIABLE, "")
+
+
+def new_index(
+    space: MetricSpace, *, count: int, kind: str = "auto", url: str | None = None, name: str | None = None
+) -> Index:
+    """An empty index for ``count`` vectors of a space; a filled one of that name on a server is an error."""
+    check_kind(kind, url, name)
+    dimension, fingerprint = space.prototypes.dimension, space_fingerprint(space)
+    if kind in SERVER_KINDS:
+        make = Postgres if kind == "postgres" else Milvus
+        index: Index = make(dimension, url=server_url(url), name=name or "", fingerprint=fingerprint)
+        if filled := len(index):
+            raise SettingError(
+                f'there is an index "{name}" with {filled:,} vectors on that server; '
+                "add to it with samekind index add (and --replace, where its build was cut short), "
+                "or choose another name"
+            )
+        return index
+    # Up to this size "auto" would choose "flat", which finds the same and needs another package.
+    if kind == "exact" or (kind == "auto" and count <= FLAT_UP_TO):
+        return Exact(dimension, fingerprint=fingerprint)
+    structure = cast(Literal["auto", "flat", "hnsw", "ivf", "pq"], kind)
+    return Faiss(dimension, kind=structure, fingerprint=fingerprint)
+
+
+def open_gallery(folder: Path, space: MetricSpace | None = None) -> Index:
+    """The index of a folder; one that was made with another space is an error."""
+    if folder.exists() and not is_index(folder) and (folder / "space.json").exists():
+        raise SpaceError(f"{folder} is a space, not an index; samekind index build makes one")
+    return open_index(folder, fingerprint=space_fingerprint(space) if space is not None else None)
+
+
+def fill(
+    space: MetricSpace,
+    index: Index,
+    items: Collection,
+    *,
+    replace: bool = False,
+    progress: Progress = silent,
+) -> int:
+    """Embed items and add them; returns how many.
+
+    An item that comes twice is added once. Its label is stored with it, and its path if that is not the id.
+    """
+    first = {id: place for place, id in reversed(list(enumerate(items.ids)))}
+    waiting: list[tuple[int, Tensor]] = []
+
+    def add() -> None:
+        places = [place for place, _ in waiting]
+        index.add(
+            [items.ids[place] for place in places],
+            torch.stack([vector for _, vector in waiting]),
+            [_metadata(items.ids[place], items.labels[place]) for place in places],
+            replace=replace,
+        )
+        waiting.clear()
+
+    with progress("index", len(items.ids)) as advance:
+        for start in range(0, len(items.ids), reading.BATCH):
+            z = embed(space, items.inputs[start : start + reading.BATCH])
+            waiting += [
+                (place, row) for place, row in enumerate(z, start) if first[items.ids[place]] == place
+            ]
+            if len(waiting) >= ADDED_AT_ONCE:
+                add()
+            advance(len(z))
+        if waiting:
+            add()
+    return len(first)
+
+
+def path_of(id: str) -> str:
+    """What an id means in every working folder: its absolute path without links, and the row or item after
+    it. Data with a name, such as digits, have no path.
+    """
+    source = id.partition(", ")[0]
+    return id if source in NAMED and not Path(source).exists() else os.path.realpath(id)
+
+
+def stored_path(id: str, metadata: Metadata) -> str:
+    """The path of an item in an index; where none was stored with it, the id from the working folder."""
+    path = metadata.get("path")
+    return path_of(path if isinstance(path, str) else id)
+
+
+def _metadata(id: str, label: str | None) -> dict[str, str | None]:
+    path = path_of(id)
+    return {"label": label} if path == id else {"label": label, "path": path}
+
+
+def check_new(index: Index, ids: Sequence[str]) -> None:
+    """Refuse items that are in the index already, before the work of embedding them.
+
+    A server is asked about a few ids only, because each is a request; it refuses the others as they come.
+    """
+    checked = ids[:IDS_CHECKED] if index.remote else ids
+    known = next((id for id in checked if id in index), None)
+    if known is not None:
+        raise SettingError(f'the id "{known}" is already there; add --replace to put it in anew')
+
+
+def measure(
+    space: MetricSpace,
+    index: Index,
+    kind: Kind,
+    *,
+    recall: float,
+    k: int,
+    distilled: bool = True,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Shortlist:
+    """Measure how long a shortlist must be for this recall, and note it in the index."""
+    with progress(f"measuring the shortlist ({kind})", min(sample_for(recall), len(index))) as advance:
+        return fit_shortlist(
+            space, index, kind=kind, recall=recall, k=k, distilled=distilled, seed=seed, advance=advance
+        )
+
+
+def outgrown(space: MetricSpace, index: Index) -> list[Shortlist]:
+    """The shortlists that were measured when the index was much smaller."""
+    shortlists, count = [shortlist_of(space, index, kind) for kind in space.kinds], len(index)
+    return [known for known in shortlists if known is not None and count > GROWN * known.count]

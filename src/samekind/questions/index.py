@@ -1,0 +1,182 @@
+"""An index of a gallery: built, added to, removed from, and described."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from samekind.data import Collection
+from samekind.index import Index
+from samekind.inference.shortlist import shortlists_in
+from samekind.questions import galleries, shortlists
+from samekind.questions.progress import Progress, silent
+from samekind.space import Kind, MetricSpace
+
+
+class ShortlistInfo(NamedTuple):
+    """A shortlist of an index: as plain values, in a sentence, and with a warning if it makes it slow."""
+
+    kind: str
+    content: dict[str, Any]
+    sentence: str
+    warning: str | None
+
+
+@dataclass(frozen=True)
+class IndexInfo:
+    """What an index is, where it is and what it holds; for a change, how many were added or removed."""
+
+    kind: str
+    structure: str | None
+    server: str | None
+    name: str | None
+    items: int
+    dimension: int
+    score: str
+    fingerprint: str
+    shortlists: tuple[ShortlistInfo, ...]
+    added: int | None = None
+    removed: int | None = None
+    skipped: tuple[tuple[str, str], ...] | None = None  # None if nothing was read
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Which scores are slow to search by."""
+        return tuple(
+            f"careful ({known.kind}): {known.warning}." for known in self.shortlists if known.warning
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        counts = {"added": self.added, "removed": self.removed}
+        return {
+            **{name: count for name, count in counts.items() if count is not None},
+            "kind": self.kind,
+            "structure": self.structure,
+            "server": self.server,
+            "name": self.name,
+            "items": self.items,
+            "dimension": self.dimension,
+            "score": self.score,
+            "fingerprint": self.fingerprint,
+            "shortlists": {known.kind: known.content for known in self.shortlists},
+            **({} if self.skipped is None else {"skipped": self.skipped}),
+        }
+
+
+@dataclass(frozen=True)
+class ShortlistSettings:
+    """What shortlists are measured for: the share ``recall`` of the ``k`` best, by these kinds of score."""
+
+    recall: float = 0.95
+    k: int = 10
+    kinds: tuple[Kind, ...] = ("similarity",)
+    distilled: bool = True
+    seed: int = 0
+
+
+def index_info(
+    index: Index,
+    *,
+    added: int | None = None,
+    removed: int | None = None,
+    skipped: tuple[tuple[str, str], ...] | None = None,
+) -> IndexInfo:
+    """What an index holds, where it is kept, and what a search of it finds."""
+    held = len(index)
+    return IndexInfo(
+        kind=type(index).__name__,
+        structure=index.built,
+        server=index.url,
+        name=index.name,
+        items=held,
+        dimension=index.dimension,
+        score=index.score,
+        fingerprint=index.fingerprint,
+        shortlists=tuple(
+            ShortlistInfo(
+                known.kind,
+                shortlists.to_json(known, index, held=held),
+                shortlists.sentence(known, index, held=held),
+                shortlists.warning(known, index, held=held),
+            )
+            for known in shortlists_in(index)
+        ),
+        added=added,
+        removed=removed,
+        skipped=skipped,
+    )
+
+
+def build_index(
+    space: MetricSpace,
+    index: Index,
+    items: Collection,
+    folder: Path,
+    *,
+    settings: ShortlistSettings | None = None,
+    progress: Progress = silent,
+) -> IndexInfo:
+    """Embed a gallery into an empty index (`galleries.new_index`), save it and measure shortlists for it."""
+    wanted = settings or ShortlistSettings()
+    if index.remote:
+        # What is added is there at once. If this is interrupted, `add_to_index` can go on by this folder; the
+        # note of an empty index tells it what to measure for.
+        _measure(space, index, wanted, progress)
+        index.save(folder)
+    galleries.fill(space, index, items, progress=progress)
+    if index.remote:
+        index.save(folder)  # a server now makes its own index: measured is what will be searched
+    _measure(space, index, wanted, progress)
+    index.save(folder)
+    index.close()
+    return index_info(index, skipped=items.skipped)
+
+
+def add_to_index(
+    space: MetricSpace,
+    index: Index,
+    items: Collection,
+    folder: Path,
+    *,
+    replace: bool = False,
+    progress: Progress = silent,
+) -> IndexInfo:
+    """Add items to the index of a folder; one that has grown much is measured again."""
+    if not replace:
+        galleries.check_new(index, items.ids)
+    before = len(index)
+    added = galleries.fill(space, index, items, replace=replace, progress=progress)
+    outgrown = galleries.outgrown(space, index)
+    if outgrown and index.remote:
+        index.save(folder)  # as in `build_index`: the server's own index before the measurement
+    for known in outgrown:
+        settings = ShortlistSettings(known.wanted, known.k, (known.kind,), known.distilled, known.seed)
+        _measure(space, index, settings, progress)
+    # Otherwise the additions stay in the journal, and are read from there: a few need no new snapshot.
+    if outgrown or len(index) > galleries.GROWN * before:
+        index.save(folder)
+    index.close()
+    return index_info(index, added=added, skipped=items.skipped)
+
+
+def remove_from_index(index: Index, ids: Sequence[str]) -> IndexInfo:
+    """Remove items, all of them or, if one is not there, none."""
+    distinct = list(dict.fromkeys(ids))
+    index.remove(distinct)
+    index.close()
+    return index_info(index, removed=len(distinct))
+
+
+def _measure(space: MetricSpace, index: Index, settings: ShortlistSettings, progress: Progress) -> None:
+    for kind in settings.kinds:
+        galleries.measure(
+            space,
+            index,
+            kind,
+            recall=settings.recall,
+            k=settings.k,
+            distilled=settings.distilled,
+            seed=settings.seed,
+            progress=progress,
+        )

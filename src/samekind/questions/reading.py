@@ -1,0 +1,116 @@
+"""Items as a space reads them: sources to a collection, a collection to embeddings or labelled items."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.data import Collection, DataSettings, Items, Reader, Stored, collect
+from samekind.data.loading import numbered
+from samekind.data.spelling import spelt_as
+from samekind.errors import DataError, SpaceError, nearest
+from samekind.inference import embed
+from samekind.questions.progress import Progress, silent
+from samekind.space import Kind, MetricSpace
+
+#: Items that are embedded between two reports of progress.
+BATCH = 512
+
+
+class Columns(NamedTuple):
+    """The settings a table is read by, and those to fall back on for columns that it does not have."""
+
+    first: DataSettings
+    otherwise: DataSettings
+
+    @classmethod
+    def of(cls, trained: DataSettings, label: str | None = None) -> "Columns":
+        """The columns of label, path and group that a space was trained on; in a table without them "label",
+        "path" and "group". A given ``label`` is the only one.
+        """
+        return cls(
+            DataSettings(
+                label=trained.label if label is None else label, path=trained.path, group=trained.group
+            ),
+            DataSettings() if label is None else DataSettings(label=label),
+        )
+
+
+def collected(
+    space: MetricSpace,
+    sources: Sequence[str | Path],
+    *,
+    skip_unreadable: bool = False,
+    columns: Columns | None = None,
+    named_by: str | None = None,
+) -> Collection:
+    """Files, folders, archives or tables, read as the space's training data was; at least one item.
+
+    ``columns`` are those of tables; None takes the usual ones. ``named_by`` is the column that names rows.
+    Labels are spelt as the space spells them, however their accents are stored.
+    """
+    items = collect(
+        sources,
+        _reader(space),
+        skip_unreadable=skip_unreadable,
+        settings=columns and columns.first,
+        otherwise=columns and columns.otherwise,
+        named_by=named_by,
+    )
+    names = sorted({label for label in items.labels if label is not None})
+    spelling = dict(zip(names, spelt_as(names, space.classes), strict=True))
+    return items._replace(labels=tuple(label and spelling[label] for label in items.labels))
+
+
+def read_item(space: MetricSpace, path: Path) -> Tensor:
+    """One item of a file, as the space reads it."""
+    return _reader(space).read(path)
+
+
+def _reader(space: MetricSpace) -> Reader:
+    if space.reader is None:
+        raise SpaceError("this space does not say how to read a file; use it from Python, with tensors")
+    return space.reader
+
+
+def with_labels(collection: Collection, *, name: str) -> Items:
+    """A collection as labelled items, with its groups; an item without a label is an error."""
+    names = [label for label in collection.labels if label is not None]
+    if len(names) < len(collection.ids):
+        missing = collection.ids[collection.labels.index(None)]
+        raise DataError(
+            f"expected items whose class is known; {missing} has none "
+            "(put pictures in a folder for each class, or name the column with --label)"
+        )
+    classes = tuple(sorted(set(names)))
+    number = {label: place for place, label in enumerate(classes)}
+    groups = collection.groups
+    return Items(
+        inputs=collection.inputs,
+        labels=torch.tensor([number[label] for label in names]),
+        classes=classes,
+        name=name,
+        groups=None if groups is None else numbered(groups, range(len(groups)))[0],
+    )
+
+
+def known_kind(space: MetricSpace, kind: str) -> Kind:
+    """A kind of score that the space has; any other is an error that names the nearest."""
+    for known in space.kinds:
+        if known == kind:
+            return known
+    raise SpaceError(f'this space has no score "{kind}"; {nearest(kind, space.kinds)}')
+
+
+def embedded(
+    space: MetricSpace, inputs: Tensor | Stored, *, title: str = "embed", progress: Progress = silent
+) -> Tensor:
+    """Embeddings (n, d) of items, on the CPU."""
+    parts = []
+    with progress(title, len(inputs)) as advance:
+        for start in range(0, len(inputs), BATCH):
+            parts.append(embed(space, inputs[start : start + BATCH]))
+            advance(len(parts[-1]))
+    return torch.cat(parts)

@@ -1,0 +1,218 @@
+"""What is most like this? The nearest items of a gallery, for each query."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+from samekind.data import Collection
+from samekind.decisions import Decision
+from samekind.index import Exact, Found, Index, space_fingerprint
+from samekind.inference import Shortlist, asking, device_of, search_index, shortlist_of
+from samekind.inference.shortlist import is_own
+from samekind.inference.shortlist_fitting import small_up_to
+from samekind.questions.galleries import GROWN, fill, path_of, stored_path
+from samekind.questions.progress import Progress, silent
+from samekind.questions.reading import embedded
+from samekind.questions.shortlists import advice, reason
+from samekind.space import Kind, MetricSpace
+
+
+class Match(NamedTuple):
+    """An item of the gallery; its probability of being the same kind, where the score is calibrated."""
+
+    id: str
+    label: str | None
+    score: float
+    probability: float | None
+
+
+class Query(NamedTuple):
+    """A query and the items most like it, best first."""
+
+    id: str
+    label: str | None
+    matches: tuple[Match, ...]
+
+
+class UsedShortlist(NamedTuple):
+    """The candidates of a query, and how many of the ``k`` best are among them; None if not measured."""
+
+    size: int
+    k: int
+    recall: float | None
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Searched:
+    """The matches of each query in a gallery of so many items, and in words how they were found."""
+
+    kind: Kind
+    gallery: int
+    shortlist: UsedShortlist | None
+    queries: tuple[Query, ...]
+    skipped: tuple[tuple[str, str], ...]
+    how: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        return {
+            "kind": self.kind,
+            "gallery": self.gallery,
+            "shortlist": None if self.shortlist is None else self.shortlist._asdict(),
+            "queries": [
+                {"id": query.id, "label": query.label, "found": [_row(match) for match in query.matches]}
+                for query in self.queries
+            ],
+            "skipped": self.skipped,
+        }
+
+
+def gallery_of(space: MetricSpace, items: Collection, *, progress: Progress = silent) -> Index:
+    """An exact index of these items, in memory."""
+    index = Exact(space.prototypes.dimension, fingerprint=space_fingerprint(space))
+    fill(space, index, items, progress=progress)
+    return index
+
+
+def search(
+    space: MetricSpace,
+    queries: Collection,
+    index: Index,
+    *,
+    k: int = 5,
+    kind: Kind = "similarity",
+    exhaustive: bool = False,
+    progress: Progress = silent,
+) -> Searched:
+    """The k items of an index that are most like each query; a query does not find its own file.
+
+    ``exhaustive`` compares everything, even if the index has a shortlist.
+    """
+    z = embedded(space, queries.inputs, title="queries", progress=progress).to(device_of(space))
+    shortlist, held = None if exhaustive else shortlist_of(space, index, kind), len(index)
+    matches, searched = _matches(space, index, queries.ids, z, k, kind, exhaustive=exhaustive)
+    used = _used(shortlist, held, k, searched)
+    return Searched(
+        kind=kind,
+        gallery=held,
+        shortlist=used,
+        queries=tuple(map(Query, queries.ids, queries.labels, matches)),
+        skipped=queries.skipped,
+        how=_how(space, index, kind, shortlist, used, k, held=held),
+    )
+
+
+def _row(match: Match) -> dict[str, Any]:
+    row = match._asdict()
+    return row if match.probability is not None else {name: row[name] for name in ("id", "label", "score")}
+
+
+def _matches(
+    space: MetricSpace,
+    index: Index,
+    ids: Sequence[str],
+    z: Tensor,
+    k: int,
+    kind: Kind,
+    *,
+    exhaustive: bool,
+) -> tuple[list[tuple[Match, ...]], int]:
+    """The k best for each query without the query itself, and how many the index was searched for.
+
+    That is one more than k, because the query may be among them; and more where several ids mean its file.
+    """
+    searched = k + 1
+    while True:
+        found = _best(space, index, z, searched, kind, exhaustive=exhaustive)
+        rows = _others(index, ids, found, space.decisions.get(kind))
+        fewest, columns = min(map(len, rows), default=k), found.scores.shape[1]
+        if fewest >= k or columns < searched:  # the second: the index has no more
+            return [tuple(row[:k]) for row in rows], searched
+        searched += k - fewest
+
+
+def _best(space: MetricSpace, index: Index, z: Tensor, k: int, kind: Kind, *, exhaustive: bool) -> Found:
+    if not exhaustive:
+        return search_index(space, index, z, k, kind=kind)
+    with asking(space):
+        return index.search(z, k, scorer=space.scorer(kind))
+
+
+def _others(
+    index: Index, queries: Sequence[str], found: Found, decision: Decision | None
+) -> list[list[Match]]:
+    """What was found for each query, without the query itself."""
+    # All ids at once: for a server that is one request.
+    ids = list(dict.fromkeys(id for row in found.ids for id in row))
+    stored = dict(zip(ids, index.metadata(ids), strict=True))
+    paths = {id: stored_path(id, stored[id]) for id in ids}
+    calibrated = decision if decision is not None and decision.calibration is not None else None
+    return [
+        [
+            Match(
+                id,
+                stored[id].get("label"),
+                float(score),
+                float(calibrated.probability(score)) if calibrated is not None else None,
+            )
+            for id, score in zip(names, scores, strict=True)
+            if paths[id] != own_path
+        ]
+        for own_path, names, scores in zip(map(path_of, queries), found.ids, found.scores, strict=True)
+    ]
+
+
+def _used(shortlist: Shortlist | None, held: int, k: int, searched: int) -> UsedShortlist | None:
+    """How the shortlist was used; None if everything was compared, or the index went by its own score.
+
+    Its recall is unknown for more nearest than it was measured for, and in an index that has grown much
+    since (by others than `add_to_index`, which measures again).
+    """
+    size = shortlist.size_for(searched, held) if shortlist is not None else None
+    if shortlist is None or size is None:
+        return None
+    measured = k <= shortlist.k and held <= GROWN * shortlist.count
+    return UsedShortlist(
+        size,
+        shortlist.k,
+        shortlist.recall if measured else None,
+        shortlist.interval if measured else None,
+    )
+
+
+def _how(
+    space: MetricSpace,
+    index: Index,
+    kind: Kind,
+    shortlist: Shortlist | None,
+    used: UsedShortlist | None,
+    k: int,
+    *,
+    held: int,
+) -> str:
+    """How the matches were found and, if everything was compared, why and what to do."""
+    if used is not None:
+        recall = (
+            f"it finds {used.recall:.1%} of the {used.k} best"
+            if used.recall is not None
+            else f"what it finds was measured for the {used.k} best, and not for this"
+        )
+        return f"Chosen from a shortlist of {used.size:,} a query; {recall} (--exhaustive finds all)."
+    whole = "Everything was compared: "
+    if shortlist is not None and shortlist.size is None:
+        parts = reason(shortlist, held=held), advice(shortlist, index, held=held)
+        return f"{whole}{'; '.join(filter(None, parts))}."
+    if shortlist is not None:
+        return f"{whole}a shortlist for the {k} nearest would be more than half of the index."
+    unmeasured = f"no shortlist was measured for {kind} with this space"
+    command = f"samekind index build --score {kind} measures"
+    if is_own(space.scorer(kind), index):
+        if index.exact:
+            return f"{whole}the index itself goes by {index.score}, and is exact."
+        return f"Found by the index itself, which goes by {index.score}; {command} how much it finds."
+    if held <= small_up_to(k):
+        return f"{whole}{unmeasured}, and with so few vectors none is needed."
+    return f"{whole}{unmeasured}; {command} one."

@@ -1,0 +1,42 @@
+"""The same kind or not: the score against the threshold."""
+
+import math
+
+import pytest
+
+from samekind.decisions import Standing
+from samekind.errors import SpaceError
+from samekind.questions import compare
+
+
+def test_the_score_decides_and_the_prior_moves_the_probability(plane, at, threshold):
+    plane.decisions = {"cosine": threshold(0.5, kind="cosine")}
+    near, far, start = at([30, 100, 0]).inputs
+    answer, rare = (compare(plane, start, near, kind="cosine", prior=prior) for prior in (0.5, 0.1))
+    score = math.cos(math.radians(30))
+    assert answer.to_json() == {
+        "same": True,
+        "score": pytest.approx(score),
+        "threshold": 0.5,
+        "probability": pytest.approx(1 / (1 + math.exp(1 - 3 * score))),
+        "kind": "cosine",
+        "point": "eer",
+    }
+    odds = [each.probability / (1 - each.probability) for each in (answer, rare)]
+    assert odds[1] == pytest.approx(odds[0] / 9, rel=1e-4)
+    assert not compare(plane, start, far, kind="cosine").same
+
+
+def test_hints_at_a_better_kind_unless_one_was_named(plane, at, threshold):
+    plane.decisions = {"similarity": threshold(0.5)}
+    better = Standing(0.1, 0.9, "some", (0.1, 0.3), (0.1, 0.4))
+    plane.standings = {"similarity": Standing(0.3, 0.5, "some"), "cosine": better}
+    first, second = at([0, 10]).inputs
+    assert "by the cosine this space erred less" in compare(plane, first, second).hint
+    assert compare(plane, first, second, kind="similarity").hint is None
+
+
+def test_refuses_a_score_without_a_threshold(plane, at):
+    first, second = at([0, 10]).inputs
+    with pytest.raises(SpaceError, match='no threshold for the score "fused"'):
+        compare(plane, first, second, kind="fused")

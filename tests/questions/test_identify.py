@@ -1,0 +1,34 @@
+"""Which class: its probability and score, or none of these."""
+
+import pytest
+
+from samekind.inference import embed
+from samekind.inference import identify as named_classes
+from samekind.questions import identify
+from samekind.questions.identify import NO_THRESHOLD
+
+
+def test_names_the_nearest_class_and_warns_without_a_threshold(plane, at, progress):
+    items = at([10, 80, 170])
+    answer = identify(plane, items, progress=progress)
+    assert [item.name for item in answer.items] == ["right", "up", "left"]
+    assert (answer.threshold, answer.kind, answer.warnings) == (None, "similarity", (NO_THRESHOLD,))
+    assert progress.titles == {"identify": [3, 3]}
+    expected = named_classes(plane, embed(plane, items.inputs))
+    assert answer.to_json() == {
+        "items": [
+            {"id": id, "class": name, "probability": probability, "score": score}
+            for id, (name, probability, score) in zip(items.ids, expected, strict=True)
+        ],
+        "threshold": None,
+        "kind": "similarity",
+        "skipped": items.skipped,
+    }
+
+
+def test_none_of_these_is_below_the_threshold_of_its_kind(plane, at, threshold):
+    plane.open_set = threshold(0.9, kind="cosine")
+    answer = identify(plane, at([10, 45, 265]))
+    assert [item.name for item in answer.items] == ["right", None, None]
+    assert [item.score for item in answer.items] == pytest.approx([0.985, 0.707, 0.087], abs=1e-3)
+    assert (answer.threshold, answer.kind, answer.warnings) == (0.9, "cosine", ())

@@ -1,0 +1,46 @@
+"""The class of every item, with the runner-up."""
+
+import pytest
+
+from samekind.errors import SpaceError
+from samekind.questions import predict
+from samekind.questions.identify import NO_THRESHOLD, NONE
+
+
+def test_names_class_and_runner_up_and_counts_the_right_ones(plane, at):
+    answer = predict(plane, at([10, 80, 100], ["right", "right", "elsewhere"]))
+    assert [each.name for each in answer.predictions] == ["right", "up", "up"]
+    assert [each.runner_up for each in answer.predictions] == ["up", "right", "left"]
+    assert (answer.judged, answer.accuracy, answer.none) == (2, 0.5, None)
+    assert answer.warnings == (NO_THRESHOLD,)
+    assert list(answer.columns()) == [
+        "id",
+        "label",
+        "class",
+        "probability",
+        "runner_up",
+        "runner_up_probability",
+    ]
+    assert answer.to_json()["accuracy"] == 0.5
+
+
+def test_none_of_these_has_the_best_class_as_runner_up(plane, at, threshold):
+    plane.open_set = threshold(0.9)
+    answer = predict(plane, at([10, 50]))
+    assert [each.name for each in answer.predictions] == ["right", NONE]
+    assert (answer.predictions[1].runner_up, answer.none, answer.warnings) == ("up", 1, ())
+    assert answer.columns()["score"] == pytest.approx((0.985, 0.766), abs=1e-3)
+    assert "label" not in answer.columns()
+    assert answer.accuracy is None
+
+
+def test_a_space_of_one_class_has_no_runner_up(plane, at):
+    for name in ("up", "left"):
+        plane.remove(name)
+    [only] = predict(plane, at([10])).predictions
+    assert (only.name, only.runner_up, only.runner_up_probability) == ("right", None, None)
+
+
+def test_refuses_a_head_that_the_space_does_not_have(plane, at):
+    with pytest.raises(SpaceError, match='this space has no head "auxiliary"'):
+        predict(plane, at([10]), head="auxiliary")
