@@ -24,7 +24,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from samekind.inference import kmeans, search
+from samekind.inference import search
+from samekind.inference.kmeans import kmeans
 from samekind.measures import (
     adjusted_mutual_information,
     map_at_r,

@@ -37,7 +37,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from samekind.index import Exact, Faiss, Found, Index, Milvus, Postgres, open_index
-from samekind.inference import fit_shortlist, search, search_index, shortlist_of
+from samekind.inference import fit_shortlist, search, search_index
+from samekind.inference.shortlist import shortlist_of
 from samekind.prototypes import SupportMeans
 from samekind.similarities import PairsNetwork
 from samekind.space import MetricSpace

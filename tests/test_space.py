@@ -8,11 +8,12 @@ import torch
 from torch import nn
 
 from samekind import prototypes, similarities
+from samekind.decisions import Decision, Temperature
 from samekind.encoders import MLP
 from samekind.errors import SettingError, SpaceError
 from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import Dot, Euclidean, FixedScale, LearnedScale, PairsNetwork
-from samekind.space import AuxiliaryHead, Decision, MetricSpace, Temperature
+from samekind.space import AuxiliaryHead, MetricSpace
 
 CLASSES = ["ant", "bee", "cat"]
 HEADS = ("similarity", "auxiliary", "fused")

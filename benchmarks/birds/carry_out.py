@@ -17,8 +17,8 @@ from torch import Tensor
 from samekind.data import Items, Sets
 from samekind.encoders import EfficientNetLite
 from samekind.evaluation import Row, clustering, retrieval
-from samekind.inference import as_compared, embed
-from samekind.inference.cluster import assign_by_similarity, oracle_centres
+from samekind.inference import embed
+from samekind.inference.cluster import as_compared, assign_by_similarity, oracle_centres
 from samekind.measures import normalised_mutual_information
 from samekind.measures.catalogue import NMI
 from samekind.prototypes import SupportMeans

@@ -35,13 +35,14 @@ from grids.running import chosen_epoch, epochs_in
 from grids.tables import markdown, page_with
 
 from samekind.data import Sets, SplitSettings, digits, open_data, prepare
+from samekind.decisions import Kind
 from samekind.evaluation import validation
 from samekind.inference import all_trials, embed, metric_axioms
 from samekind.measures import Breaches, MetricAxioms, equal_error_rate
 from samekind.recipes import verification
 from samekind.reports import axiom_histograms, embedding_map
 from samekind.reports.style import PAPER
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 from samekind.storage import write_text
 from samekind.training import Optimiser, Part, Run, Schedule, train
 

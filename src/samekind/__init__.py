@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from samekind.data import examine as examine
     from samekind.data import open_data as open_data
     from samekind.data import prepare as prepare
+    from samekind.decisions import Decision as Decision
     from samekind.errors import SamekindError as SamekindError
     from samekind.evaluation import evaluate as evaluate
     from samekind.recipes import fit as fit
     from samekind.space import AuxiliaryHead as AuxiliaryHead
-    from samekind.space import Decision as Decision
     from samekind.space import MetricSpace as MetricSpace
     from samekind.training import Run as Run
     from samekind.training import Term as Term
@@ -31,7 +31,7 @@ __version__ = "0.1.0"
 _ROOM_OF = {
     "AuxiliaryHead": "space",
     "DataSettings": "data",
-    "Decision": "space",
+    "Decision": "decisions",
     "Items": "data",
     "MetricSpace": "space",
     "Run": "training",

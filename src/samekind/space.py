@@ -16,12 +16,17 @@ from torch import Tensor, nn
 from samekind import archive
 from samekind.data import Reader
 from samekind.data.spelling import spelt_as
-from samekind.decisions import Decision as Decision
-from samekind.decisions import Head as Head
-from samekind.decisions import Kind as Kind
-from samekind.decisions import Standing as Standing
-from samekind.decisions import Temperature as Temperature
-from samekind.decisions import mixed, stored_decision, stored_standing, stored_temperature
+from samekind.decisions import (
+    Decision,
+    Head,
+    Kind,
+    Standing,
+    Temperature,
+    mixed,
+    stored_decision,
+    stored_standing,
+    stored_temperature,
+)
 from samekind.errors import PackageError, SettingError, SpaceError, expect, nearest
 from samekind.parts import build, describe, fingerprint
 from samekind.prototypes import Prototypes, pool

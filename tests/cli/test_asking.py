@@ -9,7 +9,8 @@ from rich.console import Console
 from samekind.cli import asking
 from samekind.data import Stored
 from samekind.errors import DataError, SettingError, SpaceError
-from samekind.inference import divided, embed_files
+from samekind.inference import embed_files
+from samekind.inference.open_set import divided
 from samekind.space import MetricSpace
 
 

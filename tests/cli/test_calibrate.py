@@ -9,18 +9,12 @@ import torch
 
 from samekind.cli.experiments import sets_of
 from samekind.data import ImageReader, Items, collect, digits, read_trial_list, scaled, write_image
+from samekind.decisions import Temperature
 from samekind.evaluation.listed_trials import scored
-from samekind.inference import (
-    all_trials,
-    divided,
-    embed,
-    embed_files,
-    fit_decision,
-    fit_open_set,
-    fit_temperatures,
-    support,
-)
-from samekind.space import MetricSpace, Temperature
+from samekind.inference import all_trials, embed, embed_files, fit_decision, fit_open_set, fit_temperatures
+from samekind.inference.open_set import divided
+from samekind.inference.points import support
+from samekind.space import MetricSpace
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from samekind.cli.classes import _named
-from samekind.inference import class_scores
+from samekind.inference.relations import class_scores
 from samekind.space import MetricSpace
 
 

@@ -7,7 +7,8 @@ import pytest
 import torch
 from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score
 
-from samekind.inference import choose_groups, cluster, embed_files
+from samekind.inference import cluster, embed_files
+from samekind.inference.cluster import choose_groups
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
 

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from samekind import storage
+from samekind.decisions import Decision
 from samekind.inference import embed_files
-from samekind.space import Decision, MetricSpace
+from samekind.space import MetricSpace
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from PIL import Image
 
 from samekind.cli.group_files import check_folder, group_columns, write_groups
 from samekind.errors import SettingError
-from samekind.inference import Groups
+from samekind.inference.cluster import Groups
 from samekind.reports.groups_page import Grouped
 
 

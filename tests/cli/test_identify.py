@@ -5,9 +5,10 @@ import json
 import pytest
 import torch
 
+from samekind.decisions import Decision
 from samekind.inference import embed_files, identify
 from samekind.questions.identify import NO_THRESHOLD, NONE
-from samekind.space import Decision, MetricSpace
+from samekind.space import MetricSpace
 
 
 @pytest.fixture(scope="module")

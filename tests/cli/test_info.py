@@ -6,8 +6,9 @@ from dataclasses import asdict
 import pytest
 
 from samekind.cli.thresholds import PLAIN
+from samekind.decisions import Decision
 from samekind.encoders import Standardised
-from samekind.space import Decision, MetricSpace
+from samekind.space import MetricSpace
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,13 @@ import pytest
 import torch
 
 from samekind.data import VectorReader
+from samekind.decisions import Decision
 from samekind.encoders import MLP
 from samekind.inference import neighbour_novelty, one_class_novelty, prototype_novelty
 from samekind.measures import novelty_auroc
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, Dot
-from samekind.space import Decision, MetricSpace
+from samekind.space import MetricSpace
 
 CENTRES = {"x": (3.0, 0.0), "y": (0.0, 3.0), "strange": (-3.0, -1.0)}
 

@@ -7,12 +7,13 @@ import pytest
 import torch
 
 from samekind.data import digits
+from samekind.decisions import Decision, Temperature
 from samekind.inference import asking, embed_files, identify
 from samekind.prototypes import SupportMeans
 from samekind.questions.identify import NO_THRESHOLD, NONE
 from samekind.questions.predict import _predictions
 from samekind.similarities import Cosine
-from samekind.space import Decision, MetricSpace, Temperature
+from samekind.space import MetricSpace
 
 
 def rows_of(path):

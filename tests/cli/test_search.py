@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from samekind.index import Exact, open_index, space_fingerprint
-from samekind.inference import embed_files, shortlist_of
-from samekind.inference.shortlist import keep_shortlist
+from samekind.inference import embed_files
+from samekind.inference.shortlist import keep_shortlist, shortlist_of
 from samekind.space import MetricSpace
 
 

@@ -6,11 +6,12 @@ from sklearn.metrics import f1_score
 from torch import nn
 
 from samekind.data import clusters
+from samekind.decisions import Temperature
 from samekind.evaluation import Row, classification, heads, predicted_labels
 from samekind.measures import expected_calibration_error
 from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import Dot, Euclidean, PairsNetwork
-from samekind.space import AuxiliaryHead, MetricSpace, Temperature
+from samekind.space import AuxiliaryHead, MetricSpace
 
 ITEMS = clusters(classes=4, items=6, dimension=3, spread=0.9)
 

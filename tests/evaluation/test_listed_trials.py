@@ -7,11 +7,12 @@ from torch import nn
 
 from samekind.data import clusters
 from samekind.data.trial_lists import TrialList
+from samekind.decisions import Decision
 from samekind.evaluation import listed_trials
 from samekind.evaluation.listed_trials import scored
 from samekind.prototypes import SupportMeans
 from samekind.similarities import PairsNetwork
-from samekind.space import Decision, MetricSpace
+from samekind.space import MetricSpace
 
 ITEMS = clusters(classes=4, items=4, dimension=3, spread=0.9)
 

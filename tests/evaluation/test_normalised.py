@@ -7,12 +7,13 @@ from torch import nn
 
 from samekind.data import clusters
 from samekind.data.trial_lists import TrialList
+from samekind.decisions import Decision
 from samekind.errors import DataError
 from samekind.evaluation import normalised, normalised_list
 from samekind.inference import normalised_listed_scores, normalised_trials
 from samekind.prototypes import SupportMeans
 from samekind.similarities import PairsNetwork
-from samekind.space import Decision, MetricSpace
+from samekind.space import MetricSpace
 
 ITEMS = clusters(classes=4, items=4, dimension=3, spread=0.9)
 COHORT = torch.randn(9, 3, generator=torch.Generator().manual_seed(5))

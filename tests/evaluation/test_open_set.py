@@ -11,11 +11,12 @@ from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from samekind.data import clusters
+from samekind.decisions import Decision
 from samekind.evaluation import identification, open_set
 from samekind.evaluation.open_set import best_scores
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Euclidean
-from samekind.space import Decision, MetricSpace
+from samekind.space import MetricSpace
 
 EVERY = clusters(classes=6, items=20, dimension=3, spread=0.8)
 KNOWN, UNKNOWN = EVERY.only(["0", "1", "2", "3"]), EVERY.only(["4", "5"])

@@ -12,7 +12,7 @@ from samekind.data.trial_lists import TrialList
 from samekind.evaluation import listed_promises, promise_row, promises
 from samekind.evaluation import promises as asked
 from samekind.inference import all_trials, settle
-from samekind.inference.promise import kept
+from samekind.inference.promise import check_promise
 from samekind.measures import rates_at
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Euclidean
@@ -39,7 +39,7 @@ def test_every_decision_meets_every_set(space):
         items = ALIKE if row.items == "alike" else HARDER
         trials = all_trials(space, items.inputs, items.labels, kind=row.kind)
         decision = space.decisions[row.kind]
-        expected = kept(decision, trials, seed=3)
+        expected = check_promise(decision, trials, seed=3)
         assert (row.holds, row.sentence, row.point) == (expected.holds, expected.sentence, "eer")
         accepts, rejects = rates_at(trials.scores, trials.same, decision.threshold)
         assert row.false_accepts[:2] == (decision.false_accepts, accepts)

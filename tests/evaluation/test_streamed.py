@@ -5,13 +5,14 @@ import torch
 from torch import nn
 
 from samekind.data import clusters
+from samekind.decisions import Decision
 from samekind.evaluation import Row
 from samekind.evaluation.streamed import _moved, drawn_trials, streamed_rows
 from samekind.evaluation.trial_measures import About, trial_rows
 from samekind.inference import all_trials
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Euclidean
-from samekind.space import Decision, MetricSpace
+from samekind.space import MetricSpace
 
 ITEMS = clusters(classes=8, items=12, dimension=3, spread=0.8)
 SPACE = MetricSpace(nn.Identity(), Euclidean(), SupportMeans(dimension=3)).eval()

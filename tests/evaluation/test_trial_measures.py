@@ -3,8 +3,9 @@
 import pytest
 import torch
 
+from samekind.decisions import Decision
 from samekind.evaluation.trial_measures import About, trial_differences, trial_rows
-from samekind.inference import Trials
+from samekind.inference.trials import Trials
 from samekind.measures import (
     accuracy_at,
     area_under_curve,
@@ -14,7 +15,6 @@ from samekind.measures import (
     paired_bootstrap,
     rates_at,
 )
-from samekind.space import Decision
 
 ABOUT = About("verification", "seen", "cosine")
 DECISION = Decision("cosine", 0.5, "eer", "others", 0.1, 0.1, calibration=(3.0, -1.0))

@@ -11,9 +11,10 @@ from torch import nn
 
 from samekind import similarities
 from samekind.data import clusters
+from samekind.decisions import Decision
 from samekind.evaluation import verification
 from samekind.prototypes import SupportMeans
-from samekind.space import Decision, MetricSpace
+from samekind.space import MetricSpace
 
 ITEMS = clusters(classes=4, items=4, dimension=3, spread=0.8)
 PAIRS = list(itertools.combinations(range(len(ITEMS)), 2))

@@ -6,7 +6,8 @@ import torch
 from samekind import similarities
 from samekind.encoders import MLP
 from samekind.errors import DataError, SettingError, SpaceError
-from samekind.inference import metric_axioms, score_distances
+from samekind.inference import metric_axioms
+from samekind.inference.axioms import score_distances
 from samekind.measures import metric_breaches
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Angle, Cosine, Euclidean, LogDistance, PairsNetwork, SquaredEuclidean

@@ -12,7 +12,8 @@ from torch import nn
 from samekind import similarities
 from samekind.data import clusters
 from samekind.errors import SettingError, SpaceError
-from samekind.inference import as_compared, assign_by_similarity, choose_groups, cluster, oracle_centres
+from samekind.inference import cluster
+from samekind.inference.cluster import as_compared, assign_by_similarity, choose_groups, oracle_centres
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, Dot, Euclidean, LogDistance, SquaredEuclidean
 from samekind.space import MetricSpace

@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 from samekind.errors import DataError, SettingError
-from samekind.inference import all_trials, cohort_scores, normalised_listed_scores, normalised_trials
+from samekind.inference import all_trials, normalised_listed_scores, normalised_trials
+from samekind.inference.cohort import cohort_scores
 from samekind.inference.enrolment import COMBINATIONS, enrolment_scores
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Dot, PairsNetwork

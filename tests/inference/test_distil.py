@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 
 from samekind.errors import SettingError, SpaceError
-from samekind.inference import QueryMap, distil
+from samekind.inference import distil
+from samekind.inference.distil import QueryMap
 from samekind.similarities import Cosine, Dot, Euclidean, PairsNetwork
 
 SCORES = {"cosine": Cosine(), "dot": Dot(), "euclidean": Euclidean()}

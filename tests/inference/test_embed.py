@@ -8,7 +8,8 @@ from torch import nn
 from samekind.data import ImageReader, Stored, VectorReader, write_image
 from samekind.encoders import MLP
 from samekind.errors import DataError, SpaceError
-from samekind.inference import asking, device_of, embed, embed_files
+from samekind.inference import asking, embed, embed_files
+from samekind.inference.embed import device_of
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace

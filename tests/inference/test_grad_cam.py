@@ -6,7 +6,8 @@ from torch import nn
 
 from samekind.encoders import MLP, Attended, Conv4, Standardised
 from samekind.errors import SpaceError
-from samekind.inference import grad_cam, layer_of
+from samekind.inference import grad_cam
+from samekind.inference.grad_cam import layer_of
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, Euclidean
 from samekind.space import MetricSpace

@@ -5,7 +5,8 @@ import torch
 
 from samekind.encoders import MLP
 from samekind.errors import SettingError, SpaceError
-from samekind.inference import kernel_blocks, kernel_matrix, kernels, semidefinite
+from samekind.inference import kernels
+from samekind.inference.kernels import kernel_blocks, kernel_matrix, semidefinite
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Euclidean, PairsNetwork
 from samekind.space import MetricSpace

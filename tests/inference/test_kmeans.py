@@ -12,9 +12,9 @@ from sklearn.metrics import adjusted_rand_score
 
 from samekind.data import clusters
 from samekind.errors import SettingError
-from samekind.inference import kmeans
+from samekind.inference.kmeans import kmeans
 
-module = importlib.import_module("samekind.inference.kmeans")  # the package has the function by this name
+module = importlib.import_module("samekind.inference.kmeans")
 
 
 def drawn(items=60, dimension=3, seed=0, dtype=torch.double):

@@ -6,7 +6,8 @@ from sklearn.svm import OneClassSVM
 
 from samekind.encoders import MLP
 from samekind.errors import DataError, SettingError, SpaceError
-from samekind.inference import kernel_matrix, neighbour_novelty, one_class_novelty, prototype_novelty
+from samekind.inference import neighbour_novelty, one_class_novelty, prototype_novelty
+from samekind.inference.kernels import kernel_matrix
 from samekind.measures import novelty_auroc
 from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import Cosine, Dot, Euclidean, PairsNetwork

@@ -8,8 +8,9 @@ from torch import nn
 
 from samekind.data import Items
 from samekind.errors import DataError, SpaceError
-from samekind.inference import divided, fit_open_set, identify, kept_open_set
-from samekind.inference.open_set import familiar
+from samekind.inference import fit_open_set, identify
+from samekind.inference.open_set import divided, familiar
+from samekind.inference.promise import check_open_set
 from samekind.measures import bootstrap_mean, equal_error_rate, logistic_calibration, proportion_interval
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, Euclidean, FixedScale, PairsNetwork
@@ -200,7 +201,7 @@ def test_what_it_promised_is_held_against_its_own_kind_of_score():
     space = a_space(Euclidean())
     space.open_set = fit_open_set(space, FAR, MIDDLE)
     assert space.open_set.kind == "cosine"
-    again = kept_open_set(space, FAR, MIDDLE)
+    again = check_open_set(space, FAR, MIDDLE)
     for kept, rate in zip(again, (space.open_set.false_accepts, space.open_set.false_rejects), strict=True):
         assert kept.measured.mean == pytest.approx(rate)
 

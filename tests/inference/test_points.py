@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 import torch
 
+from samekind.decisions import Decision
 from samekind.errors import SettingError
-from samekind.inference import operating_point, support
-from samekind.inference.points import threshold_for
-from samekind.space import Decision
+from samekind.inference.points import operating_point, support, threshold_for
 
 
 @pytest.mark.parametrize(

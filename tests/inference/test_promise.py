@@ -7,13 +7,15 @@ import pytest
 import torch
 
 from samekind.data import clusters
-from samekind.inference import Trials, divided, fit_decision, fit_open_set, kept
-from samekind.inference.open_set import best_scores
-from samekind.inference.promise import Kept, Promise, kept_open_set
+from samekind.decisions import Decision
+from samekind.inference import check_promise, fit_decision, fit_open_set
+from samekind.inference.open_set import best_scores, divided
+from samekind.inference.promise import Promise, PromisedRate, check_open_set
+from samekind.inference.trials import Trials
 from samekind.measures import Interval, bootstrap_trials
 from samekind.prototypes import SupportMeans, class_means
 from samekind.similarities import Euclidean
-from samekind.space import Decision, MetricSpace
+from samekind.space import MetricSpace
 
 
 def of_classes(classes=12, items=6, *, shift=0.0, seed=0):
@@ -29,11 +31,11 @@ def of_classes(classes=12, items=6, *, shift=0.0, seed=0):
 
 def test_trials_like_those_of_the_fit_keep_it_and_moved_ones_do_not():
     decision = fit_decision(of_classes(), kind="similarity", point="far=0.05", description="then")
-    alike = kept(decision, of_classes(seed=1))
+    alike = check_promise(decision, of_classes(seed=1))
     assert not alike.broken
     assert alike.false_accepts.promised == 0.05
     assert alike.false_rejects.promised == decision.false_rejects
-    moved = kept(decision, of_classes(shift=1.0, seed=1))
+    moved = check_promise(decision, of_classes(shift=1.0, seed=1))
     assert moved.broken
     assert moved.false_accepts.broken
     assert not moved.false_rejects.broken
@@ -43,14 +45,14 @@ def test_the_intervals_are_those_over_classes():
     decision = fit_decision(of_classes(), kind="similarity", description="then")
     new = of_classes(seed=2)
     expected = bootstrap_trials(*new, statistics=("FAR", "FRR"), threshold=decision.threshold)
-    found = kept(decision, new)
+    found = check_promise(decision, new)
     assert found.false_accepts.measured == expected["FAR"]
     assert found.false_rejects.measured == expected["FRR"]
 
 
 def test_two_classes_leave_everything_open():
     new = of_classes(classes=2)
-    found = kept(Decision("similarity", 1.5, "eer", "then", 0.02, 0.5), new)
+    found = check_promise(Decision("similarity", 1.5, "eer", "then", 0.02, 0.5), new)
     fooled = float((new.scores[~new.same] >= 1.5).double().mean())
     assert fooled > 0.04
     assert found.false_accepts.measured == (pytest.approx(fooled), 0, 1)
@@ -62,20 +64,20 @@ def test_two_classes_leave_everything_open():
 
 def test_a_promise_made_on_two_classes_holds_where_many_bear_it_out():
     decision = fit_decision(of_classes(classes=2), kind="similarity", point="far=0.05", description="then")
-    found = kept(decision, of_classes(shift=-2.0))
+    found = check_promise(decision, of_classes(shift=-2.0))
     assert (found.false_accepts.upper, found.false_accepts.verdict) == (1, "holds")
 
 
 def test_a_promise_made_on_two_classes_is_not_taken_at_its_word():
     decision = fit_decision(of_classes(classes=2), kind="similarity", point="far=0.05", description="then")
-    found = kept(decision, of_classes(shift=2.0))
+    found = check_promise(decision, of_classes(shift=2.0))
     assert (found.false_accepts.upper, found.false_rejects.upper) == (1, 1)
     assert found.false_accepts.verdict == "cannot be told, fewer than 3 classes"
-    assert kept(replace(decision, classes=0), of_classes(shift=2.0)).false_accepts.broken
+    assert check_promise(replace(decision, classes=0), of_classes(shift=2.0)).false_accepts.broken
 
 
 def test_a_promised_rate_of_false_rejects_is_the_promise():
-    found = kept(Decision("similarity", 1.5, "frr=0.25", "then", 0.1, 0.2), of_classes())
+    found = check_promise(Decision("similarity", 1.5, "frr=0.25", "then", 0.1, 0.2), of_classes())
     assert (found.false_accepts.promised, found.false_rejects.promised) == (0.1, 0.25)
 
 
@@ -83,7 +85,7 @@ def test_a_promised_rate_of_false_rejects_is_the_promise():
     ("promised", "broken"), [(0.0089, True), (0.009, False), (0.012, False), (0.018, False), (0.5, False)]
 )
 def test_inside_or_better_is_not_broken(promised, broken):
-    assert Kept(promised, Interval(0.013, 0.009, 0.018)).broken is broken
+    assert PromisedRate(promised, Interval(0.013, 0.009, 0.018)).broken is broken
 
 
 @pytest.mark.parametrize(
@@ -101,29 +103,29 @@ def test_inside_or_better_is_not_broken(promised, broken):
 def test_a_rate_on_its_way_up_holds_then_cannot_be_told_then_does_not_hold(measured, verdict):
     """From half the odds to twice the odds is what these new trials allow."""
     low, high = (measured / (measured + factor * (1 - measured)) for factor in (2, 0.5))
-    found = Kept(0.01, Interval(measured, low, high))
+    found = PromisedRate(0.01, Interval(measured, low, high))
     assert found.verdict == verdict
     assert (found.holds, found.broken) == (verdict == "holds", verdict == "does not hold")
-    promise = Promise(found, Kept(0.01, Interval(0.01, 0.005, 0.02)))
+    promise = Promise(found, PromisedRate(0.01, Interval(0.01, 0.005, 0.02)))
     assert (promise.holds, promise.broken) == (found.holds, found.broken)
 
 
 def test_what_is_beyond_narrow_intervals_does_not_hold_however_little_it_is():
-    assert Kept(0.01, Interval(0.011, 0.0105, 0.0115)).verdict == "does not hold"
+    assert PromisedRate(0.01, Interval(0.011, 0.0105, 0.0115)).verdict == "does not hold"
 
 
 def test_twice_the_rate_is_not_said_to_hold():
     """Rates of one test by two kinds of score: nearly the same numbers, so the same word."""
-    one = Kept(0.1636, Interval(0.3649, 0.1777, 0.6044), 0.3565)
-    other = Kept(0.1576, Interval(0.36, 0.1767, 0.5959), 0.35)
+    one = PromisedRate(0.1636, Interval(0.3649, 0.1777, 0.6044), 0.3565)
+    other = PromisedRate(0.1576, Interval(0.36, 0.1767, 0.5959), 0.35)
     assert one.verdict == other.verdict == "cannot be told, the interval is wide"
 
 
 def test_what_only_a_wide_interval_allows_is_not_said_to_hold():
-    wide = Kept(0.0147, Interval(0.29, 0.0136, 0.92))
+    wide = PromisedRate(0.0147, Interval(0.29, 0.0136, 0.92))
     assert not wide.broken
     assert wide.verdict == "cannot be told, the interval is wide"
-    assert Kept(0.1, Interval(0.14, 0.0136, 0.92)).verdict == "holds"
+    assert PromisedRate(0.1, Interval(0.14, 0.0136, 0.92)).verdict == "holds"
 
 
 @pytest.mark.parametrize(
@@ -131,26 +133,28 @@ def test_what_only_a_wide_interval_allows_is_not_said_to_hold():
     [(0.54, 0.93, False), (0.54, 0.63, True), (0.25, 0.33, True), (0.25, 0.34, False), (0.9, 1.0, False)],
 )
 def test_a_high_promise_is_not_held_by_every_rate_there_is(promised, measured, holds):
-    wide = Kept(promised, Interval(measured, 0.2, 1.0))
+    wide = PromisedRate(promised, Interval(measured, 0.2, 1.0))
     assert wide.verdict == ("holds" if holds else "cannot be told, the interval is wide")
 
 
 @pytest.mark.parametrize("measured", [0.0, 1.0])
 def test_a_promise_at_either_end_has_a_verdict(measured):
     narrow = Interval(measured, 0.99 * measured, 0.01 + 0.99 * measured)
-    assert Kept(1.0, narrow).verdict == "holds"
-    assert (Kept(0.0, narrow).verdict == "holds") is (measured == 0)
+    assert PromisedRate(1.0, narrow).verdict == "holds"
+    assert (PromisedRate(0.0, narrow).verdict == "holds") is (measured == 0)
 
 
 def test_the_sentence_says_it_all():
-    promise = Promise(Kept(0.01, Interval(0.013, 0.009, 0.018)), Kept(0.0005, Interval(0.2, 0.15, 0.25)))
+    promise = Promise(
+        PromisedRate(0.01, Interval(0.013, 0.009, 0.018)), PromisedRate(0.0005, Interval(0.2, 0.15, 0.25))
+    )
     assert promise.sentence == (
         "promised 1.00% false accepts, measured 1.30% (0.90 to 1.80): holds; "
         "promised 0.05% false rejects, measured 20.00% (15.00 to 25.00): does not hold"
     )
     assert not promise.holds
     assert promise.broken
-    nothing = Kept(0.0, Interval(0.0, 0.0, 0.00001))
+    nothing = PromisedRate(0.0, Interval(0.0, 0.0, 0.00001))
     assert (
         "promised 0.00% false accepts, measured 0.00% (0.00 to 0.001)" in Promise(nothing, nothing).sentence
     )
@@ -169,31 +173,31 @@ def test_both_intervals_count_by_their_squares(measured, broken):
     upper, low = (1 / (1 + math.exp(-odds(rate) - step)) for rate, step in ((0.01, 0.8), (measured, -0.7)))
     reach = math.sqrt(0.8**2 + 0.7**2)
     assert (odds(measured) - odds(0.01) > reach) is broken
-    assert Kept(0.01, Interval(measured, low, 0.9), upper).broken is broken
+    assert PromisedRate(0.01, Interval(measured, low, 0.9), upper).broken is broken
 
 
 def test_a_promise_of_nothing_reaches_to_the_end_of_its_interval():
     low_enough, too_high = Interval(0.02, 0.009, 0.05), Interval(0.02, 0.011, 0.05)
-    assert not Kept(0.0, low_enough, 0.01).broken
-    assert Kept(0.0, too_high, 0.01).broken
-    assert Kept(0.0, low_enough).broken
-    assert Kept(0.0, Interval(0.0, 0.0, 0.05)).holds
+    assert not PromisedRate(0.0, low_enough, 0.01).broken
+    assert PromisedRate(0.0, too_high, 0.01).broken
+    assert PromisedRate(0.0, low_enough).broken
+    assert PromisedRate(0.0, Interval(0.0, 0.0, 0.05)).holds
 
 
 def test_where_everything_goes_wrong_the_lower_end_counts():
-    assert Kept(0.5, Interval(1.0, 0.9, 1.0), 0.8).broken
-    assert not Kept(0.5, Interval(1.0, 0.75, 1.0), 0.8).broken
+    assert PromisedRate(0.5, Interval(1.0, 0.9, 1.0), 0.8).broken
+    assert not PromisedRate(0.5, Interval(1.0, 0.75, 1.0), 0.8).broken
 
 
 def test_the_rate_asked_for_is_as_unsure_as_the_one_that_was_fitted():
     stored = {"false_accept_interval": (0.004, 0.016), "false_reject_interval": (0.1, 0.4)}
-    found = kept(Decision("similarity", 1.5, "far=0.01", "then", 0.008, 0.2, **stored), of_classes())
+    found = check_promise(Decision("similarity", 1.5, "far=0.01", "then", 0.008, 0.2, **stored), of_classes())
     factor = odds(0.016) - odds(0.008)
     assert odds(found.false_accepts.upper) == pytest.approx(odds(0.01) + factor)
     assert found.false_rejects.upper == 0.4
     assert "promised 20.00% false rejects (up to 40.00), measured" in found.sentence
     unseen = {"false_accept_interval": (0.0, 0.03), "false_reject_interval": None}
-    found = kept(Decision("similarity", 1.5, "far=0.01", "then", 0.0, 0.2, **unseen), of_classes())
+    found = check_promise(Decision("similarity", 1.5, "far=0.01", "then", 0.0, 0.2, **unseen), of_classes())
     assert (found.false_accepts.upper, found.false_rejects.upper) == (0.03, None)
 
 
@@ -216,7 +220,7 @@ def alarms(checks, classes, *, point, shift=0.0):
     for seed in range(checks):
         then, now = of_a_world(classes[0], generator), of_a_world(classes[1], generator, shift=shift)
         decision = fit_decision(then, kind="similarity", point=point, description="then")
-        found.append(kept(decision, now, seed=seed))
+        found.append(check_promise(decision, now, seed=seed))
     return [sum(each[place].broken for each in found) / checks for place in (0, 1)]
 
 
@@ -256,18 +260,18 @@ def of_four_known_classes(items):
 def test_a_threshold_for_none_of_these_is_held_against_other_items():
     then, now = (clusters(classes=8, items=20, dimension=3, spread=each) for each in (0.5, 2.5))
     space = of_four_known_classes(then)
-    assert kept_open_set(space, *divided(space, then)) is None
+    assert check_open_set(space, *divided(space, then)) is None
     space.open_set = fit_open_set(space, *divided(space, then), kind="similarity", point="frr=0.1")
-    alike = kept_open_set(space, *divided(space, then))
+    alike = check_open_set(space, *divided(space, then))
     assert alike.false_rejects.promised == 0.1
     assert alike.false_rejects.measured.mean == space.open_set.false_rejects
     assert alike.false_accepts.measured[1:] == space.open_set.false_accept_interval
     assert alike.holds
-    of_one = kept_open_set(space, *divided(space, then.only(then.classes[:5])))
+    of_one = check_open_set(space, *divided(space, then.only(then.classes[:5])))
     assert of_one.false_rejects == alike.false_rejects
     assert of_one.false_accepts.measured[1:] == (0, 1)
     known, unknown = divided(space, now)
-    moved = kept_open_set(space, known, unknown)
+    moved = check_open_set(space, known, unknown)
     refused = int((best_scores(space, known, kind=space.open_set.kind) < space.open_set.threshold).sum())
     assert moved.false_rejects.measured.mean == pytest.approx(refused / len(known))
     assert moved.false_rejects.broken
@@ -281,10 +285,10 @@ def test_one_unknown_class_then_or_now_breaks_no_promise():
     near = replace(unknown, inputs=known.inputs.repeat(5, 1))  # strangers that look like the known
     one, several = near.only(near.classes[4:5]), near.only(near.classes[4:])
     space.open_set = fit_open_set(space, known, unknown, kind="similarity", point="far=0.05")
-    assert kept_open_set(space, known, several).false_accepts.broken
-    now = kept_open_set(space, known, one).false_accepts
+    assert check_open_set(space, known, several).false_accepts.broken
+    now = check_open_set(space, known, one).false_accepts
     assert now.measured.mean > 0.2
     assert now.verdict == "cannot be told, fewer than 3 classes"
     space.open_set = fit_open_set(space, known, unknown.only(unknown.classes[4:5]), kind="similarity")
-    then = kept_open_set(space, known, several).false_accepts
+    then = check_open_set(space, known, several).false_accepts
     assert (then.upper, then.verdict) == (1, "cannot be told, fewer than 3 classes")

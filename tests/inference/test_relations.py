@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from samekind.errors import SpaceError
-from samekind.inference import class_scores, class_tree
+from samekind.inference import class_tree
+from samekind.inference.relations import class_scores
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Euclidean, PairsNetwork
 from samekind.space import MetricSpace

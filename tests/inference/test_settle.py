@@ -8,16 +8,9 @@ import torch
 from samekind import prototypes
 from samekind.data import Items, clusters
 from samekind.encoders import MLP
-from samekind.inference import (
-    all_trials,
-    divided,
-    embed,
-    fit_decision,
-    fit_open_set,
-    fit_temperatures,
-    settle,
-    standings,
-)
+from samekind.inference import all_trials, embed, fit_decision, fit_open_set, fit_temperatures, settle
+from samekind.inference.open_set import divided
+from samekind.inference.standings import standings
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, Dot, PairsNetwork
 from samekind.space import MetricSpace

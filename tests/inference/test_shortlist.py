@@ -8,8 +8,15 @@ from torch import nn
 
 from samekind.errors import SettingError, SpaceError
 from samekind.index import Exact, Faiss
-from samekind.inference import QueryMap, Shortlist, search_index, shortlist_of
-from samekind.inference.shortlist import keep_shortlist, shortlists_in, similarity_fingerprint
+from samekind.inference import search_index
+from samekind.inference.distil import QueryMap
+from samekind.inference.shortlist import (
+    Shortlist,
+    keep_shortlist,
+    shortlist_of,
+    shortlists_in,
+    similarity_fingerprint,
+)
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, PairsNetwork
 from samekind.space import MetricSpace

@@ -8,7 +8,9 @@ from torch import nn
 
 from samekind.errors import SettingError
 from samekind.index import Exact, Faiss, Found
-from samekind.inference import QueryMap, fit_shortlist, search_index, shortlist_fitting, shortlist_of
+from samekind.inference import fit_shortlist, search_index, shortlist_fitting
+from samekind.inference.distil import QueryMap
+from samekind.inference.shortlist import shortlist_of
 from samekind.inference.shortlist_fitting import most_promised, why_everything
 from samekind.measures import proportion_interval, student_interval
 from samekind.prototypes import SupportMeans

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from samekind.data import Items, clusters
-from samekind.inference import standings
+from samekind.inference.standings import standings
 from samekind.measures import equal_error_rate
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, Euclidean, PairsNetwork

@@ -5,8 +5,9 @@ import torch
 from torch import nn
 
 from samekind.data import Items, clusters
-from samekind.inference import divided, fit_open_set, fit_temperatures, heads, identify
-from samekind.inference.temperatures import FEWEST
+from samekind.inference import fit_open_set, fit_temperatures, identify
+from samekind.inference.open_set import divided
+from samekind.inference.temperatures import FEWEST, heads
 from samekind.measures import expected_calibration_error, temperature_calibration
 from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import Dot, Euclidean

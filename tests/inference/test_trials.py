@@ -11,8 +11,8 @@ from torch import nn
 
 from samekind import similarities
 from samekind.errors import SettingError
-from samekind.inference import all_trials, streamed_trials, walk_trials
-from samekind.inference.trials import STRIP, ordered_trials
+from samekind.inference import all_trials, streamed_trials
+from samekind.inference.trials import STRIP, ordered_trials, walk_trials
 from samekind.measures import area_under_curve, equal_error_rate, rates_at
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, PairsNetwork

@@ -5,7 +5,8 @@ import torch
 
 from samekind.encoders import MLP
 from samekind.errors import DataError, SettingError, SpaceError
-from samekind.inference import kernel_matrix, semidefinite, two_sample
+from samekind.inference import two_sample
+from samekind.inference.kernels import kernel_matrix, semidefinite
 from samekind.measures import two_sample_test
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Euclidean, PairsNetwork

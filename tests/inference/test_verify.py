@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samekind.errors import SettingError
-from samekind.inference import Trials, fit_decision
+from samekind.inference import fit_decision
+from samekind.inference.trials import Trials
 from samekind.measures import (
     bootstrap_trials,
     detection_cost,

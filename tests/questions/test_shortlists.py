@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from samekind.index import Exact, Faiss
-from samekind.inference import QueryMap, Shortlist
+from samekind.inference.distil import QueryMap
+from samekind.inference.shortlist import Shortlist
 from samekind.questions import shortlists
 
 FINDS = (

@@ -13,7 +13,8 @@ from samekind.data import Split, clusters, digits, prepare
 from samekind.encoders.foreign import Foreign
 from samekind.errors import DataError, SettingError, SpaceError, TrainingError
 from samekind.evaluation import validation
-from samekind.inference import device_of, embed
+from samekind.inference import embed
+from samekind.inference.embed import device_of
 from samekind.prototypes import SupportMeans
 from samekind.recipes import fit, fitting
 from samekind.space import MetricSpace

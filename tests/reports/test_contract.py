@@ -8,10 +8,10 @@ import torch
 from matplotlib.figure import Figure
 
 from samekind import reports
-from samekind.inference import Trials
+from samekind.decisions import Decision
+from samekind.inference.trials import Trials
 from samekind.measures import error_rates, metric_breaches
 from samekind.reports.picture import picture
-from samekind.space import Decision
 
 NO_PLOTS = {
     "Confidence",

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 import torch
 
-from samekind.inference import Groups
+from samekind.inference.cluster import Groups
 from samekind.reports import groups_page
 from samekind.reports.groups_page import Grouped, write_groups_page
 

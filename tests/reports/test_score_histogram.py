@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from samekind.inference import Trials
+from samekind.decisions import Decision
+from samekind.inference.trials import Trials
 from samekind.reports import score_histogram
 from samekind.reports.score_histogram import bin_edges
-from samekind.space import Decision
 
 
 def trials(scores, same):

@@ -8,9 +8,9 @@ from typing import get_args
 import pytest
 
 from samekind import recipes
+from samekind.decisions import Kind
 from samekind.errors import SettingError
 from samekind.evaluation.validation import BY_KIND, MEASURES
-from samekind.space import Kind
 from samekind.training import Adversary, Batches, Head, Optimiser, Part, Parts, Penalty, Run, Schedule, Term
 
 SHAPES = [(6,), (1, 8, 8), (1, 28, 28), (3, 32, 32), (3, 64, 64)]

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from samekind.cli.columns import Columns
     from samekind.data import Collection, Items, Stored
-    from samekind.space import Kind, MetricSpace
+    from samekind.decisions import Kind
+    from samekind.space import MetricSpace
 
 #: Items that are embedded between two steps of the bar.
 BATCH = 512

@@ -50,7 +50,7 @@ def attention(
     from samekind.cli.asking import bar, collected, open_space
     from samekind.cli.columns import columns_of
     from samekind.cli.output import print_json, print_text
-    from samekind.inference import layer_of
+    from samekind.inference.grad_cam import layer_of
 
     loaded = open_space(space, device)
     _expect_pictures(loaded)
@@ -85,7 +85,8 @@ def _expect_pictures(space: "MetricSpace") -> None:
 
 def _embedded(space: "MetricSpace", like: Path | None) -> "Tensor | None":
     """The embedding (1, d) of the picture to be like; without one the space must know classes."""
-    from samekind.inference import device_of, embed_files
+    from samekind.inference import embed_files
+    from samekind.inference.embed import device_of
 
     if like is not None:
         return embed_files(space, [like]).to(device_of(space))
@@ -99,7 +100,8 @@ def _look(
 ) -> tuple[dict[str, Any], list["Overlay"]]:
     """What there is to say about one picture (channels, height, width), and to draw over it."""
     from samekind.data import scaled
-    from samekind.inference import asking, device_of, grad_cam
+    from samekind.inference import asking, grad_cam
+    from samekind.inference.embed import device_of
 
     def scores(z: "Tensor") -> "Tensor":  # (1, classes), or (1, 1) for the other picture
         return space.score_classes(z) if other is None else space.score(other, z)[:, None]

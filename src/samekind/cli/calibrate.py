@@ -11,7 +11,8 @@ from samekind.errors import DataError
 
 if TYPE_CHECKING:
     from samekind.data import Items
-    from samekind.space import Decision, Kind, MetricSpace, Temperature
+    from samekind.decisions import Decision, Kind, Temperature
+    from samekind.space import MetricSpace
 
 #: All pairs of this many items are 12 million trials; of more, so many are drawn.
 MOST_ITEMS = 5000
@@ -101,7 +102,7 @@ def calibrate(
     """
     from samekind.cli.asking import known_kind, open_space
     from samekind.cli.experiments import space_folder
-    from samekind.inference import operating_point
+    from samekind.inference.points import operating_point
     from samekind.questions.changing import changing
 
     check_together(context, TOGETHER)
@@ -165,7 +166,8 @@ def _fit_decisions(
     from samekind.cli.asking import embedded
     from samekind.cli.output import messages
     from samekind.data.groups import groups_apart
-    from samekind.inference import all_trials, divided, fit_decision, fit_temperatures
+    from samekind.inference import all_trials, fit_decision, fit_temperatures
+    from samekind.inference.open_set import divided
     from samekind.inference.temperatures import FEWEST
 
     sizes = torch.bincount(items.labels)
@@ -212,7 +214,8 @@ def _fit_listed(
 
 
 def _fit_open_set(space: "MetricSpace", items: "Items", kind: "Kind | None", point: str) -> "Decision":
-    from samekind.inference import divided, fit_open_set
+    from samekind.inference import fit_open_set
+    from samekind.inference.open_set import divided
 
     known, unknown = divided(space, items)
     if not len(known) or not len(unknown):
@@ -231,7 +234,7 @@ def _tell(
 
     from samekind.cli.output import messages, print_json, print_table, print_text
     from samekind.cli.thresholds import print_temperatures, thresholds_table
-    from samekind.inference import support
+    from samekind.inference.points import support
 
     warnings = {name: support(each, open_set=name == "open set") for name, each in found.items()}
     if as_json:

@@ -21,7 +21,7 @@ from samekind.errors import SettingError
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from samekind.inference import Groups
+    from samekind.inference.cluster import Groups
     from samekind.reports import Grouped
 
 
@@ -50,7 +50,7 @@ def cluster(
     from samekind.cli.columns import columns_of
     from samekind.cli.experiments import say_trained_on
     from samekind.cli.output import print_json
-    from samekind.inference import as_compared
+    from samekind.inference.cluster import as_compared
     from samekind.reports import Grouped
 
     is_table = _is_table(out)
@@ -107,8 +107,9 @@ def _in_short(sources: Sequence[str]) -> str:
 
 def _divide(z: "Tensor", groups: int | None, most: int, seed: int) -> "tuple[Groups, Mapping[int, float]]":
     """The groups, the largest first, and the silhouette of each number that was tried."""
-    from samekind.inference import choose_groups, largest_first
     from samekind.inference import cluster as divide
+    from samekind.inference.cluster import choose_groups
+    from samekind.inference.representatives import largest_first
 
     if groups is not None:
         return largest_first(divide(z, groups=groups, seed=seed)), {}
@@ -150,7 +151,7 @@ def _answer(found: "Grouped", out: Path, page: Path | None) -> dict[str, Any]:
 
 def _print(found: "Grouped", out: Path, page: Path | None) -> None:
     from samekind.cli.output import print_table, print_text, table
-    from samekind.inference import representatives
+    from samekind.inference.representatives import representatives
 
     nearest = representatives(found.z, found.groups, count=1)
     lines = [

@@ -16,7 +16,7 @@ TABLE, PAGE = "groups.csv", "report.html"
 
 def group_columns(found: "Grouped") -> dict[str, Sequence[Any]]:
     """What is written of each item: its group, from 1, and how far it is from the centre."""
-    from samekind.inference import centre_distances
+    from samekind.inference.representatives import centre_distances
 
     labelled = any(each is not None for each in found.labels)
     return {

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from samekind.data import Collection
-    from samekind.space import Kind, MetricSpace
+    from samekind.decisions import Kind
+    from samekind.space import MetricSpace
 
 METHODS = ("prototypes", "neighbours", "svm")
 
@@ -157,7 +158,8 @@ def _columns(
     space: "MetricSpace", items: "Collection", z: "Tensor", newness: "Tensor", outside: list[bool] | None
 ) -> dict[str, list[Any]]:
     """One row an item, newest first; what nothing is known of has no column."""
-    from samekind.inference import asking, device_of
+    from samekind.inference import asking
+    from samekind.inference.embed import device_of
 
     order = newness.argsort(descending=True, stable=True).tolist()
     columns: dict[str, Sequence[Any]] = {"id": items.ids, "novelty": newness.tolist()}

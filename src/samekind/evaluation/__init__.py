@@ -23,7 +23,7 @@ from samekind.evaluation.rows import Row, is_upside_down, upside_down
 from samekind.evaluation.samples import Compared
 from samekind.evaluation.validation import validation
 from samekind.evaluation.verification import verification
-from samekind.inference import heads
+from samekind.inference.temperatures import heads
 
 __all__ = [
     "Compared",

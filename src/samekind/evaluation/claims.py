@@ -8,11 +8,14 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
+from samekind.decisions import Kind
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.trial_measures import About, trial_rows
-from samekind.inference import Trials, asking, device_of
+from samekind.inference import asking
+from samekind.inference.embed import device_of
+from samekind.inference.trials import Trials
 from samekind.prototypes import pool
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 #: Beyond this many trials a random part of the items makes the claims.
 MOST_TRIALS = 5_000_000

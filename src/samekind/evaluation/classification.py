@@ -6,13 +6,15 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
+from samekind.decisions import Head
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.samples import Sample, replicated, row_of
-from samekind.inference import asking, device_of, heads
+from samekind.inference import asking, device_of
+from samekind.inference.temperatures import heads
 from samekind.measures import catalogue
 from samekind.measures.calibration_error import expected_calibration_error
 from samekind.measures.classification import macro_f1
-from samekind.space import Classification, Head, MetricSpace
+from samekind.space import Classification, MetricSpace
 
 
 def classification(

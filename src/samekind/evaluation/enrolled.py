@@ -12,8 +12,8 @@ from samekind.data.groups import Apart, groups_apart
 from samekind.errors import SettingError
 from samekind.evaluation.rows import Measures, Row, noted
 from samekind.evaluation.trial_measures import About, trial_rows
-from samekind.inference import Trials
 from samekind.inference.enrolment import Combination, enrolment_scores
+from samekind.inference.trials import Trials
 from samekind.space import MetricSpace
 
 

@@ -3,11 +3,12 @@
 from torch import Tensor
 
 from samekind.data.trial_lists import TrialList
+from samekind.decisions import Kind
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.trial_measures import About, trial_rows
-from samekind.inference import Trials
 from samekind.inference.enrolment import Combination, listed_scores
-from samekind.space import Kind, MetricSpace
+from samekind.inference.trials import Trials
+from samekind.space import MetricSpace
 
 
 def listed_trials(

@@ -11,13 +11,15 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
+from samekind.decisions import Head
 from samekind.evaluation.classification import knows, predicted_labels
 from samekind.evaluation.rows import Row
 from samekind.evaluation.samples import COMPUTED, MANY, Sample, row_of
-from samekind.inference import asking, device_of, heads
+from samekind.inference import asking, device_of
 from samekind.inference.open_set import best_of
+from samekind.inference.temperatures import heads
 from samekind.measures import area_under_curve, catalogue
-from samekind.space import Head, MetricSpace
+from samekind.space import MetricSpace
 
 #: The share of unknown items one is ready to give a class.
 FALSE_ALARMS = 0.01

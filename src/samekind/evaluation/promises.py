@@ -9,11 +9,14 @@ from torch import Tensor
 from samekind.data import Items
 from samekind.data.groups import OTHER_GROUPS, OWN_GROUPS, Apart, groups_apart
 from samekind.data.trial_lists import TrialList
+from samekind.decisions import Decision
 from samekind.evaluation.listed_trials import scored
-from samekind.inference import Trials, all_trials, divided, embed
+from samekind.inference import all_trials, embed
 from samekind.inference.enrolment import Combination
-from samekind.inference.promise import Promise, kept, kept_open_set
-from samekind.space import Decision, MetricSpace
+from samekind.inference.open_set import divided
+from samekind.inference.promise import Promise, check_open_set, check_promise
+from samekind.inference.trials import Trials
+from samekind.space import MetricSpace
 
 #: Of larger sets the pairs of so many items, drawn at random, are looked at.
 MOST_ITEMS = 2_000
@@ -98,7 +101,7 @@ def listed_promises(
 
 def promise_row(decision: Decision, trials: Trials, *, name: str, seed: int = 0) -> PromiseRow:
     """A decision held against trials of its kind of score, which are called ``name``."""
-    return _row(name, decision.kind, decision.point, kept(decision, trials, seed=seed))
+    return _row(name, decision.kind, decision.point, check_promise(decision, trials, seed=seed))
 
 
 def _other_pairs(decision: Decision, apart: Apart) -> str:
@@ -122,7 +125,7 @@ def _open_set_rows(space: MetricSpace, sets: Mapping[str, Items], seed: int) -> 
             together = one == other or not (len(also_unknown) or len(also_known))
             if not (together and len(known) and len(unknown)):
                 continue
-            found = kept_open_set(space, known, unknown, seed=seed)
+            found = check_open_set(space, known, unknown, seed=seed)
             if found is not None and space.open_set is not None:
                 name = one if one == other else f"{one}, {other}"
                 rows.append(_row(name, "open set", space.open_set.point, found))

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.data.groups import OTHER_GROUPS, groups_apart
+from samekind.decisions import Kind
 from samekind.errors import DataError
 from samekind.evaluation.rows import Measures, Row, noted
 from samekind.evaluation.samples import Compared, Sample, row_of
@@ -15,7 +16,7 @@ from samekind.inference import search
 from samekind.measures.catalogue import KNN_ACCURACY, MAP_AT_R, R_PRECISION, recall
 from samekind.measures.ranking import relevant_counts
 from samekind.measures.retrieval import retrieval_values
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 #: How many neighbours are held at a time: those of all queries, where they are no more.
 MOST_NEIGHBOURS = 20_000_000

@@ -5,12 +5,12 @@ import math
 import torch
 from torch import Tensor
 
+from samekind.decisions import Decision, Kind
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.trial_measures import MAIN, TRIAL_MEASURES, About, trial_rows
-from samekind.inference import Trials, walk_trials
-from samekind.inference.trials import pairs_within
+from samekind.inference.trials import Trials, pairs_within, walk_trials
 from samekind.measures import StreamedRates, catalogue, streamed
-from samekind.space import Decision, Kind, MetricSpace
+from samekind.space import MetricSpace
 
 #: So many trials are kept at most: they and what sorting them takes are below a gigabyte.
 MOST_STORED = 10_000_000

@@ -6,13 +6,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.decisions import Decision
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.samples import Compared, difference
-from samekind.inference import Trials
+from samekind.inference.trials import Trials
 from samekind.measures import FEWEST_CLASSES, bootstrap_trials, catalogue, paired_bootstrap
 from samekind.measures.measure import Measure
 from samekind.measures.trial_statistics import Costs, Statistic, value_of
-from samekind.space import Decision
 
 #: The prior of "same" in the detection cost.
 PRIOR = 0.01

@@ -8,8 +8,10 @@ from torch import Tensor
 
 from samekind.data import Items, draw
 from samekind.data.groups import Apart, groups_apart
+from samekind.decisions import Kind
 from samekind.errors import DataError, SettingError, nearest
-from samekind.inference import all_trials, as_compared, cluster, embed, search
+from samekind.inference import all_trials, cluster, embed, search
+from samekind.inference.cluster import as_compared
 from samekind.measures import (
     equal_error_rate,
     neighbour_accuracy,
@@ -18,7 +20,7 @@ from samekind.measures import (
     relevant_counts,
 )
 from samekind.measures.catalogue import EER, KNN_ACCURACY, NMI, recall
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 #: Two million pairs tell one epoch from another; all pairs of a large set would cost more than the epoch.
 MOST_ITEMS = 2000

@@ -5,11 +5,12 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from samekind.decisions import Kind
 from samekind.errors import DataError, SettingError, SpaceError
 from samekind.inference.embed import asking, device_of
 from samekind.measures import MetricAxioms, metric_breaches
 from samekind.similarities import score_all
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 Order = Literal["one", "mean", "max"]
 

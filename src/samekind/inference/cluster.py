@@ -6,13 +6,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.decisions import Kind
 from samekind.errors import SettingError, SpaceError
 from samekind.inference.embed import asking, device_of
 from samekind.inference.kmeans import kmeans
 from samekind.prototypes import class_means
 from samekind.similarities import Angle, LogAngle
 from samekind.similarities.distances import unit_vectors
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 #: From here on careful starts and restarts take minutes and one run from random items is the custom.
 MANY_GROUPS = 1000

@@ -10,12 +10,13 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from samekind.decisions import Kind
 from samekind.errors import DataError, SettingError, nearest
 from samekind.inference.embed import asking, device_of
 from samekind.inference.enrolment import Combination, enrolment_scores, listed_scores
 from samekind.inference.trials import Trials, all_trials
 from samekind.measures import as_norm, s_norm
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 Form = Literal["as", "s"]
 FORMS: tuple[str, ...] = get_args(Form)

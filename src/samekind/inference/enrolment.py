@@ -10,9 +10,10 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from samekind.decisions import Kind
 from samekind.errors import DataError, SettingError, nearest
 from samekind.inference.embed import asking, device_of
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 Combination = Literal["embedding", "mean", "median", "max", "min"]
 COMBINATIONS: tuple[str, ...] = get_args(Combination)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from samekind.decisions import Kind
 from samekind.errors import SettingError
 from samekind.inference.embed import device_of
 from samekind.measures.binning import Kept, expect_finite
 from samekind.similarities import PairsNetwork
 from samekind.similarities.kernels.pairs_kernel import PairsKernel, has_kernel
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 

@@ -12,10 +12,11 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.decisions import Kind
 from samekind.errors import SettingError, SpaceError, nearest
 from samekind.inference.embed import asking, device_of
 from samekind.similarities import Similarity, blocks
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 Symmetrise = Literal["max", "mean"]
 Spectrum = Literal["clip", "shift"]

@@ -5,6 +5,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from samekind.decisions import Kind
 from samekind.errors import DataError, SettingError, SpaceError
 from samekind.inference.axioms import score_distances
 from samekind.inference.embed import asking, device_of
@@ -12,7 +13,7 @@ from samekind.inference.kernels import Spectrum, Symmetrise, kernel_matrix, semi
 from samekind.inference.search import search
 from samekind.prototypes import pool
 from samekind.similarities import score_all
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 #: The reach of the Gaussian kernel: large enough to be no accident, small enough to stay within a class.
 NEAREST = 10

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
+from samekind.decisions import Decision, Kind
 from samekind.errors import DataError, SpaceError
 from samekind.inference.embed import asking, device_of, embed
 from samekind.inference.points import operating_point, threshold_for
@@ -24,7 +25,7 @@ from samekind.measures import (
     logistic_calibration,
     rates_at,
 )
-from samekind.space import Decision, Kind, MetricSpace
+from samekind.space import MetricSpace
 
 BATCH = 4096
 

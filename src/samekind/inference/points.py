@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from torch import Tensor
 
+from samekind.decisions import Decision
 from samekind.errors import SettingError
 from samekind.measures import bayes_threshold, equal_error_rate, threshold_at
-from samekind.space import Decision
 
 #: How many errors a rate should rest on.
 ERRORS = 30

@@ -10,19 +10,20 @@ import math
 from typing import NamedTuple
 
 from samekind.data import Items
+from samekind.decisions import Decision
 from samekind.inference.open_set import open_set_rates
 from samekind.inference.points import operating_point
 from samekind.inference.trials import Trials
 from samekind.inference.verify import rate_intervals
 from samekind.measures import FEWEST_CLASSES, Interval, rates_at
-from samekind.space import Decision, MetricSpace
+from samekind.space import MetricSpace
 
 #: A rate is as promised up to so many times its odds, for low rates as good as so many times the rate. The
 #: odds, because of a promise above two thirds no rate is half as much again.
 AS_PROMISED = 1.5
 
 
-class Kept(NamedTuple):
+class PromisedRate(NamedTuple):
     """One error rate: what was promised, and what new trials measure, with its interval.
 
     ``upper`` is how high the promised rate may be, for what the trials of the fit could tell; None where that
@@ -68,8 +69,8 @@ class Kept(NamedTuple):
 class Promise(NamedTuple):
     """Both error rates of a decision on new trials."""
 
-    false_accepts: Kept
-    false_rejects: Kept
+    false_accepts: PromisedRate
+    false_rejects: PromisedRate
 
     @property
     def broken(self) -> bool:
@@ -93,7 +94,7 @@ class Promise(NamedTuple):
         )
 
 
-def kept(decision: Decision, trials: Trials, *, seed: int = 0) -> Promise:
+def check_promise(decision: Decision, trials: Trials, *, seed: int = 0) -> Promise:
     """A stored decision held against trials it was not fitted on, of the same kind of score.
 
     A rate that was asked for (``far=0.01``) is the promise; the other is the one the decision had on its own
@@ -115,7 +116,7 @@ def kept(decision: Decision, trials: Trials, *, seed: int = 0) -> Promise:
     return _held_against(decision, accepts, rejects)
 
 
-def kept_open_set(space: MetricSpace, known: Items, unknown: Items, *, seed: int = 0) -> Promise | None:
+def check_open_set(space: MetricSpace, known: Items, unknown: Items, *, seed: int = 0) -> Promise | None:
     """The stored threshold for "none of these" held against items it was not fitted on; None without one.
 
     ``known`` are items of the space's classes, ``unknown`` of others, as for `fit_open_set`.
@@ -130,14 +131,14 @@ def _held_against(decision: Decision, accepts: Interval, rejects: Interval) -> P
     """What was asked for is the promise of its rate; that of the other is what the fit had."""
     point = operating_point(decision.point)
     return Promise(
-        _kept(
+        _promised_rate(
             decision.false_accepts,
             decision.false_accept_interval,
             accepts,
             asked=point.rate if point.name == "far" else None,
             classes=decision.classes,
         ),
-        _kept(
+        _promised_rate(
             decision.false_rejects,
             decision.false_reject_interval,
             rejects,
@@ -147,23 +148,23 @@ def _held_against(decision: Decision, accepts: Interval, rejects: Interval) -> P
     )
 
 
-def _kept(
+def _promised_rate(
     fitted: float,
     stored: tuple[float, float] | None,
     measured: Interval,
     *,
     asked: float | None,
     classes: int,
-) -> Kept:
+) -> PromisedRate:
     """The fitted rate, or the one asked for, is as unsure as the fitted one was measured to be."""
     promised = fitted if asked is None else asked
     if stored is None:
-        return Kept(promised, measured, 1.0 if 0 < classes < FEWEST_CLASSES else None)
+        return PromisedRate(promised, measured, 1.0 if 0 < classes < FEWEST_CLASSES else None)
     upper = stored[1]
     if asked is not None and 0 < fitted < 1:
         # As many times the odds of the one asked for; a fitted rate of 0 has no odds to multiply.
         upper = 1 / (1 + math.exp(_log_odds(fitted) - _log_odds(upper) - _log_odds(asked)))
-    return Kept(promised, measured, max(promised, upper))
+    return PromisedRate(promised, measured, max(promised, upper))
 
 
 def _log_odds(rate: float) -> float:
@@ -171,7 +172,7 @@ def _log_odds(rate: float) -> float:
     return math.log(inside) - math.log1p(-inside)
 
 
-def _up_to(each: Kept) -> str:
+def _up_to(each: PromisedRate) -> str:
     return "" if each.upper is None else f" (up to {_percent(each.upper)})"
 
 

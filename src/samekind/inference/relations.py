@@ -5,9 +5,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.decisions import Kind
 from samekind.errors import SpaceError
 from samekind.inference.embed import asking
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 
 class Joined(NamedTuple):

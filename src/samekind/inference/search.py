@@ -6,10 +6,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.decisions import Kind
 from samekind.errors import SpaceError
 from samekind.index import best_of
 from samekind.inference.embed import asking, device_of
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 #: Queries that meet the gallery together: few, so that a block is wide and few are merged, and it stays in
 #: the cache.

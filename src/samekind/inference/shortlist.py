@@ -16,6 +16,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
+from samekind.decisions import Kind
 from samekind.errors import SettingError, SpaceError
 from samekind.index import Found, Index
 from samekind.index.contract import SCORES, check_wanted
@@ -23,7 +24,7 @@ from samekind.inference.distil import QueryMap
 from samekind.inference.embed import asking, device_of
 from samekind.parts import describe, room_of
 from samekind.similarities import Similarity, score_all
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 #: The name of the note.
 NOTE = "shortlist"

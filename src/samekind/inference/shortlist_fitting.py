@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.decisions import Kind
 from samekind.errors import SettingError
 from samekind.index import Index
 from samekind.inference.distil import QueryMap, distil
@@ -21,7 +22,7 @@ from samekind.inference.shortlist import (
 )
 from samekind.measures import Interval, proportion_interval, student_interval
 from samekind.similarities import Similarity
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 #: Up to so many vectors everything is compared: that takes milliseconds.
 SMALL = 1_000

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from samekind.data import Items, draw
 from samekind.data.groups import groups_apart
+from samekind.decisions import Kind, Standing
 from samekind.inference.embed import embed
 from samekind.inference.search import search
 from samekind.inference.trials import Trials, ordered_trials
@@ -18,7 +19,7 @@ from samekind.measures import (
     paired_bootstrap,
     paired_bootstrap_mean,
 )
-from samekind.space import Kind, MetricSpace, Standing
+from samekind.space import MetricSpace
 
 #: Of more items, so many are drawn: half a million pairs tell which of two scores is better.
 MOST_ITEMS = 1000

@@ -4,9 +4,10 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
+from samekind.decisions import Head, Temperature
 from samekind.inference.embed import asking, device_of
 from samekind.measures import temperature_calibration
-from samekind.space import Head, MetricSpace, Temperature
+from samekind.space import MetricSpace
 
 #: Of fewer items a temperature is not fitted: drawn scores that are well calibrated already lose three points
 #: of calibration error to 30 items, and those that are half as sure again as they should be gain seven.

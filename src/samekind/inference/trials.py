@@ -6,12 +6,13 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.decisions import Kind
 from samekind.errors import SettingError
 from samekind.inference.embed import asking, device_of
 from samekind.inference.kernel_counts import KernelCounter, kernel_for
 from samekind.measures import StreamedRates, streamed
 from samekind.measures.streaming import Exactness, counted_rates
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 STRIP = 256  # items
 

@@ -3,11 +3,12 @@
 import torch
 from torch import Tensor
 
+from samekind.decisions import Kind
 from samekind.errors import DataError, SettingError, SpaceError
 from samekind.inference.kernels import Spectrum, Symmetrise, kernel_blocks, kernel_matrix, semidefinite
 from samekind.measures import TwoSample, two_sample_test
 from samekind.measures.kernels import two_sample_in_blocks
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 
 def two_sample(

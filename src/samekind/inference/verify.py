@@ -2,10 +2,10 @@
 
 import torch
 
+from samekind.decisions import Decision, Kind
 from samekind.inference.points import operating_point, threshold_for
 from samekind.inference.trials import Trials
 from samekind.measures import FEWEST_CLASSES, Interval, bootstrap_trials, logistic_calibration, rates_at
-from samekind.space import Decision, Kind
 
 
 def fit_decision(

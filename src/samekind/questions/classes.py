@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from samekind.inference import Joined, class_scores, class_tree
-from samekind.space import Kind, MetricSpace
+from samekind.decisions import Kind
+from samekind.inference import class_tree
+from samekind.inference.relations import Joined, class_scores
+from samekind.space import MetricSpace
 
 
 class Alike(NamedTuple):

@@ -10,17 +10,19 @@ from torch import Tensor
 
 from samekind.data import Collection
 from samekind.data.opening import NAMED
+from samekind.decisions import Kind
 from samekind.errors import SettingError, SpaceError, nearest
 from samekind.index import Exact, Faiss, Index, Milvus, Postgres, open_index, space_fingerprint
 from samekind.index.contract import Metadata
 from samekind.index.folder import is_index
 from samekind.index.kinds import FLAT_UP_TO
 from samekind.index.server import ADDRESS_VARIABLE
-from samekind.inference import Shortlist, embed, fit_shortlist, shortlist_of
+from samekind.inference import embed, fit_shortlist
+from samekind.inference.shortlist import Shortlist, shortlist_of
 from samekind.inference.shortlist_fitting import sample_for
 from samekind.questions import reading
 from samekind.questions.progress import Progress, silent
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 #: The kinds of index in a folder, and on a server.
 FOLDER_KINDS = ("auto", "exact", "flat", "hnsw", "ivf", "pq")

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from samekind.data import Collection
+from samekind.decisions import Kind
 from samekind.inference import identify as named_classes
 from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import embedded
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 NONE = "none of these"
 NO_THRESHOLD = (

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from samekind.data import Collection
+from samekind.decisions import Kind
 from samekind.index import Index
 from samekind.inference.shortlist import shortlists_in
 from samekind.questions import galleries, shortlists
 from samekind.questions.progress import Progress, silent
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 
 class ShortlistInfo(NamedTuple):

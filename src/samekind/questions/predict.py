@@ -10,8 +10,9 @@ from torch import Tensor
 from samekind.data import Collection
 from samekind.decisions import Head
 from samekind.errors import SpaceError, nearest
-from samekind.inference import asking, device_of, heads
+from samekind.inference import asking, device_of
 from samekind.inference.open_set import familiar
+from samekind.inference.temperatures import heads
 from samekind.questions.identify import NO_THRESHOLD, NONE
 from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import embedded

@@ -10,10 +10,11 @@ from torch import Tensor
 from samekind.data import Collection, DataSettings, Items, Reader, Stored, collect
 from samekind.data.loading import numbered
 from samekind.data.spelling import spelt_as
+from samekind.decisions import Kind
 from samekind.errors import DataError, SpaceError, nearest
 from samekind.inference import embed
 from samekind.questions.progress import Progress, silent
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 #: Items that are embedded between two reports of progress.
 BATCH = 512

@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from samekind.data import Collection
-from samekind.decisions import Decision
+from samekind.decisions import Decision, Kind
 from samekind.index import Exact, Found, Index, space_fingerprint
-from samekind.inference import Shortlist, asking, device_of, search_index, shortlist_of
-from samekind.inference.shortlist import is_own
+from samekind.inference import asking, device_of, search_index
+from samekind.inference.shortlist import Shortlist, is_own, shortlist_of
 from samekind.inference.shortlist_fitting import small_up_to
 from samekind.questions.galleries import GROWN, fill, path_of, stored_path
 from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import embedded
 from samekind.questions.shortlists import advice, reason
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 
 class Match(NamedTuple):

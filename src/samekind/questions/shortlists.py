@@ -6,7 +6,7 @@
 from typing import Any
 
 from samekind.index import Index
-from samekind.inference import Shortlist
+from samekind.inference.shortlist import Shortlist
 from samekind.inference.shortlist_fitting import longest, most_promised, small_up_to, why_everything
 from samekind.questions.galleries import GROWN
 

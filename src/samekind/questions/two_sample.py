@@ -7,11 +7,12 @@ import torch
 from torch import Tensor
 
 from samekind.data import Collection, Stored
+from samekind.decisions import Kind
 from samekind.inference import two_sample as kernel_test
 from samekind.measures import TwoSample
 from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import embedded
-from samekind.space import Kind, MetricSpace
+from samekind.space import MetricSpace
 
 #: Below this p-value the answer is "different".
 LEVEL = 0.05

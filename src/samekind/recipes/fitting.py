@@ -8,7 +8,8 @@ from torch import nn
 from samekind.data import Sets, Split
 from samekind.errors import expect
 from samekind.evaluation import validation
-from samekind.inference import operating_point, settle
+from samekind.inference import settle
+from samekind.inference.points import operating_point
 from samekind.space import MetricSpace
 from samekind.training import Nobody, Run, Watcher, sole_trainer, train
 from samekind.training.fabric import launch

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from samekind.data import Stored
-from samekind.inference import Groups, representatives
+from samekind.inference.cluster import Groups
+from samekind.inference.representatives import representatives
 from samekind.reports.embedding_map import embedding_map, not_named
 from samekind.reports.names import shortened
 from samekind.reports.numbers import counted

@@ -9,9 +9,11 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.data.groups import groups_apart
+from samekind.decisions import Kind
 from samekind.evaluation import Row
-from samekind.inference import Trials, all_trials, embed
-from samekind.space import Kind, MetricSpace
+from samekind.inference import all_trials, embed
+from samekind.inference.trials import Trials
+from samekind.space import MetricSpace
 
 #: A picture of more items would look the same and take minutes: a random part of them is drawn instead.
 MOST_ITEMS = 2_000

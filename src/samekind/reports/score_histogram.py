@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from torch import Tensor
 
-from samekind.inference import Trials
+from samekind.decisions import Decision
+from samekind.inference.trials import Trials
 from samekind.reports.style import DIFFERENT, HALF, INK, LARGE, SAME, dress, new_figure, write
-from samekind.space import Decision
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
