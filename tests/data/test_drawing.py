@@ -1,9 +1,12 @@
 """Fewer items: as many as asked for, of every class its due, the same by the same seed."""
 
+import doctest
+
 import pytest
 import torch
 
-from samekind.data import Items, digits, draw
+from samekind.data import Items, digits, draw, drawing
+from samekind.data.drawing import at_most
 from samekind.errors import SettingError
 
 
@@ -51,6 +54,24 @@ def test_the_seed_decides_and_the_order_stays():
     places = draw(made([50, 80]), most=30).inputs.flatten()
     assert torch.equal(places, places.sort().values)
     assert len(places.unique()) == 30
+
+
+def test_without_balance_every_item_has_the_same_chance():
+    items = made([5, 500])
+    drawn = draw(items, most=101, seed=3, balanced=False)
+    assert counts(drawn)[0] < 10 < counts(draw(items, most=101, seed=3))[1]
+    assert torch.equal(drawn.inputs.flatten().long(), at_most(505, 101, seed=3))
+
+
+def test_places_are_drawn_once_each_in_order():
+    places = at_most(100, 30, seed=1)
+    assert len(places.unique()) == 30
+    assert torch.equal(places, places.sort().values)
+    assert at_most(3, 30).tolist() == [0, 1, 2]
+
+
+def test_doctests():
+    assert doctest.testmod(drawing).failed == 0
 
 
 def test_fewer_than_that_are_all_there_are():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from samekind.measures.binning import BINS, CELLS, Kept, count_bins, count_cells, lowest_of
+from samekind.measures.binning import BINS, CELLS, StoredScores, count_bins, count_cells, lowest_of
 
 # No subnormal numbers: some libraries have the processor take them for 0 once they are loaded.
 FLOATS = st.lists(
@@ -42,7 +42,7 @@ def test_every_score_is_in_its_bin_and_its_cell(scores):
             [(torch.tensor(scores), torch.tensor(kinds))],
             [bin],
             [],
-            Kept(0, 0),
+            StoredScores(0, 0),
             dtype=torch.int64,
             device=torch.device("cpu"),
         )
@@ -91,7 +91,7 @@ def test_the_errors_at_a_threshold(scores, threshold):
 def test_kept_trials_are_those_of_their_bins():
     scores, same = torch.tensor([0.5, 0.5, 4.0, -4.0, 0.5001]), torch.tensor([True, False, True, True, True])
     kept = sorted({place(0.5)[0], place(0.5001)[0]})
-    store = Kept(2, 1)
+    store = StoredScores(2, 1)
     counted = [place(4.0)[0]]
     cells = count_cells(
         [(scores[:2], same[:2]), (scores[2:], same[2:])],
@@ -109,7 +109,7 @@ def test_kept_trials_are_those_of_their_bins():
 
 @pytest.mark.parametrize("sizes", [(0, 1), (3, 1), (2, 0)])
 def test_more_or_fewer_trials_than_expected_are_refused(sizes):
-    store = Kept(*sizes)
+    store = StoredScores(*sizes)
     same = torch.tensor([True, False, True])
     store.add(torch.tensor([1, 2, 3], dtype=torch.int32), same, torch.ones_like(same))
     with pytest.raises(ValueError, match=f"got {sum(sizes)} in some bins on the first and 3 on a later one"):

@@ -25,7 +25,7 @@ class Cohort(NamedTuple):
     """Strangers to normalise scores with."""
 
     data: str
-    form: Any  # of cohort.FORMS
+    form: Any  # of cohort.COHORT_NORMS
     top: int
     skip_unreadable: bool
 

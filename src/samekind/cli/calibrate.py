@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from samekind.space import MetricSpace
 
 #: All pairs of this many items are 12 million trials; of more, so many are drawn.
-MOST_ITEMS = 5000
+PAIRED_ITEMS = 5000
 TRAINED_ON = (
     "careful: {data} holds the items this space was trained on, and on those a threshold promises far too "
     "much; without DATA the validation items of the run are taken"
@@ -90,7 +90,7 @@ def calibrate(
     trials: Trials = None,
     root: Root = None,
     label: LabelColumn = None,
-    most_items: MostPaired = MOST_ITEMS,
+    most_items: MostPaired = PAIRED_ITEMS,
     seed: PairedSeed = 0,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,

@@ -207,14 +207,14 @@ def _cohort(data: str | None, norm: str, top: int, skip_unreadable: bool) -> Coh
 def _known(option: str, given: str) -> str:
     """What an option was given, where it is one of what the option takes."""
     from samekind.evaluation.retrieval import IGNORED
-    from samekind.inference.cohort import FORMS
+    from samekind.inference.cohort import COHORT_NORMS
     from samekind.inference.enrolment import COMBINATIONS
 
     taken: dict[str, Sequence[str]] = {
         "combine": COMBINATIONS,
         "gallery": ("train", "validation"),
         "ignore": IGNORED,
-        "norm": FORMS,
+        "norm": COHORT_NORMS,
     }
     if given not in taken[option]:
         raise SettingError(f'--{option}: there is no "{given}"; {nearest(given, taken[option])}')

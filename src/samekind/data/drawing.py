@@ -1,6 +1,7 @@
 """Fewer items, drawn so that there is still something to compare."""
 
 import torch
+from torch import Tensor
 
 from samekind.data.items import Items
 from samekind.errors import SettingError
@@ -8,13 +9,27 @@ from samekind.errors import SettingError
 #: Classes are drawn whole, or with this many items at least, rather than all with one or two.
 FEWEST_OF_A_CLASS = 10
 
+#: All pairs of up to so many items are compared, two million; of a larger set as many items are drawn.
+MOST_ITEMS = 2_000
 
-def draw(items: Items, *, most: int, seed: int = 0) -> Items:
-    """At most so many items, as many of each class as of any other where they have them, by ``seed``.
 
-    Of few classes all are kept. Of many, so many that each can have ten items, or all it has: pairs of one
-    class are what a measure of likeness needs most. From three items on no class has all, so that there are
-    pairs of two classes as well. Items keep their order, and the class names stay.
+def at_most(count: int, most: int, *, seed: int = 0) -> Tensor:
+    """The places of at most ``most`` of ``count`` things, drawn at random by ``seed``, in ascending order.
+
+    >>> at_most(3, 5).tolist(), len(at_most(100, 5))
+    ([0, 1, 2], 5)
+    """
+    order = torch.randperm(count, generator=torch.Generator().manual_seed(seed))
+    return order[:most].sort().values
+
+
+def draw(items: Items, *, most: int, seed: int = 0, balanced: bool = True) -> Items:
+    """At most ``most`` items, drawn by ``seed``: as many of each class as of any other where they have them,
+    or with ``balanced=False`` all items with the same chance.
+
+    A balanced draw keeps all of few classes. Of many classes it keeps so many that each can have ten items,
+    or all it has: pairs of one class are what a measure of likeness needs most. From three items on no class
+    has all, so that there are pairs of two classes as well. Items keep their order, and class names stay.
 
     >>> from samekind.data.digits import digits
     >>> len(draw(digits(), most=100)), len(draw(digits(), most=5000))
@@ -24,6 +39,8 @@ def draw(items: Items, *, most: int, seed: int = 0) -> Items:
         raise SettingError(f"expected to draw at least 2 items, to have a pair; got {most}")
     if len(items) <= most:
         return items
+    if not balanced:
+        return items.take(at_most(len(items), most, seed=seed))
     generator = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(items), generator=generator)
     classes = torch.unique(items.labels.cpu())

@@ -6,10 +6,10 @@ precisely than either value, by drawing the same units again for both.
 
 from collections.abc import Mapping
 
-import torch
 from torch import Tensor
 
 from samekind.data import Items
+from samekind.data.drawing import MOST_ITEMS, at_most
 from samekind.data.groups import groups_apart
 from samekind.evaluation.classification import classification_samples
 from samekind.evaluation.clustering import clustering_samples
@@ -21,9 +21,6 @@ from samekind.evaluation.samples import Compared, Sample, compared
 from samekind.evaluation.trial_measures import About, trial_differences
 from samekind.inference.trials import ordered_trials
 from samekind.space import MetricSpace
-
-#: Of larger sets the pairs of so many items are compared.
-MOST_ITEMS = 2_000
 
 
 def against(
@@ -81,10 +78,9 @@ def _pairs(
     seed: int,
 ) -> list[Compared]:
     """The measures of all pairs, by each kind of score both have."""
-    order = torch.randperm(len(items), generator=torch.Generator().manual_seed(seed))
-    kept = order[:MOST_ITEMS].sort().values
-    labels, mine, other = items.labels.cpu()[kept], mine[kept], other[kept]
-    groups = groups_apart(items.take(kept)).groups if items.groups is not None else None
+    places = at_most(len(items), MOST_ITEMS, seed=seed)
+    labels, mine, other = items.labels.cpu()[places], mine[places], other[places]
+    groups = groups_apart(items.take(places)).groups if items.groups is not None else None
     rows: list[Compared] = []
     for kind in (each for each in first.kinds if each in second.kinds):
         one = ordered_trials(first, mine, labels, groups=groups, kind=kind)

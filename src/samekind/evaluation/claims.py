@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
+from samekind.data.drawing import at_most
 from samekind.decisions import Kind
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.trial_measures import About, trial_rows
@@ -40,9 +41,8 @@ def claims(
     if not present <= set(space.classes) or len(space.classes) < 2:
         return []
     if len(items) * len(space.classes) > most_trials:
-        order = torch.randperm(len(items), generator=torch.Generator().manual_seed(seed))
-        kept = order[: max(1, most_trials // len(space.classes))]
-        items, z = items.take(kept), z[kept]
+        places = at_most(len(items), max(1, most_trials // len(space.classes)), seed=seed)
+        items, z = items.take(places), z[places]
     place = {each: index for index, each in enumerate(space.classes)}
     truth = torch.tensor([place.get(each, -1) for each in items.classes])[items.labels]
     claimed = torch.arange(len(space.classes))

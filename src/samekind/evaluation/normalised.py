@@ -10,11 +10,11 @@ from samekind.evaluation.listed_trials import with_classes
 from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.streamed import MOST_STORED
 from samekind.evaluation.trial_measures import About, trial_rows
-from samekind.inference.cohort import TOP, Form, normalised_listed_scores, normalised_trials
+from samekind.inference.cohort import TOP, CohortNorm, normalised_listed_scores, normalised_trials
 from samekind.inference.enrolment import Combination
 from samekind.space import MetricSpace
 
-NAMES: dict[Form, str] = {"as": "AS-norm", "s": "S-norm"}
+NAMES: dict[CohortNorm, str] = {"as": "AS-norm", "s": "S-norm"}
 
 
 def normalised(
@@ -24,7 +24,7 @@ def normalised(
     cohort: Tensor,
     *,
     name: str,
-    form: Form = "as",
+    form: CohortNorm = "as",
     top: int = TOP,
     seed: int = 0,
     most_stored: int = MOST_STORED,
@@ -59,7 +59,7 @@ def normalised_list(
     *,
     name: str,
     combination: Combination = "embedding",
-    form: Form = "as",
+    form: CohortNorm = "as",
     top: int = TOP,
     seed: int = 0,
 ) -> list[Row]:

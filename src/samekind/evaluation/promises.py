@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor
 
 from samekind.data import Items
+from samekind.data.drawing import MOST_ITEMS, draw
 from samekind.data.groups import OTHER_GROUPS, OWN_GROUPS, Apart, groups_apart
 from samekind.data.trial_lists import TrialList
 from samekind.decisions import Decision
@@ -17,9 +17,6 @@ from samekind.inference.open_set import divided
 from samekind.inference.promise import Promise, check_open_set, check_promise
 from samekind.inference.trials import Trials
 from samekind.space import MetricSpace
-
-#: Of larger sets the pairs of so many items, drawn at random, are looked at.
-MOST_ITEMS = 2_000
 
 
 class RatePromise(NamedTuple):
@@ -63,10 +60,7 @@ def promises(space: MetricSpace, sets: Mapping[str, Items], *, seed: int = 0) ->
     known and of unknown classes, and against a set of known classes together with one of unknown ones.
     """
     found = []
-    parts = {}
-    for name, items in sets.items():
-        order = torch.randperm(len(items), generator=torch.Generator().manual_seed(seed))
-        parts[name] = items.take(order[:MOST_ITEMS].sort().values)
+    parts = {name: draw(items, most=MOST_ITEMS, seed=seed, balanced=False) for name, items in sets.items()}
     for name, part in parts.items() if space.decisions else ():
         z, apart = embed(space, part.inputs), groups_apart(part)
         for kind in (each for each in space.kinds if each in space.decisions):

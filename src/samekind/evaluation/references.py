@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from samekind.data import Items, scaled
+from samekind.data import Items, draw, scaled
 from samekind.data.fetching import fetched
 from samekind.data.groups import Apart, groups_apart
 from samekind.errors import DataError
@@ -51,13 +51,13 @@ def references(
     for items in (train, *sets.values()):
         if not len(items):
             raise DataError(f"{items.name}: expected at least one item to compare, got none")
-    gallery = _drawn(train, MOST_KNOWN, seed)
+    gallery = draw(train, most=MOST_KNOWN, seed=seed, balanced=False)
     known, prepared = _names(gallery), _Inputs(gallery, device)
     counts = Counter(_names(train))
     commonest = counts.most_common(1)[0][0]
     rows = []
     for name, items in sets.items():
-        asked = _drawn(items, MOST_ASKED, seed)
+        asked = draw(items, most=MOST_ASKED, seed=seed, balanced=False)
         truth, x = _names(asked), prepared.of(asked)
         samples = []
         if set(truth) <= counts.keys():
@@ -111,14 +111,6 @@ def _own(rows: Sequence[Row], reference: Row) -> list[Row]:
 
 def _names(items: Items) -> list[str]:
     return [items.classes[label] for label in items.labels.tolist()]
-
-
-def _drawn(items: Items, most: int, seed: int) -> Items:
-    """So many of the items at random, the classes as frequent as they are."""
-    if len(items) <= most:
-        return items
-    order = torch.randperm(len(items), generator=torch.Generator().manual_seed(seed))
-    return items.take(order[:most].sort().values)
 
 
 def _sample(name: str, measure: str, kind: str, unit: str, truth: list[str], given: list[str]) -> Sample:

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items, draw
+from samekind.data.drawing import MOST_ITEMS
 from samekind.data.groups import Apart, groups_apart
 from samekind.decisions import Kind
 from samekind.errors import DataError, SettingError, nearest
@@ -21,9 +22,6 @@ from samekind.measures import (
 )
 from samekind.measures.catalogue import EER, KNN_ACCURACY, NMI, recall
 from samekind.space import MetricSpace
-
-#: Two million pairs tell one epoch from another; all pairs of a large set would cost more than the epoch.
-MOST_ITEMS = 2000
 
 #: What to do where every class has too few items to be split.
 TOO_FEW = (

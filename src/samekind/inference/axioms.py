@@ -5,6 +5,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from samekind.data.drawing import at_most
 from samekind.decisions import Kind
 from samekind.errors import DataError, SettingError, SpaceError
 from samekind.inference.embed import asking, device_of
@@ -37,8 +38,7 @@ def metric_axioms(
     if min(len(z), most_items) < 3:
         raise DataError(f"triangles need three items or more; got {min(len(z), most_items)}")
     if len(z) > most_items:
-        generator = torch.Generator().manual_seed(seed)
-        z = z[torch.randperm(len(z), generator=generator)[:most_items].sort().values]
+        z = z[at_most(len(z), most_items, seed=seed)]
     scorer, z = space.scorer(kind), z.to(device_of(space))
     with asking(space):
         scores = score_all(scorer, z, z, memory_budget=memory_budget).double().cpu()

@@ -18,8 +18,8 @@ from samekind.inference.trials import Trials, all_trials
 from samekind.measures import as_norm, s_norm
 from samekind.space import MetricSpace
 
-Form = Literal["as", "s"]
-FORMS: tuple[str, ...] = get_args(Form)
+CohortNorm = Literal["as", "s"]
+COHORT_NORMS: tuple[str, ...] = get_args(CohortNorm)
 TOP = 200
 
 
@@ -52,7 +52,7 @@ def normalised_trials(
     *,
     groups: Tensor | None = None,
     kind: Kind = "similarity",
-    form: Form = "as",
+    form: CohortNorm = "as",
     top: int = TOP,
     memory_budget: int | None = None,
 ) -> Trials:
@@ -86,7 +86,7 @@ def normalised_listed_scores(
     *,
     combination: Combination = "embedding",
     kind: Kind = "similarity",
-    form: Form = "as",
+    form: CohortNorm = "as",
     top: int = TOP,
     memory_budget: int | None = None,
 ) -> Tensor:
@@ -113,7 +113,7 @@ def normalised_listed_scores(
 
 
 def _normalised(
-    scores: Tensor, first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], form: Form, top: int
+    scores: Tensor, first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], form: CohortNorm, top: int
 ) -> Tensor:
     """Scores by the cohort scores of each side and the rows of them the trials use; float32."""
     (one, first_rows), (other, second_rows) = first, second
@@ -129,8 +129,8 @@ def _normalised(
 
 
 def _check(cohort: Tensor, form: str, top: int) -> None:
-    if form not in FORMS:
-        raise SettingError(f'there is no normalisation "{form}"; {nearest(form, FORMS)}')
+    if form not in COHORT_NORMS:
+        raise SettingError(f'there is no normalisation "{form}"; {nearest(form, COHORT_NORMS)}')
     if top < 2:
         raise SettingError(f"expected at least 2 of the cohort as the closest, got {top}")
     if len(cohort) < 2:

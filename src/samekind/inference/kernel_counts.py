@@ -9,7 +9,7 @@ from torch import Tensor
 from samekind.decisions import Kind
 from samekind.errors import SettingError
 from samekind.inference.embed import device_of
-from samekind.measures.binning import Kept, expect_finite
+from samekind.measures.binning import StoredScores, expect_finite
 from samekind.similarities import PairsNetwork
 from samekind.similarities.kernels.pairs_kernel import PairsKernel, has_kernel
 from samekind.space import MetricSpace
@@ -48,7 +48,7 @@ class KernelCounter:
         return expect_finite(counts), None if threshold is None else (accepts, rejects)
 
     def cells(
-        self, counted: Sequence[int], kept: Sequence[int], store: Kept, *, dtype: torch.dtype
+        self, counted: Sequence[int], kept: Sequence[int], store: StoredScores, *, dtype: torch.dtype
     ) -> Tensor:
         """The same in each cell of the counted bins; nothing is kept on a GPU."""
         assert not kept

@@ -5,6 +5,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from samekind.data.drawing import at_most
 from samekind.decisions import Kind
 from samekind.errors import DataError, SettingError, SpaceError
 from samekind.inference.axioms import score_distances
@@ -85,8 +86,7 @@ def one_class_novelty(
     from sklearn.svm import OneClassSVM
 
     if len(known) > most_items:
-        generator = torch.Generator().manual_seed(seed)
-        known = known[torch.randperm(len(known), generator=generator)[:most_items].sort().values]
+        known = known[at_most(len(known), most_items, seed=seed)]
     if not len(z):
         return torch.empty(0)
     own = kernel_matrix(space, known, kind=kind, symmetrise=symmetrise, memory_budget=memory_budget)

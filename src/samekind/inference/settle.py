@@ -12,11 +12,11 @@ from samekind.prototypes import class_means
 from samekind.space import MetricSpace
 
 #: Of more items than these, as many are drawn to fit thresholds on: four and a half million trials.
-MOST_ITEMS = 3000
+FITTED_ITEMS = 3000
 
 
 def settle(
-    space: MetricSpace, known: Items, trials: Items, *, point: str = "eer", most_items: int = MOST_ITEMS
+    space: MetricSpace, known: Items, trials: Items, *, point: str = "eer", most_items: int = FITTED_ITEMS
 ) -> None:
     """Fill support means from known items, and fit a decision for each kind of score on all pairs of
     ``trials``, or of ``most_items`` drawn from them, which the decision then says. Where items have groups

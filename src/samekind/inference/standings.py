@@ -22,11 +22,11 @@ from samekind.measures import (
 from samekind.space import MetricSpace
 
 #: Of more items, so many are drawn: half a million pairs tell which of two scores is better.
-MOST_ITEMS = 1000
+STANDING_ITEMS = 1000
 
 
 def standings(
-    space: MetricSpace, items: Items, *, most_items: int = MOST_ITEMS, seed: int = 0
+    space: MetricSpace, items: Items, *, most_items: int = STANDING_ITEMS, seed: int = 0
 ) -> dict[str, Standing]:
     """How each kind of score does on the items, or on ``most_items`` drawn from them, and by how much better
     than the space's own similarity, which comes first.

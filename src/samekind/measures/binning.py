@@ -59,7 +59,7 @@ def expect_finite(counts: Tensor) -> Tensor:
     return counts
 
 
-class Kept:
+class StoredScores:
     """Trials of some bins kept as they come, each kind in memory taken beforehand."""
 
     def __init__(self, targets: int, impostors: int) -> None:
@@ -91,7 +91,7 @@ def count_cells(
     blocks: Iterable[tuple[Tensor, Tensor]],
     counted: Sequence[int],
     kept: Sequence[int],
-    store: Kept,
+    store: StoredScores,
     *,
     dtype: torch.dtype,
     device: torch.device,

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from samekind.measures.binning import CELLS, Kept, count_bins, count_cells, lowest_of
+from samekind.measures.binning import CELLS, StoredScores, count_bins, count_cells, lowest_of
 from samekind.measures.crossing import Accepted, Crossing, gap
 from samekind.measures.sorted_trials import doubled_wins
 
@@ -39,7 +39,7 @@ class Counter(Protocol):
         """Trials of two classes and of one in each bin, (bins, 2), and the errors at a threshold."""
 
     def cells(
-        self, counted: Sequence[int], kept: Sequence[int], store: Kept, *, dtype: torch.dtype
+        self, counted: Sequence[int], kept: Sequence[int], store: StoredScores, *, dtype: torch.dtype
     ) -> Tensor:
         """The same in each cell of the counted bins, (bins, 2, cells); those of the kept bins are stored."""
 
@@ -146,7 +146,7 @@ class _Walks:
         return counts, errors
 
     def cells(
-        self, counted: Sequence[int], kept: Sequence[int], store: Kept, *, dtype: torch.dtype
+        self, counted: Sequence[int], kept: Sequence[int], store: StoredScores, *, dtype: torch.dtype
     ) -> Tensor:
         return count_cells(self.passes(), counted, kept, store, dtype=dtype, device=self.device)
 
@@ -214,7 +214,7 @@ def _walked(
     The counts end with it, before those of the next walk begin.
     """
     counted, kept = ([each.place for each in some] for some in group)
-    store = Kept(sum(each.targets for each in group.kept), sum(each.impostors for each in group.kept))
+    store = StoredScores(sum(each.targets for each in group.kept), sum(each.impostors for each in group.kept))
     cells = counter.cells(counted, kept, store, dtype=dtype)
     won = _won_within(cells, group.counted) + doubled_wins(store.sorted()) - _won_between(group.kept)
     return won, {bin: cells[slot].tolist() for slot, bin in enumerate(group.counted) if bin in around}

@@ -20,10 +20,10 @@ from torch import Tensor
 from samekind.measures.crossing import EqualError, crossing
 from samekind.measures.sorted_trials import SortedTrials, checked, doubled_wins, sort_trials
 
-Form = Literal["nearest", "interpolated", "kaldi"]
+EerMethod = Literal["nearest", "interpolated", "kaldi"]
 
 
-def equal_error_rate(scores: Tensor, same: Tensor, *, form: Form = "nearest") -> EqualError:
+def equal_error_rate(scores: Tensor, same: Tensor, *, form: EerMethod = "nearest") -> EqualError:
     """The error rate at which false accepts and false rejects are equally frequent.
 
     ``"nearest"`` is the mean of the two rates at the observed score where they are nearest to each other;

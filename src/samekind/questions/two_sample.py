@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Collection, Stored
+from samekind.data.drawing import at_most
 from samekind.decisions import Kind
 from samekind.inference import two_sample as kernel_test
 from samekind.measures import TwoSample
@@ -104,6 +105,5 @@ def _drawn(inputs: Tensor | Stored, limit: int, seed: int) -> Tensor | Stored:
     """At most so many of the items, drawn at random, in their order; pictures are not decoded yet."""
     if len(inputs) <= limit:
         return inputs
-    generator = torch.Generator().manual_seed(seed)
-    chosen = torch.randperm(len(inputs), generator=generator)[:limit].sort().values
+    chosen = at_most(len(inputs), limit, seed=seed)
     return inputs[chosen] if isinstance(inputs, torch.Tensor) else inputs.take(chosen)

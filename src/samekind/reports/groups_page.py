@@ -7,10 +7,10 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import torch
 from torch import Tensor
 
 from samekind.data import Stored
+from samekind.data.drawing import at_most
 from samekind.inference.cluster import Groups
 from samekind.inference.representatives import representatives
 from samekind.reports.embedding_map import embedding_map, not_named
@@ -139,10 +139,7 @@ def _map_section(found: Grouped) -> Section | None:
     count = len(found.ids)
     if count < 3:
         return None
-    drawn = torch.arange(count)
-    if count > MOST_ON_MAP:
-        order = torch.randperm(count, generator=torch.Generator().manual_seed(0))
-        drawn = order[:MOST_ON_MAP].sort().values
+    drawn = at_most(count, MOST_ON_MAP)
     names = [f"{group + 1}" for group in range(len(found.groups.centres))]
     note = f" Shown are {len(drawn):,} items drawn at random from {count:,}." if len(drawn) < count else ""
     assigned = found.groups.assigned[drawn]

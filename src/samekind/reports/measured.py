@@ -4,19 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from samekind.data import Items
+from samekind.data.drawing import MOST_ITEMS, draw
 from samekind.data.groups import groups_apart
 from samekind.decisions import Kind
 from samekind.evaluation import Row
 from samekind.inference import all_trials, embed
 from samekind.inference.trials import Trials
 from samekind.space import MetricSpace
-
-#: A picture of more items would look the same and take minutes: a random part of them is drawn instead.
-MOST_ITEMS = 2_000
 
 
 @dataclass(frozen=True)
@@ -54,10 +51,7 @@ def measure(systems: Mapping[str, System], items: Items) -> Measured:
     """Embed the items, or a fixed random part of very many, and score all their pairs, where they have groups
     those of two groups, with every system.
     """
-    drawn = items
-    if len(items) > MOST_ITEMS:
-        order = torch.randperm(len(items), generator=torch.Generator().manual_seed(0))
-        drawn = items.take(order[:MOST_ITEMS].sort().values)
+    drawn = draw(items, most=MOST_ITEMS, balanced=False)
     groups = groups_apart(drawn).groups
     embeddings = {name: embed(system.space, drawn.inputs) for name, system in systems.items()}
     trials = {
