@@ -1,6 +1,10 @@
 """What a space keeps about its scores, as plain values: thresholds, temperatures, standings.
 
 A value is fitted in `samekind.inference` on validation items and stored in space.json.
+
+- `Decision`: a threshold for one kind of score, with its operating point, error rates and calibration.
+- `Temperature`: what the logits of a head are divided by. It never changes which class is first.
+- `Standing`: how a kind of score did beside the space's own (equal error of pairs, same class found first).
 """
 
 from samekind.decisions.decision import Decision, Kind, stored_decision

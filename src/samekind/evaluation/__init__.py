@@ -1,8 +1,12 @@
 """One protocol per question: a space and labelled items to measures.
 
 A protocol returns rows; ``name`` says which items were asked about. Embeddings are computed once and passed
-in. Every row has a 95% interval where there are units enough to tell one; ``measures="all"`` gives more rows,
-and ``seed`` fixes all that is drawn.
+in. ``measures="all"`` gives more rows, and ``seed`` fixes all that is drawn.
+
+- Every row has a 95% interval over its unit (classes, queries, items, episodes), or says that there is none.
+- Selection happens on validation items. Selection on test items is asked for by name (``select_on="test"``),
+  and every row then says so.
+- Items of one group are not compared with each other: `data.groups.groups_apart` decides for all protocols.
 """
 
 from samekind.evaluation.against import against

@@ -1,10 +1,19 @@
 """What a batch costs: scores and two masks to one share per anchor.
 
 A loss is ``loss(scores, positive, negative, *, …) -> (anchors,)``. ``scores`` is (anchors, candidates),
-higher meaning closer, and the masks share its shape. The mean of the shares is the paper's value. A
-share is finite, and 0 where there is nothing to compare. Losses keep no state; what they need beyond the
-masks is a keyword: ``scale``, ``generator`` and ``between`` (the scores of candidates with each other, -inf
-where two are of one class) are handed over by the training step, the rest is set in the run.
+higher meaning closer; the masks have its shape. The mean of the shares over the anchors is the paper's
+value. A share is finite, and 0 where there is nothing to compare. Losses keep no state.
+
+A loss asks by a keyword for what it needs beyond the masks (`training.context.FOR_LOSSES` has all):
+
+- ``scale``: the scale of the similarity;
+- ``between``: the scores of candidates with each other, -inf where two are of one class;
+- ``targets``: the class of each anchor, where the candidates are the classes and nothing was mined, or None;
+- ``generator``: for a loss that draws.
+
+Other keywords are settings, which a run gives as the arguments of its term. `ACCEPTS` names the kinds of
+score that a loss takes (not listed: all). `IN_ORDER` names the setting that needs the batch as it is,
+unmined. A run that breaks one of these is refused when it is built.
 """
 
 from samekind.losses.additive_margin import additive_margin

@@ -1,9 +1,12 @@
 """Which triplets a loss looks at: scores and masks to rows and thinner masks.
 
 A miner is ``miner(scores, positive, negative, *, generator, …) -> (rows, positive, negative)``. A row is an
-anchor, or one (anchor, positive) pair where the choice of negatives depends on the pair; the loss gets
-``scores[rows]``. Miners see scores without gradient and keep no state. The generator is one of the CPU,
-wherever the scores are.
+anchor, or one (anchor, positive) pair where the choice of negatives depends on the pair. The loss gets
+``scores[rows]``. Miners see scores without gradient and keep no state. The generator is on the CPU, wherever
+the scores are.
+
+A miner with the parameters ``dimension`` or ``kind`` (of the embeddings, of the scores) gets them when the
+run is built. `BATCH_ONLY` names the miners for terms against the batch alone.
 """
 
 from samekind.miners.distance_weighted import distance_weighted

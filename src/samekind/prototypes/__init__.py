@@ -1,8 +1,12 @@
 """Vectors that stand for the known classes: (classes, k, d).
 
-Prototypes are a module with ``classes``, ``vectors``, ``pooling``, ``assign(classes, vectors)`` and two
-hooks that the training step calls without gradient: ``before_loss(z, y)`` and ``after_step(z, y)``. They
-compute no score.
+Prototypes are a module. They compute no score.
+
+- ``classes``: the names; ``vectors``: (classes, k, d); ``assign(classes, vectors)`` replaces both;
+- ``pooling``: how k scores become one: mean, max or soft;
+- ``trained``: whether training moves them; others are filled from examples afterwards;
+- ``needs_term``: whether only a term against them brings them and the embeddings together;
+- ``before_loss(z, y)``, ``after_step(z, y)``: hooks that `training.step` calls, without gradient.
 """
 
 from samekind.prototypes.classes import Prototypes, class_means, pool

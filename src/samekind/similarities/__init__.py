@@ -1,8 +1,18 @@
 """Two embeddings to a score; higher is closer.
 
-A similarity is a module with a ``kind`` (what its scores are), a ``scale``, ``forward(a, b)`` for pairs,
-``score_all(a, b)`` for every a against every b, and ``pair_bytes(dimension)``. The first argument is the
-prototype, enrolment or query.
+A similarity is a module. The first argument is the prototype, enrolment or query.
+
+- ``forward(a, b)``: pairs, (n, d), (n, d) -> (n,); ``score_all(a, b)``: every a against every b;
+- ``kind``: what its scores are (cosine, inner product, negative distance, log-distance, logit);
+- ``scale``: fixed, learned, or following the scores by ``after_step(scores, positive)``; the training step
+  calls that with the scores of a term against classes, and ``reads`` says which kinds it can follow;
+- ``symmetric``: whether the order of the two does not matter;
+- ``chords``: whether it scores by the straight-line distance of points on the unit sphere;
+- ``pair_bytes(dimension)``: the working memory of one pair;
+- ``frozen(a, b)``, optional: itself, prepared once for all blocks.
+
+`blocks` walks any of them in bounded memory. A space gives up to three scores: ``similarity`` (its own),
+``cosine``, and ``fused`` for a similarity whose scores are logits. GPU kernels are in `kernels`.
 """
 
 from samekind.similarities.adacos_scale import AdaCosScale
