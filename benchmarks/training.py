@@ -31,10 +31,11 @@ from torch import Tensor, nn
 
 from samekind.data import Items
 from samekind.training import Batches, Nobody, Optimiser, Part, Parts, Run, Term, launch
+from samekind.training.forward import forward_pass
 from samekind.training.loop import Trainer
-from samekind.training.objective import objective
 
 OURS, PLAIN, PEER = "samekind", "plain PyTorch", "pytorch-metric-learning"
+WRAPPED = "samekind, Fabric's module"
 CLASSES, DIMENSION, SCALE, PADDING = 100, 128, 16.0, 4
 RATE, MOMENTUM, DECAY = 0.01, 0.9, 5e-4
 EXTRA = {"EfficientNetLite": {"weights": False}}  # other packages, and no quicker with them
@@ -71,10 +72,13 @@ def run_for(arguments: argparse.Namespace, precision: str) -> Run:
 class Ours:
     """The loop of a run, without its validation and its checkpoints."""
 
-    def __init__(self, arguments: argparse.Namespace, items: Items, folder: Path, precision: str) -> None:
+    def __init__(
+        self, arguments: argparse.Namespace, items: Items, folder: Path, precision: str, *, direct: bool
+    ) -> None:
         fabric = launch(arguments.device, precision)  # type: ignore[arg-type]
         run = run_for(arguments, precision)
         self.trainer = Trainer(run, items, folder, fabric, lambda _: {"eer": 0.5}, Nobody(), None)
+        self.trainer.forward = forward_pass(fabric, self.trainer.wrapped, direct=direct)
 
     def epoch(self) -> float:
         began = time.perf_counter()
@@ -85,8 +89,8 @@ class Ours:
 
     def loss(self, x: Tensor, y: Tensor) -> float:
         trainer = self.trainer
-        (z,) = trainer.seen(x)
-        return float(objective(trainer.space, z, y, trainer.context).total)
+        z, _ = trainer.forward(x)
+        return float(trainer.value(z, y).total)
 
 
 class Plain:
@@ -282,6 +286,10 @@ def arguments_given() -> argparse.Namespace:
     parser.add_argument("--precision", choices=["auto", "32-true", "bf16-mixed"], default="auto")
     parser.add_argument("--channels-last", action="store_true")
     parser.add_argument("--compile", action="store_true", help="samekind and the plain loop")
+    parser.add_argument(
+        "--wrapped", action="store_true", help="samekind through Fabric's module as well, as on many devices"
+    )
+    parser.add_argument("--no-peer", action="store_true", help="leave pytorch-metric-learning out")
     parser.add_argument("--out", type=Path, help="a folder to write the figures to as well")
     return parser.parse_args()
 
@@ -302,10 +310,14 @@ def main() -> None:
     torch.manual_seed(0)
     torch.backends.cudnn.benchmark = True  # for all three
     with tempfile.TemporaryDirectory() as folder:
-        ours = Ours(arguments, items, Path(folder), arguments.precision)
+        ours = Ours(arguments, items, Path(folder), arguments.precision, direct=True)
         plain = Plain(arguments, items, ours)
         ways: dict[str, Any] = {OURS: ours, PLAIN: plain}
-        if importlib.util.find_spec("pytorch_metric_learning"):
+        if arguments.wrapped:
+            ways[WRAPPED] = Ours(
+                arguments, items, Path(folder) / "wrapped", arguments.precision, direct=False
+            )
+        if not arguments.no_peer and importlib.util.find_spec("pytorch_metric_learning"):
             ways[PEER] = Peer(arguments, items, plain)
         check(ways, plain)
         precision = "bf16-mixed" if plain.mixed else "float32"
@@ -320,7 +332,7 @@ def main() -> None:
         seconds = measure(ways, arguments.rounds, at_most=arguments.at_most)
     rows = show(seconds, images)
     if PEER not in ways:
-        print(f"{PEER:28}{'is not installed here: left out':>34}")
+        print(f"{PEER:28}{'left out, or not installed here':>34}")
     if arguments.out:
         arguments.out.mkdir(parents=True, exist_ok=True)
         settings = {name: value for name, value in vars(arguments).items() if name not in ("out", "at_most")}

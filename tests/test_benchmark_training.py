@@ -71,7 +71,7 @@ def test_every_way_gives_the_same_loss_and_trains(training, tmp_path, monkeypatc
     monkeypatch.setattr(sys, "argv", ["training.py", "--size", "8", "--batch", "8"])
     arguments = training.arguments_given()
     items = training.synthetic(16, 8)
-    ours = training.Ours(arguments, items, tmp_path, "32-true")
+    ours = training.Ours(arguments, items, tmp_path, "32-true", direct=True)
     plain = training.Plain(arguments, items, ours)
     ways = {training.OURS: ours, training.PLAIN: plain}
     training.check(ways, plain)

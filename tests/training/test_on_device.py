@@ -14,7 +14,8 @@ from samekind.similarities import recomputed
 from samekind.similarities.recomputed import walk_for
 from samekind.space import MetricSpace
 from samekind.training import Adversary, Nobody, Part, Parts, Term, launch, train
-from samekind.training.loop import LOOK_EVERY, Trainer, _not_finite
+from samekind.training.finite import not_finite
+from samekind.training.loop import LOOK_EVERY, Trainer
 
 pytestmark = pytest.mark.device
 
@@ -147,10 +148,10 @@ def test_no_step_makes_the_device_wait(images, tmp_path, prototypes, adversary):
 def test_a_weight_that_is_no_number_is_found_on_the_device_too(images, tmp_path, broken):
     fabric = launch("cuda", "bf16-mixed")
     trainer = Trainer(of_images(), images, tmp_path, fabric, lambda space: {"eer": 0.5}, Nobody(), None)
-    assert _not_finite(trainer.space, None) == []
+    assert not_finite(trainer.trained) == []
     with torch.no_grad():
         next(trainer.space.encoder.parameters()).view(-1)[1] = broken
-    assert _not_finite(trainer.space, None) == ["encoder"]
+    assert not_finite(trainer.trained) == ["encoder"]
 
 
 @pytest.mark.parametrize("adversary", [None, Adversary(dropout=0.0)], ids=["alone", "under an adversary"])

@@ -152,7 +152,7 @@ def _build(run: "Run", items: "Items") -> None:
         build_optimiser,
         build_space,
     )
-    from samekind.training.observed import adversary_groups, build_adversary
+    from samekind.training.extras import build_extras, parameter_groups_of
     from samekind.training.terms import build_penalties, build_terms
     from samekind.training.untrained import expect_trained
 
@@ -165,7 +165,7 @@ def _build(run: "Run", items: "Items") -> None:
         build_penalties(run)
         build_memory(run, space)
         build_augmentations(run, few)
-        groups = adversary_groups(run, build_adversary(run, space, few))
+        groups = parameter_groups_of(build_extras(run, space, few))
         build_optimiser(run.optimiser, space, beside=groups)
 
 

@@ -46,13 +46,15 @@ from samekind.training.checkpoints import (
     save_checkpoint,
     set_random_states,
 )
-from samekind.training.class_adversary import ClassAdversary
 from samekind.training.context import Context
+from samekind.training.extras import Extra, Step, build_extras, parameter_groups_of
 from samekind.training.fabric import Fabric, current, launch
+from samekind.training.finite import not_finite
 from samekind.training.folder import sole_trainer
-from samekind.training.objective import objective
-from samekind.training.observed import Observed, adversary_groups, build_adversary, clip_gradients
+from samekind.training.forward import Forward, forward_pass
+from samekind.training.objective import Value, objective
 from samekind.training.own_encoder import expect_same_encoder, with_encoder
+from samekind.training.parameter_groups import clip_gradients
 from samekind.training.record import Record
 from samekind.training.run import Run, expect_direction, expect_run
 from samekind.training.schedules import Scheduler
@@ -112,41 +114,67 @@ class Trainer:
     ) -> None:
         self.direction = expect_direction(run)
         torch.manual_seed(run.seed)
-        self.run, self.items, self.fabric = run, resident(items, fabric.device), fabric
+        self.items, self.fabric = resident(items, fabric.device), fabric
         self.validate, self.watcher = validate, watcher
         self.folder, self.data = folder, items.fingerprint()
-        self.space = build_space(run, items, encoder=encoder)
-        if encoder is not None:
-            self.run = with_encoder(run, encoder)
-        going_on = (folder / "last.pt").exists()  # with the weights in there
-        given = ["encoder"] if encoder is not None or going_on else []
-        begun = take_weights(self.space, start) if start is not None else given
-        expect_trained(run, self.space, begun=begun)
-        terms, penalties = build_terms(run, self.space), build_penalties(run)
-        self.names = [*terms, *penalties]
-        self.beside = ["adversary", "adversary, plain"] if run.adversary is not None else []
-        memory = build_memory(run, self.space)
-        self.memory = memory.to(fabric.device) if memory is not None else None
+        self.run = run if encoder is None else with_encoder(run, encoder)
+        self.space = self._first_space(run, items, start, encoder)
+        self.generator = torch.Generator().manual_seed(run.seed)
+        self.context = self._build_context(run)
+        self.names = [*self.context.terms, *self.context.penalties]
         self.sampler = build_sampler(run, items.labels, domains=items.domains)
         self.augmentations = build_augmentations(run, items)
         lay_out(self.space.encoder, channels_last=run.channels_last)
         # Last of what draws weights: the space begins as it would without.
-        self.adversary = build_adversary(run, self.space, items)
-        learning = self.space if self.adversary is None else Observed(self.space, self.adversary)
-        groups = adversary_groups(run, self.adversary)
-        optimiser = build_optimiser(run.optimiser, self.space, beside=groups, fused=moves_at_once(fabric))
-        _, self.optimiser = fabric.setup(learning, optimiser)
-        self.learning = learning
-        # An adversary reads the features on their way to the embedding.
-        self.method = "forward" if self.adversary is None else "features"
-        self.compiled = compiled_forward(self.space.encoder, method=self.method) if run.compile else None
-        self.scheduler = Scheduler(self.optimiser.optimizer, run, batches=len(self.sampler))
-        self.generator = torch.Generator().manual_seed(run.seed)
-        scoring = fabric.autocast if run.mixed_scores else nullcontext
-        self.context = Context(terms, penalties, self.memory, self.generator, scoring)
+        self.extras = build_extras(run, self.space, items)
+        self._set_up(run)
         self.record = Record(folder / "record.jsonl")
         self.progress = Progress()
         self._resume_or_begin()
+
+    def _first_space(
+        self, run: Run, items: Items, start: MetricSpace | None, encoder: nn.Module | None
+    ) -> MetricSpace:
+        """The space as training begins with it."""
+        space = build_space(run, items, encoder=encoder)
+        resumes = (self.folder / "last.pt").exists()  # with the weights in there
+        given = ["encoder"] if encoder is not None or resumes else []
+        begun = take_weights(space, start) if start is not None else given
+        expect_trained(run, space, begun=begun)
+        return space
+
+    def _build_context(self, run: Run) -> Context:
+        memory = build_memory(run, self.space)
+        return Context(
+            build_terms(run, self.space),
+            build_penalties(run),
+            memory.to(self.fabric.device) if memory is not None else None,
+            self.generator,
+            self.fabric.autocast if run.mixed_scores else nullcontext,
+        )
+
+    def _set_up(self, run: Run) -> None:
+        """The optimiser, the way forward, and all that has a state."""
+        fabric, extras = self.fabric, self.extras
+        optimiser = build_optimiser(
+            run.optimiser, self.space, beside=parameter_groups_of(extras), fused=moves_at_once(fabric)
+        )
+        module = Forward(self.space, extras)
+        self.wrapped, self.optimiser = fabric.setup(module, optimiser)
+        self.forward = forward_pass(fabric, self.wrapped)
+        self.method = module.method
+        self.compiled = compiled_forward(self.space.encoder, method=self.method) if run.compile else None
+        self.scheduler = Scheduler(self.optimiser.optimizer, run, batches=len(self.sampler))
+        self.trained: dict[str, Any] = {**dict(self.space.named_children()), **_by_name(extras)}
+        self.stateful: dict[str, Any] = {
+            "space": self.space,
+            "optimiser": self.optimiser,
+            "scheduler": self.scheduler,
+            "precision": fabric.strategy.precision,
+            **_by_name(extras),
+        }
+        if self.context.memory is not None:
+            self.stateful["memory"] = self.context.memory
 
     def finish(self) -> MetricSpace:
         """Train what is left of the epochs, and return the best space."""
@@ -172,7 +200,7 @@ class Trainer:
             self._walk()
 
     def _walk(self) -> None:
-        self.space.train()
+        self.wrapped.train()
         began, seen = time.perf_counter(), 0
         pending: list[list[Tensor]] = []
         batches = self.sampler.batches(self.progress.epoch)[self.progress.batch :]
@@ -199,33 +227,32 @@ class Trainer:
         return every > 0 and progress.step % every == 0 and progress.batch < len(self.sampler)
 
     def _step(self, inputs: Tensor, y: Tensor) -> list[Tensor]:
-        """One update; returns the terms, and the adversary's losses, still on the device."""
+        """One update; returns the terms, and what the extras watch, still on the device."""
         self.optimiser.zero_grad()
         x = self._augmented(scaled(sent(inputs, self.fabric.device)))
-        z, *judged = self.seen(x)
+        z, outputs = self.forward(x)
         projected = observe(self.space, z, y)
         value = objective(self.space, z, y, self.context, projected=projected)
-        looked_at, descended = list(value.costs.values()), value.total
-        if self.adversary is not None:
-            judgement = self.adversary.judge(judged[0], y)
-            descended = descended + self.adversary.cost(judgement)
-            looked_at += judgement
+        numbers, descended = list(value.costs.values()), value.total
+        for extra in self.extras:
+            step = Step(
+                self.progress.step, self.space, x, y, z, outputs.get(extra.name), self.forward, self.value
+            )
+            cost = extra.cost(step)
+            numbers += cost.watched
+            descended = descended if cost.descended is None else descended + cost.descended
         self.fabric.backward(descended)
         if self.run.clip is not None:
-            clip_gradients(self.fabric, self.optimiser, norm=self.run.clip)
+            apart = [extra.name for extra in self.extras]
+            clip_gradients(self.fabric, self.optimiser, norm=self.run.clip, apart=apart)
         self.optimiser.step()
         self.scheduler.after_step()
-        settle(self.space, z, y, value, memory=self.memory)
-        return [each.detach() for each in looked_at]
+        settle(self.space, z, y, value, memory=self.context.memory)
+        return [number.detach() for number in numbers]
 
-    def seen(self, x: Tensor) -> list[Tensor]:
-        """The embeddings (n, d) of a batch, and with an adversary its logits, in float32 at least."""
-        # Not by Fabric's own module: for the sake of many devices that one looks through all that goes in and
-        # comes out, step by step, and a GPU waits for it.
-        with self.fabric.autocast():
-            seen = self.learning(x)
-        outputs: tuple[Tensor, ...] = seen if isinstance(seen, tuple) else (seen,)
-        return [each.to(torch.promote_types(each.dtype, torch.float32)) for each in outputs]
+    def value(self, z: Tensor, y: Tensor) -> Value:
+        """The objective of this run, for embeddings (n, d) and labels (n,)."""
+        return objective(self.space, z, y, self.context)
 
     def _augmented(self, x: Tensor) -> Tensor:
         """The batch as this step is to see it."""
@@ -240,16 +267,17 @@ class Trainer:
         if not pending:
             return
         first = self.progress.step - len(pending) + 1
-        together = torch.stack([each for costs in pending for each in costs])
+        watched = [*self.names, *(name for extra in self.extras for name in extra.watched)]
+        together = torch.stack([cost for costs in pending for cost in costs])
         for step, costs in enumerate(together.view(len(pending), -1).tolist(), start=first):
-            for name, cost in zip([*self.names, *self.beside], costs, strict=True):
+            for name, cost in zip(watched, costs, strict=True):
                 if not math.isfinite(cost):
                     raise TrainingError(self._lost(f'the term "{name}" became {cost} at step {step}'))
             self.progress.costs.append(costs)
             self.watcher.step(loss=sum(costs[: len(self.names)]), items_per_second=self.speed)
         pending.clear()
         # A finite loss can still have had a gradient that was not; such weights must never be saved as good.
-        for name in _not_finite(self.space, self.adversary):
+        for name in not_finite(self.trained):
             lost = f"the weights of the {name} were no longer finite after step {self.progress.step}"
             raise TrainingError(self._lost(lost))
 
@@ -274,7 +302,7 @@ class Trainer:
             )
         watched = measures[self.run.watch]
         means = [sum(column) / len(progress.costs) for column in zip(*progress.costs, strict=True)]
-        terms, judged = means[: len(names)], means[len(names) :]
+        terms, rest = means[: len(names)], iter(means[len(names) :])
         progress.epoch, progress.batch, progress.costs = progress.epoch + 1, 0, []
         improved = _beats(watched, progress.best, self.direction)
         if improved:
@@ -289,9 +317,10 @@ class Trainer:
             "best": improved,
             "items_per_second": round(self.speed, 1),
         }
-        if self.adversary is not None:
-            loss, plain_loss = judged
-            entry["adversary"] = self.adversary.after_epoch(loss=loss, plain_loss=plain_loss)
+        for extra in self.extras:
+            told = extra.after_epoch([next(rest) for _ in extra.watched])
+            if told:
+                entry[extra.name] = told
         self.scheduler.after_epoch(watched)
         self.record.add(entry)
         self.watcher.epoch(entry)
@@ -300,18 +329,10 @@ class Trainer:
         self._save("last.pt")
 
     def _save(self, name: str) -> None:
-        weights = self.space.state_dict()
-        for key, each in weights.items():
-            weights[key] = each.contiguous()  # whatever their layout while they are trained
-        states = {
-            "space": weights,
-            "optimiser": self.optimiser.state_dict(),
-            "scheduler": self.scheduler.state_dict(),
-            "generator": self.generator.get_state(),
-            "memory": self.memory.state_dict() if self.memory is not None else {},
-            "adversary": self.adversary.state_dict() if self.adversary is not None else {},
-            "precision": self.fabric.strategy.precision.state_dict(),
-        }
+        states = {key: part.state_dict() for key, part in self.stateful.items()}
+        # Contiguous, whatever their layout while they are trained.
+        states["space"] = {key: weight.contiguous() for key, weight in states["space"].items()}
+        states["generator"] = self.generator.get_state()
         save_checkpoint(
             self.folder / name,
             run=self.run.to_dict(),
@@ -330,15 +351,9 @@ class Trainer:
         saved = load_checkpoint(path)
         self._check_same(saved)
         states = saved["states"]
-        self.space.load_state_dict(states["space"])
-        self.optimiser.load_state_dict(states["optimiser"])
-        self.scheduler.load_state_dict(states["scheduler"])
+        for name, part in self.stateful.items():
+            part.load_state_dict(states[name])
         self.generator.set_state(states["generator"])
-        if self.memory is not None:
-            self.memory.load_state_dict(states["memory"])
-        if self.adversary is not None:
-            self.adversary.load_state_dict(states["adversary"])
-        self.fabric.strategy.precision.load_state_dict(states["precision"])
         self.progress = saved["progress"]
         self.record.cut(after=self.progress.step)
         set_random_states(saved["random"])
@@ -356,21 +371,8 @@ class Trainer:
             )
 
 
-@torch.no_grad()
-def _not_finite(space: MetricSpace, adversary: ClassAdversary | None) -> list[str]:
-    """The parts of a space, and the adversary beside it, with a weight that is NaN or infinite; a GPU is
-    asked, and waited for, once.
-    """
-    parts: list[tuple[str, nn.Module]] = list(space.named_children())
-    if adversary is not None:
-        parts.append(("adversary", adversary))
-    weights = {name: [each for each in part.parameters() if each.numel()] for name, part in parts}
-    # The greatest size among the weights of a part; NaN if there is one.
-    greatest = {name: nn.utils.get_total_norm(each, torch.inf) for name, each in weights.items() if each}
-    if not greatest:
-        return []
-    finite = torch.stack([each.float() for each in greatest.values()]).isfinite().tolist()
-    return [name for name, good in zip(greatest, finite, strict=True) if not good]
+def _by_name(extras: list[Extra]) -> dict[str, Extra]:
+    return {extra.name: extra for extra in extras}
 
 
 def _with_defaults(stored: dict[str, Any]) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """Which weights learn at which rate: the parts of a space, and the stages of its encoder."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from samekind.encoders import Standardised
 from samekind.errors import SettingError, nearest
 from samekind.space import MetricSpace
+from samekind.training.fabric import Fabric
 from samekind.training.run import Optimiser
 
 
@@ -43,6 +44,22 @@ def parameter_groups(settings: Optimiser, space: MetricSpace) -> list[dict[str, 
             "nothing in the space learns, there is nothing to train; lift the encoder's freeze"
         )
     return groups
+
+
+def clip_gradients(fabric: Fabric, optimiser: Any, *, norm: float, apart: Collection[str] = ()) -> None:
+    """Bring the gradient of the space, as a whole, down to a norm, and apart from it that of each group named
+    in ``apart``. In one norm an extra with a steep loss would shorten the step of the space.
+
+    Whether the numbers are finite is checked later: here it would make a GPU wait, and half precision has
+    steps without finite gradients by design.
+    """
+    fabric.strategy.precision.unscale_gradients(optimiser.optimizer)
+    weights: dict[str, list[Tensor]] = {}
+    for group in optimiser.optimizer.param_groups:
+        owner = group["name"] if group["name"] in apart else "space"
+        weights.setdefault(owner, []).extend(group["params"])
+    for together in weights.values():
+        nn.utils.clip_grad_norm_(together, norm)
 
 
 def _stage(space: MetricSpace, part: str, stage: str) -> list[nn.Module]:

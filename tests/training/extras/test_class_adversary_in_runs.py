@@ -10,10 +10,12 @@ from torch import nn
 from samekind import losses
 from samekind.data import ImageReader, Items, Stored, write_image
 from samekind.errors import SettingError, TrainingError
-from samekind.training import Adversary, Nobody, Part, Record, Term, build_space, launch, loop, train
+from samekind.training import Adversary, Nobody, Part, Record, Term, build_space, launch, train
 from samekind.training.build import build_optimiser
+from samekind.training.extras import build_extras, parameter_groups_of
+from samekind.training.extras.class_adversary import ClassAdversary, build_class_adversary
+from samekind.training.forward import Forward
 from samekind.training.loop import Trainer
-from samekind.training.observed import Observed, adversary_groups, build_adversary
 
 SMALL = Adversary(hidden=8, dropout=0.0)
 
@@ -52,7 +54,7 @@ def test_the_embeddings_are_the_encoders_and_the_features_are_seen_once(run, nam
     items = Items(torch.rand(6, *shape), torch.arange(6) % 3, ("a", "b", "c"), "items")
     space = build_space(run, items)
     before = {name: each.clone() for name, each in space.state_dict().items()}
-    adversary = build_adversary(run, space, items)
+    adversary = build_class_adversary(run, space, items)
     assert adversary.layers[0].in_features == count
     assert adversary.classes == 3
     assert space.training  # as it was, and nothing of it moved
@@ -62,7 +64,8 @@ def test_the_embeddings_are_the_encoders_and_the_features_are_seen_once(run, nam
     first = next(each for each in space.encoder.modules() if isinstance(each, nn.Linear | nn.Conv2d))
     first.register_forward_hook(lambda *_: passes.append(1))
     space.eval()
-    z, logits = Observed(space, adversary)(items.inputs)
+    z, outputs = Forward(space, [adversary])(items.inputs)
+    logits = outputs["adversary"]
     assert len(passes) == 1
     torch.testing.assert_close(z, space(items.inputs))
     torch.testing.assert_close(logits, adversary(space.encoder.features(items.inputs)))
@@ -70,8 +73,8 @@ def test_the_embeddings_are_the_encoders_and_the_features_are_seen_once(run, nam
 
 def test_no_adversary_is_none(run, items):
     space = build_space(run, items)
-    assert build_adversary(run, space, items) is None
-    assert adversary_groups(run, None) == []
+    assert build_class_adversary(run, space, items) is None
+    assert build_extras(run, space, items) == []
 
 
 def test_stored_pictures_are_decoded_to_be_counted(run, tmp_path):
@@ -82,7 +85,7 @@ def test_stored_pictures_are_decoded_to_be_counted(run, tmp_path):
     items = Items(stored, torch.tensor([0, 0, 1, 1]), ("a", "b"), "pictures")
     space = dataclasses.replace(run.space, encoder=Part("SmallConvnet", {"width": 2, "dimension": 5}))
     run = dataclasses.replace(run, space=space, adversary=SMALL)
-    assert build_adversary(run, build_space(run, items), items).layers[0].in_features == 16
+    assert build_class_adversary(run, build_space(run, items), items).layers[0].in_features == 16
 
 
 class Bare(nn.Linear):
@@ -100,7 +103,7 @@ def test_an_encoder_without_features_is_refused(watched, items, standardise):
     else:
         space.encoder.encoder = Bare(6, 5)
     with pytest.raises(SettingError, match=r"run\.adversary: .* but Bare has no features\(x\) and embedding"):
-        build_adversary(run, space, items)
+        build_class_adversary(run, space, items)
 
 
 # --- rates ----------------------------------------------------------------------------------------
@@ -122,8 +125,8 @@ def test_its_rate_is_its_own_or_that_of_the_embedding_or_of_the_run(run, rate, r
     run = run.update({"optimiser": {"rates": rates}})
     items = Items(torch.rand(4, 3, 16, 16), torch.tensor([0, 0, 1, 1]), ("a", "b"), "pictures")
     space = build_space(run, items)
-    adversary = build_adversary(run, space, items)
-    optimiser = build_optimiser(run.optimiser, space, beside=adversary_groups(run, adversary))
+    adversary = build_class_adversary(run, space, items)
+    optimiser = build_optimiser(run.optimiser, space, beside=parameter_groups_of([adversary]))
     group = optimiser.param_groups[-1]
     assert (group["name"], group["lr"]) == ("adversary", expected)
     assert {id(each) for each in group["params"]} == {id(each) for each in adversary.parameters()}
@@ -155,7 +158,7 @@ def test_the_encoder_gets_the_gradient_of_the_loss_less_the_coefficient_times_th
     joined, seen, trainer = gradients(run, items, tmp_path / "joined", kind="adaptive", threshold=0.5)
     summed, _, _ = gradients(run, items, tmp_path / "summed", kind="soft", weight=1.0)
     torch.testing.assert_close(seen[:-2], costs)  # the terms are what they were
-    coefficient = trainer.adversary.coefficient
+    coefficient = trainer.extras[0].coefficient
     assert coefficient.item() == pytest.approx(-0.5 * math.tanh(math.log(4) - 0.5))
     for name, plain in alone.items():
         of_classifier = summed[name] - plain
@@ -172,17 +175,17 @@ def test_clip_bounds_the_space_and_the_adversary_apart(watched, items, tmp_path)
     """In one norm, the steeper of the two would shorten the step of the other."""
     free = trainer_of(dataclasses.replace(watched, clip=None), items, tmp_path / "free")
     free._step(items.inputs[:16], items.labels[:16])
-    norms = [gradient_norm(each.parameters()) for each in (free.space, free.adversary)]
+    norms = [gradient_norm(each.parameters()) for each in (free.space, free.extras[0])]
     assert min(norms) > 0.05
     tight = trainer_of(watched.override(["clip=0.05"]), items, tmp_path / "tight")
     tight._step(items.inputs[:16], items.labels[:16])
-    for part in (tight.space, tight.adversary):
+    for part in (tight.space, tight.extras[0]):
         assert gradient_norm(part.parameters()) == pytest.approx(0.05, rel=1e-3)
     # One of them long, the other short: that one stays as it is.
     between = sum(norms) / 2
     one = trainer_of(watched.override([f"clip={between}"]), items, tmp_path / "one")
     one._step(items.inputs[:16], items.labels[:16])
-    clipped = [gradient_norm(each.parameters()) for each in (one.space, one.adversary)]
+    clipped = [gradient_norm(each.parameters()) for each in (one.space, one.extras[0])]
     assert clipped == pytest.approx([min(each, between) for each in norms], rel=1e-3)
 
 
@@ -256,28 +259,26 @@ def test_the_space_is_saved_without_it(watched, items, constant, tmp_path):
 
 
 def test_a_loss_of_it_that_is_none_stops_the_run(watched, items, constant, tmp_path, monkeypatch):
-    made = loop.build_adversary
-
     def broken(*arguments):
-        adversary = made(*arguments)
+        adversary = build_class_adversary(*arguments)
         with torch.no_grad():
             adversary.layers[0].weight.fill_(torch.nan)
         return adversary
 
-    monkeypatch.setattr(loop, "build_adversary", broken)
+    monkeypatch.setattr("samekind.training.extras.BUILDERS", [broken])
     with pytest.raises(TrainingError, match='the term "adversary" became nan at step 1'):
         train(watched, items, folder=tmp_path, validate=constant)
 
 
 def test_weights_of_it_that_are_none_are_never_saved_as_good(watched, items, constant, tmp_path, monkeypatch):
-    judge = loop.ClassAdversary.judge
+    judge = ClassAdversary.judge
 
     def spoiling(self, logits, y):
         with torch.no_grad():
             self.layers[0].bias[0] = torch.inf
         return judge(self, logits, y)
 
-    monkeypatch.setattr(loop.ClassAdversary, "judge", spoiling)
+    monkeypatch.setattr(ClassAdversary, "judge", spoiling)
     every_step = watched.override(["checkpoint_steps=1"])
     with pytest.raises(
         TrainingError, match="the weights of the adversary were no longer finite after step 1"

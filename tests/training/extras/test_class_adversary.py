@@ -9,7 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samekind.errors import SettingError
-from samekind.training.class_adversary import ClassAdversary, adversarial_coefficient, reversed_gradient
+from samekind.training.extras import Step
+from samekind.training.extras.class_adversary import (
+    ClassAdversary,
+    adversarial_coefficient,
+    reversed_gradient,
+)
 
 Y = torch.tensor([0, 2, 1, 2, 0])
 
@@ -25,6 +30,11 @@ def adversary_with(**settings):
         torch.manual_seed(1)
         made = ClassAdversary(features=4, classes=3, **{"hidden": 6, "dropout": 0.0, **settings})
     return made.double()
+
+
+def cost_of(adversary, features, y=Y):
+    """What it costs in a step that it sees these features in."""
+    return adversary.cost(Step(0, None, None, y, None, adversary(features), None, None))
 
 
 # --- the coefficient ------------------------------------------------------------------------------
@@ -56,13 +66,12 @@ def test_by_the_step_the_coefficient_follows_the_mean_of_the_last_losses(feature
     made = adversary_with(updated="step", threshold=0.5)
     mean = math.log(3)
     for _ in range(4):
-        judgement = made.judge(made(features), Y)
-        made.cost(judgement)
+        judgement = cost_of(made, features).watched
         mean += 0.1 * (judgement.plain_loss.item() - mean)
         expected = adversarial_coefficient(mean, weight=0.5, threshold=0.5)
         assert made.coefficient.item() == pytest.approx(expected, abs=1e-6)
     before = made.coefficient.item()
-    made.after_epoch(loss=2.0, plain_loss=0.0)
+    made.after_epoch([2.0, 0.0])
     assert made.coefficient.item() == before
     assert not made.coefficient.requires_grad
 
@@ -78,8 +87,8 @@ def test_who_is_followed_step_by_step_cannot_be_driven_without_end(updated):
     optimiser = torch.optim.SGD([z], lr=50.0)
     for _ in range(400):
         optimiser.zero_grad()
-        judgement = made.judge(made(z), y)
-        made.cost(judgement).backward()
+        cost, judgement = cost_of(made, z, y)
+        cost.backward()
         optimiser.step()
     loss = judgement.plain_loss.item()
     assert loss > 5 if updated == "epoch" else 0.7 < loss < 1.4
@@ -88,23 +97,23 @@ def test_who_is_followed_step_by_step_cannot_be_driven_without_end(updated):
 def test_an_epoch_sets_the_coefficient_of_the_next_and_tells_that_of_its_own():
     made = adversary_with()
     first = made.coefficient.item()
-    told = made.after_epoch(loss=2.0, plain_loss=1.0)
+    told = made.after_epoch([2.0, 1.0])
     assert told == {"coefficient": first, "loss": 2.0, "plain_loss": 1.0}
     assert made.coefficient.item() == pytest.approx(0.231059, abs=1e-6)
-    assert made.after_epoch(loss=2.0, plain_loss=4.6)["coefficient"] == pytest.approx(0.231059, abs=1e-6)
+    assert made.after_epoch([2.0, 4.6])["coefficient"] == pytest.approx(0.231059, abs=1e-6)
     assert made.coefficient.item() == pytest.approx(-0.497975, abs=1e-6)
 
 
 def test_it_can_be_steered_by_the_smoothed_loss():
     made = adversary_with(steered_by="loss")
-    made.after_epoch(loss=1.0, plain_loss=4.6)
+    made.after_epoch([1.0, 4.6])
     assert made.coefficient.item() == pytest.approx(0.231059, abs=1e-6)
 
 
 def test_the_coefficient_of_a_soft_one_is_its_weight_for_ever():
     made = adversary_with(kind="soft", weight=0.3)
     for loss in (0.1, 9.0):
-        assert made.after_epoch(loss=loss, plain_loss=loss)["coefficient"] == pytest.approx(0.3)
+        assert made.after_epoch([loss, loss])["coefficient"] == pytest.approx(0.3)
 
 
 # --- its loss -------------------------------------------------------------------------------------
@@ -196,7 +205,7 @@ def test_the_classifier_descends_its_loss_and_the_features_feel_it_reversed(feat
     made = adversary_with()
     made.coefficient.fill_(coefficient)
     features.requires_grad_()
-    made.cost(made.judge(made(features), Y)).backward()
+    cost_of(made, features).descended.backward()
     offsets, shown = closed_form(made, features.detach())
     torch.testing.assert_close(made.layers[3].bias.grad, offsets)
     torch.testing.assert_close(features.grad, -coefficient * shown, rtol=1e-6, atol=1e-9)
@@ -206,7 +215,7 @@ def test_a_soft_one_is_a_plain_sum(features):
     """Weight times the loss, for the classifier and the features alike."""
     made = adversary_with(kind="soft", weight=0.3)
     features.requires_grad_()
-    cost = made.cost(made.judge(made(features), Y))
+    cost = cost_of(made, features).descended
     assert cost.item() == pytest.approx(0.3 * by_hand(made(features).detach(), Y, 0.15))
     cost.backward()
     offsets, shown = closed_form(made, features.detach())
@@ -217,7 +226,7 @@ def test_a_soft_one_is_a_plain_sum(features):
 @pytest.mark.parametrize("kind", ["soft", "adaptive"])
 def test_features_that_do_not_learn_are_judged_all_the_same(features, kind):
     made = adversary_with(kind=kind)
-    made.cost(made.judge(made(features), Y)).backward()
+    cost_of(made, features).descended.backward()
     assert features.grad is None
     assert made.layers[0].weight.grad.abs().sum() > 0
 
@@ -236,8 +245,8 @@ def test_a_coefficient_below_0_helps_the_classifier_and_above_0_hurts_it():
         optimiser = torch.optim.SGD([*extractor.parameters(), *made.parameters()], lr=0.3)
         for _ in range(60):
             optimiser.zero_grad()
-            judged = made.judge(made(extractor(x)), y)
-            made.cost(judged).backward()
+            cost, judged = cost_of(made, extractor(x), y)
+            cost.backward()
             optimiser.step()
         return judged.plain_loss.item()
 

@@ -11,12 +11,19 @@ the run and its checkpoint, never to the space.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from samekind.data import Items, scaled
+from samekind.data.fetching import fetched
+from samekind.encoders import Standardised
 from samekind.errors import SettingError
+from samekind.space import MetricSpace
+from samekind.training.extras.extra import Cost, Step
+from samekind.training.run import Run
 
 #: What a step adds to the mean of the last steps' losses: about the last ten count.
 NEWEST = 0.1
@@ -72,6 +79,9 @@ class ClassAdversary(nn.Module):
     that with a weight of 0 it learns nothing.
     """
 
+    name = "adversary"
+    watched: tuple[str, ...] = ("adversary", "adversary, plain")
+    reads_features = True
     coefficient: Tensor
     running: Tensor  # the mean loss of the last steps
 
@@ -88,6 +98,7 @@ class ClassAdversary(nn.Module):
         dropout: float = 0.1,
         steered_by: Literal["plain_loss", "loss"] = "plain_loss",
         updated: Literal["epoch", "step"] = "epoch",
+        rate: float = 0.01,
     ) -> None:
         super().__init__()
         if classes < 2:
@@ -101,6 +112,7 @@ class ClassAdversary(nn.Module):
         self.smoothing = smoothing
         self.steered_by = steered_by
         self.updated = updated
+        self.rate = rate
         self.layers = nn.Sequential(
             nn.Linear(features, hidden), nn.ReLU(), nn.Dropout(dropout), nn.Linear(hidden, classes)
         )
@@ -125,18 +137,19 @@ class ClassAdversary(nn.Module):
         loss = (1 - self.smoothing) * own + self.smoothing * others
         return Judgement(loss.mean(), own.mean())
 
-    def cost(self, judgement: Judgement) -> Tensor:
-        """What it adds to the loss that is descended; the coefficient of the next step follows, if asked."""
+    def cost(self, step: Step) -> Cost:
+        """What it adds to the loss that is descended; with ``updated="step"`` the coefficient moves."""
+        assert step.output is not None
+        judgement = self.judge(step.output, step.y)
         if self.kind == "soft":
-            return self.weight * judgement.loss
+            return Cost(self.weight * judgement.loss, judgement)
         if self.updated == "step":
             self._follow(judgement)
-        return judgement.loss
+        return Cost(judgement.loss, judgement)
 
-    def after_epoch(self, *, loss: float, plain_loss: float) -> dict[str, float]:
-        """Told the mean losses of an epoch, returns what the record says of it; an adaptive coefficient is
-        set for the next.
-        """
+    def after_epoch(self, means: Sequence[float]) -> dict[str, float]:
+        """The coefficient and the mean losses of the epoch; an adaptive coefficient is set for the next."""
+        loss, plain_loss = means
         entry = {"coefficient": float(self.coefficient), "loss": loss, "plain_loss": plain_loss}
         if self.updated == "epoch":
             self.coefficient.fill_(self._coefficient(plain_loss if self.steered_by == "plain_loss" else loss))
@@ -153,3 +166,37 @@ class ClassAdversary(nn.Module):
         if self.kind == "soft":
             return self.weight
         return adversarial_coefficient(loss, weight=self.weight, threshold=self.threshold)
+
+
+def build_class_adversary(run: Run, space: MetricSpace, items: Items) -> ClassAdversary | None:
+    """The adversary of a run, for the features that the encoder makes of these items; None where the run has
+    none.
+    """
+    settings = run.adversary
+    if settings is None:
+        return None
+    encoder: Any = space.encoder
+    inner = encoder.encoder if isinstance(encoder, Standardised) else encoder
+    if not hasattr(inner, "features") or not hasattr(inner, "embedding"):
+        raise SettingError(
+            "run.adversary: it reads what the encoder's last layer sees, but "
+            f"{type(inner).__name__} has no features(x) and embedding; wrap it in "
+            "samekind.encoders.foreign.Foreign, or leave the adversary out"
+        )
+    rate = settings.rate
+    if rate is None:
+        rate = run.optimiser.rates.get("encoder.embedding", run.optimiser.rate)
+    chosen = {**vars(settings), "rate": rate}
+    return ClassAdversary(features=_feature_count(encoder, items), classes=len(space.classes), **chosen)
+
+
+@torch.no_grad()
+def _feature_count(encoder: Any, items: Items) -> int:
+    """How many features an item has, by trial: not every encoder says it."""
+    (item,) = fetched(items.inputs, [slice(0, 1)])
+    device = next((weight.device for weight in encoder.parameters()), torch.device("cpu"))
+    training = encoder.training
+    encoder.eval()  # no statistics move, nothing is drawn
+    features: Tensor = encoder.features(scaled(item.to(device)))
+    encoder.train(training)
+    return features.shape[1]

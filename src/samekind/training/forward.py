@@ -1,0 +1,63 @@
+"""What a training step runs forward: the space, and the extras that read its encoder's features."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from samekind.space import MetricSpace
+from samekind.training.extras import Extra
+from samekind.training.fabric import Fabric
+
+#: Items (n, …) to embeddings (n, d), and to what each extra made of the features, by its name.
+Embedding = tuple[Tensor, Mapping[str, Tensor]]
+
+
+class Forward(nn.Module):
+    """Items to embeddings, and the outputs of the extras that read features, in one pass of the encoder."""
+
+    def __init__(self, space: MetricSpace, extras: Sequence[Extra]) -> None:
+        super().__init__()
+        self.space = space
+        self.extras = nn.ModuleDict({extra.name: extra for extra in extras})  # type: ignore[misc]
+        self.readers = [extra for extra in extras if extra.reads_features]
+
+    @property
+    def method(self) -> str:
+        """The method of the encoder that does the work."""
+        return "features" if self.readers else "forward"
+
+    def forward(self, x: Tensor) -> Embedding:
+        if not self.readers:
+            return self.space(x), {}
+        encoder: Any = self.space.encoder
+        features = encoder.features(x)
+        return encoder.embedding(features), {extra.name: extra(features) for extra in self.readers}
+
+
+def forward_pass(
+    fabric: Fabric, wrapped: nn.Module, *, direct: bool | None = None
+) -> Callable[[Tensor], Embedding]:
+    """The way through a module that Fabric has wrapped, in the run's precision; what comes out is in float32
+    at least.
+
+    With several processes it is Fabric's module, which synchronises their gradients. With one it is the
+    module itself (``direct``): Fabric's looks through all that goes in and comes out, and a GPU waits for it.
+    """
+    if direct is None:
+        direct = fabric.world_size == 1
+    if not direct:
+        return wrapped
+    module: Any = wrapped.module
+
+    def call(x: Tensor) -> Embedding:
+        with fabric.autocast():
+            z, outputs = module(x)
+        return _exact(z), {name: _exact(output) for name, output in outputs.items()}
+
+    return call
+
+
+def _exact(tensor: Tensor) -> Tensor:
+    return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
