@@ -11,7 +11,6 @@ was expected and what came.
 from samekind.measures.bootstrap import Difference, bootstrap_mean, paired_bootstrap_mean
 from samekind.measures.calibration import IsotonicCalibration, isotonic_calibration, logistic_calibration
 from samekind.measures.calibration_error import expected_calibration_error, maximum_calibration_error
-from samekind.measures.class_clusters import centroid_shifts, class_radii, nearest_centroid_accuracy
 from samekind.measures.classification import (
     accuracy,
     adjust_prior,
@@ -46,21 +45,30 @@ from samekind.measures.curves import (
     error_rates,
     receiver_operating_characteristic,
 )
-from samekind.measures.dynamics import (
+from samekind.measures.geometry import (
+    Breaches,
     CheckpointComparison,
+    ClassDensity,
     ClassMotion,
+    ClassSpread,
+    MetricAxioms,
     ProperCases,
     Rescaling,
+    centroid_shifts,
+    class_density,
     class_motion,
+    class_radii,
+    class_separation,
+    class_spread,
     compare_checkpoints,
+    directions_of_variance,
+    metric_breaches,
+    nearest_centroid_accuracy,
     proper_cases,
     rescaling,
+    spectral_decay,
 )
-from samekind.measures.hierarchy import (
-    Graded,
-    average_hierarchical_similarity,
-    hierarchical_similarity_at,
-)
+from samekind.measures.hierarchy import Graded, average_hierarchical_similarity, hierarchical_similarity_at
 from samekind.measures.intervals import (
     Interval,
     normal_interval,
@@ -69,17 +77,9 @@ from samekind.measures.intervals import (
     student_interval,
 )
 from samekind.measures.kernels import TwoSample, mean_discrepancy, two_sample_test
-from samekind.measures.metric_axioms import Breaches, MetricAxioms, metric_breaches
 from samekind.measures.nearest_neighbours import majority_accuracy, majority_vote, neighbour_accuracy
 from samekind.measures.novelty import novelty_auroc
 from samekind.measures.ranking import relevant_counts
-from samekind.measures.representation import (
-    ClassDensity,
-    ClassSpread,
-    class_density,
-    class_separation,
-    class_spread,
-)
 from samekind.measures.retrieval import (
     RETRIEVAL_MEASURES,
     RetrievalMeans,
@@ -95,7 +95,6 @@ from samekind.measures.retrieval import (
 )
 from samekind.measures.score_fusion import Fusion, fused_score, logistic_fusion
 from samekind.measures.score_normalisation import as_norm, s_norm
-from samekind.measures.spectrum import directions_of_variance, spectral_decay
 from samekind.measures.streaming import StreamedRates, streamed
 from samekind.measures.temperature import TemperatureCalibration, temperature_calibration
 from samekind.measures.trial_bootstrap import FEWEST_CLASSES, bootstrap_trials, paired_bootstrap
@@ -110,107 +109,38 @@ from samekind.measures.verification import (
     true_accepts_at,
 )
 
-__all__ = [
-    "FEWEST_CLASSES",
-    "RETRIEVAL_MEASURES",
-    "Breaches",
-    "CheckpointComparison",
-    "ClassDensity",
-    "ClassMotion",
-    "ClassSpread",
-    "DetectionCost",
-    "Difference",
-    "EqualError",
-    "ErrorRates",
-    "Fusion",
-    "Graded",
-    "Interval",
-    "IsotonicCalibration",
-    "MetricAxioms",
-    "OperatingCurve",
-    "ProperCases",
-    "Rescaling",
-    "RetrievalMeans",
-    "StreamedRates",
-    "TemperatureCalibration",
-    "Tradeoff",
-    "TwoSample",
-    "accuracy",
-    "accuracy_at",
-    "adjust_prior",
-    "adjusted_mutual_information",
-    "adjusted_rand_index",
-    "area_under_curve",
-    "as_norm",
-    "average_hierarchical_similarity",
-    "average_precision",
-    "bayes_threshold",
-    "bootstrap_mean",
-    "bootstrap_trials",
-    "centroid_shifts",
-    "class_density",
-    "class_motion",
-    "class_radii",
-    "class_separation",
-    "class_spread",
-    "compare_checkpoints",
-    "confusion",
-    "cumulative_match",
-    "detection_cost",
-    "detection_error_tradeoff",
-    "directions_of_variance",
-    "equal_error_and_area",
-    "equal_error_rate",
-    "error_rates",
-    "expected_calibration_error",
-    "f1_by_class",
-    "fused_score",
-    "hierarchical_similarity_at",
-    "isotonic_calibration",
-    "log_likelihood_ratio_cost",
-    "logistic_calibration",
-    "logistic_fusion",
-    "macro_f1",
-    "majority_accuracy",
-    "majority_vote",
-    "map_at_r",
-    "maximum_calibration_error",
-    "mean_average_precision",
-    "mean_discrepancy",
-    "metric_breaches",
-    "minimum_detection_cost",
-    "minimum_log_likelihood_ratio_cost",
-    "ndcg_at",
-    "nearest_centroid_accuracy",
-    "neighbour_accuracy",
-    "normal_interval",
-    "normalised_mutual_information",
-    "novelty_auroc",
-    "paired_bootstrap",
-    "paired_bootstrap_mean",
-    "paired_difference",
-    "pairwise_f1",
-    "precision_at",
-    "proper_cases",
-    "proportion_interval",
+# fmt: off
+__all__ = [  # noqa: RUF022 (by question)
+    # Which class is it?
+    "TemperatureCalibration", "accuracy", "adjust_prior", "confusion", "expected_calibration_error",
+    "f1_by_class", "macro_f1", "maximum_calibration_error", "novelty_auroc", "recall_by_class",
+    "recall_with_confounders", "temperature_calibration", "top_k_accuracy",
+    # Are these two the same kind?
+    "DetectionCost", "EqualError", "ErrorRates", "OperatingCurve", "StreamedRates", "Tradeoff",
+    "accuracy_at", "area_under_curve", "average_precision", "bayes_threshold", "detection_cost",
+    "detection_error_tradeoff", "equal_error_and_area", "equal_error_rate", "error_rates",
+    "log_likelihood_ratio_cost", "minimum_detection_cost", "minimum_log_likelihood_ratio_cost", "rates_at",
+    "receiver_operating_characteristic", "streamed", "threshold_at", "true_accepts_at",
+    # From scores to probabilities and better scores
+    "Fusion", "IsotonicCalibration", "as_norm", "fused_score", "isotonic_calibration",
+    "logistic_calibration", "logistic_fusion", "s_norm",
+    # What is most like this?
+    "RETRIEVAL_MEASURES", "Graded", "RetrievalMeans", "average_hierarchical_similarity", "cumulative_match",
+    "hierarchical_similarity_at", "majority_accuracy", "majority_vote", "map_at_r",
+    "mean_average_precision", "ndcg_at", "neighbour_accuracy", "precision_at", "r_precision", "recall_at",
+    "relevant_counts", "retrieval_means", "retrieval_values",
+    # What groups are here?
+    "adjusted_mutual_information", "adjusted_rand_index", "normalised_mutual_information", "pairwise_f1",
     "purity",
-    "r_precision",
-    "rates_at",
-    "recall_at",
-    "recall_by_class",
-    "recall_with_confounders",
-    "receiver_operating_characteristic",
-    "relevant_counts",
-    "rescaling",
-    "retrieval_means",
-    "retrieval_values",
-    "s_norm",
-    "spectral_decay",
-    "streamed",
+    # What is the space like?
+    "Breaches", "CheckpointComparison", "ClassDensity", "ClassMotion", "ClassSpread", "MetricAxioms",
+    "ProperCases", "Rescaling", "TwoSample", "centroid_shifts", "class_density", "class_motion",
+    "class_radii", "class_separation", "class_spread", "compare_checkpoints", "directions_of_variance",
+    "mean_discrepancy", "metric_breaches", "nearest_centroid_accuracy", "proper_cases", "rescaling",
+    "spectral_decay", "two_sample_test",
+    # How sure is it?
+    "FEWEST_CLASSES", "Difference", "Interval", "bootstrap_mean", "bootstrap_trials", "normal_interval",
+    "paired_bootstrap", "paired_bootstrap_mean", "paired_difference", "proportion_interval",
     "student_interval",
-    "temperature_calibration",
-    "threshold_at",
-    "top_k_accuracy",
-    "true_accepts_at",
-    "two_sample_test",
 ]
+# fmt: on

@@ -11,7 +11,7 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
-from samekind.measures import class_density, class_separation, class_spread
+from samekind.measures.geometry import class_density, class_separation, class_spread
 
 LABELS = torch.tensor([0, 0, 0, 1, 1, 2, 2, 2, 2, 3])  # class 3 is alone
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from samekind.measures import metric_breaches
+from samekind.measures.geometry import metric_breaches
 
 
 def drawn(count=7, seed=0):

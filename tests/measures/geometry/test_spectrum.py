@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 
-from samekind.measures import directions_of_variance, spectral_decay
+from samekind.measures.geometry import directions_of_variance, spectral_decay
 
 
 def unit(x):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from samekind.measures.features import check_classes, check_features, class_centres
+from samekind.measures.geometry.features import check_classes, check_features, class_centres
 
 
 def test_class_means_are_those_of_a_loop_and_absent_classes_are_not_there():

@@ -6,7 +6,7 @@ import pytest
 import torch
 from sklearn.neighbors import NearestCentroid
 
-from samekind.measures import (
+from samekind.measures.geometry import (
     centroid_shifts,
     class_clusters,
     class_radii,

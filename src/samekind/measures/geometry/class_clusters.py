@@ -9,7 +9,7 @@ Kim, "On the Significance of Distance in Machine Learning", 2023, paper I (plank
 import torch
 from torch import Tensor
 
-from samekind.measures.features import check_classes, check_features
+from samekind.measures.geometry.features import check_classes, check_features
 from samekind.prototypes import class_means
 
 PAIRS = 2**22  # distances held at a time

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 
-from samekind.measures import ClassMotion, class_motion, compare_checkpoints, proper_cases, rescaling
+from samekind.measures.geometry import ClassMotion, class_motion, compare_checkpoints, proper_cases, rescaling
 
 
 def drawn(*shape, seed=0):

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from torch import Tensor
 
-from samekind.measures.features import Centres, class_centres, on_sphere
+from samekind.measures.geometry.features import Centres, class_centres, on_sphere
 
 #: Squared lengths of unit vectors below this are what rounding leaves of 0.
 NOTHING = 1e-24

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from samekind.measures.features import check_classes, check_features
+from samekind.measures.geometry.features import check_classes, check_features
 
 #: Under the square root of a distance, as the source trains with it: a query on its prototype stays finite.
 EPSILON = 1e-10

@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from samekind.measures.features import check_features, on_sphere
+from samekind.measures.geometry.features import check_features, on_sphere
 
 FLOOR = 1e-12
 

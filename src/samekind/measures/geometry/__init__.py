@@ -1,0 +1,51 @@
+"""What is the space like? Measures of the embeddings themselves, without a trial or a query.
+
+How classes lie (`representation`, `class_clusters`), how many directions carry the features (`spectrum`),
+what a training step did to them (`dynamics`), and how far a distance is from a metric (`metric_axioms`, which
+`samekind.inference.metric_axioms` calls). The others are for research code: no command reports them yet.
+"""
+
+from samekind.measures.geometry.class_clusters import centroid_shifts, class_radii, nearest_centroid_accuracy
+from samekind.measures.geometry.dynamics import (
+    CheckpointComparison,
+    ClassMotion,
+    ProperCases,
+    Rescaling,
+    class_motion,
+    compare_checkpoints,
+    proper_cases,
+    rescaling,
+)
+from samekind.measures.geometry.metric_axioms import Breaches, MetricAxioms, metric_breaches
+from samekind.measures.geometry.representation import (
+    ClassDensity,
+    ClassSpread,
+    class_density,
+    class_separation,
+    class_spread,
+)
+from samekind.measures.geometry.spectrum import directions_of_variance, spectral_decay
+
+__all__ = [
+    "Breaches",
+    "CheckpointComparison",
+    "ClassDensity",
+    "ClassMotion",
+    "ClassSpread",
+    "MetricAxioms",
+    "ProperCases",
+    "Rescaling",
+    "centroid_shifts",
+    "class_density",
+    "class_motion",
+    "class_radii",
+    "class_separation",
+    "class_spread",
+    "compare_checkpoints",
+    "directions_of_variance",
+    "metric_breaches",
+    "nearest_centroid_accuracy",
+    "proper_cases",
+    "rescaling",
+    "spectral_decay",
+]
