@@ -33,7 +33,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from samekind.augmentations import ColourJitter, Flip, RandomResizedCrop, augment, step_generator
 from samekind.data import ImageReader, Stored, scaled
-from samekind.data.fetching import fetched
+from samekind.data.stored import fetched
 from samekind.storage import write_text
 
 BATCH = 64

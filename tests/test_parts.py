@@ -29,6 +29,7 @@ OTHER = {
     "classes": ["a", "b"],
     "clip": 0.25,
     "columns": ["a", "b"],
+    "shape": [2, 4, 4],
     "count": 2,
     "curvature": 0.5,
     "cut_from": [12, 14],
@@ -204,7 +205,7 @@ def test_a_description_may_leave_out_what_has_a_default():
 
 
 def test_the_members_are_the_classes_each_room_exports():
-    assert list(members("data")) == ["ImageReader", "VectorReader", "TableReader"]
+    assert list(members("data")) == ["ImageReader", "VectorReader", "TableReader", "ArrayReader"]
     assert set(members("encoders")) == set(encoders.__all__)
     assert set(members("prototypes")) == set(prototypes.PROTOTYPES)
     assert set(members("similarities")) == {*similarities.SIMILARITIES, *similarities.SCALES, "Fused"}

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from samekind import archive
 from samekind.data import Reader
-from samekind.data.spelling import spelt_as
+from samekind.data.words import spelt_as
 from samekind.decisions import (
     Decision,
     Head,

@@ -7,7 +7,7 @@ import pyarrow.parquet
 import pytest
 
 from samekind.cli.tables import as_csv, check_ending, write_table
-from samekind.data.tables import read_table
+from samekind.data.sources.table_files import read_table
 from samekind.errors import SettingError
 
 COLUMNS = {"id": ['a,"b"', "c\nd", "é"], "label": [None, "x", ""], "value": [0.1, 1e-30, -2.0]}

@@ -147,9 +147,7 @@ def test_a_column_may_name_the_rows(tmp_path, reader):
 
 
 def test_no_column_names_pictures(make_folder):
-    with pytest.raises(
-        SettingError, match='"name" cannot name pictures, which are told by their paths; leave'
-    ):
+    with pytest.raises(SettingError, match='"name" cannot name pictures, whose ids are their paths; leave'):
         collect([make_folder({"cat": 1})], PICTURES, named_by="name")
 
 

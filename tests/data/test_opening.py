@@ -81,7 +81,10 @@ def test_idx_files_arrays_and_sprites_are_known(tmp_path):
             'did you mean "digits"[?] Known: digits$',
         ),
         ("no/such/folder", "there is no file or folder .*no/such/folder"),
-        ("none.csv", r"there is no file or folder .*none\.csv; expected a folder or \.zip"),
+        (
+            "none.csv",
+            r"there is no file or folder .*none\.csv; expected a name .*, a folder of class folders",
+        ),
     ],
 )
 def test_what_is_not_there_is_said(tmp_path, source, says):

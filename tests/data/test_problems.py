@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from samekind.data import Items, Problem, TableReader, digits
-from samekind.data.problems import class_sizes, listed, problems_of
+from samekind.data.problems import class_sizes, problems_of
+from samekind.data.words import listed
 
 
 def rows(counts=(6, 6), names=("cat", "dog"), **beside):

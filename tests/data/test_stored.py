@@ -1,5 +1,7 @@
 """Stored pictures: indexed like the tensor they would be, and decoded only when asked for."""
 
+import threading
+
 import pytest
 import torch
 from hypothesis import given
@@ -7,9 +9,21 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from samekind.data import ImageReader, Stored
+from samekind.data import ImageReader, Stored, write_image
 from samekind.data.files import Archive, Member
-from samekind.data.stored import decode_all, unreadable_files
+from samekind.data.stored import (
+    AHEAD,
+    MOST_WORKERS,
+    TOGETHER,
+    TURNS,
+    begin_decoding,
+    decode_all,
+    fetched,
+    parts,
+    pool,
+    threads,
+    unreadable_files,
+)
 from samekind.errors import DataError
 
 READER = ImageReader(height=4, width=5, channels=3)
@@ -114,3 +128,143 @@ def test_the_first_twenty_are_listed_and_the_rest_counted():
     assert str(unreadable_files([("", "why")], 1)) == "why"
     assert message.count("\n") == 21
     assert message.endswith("why 18;\n  why 19;\n  and 3 more")
+
+
+PORTRAIT = ImageReader(height=5, width=4, channels=3)
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory):
+    """Forty pictures, some to be shrunk and some to be enlarged."""
+    folder = tmp_path_factory.mktemp("pictures")
+    generator = torch.Generator().manual_seed(0)
+    for place in range(40):
+        write_image(folder / f"{place}.png", torch.rand(3, 3 + place % 5, 4, generator=generator))
+    return [folder / f"{place}.png" for place in range(40)]
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2, 5])
+@pytest.mark.parametrize("count", [0, 1, 7, 40])
+def test_many_at_once_are_as_one_by_one(pictures, workers, count):
+    found = begin_decoding(pictures[:count], PORTRAIT, workers=workers)()
+    assert found.pixels.shape == (count, 3, 5, 4)
+    assert found.pixels.is_contiguous()
+    assert found.unreadable == []
+    for place in range(count):
+        assert torch.equal(found.pixels[place], PORTRAIT.pixels(pictures[place]))
+
+
+def test_what_cannot_be_read_is_named_in_order_and_spoils_no_other(pictures, tmp_path):
+    (tmp_path / "broken.png").write_bytes(b"not a picture")
+    files = [*pictures[:20], tmp_path / "broken.png", *pictures[20:], tmp_path / "none.png"]
+    pixels, unreadable = begin_decoding(files, PORTRAIT, workers=2)()
+    assert [place for place, _ in unreadable] == [20, 41]
+    assert [type(why) for _, why in unreadable] == [DataError, DataError]
+    assert "broken.png: it is not an image" in str(unreadable[0][1])
+    assert "there is no file" in str(unreadable[1][1])
+    readable = torch.tensor([place for place in range(42) if place not in (20, 41)])
+    assert torch.equal(pixels[readable], begin_decoding(pictures, PORTRAIT)().pixels)
+
+
+def test_what_is_no_fault_of_a_file_is_not_taken_for_one(pictures, monkeypatch):
+    """A mistake in the program must not end as a file that cannot be read."""
+
+    def broken(self, file, place):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(ImageReader, "read_into", broken)
+    with pytest.raises(MemoryError, match="no room"):
+        begin_decoding(pictures, PORTRAIT, workers=2)()
+
+
+def test_decoding_goes_on_before_it_is_waited_for(pictures, monkeypatch):
+    """All are read although nobody has asked for them yet."""
+    left, read_into, every = set(pictures), ImageReader.read_into, threading.Event()
+
+    def noted(self, file, place):
+        read_into(self, file, place)
+        left.discard(file)
+        if not left:
+            every.set()
+
+    monkeypatch.setattr(ImageReader, "read_into", noted)
+    wait = begin_decoding(pictures, PORTRAIT, workers=2)
+    assert every.wait(timeout=60)
+    assert wait().unreadable == []
+
+
+@hypothesis_settings(max_examples=50, deadline=None)
+@given(st.integers(0, 3000), st.integers(1, 64))
+def test_every_picture_is_in_one_part_and_all_threads_get_some(count, workers):
+    portions = parts(count, workers)
+    assert [place for portion in portions for place in portion] == list(range(count))
+    assert all(0 < len(portion) <= TOGETHER for portion in portions)
+    # Nobody is left without work while others have more than one picture.
+    if any(len(portion) > 1 for portion in portions):
+        assert len(portions) >= TURNS * workers
+
+
+def test_none_is_as_many_threads_as_cores_up_to_a_limit(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    assert (threads(0), threads(7)) == (3, 7)
+    monkeypatch.setattr("os.cpu_count", lambda: 1000)
+    assert threads(0) == MOST_WORKERS
+    monkeypatch.setattr("os.cpu_count", lambda: None)
+    assert threads(0) == 1
+
+
+def test_those_who_want_as_many_share_their_threads():
+    assert pool(2) is pool(2)
+    assert pool(2) is not pool(3)
+
+
+@pytest.fixture
+def stored(tmp_path):
+    images = torch.randint(256, (10, 1, 4, 4), generator=torch.Generator().manual_seed(0)).float() / 255
+    for place, image in enumerate(images):
+        write_image(tmp_path / f"{place}.png", image)
+    files = [tmp_path / f"{place}.png" for place in range(10)]
+    return Stored(files, ImageReader(height=4, width=4), workers=2), (images * 255).round().to(torch.uint8)
+
+
+CHOICES = [torch.tensor([3, 1]), slice(2, 5), torch.tensor([9]), slice(8, 20), torch.tensor([0, 0])]
+
+
+def test_pictures_come_in_the_order_asked_for(stored):
+    files, pixels = stored
+    for batch, choice in zip(fetched(files, CHOICES), CHOICES, strict=True):
+        assert torch.equal(batch, pixels[choice])
+
+
+def test_a_tensor_is_merely_indexed(stored):
+    _, pixels = stored
+    for batch, choice in zip(fetched(pixels, CHOICES), CHOICES, strict=True):
+        assert torch.equal(batch, pixels[choice])
+
+
+def test_nothing_asked_for_is_nothing_fetched(stored):
+    assert list(fetched(stored[0], [])) == []
+
+
+def test_a_few_are_begun_ahead_and_no_more(stored, monkeypatch):
+    files, _ = stored
+    begun, begin = [], Stored.begin
+
+    def noted(self, choice):
+        begun.append(choice)
+        return begin(self, choice)
+
+    monkeypatch.setattr(Stored, "begin", noted)
+    batches = fetched(files, [slice(place, place + 1) for place in range(8)])
+    for place in range(8):
+        next(batches)
+        assert len(begun) == min(place + 1 + AHEAD, 8)
+
+
+def test_a_broken_file_is_told_when_its_batch_is_asked_for(stored, tmp_path):
+    files, pixels = stored
+    (tmp_path / "5.png").write_bytes(b"no picture")
+    batches = fetched(files, [slice(0, 5), slice(5, 10)])
+    assert torch.equal(next(batches), pixels[:5])
+    with pytest.raises(DataError, match=r"5\.png"):
+        next(batches)

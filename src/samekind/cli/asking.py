@@ -55,7 +55,7 @@ def collected(
     on the standard error.
     """
     from samekind.data import collect
-    from samekind.data.spelling import spelt_as
+    from samekind.data.words import spelt_as
 
     if space.reader is None:
         raise SpaceError("this space does not say how to read a file; use it from Python, with tensors")
@@ -84,9 +84,9 @@ def labelled(
 
     from samekind.cli.experiments import sets_of
     from samekind.data import Items, open_data
-    from samekind.data.loading import numbered
-    from samekind.data.opening import NAMED
-    from samekind.data.spelling import spelt_as
+    from samekind.data.sources import NAMED
+    from samekind.data.sources.loading import numbered
+    from samekind.data.words import spelt_as
 
     if (Path(data) / "data.json").is_file():
         items = sets_of(Path(data)).validation

@@ -161,12 +161,12 @@ def _places(values: "Tensor") -> str:
 
 def _file_names(ids: Sequence[str]) -> Iterator[str]:
     """A name for each drawing, after its picture and never that of any picture; no two alike."""
-    from samekind.data.files import PICTURES
+    from samekind.data import PICTURES
 
     taken = {PurePath(each).name.lower() for each in ids}
     for each in ids:
         path = PurePath(each)
-        known = path.suffix.lower() in PICTURES | {".npy"}
+        known = PICTURES.takes(path.suffix)
         stem = re.sub(r"[^\w.-]+", "-", path.stem if known else path.name)
         stem = stem.encode()[:LONGEST_STEM].decode(errors="ignore")
         name, number = f"{stem}-attention.png", 2

@@ -214,13 +214,13 @@ def _print(
 
 
 def _items(items: int, classes: int) -> str:
-    from samekind.data.counting import counted
+    from samekind.data.words import counted
 
     return f"{counted(items, 'item', 'items')} of {counted(classes, 'class', 'classes')}"
 
 
 def _more(found: "Examination") -> str:
-    from samekind.data.counting import counted
+    from samekind.data.words import counted
 
     said = []
     if found.sizes:

@@ -46,7 +46,7 @@ def enroll(
     from samekind.cli.columns import columns_of
     from samekind.cli.experiments import space_folder
     from samekind.cli.output import messages, print_json, print_text
-    from samekind.data.spelling import spelt_as
+    from samekind.data.words import spelt_as
     from samekind.questions.changing import changing
 
     _check_asked(name, files, replace=replace, remove=remove)

@@ -241,7 +241,7 @@ def _run_of(folder: Path) -> Path:
 def _say_size(plan: "Plan", say: Any) -> None:
     """Tell what pictures will take in memory, before they are decoded; and which of two data is meant."""
     from samekind.data import memory_needed
-    from samekind.data.opening import NAMED
+    from samekind.data.sources import NAMED
 
     if plan.source in NAMED:
         if Path(plan.source).exists():

@@ -87,9 +87,9 @@ def _fill_group(folder: Path, found: "Grouped", members: Sequence[int]) -> None:
 
 def _as_png(source: Path) -> str:
     """A name for what is no picture file of its own: a.png for a.jpg in an archive, and for a.npy."""
-    from samekind.data.files import PICTURES
+    from samekind.data import PICTURES
 
-    inner = source.stem if source.suffix.lower() in PICTURES | {".npy"} else source.name
+    inner = source.stem if PICTURES.takes(source.suffix) else source.name
     return f"{inner}.png"
 
 

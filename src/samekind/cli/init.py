@@ -225,7 +225,7 @@ def _instead(key: str, value: str, own: str) -> str:
 
 
 def _counted(items: "Items") -> str:
-    from samekind.data.counting import counted
+    from samekind.data.words import counted
 
     number = len(items.classes)
     return f"{counted(len(items), 'item', 'items')} of {counted(number, 'class', 'classes')}"
@@ -251,7 +251,7 @@ def _toml(value: Any) -> str:
 
 def _source(source: str, out: Path) -> str:
     """The data as seen from the run file, so that both can be moved together."""
-    from samekind.data.opening import NAMED
+    from samekind.data.sources import NAMED
 
     if source in NAMED:
         return source
@@ -277,7 +277,7 @@ def _recipe(want: str | None) -> str:
 def _ask_label(data: str) -> str | None:
     """The label column of a table that has no column "label": asked for, or refused with the columns."""
     from samekind.data import DataSettings
-    from samekind.data.tables import column_names, is_table
+    from samekind.data.sources.table_files import column_names, is_table
 
     columns = column_names(Path(data)) if is_table(Path(data)) else None
     if columns is None or DataSettings().label in columns:

@@ -234,7 +234,7 @@ def _set(tables: dict[str, dict[str, Any]], change: str) -> None:
 
 def _beside(name: str, source: Any) -> str:
     """A path in a run file counts from where the file is; a name of known data stays one."""
-    from samekind.data.opening import NAMED
+    from samekind.data.sources import NAMED
 
     if not isinstance(source, str):
         raise SettingError(f"{name}: expected a text for data.source, got {source!r}")
@@ -243,7 +243,7 @@ def _beside(name: str, source: Any) -> str:
 
 def _located(source: str) -> str:
     """The path of data as it can be used from every folder; a name, and what is not there, stays as it is."""
-    from samekind.data.opening import NAMED
+    from samekind.data.sources import NAMED
 
     if source in NAMED or not Path(source).exists():
         return source

@@ -31,7 +31,7 @@ def predict(
     from samekind.cli.output import print_json, print_messages, print_text
     from samekind.cli.spaces import bar, open_space
     from samekind.cli.tables import check_ending, write_table
-    from samekind.data.counting import counted
+    from samekind.data.words import counted
     from samekind.questions.identify import NONE
     from samekind.questions.predict import known_head
 

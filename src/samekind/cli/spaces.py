@@ -56,8 +56,8 @@ class OpenSpace:
         """Items whose class is known: named data, the validation items of a run, or what `read` takes."""
         from samekind.cli.experiments import sets_of
         from samekind.data import open_data
-        from samekind.data.opening import NAMED
-        from samekind.data.spelling import spelt_as
+        from samekind.data.sources import NAMED
+        from samekind.data.words import spelt_as
         from samekind.questions.reading import with_labels
 
         if (Path(data) / "data.json").is_file():

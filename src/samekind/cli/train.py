@@ -68,7 +68,7 @@ def train(
     from samekind.cli.experiments import as_begun, begin_folder, finish_folder, open_items
     from samekind.cli.output import messages
     from samekind.cli.plans import read_plan
-    from samekind.data.counting import counted
+    from samekind.data.words import counted
     from samekind.recipes import fit
     from samekind.training import Bar, sole_trainer
 

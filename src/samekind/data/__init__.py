@@ -1,32 +1,47 @@
-"""Labelled items, where they come from and their splits; how an item becomes a tensor."""
+"""Labelled items: where they come from (`sources`), what they are (`media`), their splits and faults."""
 
 from samekind.data.checking import Examination, examine
 from samekind.data.collecting import Collection, collect
-from samekind.data.digits import digits
 from samekind.data.drawing import draw
 from samekind.data.held_out import by_domain, by_group, by_part, leave_one_domain_out
 from samekind.data.items import Items
+from samekind.data.media import (
+    ARRAYS,
+    PICTURES,
+    VECTORS,
+    ArrayReader,
+    ImageReader,
+    Medium,
+    Problem,
+    Reader,
+    TableReader,
+    VectorReader,
+    medium_of,
+    reader_for,
+    scaled,
+)
+from samekind.data.media.pixels import write_image
 from samekind.data.opening import memory_needed, open_data
-from samekind.data.pictures import write_image
-from samekind.data.problems import Problem
-from samekind.data.reader_choice import reader_for
-from samekind.data.readers import ImageReader, Reader, TableReader, VectorReader
-from samekind.data.scaling import scaled
 from samekind.data.sets import Sets, divide, prepare
 from samekind.data.settings import DataSettings
+from samekind.data.sources.named import clusters, digits
 from samekind.data.split_settings import SplitSettings
 from samekind.data.splits import Split, by_class, stratified
 from samekind.data.stored import Stored
-from samekind.data.synthetic import clusters
 from samekind.data.trial_lists import TrialList, read_trial_list
 
 __all__ = [
+    "ARRAYS",
+    "PICTURES",
     "READERS",
+    "VECTORS",
+    "ArrayReader",
     "Collection",
     "DataSettings",
     "Examination",
     "ImageReader",
     "Items",
+    "Medium",
     "Problem",
     "Reader",
     "Sets",
@@ -47,6 +62,7 @@ __all__ = [
     "draw",
     "examine",
     "leave_one_domain_out",
+    "medium_of",
     "memory_needed",
     "open_data",
     "prepare",
@@ -58,4 +74,4 @@ __all__ = [
 ]
 
 # The readers a space can be saved with.
-READERS = ("ImageReader", "VectorReader", "TableReader")
+READERS = ("ImageReader", "VectorReader", "TableReader", "ArrayReader")

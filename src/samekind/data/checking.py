@@ -7,19 +7,23 @@ from pathlib import Path
 
 import torch
 
-from samekind.data.brightness import brightest, brightness
-from samekind.data.counting import counted
 from samekind.data.duplicates import duplicate_problems, duplicates
 from samekind.data.files import is_array
-from samekind.data.headings import headings
 from samekind.data.items import Items
-from samekind.data.listing import Listing, foreign_files
-from samekind.data.opening import NAMED, expect_source, files_of, open_data
-from samekind.data.pictures import Heading
-from samekind.data.problems import Problem, blank_problem, class_sizes, is_blank, listed, problems_of
+from samekind.data.media import Problem
+from samekind.data.media.brightness import brightest, brightness
+from samekind.data.media.headings import read_headings
+from samekind.data.media.pictures import blank_problem, is_blank
+from samekind.data.media.pixels import Heading
+from samekind.data.opening import open_source
+from samekind.data.problems import class_sizes, problems_of
 from samekind.data.settings import DataSettings, or_usual
+from samekind.data.sources import expect_source
+from samekind.data.sources.listing import Listing, foreign_files
+from samekind.data.sources.loading import load
 from samekind.data.splits import Split
 from samekind.data.stored import Stored, decode_all
+from samekind.data.words import counted, listed
 from samekind.errors import DataError, SettingError
 
 Splitting = Split | Callable[[Items], Split | None]
@@ -74,33 +78,33 @@ def examine(
         return _report(source, [], [], Counter(), split)
     expect_source(source)
     try:
-        listing = None if source in NAMED else files_of(source, settings)
-        if listing is None or any(is_array(file) for file in listing.files):
-            return _report(open_data(source, settings=settings), [], [], Counter(), split)
+        content = open_source(source, settings)
+        if isinstance(content, Listing) and any(map(is_array, content.files)):
+            content = load(content, settings)
     except (DataError, SettingError) as error:
         return _refused(str(source), {}, [Problem("error", str(error))])
-    return _examine_files(listing, source, settings, split)
+    if isinstance(content, Items):
+        return _report(content, [], [], Counter(), split)
+    return _examine_files(content, settings, split)
 
 
-def _examine_files(
-    listing: Listing, source: str | Path, settings: DataSettings, split: Splitting | None
-) -> Examination:
-    found = headings(listing.files, workers=settings.workers)
-    sizes = Counter((each.height, each.width) for each in found if isinstance(each, Heading))
+def _examine_files(listing: Listing, settings: DataSettings, split: Splitting | None) -> Examination:
+    headings = read_headings(listing.files, workers=settings.workers)
+    sizes = Counter((heading.height, heading.width) for heading in headings if isinstance(heading, Heading))
     unreadable = [
-        (str(file), str(each))
-        for file, each in zip(listing.files, found, strict=True)
-        if isinstance(each, DataError)
+        (str(file), str(heading))
+        for file, heading in zip(listing.files, headings, strict=True)
+        if isinstance(heading, DataError)
     ]
     problems = list(_listing_problems(listing))
     try:
         # Left on the disk: a look must not take the memory of a training.
-        looking = replace(settings, skip_unreadable=True, memory="never")
-        items = open_data(source, settings=looking)
+        items = load(listing, replace(settings, skip_unreadable=True, memory="never"))
     except (DataError, SettingError) as error:
-        # Where no file can be read that is what it says, with the reasons, which are told beside.
-        said = _cannot_be_read(unreadable, 0) if len(unreadable) == len(found) > 1 else str(error)
-        problems.insert(0, Problem("error", said))
+        # If no file can be read, the error repeats the reasons, which are reported beside it.
+        none_readable = len(unreadable) == len(headings) > 1
+        sentence = _cannot_be_read(unreadable, 0) if none_readable else str(error)
+        problems.insert(0, Problem("error", sentence))
         return _refused(listing.name, dict(Counter(listing.labels)), problems, unreadable, sizes)
     if isinstance(items.inputs, Stored):
         kept, blank, highest, inside = _look_inside(items.inputs)

@@ -31,7 +31,7 @@ def draw(items: Items, *, most: int, seed: int = 0, balanced: bool = True) -> It
     or all it has: pairs of one class are what a measure of likeness needs most. From three items on no class
     has all, so that there are pairs of two classes as well. Items keep their order, and class names stay.
 
-    >>> from samekind.data.digits import digits
+    >>> from samekind.data import digits
     >>> len(draw(digits(), most=100)), len(draw(digits(), most=5000))
     (100, 1797)
     """

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-from samekind.data.counting import counted
 from samekind.data.items import Items
-from samekind.data.problems import Problem, listed
+from samekind.data.media import Problem
 from samekind.data.sets import Sets
 from samekind.data.splits import Split
 from samekind.data.stored import Stored
+from samekind.data.words import counted, listed, named
 
 
 def duplicates(items: Items) -> list[list[int]]:
@@ -29,7 +29,7 @@ def duplicate_problems(
     if not groups:
         return
     spare = sum(len(group) - 1 for group in groups)
-    example = " = ".join(_named(items, place) for place in groups[0][:2])
+    example = " = ".join(named(items, place) for place in groups[0][:2])
     yield Problem(
         "warning", f"{counted(spare, 'item repeats', 'items repeat')} the content of another ({example})"
     )
@@ -45,7 +45,7 @@ def duplicate_problems(
         across = [group for group in groups if len({parts[place] for place in group} - {None}) > 1]
         if across:
             pairs = [_apart(group, parts) for group in across]
-            names = [" = ".join(f"{_named(items, n)} ({parts[n]})" for n in pair) for pair in pairs]
+            names = [" = ".join(f"{named(items, n)} ({parts[n]})" for n in pair) for pair in pairs]
             yield Problem(
                 "warning",
                 f"{counted(len(across), 'content is', 'contents are')} in more than one part: "
@@ -69,7 +69,7 @@ def trained_on_copies(sets: Sets) -> str:
     return (
         f"{len(tests):,} of {counted(total, 'test item', 'test items')} "
         f"{'has' if len(tests) == 1 else 'have'} the very content of a training item "
-        f"({_named(items, place)} = {_named(sets.train, other)}), and what is measured on such items "
+        f"({named(items, place)} = {named(sets.train, other)}), and what is measured on such items "
         "promises too much; samekind check names the copies"
     )
 
@@ -92,7 +92,7 @@ def _apart(group: Sequence[int], parts: Sequence[str | None]) -> tuple[int, int]
 def _contradiction(items: Items, group: Sequence[int]) -> str:
     labelled = {int(items.labels[place]): place for place in reversed(group)}
     return " = ".join(
-        f'{_named(items, n)} ("{items.classes[label]}")' for label, n in sorted(labelled.items())
+        f'{named(items, n)} ("{items.classes[label]}")' for label, n in sorted(labelled.items())
     )
 
 
@@ -105,7 +105,3 @@ def _parts(items: Items, split: Split | None) -> Sequence[str | None] | None:
         for place in indices.tolist():
             parts[place] = name
     return parts
-
-
-def _named(items: Items, place: int) -> str:
-    return items.ids[place] if items.ids is not None else f"item {place}"

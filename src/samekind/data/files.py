@@ -10,8 +10,6 @@ from typing import Any, BinaryIO, NamedTuple
 
 from samekind.errors import DataError
 
-PICTURES = frozenset({".avif", ".bmp", ".gif", ".jfif", ".jp2", ".jpeg", ".jpg", ".pbm", ".pgm", ".png"})
-PICTURES |= {".ppm", ".tga", ".tif", ".tiff", ".webp"}
 TABLES = frozenset({".csv", ".tsv", ".parquet"})
 
 _WINDOWS = 0  # how a .zip file says that it was made there, or under MS-DOS
@@ -103,9 +101,20 @@ class Member(NamedTuple):
 File = Path | Member
 
 
-def opened(file: File) -> BinaryIO:
-    """The file, to be read and closed; what goes wrong with an archive is a DataError, else an OSError."""
+#: What a reader takes: a file, or the content of one, such as an upload.
+Readable = File | bytes
+
+
+def opened(file: Readable) -> BinaryIO:
+    """The file, to be read and closed. Raises DataError for a broken archive, else OSError."""
+    if isinstance(file, bytes):
+        return BytesIO(file)
     return BytesIO(file.archive.read(file.name)) if isinstance(file, Member) else file.open("rb")
+
+
+def name_of(file: Readable) -> str:
+    """What a message calls a file."""
+    return f"{len(file):,} bytes" if isinstance(file, bytes) else str(file)
 
 
 def digest(file: File) -> bytes:
@@ -120,9 +129,9 @@ def digest(file: File) -> bytes:
         raise DataError(f"cannot read {file}: {error.strerror or error}") from error
 
 
-def is_array(file: File) -> bool:
-    """Whether a file is a single array (.npy) by its name."""
-    return file.suffix.lower() == ".npy"
+def is_array(file: Readable) -> bool:
+    """Whether a file is a single array (.npy), by its name or, of bytes, by how they begin."""
+    return file.startswith(b"\x93NUMPY") if isinstance(file, bytes) else file.suffix.lower() == ".npy"
 
 
 def is_hidden(name: str) -> bool:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from samekind.data.counting import counted
 from samekind.data.items import Items
 from samekind.data.splits import cut
+from samekind.data.words import counted
 from samekind.errors import DataError
 
 #: What is noted of pairs and neighbours of items that have groups: the own group is passed over; or it is

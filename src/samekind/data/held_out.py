@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import torch
 from torch import Tensor
 
-from samekind.data.counting import counted
 from samekind.data.groups import cut_whole, deal_groups
 from samekind.data.items import Items
 from samekind.data.splits import Split, check_fractions
+from samekind.data.words import counted
 from samekind.errors import DataError, SettingError, nearest
 
 #: What published splits call their parts, and what we do.

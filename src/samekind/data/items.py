@@ -11,11 +11,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from samekind.data.pictures import WHITE
-from samekind.data.readers import Reader
-from samekind.data.settings import DataSettings
-from samekind.data.spelling import spelt_as
+from samekind.data.media import Medium, Reader, medium_of
+from samekind.data.settings import WHITE, DataSettings
 from samekind.data.stored import Stored
+from samekind.data.words import spelt_as
 from samekind.errors import DataError, expect, nearest
 
 
@@ -111,6 +110,11 @@ class Items:
     def shape(self) -> tuple[int, ...]:
         """Shape of one input, without the first dimension."""
         return tuple(self.inputs.shape[1:])
+
+    @property
+    def medium(self) -> Medium:
+        """What the items are, by their reader or else by their shape: pictures, vectors or arrays."""
+        return self.reader.medium if self.reader is not None else medium_of(self.shape)
 
     def batch(self, indices: Tensor) -> tuple[Tensor, Tensor]:
         """Inputs and labels at ``indices`` (k,), in that order, on the device of the labels."""

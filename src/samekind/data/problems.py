@@ -1,23 +1,17 @@
 """What is wrong with items, or may be, as sentences."""
 
 import re
-import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from typing import Literal, NamedTuple
 
 import torch
-from torch import Tensor
 
-from samekind.data.counting import counted
 from samekind.data.held_out import PART_NAMES
 from samekind.data.items import Items
-from samekind.data.readers import TableReader
+from samekind.data.media import Problem
 from samekind.data.stored import Stored
-
-#: Names of classes, columns or items that one sentence lists.
-MOST_NAMED = 10
+from samekind.data.words import composed, counted, listed, named
 
 #: So many numbers as labels, with so few items of each, look like measurements.
 MANY_NUMBERS, FEW_OF_EACH = 20, 5
@@ -29,46 +23,16 @@ NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 UNBALANCED = 100
 
 
-class Problem(NamedTuple):
-    """An "error" makes training pointless or impossible; a "warning" may be meant."""
-
-    severity: Literal["error", "warning"]
-    sentence: str
-
-
 def problems_of(items: Items) -> list[Problem]:
     """Everything that looks wrong in items as they are, the errors first."""
-    found = [problem for check in CHECKS for problem in check(items)]
-    return sorted(found, key=lambda each: each.severity)
-
-
-def listed(names: Iterable[str]) -> str:
-    """The first names, and how many more there are."""
-    names = list(names)
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+    problems = [problem for check in CHECKS for problem in check(items)]
+    return sorted([*problems, *items.medium.problems(items)], key=lambda problem: problem.severity)
 
 
 def class_sizes(items: Items) -> dict[str, int]:
     """How many items each class has."""
     counts = torch.bincount(items.labels.cpu(), minlength=len(items.classes)).tolist()
     return dict(zip(items.classes, counts, strict=True))
-
-
-def is_blank(pictures: Tensor) -> Tensor:
-    """Which pictures (n, channels, height, width) are one colour all over: (n,)."""
-    flat = pictures.flatten(2)
-    return (flat == flat[:, :, :1]).flatten(1).all(1)
-
-
-def blank_problem(names: Sequence[str]) -> Iterator[Problem]:
-    """What there is to say about blank pictures, if there are any."""
-    if names:
-        yield Problem(
-            "warning",
-            f"{counted(len(names), 'picture is', 'pictures are')} blank, one colour all over: "
-            f"{listed(names)}",
-        )
 
 
 def _too_few(items: Items) -> Iterator[Problem]:
@@ -117,11 +81,11 @@ def _empty_classes(items: Items) -> Iterator[Problem]:
 def _similar_names(items: Items) -> Iterator[Problem]:
     alike: dict[str, list[str]] = defaultdict(list)
     for name in items.classes:
-        alike[" ".join(unicodedata.normalize("NFC", name).split()).casefold()].append(name)
+        alike[" ".join(composed(name).split()).casefold()].append(name)
     for names in alike.values():
         if len(names) > 1:
             # An accented letter is one sign or two: macOS writes two into archives.
-            same = len({unicodedata.normalize("NFC", name) for name in names}) == 1
+            same = len({composed(name) for name in names}) == 1
             how = "differ only in how their accents are stored" if same else "differ only by case or spaces"
             yield Problem("warning", f"the classes {_quoted(names)} {how}; are they one?")
     spaced = [f'"{name}"' for name in items.classes if name != name.strip()]
@@ -159,43 +123,17 @@ def _measurements_as_labels(items: Items) -> Iterator[Problem]:
         )
 
 
-def _values(items: Items) -> Iterator[Problem]:
-    """What is wrong with vectors, column by column, and with numbers in general."""
+def _not_finite(items: Items) -> Iterator[Problem]:
     inputs = items.inputs
     if isinstance(inputs, Stored) or not len(items) or not inputs.is_floating_point():
         return
     broken = (~inputs.flatten(1).isfinite()).any(1).nonzero().flatten().tolist()
     if broken:
-        names = [_named(items, place) for place in broken]
+        names = [named(items, place) for place in broken]
         yield Problem(
             "error",
             f"{counted(len(broken), 'item holds', 'items hold')} values that are not finite: {listed(names)}",
         )
-    elif inputs.dim() == 2 and len(items) > 1:
-        yield from _columns(inputs.double(), _column_names(items))
-
-
-def _columns(values: Tensor, names: Sequence[str]) -> Iterator[Problem]:
-    constant = (values == values[0]).all(0)
-    if constant.all():
-        yield Problem("error", "every item is the same; nothing can be told apart")
-        return
-    if constant.any():
-        which = [names[place] for place in constant.nonzero().flatten().tolist()]
-        yield Problem(
-            "warning",
-            f"{counted(len(which), 'column is constant and tells', 'columns are constant and tell')} "
-            f"nothing: {listed(which)}",
-        )
-    counting = ((values[1:] - values[:-1]) == 1).all(0) & (len(values) > 2)
-    for place in counting.nonzero().flatten().tolist():
-        yield Problem("warning", f"the column {names[place]} counts the rows; leave it out with ignore")
-
-
-def _blank_pictures(items: Items) -> Iterator[Problem]:
-    if not isinstance(items.inputs, Stored) and items.inputs.dim() == 4:
-        places = is_blank(items.inputs).nonzero().flatten().tolist()
-        yield from blank_problem([_named(items, place) for place in places])
 
 
 def _given_parts(items: Items) -> Iterator[Problem]:
@@ -242,16 +180,6 @@ def _quoted(names: Iterable[str]) -> str:
     return " and ".join(f'"{name}"' for name in names)
 
 
-def _named(items: Items, place: int) -> str:
-    return items.ids[place] if items.ids is not None else f"item {place}"
-
-
-def _column_names(items: Items) -> list[str]:
-    if isinstance(items.reader, TableReader):
-        return [f'"{name}"' for name in items.reader.columns]
-    return [str(place) for place in range(items.shape[0])]
-
-
 def _is_fraction(text: str) -> bool:
     try:
         return not float(text).is_integer()
@@ -265,8 +193,7 @@ CHECKS: tuple[Callable[[Items], Iterator[Problem]], ...] = (
     _similar_names,
     _same_numbers,
     _measurements_as_labels,
-    _values,
-    _blank_pictures,
+    _not_finite,
     _given_parts,
     _lonely_domains,
 )

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from samekind.data.counting import counted
 from samekind.data.groups import torn_groups
 from samekind.data.items import Items, Source
 from samekind.data.split_settings import FRACTIONS, By, SplitSettings, split_items
 from samekind.data.splits import Split
+from samekind.data.words import counted
 from samekind.errors import DataError, SettingError, expect, nearest
 
 

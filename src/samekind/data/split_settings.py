@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 import torch
 from torch import Tensor
 
-from samekind.data.counting import counted
 from samekind.data.groups import cut_whole
 from samekind.data.held_out import by_domain, by_group, by_part, remaining
 from samekind.data.items import Items
 from samekind.data.splits import Split, check_fractions, cut, stratified
+from samekind.data.words import counted
 from samekind.errors import DataError, SettingError, nearest
 from samekind.settings import Between, Natural, check, read, write
 

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samekind.data.counting import counted
 from samekind.data.items import Items
+from samekind.data.words import counted
 from samekind.errors import DataError, SettingError
 from samekind.storage import write_text
 

@@ -1,25 +1,55 @@
-"""Pictures that stay on the disk, or in an archive, and are decoded when they are asked for."""
+"""Pictures that stay on the disk, or in an archive, and are decoded when they are needed, by a few threads.
 
-from collections.abc import Callable, Sequence
+Threads and not processes: decoding happens outside of Python's lock, nothing has to be sent back, and a
+program that reads pictures need not guard its start. What stays inside the lock costs most with small
+pictures, so a thread takes several at a time and writes each to its final place.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
 
-from samekind.data.decoding import begin_decoding, pool
 from samekind.data.files import File, digest
-from samekind.data.readers import ImageReader
 from samekind.errors import MOST_LISTED, DataError
+
+if TYPE_CHECKING:
+    from samekind.data.media.pictures import ImageReader
+
+#: More threads than this wait for the disk, or for each other.
+MOST_WORKERS = 16
+
+#: Pictures that a thread takes at a time, at most, and how often each should come back for more, so that none
+#: waits for the thread with the largest pictures.
+TOGETHER, TURNS = 8, 4
+
+#: Batches that are decoded ahead, at most: some take longer than others.
+AHEAD = 4
+
+
+class Decoded(NamedTuple):
+    """Pictures uint8 (n, channels, height, width); those that could not be read are left unset, and listed
+    by place with the reason.
+    """
+
+    pixels: Tensor
+    unreadable: list[tuple[int, DataError]]
 
 
 class Stored:
     """Picture files that look like a uint8 tensor (n, channels, height, width).
 
     ``stored[chosen]`` decodes what a slice, indices (k,) or a mask (n,) choose, in ``workers`` threads
-    (0: one for each core, at most 16). `take` chooses without decoding. `begin` starts decoding and gives
-    back the function that waits for it, so that the next batch can be read while this one is learned from.
-    ``skippable`` says whether who asked for the files may leave out some, which the error about a broken one
-    then proposes. ``stays`` says that they are to be decoded whenever they are needed, and kept nowhere: not
-    in the memory of a GPU either.
+    (0: one for each core, at most 16). `take` chooses without decoding. `begin` starts decoding and returns
+    the function that waits for it, so that the next batch is read while the model learns from this one.
+    ``skippable``: the error about a broken file proposes to skip it. ``stays``: the pictures are decoded
+    whenever they are needed and kept nowhere, not in the memory of a GPU either.
     """
 
     dtype = torch.uint8
@@ -27,7 +57,7 @@ class Stored:
     def __init__(
         self,
         files: Sequence[File],
-        reader: ImageReader,
+        reader: "ImageReader",
         *,
         workers: int = 0,
         skippable: bool = True,
@@ -38,7 +68,7 @@ class Stored:
         self.workers = workers
         self.skippable = skippable
         self.stays = stays
-        # Of files, so that a selection need not read again what all of them together have read already.
+        # By file, so that a selection does not read again what has been read.
         self._digests: dict[File, bytes] = {}
 
     def __len__(self) -> int:
@@ -49,12 +79,12 @@ class Stored:
 
     @property
     def shape(self) -> torch.Size:
-        """What the shape of the tensor would be."""
+        """The shape that the tensor would have."""
         return torch.Size((len(self), *self.reader.shape))
 
     @property
     def nbytes(self) -> int:
-        """What the tensor would take, in bytes."""
+        """The bytes that the tensor would take."""
         return self.shape.numel()
 
     def dim(self) -> int:
@@ -65,20 +95,20 @@ class Stored:
         return self.begin(chosen)()
 
     def begin(self, chosen: slice | Tensor) -> Callable[[], Tensor]:
-        """Start decoding; what comes back gives the pictures, uint8 (k, …), once they are ready."""
+        """Start decoding; the function returned waits for the pictures, uint8 (k, …)."""
         decoded = begin_decoding(self._chosen(chosen), self.reader, workers=self.workers)
 
         def wait() -> Tensor:
             pixels, unreadable = decoded()
             if unreadable:
-                named = [("", str(why)) for _, why in unreadable]
-                raise unreadable_files(named, len(pixels), skippable=self.skippable)
+                reasons = [("", str(reason)) for _, reason in unreadable]
+                raise unreadable_files(reasons, len(pixels), skippable=self.skippable)
             return pixels
 
         return wait
 
     def take(self, chosen: slice | Tensor) -> "Stored":
-        """The same for some of the files; nothing is decoded."""
+        """Some of the files, not decoded."""
         taken = Stored(
             self._chosen(chosen),
             self.reader,
@@ -106,10 +136,72 @@ class Stored:
         return tuple(self.files[index] for index in chosen.tolist())
 
 
+def fetched(inputs: Tensor | Stored, choices: Iterable[slice | Tensor]) -> Iterator[Tensor]:
+    """``inputs[choice]`` for each of the choices (slices or indices), in their order.
+
+    Stored pictures are decoded a few batches ahead. A broken file raises DataError when its batch is due.
+    """
+    if isinstance(inputs, Tensor):
+        for choice in choices:
+            yield inputs[choice if isinstance(choice, slice) else choice.to(inputs.device)]
+        return
+    started = map(inputs.begin, choices)
+    waiting: deque[Callable[[], Tensor]] = deque(islice(started, AHEAD))
+    while waiting:
+        wait = waiting.popleft()
+        waiting.extend(islice(started, 1))
+        yield wait()
+
+
+def begin_decoding(
+    files: Sequence[File], reader: "ImageReader", *, workers: int = 0
+) -> Callable[[], Decoded]:
+    """Start decoding in ``workers`` threads; the function returned waits for all pictures."""
+    pixels = torch.empty(len(files), *reader.shape, dtype=torch.uint8)
+    places = pixels.numpy()
+
+    def decode(part: range) -> list[tuple[int, DataError]]:
+        unreadable = []
+        for place in part:
+            try:
+                reader.read_into(files[place], places[place])
+            except DataError as error:
+                unreadable.append((place, error))
+        return unreadable
+
+    pending = pool(workers).map(decode, parts(len(files), threads(workers)))
+
+    def wait() -> Decoded:
+        return Decoded(pixels, [failure for failures in pending for failure in failures])
+
+    return wait
+
+
+def parts(count: int, workers: int) -> list[range]:
+    """``count`` pictures in the portions that a thread takes.
+
+    >>> parts(3, 4), parts(17, 1)[-1], len(parts(800, 1))
+    ([range(0, 1), range(1, 2), range(2, 3)], range(16, 17), 100)
+    """
+    together = max(1, min(TOGETHER, count // (TURNS * workers)))
+    return [range(start, min(start + together, count)) for start in range(0, count, together)]
+
+
+def threads(workers: int) -> int:
+    """The number of threads for ``workers``: 0 is one for each core, at most 16."""
+    return workers or min(MOST_WORKERS, os.cpu_count() or 1)
+
+
+@cache
+def pool(workers: int) -> ThreadPoolExecutor:
+    """The threads that read files, shared by all callers with this number."""
+    return ThreadPoolExecutor(threads(workers), thread_name_prefix="samekind-read")
+
+
 def decode_all(
-    files: Sequence[File], reader: ImageReader, *, workers: int = 0
+    files: Sequence[File], reader: "ImageReader", *, workers: int = 0
 ) -> tuple[Tensor, list[int], list[tuple[str, str]]]:
-    """What can be decoded: uint8 (k, …), the places of those files, and (file, why not) of the others."""
+    """What can be decoded, uint8 (k, …), the places of those files, and (file, reason) of the rest."""
     pixels, failed = begin_decoding(files, reader, workers=workers)()
     reasons = dict(failed)
     readable = [place for place in range(len(files)) if place not in reasons]
@@ -117,21 +209,21 @@ def decode_all(
         # Moved up in place: a second block of pictures would take twice the memory.
         for row, place in enumerate(readable):
             pixels[row] = pixels[place]
-    return pixels[: len(readable)], readable, [(str(files[place]), str(why)) for place, why in failed]
+    return pixels[: len(readable)], readable, [(str(files[place]), str(reason)) for place, reason in failed]
 
 
 def unreadable_files(
     unreadable: Sequence[tuple[str, str]], total: int, *, skippable: bool = True
 ) -> DataError:
-    """The error that names the files which cannot be read: the first 20, and how many there are.
+    """The error that names the first 20 files that cannot be read, and says how many there are.
 
-    Of one file, which may just be mistyped, it says why and no more: there is nothing to skip.
+    For a single file, which may be mistyped, it is the reason alone: there is nothing to skip.
     """
     if total == 1:
         return DataError(unreadable[0][1])
     skip = ", or skip them with --skip-unreadable (skip_unreadable in a run file)" if skippable else ""
-    # With a sign at the end of each, because a terminal is told everything in one line.
-    listed = ";".join(f"\n  {why}" for _, why in unreadable[:MOST_LISTED])
+    # Each ends in a semicolon, because a terminal gets everything in one line.
+    listed = ";".join(f"\n  {reason}" for _, reason in unreadable[:MOST_LISTED])
     more = len(unreadable) - MOST_LISTED
     return DataError(
         f"{len(unreadable)} of {total} files cannot be read; repair or remove them{skip}:{listed}"

@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.data import Items, draw, scaled
-from samekind.data.fetching import fetched
 from samekind.data.groups import Apart, groups_apart
+from samekind.data.stored import fetched
 from samekind.errors import DataError
 from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.samples import Sample, row_of

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import ImageReader, Stored, scaled
-from samekind.data.fetching import fetched
+from samekind.data.stored import fetched
 from samekind.errors import SpaceError, expect
 from samekind.space import MetricSpace
 

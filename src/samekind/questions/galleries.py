@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Collection
-from samekind.data.opening import NAMED
+from samekind.data.sources import NAMED
 from samekind.decisions import Kind
 from samekind.errors import SettingError, SpaceError, nearest
 from samekind.index import Exact, Faiss, Index, Milvus, Postgres, open_index, space_fingerprint

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from samekind.data import Collection, DataSettings, Items, Reader, Stored, collect
-from samekind.data.loading import numbered
-from samekind.data.spelling import spelt_as
+from samekind.data.sources.loading import numbered
+from samekind.data.words import spelt_as
 from samekind.decisions import Kind
 from samekind.errors import DataError, SpaceError, nearest
 from samekind.inference import embed

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from samekind.data import Items, Stored
-from samekind.data.fetching import fetched
+from samekind.data.stored import fetched
 from samekind.training.fabric import Fabric
 
 #: Pictures that are decoded and sent to a GPU at a time.

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from samekind import storage
 from samekind.augmentations import augment, step_generator
 from samekind.data import Items, scaled
-from samekind.data.fetching import fetched
+from samekind.data.stored import fetched
 from samekind.encoders.standing_in import standing_in
 from samekind.errors import SettingError, TrainingError, expect, nearest
 from samekind.space import MetricSpace

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from samekind.data import Items, scaled
-from samekind.data.fetching import fetched
+from samekind.data.stored import fetched
 from samekind.encoders import Standardised
 from samekind.errors import SamekindError, SettingError, TrainingError
 from samekind.parts import fingerprint

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items, Stored, scaled
-from samekind.data.fetching import fetched
+from samekind.data.stored import fetched
 from samekind.errors import DataError, SettingError
 
 #: How many stored pictures are looked at: more would hardly move the numbers, and each has to be decoded.

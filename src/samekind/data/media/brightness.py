@@ -1,0 +1,103 @@
+"""Pictures that are read almost black, or with their brightest greys cut off.
+
+A camera of 12 bits writes files of 16, and a reader cannot know: 4,095 may be its white, or a dark grey. So
+it is not guessed, but said.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from samekind.data.files import File, opened
+from samekind.data.media import pixels
+from samekind.data.media.headings import read_headings
+from samekind.data.media.pictures import ImageReader
+from samekind.data.media.pixels import Heading
+from samekind.data.settings import WHITE
+from samekind.data.stored import Stored, decode_all, pool
+
+#: A picture with no byte as high uses less than a quarter of the range.
+DARK = 64
+
+#: Of pictures that stay on the disk so many are looked at.
+LOOKED_AT = 16
+
+SAY = "--set data.white={white} (white in a run file or in DataSettings)"
+
+
+def about_brightness(inputs: Tensor | Stored, files: Sequence[File], reader: ImageReader) -> str | None:
+    """What there is to say of pictures that were read from these files, or of a few of those that are still
+    to be; None where nothing is.
+    """
+    if not isinstance(inputs, Stored):
+        return brightness(brightest(inputs), files, reader)
+    places = torch.linspace(0, len(files) - 1, min(len(files), LOOKED_AT)).long().tolist()
+    decoded, readable, _ = decode_all([files[place] for place in places], reader, workers=inputs.workers)
+    return brightness(brightest(decoded), [files[places[row]] for row in readable], reader)
+
+
+def brightest(pixels: Tensor) -> Tensor:
+    """The highest byte of each picture (n, channels, height, width): (n,)."""
+    return pixels.flatten(1).amax(1) if len(pixels) else pixels.new_empty(0)
+
+
+def brightness(highest: Tensor, files: Sequence[File], reader: ImageReader) -> str | None:
+    """The same of pictures whose highest bytes (n,) are known. What is black all over is said to be blank.
+
+    Where white is said a few pictures are looked at again, of those that may be cut off if there are any;
+    else those that are dark.
+    """
+    dark = highest < DARK
+    if not highest.any():
+        return None
+    if reader.white != WHITE:
+        # What is cut off has the highest byte there is, as many a picture of 8 bits has.
+        full = (highest == 255).nonzero().flatten().tolist()
+        brightest_first = highest.argsort(descending=True, stable=True).tolist()
+        deep = _deep(files, full) or _deep(files, brightest_first[:LOOKED_AT])
+        if deep:
+            chosen = torch.linspace(0, len(deep) - 1, min(len(deep), LOOKED_AT)).long().tolist()
+            return _of_16_bits([files[deep[each]] for each in chosen], reader.white)
+    # One dark picture that is not of 16 bits says nothing of the others that are.
+    elif deep := _deep(files, dark.nonzero().flatten().tolist()):
+        bright = (~dark).nonzero().flatten().tolist()
+        return None if _deep(files, bright) else _of_16_bits([files[place] for place in deep], WHITE)
+    if not dark.all():
+        return None
+    return (
+        f"the pictures are dark: no value is above {int(highest.max())} of 255 ({len(files)} looked at); "
+        "--set space.standardise=channels brings them to the range that the network is made for"
+    )
+
+
+def _deep(files: Sequence[File], places: list[int]) -> list[int]:
+    """Those of the places at which there is a picture of 16 bits."""
+    headings = read_headings([files[place] for place in places])
+    return [
+        place
+        for place, heading in zip(places, headings, strict=True)
+        if isinstance(heading, Heading) and heading.deep
+    ]
+
+
+def _of_16_bits(files: Sequence[File], white: int) -> str | None:
+    """What their values say, which takes decoding them once more, and is done only where there is a doubt."""
+    most = max(pool(0).map(_highest, files))
+    say = SAY.format(white=2 ** most.bit_length() - 1)
+    if most > white:
+        return (
+            f"16-bit pictures hold values up to {most:,}, and all above {white:,}, which is taken for white, "
+            f"is cut off ({len(files)} looked at); if that is not meant: {say}"
+        )
+    if not 0 < most < white / 4:
+        return None
+    return (
+        f"16-bit pictures hold no value above {most:,}, of {white:,} that is taken for white, and are read "
+        f"almost black ({len(files)} looked at); if their camera has fewer bits, say what is white: {say}"
+    )
+
+
+def _highest(file: File) -> int:
+    with opened(file) as stream:
+        return pixels.highest(stream)

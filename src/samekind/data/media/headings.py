@@ -1,0 +1,54 @@
+"""The sizes and colours of many pictures, read from the start of each file."""
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median_low
+
+from samekind.data.files import File, opened
+from samekind.data.media import pixels
+from samekind.data.media.pictures import ImageReader, picture_reader
+from samekind.data.media.pixels import Heading
+from samekind.data.settings import DataSettings
+from samekind.data.stored import pool
+from samekind.errors import DataError
+
+
+def read_headings(files: Sequence[File], *, workers: int = 0) -> list[Heading | DataError]:
+    """What each picture says about itself, or why it cannot be read; nothing is decoded."""
+    return list(pool(workers).map(_attempt, files))
+
+
+def reader_of(headings: Sequence[Heading], settings: DataSettings) -> ImageReader:
+    """The reader for pictures with these headings, which decide what the settings do not, if they agree."""
+    sizes = Counter((heading.height, heading.width) for heading in headings)
+    if settings.sides is None and len(sizes) > 1:
+        small, large = min(sizes, key=_area), max(sizes, key=_area)
+        # A size that half of them have the pixels for; the commonest may be that of a few.
+        middle = median_low(min(heading.height, heading.width) for heading in headings)
+        raise DataError(
+            f"the pictures have {len(sizes)} different sizes, from {_written(small)} to {_written(large)}; "
+            f"say which size to bring them to, such as --size {middle} "
+            "(size in a run file or in DataSettings)"
+        )
+    height, width = next(iter(sizes))
+    return picture_reader(height, width, 1 if all(heading.grey for heading in headings) else 3, settings)
+
+
+def _attempt(file: File) -> Heading | DataError:
+    try:
+        with opened(file) as stream:
+            return pixels.heading(stream)
+    except DataError as error:
+        return error
+    # As for decoding: however Pillow fails, the file cannot be read.
+    except Exception as error:
+        return DataError(f"cannot read {file}: {pixels.reason(error)}")
+
+
+def _area(size: tuple[int, int]) -> tuple[int, int]:
+    return size[0] * size[1], size[0]
+
+
+def _written(size: tuple[int, int]) -> str:
+    """Width before height, as pictures are spoken of."""
+    return f"{size[1]} x {size[0]}"

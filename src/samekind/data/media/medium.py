@@ -1,0 +1,95 @@
+"""What the rest of the library asks about a kind of item: pictures, vectors, arrays.
+
+A medium names encoders and augmentations as plain values, because those rooms are built on this one.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from samekind.data.items import Items
+    from samekind.data.media import Reader
+
+Shape = Sequence[int]
+Units = Literal["features", "channels"]
+
+
+class Problem(NamedTuple):
+    """An "error" makes training pointless or impossible; a "warning" may be intended."""
+
+    severity: Literal["error", "warning"]
+    sentence: str
+
+
+class Suited(NamedTuple):
+    """An encoder or an augmentation as name and arguments."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+def scaled(x: Tensor) -> Tensor:
+    """uint8 (…) in 0 to 255 as float32 in 0 to 1; floats are returned as they are.
+
+    Pictures are kept as bytes, a quarter of the memory, and become numbers on the device.
+
+    >>> scaled(torch.tensor([0, 51, 255], dtype=torch.uint8)).tolist()
+    [0.0, 0.20000000298023224, 1.0]
+    """
+    return x.float().div_(255) if x.dtype == torch.uint8 else x
+
+
+def displayed(x: Tensor) -> Tensor:
+    """Maps (…, channels, height, width) as floats in [0, 1]; floats outside it are squeezed in together."""
+    values = scaled(x.detach().cpu()).float()
+    low, high = (float(values.min()), float(values.max())) if values.numel() else (0.0, 1.0)
+    return values if low >= 0 and high <= 1 else (values - low) / max(high - low, 1e-12)
+
+
+def has_pixels(shape: Shape) -> bool:
+    """Whether items of this shape can be shown: (1 or 3, height, width)."""
+    return len(shape) == 3 and shape[0] in (1, 3)
+
+
+def _nothing(_: Any) -> tuple[()]:
+    return ()
+
+
+def _never(_: Shape) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Medium:
+    """One kind of item. Functions of a shape take that of one item, without the batch.
+
+    ``endings`` are those of files with one item each; a .npy file may hold an item of any medium.
+    ``settings`` are the fields of `DataSettings` that matter for it. ``reader`` makes the reader for a shape,
+    ``encoder`` names a network for them, ``pretrained`` says whether networks trained on photographs
+    suit them, ``augmentations`` names those that a recipe may use unasked. ``units`` is what means and
+    deviations are taken over, None if nothing; with ``standardise`` recipes divide by them. ``batch`` puts
+    single items together, ``problems`` says what looks wrong in a set of items, ``shows`` whether reports can
+    show items of a shape, and ``thumbnails`` turns a batch of them into (n, 1 or 3, height, width) in [0, 1].
+    """
+
+    name: str
+    reader: "Callable[[Shape], Reader]"
+    encoder: Callable[[Shape], Suited]
+    units: Callable[[Shape], Units | None]
+    endings: frozenset[str] = frozenset()
+    settings: tuple[str, ...] = ()
+    standardise: bool = True
+    pretrained: Callable[[Shape], bool] = _never
+    augmentations: Callable[[Shape], tuple[Suited, ...]] = _nothing
+    batch: Callable[[Sequence[Tensor]], Tensor] = torch.stack  # type: ignore[assignment]
+    problems: "Callable[[Items], Iterator[Problem] | tuple[()]]" = _nothing
+    shows: Callable[[Shape], bool] = _never
+    thumbnails: Callable[[Tensor], Tensor] = displayed
+
+    def takes(self, ending: str) -> bool:
+        """Whether a file with this ending may hold an item."""
+        return ending.lower() in self.endings | {".npy"}

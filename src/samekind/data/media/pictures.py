@@ -1,0 +1,231 @@
+"""Pictures: image files, and arrays of bytes or of floats in [0, 1] with 1 or 3 channels."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from samekind.data.files import Readable, is_array, name_of, opened
+from samekind.data.media import pixels
+from samekind.data.media.arrays import read_array
+from samekind.data.media.medium import Medium, Problem, Shape, Suited, Units, has_pixels, scaled
+from samekind.data.media.pixels import MODES, Pixels
+from samekind.data.settings import WHITE, Background, DataSettings, Fit
+from samekind.data.words import counted, listed, named
+from samekind.errors import DataError, SettingError
+
+if TYPE_CHECKING:
+    from samekind.data.items import Items
+
+ENDINGS = frozenset({".avif", ".bmp", ".gif", ".jfif", ".jp2", ".jpeg", ".jpg", ".pbm", ".pgm", ".png"})
+ENDINGS |= {".ppm", ".tga", ".tif", ".tiff", ".webp"}
+
+#: Pixels a side from which a network pretrained on photographs is worth its time.
+LARGE = 64
+
+
+class ImageReader:
+    """Image files, or .npy arrays, as (channels, height, width).
+
+    An image is turned as its EXIF data say, laid on the ``background`` where it is transparent, made grey
+    (1 channel) or colour (3), and resized: ``fit`` "stretch" gives up the proportions, "crop" cuts off the
+    edges, "pad" keeps the whole image on the background (and does not enlarge it). With ``cut_from`` (height,
+    width) it is resized to that, and the middle is cut out. ``white`` is the value of 16-bit greys that is
+    white: 4095 for a camera of 12 bits. `read` gives float32 in [0, 1], `pixels` bytes. An array must have
+    the right shape; uint8 is scaled to [0, 1], floats are not changed.
+    """
+
+    came_later = ("cut_from", "white")
+
+    def __init__(
+        self,
+        *,
+        height: int,
+        width: int,
+        channels: int = 1,
+        fit: Fit = "stretch",
+        background: Background = "white",
+        cut_from: Sequence[int] | None = None,
+        white: int = WHITE,
+    ) -> None:
+        if channels not in MODES:
+            raise SettingError(f"images are read with 1 channel (grey) or 3 (colour); got {channels}")
+        if height < 1 or width < 1:
+            raise SettingError(f"height and width must be at least 1; got {height} and {width}")
+        if fit not in ("stretch", "crop", "pad"):
+            raise SettingError(f'fit must be "stretch", "crop" or "pad"; got "{fit}"')
+        if background not in ("white", "black"):
+            raise SettingError(f'background must be "white" or "black"; got "{background}"')
+        if not 1 <= white <= WHITE:
+            raise SettingError(f"white is a value of 16 bits, from 1 to {WHITE}; got {white}")
+        brought_to = (height, width) if cut_from is None else tuple(cut_from)
+        if len(brought_to) != 2 or brought_to[0] < height or brought_to[1] < width:
+            raise SettingError(
+                f"cut_from is height and width, no less than {height} and {width}; got {list(brought_to)}"
+            )
+        self.height = height
+        self.width = width
+        self.channels = channels
+        self.fit = fit
+        self.background = background
+        self.cut_from = None if cut_from is None else brought_to
+        self.white = white
+        self._brought_to = brought_to
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of what is read."""
+        return self.channels, self.height, self.width
+
+    @property
+    def medium(self) -> Medium:
+        """Pictures."""
+        return PICTURES
+
+    def read(self, file: Readable) -> Tensor:
+        """The image in the file, or the array, as float32."""
+        return read_array(file, self.shape) if is_array(file) else scaled(self.pixels(file))
+
+    def pixels(self, file: Readable) -> Tensor:
+        """The image in the file as uint8 (channels, height, width)."""
+        image = torch.empty(self.shape, dtype=torch.uint8)
+        self.read_into(file, image.numpy())
+        return image
+
+    def read_into(self, file: Readable, place: Pixels) -> None:
+        """The image in the file, written to ``place``: uint8 (channels, height, width)."""
+        try:
+            with opened(file) as stream:
+                decoded = pixels.decode(
+                    stream,
+                    height=self._brought_to[0],
+                    width=self._brought_to[1],
+                    channels=self.channels,
+                    fit=self.fit,
+                    background=self.background,
+                    white=self.white,
+                )
+        except FileNotFoundError:
+            raise DataError(f"there is no file {name_of(file)}; {self._expected()}") from None
+        # Pillow's decoders fail in a dozen ways on a broken file, and all mean the same to the user.
+        except Exception as error:
+            raise DataError(
+                f"cannot read {name_of(file)}: {pixels.reason(error)}; {self._expected()}"
+            ) from error
+        place[...] = self._middle(decoded).transpose(2, 0, 1)
+
+    def refit(self, image: Pixels) -> Pixels:
+        """A decoded picture (h, w, 1 or 3) as (height, width, channels)."""
+        resized = pixels.refit(
+            image,
+            height=self._brought_to[0],
+            width=self._brought_to[1],
+            channels=self.channels,
+            fit=self.fit,
+            background=self.background,
+        )
+        return self._middle(resized)
+
+    def _middle(self, image: Pixels) -> Pixels:
+        """The middle of a picture in the larger size, (h, w, channels) -> (height, width, channels)."""
+        top, left = (self._brought_to[0] - self.height) // 2, (self._brought_to[1] - self.width) // 2
+        return image[top : top + self.height, left : left + self.width]
+
+    def _expected(self) -> str:
+        return f"expected an image or a .npy array of shape {self.shape}"
+
+
+def refitter(reader: object, rows: Tensor) -> ImageReader | None:
+    """The reader, if it can resize these rows: pictures of bytes (n, channels, height, width)."""
+    return (
+        reader if isinstance(reader, ImageReader) and rows.dtype == torch.uint8 and rows.dim() == 4 else None
+    )
+
+
+def refitted(images: Tensor, reader: ImageReader) -> Tensor:
+    """Pictures in memory, uint8 (n, 1 or 3, …), in the shape that the reader gives."""
+    if tuple(images.shape[1:]) == reader.shape and reader.cut_from is None:
+        return images
+    refit = torch.empty(len(images), *reader.shape, dtype=torch.uint8)
+    for place, image in enumerate(images):
+        resized = reader.refit(image.permute(1, 2, 0).contiguous().numpy())
+        refit[place] = torch.from_numpy(resized.transpose(2, 0, 1).copy())
+    return refit
+
+
+def picture_reader(height: int, width: int, channels: int, settings: DataSettings) -> ImageReader:
+    """The reader of pictures of this size and these channels; what the settings say goes before."""
+    height, width = settings.sides or (height, width)
+    return ImageReader(
+        height=height,
+        width=width,
+        channels=settings.channels or channels,
+        fit=settings.fit,
+        background=settings.background,
+        cut_from=settings.larger_sides,
+        white=settings.white,
+    )
+
+
+def is_blank(pictures: Tensor) -> Tensor:
+    """Which pictures (n, channels, height, width) have one colour everywhere: (n,)."""
+    flat = pictures.flatten(2)
+    return (flat == flat[:, :, :1]).flatten(1).all(1)
+
+
+def blank_problem(names: Sequence[str]) -> Iterator[Problem]:
+    """The warning about blank pictures, if there are any."""
+    if names:
+        yield Problem(
+            "warning",
+            f"{counted(len(names), 'picture is', 'pictures are')} blank, one colour all over: "
+            f"{listed(names)}",
+        )
+
+
+def _problems(items: "Items") -> Iterator[Problem]:
+    if isinstance(items.inputs, Tensor) and len(items):
+        blank = is_blank(items.inputs).nonzero().flatten().tolist()
+        yield from blank_problem([named(items, place) for place in blank])
+
+
+def _encoder(shape: Shape) -> Suited:
+    """A small convnet up to 32 pixels (a LeNet for 28 grey ones), ResNet-18 above and for pictures that are
+    not square.
+    """
+    channels, height, width = shape
+    if max(height, width) > 32:
+        return Suited("ResNet18", {"stem": "imagenet"})
+    if height != width or (channels, width) == (3, 32):
+        return Suited("ResNet18", {"stem": "cifar"})
+    return Suited("LeNet" if (channels, width) == (1, 28) else "SmallConvnet", {})
+
+
+def _augmentations(shape: Shape) -> tuple[Suited, ...]:
+    """Colour pictures are cropped and mirrored; grey ones, which may be writing, are not."""
+    return (Suited("RandomResizedCrop", {}), Suited("Flip", {})) if shape[0] == 3 else ()
+
+
+def _reader(shape: Shape) -> ImageReader:
+    channels, height, width = shape
+    return ImageReader(height=height, width=width, channels=channels)
+
+
+def _units(_: Shape) -> Units:
+    return "channels"
+
+
+PICTURES = Medium(
+    name="pictures",
+    endings=ENDINGS,
+    settings=("size", "channels", "fit", "skip_unreadable"),
+    reader=_reader,
+    encoder=_encoder,
+    pretrained=lambda shape: min(shape[1:]) >= LARGE,
+    augmentations=_augmentations,
+    units=_units,
+    standardise=False,  # they are in [0, 1]
+    problems=_problems,
+    shows=has_pixels,
+)

@@ -1,0 +1,51 @@
+"""A .zip archive of class folders, read in place."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+
+from samekind.data.files import Archive, File, Member, is_hidden
+from samekind.data.media import Reader
+from samekind.data.settings import DataSettings
+from samekind.data.sources.folders import class_of, is_item, listing_of
+from samekind.data.sources.format import Block, may_read
+from samekind.data.sources.listing import Listing
+
+FORMAT = "a .zip of class folders"
+
+
+def recognises(path: Path, settings: DataSettings, reader: Reader | None) -> bool:
+    """Any .zip file."""
+    return path.suffix.lower() == ".zip"
+
+
+def labelled(path: Path, settings: DataSettings) -> Listing:
+    """The pictures (or .npy arrays) inside. If all lie in one folder, as when a folder is packed, that is the
+    root.
+    """
+    archive = Archive(path)
+    names = [name for name in archive.members() if not is_hidden(name)]
+    folders = [name for name in archive.folders() if not is_hidden(name)]
+    items = [name for name in names if is_item(name)]
+    root = items[0][: wrapping(items)] if items else ""
+    files: dict[str, File] = {name.removeprefix(root): Member(archive, name) for name in names}
+    return listing_of(path.stem, files, [name.removeprefix(root) for name in folders if f"{name}/" != root])
+
+
+def unlabelled(
+    path: Path, reader: Reader, choices: Sequence[DataSettings], id_column: str | None
+) -> Iterator[Block]:
+    """All files that the reader may read, with their folders as labels."""
+    archive = Archive(path)
+    members = sorted(name for name in archive.members() if not is_hidden(name))
+    names = [name for name in members if may_read(reader, name)]
+    files: list[File] = [Member(archive, name) for name in names]
+    cut = wrapping(names)
+    yield Block(files, [str(file) for file in files], [class_of(name[cut:]) or None for name in names])
+
+
+def wrapping(names: Sequence[str]) -> int:
+    """How many characters all names share because all lie in one folder that is not a class."""
+    top = {PurePosixPath(name).parts[0] for name in names}
+    parents = {PurePosixPath(name).parent.as_posix() for name in names}
+    only = next(iter(top), "")
+    return len(only) + 1 if len(top) == 1 and only not in parents and "." not in parents else 0

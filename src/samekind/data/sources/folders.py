@@ -1,0 +1,128 @@
+"""A folder of pictures or .npy arrays, with a folder for each class.
+
+The class of a file is the folder it lies in, by its path from the root: ``birds/owl`` where folders are
+nested. Files in the root itself have no class.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+
+from samekind.data.files import TABLES, File, is_hidden
+from samekind.data.media import PICTURES, Reader
+from samekind.data.media.vectors import names_columns
+from samekind.data.settings import DataSettings
+from samekind.data.sources import npy, tables
+from samekind.data.sources.format import Block, may_read
+from samekind.data.sources.listing import Listing, class_order
+from samekind.data.sources.table_files import is_table
+from samekind.errors import MOST_LISTED, DataError
+
+FORMAT = "a folder of class folders with pictures or .npy arrays"
+
+
+def recognises(path: Path, settings: DataSettings, reader: Reader | None) -> bool:
+    """Any folder."""
+    return path.is_dir()
+
+
+def labelled(path: Path, settings: DataSettings) -> Listing:
+    """The pictures (or .npy arrays) below a folder."""
+    names, folders = walk(path)
+    return listing_of(path.name or str(path), {name: path / name for name in names}, folders)
+
+
+def unlabelled(
+    path: Path, reader: Reader, choices: Sequence[DataSettings], id_column: str | None
+) -> Iterator[Block]:
+    """All files below a folder that the reader may read, with their folders as labels. A reader that takes
+    columns by name reads tables and arrays of many rows too.
+    """
+    names = [name for name in walk(path)[0] if may_read(reader, name)]
+    if names_columns(reader):
+        for name in names:
+            if is_table(path / name):
+                yield from tables.unlabelled(path / name, reader, choices, id_column)
+            else:
+                yield from npy.unlabelled(path / name, reader, choices, id_column)
+        return
+    files: list[File] = [path / name for name in names]
+    yield Block(files, [str(file) for file in files], [class_of(name) or None for name in names])
+
+
+def walk(root: Path) -> tuple[list[str], list[str]]:
+    """Files and folders below a root, as sorted paths from there with forward slashes; none is hidden."""
+    entries: list[tuple[Path, bool]] = []
+    try:
+        _descend(root, root, entries, above=())
+    except OSError as error:
+        raise DataError(
+            f"cannot read the folder {error.filename or root}: {error.strerror or error}"
+        ) from error
+    names: dict[bool, list[str]] = {False: [], True: []}
+    for path, is_folder in sorted(entries):
+        names[is_folder].append(path.relative_to(root).as_posix())
+    return names[False], names[True]
+
+
+def _descend(root: Path, folder: Path, entries: list[tuple[Path, bool]], *, above: tuple[str, ...]) -> None:
+    """Add what lies below a folder as (path, is a folder). Links to folders are followed, because class
+    folders are often gathered by links; a link that leads back above itself is left out.
+    """
+    real = os.path.realpath(folder)
+    for path in folder.iterdir():
+        if is_hidden(path.relative_to(root).as_posix()):
+            continue
+        is_folder = path.is_dir()
+        if is_folder and os.path.realpath(path) in (*above, real):
+            continue
+        entries.append((path, is_folder))
+        if is_folder:
+            _descend(root, path, entries, above=(*above, real))
+
+
+def class_of(name: str) -> str:
+    """The class of a file by its path from the root; an empty text if it lies in the root."""
+    parent = PurePosixPath(name).parent.as_posix()
+    return "" if parent == "." else parent
+
+
+def is_item(name: str) -> bool:
+    """Whether a file is a picture or an array by its name."""
+    return PICTURES.takes(PurePosixPath(name).suffix)
+
+
+def listing_of(name: str, files: dict[str, File], folders: Iterable[str]) -> Listing:
+    """The listing of files, by their paths from the root, and of folders."""
+    items = sorted(path for path in files if is_item(path))
+    loose = [path for path in items if not class_of(path)]
+    if loose and len(loose) == len(items):
+        raise DataError(
+            f"the pictures of {name} lie in no class folder ({loose[0]}, …); "
+            "move them into one folder for each class, or give a .csv file that names path and label"
+        )
+    if loose:
+        raise DataError(
+            f"{len(loose)} of the {len(items)} pictures of {name} lie in no class folder: "
+            f"{', '.join(loose[:MOST_LISTED])}; move or remove them"
+        )
+    misplaced = [path for path in files if PurePosixPath(path).suffix.lower() in TABLES and class_of(path)]
+    if misplaced and items:
+        raise DataError(
+            f"{name} has pictures and tables in its class folders ({misplaced[0]}); give pictures or a table"
+        )
+    labels = [class_of(path) for path in items]
+    return Listing(
+        name=name,
+        files=[files[path] for path in items],
+        labels=labels,
+        ids=items,
+        empty=class_order(_without_files(folders, labels)),
+        foreign=sorted(set(files) - set(items)),
+    )
+
+
+def _without_files(folders: Iterable[str], labels: Iterable[str]) -> list[str]:
+    """The folders that have no item in or below them."""
+    filled = {str(parent) for label in set(labels) for parent in [label, *PurePosixPath(label).parents]}
+    return [folder for folder in folders if folder not in filled]

@@ -1,0 +1,191 @@
+"""A listing of files to items: decoded into memory, or left where they are until they are needed."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from samekind.data.files import File, is_array
+from samekind.data.items import Items
+from samekind.data.media import PICTURES, ImageReader, Reader, medium_of
+from samekind.data.media.arrays import ArrayReader, looks_like_pictures, stacked_arrays
+from samekind.data.media.brightness import about_brightness
+from samekind.data.media.headings import read_headings, reader_of
+from samekind.data.media.pictures import picture_reader, refitted
+from samekind.data.media.pixels import Heading
+from samekind.data.settings import DataSettings
+from samekind.data.sources.listing import Listing, about_sounds, class_order, foreign_files
+from samekind.data.stored import Stored, decode_all, unreadable_files
+from samekind.data.words import counted
+from samekind.errors import MOST_LISTED, DataError, nearest
+
+
+def load(listing: Listing, settings: DataSettings) -> Items:
+    """The items of a listing. Raises DataError that names every file that cannot be read, unless they are to
+    be skipped.
+
+    Pictures that go into memory are decoded here. Only the start of the others is read: damage further
+    inside is reported when they are needed, or by `examine`.
+    """
+    arrays = [is_array(file) for file in listing.files]
+    if not listing.files:
+        raise DataError(
+            f"{listing.name} has no pictures; expected folders of them, one for each class"
+            + about_sounds(listing.foreign)
+        )
+    if any(arrays) and not all(arrays):
+        raise DataError(
+            f"{listing.name} has {sum(arrays)} .npy arrays among {len(arrays)} files; "
+            "give pictures or arrays, not both"
+        )
+    if all(arrays):
+        return in_memory(stacked_arrays(listing.files), listing, settings)
+    return _pictures(listing, settings)
+
+
+def in_memory(inputs: Tensor, listing: Listing, settings: DataSettings) -> Items:
+    """Items whose inputs (n, …) are in memory, with their reader; pictures get the size of the settings."""
+    inputs, reader, note = fitted(inputs, settings)
+    items = labelled(inputs, listing, settings)
+    return replace(items, reader=reader, notes=(*items.notes, *([note] if note else [])))
+
+
+def fitted(inputs: Tensor, settings: DataSettings) -> tuple[Tensor, Reader | None, str]:
+    """Items (n, …) brought to the size and colours of the settings, the reader of more like them, and a note
+    about arrays that might be taken for pictures.
+    """
+    shape = tuple(inputs.shape[1:])
+    if medium_of(shape) is PICTURES and inputs.dtype == torch.uint8:
+        channels, height, width = shape
+        reader = picture_reader(height, width, channels, settings)
+        return refitted(inputs, reader), reader, ""
+    if settings.size is not None:
+        raise DataError(f"size is for pictures of bytes; these items are {shape} floats")
+    if medium_of(shape) is PICTURES and not looks_like_pictures(inputs):
+        low, high = (float(value) for value in inputs.aminmax())
+        note = (
+            f"the arrays {shape} have values from {low:g} to {high:g} and are read as arrays, not as "
+            "pictures, which are bytes or floats in [0, 1]"
+        )
+        return inputs, ArrayReader(shape=shape), note
+    medium = medium_of(shape)
+    return inputs, medium.reader(shape) if medium.units(shape) else None, ""
+
+
+def labelled(
+    inputs: Tensor | Stored, listing: Listing, settings: DataSettings, places: Sequence[int] | None = None
+) -> Items:
+    """Inputs with the labels and all else that the listing knows; ``places`` are those of their files, by
+    default all.
+    """
+    places = range(len(listing.labels)) if places is None else places
+    names = [listing.labels[place] for place in places]
+    classes = settings.classes or tuple(class_order(names))
+    index = {name: place for place, name in enumerate(classes)}
+    unknown = sorted(set(names) - set(classes))
+    if unknown:
+        quoted = ", ".join(f'"{name}"' for name in unknown[:MOST_LISTED])
+        raise DataError(
+            f"{listing.name} has labels that are none of the given classes: {quoted}; "
+            f"for the first, {nearest(unknown[0], classes)}"
+        )
+    domains, domain_names = numbered(listing.domains, places)
+    groups, _ = numbered(listing.groups, places)
+    return Items(
+        inputs=inputs,
+        labels=torch.tensor([index[name] for name in names], dtype=torch.int64),
+        classes=classes,
+        name=listing.name,
+        domains=domains,
+        domain_names=domain_names,
+        groups=groups,
+        parts=None if listing.parts is None else tuple(listing.parts[place] for place in places),
+        ids=tuple(listing.ids[place] for place in places),
+        notes=tuple(_left_out(listing)),
+    )
+
+
+def numbered(texts: Sequence[str] | None, places: Sequence[int]) -> tuple[Tensor | None, tuple[str, ...]]:
+    """Texts as numbers (n,), and the different texts in the order of their numbers."""
+    if texts is None:
+        return None, ()
+    names = class_order([texts[place] for place in places])
+    index = {name: place for place, name in enumerate(names)}
+    return torch.tensor([index[texts[place]] for place in places], dtype=torch.int64), tuple(names)
+
+
+def readable_pictures(
+    files: Sequence[File], reader: ImageReader, settings: DataSettings, *, checked: bool = False
+) -> tuple[Tensor | Stored, list[int], list[tuple[str, str]]]:
+    """Pictures in memory or stored, as the settings say, their places, and (file, reason) of unreadable ones.
+
+    ``checked``: the start of every file has been read already.
+    """
+    stored = Stored(files, reader, workers=settings.workers, stays=settings.memory == "never")
+    if settings.memory == "always" or (settings.memory == "auto" and stored.nbytes <= settings.memory_limit):
+        return decode_all(files, reader, workers=settings.workers)
+    if checked:
+        return stored, list(range(len(files))), []
+    _, readable, unreadable = _headings(files, settings)
+    return stored.take(torch.tensor(readable, dtype=torch.int64)), readable, unreadable
+
+
+def reader_of_files(
+    files: Sequence[File], settings: DataSettings
+) -> tuple[ImageReader, list[int], list[tuple[str, str]]]:
+    """The reader of these pictures, the places of those that can be read, and (file, reason) of the others.
+
+    No file is opened if the settings say both size and channels.
+    """
+    if settings.sides is not None and settings.channels is not None:
+        return picture_reader(*settings.sides, settings.channels, settings), list(range(len(files))), []
+    headings, readable, unreadable = _headings(files, settings)
+    if not readable:
+        raise unreadable_files(unreadable, len(files))
+    return reader_of(headings, settings), readable, unreadable
+
+
+def _headings(
+    files: Sequence[File], settings: DataSettings
+) -> tuple[list[Heading], list[int], list[tuple[str, str]]]:
+    """The headings of the files that have one, their places, and (file, reason) of the others."""
+    headings, readable, unreadable = [], [], []
+    for place, heading in enumerate(read_headings(files, workers=settings.workers)):
+        if isinstance(heading, Heading):
+            headings.append(heading)
+            readable.append(place)
+        else:
+            unreadable.append((str(files[place]), str(heading)))
+    return headings, readable, unreadable
+
+
+def _pictures(listing: Listing, settings: DataSettings) -> Items:
+    files = listing.files
+    # Not refused yet, so that files that fail while they are decoded are named in the same message.
+    reader, places, unreadable = reader_of_files(files, settings)
+    checked = settings.sides is None or settings.channels is None
+    inputs, readable, undecodable = readable_pictures(
+        [files[place] for place in places], reader, settings, checked=checked
+    )
+    unreadable += undecodable
+    if len(unreadable) == len(files) or (unreadable and not settings.skip_unreadable):
+        raise unreadable_files(unreadable, len(files))
+    places = [places[place] for place in readable]
+    items = labelled(inputs, listing, settings, places)
+    dark = about_brightness(inputs, [files[place] for place in places], reader)
+    notes = [*(f"skipped: {reason}" for _, reason in unreadable), *([dark] if dark else [])]
+    return replace(items, reader=reader, notes=(*items.notes, *notes))
+
+
+def _left_out(listing: Listing) -> list[str]:
+    notes = [f'the class "{name}" has no pictures and is left out' for name in listing.empty]
+    if listing.foreign:
+        notes.append(foreign_files(listing.foreign, ", ".join(listing.foreign[:MOST_LISTED])))
+    if listing.repeated:
+        listed = ", ".join(listing.repeated[:MOST_LISTED])
+        notes.append(
+            f"{counted(len(listing.repeated), 'file is', 'files are')} named more than once "
+            f"and taken once: {listed}"
+        )
+    return notes

@@ -1,0 +1,98 @@
+"""A list of files with their labels: a table (.csv, .tsv, .parquet) with a column of paths."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from samekind.data.files import File
+from samekind.data.media import Reader
+from samekind.data.media.vectors import names_columns
+from samekind.data.settings import DataSettings
+from samekind.data.sources.format import Block
+from samekind.data.sources.listing import Listing
+from samekind.data.sources.table_files import (
+    Table,
+    column_names,
+    columns_of,
+    is_table,
+    label_column,
+    read_table,
+    texts,
+    texts_if_present,
+    texts_or_none,
+)
+from samekind.errors import MOST_LISTED, DataError
+
+FORMAT = "a list of files with their labels (.csv, .tsv, .parquet)"
+
+
+def recognises(path: Path, settings: DataSettings, reader: Reader | None) -> bool:
+    """Any table with the column of paths, unless the reader takes its columns by their names."""
+    if not is_table(path) or not path.is_file() or names_columns(reader):
+        return False
+    return settings.path in column_names(path)
+
+
+def labelled(path: Path, settings: DataSettings) -> Listing:
+    """The files, by paths from the folder of the list (or absolute ones)."""
+    return list_manifest(read_table(path), path.parent, settings)
+
+
+def unlabelled(
+    path: Path, reader: Reader, choices: Sequence[DataSettings], id_column: str | None
+) -> Iterator[Block]:
+    """The files, with the label and group columns if there are any."""
+    settings = columns_of(path, choices)
+    table = read_table(path)
+    files: list[File] = [path.parent / name for name in texts(table, settings.path)]
+    labels: list[str | None] = [None] * table.rows
+    if settings.label in table.columns:
+        labels = texts_or_none(table, settings.label)
+    groups = texts_or_none(table, settings.group) if settings.group in table.columns else None
+    yield Block(files, [str(file) for file in files], labels, groups)
+
+
+def list_manifest(table: Table, root: Path, settings: DataSettings) -> Listing:
+    """The files that a table names, by paths from ``root``."""
+    paths, labels = texts(table, settings.path), label_column(table, settings)
+    _expect_slashes(table.name, paths[0], root)
+    domains, parts, groups = (
+        texts_if_present(table, column) for column in (settings.domain, settings.part, settings.group)
+    )
+    rows = _without_repetition(table.name, paths, [labels, domains, parts, groups])
+
+    def pick(values: Sequence[str] | None) -> list[str] | None:
+        return None if values is None else [values[row] for row in rows]
+
+    return Listing(
+        name=table.name,
+        files=[root / paths[row] for row in rows],
+        labels=[labels[row] for row in rows],
+        ids=[paths[row] for row in rows],
+        domains=pick(domains),
+        parts=pick(parts),
+        groups=pick(groups),
+        repeated=sorted({paths[row] for row in set(range(len(paths))) - set(rows)}),
+    )
+
+
+def _expect_slashes(name: str, path: str, root: Path) -> None:
+    """Raise DataError for paths that were written on Windows and are not found."""
+    if "\\" in path and not (root / path).exists() and (root / path.replace("\\", "/")).exists():
+        raise DataError(f"{name}: the paths have backslashes ({path}), as on Windows; write them with /")
+
+
+def _without_repetition(name: str, paths: Sequence[str], beside: Sequence[Sequence[str] | None]) -> list[int]:
+    """The first row of every path, however it is spelt. Raises DataError if a later row contradicts it."""
+    first: dict[Path, int] = {}
+    contradictions: list[str] = []
+    for row, path in enumerate(paths):
+        before = first.setdefault(Path(path), row)  # "./a.png" is "a.png"
+        contradictions += [
+            f'{path} is "{values[before]}" in row {before + 1} and "{values[row]}" in row {row + 1}'
+            for values in beside
+            if values is not None and values[before] != values[row]
+        ]
+    if contradictions:
+        more = f"; and {len(contradictions) - MOST_LISTED} more" if len(contradictions) > MOST_LISTED else ""
+        raise DataError(f"{name} names a file twice: {'; '.join(contradictions[:MOST_LISTED])}{more}")
+    return list(first.values())

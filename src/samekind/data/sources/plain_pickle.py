@@ -1,0 +1,92 @@
+"""Pickled lists, dictionaries, texts and arrays, read without running anything that a file says.
+
+A pickle may name any function there is, to be called when it is read. Here the names by which NumPy's arrays
+are pickled stand for classes of this file, which remember what they are given, and any other is refused.
+"""
+
+import math
+import pickle
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+
+from samekind.data.media.arrays import Array
+from samekind.errors import DataError
+
+
+def read_pickle(content: bytes, name: str) -> Any:
+    """What a pickle holds, texts as bytes where Python 2 wrote them, and arrays of bytes as such; ``name`` is
+    for the error about one that holds anything else.
+    """
+    try:
+        return _Plain(BytesIO(content), encoding="bytes").load()
+    # Of a damaged file the reader fails in as many ways as there are instructions in it.
+    except Exception as error:
+        raise DataError(f"cannot read {name} as pickled lists and arrays of bytes: {error}") from error
+
+
+def array_in(value: object) -> Array | None:
+    """The array of bytes that a value read here stands for; None where it is none."""
+    return value.bytes() if isinstance(value, _Array) else None
+
+
+class _Array:
+    """What an array is pickled as: a kind to be made of nothing, and a state given to it afterwards."""
+
+    def __init__(self, *_: object) -> None:
+        self.state: tuple[Any, ...] = ()
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.state = state
+
+    def bytes(self) -> Array | None:
+        """The array, if it is one of unsigned bytes."""
+        match self.state:
+            case (_, tuple(shape), _Type("u1" | b"u1"), fortran, bytes(content)):
+                if all(type(each) is int and each >= 0 for each in shape) and math.prod(shape) == len(
+                    content
+                ):
+                    order = "F" if fortran else "C"
+                    return np.frombuffer(content, dtype=np.uint8).reshape(shape, order=order)  # type: ignore[call-overload, no-any-return]
+        return None
+
+
+class _Type:
+    """The type of an array's values, by its short name."""
+
+    __match_args__ = ("name",)
+
+    def __init__(self, name: object, *_: object) -> None:
+        self.name = name
+
+    def __setstate__(self, _: object) -> None:
+        """The order of the bytes of a number, which single bytes do not have."""
+
+
+class _Latin:
+    """Bytes, as Python 3 writes them for Python 2; a class like the others: no state can be given to it."""
+
+    def __new__(cls, text: str, _: str) -> bytes:  # type: ignore[misc]
+        return text.encode("latin-1")
+
+    def __setstate__(self, _: object) -> None: ...
+
+
+_NAMES: dict[tuple[str, str], Any] = {
+    ("numpy.core.multiarray", "_reconstruct"): _Array,
+    ("numpy._core.multiarray", "_reconstruct"): _Array,
+    ("numpy", "ndarray"): None,
+    ("numpy", "dtype"): _Type,
+    ("_codecs", "encode"): _Latin,
+}
+
+
+class _Plain(pickle.Unpickler):
+    """A reader of pickles for which there are no names but those above."""
+
+    def find_class(self, module: str, name: str, /) -> Any:
+        """What a name stands for here."""
+        if (module, name) not in _NAMES:
+            raise DataError(f"it asks for {module}.{name}, which is not run")
+        return _NAMES[module, name]

@@ -1,0 +1,44 @@
+"""What pictures say about themselves decides what the settings leave open."""
+
+import pytest
+
+from samekind.data import DataSettings
+from samekind.data.media.headings import read_headings, reader_of
+from samekind.data.media.pixels import Heading
+from samekind.errors import DataError
+
+
+def test_headings_come_in_the_order_of_the_files(tmp_path, make_picture):
+    for number in range(5):
+        make_picture(tmp_path / f"{number}.png", height=3 + number, width=4, channels=1 + 2 * (number % 2))
+    (tmp_path / "5.png").write_text("no picture", encoding="utf-8")
+    found = read_headings([tmp_path / f"{number}.png" for number in range(7)], workers=3)
+    assert found[:5] == [Heading(3 + number, 4, number % 2 == 0) for number in range(5)]
+    assert "5.png: it is not an image" in str(found[5])
+    assert "6.png" in str(found[6])
+
+
+@pytest.mark.parametrize(("grey", "channels"), [([True, True], 1), ([True, False], 3), ([False, False], 3)])
+def test_one_picture_in_colour_makes_all_of_them_so(grey, channels):
+    assert reader_of([Heading(4, 5, each) for each in grey], DataSettings()).shape == (channels, 4, 5)
+    assert reader_of([Heading(4, 5, each) for each in grey], DataSettings(channels=1)).channels == 1
+
+
+def test_the_settings_go_before_the_pictures():
+    reader = reader_of([Heading(4, 5, True), Heading(9, 9, True)], DataSettings(size=(7, 8), fit="crop"))
+    assert (reader.shape, reader.fit) == ((1, 7, 8), "crop")
+
+
+def test_pictures_that_do_not_agree_are_told_apart_in_a_sentence():
+    with pytest.raises(
+        DataError, match=r"2 different sizes, from 5 x 4 to 9 x 8; .*such as --size 4 \(size in"
+    ):
+        reader_of([Heading(4, 5, True), Heading(8, 9, True), Heading(4, 5, True)], DataSettings())
+
+
+def test_the_size_proposed_is_one_that_half_of_the_pictures_have():
+    """The commonest size says little where nearly all differ."""
+    heights = [4, 4, 30, 31, 32, 33, 34]
+    found = [Heading(height, height + 9, True) for height in heights]
+    with pytest.raises(DataError, match="such as --size 31 "):
+        reader_of(found, DataSettings())
