@@ -8,12 +8,12 @@ from samekind import evaluation
 from samekind.cli import evaluate, report
 from samekind.cli.answers import Asked
 from samekind.cli.asking import labelled
-from samekind.cli.experiments import sets_of
 from samekind.data import draw
 from samekind.data.trial_lists import read_trial_list
 from samekind.errors import DataError
 from samekind.inference import embed, embed_files
 from samekind.space import MetricSpace
+from samekind.training import RunFolder
 
 
 def told(samekind, *arguments):
@@ -81,9 +81,9 @@ def test_the_references_are_compared_where_the_space_lives(samekind, trained, mo
 
 def test_fewer_items_are_drawn(samekind, trained):
     found = told(samekind, trained, "--most", 40)
-    tests = {name: draw(items, most=40) for name, items in sets_of(trained).tests().items()}
+    tests = {name: draw(items, most=40) for name, items in RunFolder(trained).sets().tests().items()}
     rows = evaluation.evaluate(MetricSpace.load(trained / "space"), tests, tasks=3)
-    rows += evaluation.references(sets_of(trained).train, tests)
+    rows += evaluation.references(RunFolder(trained).sets().train, tests)
     assert found["systems"]["trained"] == [row._asdict() for row in rows]
 
 
@@ -103,7 +103,7 @@ def test_a_cohort_adds_normalised_verification(samekind, trained, strangers, opt
     found = told(samekind, trained, "--most", 30, "--cohort", source, *options)
     space = MetricSpace.load(trained / "space")
     rows = []
-    for name, items in sets_of(trained).tests().items():
+    for name, items in RunFolder(trained).sets().tests().items():
         drawn = draw(items, most=30)
         z = embed(space, drawn.inputs)
         rows += evaluation.normalised(space, drawn, z, cohort, name=name, form=form, top=top)

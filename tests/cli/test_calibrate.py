@@ -7,7 +7,6 @@ from dataclasses import asdict
 import pytest
 import torch
 
-from samekind.cli.experiments import sets_of
 from samekind.data import ImageReader, Items, collect, digits, read_trial_list, scaled, write_image
 from samekind.decisions import Temperature
 from samekind.evaluation.listed_trials import scored
@@ -15,6 +14,7 @@ from samekind.inference import all_trials, embed, embed_files, fit_decision, fit
 from samekind.inference.open_set import divided
 from samekind.inference.points import support
 from samekind.space import MetricSpace
+from samekind.training import RunFolder
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_a_run_is_calibrated_on_its_validation_items(samekind, run, space, point
     assert answer.status == 0, answer.err
     stored = MetricSpace.load(run / "space")
     assert list(stored.decisions) == list(space.kinds)
-    items = sets_of(run).validation
+    items = RunFolder(run).sets().validation
     for kind, decision in stored.decisions.items():
         assert decision == fitted(space, items, kind, point)
         told = json.loads(answer.out)["decisions"][kind]
@@ -71,7 +71,7 @@ def test_items_of_other_classes_alone_leave_the_temperatures_and_that_is_said(
 
 def test_the_temperatures_are_fitted_where_all_thresholds_are(samekind, run, space, folders):
     """On the 24 pictures of 0 and 1 there is too little to tell, and what was there stays."""
-    items = sets_of(run).validation
+    items = RunFolder(run).sets().validation
     expected = fit_temperatures(space, items, embed(space, items.inputs))
     assert list(expected) == ["similarity", "auxiliary", "fused"]
     loaded = MetricSpace.load(run / "space")

@@ -7,12 +7,12 @@ import shutil
 import pytest
 
 from samekind import evaluation, reports
-from samekind.cli.experiments import sets_of
 from samekind.data import write_image
 from samekind.data.trial_lists import read_trial_list
 from samekind.evaluation import Row
 from samekind.inference import embed, embed_files
 from samekind.space import MetricSpace
+from samekind.training import RunFolder
 
 TASKS = ("--tasks", "5")
 
@@ -25,7 +25,7 @@ def space(trained):
 @pytest.fixture(scope="module")
 def rows(trained, space):
     """What Python says."""
-    sets = sets_of(trained)
+    sets = RunFolder(trained).sets()
     rows = evaluation.evaluate(space, sets.tests(), tasks=5, seed=0)
     return [*rows, *evaluation.references(sets.train, sets.tests(), seed=0)]
 
@@ -66,7 +66,7 @@ def test_json_has_every_warning(samekind, trained, told, rows):
 
 
 def test_json_has_every_promise(told, trained, space):
-    expected = evaluation.promises(space, sets_of(trained).tests())
+    expected = evaluation.promises(space, RunFolder(trained).sets().tests())
     assert [each["sentence"] for each in told["promises"]] == [each.sentence for each in expected]
     assert {(each["items"], each["kind"]) for each in told["promises"]} == {
         (items, kind) for items in ("seen", "unseen") for kind in space.kinds
@@ -116,13 +116,13 @@ def test_more_can_be_asked_for(samekind, trained, space):
         "--json",
     )
     found = [Row(**row) for row in json.loads(answer.out)["systems"]["trained"]]
-    sets = sets_of(trained).tests()
+    sets = RunFolder(trained).sets().tests()
     expected = evaluation.evaluate(space, sets, tasks=5, way=2, shots=(3,), measures="all")
     for name, items in sets.items():
         expected += evaluation.enrolled(
             space, items, embed(space, items.inputs), name=name, shots=2, combination="max", measures="all"
         )
-    whole = sets_of(trained)
+    whole = RunFolder(trained).sets()
     both = whole.test, embed(space, whole.test.inputs), whole.train, embed(space, whole.train.inputs)
     # The unseen classes have no item among those of training: nobody searches for them there.
     expected += evaluation.query_gallery(space, *both, name="seen in train", measures="all")
@@ -138,7 +138,7 @@ def test_recall_is_told_at_the_ranks_asked_for(samekind, trained, space, tmp_pat
     recalls = [row for row in found if row.measure.startswith("Recall@") and row.kind in space.kinds]
     assert {row.measure for row in recalls} == {"Recall@3", "Recall@16"}
     assert {row.items for row in recalls} == {"seen", "unseen", "seen in train"}
-    items = sets_of(trained).test
+    items = RunFolder(trained).sets().test
     expected = evaluation.retrieval(space, items, embed(space, items.inputs), name="seen", ks=(3, 16))
     assert [row for row in recalls if row.items == "seen"] == [row for row in expected if row in recalls]
     told = json.loads(samekind("evaluate", trained, "--against", trained, *asked).out)["differences"]
@@ -205,7 +205,7 @@ def test_the_report_is_about_this_run(samekind, trained, rows, tmp_path, monkeyp
     assert path == tmp_path / "report.html"
     assert content["title"] == "samekind: trained"
     assert list(content["systems"]) == ["trained"]
-    system, sets = content["systems"]["trained"], sets_of(trained)
+    system, sets = content["systems"]["trained"], RunFolder(trained).sets()
     assert system.rows == rows
     assert [entry["epoch"] for entry in system.record] == [1, 2]
     assert content["seen"].fingerprint() == sets.test.fingerprint()
@@ -218,7 +218,7 @@ def test_the_report_is_about_this_run(samekind, trained, rows, tmp_path, monkeyp
 @pytest.fixture(scope="module")
 def listed(trained, tmp_path_factory):
     """Pictures of three digits, four of each, and lists about them."""
-    folder, items = tmp_path_factory.mktemp("listed"), sets_of(trained).test
+    folder, items = tmp_path_factory.mktemp("listed"), RunFolder(trained).sets().test
     names = []
     for label in range(3):
         for number, index in enumerate((items.labels == label).nonzero().flatten()[:4].tolist()):
@@ -272,7 +272,9 @@ def test_two_runs_are_compared_on_the_same_items(samekind, trained, other, space
     page = samekind("evaluate", trained, "--against", other, *TASKS, "--out", tmp_path / "told.json").out
     told = json.loads((tmp_path / "told.json").read_text())
     assert told.keys() == {"folder", "against", "differences", "warnings"}
-    expected = evaluation.against(space, MetricSpace.load(other / "space"), sets_of(trained).tests(), tasks=5)
+    expected = evaluation.against(
+        space, MetricSpace.load(other / "space"), RunFolder(trained).sets().tests(), tasks=5
+    )
     assert told["differences"] == [row._asdict() for row in expected]
     assert told["warnings"] == []
     assert "difference" in page

@@ -8,13 +8,10 @@ import shutil
 
 import numpy as np
 import pytest
-import torch
 
-from samekind.cli import experiments
-from samekind.cli.experiments import begin_folder, begun_split, finish_folder, sets_of
 from samekind.cli.plans import read_plan
-from samekind.cli.train import _begun
-from samekind.data import Split, open_data
+from samekind.data import open_data
+from samekind.training import RunFolder, build_space
 
 TORN = "groups have items in more than one part, so that what is tested is nearer to what was trained on"
 EPOCHS = ("--set", "epochs=2", "--device", "cpu")
@@ -61,7 +58,7 @@ def test_train_tells_of_torn_groups_and_of_no_others(runs):
     folder, plain, torn = runs
     assert TORN not in plain.err
     assert f"of 90 {TORN}" in " ".join(torn.err.split())
-    assert sets_of(folder / "plain").torn() == ""
+    assert RunFolder(folder / "plain").sets().torn() == ""
 
 
 def test_an_evaluation_of_what_cannot_be_learned_is_at_chance(samekind, runs):
@@ -126,12 +123,13 @@ def test_a_run_split_at_random_before_groups_were_kept_goes_on_with_its_split(
 
 def test_a_finished_run_keeps_the_split_it_has_whatever_would_be_dealt_now(table, tmp_path):
     plan, items = read_plan("triplet", source=str(table)), open_data(table)
-    dealt = begin_folder(tmp_path, plan, items, seed=0)
-    finish_folder(tmp_path, plan, items, seed=0)
+    folder = RunFolder(tmp_path)
+    dealt = plan.sets(folder, items, seed=0)
+    folder.finish(build_space(plan.run(items.shape), dealt.train), dealt)
     moved = dict(dealt.split.parts)
     moved["train"], moved["test"] = moved["test"], moved["train"]
     type(dealt.split)(parts=moved, fingerprint=dealt.split.fingerprint).save(tmp_path / "split.json")
-    again = begin_folder(tmp_path, plan, items, seed=0)
+    again = plan.sets(folder, items, seed=0)
     assert again.train.ids == dealt.test.ids
     assert again.test.ids == dealt.train.ids
 
@@ -145,7 +143,8 @@ def test_a_training_that_was_stopped_goes_on_with_the_split_it_began_with(sameki
     stored = json.loads((tmp_path / "run" / "split.json").read_text())
     moved = dict(stored["parts"], test=stored["parts"]["validation"], validation=stored["parts"]["test"])
     (tmp_path / "run" / "split.json").write_text(json.dumps(stored | {"parts": moved}))
-    assert begin_folder(tmp_path / "run", plan, items, seed=0).split.parts["test"].tolist() == moved["test"]
+    sets = plan.sets(RunFolder(tmp_path / "run"), items, seed=0)
+    assert sets.split.parts["test"].tolist() == moved["test"]
     other = samekind(
         "train", "triplet", "--data", table, "--out", tmp_path / "run", "--split", "random", *EPOCHS
     )
@@ -163,10 +162,11 @@ def test_a_training_that_was_stopped_goes_on_with_the_split_it_began_with(sameki
 
 def test_what_a_refused_command_left_is_no_split(table, tmp_path):
     plan, items = read_plan("triplet", source=str(table)), open_data(table)
-    dealt = begin_folder(tmp_path, plan, items, seed=0)
+    folder = RunFolder(tmp_path)
+    dealt = plan.sets(folder, items, seed=0)
     dealt.split.save(tmp_path / "split.json")
-    assert begun_split(tmp_path, items) is None
-    assert begin_folder(tmp_path, plan, items, seed=1).train.ids != dealt.train.ids
+    assert folder.begun_split(items) is None
+    assert plan.sets(folder, items, seed=1).train.ids != dealt.train.ids
 
 
 def test_published_parts_of_other_classes_are_trained_and_tested_on(samekind, tmp_path):
@@ -185,16 +185,4 @@ def test_published_parts_of_other_classes_are_trained_and_tested_on(samekind, tm
     told = json.loads(samekind("evaluate", tmp_path / "run", "--json", "--tasks", 5).out)
     rows = {(row["question"], row["measure"]): row for row in told["systems"]["run"]}
     assert rows["retrieval", "Recall@1"]["items"] == "seen"
-    assert len(sets_of(tmp_path / "run").test) == 60
-
-
-def test_few_pictures_are_counted_by_the_split_the_run_began_with(tmp_path, monkeypatch):
-    """Epochs go by how many there are to train on: another dealing would make it another run."""
-    plan, items = read_plan("triplet", source="digits"), open_data("digits")
-    split = Split({"train": torch.arange(40), "validation": torch.arange(40, 60)}, "some")
-    monkeypatch.setattr(experiments, "begun_split", lambda folder, items: split)
-    _, begun, _ = _begun(plan, items, tmp_path, None)
-    monkeypatch.setattr(experiments, "begun_split", lambda folder, items: None)
-    _, fresh, _ = _begun(plan, items, tmp_path, None)
-    assert begun == plan.run_for(items, trained_on=40)
-    assert begun.epochs > fresh.epochs
+    assert len(RunFolder(tmp_path / "run").sets().test) == 60

@@ -22,6 +22,11 @@ def run_file(tmp_path):
     return write
 
 
+def few(plan, items=100, encoder=None):
+    """The run of a plan for so many items to train on."""
+    return plan.suited(plan.run(SHAPE, encoder=encoder), SHAPE, items=items, encoder=encoder)
+
+
 @pytest.mark.parametrize("name", recipes.RECIPES)
 def test_a_recipe_by_its_name_is_the_recipe_on_the_digits(name):
     plan = read_plan(name)
@@ -158,19 +163,14 @@ def test_a_run_file_that_is_not_there(tmp_path):
     ],
 )
 def test_few_pictures_choose_what_nobody_has_spoken_of(changes, optimiser, schedule):
-    run = read_plan("prototypical", changes).run_for(digits())
+    run = few(read_plan("prototypical", changes))
     assert (run.optimiser.name, run.schedule.name) == (optimiser, schedule)
 
 
 def test_a_file_that_names_the_encoder_and_the_epochs_keeps_them(run_file):
     path = run_file('recipe = "triplet"\nepochs = 5\n[space.encoder]\nname = "MLP"\ndimension = 8\n')
-    run = read_plan(path).run_for(digits())
+    run = few(read_plan(path))
     assert (run.epochs, run.space.encoder.name, run.optimiser.name) == (5, "MLP", "Adam")
-
-
-def test_items_that_cannot_be_split_leave_the_recipe_as_it_is():
-    plan = read_plan("triplet", split={"unseen": ["seven", "eight"]})
-    assert plan.run_for(digits()) == recipes.triplet(SHAPE)
 
 
 @pytest.mark.parametrize(
@@ -185,46 +185,44 @@ def test_items_that_cannot_be_split_leave_the_recipe_as_it_is():
 )
 def test_the_epochs_go_by_the_batches_that_are_asked_for(batches, changes, epochs):
     plan = read_plan("triplet", changes, training={"batches": batches})
-    assert plan.run(SHAPE, trained_on=150).epochs == epochs
+    assert few(plan, 150).epochs == epochs
 
 
-def test_the_number_to_train_on_may_be_given():
+def test_the_epochs_go_by_the_number_of_items():
     plan = read_plan("triplet")
-    assert plan.run_for(digits(), trained_on=2_000) == recipes.triplet(SHAPE)
-    assert plan.run_for(digits(), trained_on=20).epochs == 150
+    assert few(plan, 2_000) == recipes.triplet(SHAPE)
+    assert few(plan, 20).epochs == 150
 
 
 def test_an_encoder_that_is_given_stays():
     plan, part = read_plan("triplet"), Part("Conv4", {"dimension": 8})
-    assert plan.run_for(digits(), encoder=part).space.encoder == part
-    assert plan.run_for(digits(), encoder=part).optimiser.name == "Adam"
+    run = few(plan, encoder=part)
+    assert run.space.encoder == part
+    assert run.optimiser.name == "Adam"
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in recipes.RECIPES if name not in ("triplet", "prototypical", "verification")]
-)
-def test_items_are_not_divided_where_their_number_changes_nothing(monkeypatch, name):
-    def refuse(*_):
-        raise AssertionError
-
-    monkeypatch.setattr("samekind.data.split_settings.split_items", refuse)
-    assert read_plan(name).run_for(digits()) == recipes.RECIPES[name](SHAPE)
-    with pytest.raises(AssertionError):
-        read_plan("triplet").run_for(digits())
+@pytest.mark.parametrize("change", ["optimiser.rate=0.02", "optimiser.name=SGD"])
+def test_a_recipe_that_does_not_use_sgd_stays_as_it_is(change):
+    """Whatever is said about the optimiser."""
+    plan = read_plan("unseen-triplet", [change])
+    assert few(plan) == plan.run(SHAPE)
 
 
-def test_to_count_them_the_items_are_not_copied(monkeypatch):
-    def refuse(*_):
-        raise AssertionError
+def test_another_optimiser_leaves_the_rest_to_what_suits_few_pictures():
+    run = few(read_plan("triplet", ["optimiser={name='AdamW', rate=0.1}"]))
+    assert (run.optimiser.name, run.optimiser.rate, run.schedule.name) == ("AdamW", 0.1, "cosine")
 
-    monkeypatch.setattr("samekind.data.Items.take", refuse)
-    assert read_plan("triplet").run_for(digits()).optimiser.name == "Adam"
+
+def test_a_space_that_is_given_whole_stays():
+    parts = 'encoder = {name = "ResNet18"}, similarity = {name = "Dot"}, prototypes = {name = "SupportMeans"}'
+    plan = read_plan("prototypical", [f"space={{{parts}}}"])
+    assert few(plan).space == plan.run(SHAPE).space
 
 
 def test_all_that_is_chosen_is_told():
     shape = (3, 33, 33)
     plan = read_plan("prototypical")
-    words = chosen_in_words(plan.run(shape), plan.run(shape, trained_on=100))
+    words = chosen_in_words(plan.run(shape), plan.suited(plan.run(shape), shape, items=100))
     assert tuple(words) == CHOSEN
     assert words["encoder"] == ["ResNet18", "Conv4"]
     assert because_few(words).endswith(

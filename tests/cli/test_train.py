@@ -7,13 +7,16 @@ import sys
 import pytest
 import torch
 
-from samekind.cli.experiments import sets_of
+from samekind import recipes
 from samekind.cli.train import data_options, split_options
+from samekind.data import digits, prepare, sets
 from samekind.errors import SettingError
 from samekind.questions.better_kind import better_kind
+from samekind.recipes import fit
 from samekind.space import MetricSpace
 from samekind.storage import FolderLock
-from samekind.training.folder import LOCK
+from samekind.training import Run, RunFolder
+from samekind.training.run_folder import LOCK
 
 FILES = {"best.pt", "data.json", "last.pt", "record.jsonl", "run.json", "space", "split.json"}
 
@@ -49,7 +52,7 @@ def test_a_finished_run_answers_again_without_training(again, copy):
 
 def test_the_text_tells_the_same(again, copy):
     best = json.loads(again(copy, "--json").out)["best"]
-    items = len(sets_of(copy).train)
+    items = len(RunFolder(copy).sets().train)
     sentences = {to: better_kind(MetricSpace.load(copy / "space"), to=to) for to in ("compare", "search")}
     asked = [
         each[0].upper() + each[1:].replace("--kind", f"samekind {to} --kind") + "."
@@ -292,3 +295,56 @@ def test_copies_in_training_and_test_are_told_by_train_evaluate_and_the_report(s
 def test_without_copies_nothing_is_said_of_them(samekind, folders, tmp_path):
     answer = samekind("train", "triplet", "--data", folders, "--set", "epochs=1", "--out", tmp_path / "run")
     assert "very content" not in answer.err
+
+
+@pytest.fixture
+def counted_runs(monkeypatch):
+    """How many runs were made so far, and how often items were split."""
+    counts = {"runs": 0, "splits": 0}
+    check, split = Run.__post_init__, sets.split_items
+
+    def counted_check(run):
+        counts["runs"] += 1
+        check(run)
+
+    def counted_split(*arguments):
+        counts["splits"] += 1
+        return split(*arguments)
+
+    monkeypatch.setattr(Run, "__post_init__", counted_check)
+    monkeypatch.setattr(sets, "split_items", counted_split)
+    monkeypatch.setattr("samekind.data.split_settings.split_items", counted_split)
+    return counts
+
+
+def test_a_training_makes_few_runs_and_one_split(samekind, tmp_path, counted_runs):
+    """It once made 18 runs and split the items twice."""
+    command = ("train", "triplet", "--out", tmp_path / "run", "--unseen", "2,3,4,5,6,7,8,9")
+    assert samekind(*command, "--set", "epochs=1").status == 0
+    assert counted_runs["runs"] <= 4
+    assert counted_runs["splits"] == 1
+
+
+# --- folders that Python wrote ----------------------------------------------------------------------
+
+
+def test_a_folder_that_fit_wrote_is_evaluated_and_reported(samekind, tmp_path):
+    items = digits()
+    run = recipes.prototypical(items.shape).override(["epochs=1", "space.similarity.hidden=8"])
+    fit(run, prepare(items, unseen=["7", "8", "9"]), folder=tmp_path / "first")
+    for command in (("evaluate", "--tasks", 2), ("info",), ("report", "--tasks", 2)):
+        answer = samekind(command[0], tmp_path / "first", *command[1:])
+        assert answer.status == 0, answer.err
+    assert (tmp_path / "first" / "report.html").is_file()
+
+
+def test_a_folder_of_items_in_memory_says_what_to_do(samekind, tmp_path, folders):
+    items = digits().only(["0", "1", "7"])
+    run = recipes.triplet(items.shape).override(["epochs=1"])
+    fit(run, prepare(items), folder=tmp_path / "run")
+    for command in ("evaluate", "report"):
+        answer = samekind(command, tmp_path / "run")
+        assert (answer.status, answer.out) == (2, "")
+        assert "was trained on items that exist only in memory" in answer.err
+        assert "samekind evaluate --data" in answer.err
+    assert samekind("info", tmp_path / "run").status == 0

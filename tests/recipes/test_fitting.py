@@ -42,7 +42,7 @@ def test_the_space_that_is_saved_is_the_space_that_comes_back(recipe, sets, tmp_
     assert loaded.decisions == space.decisions
     assert loaded.classes == ["0", "1", "2", "3"]
     names = {each.name for each in tmp_path.iterdir()}
-    assert names == {"best.pt", "last.pt", "record.jsonl", "run.json", "space", "split.json"}
+    assert names == {"best.pt", "data.json", "last.pt", "record.jsonl", "run.json", "space", "split.json"}
 
 
 def test_support_means_are_those_of_the_training_items(sets, tmp_path):

@@ -1,6 +1,5 @@
 """What `samekind evaluate` can be asked: about test items, other items, a list of trials, or two runs."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -78,18 +77,19 @@ def about_tests(run: Path, report: Path | None, asked: Asked) -> Answer:
 
 def tested(run: Path, asked: Asked) -> Tested:
     """The rows of a run on its test sets, and what is to be had without training beside them."""
-    from samekind.cli.experiments import sets_of
     from samekind.evaluation import references
-    from samekind.evaluation.rows import noted
+    from samekind.evaluation.rows import SELECTED_ON_TEST, noted
     from samekind.inference import device_of
+    from samekind.training import RunFolder
 
-    name, sets = run.resolve().name, sets_of(run)
+    folder = RunFolder(run)
+    name, sets = run.resolve().name, folder.sets()
     space = open_space(run, asked.device)
     tests = _drawn(sets.tests(), asked)
     rows = _with_cohort(space, run, tests, asked)
     if asked.gallery is not None:
         rows += _found_in(space, tests, getattr(sets, asked.gallery), asked)
-    rows = [noted(row, selected_on_test(run)) for row in rows]
+    rows = [noted(row, SELECTED_ON_TEST if folder.selected_on_test else "") for row in rows]
     if asked.references:
         rows += references(sets.train, tests, seed=asked.seed, device=device_of(space))
     return Tested(name, space, sets, tests, rows)
@@ -98,9 +98,9 @@ def tested(run: Path, asked: Asked) -> Tested:
 def write_page(path: Path, run: Path, found: Tested) -> None:
     """The one-page report of a run."""
     from samekind.reports import System, write_report
-    from samekind.training import Record
+    from samekind.training import RunFolder
 
-    record = Record(run / "record.jsonl").lines()
+    record = RunFolder(run).record.lines()
     lead = f'Every question asked of the space "{found.name}", on items it was not trained on.'
     write_report(
         path,
@@ -117,13 +117,13 @@ def about_data(run: Path, data: str, asked: Asked, *, label: str | None, skip_un
     they were trained on, that is said.
     """
     from samekind.cli.columns import columns_of
-    from samekind.cli.experiments import trained_on
     from samekind.cli.output import messages
     from samekind.evaluation.rows import TRAINED_ON, noted
+    from samekind.training import RunFolder
 
     space = open_space(run, asked.device)
     items = labelled(space, data, skip_unreadable=skip_unreadable, columns=columns_of(run, label))
-    note = TRAINED_ON if trained_on(run, data) else ""
+    note = TRAINED_ON if RunFolder.around(run).trained_on(data) else ""
     if note:
         messages().print(CAREFUL.format(data=data), soft_wrap=True)
     sets = _drawn({items.name: items}, asked)
@@ -274,10 +274,10 @@ def about_list(run: Path, trials: Path, root: Path | None, enrolments: Path | No
 def about_two(run: Path, other: Path, asked: Asked) -> Answer:
     """Two runs on the same test sets."""
     from samekind import evaluation
-    from samekind.cli.experiments import sets_of
     from samekind.cli.output import print_differences, print_warnings
+    from samekind.training import RunFolder
 
-    whole = [sets_of(each) for each in (run, other)]
+    whole = [RunFolder(folder).sets() for folder in (run, other)]
     sets, others = (_drawn(each.tests(), asked) for each in whole)
     prints = [{name: each.fingerprint() for name, each in found.items()} for found in (sets, others)]
     if prints[0] != prints[1]:
@@ -358,14 +358,3 @@ def cautions(sets: "Sets") -> list[str]:
     from samekind.data.duplicates import trained_on_copies
 
     return [each for each in (sets.torn(), trained_on_copies(sets)) if each]
-
-
-def selected_on_test(run: Path) -> str:
-    """The note of a run whose epoch was chosen on its test items; empty for any other."""
-    from samekind.evaluation.rows import SELECTED_ON_TEST
-
-    try:
-        settings = json.loads((run / "run.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return ""
-    return SELECTED_ON_TEST if settings.get("select_on") == "test" else ""

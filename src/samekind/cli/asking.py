@@ -25,11 +25,9 @@ BATCH = 512
 
 def open_space(folder: Path, device: str) -> "MetricSpace":
     """The space in a folder, or in that of its run, on the device a user asks for."""
-    from samekind.cli.experiments import space_folder
-    from samekind.space import MetricSpace
-    from samekind.training import launch
+    from samekind.training import RunFolder, launch
 
-    return MetricSpace.load(space_folder(folder)).to(launch(device, "32-true").device)
+    return RunFolder(folder).space().to(launch(device, "32-true").device)
 
 
 def known_kind(space: "MetricSpace", kind: str) -> "Kind":
@@ -82,14 +80,14 @@ def labelled(
     """
     import torch
 
-    from samekind.cli.experiments import sets_of
     from samekind.data import Items, open_data
     from samekind.data.sources import NAMED
     from samekind.data.sources.loading import numbered
     from samekind.data.words import spelt_as
+    from samekind.training import RunFolder
 
-    if (Path(data) / "data.json").is_file():
-        items = sets_of(Path(data)).validation
+    if RunFolder(data).finished:
+        items = RunFolder(data).sets().validation
         spelling = tuple(spelt_as(items.classes, space.classes))
         return replace(items, classes=spelling) if len(set(spelling)) == len(spelling) else items
     if data in NAMED:

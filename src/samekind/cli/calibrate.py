@@ -101,13 +101,13 @@ def calibrate(
     Without --kind, --open-set and --trials the temperatures of its class probabilities are fitted as well.
     """
     from samekind.cli.asking import known_kind, open_space
-    from samekind.cli.experiments import space_folder
     from samekind.inference.points import operating_point
     from samekind.questions.changing import changing
+    from samekind.training import RunFolder
 
     check_together(context, TOGETHER)
     operating_point(at)  # a mistake is told before anything is read
-    with changing(space_folder(space)) as save:
+    with changing(RunFolder(space).space_folder()) as save:
         loaded = open_space(space, device)
         asked = None if kind is None else known_kind(loaded, kind)
         kinds = loaded.kinds if asked is None else [asked]
@@ -135,13 +135,13 @@ def _held_out(
     """The items of DATA, with a warning where they were trained on, or the validation items of the run."""
     from samekind.cli.asking import labelled
     from samekind.cli.columns import columns_of
-    from samekind.cli.experiments import sets_of, trained_on
     from samekind.cli.output import messages
+    from samekind.training import RunFolder
 
     if data is None:
-        return sets_of(folder).validation
+        return RunFolder(folder).sets().validation
     items = labelled(space, data, skip_unreadable=skip_unreadable, columns=columns_of(folder, label))
-    if trained_on(folder, data):
+    if RunFolder.around(folder).trained_on(data):
         messages().print(TRAINED_ON.format(data=data), soft_wrap=True)
     return items
 

@@ -21,10 +21,10 @@ def columns_of(space: Path, label: str | None = None) -> Columns:
 
     A space apart from its run does not know any more.
     """
-    from samekind.cli.experiments import read_of
     from samekind.data import DataSettings
+    from samekind.training import RunFolder
 
-    trained = read_of(space)
+    trained = RunFolder.around(space).data_settings()
     return Columns(
         DataSettings(label=trained.label if label is None else label, path=trained.path, group=trained.group),
         DataSettings() if label is None else DataSettings(label=label),

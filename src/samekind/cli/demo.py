@@ -25,7 +25,7 @@ def demo(
 ) -> None:
     """Train on the digits 0 to 6, ask every question about them and about 7, 8 and 9, and write a report."""
     from samekind import evaluation
-    from samekind.cli.experiments import begin_folder, finish_folder, open_items
+    from samekind.cli.experiments import open_items
     from samekind.cli.output import (
         messages,
         print_json,
@@ -37,7 +37,7 @@ def demo(
     from samekind.cli.plans import read_plan
     from samekind.recipes import fit
     from samekind.reports import System, write_report
-    from samekind.training import Bar, Record
+    from samekind.training import Bar, RunFolder
 
     # All of them first: a mistake in a setting should not come to light after the first is trained.
     chosen = {} if seed is None else {"seed": seed}
@@ -46,15 +46,14 @@ def demo(
     ]
     items = open_items(plans[0])
     systems: dict[str, System] = {}
-    for plan, run in [(each, each.run(items.shape)) for each in plans]:
-        folder = out / run.recipe
-        sets = begin_folder(folder, plan, items, seed=run.seed)
+    for plan, run in [(plan, plan.run(items.shape)) for plan in plans]:
+        folder = RunFolder(out / run.recipe)
+        sets = plan.sets(folder, items, seed=run.seed)
         watcher = Bar(messages(), title=run.recipe)
-        space = fit(run, sets, folder=folder, device=device, watcher=watcher)
-        finish_folder(folder, plan, items, seed=run.seed)
+        space = fit(run, sets, folder=folder.path, device=device, watcher=watcher)
         rows = evaluation.evaluate(space, sets.tests(), tasks=tasks, seed=run.seed)
         rows += evaluation.references(sets.train, sets.tests(), seed=run.seed)
-        systems[run.recipe] = System(space, rows, Record(folder / "record.jsonl").lines())
+        systems[run.recipe] = System(space, rows, folder.record.lines())
     assert sets.unseen is not None
     examples = _write_examples(sets.unseen, out / "examples")
     write_report(

@@ -44,13 +44,13 @@ def enroll(
     """Add a class to a space from a few examples; nothing is trained and no other class changes."""
     from samekind.cli.asking import collected, embedded, open_space
     from samekind.cli.columns import columns_of
-    from samekind.cli.experiments import space_folder
     from samekind.cli.output import messages, print_json, print_text
     from samekind.data.words import spelt_as
     from samekind.questions.changing import changing
+    from samekind.training import RunFolder
 
     _check_asked(name, files, replace=replace, remove=remove)
-    folder = out or space_folder(space)
+    folder = out or RunFolder(space).space_folder()
     with changing(folder) as save:
         loaded = open_space(space, device)
         [name] = spelt_as([name], loaded.classes)

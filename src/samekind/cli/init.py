@@ -19,7 +19,7 @@ from samekind.cli.options import (
     SplitBy,
     Unseen,
 )
-from samekind.errors import DataError, SettingError, nearest
+from samekind.errors import DataError, SamekindError, SettingError, nearest
 
 if TYPE_CHECKING:
     from samekind.cli.plans import Plan
@@ -102,10 +102,16 @@ def _text(plan: "Plan", items: "Items", out: Path) -> str:
     """The file of a plan for these items; a split that was asked for and that they do not have is refused."""
     from samekind.data.split_settings import split_items
 
-    run = plan.run_for(items)
-    splitting = plan.splitting(items, seed=run.seed)
-    if plan.split:
-        split_items(items, splitting)
+    own = run = plan.run(items.shape)
+    splitting = plan.splitting(items, seed=own.seed)
+    try:
+        # Of the split alone: the sets would be copies of the items.
+        trained = split_items(items, splitting).parts["train"]
+    except SamekindError:
+        if plan.split:
+            raise
+    else:
+        run = plan.suited(own, items.shape, items=len(trained))
     return run_file(
         plan.recipe,
         _source(plan.source, out),
@@ -113,7 +119,7 @@ def _text(plan: "Plan", items: "Items", out: Path) -> str:
         splitting.to_dict(),
         items,
         run,
-        plan.run(items.shape),
+        own,
     )
 
 

@@ -16,8 +16,8 @@ from samekind.cli.options import LARGEST_SEED
 from samekind.errors import SettingError, nearest
 
 if TYPE_CHECKING:
-    from samekind.data import DataSettings, Items, SplitSettings
-    from samekind.training import Part, Run
+    from samekind.data import DataSettings, Items, Sets, SplitSettings
+    from samekind.training import Part, Run, RunFolder
 
 TABLES = ("data", "split", "training")
 
@@ -48,49 +48,32 @@ class Plan:
         by = "part" if items.parts is not None else "group" if items.groups is not None else "random"
         return SplitSettings.from_dict({"by": by, "seed": seed, **self.split})
 
-    def run_for(
-        self, items: "Items", *, trained_on: int | None = None, encoder: "Part | None" = None
-    ) -> "Run":
-        """The run for these items: where they are few pictures, fitted to them in all that is not said.
+    def sets(self, folder: "RunFolder", items: "Items", *, seed: int) -> "Sets":
+        """The sets of the run in a folder: as it has begun, or else split as the plan says.
 
-        ``trained_on`` says how many there are to train on, where the plan's split is not the one made;
-        ``encoder`` is as in `run`.
+        Before groups were kept together, items with groups were split at random unless the plan said
+        otherwise; such a run goes on with its split.
         """
-        from samekind.data.split_settings import split_items
-        from samekind.errors import SamekindError
+        from samekind.data import SplitSettings
 
-        run = self.run(items.shape, encoder=encoder)
-        # Where one item changes nothing no number does, and none need be found out.
-        if self.run(items.shape, trained_on=1, encoder=encoder) == run:
-            return run
-        if trained_on is None:
-            try:
-                # Of the split alone: the sets would be copies of the items.
-                parts = split_items(items, self.splitting(items, seed=run.seed)).parts
-            except SamekindError:  # which is told where the split is made
-                return run
-            trained_on = len(parts["train"])
-        return self.run(items.shape, trained_on=trained_on, encoder=encoder)
+        earlier = []
+        if "by" not in self.split and items.groups is not None and items.parts is None:
+            earlier = [SplitSettings.from_dict({"by": "random", "seed": seed, **self.split})]
+        return folder.sets_for(items, self.splitting(items, seed=seed), earlier=earlier)
 
-    def run(
-        self, shape: Sequence[int], *, trained_on: int | None = None, encoder: "Part | None" = None
-    ) -> "Run":
-        """The run for items of this shape, and for so many to train on, where that is known; with
-        ``encoder``, if given, in place of the recipe's.
-        """
+    def run(self, shape: Sequence[int], *, encoder: "Part | None" = None) -> "Run":
+        """The run for items of this shape; ``encoder``, if given, replaces the recipe's."""
         from dataclasses import replace
 
         from samekind import recipes
 
-        own: Run = recipes.RECIPES[self.recipe](shape)
+        run: Run = recipes.RECIPES[self.recipe](shape)
         if encoder is not None:
-            own = replace(own, space=replace(own.space, encoder=encoder))
-        run = own.update(self.training).override(self.changes)
-        if trained_on is not None:
-            said = self._said() | ({"encoder"} if encoder is not None else set())
-            # By the batches that are asked for: they say how many steps an epoch has.
-            fitted = recipes.suited(own, shape, items=trained_on, said=said, batches=run.batches)
-            run = fitted.update(self.training).override(self.changes)
+            run = replace(run, space=replace(run.space, encoder=encoder))
+        if self.training:
+            run = run.update(self.training)
+        if self.changes:
+            run = run.override(self.changes)
         if run.recipe != self.recipe:
             raise SettingError(
                 f'--set recipe={run.recipe} would only rename the run; say "{run.recipe}" instead'
@@ -98,6 +81,16 @@ class Plan:
         if not 0 <= run.seed <= LARGEST_SEED:
             raise SettingError(f"run.seed: expected a whole number from 0 to {LARGEST_SEED}, got {run.seed}")
         return run
+
+    def suited(self, run: "Run", shape: Sequence[int], *, items: int, encoder: "Part | None" = None) -> "Run":
+        """The plan's `run`, with what suits so few training items in all settings that the plan leaves open.
+
+        An ``encoder`` that was given stays.
+        """
+        from samekind import recipes
+
+        said = self._said() | ({"encoder"} if encoder is not None else set())
+        return recipes.suited(run, shape, items=items, said=said, own=recipes.RECIPES[self.recipe](shape))
 
     def _said(self) -> set[str]:
         """The settings that the file, the options or --set speak of, by their first name; of the space, by

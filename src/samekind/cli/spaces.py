@@ -40,10 +40,10 @@ class OpenSpace:
 
         Skipped files are named on the standard error.
         """
-        from samekind.cli.experiments import read_of
         from samekind.questions import Columns, collected
+        from samekind.training import RunFolder
 
-        columns = Columns.of(read_of(self.folder), label)
+        columns = Columns.of(RunFolder.around(self.folder).data_settings(), label)
         items = collected(
             self.space, sources, skip_unreadable=skip_unreadable, columns=columns, named_by=named_by
         )
@@ -54,14 +54,14 @@ class OpenSpace:
 
     def read_labelled(self, data: str, *, skip_unreadable: bool, label: str | None = None) -> "Items":
         """Items whose class is known: named data, the validation items of a run, or what `read` takes."""
-        from samekind.cli.experiments import sets_of
         from samekind.data import open_data
         from samekind.data.sources import NAMED
         from samekind.data.words import spelt_as
         from samekind.questions.reading import with_labels
+        from samekind.training import RunFolder
 
-        if (Path(data) / "data.json").is_file():
-            items = sets_of(Path(data)).validation
+        if RunFolder(data).finished:
+            items = RunFolder(data).sets().validation
             spelling = tuple(spelt_as(items.classes, self.space.classes))
             return replace(items, classes=spelling) if len(set(spelling)) == len(spelling) else items
         if data in NAMED:
@@ -71,20 +71,18 @@ class OpenSpace:
 
     def warn_of_training_items(self, sources: Sequence[str]) -> None:
         """Name the sources that the space was trained on: a figure about them is too good."""
-        from samekind.cli.experiments import trained_on
+        from samekind.training import RunFolder
 
-        if seen := [source for source in sources if trained_on(self.folder, source)]:
+        run = RunFolder.around(self.folder)
+        if seen := [source for source in sources if run.trained_on(source)]:
             print_messages(KNOWS.format(data=", ".join(seen)))
 
 
 def open_space(folder: Path, device: str) -> OpenSpace:
     """The space in a folder, or in that of its run, on the device a user asks for."""
-    from samekind.cli.experiments import space_folder
-    from samekind.space import MetricSpace
-    from samekind.training import launch
+    from samekind.training import RunFolder, launch
 
-    space = MetricSpace.load(space_folder(folder)).to(launch(device, "32-true").device)
-    return OpenSpace(space, folder)
+    return OpenSpace(RunFolder(folder).space().to(launch(device, "32-true").device), folder)
 
 
 @contextmanager

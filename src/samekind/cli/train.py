@@ -1,6 +1,6 @@
 """samekind train: from a recipe and data to a trained space."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,10 +24,9 @@ from samekind.cli.options import (
 from samekind.errors import SettingError
 
 if TYPE_CHECKING:
-    from samekind.cli.plans import Plan
-    from samekind.data import Items, Sets
+    from samekind.data import Sets
     from samekind.space import MetricSpace
-    from samekind.training import Run
+    from samekind.training import Part, Run, RunFolder
 
 WHICH = (
     "A recipe (prototypical, verification, triplet, or one for unseen classes, such as "
@@ -65,12 +64,11 @@ def train(
     as_json: AsJson = False,
 ) -> None:
     """Train a metric space. The same command goes on where it was stopped."""
-    from samekind.cli.experiments import as_begun, begin_folder, finish_folder, open_items
+    from samekind.cli.experiments import open_items
     from samekind.cli.output import messages
-    from samekind.cli.plans import read_plan
-    from samekind.data.words import counted
+    from samekind.cli.plans import because_few, chosen_in_words, read_plan
     from samekind.recipes import fit
-    from samekind.training import Bar, sole_trainer
+    from samekind.training import Bar, RunFolder
 
     plan = read_plan(
         run,
@@ -81,22 +79,17 @@ def train(
         training={} if seed is None else {"seed": seed},
     )
     items = open_items(plan)
-    plan = as_begun(plan, folder := out or Path("runs") / plan.recipe, items)
-    first, settings, note = _begun(plan, items, folder, start)
-    watcher = Bar(messages(), title=settings.recipe, note=note)
-    with sole_trainer(folder):
-        sets = begin_folder(folder, plan, items, seed=settings.seed)
+    first, encoder = _start(start, plan.recipe, items.shape)
+    asked = plan.run(items.shape, encoder=encoder)
+    folder = RunFolder(out or Path("runs") / plan.recipe)
+    with folder.lock():
+        sets = plan.sets(folder, items, seed=asked.seed)
         _caution(sets)
-        space = fit(settings, sets, folder=folder, device=device, start=first, point=at, watcher=watcher)
-        finish_folder(folder, plan, items, seed=settings.seed)
-    _tell(
-        folder,
-        f"Trained {settings.recipe} for {counted(settings.epochs, 'epoch', 'epochs')} on "
-        f"{len(sets.train):,} items of {len(space.classes)} classes.",
-        space,
-        settings,
-        as_json=as_json,
-    )
+        settings = plan.suited(asked, items.shape, items=len(sets.train), encoder=encoder)
+        note = because_few(chosen_in_words(asked, settings))
+        watcher = Bar(messages(), title=settings.recipe, note=note)
+        space = fit(settings, sets, folder=folder.path, device=device, start=first, point=at, watcher=watcher)
+    _tell(folder, sets, space, settings, as_json=as_json)
 
 
 def _caution(sets: "Sets") -> None:
@@ -144,23 +137,19 @@ def split_options(by: str | None, unseen: str, test_domains: str) -> dict[str, A
     return said
 
 
-def _begun(
-    plan: "Plan", items: "Items", folder: Path, start: Path | None
-) -> tuple["MetricSpace | None", "Run", str]:
-    """The space that training begins with, if any, the run, and what in it was chosen for few items."""
-    from samekind.cli.experiments import begun_split, encoder_of, space_folder
-    from samekind.cli.plans import because_few, chosen_in_words
-    from samekind.space import MetricSpace
+def _start(
+    folder: Path | None, recipe: str, shape: Sequence[int]
+) -> tuple["MetricSpace | None", "Part | None"]:
+    """The space that training starts from, and its encoder: weights fit the network they were trained in,
+    however many items there are now.
+    """
+    from samekind.cli.experiments import encoder_of
+    from samekind.training import RunFolder
 
-    first, encoder = None, None
-    if start is not None:
-        first = MetricSpace.load(space_folder(start))
-        # Weights fit the network they were trained in, however many items there are now.
-        encoder = encoder_of(start, first, recipe=plan.recipe, shape=items.shape)
-    begun = begun_split(folder, items)
-    trained_on = len(begun.parts["train"]) if begun is not None else None
-    run = plan.run_for(items, trained_on=trained_on, encoder=encoder)
-    return first, run, because_few(chosen_in_words(plan.run(items.shape, encoder=encoder), run))
+    if folder is None:
+        return None, None
+    space = RunFolder(folder).space()
+    return space, encoder_of(folder, space, recipe=recipe, shape=shape)
 
 
 def _names(text: str) -> set[str]:
@@ -183,19 +172,22 @@ def _names(text: str) -> set[str]:
     return {name.strip() for row in rows for name in row if name.strip()}
 
 
-def _tell(folder: Path, trained: str, space: "MetricSpace", run: "Run", *, as_json: bool) -> None:
+def _tell(folder: "RunFolder", sets: "Sets", space: "MetricSpace", run: "Run", *, as_json: bool) -> None:
     from samekind.cli.output import print_json, print_text
+    from samekind.data.words import counted
     from samekind.measures.catalogue import write_epoch
     from samekind.questions.better_kind import better_kind
-    from samekind.training import Record
 
-    lines = Record(folder / "record.jsonl").lines()
-    best: Mapping[str, Any] | None = next((each for each in reversed(lines) if each["best"]), None)
+    lines, saved = folder.record.lines(), folder.space_folder()
+    best: Mapping[str, Any] | None = next((entry for entry in reversed(lines) if entry["best"]), None)
     if as_json:
-        answer = {"folder": str(folder), "space": str(folder / "space"), "best": best}
+        answer = {"folder": str(folder.path), "space": str(saved), "best": best}
         print_json(answer | {"classes": space.classes})
         return
-    print_text(trained)
+    print_text(
+        f"Trained {run.recipe} for {counted(run.epochs, 'epoch', 'epochs')} on {len(sets.train):,} items of "
+        f"{len(space.classes)} classes."
+    )
     if best is not None:
         # The run may have been chosen by another measure, or told nothing of the EER at all.
         value = best["validation"][run.watch]
@@ -212,4 +204,4 @@ def _tell(folder: Path, trained: str, space: "MetricSpace", run: "Run", *, as_js
         sentence = better_kind(space, to=to, how=f"samekind {to} --kind {{kind}} asks by it")
         if sentence is not None:
             print_text(f"{sentence[0].upper()}{sentence[1:]}.")
-    print_text(f"The space is in {folder / 'space'}; next: samekind evaluate {quote(str(folder))}")
+    print_text(f"The space is in {saved}; next: samekind evaluate {quote(str(folder.path))}")

@@ -37,29 +37,33 @@ def suited(
     *,
     items: int,
     said: Collection[str] = (),
-    batches: Batches | None = None,
+    own: Run | None = None,
 ) -> Run:
-    """The run with what suits so few training ``items``; as it is where they are not few, or no pictures, or
-    where the run does not go by SGD, whose high rate it is that does not suit them.
+    """The run with settings that suit a small number of training ``items``.
 
-    Adam at a small rate that falls as half a cosine, epochs enough for 200 steps (but no more than 150),
-    running averages that forget sooner, and in place of a deep network from scratch a small one or,
-    where its packages are installed and the pictures are large enough, a pretrained one. Settings ``said``
-    to be otherwise (of `CHOSEN`) stay as they are in the run. The steps are those of ``batches``, by default
-    the run's own; where they are not simply shuffled, the epochs stay as they are too.
+    These are Adam at a small rate that falls as half a cosine, epochs enough for 200 steps (but at most 150),
+    running averages that forget sooner, and in place of a deep network from scratch a small one or, where
+    its packages are installed and the pictures are large enough, a pretrained one. Settings that were
+    ``said`` (of `CHOSEN`, or "space") stay as they are in the run. The epochs also stay if the batches are
+    not simply shuffled.
+
+    The run stays as it is if the items are not few or not pictures, or if the recipe does not use SGD, whose
+    high rate is what does not suit few items. ``own`` is the recipe's run before anything was said, by
+    default the run itself.
     """
-    if len(shape) != 3 or items >= FEW or run.optimiser.name != "SGD":
+    if len(shape) != 3 or items >= FEW or (own or run).optimiser.name != "SGD":
         return run
     settings: dict[str, Any] = {
         "optimiser": Optimiser("Adam", rate=0.001, weight_decay=run.optimiser.weight_decay),
         "schedule": Schedule("cosine"),
-        "epochs": _epochs(run.epochs, batches or run.batches, items),
+        "epochs": _epochs(run.epochs, run.batches, items),
     }
     parts = {"encoder": _encoder(run.space.encoder, shape)}
     if "optimiser" not in said:  # how soon to forget goes by how far a step leads
         parts["prototypes"] = _prototypes(run.space.prototypes)
     chosen: dict[str, Any] = {name: part for name, part in parts.items() if name not in said}
     settings["space"] = replace(run.space, **chosen)
+    # One replacement: each makes a run, and checks it.
     return replace(run, **{name: value for name, value in settings.items() if name not in said})
 
 

@@ -21,7 +21,7 @@ from samekind.evaluation import Row, evaluate
 from samekind.evaluation.rows import SELECTED_ON_TEST, Measures, noted
 from samekind.measures import student_interval
 from samekind.recipes.fitting import fit
-from samekind.training import Run, Watcher
+from samekind.training import Run, RunFolder, Watcher
 
 #: The note of rows about items whose groups have others in training or in validation.
 TORN = "groups in more than one part"
@@ -67,11 +67,12 @@ def leave_one_out(
     rows: dict[str, list[Row]] = {}
     for domain in torch.unique(items.domains).tolist():
         sets = _without(items, domain, held_out=held_out, seed=run.seed, fingerprint=fingerprint)
-        sets = _as_begun(items, sets, Path(folder) / str(domain))
+        place = Path(folder) / str(domain)
+        sets = _as_begun(items, sets, place)
         space = fit(
             run,
             sets,
-            folder=Path(folder) / str(domain),
+            folder=place,
             device=device,
             point=point,
             watcher=watcher,
@@ -167,11 +168,8 @@ def _as_begun(items: Items, sets: Sets, folder: Path) -> Sets:
     """The sets that the run in a folder was begun with, where it was asked for the same ones: groups were not
     always dealt as they are now.
     """
-    if items.groups is None or not (folder / "last.pt").is_file():
-        return sets
-    try:
-        begun = Split.load(folder / "split.json", items)
-    except DataError:  # none, or of items that have changed, which the training refuses
+    begun = RunFolder(folder).begun_split(items) if items.groups is not None else None
+    if begun is None or items.groups is None:  # of items that have changed: the training refuses them
         return sets
     before, now = begun.parts, sets.split.parts
     if not torch.equal(before.get("test", torch.empty(0)), now["test"]):

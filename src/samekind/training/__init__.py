@@ -2,7 +2,6 @@
 
 from samekind.training.build import build_space
 from samekind.training.fabric import launch
-from samekind.training.folder import sole_trainer
 from samekind.training.loop import train
 from samekind.training.record import Record
 from samekind.training.run import (
@@ -17,6 +16,7 @@ from samekind.training.run import (
     Schedule,
     Term,
 )
+from samekind.training.run_folder import RunFolder
 from samekind.training.watching import Bar, Nobody, Watcher
 
 __all__ = [
@@ -31,11 +31,11 @@ __all__ = [
     "Penalty",
     "Record",
     "Run",
+    "RunFolder",
     "Schedule",
     "Term",
     "Watcher",
     "build_space",
     "launch",
-    "sole_trainer",
     "train",
 ]

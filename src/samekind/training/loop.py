@@ -4,20 +4,17 @@ A run is a pure function of its settings, its data and its seed: the order of th
 and epoch, and every other state is in the checkpoint.
 """
 
-import json
 import math
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from samekind import storage
 from samekind.augmentations import augment, step_generator
-from samekind.data import Items, scaled
+from samekind.data import Items, Split, scaled
 from samekind.data.stored import fetched
 from samekind.encoders.standing_in import standing_in
 from samekind.errors import SettingError, TrainingError, expect, nearest
@@ -50,13 +47,12 @@ from samekind.training.context import Context
 from samekind.training.extras import Extra, Step, build_extras, parameter_groups_of
 from samekind.training.fabric import Fabric, current, launch
 from samekind.training.finite import not_finite
-from samekind.training.folder import sole_trainer
 from samekind.training.forward import Forward, forward_pass
 from samekind.training.objective import Value, objective
-from samekind.training.own_encoder import expect_same_encoder, with_encoder
+from samekind.training.own_encoder import with_encoder
 from samekind.training.parameter_groups import clip_gradients
-from samekind.training.record import Record
 from samekind.training.run import Run, expect_direction, expect_run
+from samekind.training.run_folder import RunFolder
 from samekind.training.schedules import Scheduler
 from samekind.training.starting import take_weights
 from samekind.training.step import observe, settle
@@ -80,6 +76,7 @@ def train(
     start: MetricSpace | None = None,
     watcher: Watcher | None = None,
     encoder: nn.Module | None = None,
+    split: Split | None = None,
 ) -> MetricSpace:
     """Train a space and return it as it was at its best epoch, in evaluation mode, on the CPU.
 
@@ -88,13 +85,15 @@ def train(
     where it was stopped, or returns the finished space; another run or other data there is refused, and so
     is everybody else while this one trains.
     ``start`` gives the initial weights. ``encoder`` is a module of your own with a ``dimension``, trained
-    itself, not a copy of it, in place of the encoder that the run names.
+    itself, not a copy of it, in place of the encoder that the run names. ``split`` is the one that the items
+    come from, and is kept in the folder.
     """
     expect_run(run)
     expect(items, Items, "items to train on, such as prepare(items).train")
     fabric = launch(device, run.precision)
-    with sole_trainer(folder), random_states_kept(), current(fabric.device):
-        trainer = Trainer(run, items, Path(folder), fabric, validate, watcher or Nobody(), start, encoder)
+    place = RunFolder(folder)
+    with place.lock(), random_states_kept(), current(fabric.device):
+        trainer = Trainer(run, items, place, fabric, validate, watcher or Nobody(), start, encoder, split)
         return trainer.finish()
 
 
@@ -105,12 +104,13 @@ class Trainer:
         self,
         run: Run,
         items: Items,
-        folder: Path,
+        folder: RunFolder,
         fabric: Fabric,
         validate: Validate,
         watcher: Watcher,
         start: MetricSpace | None,
         encoder: nn.Module | None = None,
+        split: Split | None = None,
     ) -> None:
         self.direction = expect_direction(run)
         torch.manual_seed(run.seed)
@@ -128,16 +128,15 @@ class Trainer:
         # Last of what draws weights: the space begins as it would without.
         self.extras = build_extras(run, self.space, items)
         self._set_up(run)
-        self.record = Record(folder / "record.jsonl")
         self.progress = Progress()
-        self._resume_or_begin()
+        self._resume_or_begin(split)
 
     def _first_space(
         self, run: Run, items: Items, start: MetricSpace | None, encoder: nn.Module | None
     ) -> MetricSpace:
         """The space as training begins with it."""
         space = build_space(run, items, encoder=encoder)
-        resumes = (self.folder / "last.pt").exists()  # with the weights in there
+        resumes = self.folder.last.exists()  # with the weights in there
         given = ["encoder"] if encoder is not None or resumes else []
         begun = take_weights(space, start) if start is not None else given
         expect_trained(run, space, begun=begun)
@@ -188,7 +187,7 @@ class Trainer:
                 self.close_epoch()
         finally:
             self.watcher.end()
-        best = load_checkpoint(self.folder / "best.pt")
+        best = load_checkpoint(self.folder.best)
         self.space.load_state_dict(best["states"]["space"])
         lay_out(self.space.encoder, channels_last=False)
         return self.space.cpu().eval()
@@ -216,7 +215,7 @@ class Trainer:
             self.speed = seen / (time.perf_counter() - began)
             if self._is_checkpoint_due():
                 self._look(pending)
-                self._save("last.pt")
+                self._save(self.folder.last)
             elif len(pending) == LOOK_EVERY:
                 self._look(pending)
         self._look(pending)
@@ -282,7 +281,7 @@ class Trainer:
             raise TrainingError(self._lost(lost))
 
     def _lost(self, what: str) -> str:
-        path = self.folder / "last.pt"
+        path = self.folder.last
         good = f"the last good checkpoint is {path}" if path.exists() else "there is no checkpoint yet"
         return (
             f"{what} (epoch {self.progress.epoch + 1}); {good}. "
@@ -322,65 +321,41 @@ class Trainer:
             if told:
                 entry[extra.name] = told
         self.scheduler.after_epoch(watched)
-        self.record.add(entry)
+        self.folder.record.add(entry)
         self.watcher.epoch(entry)
         if improved:
-            self._save("best.pt")
-        self._save("last.pt")
+            self._save(self.folder.best)
+        self._save(self.folder.last)
 
-    def _save(self, name: str) -> None:
+    def _save(self, path: Path) -> None:
         states = {key: part.state_dict() for key, part in self.stateful.items()}
         # Contiguous, whatever their layout while they are trained.
         states["space"] = {key: weight.contiguous() for key, weight in states["space"].items()}
         states["generator"] = self.generator.get_state()
         save_checkpoint(
-            self.folder / name,
+            path,
             run=self.run.to_dict(),
             data=self.data,
             progress=self.progress,
             states=states,
         )
 
-    def _resume_or_begin(self) -> None:
-        """Go on from the last checkpoint where there is one; begin where there is none."""
-        path = self.folder / "last.pt"
-        if not path.exists():
-            self.record.cut(after=-1)
-            storage.write_text(self.folder / "run.json", json.dumps(self.run.to_dict(), indent=2) + "\n")
+    def _resume_or_begin(self, split: Split | None) -> None:
+        """Go on from the last checkpoint, or begin if there is none."""
+        saved = self.folder.resume(self.run, self.data, split)
+        if saved is None:
+            self.folder.begin(self.run, split)
             return
-        saved = load_checkpoint(path)
-        self._check_same(saved)
         states = saved["states"]
         for name, part in self.stateful.items():
             part.load_state_dict(states[name])
         self.generator.set_state(states["generator"])
         self.progress = saved["progress"]
-        self.record.cut(after=self.progress.step)
         set_random_states(saved["random"])
-
-    def _check_same(self, saved: dict[str, Any]) -> None:
-        if saved["data"] != self.data:
-            raise TrainingError(f"{self.folder} holds a run on other data; choose another folder")
-        now, before = self.run.to_dict(), _with_defaults(saved["run"])
-        expect_same_encoder(now, before, self.folder)
-        changed = [key for key in now if now[key] != before.get(key)]
-        if changed:
-            raise TrainingError(
-                f"{self.folder} holds a run with other settings ({', '.join(changed)}); "
-                "choose another folder, or give the same settings to go on with it"
-            )
 
 
 def _by_name(extras: list[Extra]) -> dict[str, Extra]:
     return {extra.name: extra for extra in extras}
-
-
-def _with_defaults(stored: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a stored run, with those that did not exist when it was begun as they are usually."""
-    try:
-        return Run.from_dict(stored).to_dict()
-    except SettingError:
-        return stored
 
 
 def _beats(watched: float, best: float | None, better: str) -> bool:
