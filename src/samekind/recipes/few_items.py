@@ -58,12 +58,13 @@ def suited(
         "schedule": Schedule("cosine"),
         "epochs": _epochs(run.epochs, run.batches, items),
     }
-    parts = {"encoder": _encoder(run.space.encoder, shape)}
-    if "optimiser" not in said:  # how soon to forget goes by how far a step leads
-        parts["prototypes"] = _prototypes(run.space.prototypes)
-    chosen: dict[str, Any] = {name: part for name, part in parts.items() if name not in said}
-    settings["space"] = replace(run.space, **chosen)
-    # One replacement: each makes a run, and checks it.
+    if "space" not in said:
+        parts: dict[str, Any] = {}
+        if "encoder" not in said:
+            parts["encoder"] = _encoder(run.space.encoder, shape)
+        if not {"optimiser", "prototypes"} & set(said):  # how soon to forget goes by how far a step leads
+            parts["prototypes"] = _prototypes(run.space.prototypes)
+        settings["space"] = replace(run.space, **parts)
     return replace(run, **{name: value for name, value in settings.items() if name not in said})
 
 
