@@ -332,8 +332,8 @@ def test_removing_leaves_the_others_in_their_order(similarity, kind):
 
 def test_removing_looks_a_class_up_once_however_many_there_are(monkeypatch):
     space, asked = a_space(), []
-    index, classes = MetricSpace._index, MetricSpace.classes
-    monkeypatch.setattr(MetricSpace, "_index", lambda self, name: asked.append(name) or index(self, name))
+    known, classes = MetricSpace._known, MetricSpace.classes
+    monkeypatch.setattr(MetricSpace, "_known", lambda self, name: asked.append(name) or known(self, name))
     monkeypatch.setattr(
         MetricSpace, "classes", property(lambda self: asked.append("all") or classes.fget(self))
     )
@@ -493,31 +493,6 @@ def test_it_forgets_and_renames_with_the_space():
     torch.testing.assert_close(after.scores, before[:, [0, 2]])
     assert set(after.classes) <= {"ant", "lion"}
     assert torch.equal(space.auxiliary.offsets, torch.tensor([1.0, 3.0]))
-
-
-# --- decisions --------------------------------------------------------------------------------------
-
-
-def test_a_decision_accepts_from_its_threshold_on():
-    decision = Decision("similarity", 0.5, "eer", "four trials", 0.0, 0.0, (2.0, -1.0))
-    scores = torch.tensor([0.4, 0.5, 0.6])
-    assert decision.accepts(scores).tolist() == [False, True, True]
-    expected = [1 / (1 + math.exp(-(2 * score - 1))) for score in (0.4, 0.5, 0.6)]
-    torch.testing.assert_close(decision.probability(scores), torch.tensor(expected))
-
-
-def test_another_prior_moves_the_odds():
-    decision = Decision("similarity", 0.5, "eer", "four trials", 0.0, 0.0, (2.0, -1.0))
-    even, rare = (decision.probability(torch.tensor(0.75), prior=prior) for prior in (0.5, 0.1))
-    assert float(rare / (1 - rare)) == pytest.approx(float(even / (1 - even)) / 9, rel=1e-5)
-    with pytest.raises(SettingError, match="expected a prior between 0 and 1, got 1"):
-        decision.probability(torch.zeros(1), prior=1.0)
-
-
-def test_a_decision_without_calibration_gives_no_probability():
-    decision = Decision("similarity", 0.5, "eer", "four trials", 0.0, 0.0)
-    with pytest.raises(SpaceError, match="without a calibration; fit it again"):
-        decision.probability(torch.zeros(1))
 
 
 def test_spaces_do_not_share_decisions():

@@ -1,11 +1,10 @@
 """The metric space: an encoder, a similarity and prototypes, trained once and asked many questions.
 
-Everything but `MetricSpace.embed` takes embeddings, so an item is encoded once however much is asked of it.
-The order of arguments is always prototype, enrolment or query first, item second.
+Everything but `MetricSpace.embed` takes embeddings, so an item is encoded once for all questions. The order
+of arguments is always prototype, enrolment or query first, item second.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -16,17 +15,7 @@ from torch import Tensor, nn
 from samekind import archive
 from samekind.data import Reader
 from samekind.data.words import spelt_as
-from samekind.decisions import (
-    Decision,
-    Head,
-    Kind,
-    Standing,
-    Temperature,
-    mixed,
-    stored_decision,
-    stored_standing,
-    stored_temperature,
-)
+from samekind.decisions import Decision, Head, Kind, Record, Standing, Temperature, mixed
 from samekind.errors import PackageError, SettingError, SpaceError, expect, nearest
 from samekind.parts import build, describe, fingerprint
 from samekind.prototypes import Prototypes, pool
@@ -109,20 +98,24 @@ class AuxiliaryHead(nn.Module):
             bias=description["bias"],
         )
 
-    def keep(self, kept: Sequence[int], classes: Sequence[str]) -> None:
-        """Keep the rows ``kept`` under the names ``classes``."""
-        self.prototypes.assign(classes, self.prototypes.vectors[list(kept)])
+    def drop(self, name: str) -> None:
+        """Forget a class, if the head knows it."""
+        names = self.prototypes.classes
+        if name not in names:
+            return
+        rows = [row for row, known in enumerate(names) if known != name]
+        self.prototypes.assign([names[row] for row in rows], self.prototypes.vectors[rows])
         if self.offsets is not None:
-            self.offsets = nn.Parameter(self.offsets.detach()[list(kept)])
+            self.offsets = nn.Parameter(self.offsets.detach()[rows])
 
 
 class MetricSpace(nn.Module):
     """An encoder, a similarity and prototypes; see `AuxiliaryHead` for the optional fourth part.
 
-    ``reader`` says how a stored item becomes a tensor, and ``decisions`` holds one `Decision` for each kind
-    of score. ``open_set`` decides about the best class's score of its kind: below the threshold, it is none.
-    ``temperatures`` holds a `Temperature` for each head whose probabilities were calibrated, ``standings``
-    a `Standing` for each kind of score that was measured beside the others.
+    ``reader`` says how a stored item becomes a tensor. What is known about the scores: ``decisions`` has a
+    threshold for each kind of score, ``open_set`` one for the score of the best class, below which an item is
+    of no known class, ``temperatures`` the calibration of each head, ``standings`` how the kinds of score
+    compare.
     """
 
     def __init__(
@@ -153,12 +146,12 @@ class MetricSpace(nn.Module):
     @property
     def kinds(self) -> list[Kind]:
         """The kinds of score this space can give; fused needs a similarity whose scores are logits."""
-        kinds: list[Kind] = ["similarity"]
-        if self.similarity.kind != "cosine":
-            kinds.append("cosine")
-        if self.similarity.kind == "logit":
-            kinds.append("fused")
-        return kinds
+        match self.similarity.kind:
+            case "cosine":
+                return ["similarity"]
+            case "logit":
+                return ["similarity", "cosine", "fused"]
+        return ["similarity", "cosine"]
 
     def forward(self, x: Tensor) -> Tensor:
         return self.embed(x)
@@ -200,31 +193,28 @@ class MetricSpace(nn.Module):
         return _score_classes(self.scorer(kind), self.prototypes, z)
 
     def classify(self, z: Tensor, *, head: Head = "similarity", calibrated: bool = True) -> Classification:
-        """Which class is each item? Probabilities are softmax(scale x score / temperature) where the head has
-        a temperature; where it has none, and where ``calibrated`` is not asked for, softmax(scale x score).
+        """Which class is each item? The probabilities are softmax(scale x score / temperature); without a
+        temperature, or with ``calibrated`` false, softmax(scale x score).
 
-        The fused head averages the uncalibrated probabilities of the two heads, and its temperature is that
-        of their logarithm; its scores are the mean of their logits. No temperature changes a class or score.
+        The fused head averages the uncalibrated probabilities of the two heads, and its temperature divides
+        their logarithm; its scores are the mean of their logits. No temperature changes a class or score.
         """
         answers = self._answers(z, head)
         logits = torch.stack([scale * scores for scores, scale in answers])
         probabilities = logits.softmax(-1).mean(0)
-        # Named before a temperature can round two probabilities to one.
+        # Before the temperature, which may round two probabilities to the same number.
         names = [self.prototypes.classes[index] for index in probabilities.argmax(-1).tolist()]
         if calibrated and head in self.temperatures:
             probabilities = self.temperatures[head].probabilities(mixed(logits))
         return Classification(logits.mean(0) if head == "fused" else answers[0][0], probabilities, names)
 
     def log_probabilities(self, z: Tensor, *, head: Head = "similarity") -> Tensor:
-        """The logarithm of the uncalibrated probabilities, which a temperature is fitted to:
-        (n, d) -> (n, classes).
-        """
+        """The logarithm of the uncalibrated probabilities: (n, d) -> (n, classes)."""
         return mixed(torch.stack([scale * scores for scores, scale in self._answers(z, head)]))
 
     def enroll(self, name: str, z: Tensor, *, replace: bool = False) -> None:
-        """Make the mean of a few embeddings (k, d) the prototype of a class, new or, if asked, known.
-
-        Nothing else changes: the scores of the other classes stay what they were.
+        """Make the mean of a few embeddings (k, d) the prototype of a class: a new one, or with ``replace`` a
+        known one. The scores of the other classes stay the same.
         """
         expect(name, str, A_NAME)
         expect(z, Tensor, "embeddings of a few examples, such as embed(space, items.inputs)")
@@ -236,38 +226,36 @@ class MetricSpace(nn.Module):
         if not z.isfinite().all():
             raise SpaceError(f'to enrol "{name}": an embedding is not finite; look at the items it came from')
         [name] = spelt_as([name], self.prototypes.classes)
-        known = name in self.prototypes.classes
-        if known and not replace:
+        names, vectors = self.classes, self.prototypes.vectors.detach()
+        mean = z.detach().mean(0).to(vectors).expand(1, self.prototypes.count, -1)
+        if name not in names:
+            self.prototypes.assign([*names, name], torch.cat([vectors, mean]))
+            return
+        if not replace:
             raise SpaceError(
                 f'the class "{name}" is already there; ask to replace it, or choose another name'
             )
-        vectors = self.prototypes.vectors.detach()
-        mean = z.detach().mean(0).to(vectors).expand(1, self.prototypes.count, -1)
-        if known:
-            index = self.prototypes.classes.index(name)
-            vectors = torch.cat([vectors[:index], mean, vectors[index + 1 :]])
-            self.prototypes.assign(self.classes, vectors)
-            self._drop_from_auxiliary(name)
-        else:
-            self.prototypes.assign([*self.classes, name], torch.cat([vectors, mean]))
+        index = names.index(name)
+        self.prototypes.assign(names, torch.cat([vectors[:index], mean, vectors[index + 1 :]]))
+        self._drop_from_auxiliary(name)
 
     def remove(self, name: str) -> None:
         """Forget a class."""
-        names, gone = self.classes, self._index(name)
-        kept = [index for index in range(len(names)) if index != gone]
-        self.prototypes.assign([names[index] for index in kept], self.prototypes.vectors.detach()[kept])
-        self._drop_from_auxiliary(names[gone])
+        name, names = self._known(name), self.classes
+        rows = [row for row, known in enumerate(names) if known != name]
+        self.prototypes.assign([names[row] for row in rows], self.prototypes.vectors.detach()[rows])
+        self._drop_from_auxiliary(name)
 
     def rename(self, old: str, new: str) -> None:
         """Call a class by another name."""
-        old = self.classes[self._index(old)]
+        old = self._known(old)
         expect(new, str, A_NAME)
-        [known] = spelt_as([new], [each for each in self.classes if each != old])
+        [known] = spelt_as([new], [name for name in self.classes if name != old])
         if known in self.classes:
             raise SpaceError(f'the class "{known}" is already there; choose another name')
-        heads = [self.prototypes] + ([self.auxiliary.prototypes] if self.auxiliary else [])
-        for prototypes in heads:
-            prototypes.classes = [new if each == old else each for each in prototypes.classes]
+        for part in (self, self.auxiliary):
+            if part is not None:
+                part.prototypes.classes = [new if name == old else name for name in part.prototypes.classes]
 
     def save(self, folder: str | Path) -> None:
         """Write the space as a folder, whole or not at all; an older space there is replaced."""
@@ -278,10 +266,7 @@ class MetricSpace(nn.Module):
             "prototypes": describe(self.prototypes),
             "auxiliary": self.auxiliary.describe() if self.auxiliary else None,
             "reader": describe(self.reader) if self.reader else None,
-            "decisions": {kind: asdict(each) for kind, each in self.decisions.items()},
-            "open set": asdict(self.open_set) if self.open_set else None,
-            "temperatures": {head: asdict(each) for head, each in self.temperatures.items()},
-            "standings": {kind: asdict(each) for kind, each in self.standings.items()},
+            **Record(self.decisions, self.open_set, self.temperatures, self.standings).to_json(),
         }
         archive.write(Path(folder), content, self.state_dict())
 
@@ -289,8 +274,8 @@ class MetricSpace(nn.Module):
     def load(cls, folder: str | Path, *, encoder: nn.Module | None = None) -> Self:
         """Read a space, in evaluation mode, on the CPU; no code from the folder runs.
 
-        An encoder that is not samekind's own is passed in, checked by its fingerprint, and given the saved
-        weights.
+        An ``encoder`` that is not samekind's own is passed in. It is checked by its fingerprint and gets the
+        saved weights.
         """
         content, tensors = archive.read(Path(folder))
         try:
@@ -303,15 +288,7 @@ class MetricSpace(nn.Module):
                 reader=build(reader, room="data") if reader is not None else None,
             )
             archive.fill(space, tensors)
-            stored = content["decisions"]
-            space.decisions = {kind: stored_decision(kind, each) for kind, each in stored.items()}
-            if (stored := content.get("open set")) is not None:
-                space.open_set = stored_decision(stored["kind"], stored)
-            # Spaces from before there were temperatures and standings have none.
-            stored = content.get("temperatures", {})
-            space.temperatures = {head: stored_temperature(head, each) for head, each in stored.items()}
-            stored = content.get("standings", {})
-            space.standings = {kind: stored_standing(kind, each) for kind, each in stored.items()}
+            record = Record.from_json(content)
         except KeyError as error:
             raise SpaceError(
                 f"{folder} is damaged: space.json has no {error}; restore it or train again"
@@ -321,15 +298,16 @@ class MetricSpace(nn.Module):
         except (TypeError, AttributeError, RuntimeError, SettingError) as error:
             wrong = " ".join(str(error).split())
             raise SpaceError(f"{folder} is damaged: {wrong}; restore it or train again") from error
+        space.decisions, space.open_set = record.decisions, record.open_set
+        space.temperatures, space.standings = record.temperatures, record.standings
         return space.eval()
 
     def _answers(self, z: Tensor, head: Head) -> list[tuple[Tensor, Tensor]]:
-        """The scores and the scale of the head, or of the two that are fused."""
+        """The scores and the scale of a head; for the fused one, of both heads."""
         if not self.prototypes.classes:
             raise SpaceError("this space knows no class yet; enrol one from a few examples first")
-        return [
-            self._answer(z, each) for each in (("similarity", "auxiliary") if head == "fused" else (head,))
-        ]
+        heads = ("similarity", "auxiliary") if head == "fused" else (head,)
+        return [self._answer(z, name) for name in heads]
 
     def _answer(self, z: Tensor, head: str) -> tuple[Tensor, Tensor]:
         """The scores (n, classes) of one head, in the order of the space's classes, and their scale."""
@@ -344,33 +322,31 @@ class MetricSpace(nn.Module):
             raise SpaceError(
                 f'the auxiliary head was not trained with {", ".join(enrolled)}; use head="similarity"'
             )
-        # The head may hold its classes in another order; answer in the order of the space.
-        places = {name: place for place, name in enumerate(self.auxiliary.prototypes.classes)}
-        order = [places[name] for name in self.prototypes.classes]
+        # The head may hold its classes in another order.
+        place_of = {name: place for place, name in enumerate(self.auxiliary.prototypes.classes)}
+        order = [place_of[name] for name in self.prototypes.classes]
         return self.auxiliary.score_classes(z)[:, order], self.auxiliary.similarity.scale()
 
-    def _index(self, name: str) -> int:
-        """The place of a class, however the accents of its name are stored."""
+    def _known(self, name: str) -> str:
+        """A class as the space spells it, however the accents of its name are stored."""
         expect(name, str, A_NAME)
         [name] = spelt_as([name], self.prototypes.classes)
         if name not in self.prototypes.classes:
             raise SpaceError(f'there is no class "{name}"; {nearest(name, self.prototypes.classes)}')
-        return self.prototypes.classes.index(name)
+        return name
 
     def _drop_from_auxiliary(self, name: str) -> None:
-        """A class that was removed, or replaced by other examples, is none the head was trained with."""
-        if self.auxiliary is None or name not in self.auxiliary.prototypes.classes:
-            return
-        kept = [index for index, each in enumerate(self.auxiliary.prototypes.classes) if each != name]
-        self.auxiliary.keep(kept, [self.auxiliary.prototypes.classes[index] for index in kept])
+        """Take a class out of the head, which was not trained with the examples that it has now."""
+        if self.auxiliary is not None:
+            self.auxiliary.drop(name)
 
 
 def _score_classes(similarity: Similarity, prototypes: Prototypes, z: Tensor) -> Tensor:
     vectors = prototypes.vectors
-    # With a gradient every pair is kept for the way back anyway; without, memory stays within the budget.
+    # With a gradient every pair is kept for the backward pass; without, memory stays within the budget.
     every = similarity.score_all if torch.is_grad_enabled() else partial(score_all, similarity)
     flat = vectors.flatten(0, 1)
-    # Where the order does not matter, the items go first: their scores then lie in rows, which is faster.
+    # Where the order does not matter, the items go first: rows of scores are faster.
     scores = every(z, flat) if similarity.symmetric else every(flat, z).T
     if vectors.shape[1] == 1:
         return scores

@@ -1,30 +1,31 @@
-"""Decisions from JSON and back; what they do is tested with the space that holds them."""
+"""A decision: where it accepts, and its probabilities."""
 
-import json
-from dataclasses import asdict
+import math
 
 import pytest
+import torch
 
-from samekind.decisions.decision import Decision, stored_decision
-from samekind.errors import SettingError
-
-DECISION = Decision(
-    "cosine", 0.5, "eer", "four trials", 0.1, 0.2, (2.0, -1.0), (0.0, 0.3), None, 2, 2, 2, 0.15
-)
+from samekind.decisions import Decision
+from samekind.errors import SettingError, SpaceError
 
 
-def test_there_and_back():
-    assert stored_decision("cosine", json.loads(json.dumps(asdict(DECISION)))) == DECISION
+def test_a_decision_accepts_from_its_threshold_on():
+    decision = Decision("similarity", 0.5, "eer", "four trials", 0.0, 0.0, (2.0, -1.0))
+    scores = torch.tensor([0.4, 0.5, 0.6])
+    assert decision.accepts(scores).tolist() == [False, True, True]
+    expected = [1 / (1 + math.exp(-(2 * score - 1))) for score in (0.4, 0.5, 0.6)]
+    torch.testing.assert_close(decision.probability(scores), torch.tensor(expected))
 
 
-@pytest.mark.parametrize(
-    "changes", [{"threshold": "a"}, {"calibration": [1.0]}, {"classes": 2.5}, {"point": None}]
-)
-def test_what_is_no_decision_is_refused(changes):
-    with pytest.raises(SettingError, match='the decision for "cosine" is not one'):
-        stored_decision("cosine", asdict(DECISION) | changes)
+def test_another_prior_moves_the_odds():
+    decision = Decision("similarity", 0.5, "eer", "four trials", 0.0, 0.0, (2.0, -1.0))
+    even, rare = (decision.probability(torch.tensor(0.75), prior=prior) for prior in (0.5, 0.1))
+    assert float(rare / (1 - rare)) == pytest.approx(float(even / (1 - even)) / 9, rel=1e-5)
+    with pytest.raises(SettingError, match="expected a prior between 0 and 1, got 1"):
+        decision.probability(torch.zeros(1), prior=1.0)
 
 
-def test_one_of_another_kind_is_refused():
-    with pytest.raises(SettingError, match='the decision for "fused" is not one'):
-        stored_decision("fused", asdict(DECISION))
+def test_a_decision_without_calibration_gives_no_probability():
+    decision = Decision("similarity", 0.5, "eer", "four trials", 0.0, 0.0)
+    with pytest.raises(SpaceError, match="without a calibration; fit it again"):
+        decision.probability(torch.zeros(1))

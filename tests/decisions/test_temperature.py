@@ -1,14 +1,11 @@
 """Probabilities at a temperature: against the plain formula, in the order there was, and in any precision."""
 
-import json
 import math
-from dataclasses import asdict
 
 import pytest
 import torch
 
-from samekind.decisions.temperature import Temperature, mixed, stored_temperature
-from samekind.errors import SettingError
+from samekind.decisions import Temperature, mixed
 
 LOGITS = 4 * torch.randn(2, 5, 3, generator=torch.Generator().manual_seed(0), dtype=torch.double)
 
@@ -52,10 +49,3 @@ def test_the_mixture_is_finite_where_the_probability_is_nothing():
     logits = torch.tensor([[[0.0, -1000.0]], [[0.0, -2000.0]]])
     assert float(logits.softmax(-1).mean(0)[0, 1]) == 0
     assert mixed(logits).tolist()[0] == pytest.approx([0.0, -1000 - math.log(2)])
-
-
-def test_there_and_back():
-    stored = json.loads(json.dumps(asdict(at(0.25))))
-    assert stored_temperature("fused", stored) == at(0.25)
-    with pytest.raises(SettingError, match='the temperature of the head "cosine" is none'):
-        stored_temperature("cosine", stored)

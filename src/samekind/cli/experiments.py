@@ -58,15 +58,14 @@ def encoder_of(folder: Path, space: "MetricSpace", *, recipe: str, shape: Sequen
     is of says, if that is one of the recipe too; of a space alone the recipe's own, if that is what it has.
     """
     from samekind import recipes
-    from samekind.encoders import Standardised
+    from samekind.encoders.standardised import network_of
     from samekind.training import RunFolder
     from samekind.training.own_encoder import GIVEN
 
     run = RunFolder.around(folder).run()
     if run is None:  # a space alone
         own: Part = recipes.RECIPES[recipe](shape).space.encoder
-        network = space.encoder.encoder if isinstance(space.encoder, Standardised) else space.encoder
-        return own if own.name == type(network).__name__ else None
+        return own if own.name == type(network_of(space.encoder)).__name__ else None
     return run.space.encoder if run.recipe == recipe and run.space.encoder.name != GIVEN else None
 
 

@@ -7,18 +7,9 @@ A value is fitted in `samekind.inference` on validation items and stored in spac
 - `Standing`: how a kind of score did beside the space's own (equal error of pairs, same class found first).
 """
 
-from samekind.decisions.decision import Decision, Kind, stored_decision
-from samekind.decisions.standing import Standing, stored_standing
-from samekind.decisions.temperature import Head, Temperature, mixed, stored_temperature
+from samekind.decisions.decision import Decision, Kind
+from samekind.decisions.record import Record
+from samekind.decisions.standing import Standing
+from samekind.decisions.temperature import Head, Temperature, mixed
 
-__all__ = [
-    "Decision",
-    "Head",
-    "Kind",
-    "Standing",
-    "Temperature",
-    "mixed",
-    "stored_decision",
-    "stored_standing",
-    "stored_temperature",
-]
+__all__ = ["Decision", "Head", "Kind", "Record", "Standing", "Temperature", "mixed"]

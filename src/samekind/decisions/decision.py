@@ -1,28 +1,25 @@
-"""What is decided by a score: from where on two items are called the same."""
+"""A threshold on a score: from which score on two items are called the same."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal
 
 from torch import Tensor
 
 from samekind.errors import SettingError, SpaceError
 
+#: A kind of score: the space's own similarity, the cosine, or both fused.
 Kind = Literal["similarity", "cosine", "fused"]
-
-#: What of a decision is two numbers, or nothing.
-PAIRS = ("calibration", "false_accept_interval", "false_reject_interval")
 
 
 @dataclass(frozen=True)
 class Decision:
-    """When two items are called the same: a threshold on one kind of score, and where it came from.
+    """When two items are called the same: a threshold on one kind of score, and how it was fitted.
 
-    ``calibration`` is (slope, offset): sigmoid(slope·score + offset) is the probability of "same" where
-    both answers are equally likely beforehand. The intervals are the ends (low, high) at 95 %, for classes
-    like those of the trials; ``classes`` is how many there were. 0 trials: from before they were counted.
-    ``equal_error``, for none of these: where both errors are equally frequent, whatever the point.
+    ``calibration`` is (slope, offset): sigmoid(slope·score + offset) is the probability of "same" at a prior
+    of one half. The intervals are (low, high) at 95 %, for classes like those of the trials; ``classes`` is
+    their number. Counts of 0 come from files older than the counts. ``equal_error`` is the rate at
+    which both errors are equal, whatever the operating ``point``; only an open-set threshold has it.
     """
 
     kind: Kind
@@ -44,7 +41,7 @@ class Decision:
         return scores >= self.threshold
 
     def probability(self, scores: Tensor, *, prior: float = 0.5) -> Tensor:
-        """The calibrated probability of "same" where a share ``prior`` of what is asked about is the same."""
+        """The calibrated probability of "same", if a share ``prior`` of all questions has that answer."""
         if self.calibration is None:
             raise SpaceError(
                 "this decision was stored without a calibration; fit it again to get probabilities"
@@ -53,22 +50,3 @@ class Decision:
             raise SettingError(f"expected a prior between 0 and 1, got {prior}")
         slope, offset = self.calibration
         return (slope * scores + (offset + math.log(prior / (1 - prior)))).sigmoid()
-
-
-def stored_decision(kind: str, stored: Mapping[str, Any]) -> Decision:
-    """A decision as JSON has it; what was stored before there were intervals has none."""
-    pairs = {name: stored.get(name) for name in PAIRS}
-    decision = Decision(
-        **{**stored, **{name: None if each is None else tuple(each) for name, each in pairs.items()}}
-    )
-    numbers = [decision.threshold, decision.false_accepts, decision.false_rejects]
-    numbers += [each for pair in pairs.values() for each in (pair or ())]
-    numbers += [] if decision.equal_error is None else [decision.equal_error]
-    counts = [decision.same_trials, decision.different_trials, decision.classes]
-    fits = kind in get_args(Kind) and decision.kind == kind
-    fits = fits and isinstance(decision.point, str) and isinstance(decision.trials, str)
-    fits = fits and all(each is None or len(each) == 2 for each in pairs.values())
-    fits = fits and all(type(each) is int for each in counts)
-    if not fits or not all(type(each) in (int, float) for each in numbers):
-        raise SettingError(f'the decision for "{kind}" is not one')
-    return decision

@@ -9,6 +9,11 @@ from torch import Tensor, nn
 from samekind.errors import DataError, SettingError
 
 
+def network_of(encoder: nn.Module) -> Any:
+    """The network of an encoder: the one inside `Standardised`, else the encoder itself."""
+    return encoder.encoder if isinstance(encoder, Standardised) else encoder
+
+
 class Standardised(nn.Module):
     """(x - mean) / deviation, and then the encoder: items as they are stored to embeddings (n, dimension).
 

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from samekind.encoders import Attended, Standardised
+from samekind.encoders import Attended
+from samekind.encoders.standardised import network_of
 from samekind.errors import SpaceError, nearest
 from samekind.inference.embed import asking, device_of
 from samekind.space import MetricSpace
@@ -43,7 +44,7 @@ def layer_of(encoder: nn.Module, name: str | None = None) -> str:
     With attention this is the last layer attended to: the map after it is only what is asked with. An
     unknown name is answered with the nearest, an encoder without maps refused.
     """
-    inner: Any = encoder.encoder if isinstance(encoder, Standardised) else encoder
+    inner = network_of(encoder)
     if not hasattr(inner, "map_channels") or not hasattr(inner, "stages"):
         raise SpaceError(
             f"{type(inner).__name__} has no maps to look at; this needs an image network with named stages, "

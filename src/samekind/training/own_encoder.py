@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from samekind.data import Items, scaled
 from samekind.data.stored import fetched
-from samekind.encoders import Standardised
+from samekind.encoders.standardised import network_of
 from samekind.errors import SamekindError, SettingError, TrainingError
 from samekind.parts import fingerprint
 from samekind.training.run import Part, Run
@@ -40,8 +40,7 @@ def try_out(encoder: Any, items: Items) -> None:
     """
     if not len(items):
         return
-    inner = encoder.encoder if isinstance(encoder, Standardised) else encoder
-    name = type(inner).__name__
+    name = type(network_of(encoder)).__name__
     (shown,) = fetched(items.inputs, [slice(0, 2)])
     device = next((each.device for each in encoder.parameters()), torch.device("cpu"))
     training = encoder.training

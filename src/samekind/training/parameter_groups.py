@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from samekind.encoders import Standardised
+from samekind.encoders.standardised import network_of
 from samekind.errors import SettingError, nearest
 from samekind.space import MetricSpace
 from samekind.training.fabric import Fabric
@@ -70,10 +70,8 @@ def _stage(space: MetricSpace, part: str, stage: str) -> list[nn.Module]:
         )
     encoder: Any = space.encoder
     if not hasattr(encoder, "stages"):
-        inner = encoder.encoder if isinstance(encoder, Standardised) else encoder
-        raise SettingError(
-            f'run.optimiser.rates: {type(inner).__name__} has no stages, so no "{stage}"; use "encoder"'
-        )
+        name = type(network_of(encoder)).__name__
+        raise SettingError(f'run.optimiser.rates: {name} has no stages, so no "{stage}"; use "encoder"')
     stages: dict[str, list[nn.Module]] = encoder.stages()
     first, dot, rest = stage.partition(".")
     if first not in stages:

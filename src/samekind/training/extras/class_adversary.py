@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from samekind.data import Items, scaled
 from samekind.data.stored import fetched
-from samekind.encoders import Standardised
+from samekind.encoders.standardised import network_of
 from samekind.errors import SettingError
 from samekind.space import MetricSpace
 from samekind.training.extras.extra import Cost, Step
@@ -176,7 +176,7 @@ def build_class_adversary(run: Run, space: MetricSpace, items: Items) -> ClassAd
     if settings is None:
         return None
     encoder: Any = space.encoder
-    inner = encoder.encoder if isinstance(encoder, Standardised) else encoder
+    inner = network_of(encoder)
     if not hasattr(inner, "features") or not hasattr(inner, "embedding"):
         raise SettingError(
             "run.adversary: it reads what the encoder's last layer sees, but "
