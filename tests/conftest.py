@@ -4,6 +4,7 @@ Nothing is seeded here. Randomness enters the library as a generator, and a test
 its own; one seed for all would hide a function that draws from the global generator unasked.
 """
 
+import importlib
 import os
 import sys
 from types import ModuleType
@@ -21,6 +22,22 @@ os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")  # see the Makef
 # machine was busy.
 settings.register_profile("samekind", deadline=None, derandomize=True)
 settings.load_profile("samekind")
+
+
+@pytest.fixture(scope="module")
+def few_draws():
+    """Intervals from a few draws: for tests of whole evaluations that do not look at their width."""
+    samples, open_set, trials = (
+        importlib.import_module(f"samekind.{name}")
+        for name in ("evaluation.samples", "evaluation.open_set", "measures.trial_bootstrap")
+    )
+    weights = trials.class_weights
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(samples, "COMPUTED", 20)
+        patch.setattr(open_set, "COMPUTED", 20)
+        patch.setattr(samples, "REPLICATES", 100)
+        patch.setattr(trials, "class_weights", lambda classes, _, seed: weights(classes, 50, seed))
+        yield
 
 
 @pytest.fixture

@@ -93,6 +93,11 @@ def folders(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module", autouse=True)
+def quick_intervals(few_draws):
+    """The commands only tell what an evaluation says."""
+
+
 @pytest.fixture(autouse=True)
 def one_thread():
     before = torch.get_num_threads()

@@ -13,6 +13,8 @@ from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, PairsNetwork
 from samekind.space import MetricSpace
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 SEEN = clusters(classes=4, items=12, dimension=4, spread=0.8)
 UNSEEN = clusters(classes=7, items=12, dimension=4, spread=0.8, seed=1).only(["4", "5", "6"])
 SETS = {"seen": SEEN, "unseen": UNSEEN}
@@ -27,13 +29,13 @@ def a_space(seed, similarity=None):
 
 
 @pytest.fixture(scope="module")
-def rows():
-    return against(a_space(0), a_space(1), SETS, tasks=20, measures="all", seed=3)
+def rows(few_draws):
+    return against(a_space(0), a_space(1), SETS, tasks=5, measures="all", seed=3)
 
 
 def test_the_values_are_those_of_two_evaluations(rows):
     first, second = (
-        {row[:4]: row.value for row in evaluate(a_space(seed), SETS, tasks=20, measures="all", seed=3)}
+        {row[:4]: row.value for row in evaluate(a_space(seed), SETS, tasks=5, measures="all", seed=3)}
         for seed in (0, 1)
     )
     assert {row.question for row in rows} == {
@@ -73,7 +75,7 @@ def test_a_space_against_itself_is_no_better():
 
 
 def test_the_other_way_round_is_the_opposite(rows):
-    turned = against(a_space(1), a_space(0), SETS, tasks=20, measures="all", seed=3)
+    turned = against(a_space(1), a_space(0), SETS, tasks=5, measures="all", seed=3)
     assert [row.difference for row in turned] == pytest.approx([-row.difference for row in rows])
     for one, other in zip(rows, turned, strict=True):
         if one.low is not None:
@@ -102,10 +104,10 @@ def test_of_very_many_items_the_pairs_of_a_part_are_compared(monkeypatch):
 
 def test_items_with_groups_are_compared_across_them_as_in_an_evaluation():
     grouped = {"seen": dataclasses.replace(SEEN, groups=torch.arange(len(SEEN)) // 2)}
-    rows = against(a_space(0), a_space(1), grouped, tasks=20, seed=3)
-    first = {row[:4]: row.value for row in evaluate(a_space(0), grouped, tasks=20, seed=3)}
+    rows = against(a_space(0), a_space(1), grouped, tasks=5, seed=3)
+    first = {row[:4]: row.value for row in evaluate(a_space(0), grouped, tasks=5, seed=3)}
     for row in rows:
         assert row.first == pytest.approx(first[row[:4]], abs=1e-6)
-    plain = {row[:4]: row.value for row in evaluate(a_space(0), {"seen": SEEN}, tasks=20, seed=3)}
+    plain = {row[:4]: row.value for row in evaluate(a_space(0), {"seen": SEEN}, tasks=5, seed=3)}
     changed = {question for question, *_ in (key for key in plain if plain[key] != first[key])}
     assert changed == {"verification", "retrieval", "few-shot"}

@@ -16,6 +16,8 @@ from samekind.samplers import episodes
 from samekind.similarities import Cosine, Euclidean, FixedScale, PairsNetwork
 from samekind.space import MetricSpace
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 EVERY = clusters(classes=9, items=10, dimension=3, spread=0.9)
 KNOWN, NEW = EVERY.only(EVERY.classes[:4]), EVERY.only(EVERY.classes[4:])
 SETS = (KNOWN, KNOWN.inputs, NEW, NEW.inputs)

@@ -12,6 +12,8 @@ from samekind.prototypes import SupportMeans
 from samekind.similarities import Euclidean, PairsNetwork
 from samekind.space import MetricSpace
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 ITEMS = clusters(classes=4, items=6, dimension=3, spread=0.9)
 
 

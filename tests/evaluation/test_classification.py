@@ -13,6 +13,8 @@ from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import Dot, Euclidean, PairsNetwork
 from samekind.space import AuxiliaryHead, MetricSpace
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 ITEMS = clusters(classes=4, items=6, dimension=3, spread=0.9)
 
 

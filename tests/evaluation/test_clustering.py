@@ -14,6 +14,8 @@ from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, Dot, Euclidean, PairsNetwork
 from samekind.space import MetricSpace
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 
 def a_space():
     torch.manual_seed(0)

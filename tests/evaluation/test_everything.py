@@ -23,6 +23,8 @@ from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import Cosine, Dot, PairsNetwork
 from samekind.space import AuxiliaryHead, MetricSpace
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 SEEN = clusters(classes=3, items=20, dimension=4, spread=0.8)
 UNSEEN = clusters(classes=6, items=20, dimension=4, spread=0.8, seed=1).only(["3", "4", "5"])
 
@@ -36,6 +38,16 @@ def a_space():
     )
     settle(space, SEEN, UNSEEN)
     return space
+
+
+@pytest.fixture(scope="module")
+def main(few_draws):
+    return evaluate(a_space(), {"seen": SEEN, "unseen": UNSEEN}, tasks=10)
+
+
+@pytest.fixture(scope="module")
+def every(few_draws):
+    return evaluate(a_space(), {"seen": SEEN, "unseen": UNSEEN}, tasks=10, measures="all")
 
 
 @pytest.mark.parametrize("measures", ["main", "all"])
@@ -57,9 +69,8 @@ def test_the_rows_are_those_of_the_protocols(measures):
     assert evaluate(space, sets, tasks=3, way=2, shots=(2,), **how) == expected
 
 
-def test_what_cannot_be_asked_has_no_row():
-    rows = evaluate(a_space(), {"seen": SEEN, "unseen": UNSEEN}, tasks=2)
-    asked = {(row.items, row.question) for row in rows}
+def test_what_cannot_be_asked_has_no_row(main):
+    asked = {(row.items, row.question) for row in main}
     everything = {"classification", "verification", "retrieval", "few-shot", "clustering"}
     assert {question for items, question in asked if items == "seen"} == everything
     assert {question for items, question in asked if items == "unseen"} == everything - {"classification"}
@@ -67,16 +78,14 @@ def test_what_cannot_be_asked_has_no_row():
     assert {question for items, question in asked if items == "seen, unseen"} == together
 
 
-def test_all_measures_are_the_main_ones_and_more():
-    sets = {"seen": SEEN, "unseen": UNSEEN}
-    main, every = evaluate(a_space(), sets, tasks=2), evaluate(a_space(), sets, tasks=2, measures="all")
+def test_all_measures_are_the_main_ones_and_more(main, every):
     assert set(main) < set(every)
     assert {"minDCF at 1%", "MAP@R", "macro F1"} <= {row.measure for row in main}
     assert {"Cllr", "FAR at threshold", "R-precision", "ECE", "AMI", "F1"} <= {row.measure for row in every}
 
 
-def test_every_row_has_an_interval_and_says_of_what_unless_all_draws_are_alike():
-    for row in evaluate(a_space(), {"seen": SEEN, "unseen": UNSEEN}, tasks=10, measures="all"):
+def test_every_row_has_an_interval_and_says_of_what_unless_all_draws_are_alike(every):
+    for row in every:
         if row.low is None:
             assert row.value in (0, 1)
             assert row.unit == ""

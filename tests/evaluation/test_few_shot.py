@@ -18,6 +18,8 @@ from samekind.samplers import episodes
 from samekind.similarities import Cosine, FixedScale, PairsNetwork
 from samekind.space import MetricSpace
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 ITEMS = clusters(classes=6, items=8, dimension=3, spread=0.9)
 
 

@@ -14,6 +14,8 @@ from samekind.prototypes import SupportMeans
 from samekind.similarities import PairsNetwork
 from samekind.space import MetricSpace
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 ITEMS = clusters(classes=4, items=4, dimension=3, spread=0.9)
 
 

@@ -15,6 +15,8 @@ from samekind.prototypes import SupportMeans
 from samekind.similarities import PairsNetwork
 from samekind.space import MetricSpace
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 ITEMS = clusters(classes=4, items=4, dimension=3, spread=0.9)
 COHORT = torch.randn(9, 3, generator=torch.Generator().manual_seed(5))
 MEASURES = ["EER", "AUC", "minDCF at 1%"]

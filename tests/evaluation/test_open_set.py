@@ -18,6 +18,8 @@ from samekind.prototypes import SupportMeans
 from samekind.similarities import Euclidean
 from samekind.space import MetricSpace
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 EVERY = clusters(classes=6, items=20, dimension=3, spread=0.8)
 KNOWN, UNKNOWN = EVERY.only(["0", "1", "2", "3"]), EVERY.only(["4", "5"])
 

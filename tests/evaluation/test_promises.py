@@ -18,6 +18,8 @@ from samekind.prototypes import SupportMeans
 from samekind.similarities import Euclidean
 from samekind.space import MetricSpace
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 FITTED = clusters(classes=5, items=10, dimension=3, spread=0.6)
 ALIKE = clusters(classes=5, items=10, dimension=3, spread=0.6)
 HARDER = clusters(classes=5, items=10, dimension=3, spread=3.0, seed=1)

@@ -13,6 +13,8 @@ from samekind.errors import DataError
 from samekind.evaluation import Row, not_beaten, references
 from samekind.evaluation.references import COMMONEST, NEAREST
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 
 def value(rows, items, measure, kind):
     [row] = [row for row in rows if (row.items, row.measure, row.kind) == (items, measure, kind)]

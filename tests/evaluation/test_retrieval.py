@@ -17,6 +17,8 @@ from samekind.evaluation import left_out, query_gallery, retrieval
 from samekind.prototypes import SupportMeans
 from samekind.space import MetricSpace
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 ITEMS = clusters(classes=4, items=4, dimension=3, spread=1.0)
 
 

@@ -14,6 +14,8 @@ from samekind.prototypes import SupportMeans
 from samekind.similarities import Euclidean
 from samekind.space import MetricSpace
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 ITEMS = clusters(classes=8, items=12, dimension=3, spread=0.8)
 SPACE = MetricSpace(nn.Identity(), Euclidean(), SupportMeans(dimension=3)).eval()
 ABOUT = About("verification", "seen", "similarity")

@@ -16,6 +16,8 @@ from samekind.evaluation import verification
 from samekind.prototypes import SupportMeans
 from samekind.space import MetricSpace
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 ITEMS = clusters(classes=4, items=4, dimension=3, spread=0.8)
 PAIRS = list(itertools.combinations(range(len(ITEMS)), 2))
 SAME = [bool(ITEMS.labels[i] == ITEMS.labels[j]) for i, j in PAIRS]
