@@ -173,7 +173,7 @@ def test_a_file_of_something_else_is_refused(path, tmp_path):
     refused(path)
     torch.save({"progress": {"epochs": 3}}, path)
     refused(path)
-    refused(tmp_path / "absent.pt", why="it is not there")
+    refused(tmp_path / "absent.pt", why="it does not exist")
 
 
 class Trap:

@@ -1,4 +1,4 @@
-"""Everything a run needs to go on as if it had never stopped."""
+"""Checkpoints: everything that a run needs to go on as if it had never stopped."""
 
 import io
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from samekind.errors import TrainingError
 
 @dataclass
 class Progress:
-    """How far a run is. ``costs`` holds the terms of each step of the unfinished epoch."""
+    """How far a run has come. ``costs`` holds the terms of each step of the unfinished epoch."""
 
     epoch: int = 0
     batch: int = 0
@@ -28,7 +28,7 @@ class Progress:
 def save_checkpoint(
     path: Path, *, run: dict[str, Any], data: str, progress: Progress, states: dict[str, Any]
 ) -> None:
-    """Write a checkpoint in one step: the run, the data it was made of, how far it is, and all states."""
+    """Write a checkpoint, whole or not at all. ``data`` is the fingerprint of the training items."""
     content = {
         "run": run,
         "data": data,
@@ -42,12 +42,12 @@ def save_checkpoint(
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
-    """Read a checkpoint; only tensors and plain values are accepted, so no code runs."""
+    """Read a checkpoint. Only tensors and plain values are accepted, so no code runs."""
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
         return {**content, "progress": Progress(**content["progress"])}
-    except Exception as error:  # torch raises many kinds for a damaged file, in many words
-        why = "it is damaged, or not one of samekind's" if path.exists() else "it is not there"
+    except Exception as error:  # torch raises many different errors for a damaged file
+        why = "it is damaged, or not one of samekind's" if path.exists() else "it does not exist"
         raise TrainingError(
             f"the checkpoint {path} cannot be read: {why}; "
             "remove all checkpoints of that folder to start again"
@@ -55,25 +55,25 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
 
 
 def random_states() -> dict[str, Any]:
-    """The state of every random generator that layers such as dropout use."""
+    """The state of the global random generator of every device."""
     cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
     mps = [torch.mps.get_rng_state()] if torch.backends.mps.is_available() else []
     return {"cpu": torch.get_rng_state(), "cuda": cuda, "mps": mps}
 
 
 def set_random_states(states: dict[str, Any]) -> None:
-    """Put every random generator back; a machine with other devices keeps its own there."""
+    """Set every random generator; a device that the states do not cover keeps its own."""
     torch.set_rng_state(states["cpu"])
     if states["cuda"] and len(states["cuda"]) == torch.cuda.device_count():
         torch.cuda.set_rng_state_all(states["cuda"])
-    # A checkpoint from before they were kept has none of MPS.
+    # Old checkpoints have no state of MPS.
     if states.get("mps") and torch.backends.mps.is_available():
         torch.mps.set_rng_state(states["mps"][0])
 
 
 @contextmanager
 def random_states_kept() -> Iterator[None]:
-    """Whatever draws, or sets a seed, in here leaves every random generator as it was."""
+    """Restore every random generator at the end, whatever was drawn or seeded inside."""
     states = random_states()
     try:
         yield

@@ -1,4 +1,4 @@
-"""What happened, one JSON object a line, an epoch a line."""
+"""The record of a run: JSON Lines, one entry an epoch."""
 
 import json
 from pathlib import Path
@@ -8,13 +8,13 @@ from samekind import storage
 
 
 class Record:
-    """The record of a run in ``record.jsonl``: appended to as it goes, cut back when a run resumes."""
+    """The file ``record.jsonl``: appended to during training, cut back when a run resumes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def lines(self) -> list[dict[str, Any]]:
-        """All entries up to the first that is damaged, such as a last line cut short by a dying process."""
+        """All entries before the first damaged one, such as a last line cut short by a killed process."""
         if not self.path.exists():
             return []
         entries = []
@@ -26,9 +26,9 @@ class Record:
         return entries
 
     def cut(self, *, after: int) -> None:
-        """Forget what came after a step, so that a resumed run does not say it twice."""
-        kept = [entry for entry in self.lines() if entry["step"] <= after]
-        storage.write_text(self.path, "".join(json.dumps(entry) + "\n" for entry in kept))
+        """Remove the entries after a step: a resumed run writes them again."""
+        entries = [json.dumps(entry) + "\n" for entry in self.lines() if entry["step"] <= after]
+        storage.write_text(self.path, "".join(entries))
 
     def add(self, entry: dict[str, Any]) -> None:
         """Append an entry."""

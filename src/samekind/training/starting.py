@@ -1,4 +1,4 @@
-"""A run that begins with the weights of a trained space."""
+"""Runs that start from the weights of a trained space."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,65 +10,62 @@ from samekind.errors import SettingError
 from samekind.parts import describe, fingerprint, is_ours
 from samekind.space import MetricSpace
 
-#: So many differences are listed.
+#: How many differences a message lists.
 MOST_LISTED = 4
 
 
 def take_weights(space: MetricSpace, start: MetricSpace) -> list[str]:
-    """Begin from a trained space: its encoder and similarity, and where the classes agree its prototypes
-    too; which these were is returned. A scale made for another number of classes stays there; the run has
-    its own.
+    """Copy the weights of a trained space: encoder and similarity, and prototypes and auxiliary head if the
+    classes agree. Returns the names of the parts that were copied.
+
+    A scale that was made for another number of classes is not copied. Raises SettingError if a part does not
+    fit.
     """
     taken = ["encoder", "similarity"]
-    for name in ("encoder", "similarity"):
-        ours, theirs = getattr(space, name), getattr(start, name)
+    for name in taken:
+        target, source = getattr(space, name), getattr(start, name)
         try:
-            ours.load_state_dict({**theirs.state_dict(), **_own_scale(ours, theirs)})
+            target.load_state_dict({**source.state_dict(), **_own_scale(target, source)})
         except RuntimeError as error:
             raise SettingError(
-                f"cannot start from that space: its {name} ({_called(theirs)}) does not fit this run's "
-                f"({_called(ours)}){_difference(ours, theirs)}; use the recipe and settings it was trained "
+                f"cannot start from that space: its {name} ({_name(source)}) does not fit this run's "
+                f"({_name(target)}){_difference(target, source)}; use the recipe and settings it was trained "
                 "with"
             ) from error
+    if start.classes != space.classes:
+        return taken
     for name in ("prototypes", "auxiliary"):
-        ours, theirs = getattr(space, name), getattr(start, name)
-        if (
-            start.classes == space.classes
-            and None not in (ours, theirs)
-            and fingerprint(ours) == fingerprint(theirs)
-        ):
-            ours.load_state_dict(theirs.state_dict())
+        target, source = getattr(space, name), getattr(start, name)
+        if None not in (target, source) and fingerprint(target) == fingerprint(source):
+            target.load_state_dict(source.state_dict())
             taken.append(name)
     return taken
 
 
-def _own_scale(ours: nn.Module, theirs: nn.Module) -> dict[str, Tensor]:
-    """The state of our scale by its name in the similarity, if both belong to their numbers of classes, and
-    these differ; else nothing.
-    """
-    here, there = (getattr(getattr(each, "scale", None), "classes", None) for each in (ours, theirs))
-    if here == there or None in (here, there):
+def _own_scale(target: nn.Module, source: nn.Module) -> dict[str, Tensor]:
+    """The state of the target's scale, if both scales were made for a number of classes and these differ."""
+    counts = [getattr(getattr(part, "scale", None), "classes", None) for part in (target, source)]
+    if None in counts or counts[0] == counts[1]:
         return {}
-    return {name: each for name, each in ours.state_dict().items() if name.startswith("scale.")}
+    return {name: value for name, value in target.state_dict().items() if name.startswith("scale.")}
 
 
-def _called(part: nn.Module) -> str:
-    """What a part is, for a message."""
+def _name(part: nn.Module) -> str:
     if isinstance(part, Standardised):
         return f"{type(part.encoder).__name__}, standardised"
     return type(part).__name__
 
 
-def _difference(ours: nn.Module, theirs: nn.Module) -> str:
-    """Where two parts of one name differ: in the settings they were built with, or else in a tensor."""
-    if _called(ours) != _called(theirs):
+def _difference(target: nn.Module, source: nn.Module) -> str:
+    """How two parts of one name differ: in the settings they were built with, or else in their shapes."""
+    if _name(target) != _name(source):
         return ""
-    if isinstance(ours, Standardised) and isinstance(theirs, Standardised):
-        ours, theirs = ours.encoder, theirs.encoder
-    if is_ours(ours) and is_ours(theirs):
-        here, there = dict(_settings(describe(ours))), dict(_settings(describe(theirs)))
-    else:
-        here, there = _shapes(ours), _shapes(theirs)
+    if isinstance(target, Standardised) and isinstance(source, Standardised):
+        target, source = target.encoder, source.encoder
+    described = is_ours(target) and is_ours(source)
+    here, there = (
+        dict(_settings(describe(part))) if described else _shapes(part) for part in (target, source)
+    )
     names = [name for name in {**there, **here} if here.get(name) != there.get(name)]
     listed = [
         f"{name} is {there.get(name, 'missing')} there, {here.get(name, 'missing')} here"
@@ -79,7 +76,7 @@ def _difference(ours: nn.Module, theirs: nn.Module) -> str:
 
 
 def _settings(description: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """The arguments of a part, and with dots those of the parts inside it."""
+    """The arguments of a part; those of parts inside it have dotted names."""
     for name, value in description["arguments"].items():
         if isinstance(value, Mapping):
             yield f"{before}{name}", value["name"]
@@ -88,5 +85,5 @@ def _settings(description: Mapping[str, Any], before: str = "") -> Iterator[tupl
             yield f"{before}{name}", value
 
 
-def _shapes(module: nn.Module) -> dict[str, tuple[int, ...]]:
-    return {name: tuple(each.shape) for name, each in module.state_dict().items()}
+def _shapes(module: nn.Module) -> dict[str, Any]:
+    return {name: tuple(value.shape) for name, value in module.state_dict().items()}

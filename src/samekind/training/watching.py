@@ -1,4 +1,4 @@
-"""Someone watching a run: nobody, or a person at a terminal."""
+"""Watchers of a run: none, or a progress bar at a terminal."""
 
 from typing import Any, Protocol, Self
 
@@ -9,7 +9,7 @@ from samekind.measures.catalogue import write_epoch
 
 
 class Watcher(Protocol):
-    """Told of every step and every epoch."""
+    """Called at the begin, at every step, at every epoch and at the end of a training."""
 
     def begin(self, *, steps: int, done: int) -> None: ...
 
@@ -37,8 +37,9 @@ class Nobody:
 
 
 class Bar:
-    """A progress bar with loss, measures, items per second and time left; plain lines where there is no
-    terminal. Before the first step of all, ``note`` is said, where there is one.
+    """A progress bar with loss, measures, items per second and time left; without a terminal plain lines.
+
+    ``note`` is printed before the first step.
     """
 
     def __init__(self, console: Console, *, title: str, note: str = "") -> None:
