@@ -33,6 +33,7 @@ from samekind.data import Items
 from samekind.training import Batches, Nobody, Optimiser, Part, Parts, Run, Term, launch
 from samekind.training.forward import forward_pass
 from samekind.training.loop import Trainer
+from samekind.training.run_folder import RunFolder
 
 OURS, PLAIN, PEER = "samekind", "plain PyTorch", "pytorch-metric-learning"
 WRAPPED = "samekind, Fabric's module"
@@ -77,7 +78,7 @@ class Ours:
     ) -> None:
         fabric = launch(arguments.device, precision)  # type: ignore[arg-type]
         run = run_for(arguments, precision)
-        self.trainer = Trainer(run, items, folder, fabric, lambda _: {"eer": 0.5}, Nobody(), None)
+        self.trainer = Trainer(run, items, RunFolder(folder), fabric, lambda _: {"eer": 0.5}, Nobody(), None)
         self.trainer.forward = forward_pass(fabric, self.trainer.wrapped, direct=direct)
 
     def epoch(self) -> float:

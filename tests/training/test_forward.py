@@ -8,12 +8,13 @@ import torch
 from samekind.training import Adversary, Nobody, launch
 from samekind.training.forward import forward_pass
 from samekind.training.loop import Trainer
+from samekind.training.run_folder import RunFolder
 
 
 def trained(run, items, folder, *, direct, precision):
     """The terms of three steps, and the weights after them."""
     fabric = launch("cpu", precision)
-    trainer = Trainer(run, items, folder, fabric, lambda space: {"eer": 0.5}, Nobody(), None)
+    trainer = Trainer(run, items, RunFolder(folder), fabric, lambda space: {"eer": 0.5}, Nobody(), None)
     trainer.forward = forward_pass(fabric, trainer.wrapped, direct=direct)
     costs = [trainer._step(items.inputs[rows], items.labels[rows]) for rows in torch.arange(48).split(16)]
     return costs, trainer.space.state_dict()
@@ -33,7 +34,7 @@ def test_the_wrapped_and_the_direct_path_give_the_same_numbers(run, items, tmp_p
 @pytest.mark.parametrize(("processes", "taken"), [(1, "direct"), (2, "wrapped")])
 def test_several_processes_go_through_fabrics_module(run, items, tmp_path, processes, taken, monkeypatch):
     fabric = launch("cpu", "32-true")
-    trainer = Trainer(run, items, tmp_path, fabric, lambda space: {"eer": 0.5}, Nobody(), None)
+    trainer = Trainer(run, items, RunFolder(tmp_path), fabric, lambda space: {"eer": 0.5}, Nobody(), None)
     monkeypatch.setattr(type(fabric), "world_size", processes)
     calls = []
     monkeypatch.setattr(type(trainer.wrapped), "forward", lambda self, x: calls.append(x) or self.module(x))

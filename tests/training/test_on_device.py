@@ -16,6 +16,7 @@ from samekind.space import MetricSpace
 from samekind.training import Adversary, Nobody, Part, Parts, Term, launch, train
 from samekind.training.finite import not_finite
 from samekind.training.loop import LOOK_EVERY, Trainer
+from samekind.training.run_folder import RunFolder
 
 pytestmark = pytest.mark.device
 
@@ -131,7 +132,7 @@ def test_no_step_makes_the_device_wait(images, tmp_path, prototypes, adversary):
     run = dataclasses.replace(run, adversary=Adversary(adversary) if adversary else None)
     run = run.update({"space": {"prototypes": {"name": prototypes}}})
     fabric = launch("cuda", "bf16-mixed")
-    trainer = Trainer(run, images, tmp_path, fabric, lambda space: {"eer": 0.5}, Nobody(), None)
+    trainer = Trainer(run, images, RunFolder(tmp_path), fabric, lambda space: {"eer": 0.5}, Nobody(), None)
     trainer.train_epoch()  # what is set up at the first steps may wait
     trainer.close_epoch()
     batches = trainer.sampler.batches(1)
@@ -147,7 +148,9 @@ def test_no_step_makes_the_device_wait(images, tmp_path, prototypes, adversary):
 @pytest.mark.parametrize("broken", [float("nan"), float("inf")])
 def test_a_weight_that_is_no_number_is_found_on_the_device_too(images, tmp_path, broken):
     fabric = launch("cuda", "bf16-mixed")
-    trainer = Trainer(of_images(), images, tmp_path, fabric, lambda space: {"eer": 0.5}, Nobody(), None)
+    trainer = Trainer(
+        of_images(), images, RunFolder(tmp_path), fabric, lambda space: {"eer": 0.5}, Nobody(), None
+    )
     assert not_finite(trainer.trained) == []
     with torch.no_grad():
         next(trainer.space.encoder.parameters()).view(-1)[1] = broken

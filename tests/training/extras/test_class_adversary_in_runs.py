@@ -16,6 +16,7 @@ from samekind.training.extras import build_extras, parameter_groups_of
 from samekind.training.extras.class_adversary import ClassAdversary, build_class_adversary
 from samekind.training.forward import Forward
 from samekind.training.loop import Trainer
+from samekind.training.run_folder import RunFolder
 
 SMALL = Adversary(hidden=8, dropout=0.0)
 
@@ -32,7 +33,9 @@ def constant():
 
 
 def trainer_of(run, items, folder):
-    return Trainer(run, items, folder, launch("cpu", "32-true"), lambda space: {"eer": 0.5}, Nobody(), None)
+    return Trainer(
+        run, items, RunFolder(folder), launch("cpu", "32-true"), lambda space: {"eer": 0.5}, Nobody(), None
+    )
 
 
 ENCODERS = {
