@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from samekind import evaluation, reports
+from samekind import evaluation
 from samekind.data import write_image
 from samekind.data.trial_lists import read_trial_list
 from samekind.evaluation import Row
@@ -181,23 +181,12 @@ def test_a_run_chosen_on_its_test_items_says_so_in_every_row(samekind, trained, 
     assert "seen, selected on test" in page
 
 
-def test_what_is_noted_of_a_value_stays(samekind, trained, monkeypatch):
-    """As of one that is of a part of the pairs."""
-    row = Row("verification", "seen", "Cllr", "cosine", 0.5, note="of 10 pairs")
-    monkeypatch.setattr("samekind.evaluation.evaluate", lambda *_, **__: [row])
-    monkeypatch.setattr("samekind.evaluation.references", lambda *_, **__: [])
-    monkeypatch.setattr("samekind.cli.answers.selected_on_test", lambda _: "selected on test")
-    told = json.loads(samekind("evaluate", trained, *TASKS, "--json").out)
-    assert told["systems"]["trained"] == [{**row._asdict(), "note": "of 10 pairs; selected on test"}]
-    monkeypatch.setattr("samekind.cli.answers.selected_on_test", lambda _: "")
-    told = json.loads(samekind("evaluate", trained, *TASKS, "--json").out)
-    assert told["systems"]["trained"] == [row._asdict()]
-
-
 def test_the_report_is_about_this_run(samekind, trained, rows, tmp_path, monkeypatch):
     """Only what it is given: drawing the page takes seconds, and the demo's tests draw it."""
     asked = []
-    monkeypatch.setattr(reports, "write_report", lambda path, **content: asked.append((path, content)))
+    monkeypatch.setattr(
+        "samekind.questions.report.write_report", lambda path, **content: asked.append((path, content))
+    )
     answer = samekind("evaluate", trained, *TASKS, "--report", tmp_path / "report.html")
     assert answer.status == 0
     assert answer.out.endswith(f"The report is in {tmp_path / 'report.html'}\n")
@@ -206,7 +195,7 @@ def test_the_report_is_about_this_run(samekind, trained, rows, tmp_path, monkeyp
     assert content["title"] == "samekind: trained"
     assert list(content["systems"]) == ["trained"]
     system, sets = content["systems"]["trained"], RunFolder(trained).sets()
-    assert system.rows == rows
+    assert list(system.rows) == rows
     assert [entry["epoch"] for entry in system.record] == [1, 2]
     assert content["seen"].fingerprint() == sets.test.fingerprint()
     assert content["unseen"].fingerprint() == sets.unseen.fingerprint()

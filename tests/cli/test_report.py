@@ -35,7 +35,7 @@ def test_it_is_the_page_evaluate_writes(written, samekind, trained, tmp_path):
 def test_its_place_is_in_the_run_unless_told_otherwise(samekind, trained, monkeypatch):
     places = []
     monkeypatch.setattr("samekind.evaluation.evaluate", lambda *_, **__: [])
-    monkeypatch.setattr("samekind.reports.write_report", lambda path, **_: places.append(path))
+    monkeypatch.setattr("samekind.questions.report.write_report", lambda path, **_: places.append(path))
     answer = samekind("report", trained, "--tasks", "2", "--no-references")
     assert (answer.out, places) == (
         f"The report is in {trained / 'report.html'}\n",
@@ -47,15 +47,15 @@ def test_what_is_noted_of_a_value_is_on_the_page(samekind, trained, monkeypatch)
     """As of one that is of a part of the pairs."""
     row, pages = Row("verification", "seen", "Cllr", "cosine", 0.5, note="of 10 pairs"), []
     monkeypatch.setattr("samekind.evaluation.evaluate", lambda *_, **__: [row])
-    monkeypatch.setattr("samekind.reports.write_report", lambda _, **content: pages.append(content))
+    monkeypatch.setattr("samekind.questions.report.write_report", lambda _, **content: pages.append(content))
     assert samekind("report", trained, "--no-references").status == 0
-    assert pages[0]["systems"]["trained"].rows == [row]
+    assert pages[0]["systems"]["trained"].rows == (row,)
 
 
 def test_it_warns_of_what_does_not_beat_the_raw_inputs(samekind, trained, monkeypatch):
     own, pages = Row("classification", "seen", "accuracy", "similarity", 0.2, 0.1, 0.3), []
     monkeypatch.setattr("samekind.evaluation.evaluate", lambda *_, **__: [own])
-    monkeypatch.setattr("samekind.reports.write_report", lambda _, **content: pages.append(content))
+    monkeypatch.setattr("samekind.questions.report.write_report", lambda _, **content: pages.append(content))
     answer = samekind("report", trained)
     assert [row.question for row in pages[0]["systems"]["trained"].rows][1:] == ["reference"] * 4
     [warning] = [line for line in answer.err.splitlines() if "nearest raw input" in line]

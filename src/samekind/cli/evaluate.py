@@ -1,13 +1,13 @@
 """samekind evaluate: every question, asked of held-out items."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from samekind.cli.answers import Answer, Asked, Cohort, about_data, about_list, about_tests, about_two
 from samekind.cli.options import (
     AsJson,
     Device,
@@ -19,6 +19,15 @@ from samekind.cli.options import (
 )
 from samekind.cli.together import Goes, check_together
 from samekind.errors import SettingError, nearest
+
+if TYPE_CHECKING:
+    from samekind.cli.spaces import OpenSpace
+    from samekind.questions.evaluate import Cohort, Evaluated, EvaluationSettings
+
+CAREFUL = (
+    "careful: {data} holds the items this space was trained on, and those it knows better than any others; "
+    "without --data the test items of the run are asked about"
+)
 
 Folder = Annotated[
     Path, typer.Argument(metavar="RUN", help="The folder of a run; with --data, of a space as well.")
@@ -156,8 +165,10 @@ def evaluate(
 
     Values have their 95% interval in brackets, where one can be told.
     """
+    from samekind.questions.evaluate import EvaluationSettings
+
     check_together(context, TOGETHER)
-    asked = Asked(
+    settings = EvaluationSettings(
         tasks=tasks,
         way=way,
         shots=_numbers("shots", shots),
@@ -168,43 +179,180 @@ def evaluate(
         ignore=_known("ignore", ignore),
         measures="all" if everything else "main",
         seed=seed,
-        device=device,
-        most=most,
+        limit=most,
         references=not no_references,
-        cohort=_cohort(cohort, norm, top, skip_unreadable),
     )
+    asked = Asked(run, device, settings, _strangers(cohort, norm, top, skip_unreadable))
     if trials is not None:
-        answer = about_list(run, trials, root, enrolments, asked)
+        content, show = _about_trials(asked, trials, root, enrolments)
     elif data is not None:
-        answer = about_data(run, data, asked, label=label, skip_unreadable=skip_unreadable)
-    elif against is not None:
-        answer = about_two(run, against, asked)
+        content, show = _about_data(asked, data, label, skip_unreadable)
     else:
-        answer = about_tests(run, report, asked)
-    _tell(answer, report=report, out=out, as_json=as_json)
+        content, show = _about_tests(asked, report) if against is None else _about_two(asked, against)
+    _tell({"folder": str(run), **content}, show, report=report, out=out, as_json=as_json)
 
 
-def _tell(answer: Answer, *, report: Path | None, out: Path | None, as_json: bool) -> None:
+class Strangers(NamedTuple):
+    """The cohort that the options name."""
+
+    data: str
+    form: Any  # of cohort.COHORT_NORMS
+    top: int
+    skip_unreadable: bool
+
+
+class Asked(NamedTuple):
+    """What every question is about, and how to ask it."""
+
+    run: Path
+    device: str
+    settings: "EvaluationSettings"
+    strangers: Strangers | None = None
+
+    @property
+    def name(self) -> str:
+        """The run by the name of its folder."""
+        return self.run.resolve().name
+
+    def cohort(self, opened: "OpenSpace") -> "Cohort | None":
+        """The cohort embedded; labels play no part."""
+        from samekind.inference import embed
+        from samekind.questions.evaluate import Cohort
+
+        if self.strangers is None:
+            return None
+        data, form, top, skip_unreadable = self.strangers
+        items = opened.read([data], skip_unreadable=skip_unreadable)
+        return Cohort(embed(opened.space, items.inputs), form, top)
+
+
+#: What --json prints after the folder, and what prints it for people.
+Told = tuple[dict[str, Any], Callable[[], None]]
+
+
+def _about_tests(asked: Asked, report: Path | None) -> Told:
+    answer = evaluated_tests(asked, report)
+    return answer.to_json(), partial(_print_evaluated, answer)
+
+
+def evaluated_tests(asked: Asked, report: Path | None) -> "Evaluated":
+    """A run on its test items, with the page about it if one is asked for."""
+    from samekind.cli.spaces import open_space
+    from samekind.evaluation.rows import SELECTED_ON_TEST
+    from samekind.questions.evaluate import evaluate_run
+    from samekind.questions.report import write_run_report
+    from samekind.training import RunFolder
+
+    folder = RunFolder(asked.run)
+    sets = folder.sets()
+    opened = open_space(asked.run, asked.device)
+    answer = evaluate_run(
+        opened.space,
+        sets,
+        asked.settings,
+        name=asked.name,
+        note=SELECTED_ON_TEST if folder.selected_on_test else "",
+        cohort=asked.cohort(opened),
+    )
+    if report is not None:
+        write_run_report(report, opened.space, sets, answer, folder.record.lines())
+    return answer
+
+
+def _about_data(asked: Asked, data: str, label: str | None, skip_unreadable: bool) -> Told:
+    from samekind.cli.output import print_messages
+    from samekind.cli.spaces import open_space
+    from samekind.evaluation.rows import TRAINED_ON
+    from samekind.questions.evaluate import evaluate_items
+    from samekind.training import RunFolder
+
+    opened = open_space(asked.run, asked.device)
+    items = opened.read_labelled(data, label=label, skip_unreadable=skip_unreadable)
+    note = TRAINED_ON if RunFolder.around(asked.run).trained_on(data) else ""
+    if note:
+        print_messages(CAREFUL.format(data=data))
+    answer = evaluate_items(
+        opened.space, items, asked.settings, name=asked.name, note=note, cohort=asked.cohort(opened)
+    )
+    return {"data": data, **answer.to_json()}, partial(_print_evaluated, answer)
+
+
+def _about_trials(asked: Asked, trials: Path, root: Path | None, enrolments: Path | None) -> Told:
+    from samekind.cli.spaces import open_space
+    from samekind.data import read_trial_list
+    from samekind.questions.evaluate import evaluate_trials
+
+    listed = read_trial_list(trials, root=root, enrolments=enrolments)
+    opened = open_space(asked.run, asked.device)
+    answer = evaluate_trials(
+        opened.space,
+        listed,
+        asked.settings,
+        name=asked.name,
+        title=trials.stem,
+        cohort=asked.cohort(opened),
+    )
+    return {"trials": str(trials), **answer.to_json()}, partial(_print_evaluated, answer)
+
+
+def _about_two(asked: Asked, against: Path) -> Told:
+    from samekind.cli.output import print_differences, print_warnings
+    from samekind.cli.spaces import open_space
+    from samekind.questions.evaluate_against import evaluate_against
+    from samekind.training import RunFolder
+
+    first, second = asked.name, against.resolve().name
+    answer = evaluate_against(
+        (open_space(asked.run, asked.device).space, open_space(against, asked.device).space),
+        (RunFolder(asked.run).sets(), RunFolder(against).sets()),
+        asked.settings,
+        names=(first, second) if first != second else (str(asked.run), str(against)),
+    )
+
+    def show() -> None:
+        print_differences(answer.names, answer.rows)
+        print_warnings({" and ".join(answer.names): answer.warnings})
+
+    return {"against": str(against), **answer.to_json()}, show
+
+
+def _print_evaluated(answer: "Evaluated") -> None:
+    """The tables of an evaluation, what to know of them, and what the thresholds promised."""
+    from samekind.cli.output import print_measures, print_promises, print_warnings
+
+    print_measures({answer.name: answer.rows})
+    print_warnings({answer.name: answer.warnings})
+    print_promises(answer.promises)
+
+
+def _tell(
+    content: dict[str, Any],
+    show: Callable[[], None],
+    *,
+    report: Path | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
     from samekind.cli.output import print_json, print_text
     from samekind.storage import write_text
 
     if out is not None:
-        write_text(out, json.dumps(answer.content, indent=2) + "\n")
+        write_text(out, json.dumps(content, indent=2) + "\n")
     if as_json:
-        print_json(answer.content)
+        print_json(content)
         return
-    answer.say()
+    show()
     for words, path in (("The report is in", report), ("The same as JSON is in", out)):
         if path is not None:
             print_text(f"{words} {path}")
 
 
-def _cohort(data: str | None, norm: str, top: int, skip_unreadable: bool) -> Cohort | None:
+def _strangers(data: str | None, norm: str, top: int, skip_unreadable: bool) -> Strangers | None:
     form = _known("norm", norm)
-    return None if data is None else Cohort(data, form, top, skip_unreadable)
+    return None if data is None else Strangers(data, form, top, skip_unreadable)
 
 
-def _known(option: str, given: str) -> str:
+def _known(option: str, given: str) -> Any:
     """What an option was given, where it is one of what the option takes."""
     from samekind.evaluation.retrieval import IGNORED
     from samekind.inference.cohort import COHORT_NORMS

@@ -54,11 +54,9 @@ def print_measures(systems: Mapping[str, Sequence["Row"]]) -> None:
 
 def warnings_of(systems: Mapping[str, Sequence["Row"]]) -> dict[str, list[str]]:
     """A sentence for each answer of a system that must not be used, or is to be had without training."""
-    from samekind.evaluation import not_beaten, upside_down
+    from samekind.questions.evaluate import row_warnings
 
-    return {
-        system: [*filter(None, [upside_down(rows)]), *not_beaten(rows)] for system, rows in systems.items()
-    }
+    return {system: row_warnings(rows) for system, rows in systems.items()}
 
 
 def print_warnings(warnings: Mapping[str, Sequence[str]]) -> None:

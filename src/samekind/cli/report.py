@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from samekind.cli.answers import Asked, cautions, tested, warned, write_page
 from samekind.cli.options import AsJson, Device, DrawSeed, NoReferences, Tasks
 
 
@@ -21,13 +20,14 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Write what a trained space answers, in numbers and pictures, as one HTML page."""
+    from samekind.cli.evaluate import Asked, evaluated_tests
     from samekind.cli.output import print_json, print_text, print_warnings
+    from samekind.questions.evaluate import EvaluationSettings
 
     page = out or run / "report.html"
-    asked = Asked(tasks=tasks, seed=seed, device=device, references=not no_references)
-    found = tested(run, asked)
-    write_page(page, run, found)
-    warnings = warned(found.name, found.rows, asked, also=cautions(found.sets))
+    settings = EvaluationSettings(tasks=tasks, seed=seed, references=not no_references, promises=False)
+    answer = evaluated_tests(Asked(run, device, settings), page)
+    warnings = {answer.name: answer.warnings}
     if as_json:
         print_json({"folder": str(run), "report": str(page), "warnings": warnings})
         return

@@ -94,8 +94,8 @@ def train(
 
 def _caution(sets: "Sets") -> None:
     """Say on the standard error what makes the test items easier than new ones."""
-    from samekind.cli.answers import cautions
     from samekind.cli.output import messages
+    from samekind.questions.evaluate import cautions
 
     for sentence in cautions(sets):
         messages().print(f"careful: {sentence}", soft_wrap=True)

@@ -9,6 +9,14 @@ that was read or written: who reads and writes files adds their paths.
 from samekind.questions.classes import Related, classes
 from samekind.questions.compare import Comparison, compare
 from samekind.questions.embed import Embedded, embed
+from samekind.questions.evaluate import (
+    Evaluated,
+    EvaluationSettings,
+    evaluate_items,
+    evaluate_run,
+    evaluate_trials,
+)
+from samekind.questions.evaluate_against import Differences, evaluate_against
 from samekind.questions.identify import Identified, identify
 from samekind.questions.index import IndexInfo, add_to_index, build_index, index_info, remove_from_index
 from samekind.questions.info import SpaceInfo, info
@@ -20,7 +28,10 @@ from samekind.questions.two_sample import Tested, two_sample
 __all__ = [
     "Columns",
     "Comparison",
+    "Differences",
     "Embedded",
+    "Evaluated",
+    "EvaluationSettings",
     "Identified",
     "IndexInfo",
     "Predicted",
@@ -34,6 +45,10 @@ __all__ = [
     "collected",
     "compare",
     "embed",
+    "evaluate_against",
+    "evaluate_items",
+    "evaluate_run",
+    "evaluate_trials",
     "identify",
     "index_info",
     "info",

@@ -1,17 +1,17 @@
 """What `samekind evaluate` can be asked: other items, fewer items, and one thing at a time."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from samekind import evaluation
-from samekind.cli import evaluate, report
-from samekind.cli.answers import Asked
-from samekind.cli.asking import labelled
+from samekind.cli.spaces import open_space
 from samekind.data import draw
 from samekind.data.trial_lists import read_trial_list
 from samekind.errors import DataError
 from samekind.inference import embed, embed_files
+from samekind.questions.evaluate import EvaluationSettings
 from samekind.space import MetricSpace
 from samekind.training import RunFolder
 
@@ -26,7 +26,7 @@ def told(samekind, *arguments):
 def test_other_items_are_asked_about_and_the_promises_held_against_them(samekind, trained, folders):
     found = told(samekind, trained / "space", "--data", folders)
     space = MetricSpace.load(trained / "space")
-    items = labelled(space, str(folders), skip_unreadable=False)
+    items = open_space(trained, "cpu").read_labelled(str(folders), skip_unreadable=False)
     rows = evaluation.evaluate(space, {"folders": items}, tasks=3)
     assert found["systems"]["space"] == [row._asdict() for row in rows]
     assert found["data"] == str(folders)
@@ -72,9 +72,9 @@ def test_the_references_can_be_left_out(samekind, trained, monkeypatch):
 def test_the_references_are_compared_where_the_space_lives(samekind, trained, monkeypatch):
     asked = []
     monkeypatch.setattr("samekind.evaluation.references", lambda *_, **how: asked.append(how) or [])
-    monkeypatch.setattr("samekind.inference.device_of", lambda _: "elsewhere")
-    monkeypatch.setattr("samekind.cli.answers._with_cohort", lambda *_: [])
-    monkeypatch.setattr("samekind.cli.answers._promises", lambda *_: [])
+    monkeypatch.setattr("samekind.questions.evaluate.device_of", lambda _: "elsewhere")
+    monkeypatch.setattr("samekind.questions.evaluate._rows", lambda *_: [])
+    monkeypatch.setattr("samekind.questions.evaluate._promises", lambda *_: [])
     told(samekind, trained, "--seed", 3)
     assert asked == [{"seed": 3, "device": "elsewhere"}]
 
@@ -157,13 +157,12 @@ def test_one_thing_at_a_time(samekind, trained, more, says):
 @pytest.mark.parametrize("command", ["evaluate", "report"])
 def test_who_says_nothing_asks_by_the_same_defaults_everywhere(samekind, trained, monkeypatch, command):
     """The page of report and the figures of evaluate would differ."""
-    found = []
+    settings = []
 
-    def noted(run, *more):
-        found.append(more[-1])
+    def noted(space, sets, asked, **_):
+        settings.append(replace(asked, promises=True))
         raise DataError("enough")
 
-    monkeypatch.setattr(evaluate, "about_tests", noted)
-    monkeypatch.setattr(report, "tested", noted)
+    monkeypatch.setattr("samekind.questions.evaluate.evaluate_run", noted)
     assert samekind(command, trained).err == "samekind: enough\n"
-    assert found == [Asked()]
+    assert settings == [EvaluationSettings()]

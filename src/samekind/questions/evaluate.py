@@ -1,0 +1,213 @@
+"""How well does a space answer every question? Of its test items, other items, or a list of trials."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from torch import Tensor
+
+from samekind import evaluation
+from samekind.data import Items, Sets, TrialList, draw
+from samekind.data.duplicates import trained_on_copies
+from samekind.evaluation import PromiseRow, Row
+from samekind.evaluation.retrieval import Ignored
+from samekind.evaluation.rows import noted
+from samekind.inference import device_of, embed, embed_files
+from samekind.inference.cohort import CohortNorm
+from samekind.inference.enrolment import Combination
+from samekind.space import MetricSpace
+
+
+class Cohort(NamedTuple):
+    """Strangers to normalise scores with: their embeddings (n, d), how, and how many of the closest."""
+
+    z: Tensor
+    form: CohortNorm = "as"
+    top: int = 200
+
+
+@dataclass(frozen=True)
+class EvaluationSettings:
+    """How to ask. ``enrol`` is the number of items a class is enrolled from, None for no enrolment; ``limit``
+    the number of items to draw from a set, None for all.
+    """
+
+    tasks: int = 600
+    way: int = 5
+    shots: tuple[int, ...] = (1, 5)
+    ranks: tuple[int, ...] = (1, 2, 4, 8)
+    enrol: int | None = None
+    combination: Combination = "embedding"
+    gallery: Literal["train", "validation"] | None = None  # a part of the run to search as well
+    ignore: Ignored = "nothing"
+    measures: Literal["main", "all"] = "main"
+    seed: int = 0
+    limit: int | None = None
+    references: bool = True  # whether to measure what is to be had without training, too
+    promises: bool = True  # whether to check what the thresholds promised
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """The rows of a space of this name, what its thresholds promised and gave, and what to know of them."""
+
+    name: str
+    rows: tuple[Row, ...]
+    promises: tuple[PromiseRow, ...]
+    warnings: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        return {
+            "systems": {self.name: [row._asdict() for row in self.rows]},
+            "warnings": {self.name: self.warnings},
+            "promises": [promise.as_json() for promise in self.promises],
+        }
+
+
+def evaluate_run(
+    space: MetricSpace,
+    sets: Sets,
+    settings: EvaluationSettings,
+    *,
+    name: str,
+    note: str = "",
+    cohort: Cohort | None = None,
+) -> Evaluated:
+    """Every question about the test sets of a run. A ``note`` is added to every row of the space."""
+    tests = drawn(sets.tests(), settings)
+    rows = _rows(space, tests, settings, cohort)
+    if settings.gallery is not None:
+        rows += _retrieval(space, tests, getattr(sets, settings.gallery), settings)
+    rows = [noted(row, note) for row in rows]
+    if settings.references:
+        rows += evaluation.references(sets.train, tests, seed=settings.seed, device=device_of(space))
+    return _evaluated(name, rows, _promises(space, tests, settings), settings, also=cautions(sets))
+
+
+def evaluate_items(
+    space: MetricSpace,
+    items: Items,
+    settings: EvaluationSettings,
+    *,
+    name: str,
+    note: str = "",
+    cohort: Cohort | None = None,
+) -> Evaluated:
+    """Every question about other items, and whether the thresholds keep their promises there."""
+    sets = drawn({items.name: items}, settings)
+    rows = [noted(row, note) for row in _rows(space, sets, settings, cohort)]
+    return _evaluated(name, rows, _promises(space, sets, settings), settings)
+
+
+def evaluate_trials(
+    space: MetricSpace,
+    trials: TrialList,
+    settings: EvaluationSettings,
+    *,
+    name: str,
+    title: str,
+    cohort: Cohort | None = None,
+) -> Evaluated:
+    """The trials of a list called ``title``; its files are read as the training items were."""
+    z = embed_files(space, trials.files)
+    how: Any = {"name": title, "combination": settings.combination, "seed": settings.seed}
+    rows = evaluation.listed_trials(space, trials, z, measures=settings.measures, **how)
+    if cohort is not None:
+        rows += evaluation.normalised_list(
+            space, trials, z, cohort.z, form=cohort.form, top=cohort.top, **how
+        )
+    return _evaluated(name, rows, evaluation.listed_promises(space, trials, z, **how), settings)
+
+
+def drawn(sets: Mapping[str, Items], settings: EvaluationSettings) -> dict[str, Items]:
+    """The sets, or the number of items of each that is asked for."""
+    if settings.limit is None:
+        return dict(sets)
+    return {name: draw(items, most=settings.limit, seed=settings.seed) for name, items in sets.items()}
+
+
+def cautions(sets: Sets) -> list[str]:
+    """What makes the test items of a run easier than new ones: parts of groups, or copies, in training."""
+    return [sentence for sentence in (sets.torn(), trained_on_copies(sets)) if sentence]
+
+
+def row_warnings(rows: Sequence[Row]) -> list[str]:
+    """A sentence for each answer that must not be used, or that is to be had without training."""
+    return [*filter(None, [evaluation.upside_down(rows)]), *evaluation.not_beaten(rows)]
+
+
+def _rows(
+    space: MetricSpace, sets: Mapping[str, Items], settings: EvaluationSettings, cohort: Cohort | None
+) -> list[Row]:
+    """Every question about named sets; with a cohort, verification by normalised scores as well."""
+    normalised: list[Row] = []
+    if cohort is not None:  # first: it may be refused, and the rest takes long
+        for name, items in sets.items():
+            z, how = embed(space, items.inputs), cohort._asdict()
+            normalised += evaluation.normalised(
+                space, items, z, how.pop("z"), name=name, seed=settings.seed, **how
+            )
+    rows = evaluation.evaluate(
+        space,
+        sets,
+        tasks=settings.tasks,
+        way=settings.way,
+        shots=settings.shots,
+        ranks=settings.ranks,
+        measures=settings.measures,
+        seed=settings.seed,
+    )
+    for name, items in sets.items() if settings.enrol is not None else ():
+        rows += evaluation.enrolled(
+            space,
+            items,
+            embed(space, items.inputs),
+            name=name,
+            shots=settings.enrol or 1,
+            combination=settings.combination,
+            measures=settings.measures,
+            seed=settings.seed,
+        )
+    return rows + normalised
+
+
+def _retrieval(
+    space: MetricSpace, sets: Mapping[str, Items], gallery: Items, settings: EvaluationSettings
+) -> list[Row]:
+    """Retrieval from other items, for the sets that have a class in common with them."""
+    z = embed(space, gallery.inputs)
+    rows: list[Row] = []
+    for name, items in sets.items():
+        if set(items.classes) & set(gallery.classes):
+            rows += evaluation.query_gallery(
+                space,
+                items,
+                embed(space, items.inputs),
+                gallery,
+                z,
+                name=f"{name} in {settings.gallery}",
+                ignore=settings.ignore,
+                ks=settings.ranks,
+                measures=settings.measures,
+                seed=settings.seed,
+            )
+    return rows
+
+
+def _promises(
+    space: MetricSpace, sets: Mapping[str, Items], settings: EvaluationSettings
+) -> list[PromiseRow]:
+    return evaluation.promises(space, sets, seed=settings.seed) if settings.promises else []
+
+
+def _evaluated(
+    name: str,
+    rows: Sequence[Row],
+    promises: Sequence[PromiseRow],
+    settings: EvaluationSettings,
+    *,
+    also: Sequence[str] = (),
+) -> Evaluated:
+    warnings = (*also, *row_warnings(rows), *evaluation.left_out(rows, settings.ranks))
+    return Evaluated(name, tuple(rows), tuple(promises), warnings)

@@ -1,0 +1,25 @@
+"""The one-page report of a run: what was evaluated, in numbers and pictures."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from samekind.data import Sets
+from samekind.questions.evaluate import Evaluated, cautions
+from samekind.reports import System, write_report
+from samekind.space import MetricSpace
+
+
+def write_run_report(
+    path: Path, space: MetricSpace, sets: Sets, answer: Evaluated, record: Sequence[Mapping[str, Any]]
+) -> None:
+    """Write the page about the test items of a run; ``record`` has the lines of its training."""
+    lead = f'Every question asked of the space "{answer.name}", on items it was not trained on.'
+    write_report(
+        path,
+        title=f"samekind: {answer.name}",
+        lead=" ".join([lead, *(f"Careful: {sentence}." for sentence in cautions(sets))]),
+        systems={answer.name: System(space.cpu(), answer.rows, record)},
+        seen=sets.test,
+        unseen=sets.unseen,
+    )
