@@ -71,10 +71,10 @@ class StoredScores:
         """Keep the chosen trials; what does not fit is only counted."""
         for kind, store in enumerate((self.impostors, self.targets)):
             # numpy selects without an index of eight bytes a trial.
-            found = order.numpy()[(chosen & same if kind else chosen & ~same).numpy()]
-            room = store[self.filled[kind] :][: len(found)]
-            room[:] = found[: len(room)]
-            self.filled[kind] += len(found)
+            scores = order.numpy()[(chosen & same if kind else chosen & ~same).numpy()]
+            room = store[self.filled[kind] :][: len(scores)]
+            room[:] = scores[: len(room)]
+            self.filled[kind] += len(scores)
 
     def sorted(self) -> SortedTrials:
         """All of them; ValueError where there were not as many as expected."""
@@ -84,13 +84,15 @@ class StoredScores:
                 f"expected the same trials on every walk, got {expected} in some bins on the first and "
                 f"{sum(self.filled)} on a later one; is something random or used up?"
             )
-        return SortedTrials(*(sort_values(torch.from_numpy(each)) for each in (self.targets, self.impostors)))
+        return SortedTrials(
+            *(sort_values(torch.from_numpy(values)) for values in (self.targets, self.impostors))
+        )
 
 
 def count_cells(
     blocks: Iterable[tuple[Tensor, Tensor]],
     counted: Sequence[int],
-    kept: Sequence[int],
+    stored: Sequence[int],
     store: StoredScores,
     *,
     dtype: torch.dtype,
@@ -104,14 +106,14 @@ def count_cells(
     slots = torch.zeros(BINS, dtype=torch.int32, device=device)
     numbers = torch.arange(1, len(counted) + 1, dtype=torch.int32, device=device)
     slots[torch.tensor(counted, dtype=torch.int64, device=device)] = numbers
-    slots[torch.tensor(kept, dtype=torch.int64, device=device)] = -1
+    slots[torch.tensor(stored, dtype=torch.int64, device=device)] = -1
     # All other trials are counted in the first slot: to leave them out, the device would have to be asked.
     counts = torch.zeros((len(counted) + 1) * CELLS * 2, dtype=dtype, device=device)
     for scores, same in blocks:
         scores, same = _checked(scores, same)
         order = _order(scores)
         slot = slots.index_select(0, _bin_of(order))
-        if kept:
+        if stored:
             store.add(order, same, slot < 0)
         if counted:
             # The kept ones, too, are counted with all others.

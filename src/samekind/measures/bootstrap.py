@@ -60,20 +60,20 @@ def bootstrap_mean(
     >>> [round(each, 1) for each in bootstrap_mean([0.0, 1.0] * 50)]
     [0.5, 0.4, 0.6]
     """
-    given = checked_values(values, "values").cpu()
-    sums, sizes = _by_unit(given, units)
-    is_share = bool(((given >= 0) & (given <= 1)).all())
+    checked = checked_values(values, "values").cpu()
+    sums, sizes = _by_unit(checked, units)
+    is_share = bool(((checked >= 0) & (checked <= 1)).all())
     means = _means(sums, sizes, replicates, seed)
-    interval = interval_around(float(given.mean()), means, len(sums), is_share=is_share)
-    if not ((given == 0) | (given == 1)).all():
+    interval = interval_around(float(checked.mean()), means, len(sums), is_share=is_share)
+    if not ((checked == 0) | (checked == 1)).all():
         return interval
-    interval = hull(interval, proportion_interval(int(given.sum()), len(given)))
-    if interval.mean in (0, 1) and len(sums) < len(given):
+    interval = hull(interval, proportion_interval(int(checked.sum()), len(checked)))
+    if interval.mean in (0, 1) and len(sums) < len(checked):
         # Values of one unit go together, seen or not: no surer than if one of them were another.
         one = torch.zeros_like(sums)
         one[sizes.argmin()] = 1
         means = _means(one, sizes, replicates, seed)
-        unseen = interval_around(1 / len(given), means, len(sums), is_share=True).high
+        unseen = interval_around(1 / len(checked), means, len(sums), is_share=True).high
         return hull(interval, Interval(interval.mean, interval.mean - unseen, interval.mean + unseen))
     return interval
 
@@ -102,12 +102,12 @@ def paired_bootstrap_mean(
         raise ValueError(f"expected pairs, as many values as others, got {len(one)} and {len(other)}")
     sums, sizes = _by_unit(one - other, units)
     value, means = float((one - other).mean()), _means(sums, sizes, replicates, seed)
-    found = difference_around(value, means, len(sums))
+    difference = difference_around(value, means, len(sums))
     if [*torch.unique(one).tolist(), *torch.unique(other).tolist()] in ([0, 1], [1, 0]):
         # The share of units that speak for the one, p, less the share that speak for the other, 1 - p.
         least = 2 * proportion_interval(len(sums), len(sums)).low - 1
-        return found._replace(interval=Interval(value, *sorted((value, value * least))))
-    return found
+        return difference._replace(interval=Interval(value, *sorted((value, value * least))))
+    return difference
 
 
 def interval_around(value: float, replicates: Numbers, units: int, *, is_share: bool = False) -> Interval:
@@ -162,7 +162,7 @@ def _log_odds(shares: Numbers) -> Numbers:
 
 
 def _by_unit(values: Tensor, units: Tensor | None) -> tuple[Tensor, Tensor]:
-    """The sum and the number of the values of each unit, (units,) both; which comes first is no matter."""
+    """The sum and the number of the values of each unit, (units,) both, whatever the order of the values."""
     if units is None:
         sums, sizes = values.sort().values, torch.ones_like(values)
     else:
@@ -189,5 +189,5 @@ def _means(sums: Tensor, sizes: Tensor, replicates: int, seed: int) -> Numbers:
     for top in range(0, replicates, step):
         drawn = torch.randint(len(sums), (min(step, replicates - top), len(sums)), generator=generator)
         means.append(sums[drawn].sum(1) / sizes[drawn].sum(1))
-    found: Numbers = torch.cat(means).numpy()
-    return found
+    replicated: Numbers = torch.cat(means).numpy()
+    return replicated

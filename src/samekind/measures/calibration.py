@@ -49,7 +49,7 @@ class IsotonicCalibration(NamedTuple):
 
     def log_likelihood_ratio(self, scores: Tensor) -> Tensor:
         """What each score says, as a natural log likelihood ratio in float64, whatever the shape."""
-        knots, ratios = (torch.tensor(each, dtype=torch.double, device=scores.device) for each in self)
+        knots, ratios = (torch.tensor(values, dtype=torch.double, device=scores.device) for values in self)
         inside = scores.detach().double().clamp(knots[0], knots[-1])
         right = torch.searchsorted(knots, inside.contiguous()).clamp(min=1).clamp(max=len(knots) - 1)
         left = (right - 1).clamp(min=0)

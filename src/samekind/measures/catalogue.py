@@ -190,8 +190,8 @@ def few_shot_beside_known(way: int, shot: int, items: Literal["known", "new", "h
     mean.
     """
     meaning, whole = _BESIDE_KNOWN[items]
-    asked = "known items" if items == "known" else f"items of {way} new classes"
-    sentence = Sentence(f"{{value}} of {asked} ({shot}-shot)", whole)
+    whose = "known items" if items == "known" else f"items of {way} new classes"
+    sentence = Sentence(f"{{value}} of {whose} ({shot}-shot)", whole)
     return Measure(
         f"{way}-way {shot}-shot {items}",
         meaning,

@@ -60,8 +60,8 @@ def f1_by_class(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:
     >>> f1_by_class(torch.tensor([0, 0, 1, 1]), torch.tensor([0, 0, 0, 1]), classes=2).tolist()
     [0.8, 0.6666666666666666]
     """
-    right, given, true = _class_counts(predicted, truth, classes)
-    return _ratio(2 * right, given + true)
+    right, predictions, true = _class_counts(predicted, truth, classes)
+    return _ratio(2 * right, predictions + true)
 
 
 def macro_f1(predicted: Tensor, truth: Tensor) -> float:
@@ -72,8 +72,8 @@ def macro_f1(predicted: Tensor, truth: Tensor) -> float:
     """
     check_labels(predicted, truth, name="predicted")
     present, index = torch.unique(torch.cat([predicted, truth]), return_inverse=True)
-    each = f1_by_class(index[: len(truth)], index[len(truth) :], classes=len(present))
-    return float(each.mean())
+    scores = f1_by_class(index[: len(truth)], index[len(truth) :], classes=len(present))
+    return float(scores.mean())
 
 
 def recall_with_confounders(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:
@@ -105,8 +105,8 @@ def confusion(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:
             [0, 1, 1]])
     """
     check_labels(predicted, truth, name="predicted")
-    for each, called in ((predicted, "predicted"), (truth, "truth")):
-        low, high = int(each.min()), int(each.max())
+    for labels, called in ((predicted, "predicted"), (truth, "truth")):
+        low, high = int(labels.min()), int(labels.max())
         if low < 0 or high >= classes:
             raise ValueError(f"expected {called} from 0 to {classes - 1}, got {low} to {high}")
     cells = truth.long() * classes + predicted.long()
@@ -126,10 +126,13 @@ def adjust_prior(probabilities: Tensor, *, before: Tensor, after: Tensor) -> Ten
     [[0.75, 0.25]]
     """
     check_probabilities(probabilities)
-    for each, called in ((before, "before"), (after, "after")):
-        if each.shape != probabilities.shape[1:] or not (each.isfinite() & (each >= 0)).all():
+    for frequencies, called in ((before, "before"), (after, "after")):
+        if (
+            frequencies.shape != probabilities.shape[1:]
+            or not (frequencies.isfinite() & (frequencies >= 0)).all()
+        ):
             expected = f"frequencies ({probabilities.shape[1]},) of 0 or more in {called}"
-            raise ValueError(f"expected {expected}, got {each.tolist()}")
+            raise ValueError(f"expected {expected}, got {frequencies.tolist()}")
     if (before == 0).any():
         class_ = int((before == 0).nonzero()[0])
         raise ValueError(f"expected frequencies above 0 in before, got 0 for class {class_}")
@@ -162,7 +165,7 @@ def check_probabilities(probabilities: Tensor) -> None:
     wrong = (probabilities < 0).any(1) | ~((probabilities.double().sum(1) - 1).abs() < 1e-2)
     if wrong.any():
         row = int(wrong.nonzero()[0])
-        came = [round(each, 4) for each in probabilities[row, :6].tolist()]
+        came = [round(value, 4) for value in probabilities[row, :6].tolist()]
         raise ValueError(
             f"expected probabilities that sum to 1, got {came} in row {row}; of scores, take softmax"
         )

@@ -51,7 +51,7 @@ def normalised_mutual_information(assigned: Tensor, truth: Tensor) -> float:
     table = _table(assigned, truth)
     if all(table.undivided):
         return 1.0
-    # Rounding may lead a hair outside the range.
+    # Rounding may lead slightly outside the range.
     return float((_information(table) / _mean_entropy(table)).clamp(0, 1))
 
 
@@ -136,7 +136,7 @@ def _table(assigned: Tensor, truth: Tensor) -> _Table:
 def _pairs(table: _Table) -> tuple[int, int, int]:
     """Pairs of items in one group and class, in one group, in one class."""
     sizes = (table.cell_sizes, table.group_sizes, table.class_sizes)
-    together, grouped, classed = (int((each * (each - 1) // 2).sum()) for each in sizes)
+    together, grouped, classed = (int((counts * (counts - 1) // 2).sum()) for counts in sizes)
     return together, grouped, classed
 
 

@@ -1,10 +1,10 @@
-"""Detection costs: what the errors of verification are worth to whoever pays for them.
+"""Detection costs: both errors of verification in one number, weighted by what they cost.
 
 A cost is prior x miss cost x false-reject rate + (1 - prior) x false-accept cost x false-accept rate, with
 ``prior`` the share of trials of one class where the system is used, divided by what the better of
-"always the same" and "never the same" costs: 1 is no use, 0 no error.
+"always the same" and "never the same" costs: 1 is useless, 0 no error.
 
-The log likelihood ratio cost asks more: not only the order of scores but that each means what it says.
+The log likelihood ratio cost also depends on calibration, not on the order of the scores alone.
 Brümmer and du Preez, "Application-Independent Evaluation of Speaker Detection", Computer Speech and Language
 2006.
 """
@@ -39,7 +39,7 @@ def minimum_detection_cost(
     """The lowest cost any threshold gives, with the strictest such threshold; often written minDCF.
 
     Never above 1, because accepting nothing (an infinite threshold) and accepting everything count as
-    well. 0 when the kinds are apart.
+    well. 0 for separated trials.
 
     >>> scores = torch.tensor([0.9, 0.8, 0.4, 0.7, 0.3, 0.2, 0.1], dtype=torch.double)
     >>> minimum_detection_cost(scores, torch.tensor([True] * 3 + [False] * 4), prior=0.01)
@@ -86,7 +86,7 @@ def detection_cost(
 def bayes_threshold(*, prior: float = 0.01, miss_cost: float = 1.0, false_accept_cost: float = 1.0) -> float:
     """The natural log likelihood ratio above which accepting costs less than refusing.
 
-    0 for even odds and equal costs; higher where pairs of one class are rare or false accepts dear.
+    0 for even odds and equal costs; higher where pairs of one class are rare or false accepts expensive.
 
     >>> bayes_threshold(prior=0.5)
     0.0
@@ -98,8 +98,8 @@ def bayes_threshold(*, prior: float = 0.01, miss_cost: float = 1.0, false_accept
 def log_likelihood_ratio_cost(scores: Tensor, same: Tensor) -> float:
     """What scores cost as natural log likelihood ratios, over all priors, in bits; often written Cllr.
 
-    1 for scores that are all 0 and so say nothing, 0 for infinitely sure and right ones; without limit
-    where they are sure and wrong.
+    1 for uninformative scores of 0, towards 0 for confident right scores, without limit for confident wrong
+    ones.
 
     >>> log_likelihood_ratio_cost(torch.zeros(3), torch.tensor([True, False, False]))
     1.0
@@ -114,23 +114,23 @@ def minimum_log_likelihood_ratio_cost(scores: Tensor, same: Tensor) -> float:
     """The least the cost could be for any rising map of the scores; often written minCllr.
 
     What is left of `log_likelihood_ratio_cost` once calibration is perfect; the rest is the price of the
-    calibration. 0 when the kinds are apart, 1 for scores in no order or the wrong one.
+    calibration. 0 for separated trials, 1 for scores in random or reversed order.
 
     >>> minimum_log_likelihood_ratio_cost(torch.tensor([3, 2, 1]), torch.tensor([True, True, False]))
     0.0
     """
     pooled = pool_adjacent_violators(sort_trials(scores, same).levels())
-    targets, impostors = (each.double() / each.sum() for each in (pooled.targets, pooled.impostors))
+    targets, impostors = (counts.double() / counts.sum() for counts in (pooled.targets, pooled.impostors))
     # In a block the best ratio is that of its two shares: a share a against b costs a log((a + b) / a).
     both = targets + impostors
     surprise = torch.xlogy(targets, both / targets.where(targets > 0, both))
     surprise = surprise + torch.xlogy(impostors, both / impostors.where(impostors > 0, both))
-    # Rounding may lead a hair outside the range.
+    # Rounding may lead slightly outside the range.
     return min(float(surprise.sum()) / (2 * math.log(2)), 1.0)
 
 
 def _weights(prior: float, miss_cost: float, false_accept_cost: float) -> tuple[float, float]:
-    """What a false-reject and a false-accept rate of 1 cost, where the better of no system costs 1."""
+    """What a false-reject and a false-accept rate of 1 cost, relative to the better constant answer."""
     if not 0 < prior < 1:
         raise ValueError(f"expected a prior between 0 and 1, got {prior}")
     for name, cost in (("miss_cost", miss_cost), ("false_accept_cost", false_accept_cost)):

@@ -54,7 +54,7 @@ def error_rates(scores: Tensor, same: Tensor) -> ErrorRates:
     nothing = torch.full_like(rising[:1], math.inf)
     thresholds = torch.cat([nothing, rising.flip(0)]).double()
     targets, impostors = (
-        torch.cat([torch.zeros_like(each[:1]), each.flip(0).cumsum(0)]).double() for each in sizes
+        torch.cat([torch.zeros_like(counts[:1]), counts.flip(0).cumsum(0)]).double() for counts in sizes
     )
     # The last entry accepts all. Dividing by it as a tensor, not as a number, rounds correctly on every
     # device, so that 3 false accepts of 10 are the number 0.3.
@@ -107,10 +107,10 @@ def detection_error_tradeoff(scores: Tensor, same: Tensor) -> Tradeoff:
 def _corners(scores: Tensor, same: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Thresholds and accepted trials of one class and of two where the curve turns, strictest first."""
     rising, *sizes = sort_trials(scores, same).levels()
-    targets, impostors = (each.flip(0) for each in sizes)
+    targets, impostors = (counts.flip(0) for counts in sizes)
     # A point is no corner when the step before it and the one after go the same way: all up or all right.
     straight = ((targets[1:] == 0) & (targets[:-1] == 0)) | ((impostors[1:] == 0) & (impostors[:-1] == 0))
     corner = torch.cat([~straight, straight.new_ones(1)])
     start = torch.zeros(1, dtype=torch.double, device=rising.device)
-    accepted = [torch.cat([start, each.cumsum(0)[corner].double()]) for each in (targets, impostors)]
+    accepted = [torch.cat([start, counts.cumsum(0)[corner].double()]) for counts in (targets, impostors)]
     return torch.cat([start + math.inf, rising.flip(0)[corner].double()]), accepted[0], accepted[1]

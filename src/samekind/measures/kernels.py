@@ -75,13 +75,18 @@ def two_sample_in_blocks(
         raise ValueError(f"expected at least one permutation, got {permutations}")
     _check_samples(in_first)
     divisions = _divisions(in_first.cpu(), permutations, seed)
-    found = _discrepancies(walk, divisions)
-    if not found.isfinite().all():
+    discrepancies = _discrepancies(walk, divisions)
+    if not discrepancies.isfinite().all():
         raise ValueError("expected a finite kernel, got NaN or infinity")
-    # The same division can come out a rounding apart; it must count as being as large as itself.
-    slack = 1e-9 * float(found.abs().max())
-    as_large = int((found >= found[0] - slack).sum())
-    return TwoSample(float(found[0]), as_large / len(found), float(found.quantile(0.95)), len(found))
+    # Rounding must not make the same division smaller than itself.
+    slack = 1e-9 * float(discrepancies.abs().max())
+    as_large = int((discrepancies >= discrepancies[0] - slack).sum())
+    return TwoSample(
+        float(discrepancies[0]),
+        as_large / len(discrepancies),
+        float(discrepancies.quantile(0.95)),
+        len(discrepancies),
+    )
 
 
 def _divisions(in_first: Tensor, permutations: int, seed: int) -> Tensor:

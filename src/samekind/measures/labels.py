@@ -1,16 +1,16 @@
-"""What the measures on labels ask of their input, said in one place."""
+"""The check of label tensors that several measures share."""
 
 from torch import Tensor
 
 
-def check_labels(given: Tensor, truth: Tensor, *, name: str) -> None:
-    """ValueError unless both are (n,) whole numbers of one length above 0; ``name`` is what is given."""
-    if given.ndim != 1 or given.shape != truth.shape:
-        shapes = f"{tuple(given.shape)} and {tuple(truth.shape)}"
-        advice = "; of scores, take .argmax(1)" if given.ndim == 2 else ""
+def check_labels(labels: Tensor, truth: Tensor, *, name: str) -> None:
+    """ValueError unless both are (n,) whole numbers of one length above 0; ``name`` is that of the first."""
+    if labels.ndim != 1 or labels.shape != truth.shape:
+        shapes = f"{tuple(labels.shape)} and {tuple(truth.shape)}"
+        advice = "; of scores, take .argmax(1)" if labels.ndim == 2 else ""
         raise ValueError(f"expected {name} and truth of one shape (n,), got {shapes}{advice}")
     if len(truth) == 0:
         raise ValueError(f"expected at least one item, got empty {name} and truth")
-    for each, called in ((given, name), (truth, "truth")):
-        if each.is_floating_point() or each.is_complex():
-            raise ValueError(f"expected whole numbers in {called}, got {each.dtype}")
+    for values, called in ((labels, name), (truth, "truth")):
+        if values.is_floating_point() or values.is_complex():
+            raise ValueError(f"expected whole numbers in {called}, got {values.dtype}")

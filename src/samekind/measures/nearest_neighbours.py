@@ -36,9 +36,8 @@ def majority_vote(neighbours: Tensor) -> Tensor:
         shape = tuple(neighbours.shape)
         raise ValueError(f"expected neighbours (queries, ranks), at least one of each, got {shape}")
     votes = torch.zeros(neighbours.shape, dtype=torch.int32, device=neighbours.device)
-    for rank in range(
-        neighbours.shape[1]
-    ):  # one rank at a time: a table of all pairs of ranks would be large
+    # One rank at a time: a table of all pairs of ranks would be large.
+    for rank in range(neighbours.shape[1]):
         votes += neighbours == neighbours[:, rank : rank + 1]
     # Of equal counts the nearest: a rank's head start is less than a vote.
     ahead = torch.arange(neighbours.shape[1], 0, -1, device=votes.device)

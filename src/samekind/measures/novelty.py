@@ -15,10 +15,10 @@ from samekind.measures.verification import area_under_curve
 def novelty_auroc(newness: Tensor, is_new: Tensor) -> Interval:
     """The chance that a new item looks newer than a known one, a tie counting half, and its 95 % interval.
 
-    ``newness`` is (n,), higher meaning newer, ``is_new`` (n,) boolean; items of both kinds are needed. 1 when
-    the kinds are apart, 0.5 when the number says nothing. The interval is for items drawn independently:
-    items of few classes, or many pictures of one thing, deserve a wider one. It stays within 0 and 1, and
-    has a width even where the kinds are perfectly apart.
+    ``newness`` is (n,), higher meaning newer, ``is_new`` (n,) boolean; items of both kinds are needed. 1 for
+    perfect separation, 0.5 for an uninformative number. The interval is for items drawn independently: items
+    of few classes, or many pictures of one thing, deserve a wider one. It stays within 0 and 1, and has a
+    width even for perfect separation.
 
     >>> import torch
     >>> found = novelty_auroc(torch.tensor([4.0, 3.0, 2.0, 1.0]), torch.tensor([True, True, False, False]))
@@ -40,7 +40,7 @@ def _end(value: float, news: int, knowns: int, outermost: float) -> float:
             inside = middle
         else:
             outside = middle
-    # At 0 and 1 the error is 0, so an end is never reached from elsewhere; from there it is there already.
+    # At 0 and 1 the error is 0: bisection never reaches them, unless the value is there already.
     return inside if value != outermost else outermost
 
 

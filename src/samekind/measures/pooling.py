@@ -26,7 +26,7 @@ def pool_adjacent_violators(levels: Levels) -> Levels:
         first = torch.cat([torch.ones_like(joined[:1]), ~joined])
         block = first.cumsum(0) - 1
         scores = scores[first]
-        targets, impostors = (_summed(each, block, len(scores)) for each in (targets, impostors))
+        targets, impostors = (_summed(counts, block, len(scores)) for counts in (targets, impostors))
 
 
 def _summed(counts: Tensor, block: Tensor, blocks: int) -> Tensor:

@@ -70,12 +70,12 @@ def _check_relevant(relevant: Tensor, hit: Tensor) -> None:
     if relevant.shape != hit.shape[:1] or relevant.is_floating_point():
         came = f"{relevant.dtype} {tuple(relevant.shape)}"
         raise ValueError(f"expected relevant as whole numbers of shape ({len(hit)},), got {came}")
-    found = hit.sum(1)
-    if (found > relevant).any():
-        query = int((found > relevant).nonzero()[0])
+    hits = hit.sum(1)
+    if (hits > relevant).any():
+        query = int((hits > relevant).nonzero()[0])
         raise ValueError(
             f"expected at most {int(relevant[query])} neighbours of the class of query {query}, as relevant "
-            f"says, got {int(found[query])}; is the query in its own list?"
+            f"says, got {int(hits[query])}; is the query in its own list?"
         )
 
 
@@ -87,13 +87,13 @@ def check_ks(ranking: Ranking, ks: Sequence[int]) -> None:
             raise ValueError(f"expected k from 1 to {shortest}, the neighbours each query has, got {k}")
 
 
-def _counts(wanted: Tensor, among: Tensor) -> Tensor:
+def _counts(values: Tensor, among: Tensor) -> Tensor:
     """How often each of ``wanted`` (n,) is one of ``among`` (m,)."""
-    if wanted.ndim != 1 or among.ndim != 1 or not len(wanted):
-        shapes = f"{tuple(wanted.shape)} and {tuple(among.shape)}"
+    if values.ndim != 1 or among.ndim != 1 or not len(values):
+        shapes = f"{tuple(values.shape)} and {tuple(among.shape)}"
         raise ValueError(
             f"expected labels (queries,), at least one, and labels (m,) of a gallery, got {shapes}"
         )
-    kinds, kind = torch.unique(torch.cat([wanted, among]), return_inverse=True)
-    counts: Tensor = kind[len(wanted) :].bincount(minlength=len(kinds))[kind[: len(wanted)]]
+    kinds, kind = torch.unique(torch.cat([values, among]), return_inverse=True)
+    counts: Tensor = kind[len(values) :].bincount(minlength=len(kinds))[kind[: len(values)]]
     return counts

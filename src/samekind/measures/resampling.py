@@ -111,8 +111,8 @@ def _thresholds(scores: Tensor, same: Tensor, threshold: float | None) -> tuple[
     if threshold is not None:
         beyond = int((scores >= threshold).sum())
         chosen |= ends == beyond - 1
-    kept = ends[chosen]
-    return kept.numpy(), int((kept < beyond).sum())
+    thresholds = ends[chosen]
+    return thresholds.numpy(), int((thresholds < beyond).sum())
 
 
 def class_weights(classes: int, replicates: int, seed: int) -> Numbers:
@@ -132,16 +132,16 @@ def curves(counted: Sequence[Counted], weights: Numbers) -> Iterator[list[Curves
 
     Replicates without a trial of one kind, as when one class alone was drawn, are left out.
     """
-    pairs = max(len(each.left) for each in counted)
+    pairs = max(len(trials.left) for trials in counted)
     step = max(1, MOST_WEIGHTS // max(pairs, counted[0].same.shape[0]))
     for top in range(0, len(weights), step):
         some = weights[top : top + step].T
         usable = np.ones(some.shape[1], dtype=bool)
-        for each in counted:
-            same, different = _totals(each, some)
+        for trials in counted:
+            same, different = _totals(trials, some)
             usable &= (same > 0) & (different > 0)
         if usable.any():
-            yield [_curves(each, np.ascontiguousarray(some[:, usable])) for each in counted]
+            yield [_curves(trials, np.ascontiguousarray(some[:, usable])) for trials in counted]
 
 
 def _totals(counted: Counted, weights: Numbers) -> tuple[Numbers, Numbers]:

@@ -64,14 +64,14 @@ def retrieval_values(
     unknown = [name for name in measures if name not in RETRIEVAL_MEASURES]
     if unknown:
         raise ValueError(f"expected measures among {', '.join(RETRIEVAL_MEASURES)}, got {unknown[0]}")
-    found: dict[str, Tensor] = {}
+    by_name: dict[str, Tensor] = {}
     for name in measures:
         if name in _AT_K:
             check_ks(ranking, ks)
-            found |= {f"{name}@{k}": _AT_K[name](ranking, k) for k in ks}
+            by_name |= {f"{name}@{k}": _AT_K[name](ranking, k) for k in ks}
         else:
-            found[name] = _WHOLE[name](ranking)
-    return found
+            by_name[name] = _WHOLE[name](ranking)
+    return by_name
 
 
 def retrieval_means(measured: Mapping[str, Tensor]) -> RetrievalMeans:
@@ -82,11 +82,11 @@ def retrieval_means(measured: Mapping[str, Tensor]) -> RetrievalMeans:
     >>> retrieval_means({"MAP@R": torch.tensor([0.5, torch.nan, 1.0])})
     RetrievalMeans(means={'MAP@R': 0.75}, queries=3, left_out=1)
     """
-    if not measured or any(not len(each) for each in measured.values()):
+    if not measured or any(not len(values) for values in measured.values()):
         raise ValueError("expected values of at least one measure and one query, got none")
-    left_out = max(int(each.isnan().sum()) for each in measured.values())
+    left_out = max(int(values.isnan().sum()) for values in measured.values())
     queries = len(next(iter(measured.values())))
-    return RetrievalMeans({name: _mean(each) for name, each in measured.items()}, queries, left_out)
+    return RetrievalMeans({name: _mean(values) for name, values in measured.items()}, queries, left_out)
 
 
 def recall_at(
@@ -201,11 +201,11 @@ def _map_at_r(ranking: Ranking) -> Tensor:
 
 
 def _average_precision(ranking: Ranking) -> Tensor:
-    found, relevant = ranking.hit.sum(1), _relevant(ranking)
-    if (found < relevant).any():
-        query = int((found < relevant).nonzero()[0])
+    hits, relevant = ranking.hit.sum(1), _relevant(ranking)
+    if (hits < relevant).any():
+        query = int((hits < relevant).nonzero()[0])
         raise ValueError(
-            f"expected whole rankings for MAP, got one of query {query} that shows {int(found[query])} of "
+            f"expected whole rankings for MAP, got one of query {query} that shows {int(hits[query])} of "
             f"{int(relevant[query])} relevant items; search the whole gallery, or use MAP@R"
         )
     return _where_answerable(ranking, _summed_precision(ranking.hit) / relevant)

@@ -1,4 +1,4 @@
-"""Score normalisation: a score against what both items of the pair score with strangers.
+"""Score normalisation: a score relative to those of both items with a cohort of other classes.
 
 An item that is close to everybody makes high scores of both kinds; measured against a cohort of other items
 it no longer does. ``scores`` is (trials,). ``first_cohort`` and ``second_cohort`` are (items, cohort): what
@@ -23,7 +23,7 @@ def s_norm(
 ) -> Tensor:
     """Symmetric normalisation: the mean, over both sides, of (score - mean) / deviation of the cohort.
 
-    In float64, (trials,). 0 is a score like those with strangers, 1 one (population) deviation above.
+    In float64, (trials,). 0 is the mean of the cohort scores, 1 one (population) deviation above.
 
     >>> import torch
     >>> s_norm(torch.tensor([5.0]), torch.tensor([[0.0, 2.0]]), torch.tensor([[1.0, 5.0]]))
@@ -45,8 +45,8 @@ def as_norm(
 ) -> Tensor:
     """Adaptive symmetric normalisation: `s_norm` with the ``top`` closest of each side's cohort alone.
 
-    Each side chooses its own: the cohort items it scores highest with, the strangers it could be mistaken
-    for. With ``top`` the whole cohort it is `s_norm`; usual are a few hundred of some thousands.
+    Each side has its own: the cohort items it scores highest with. With ``top`` the whole cohort it is
+    `s_norm`; usual are a few hundred of some thousands.
 
     >>> import torch
     >>> cohort = torch.tensor([[0.0, 2.0, -9.0]])

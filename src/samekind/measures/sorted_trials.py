@@ -38,13 +38,13 @@ class SortedTrials(NamedTuple):
     def levels(self) -> Levels:
         """The distinct scores and the trials at each of them."""
         scores = torch.unique_consecutive(sort_values(torch.cat([self.targets, self.impostors])))
-        targets, impostors = (torch.searchsorted(each, scores, right=True) for each in self)
+        targets, impostors = (torch.searchsorted(rising, scores, right=True) for rising in self)
         nothing = torch.zeros_like(targets[:1])
         return Levels(scores, targets.diff(prepend=nothing), impostors.diff(prepend=nothing))
 
 
 def checked(scores: Tensor, same: Tensor) -> tuple[Tensor, Tensor]:
-    """The trials without gradient, their scores as floats; ValueError where they are no trials."""
+    """The trials without gradient, their scores as floats; ValueError if they are not valid trials."""
     if scores.ndim != 1 or scores.shape != same.shape:
         shapes = f"{tuple(scores.shape)} and {tuple(same.shape)}"
         raise ValueError(f"expected scores and same of one shape (trials,), got {shapes}")

@@ -39,7 +39,7 @@ class Counter(Protocol):
         """Trials of two classes and of one in each bin, (bins, 2), and the errors at a threshold."""
 
     def cells(
-        self, counted: Sequence[int], kept: Sequence[int], store: StoredScores, *, dtype: torch.dtype
+        self, counted: Sequence[int], stored: Sequence[int], store: StoredScores, *, dtype: torch.dtype
     ) -> Tensor:
         """The same in each cell of the counted bins, (bins, 2, cells); those of the kept bins are stored."""
 
@@ -120,7 +120,7 @@ def counted_rates(
         _Bin(place, targets, impostors)
         for place, (impostors, targets) in zip(places.tolist(), counts[places].tolist(), strict=True)
     ]
-    targets, impostors = sum(each.targets for each in bins), sum(each.impostors for each in bins)
+    targets, impostors = sum(bin.targets for bin in bins), sum(each.impostors for each in bins)
     if targets == 0 or impostors == 0:
         kinds = f"{targets} same and {impostors} different"
         raise ValueError(f"expected trials of both kinds, got {kinds}")
@@ -146,9 +146,9 @@ class _Walks:
         return counts, errors
 
     def cells(
-        self, counted: Sequence[int], kept: Sequence[int], store: StoredScores, *, dtype: torch.dtype
+        self, counted: Sequence[int], stored: Sequence[int], store: StoredScores, *, dtype: torch.dtype
     ) -> Tensor:
-        return count_cells(self.passes(), counted, kept, store, dtype=dtype, device=self.device)
+        return count_cells(self.passes(), counted, stored, store, dtype=dtype, device=self.device)
 
 
 def _bounded(
@@ -160,7 +160,7 @@ def _bounded(
     nearest = crossing.nearest()
     accepts, rejects = zip(crossing.rates(strict), crossing.rates(lenient), strict=True)
     highest = bins[max(middle - 1, 0)].place
-    ties = sum(each.targets * each.impostors for each in bins)
+    ties = sum(bin.targets * bin.impostors for bin in bins)
     doubled, total = _won_between(bins), 2 * targets * impostors
     return StreamedRates(
         same=targets,
@@ -193,9 +193,9 @@ def _refined(
         won, cells = _walked(counter, group, around, dtype)
         doubled += won
         cells_of |= cells
-    crossing = _crossing_cell([(each.place, cells_of[each]) for each in around], border, bound)
+    crossing = _crossing_cell([(bin.place, cells_of[bin]) for bin in around], border, bound)
     rate, threshold = crossing.nearest()
-    found = bound._replace(
+    rates = bound._replace(
         equal_error=rate,
         threshold=threshold,
         equal_error_bounds=(rate, rate),
@@ -203,7 +203,7 @@ def _refined(
         passes=1 + len(groups),
     )
     area = doubled / (2 * bound.same * bound.different)
-    return found._replace(area=area, area_bounds=(area, area)) if with_area else found
+    return rates._replace(area=area, area_bounds=(area, area)) if with_area else rates
 
 
 def _walked(
@@ -213,9 +213,9 @@ def _walked(
 
     The counts end with it, before those of the next walk begin.
     """
-    counted, kept = ([each.place for each in some] for some in group)
-    store = StoredScores(sum(each.targets for each in group.kept), sum(each.impostors for each in group.kept))
-    cells = counter.cells(counted, kept, store, dtype=dtype)
+    counted, stored = ([bin.place for bin in some] for some in group)
+    store = StoredScores(sum(bin.targets for bin in group.kept), sum(each.impostors for each in group.kept))
+    cells = counter.cells(counted, stored, store, dtype=dtype)
     won = _won_within(cells, group.counted) + doubled_wins(store.sorted()) - _won_between(group.kept)
     return won, {bin: cells[slot].tolist() for slot, bin in enumerate(group.counted) if bin in around}
 
@@ -227,7 +227,7 @@ def _groups(
 
     A bin with few trials is kept instead of counted where that takes less memory.
     """
-    mixed = (each for each in bins if each.targets and each.impostors)
+    mixed = (bin for bin in bins if bin.targets and bin.impostors)
     groups: list[_Group] = []
     free = 0
     for bin in dict.fromkeys([*first, *mixed]):
@@ -305,7 +305,7 @@ def _won_within(cells: Tensor, bins: Sequence[_Bin]) -> int:
         if max(one * other for one, other in totals) < 2**60:
             doubled += int((impostors * above.mul_(2).add_(targets)).sum())
         else:  # beyond int64; Python's numbers have no end
-            rows = zip(*(each.flatten().tolist() for each in (impostors, above, targets)), strict=True)
+            rows = zip(*(counts.flatten().tolist() for counts in (impostors, above, targets)), strict=True)
             doubled += sum(one * (2 * more + ties) for one, more, ties in rows)
     return doubled
 

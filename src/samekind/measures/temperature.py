@@ -1,4 +1,4 @@
-"""Temperature scaling: one number that makes a classifier's probabilities as sure as it is right.
+"""Temperature scaling: one number that calibrates the probabilities of a classifier.
 
 The probabilities are softmax(scores / temperature). The cost of the true classes, -ln of their probabilities,
 is convex in 1 / temperature, so there is one best temperature, and it is found exactly: by Newton's method
@@ -29,9 +29,7 @@ CHUNK = 2**22
 
 
 class TemperatureCalibration(NamedTuple):
-    """The best temperature, and the bounds it was looked for in; at one of them it is not the best, but the
-    nearest there is.
-    """
+    """The best temperature within bounds, and the bounds."""
 
     temperature: float
     lowest: float
@@ -39,7 +37,7 @@ class TemperatureCalibration(NamedTuple):
 
     @property
     def at_bound(self) -> bool:
-        """Whether more was asked for than a temperature may be."""
+        """Whether the best temperature lies beyond a bound."""
         return self.lowest < self.highest and self.temperature in (self.lowest, self.highest)
 
 
@@ -51,7 +49,7 @@ def temperature_calibration(class_scores: Tensor, truth: Tensor) -> TemperatureC
     are, and the second is the true one. Without it, n items that are all right would make every probability
     1, which they cannot know; with it they say about n / (n + 1). Scores that say nothing about the class, or
     the wrong thing, give the highest temperature, which is as good as guessing; the order of the classes is
-    never turned round. Where the scores of each item are all the same, as those of one class are, no
+    never reversed. Where the scores of each item are all the same, as those of one class are, no
     temperature changes anything and it is 1.
 
     >>> class_scores = torch.tensor([[2.0, 0.0]] * 8 + [[0.0, 2.0]])
@@ -62,15 +60,15 @@ def temperature_calibration(class_scores: Tensor, truth: Tensor) -> TemperatureC
     truth = check_class_scores(class_scores, truth, name="class_scores")
     scores = class_scores.detach()
     some = torch.split(scores, max(1, CHUNK // scores.shape[1]))
-    if infinite := sum(int((each.double().abs() >= LARGEST).sum()) for each in some):
+    if infinite := sum(int((rows.double().abs() >= LARGEST).sum()) for rows in some):
         raise ValueError(f"expected finite class_scores, got {infinite} that are infinite or nearly so")
     gaps = torch.cat([-depths.mean(1) for depths, _ in _depths(scores)])
     if not (gaps > 0).any():
         return TemperatureCalibration(1.0, 1.0, 1.0)
     unit = float(gaps[gaps > 0].median())
     lowest, highest = SHARPEST * unit, FLATTEST * unit
-    found = unit / _inverse(_Fit(scores, truth, unit))
-    return TemperatureCalibration(min(max(found, lowest), highest), lowest, highest)
+    temperature = unit / _inverse(_Fit(scores, truth, unit))
+    return TemperatureCalibration(min(max(temperature, lowest), highest), lowest, highest)
 
 
 class _Fit:

@@ -66,12 +66,12 @@ def bootstrap_trials(
     same, sides, classes = _checked_trials(scores, same, first, second)
     [counted] = _counted([scores], same, sides, classes, [threshold], most_trials, seed)
     weights = class_weights(classes, replicates, seed)
-    found = _replicates([counted], weights, (*statistics, *get_args(Single)), costs)
-    unseen = _unseen(found, same, classes)
+    drawn = _replicates([counted], weights, (*statistics, *get_args(Single)), costs)
+    unseen = _unseen(drawn, same, classes)
     intervals: dict[str, Interval] = {}
     for name in statistics:
         value = value_of(name, scores, same, threshold, costs)
-        interval = interval_around(value, found[name][0], classes, is_share=name != "Cllr")
+        interval = interval_around(value, drawn[name][0], classes, is_share=name != "Cllr")
         intervals[name] = not_too_sure(name, interval, same, costs, unseen)
     return intervals
 
@@ -109,13 +109,14 @@ def paired_bootstrap(
     _checked_trials(others, same, first, second)
     same, sides, classes = _checked_trials(scores, same, first, second)
     counted = _counted([scores, others], same, sides, classes, cuts, most_trials, seed)
-    found = _replicates(counted, class_weights(classes, replicates, seed), statistics, costs)
+    drawn = _replicates(counted, class_weights(classes, replicates, seed), statistics, costs)
     differences: dict[str, Difference] = {}
     for name in statistics:
         one, other = (
-            value_of(name, each, same, cut, costs) for each, cut in zip((scores, others), cuts, strict=True)
+            value_of(name, system, same, cut, costs)
+            for system, cut in zip((scores, others), cuts, strict=True)
         )
-        differences[name] = difference_around(one - other, found[name][0] - found[name][1], classes)
+        differences[name] = difference_around(one - other, drawn[name][0] - drawn[name][1], classes)
     return differences
 
 
@@ -126,19 +127,20 @@ def _replicates(
     parts: dict[str, list[list[Numbers]]] = {name: [] for name in statistics}
     for systems in curves(counted, weights):
         for name in statistics:
-            parts[name].append([values_of(name, each, costs) for each in systems])
+            parts[name].append([values_of(name, curve, costs) for curve in systems])
     return {
-        name: [np.concatenate(each) for each in zip(*found, strict=True)] for name, found in parts.items()
+        name: [np.concatenate(values) for values in zip(*rounds, strict=True)]
+        for name, rounds in parts.items()
     }
 
 
-def _unseen(found: dict[str, list[Numbers]], same: Tensor, classes: int) -> Unseen:
+def _unseen(drawn: dict[str, list[Numbers]], same: Tensor, classes: int) -> Unseen:
     """The upper ends of the two rates, had one trial of each kind gone wrong."""
     targets = int(same.sum())
     counts = len(same) - targets, targets
     return Unseen(
         *(
-            interval_around(1 / count, found[name][0], classes, is_share=True).high
+            interval_around(1 / count, drawn[name][0], classes, is_share=True).high
             for name, count in zip(get_args(Single), counts, strict=True)
         )
     )
@@ -172,7 +174,7 @@ def _counted(
 ) -> list[Counted]:
     """The trials of each system counted; of too many, a random part of each kind, the same for all."""
     shares = (1.0, 1.0)
-    kept = torch.arange(len(same))
+    places = torch.arange(len(same))
     if len(same) > most_trials:
         generator = torch.Generator().manual_seed(seed)
         kinds = [kind.nonzero().flatten() for kind in (same, ~same)]
@@ -187,12 +189,12 @@ def _counted(
             for kind, limit in zip(kinds, most, strict=True)
         ]
         shares = (len(parts[0]) / len(kinds[0]), len(parts[1]) / len(kinds[1]))
-        kept = torch.cat(parts)
+        places = torch.cat(parts)
     return [
         count_trials(
-            scores.detach().cpu()[kept],
-            same[kept],
-            sides[:, kept],
+            scores.detach().cpu()[places],
+            same[places],
+            sides[:, places],
             classes=classes,
             threshold=threshold,
             shares=shares,

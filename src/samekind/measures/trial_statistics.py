@@ -48,7 +48,9 @@ def check_statistics(
     for name in statistics:
         if name not in get_args(Statistic):
             raise ValueError(f"expected statistics among {', '.join(get_args(Statistic))}, got {name!r}")
-        if name in AT_A_THRESHOLD and any(each is None or math.isnan(each) for each in thresholds):
+        if name in AT_A_THRESHOLD and any(
+            threshold is None or math.isnan(threshold) for threshold in thresholds
+        ):
             raise ValueError(f"expected a threshold for {name}, got none")
     if not (0 < costs.prior < 1 and 0 < costs.miss < math.inf and 0 < costs.false_accept < math.inf):
         raise ValueError(f"expected a prior between 0 and 1 and costs above 0, got {tuple(costs)}")

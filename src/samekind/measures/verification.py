@@ -32,8 +32,8 @@ def equal_error_rate(scores: Tensor, same: Tensor, *, form: EerMethod = "nearest
     crossing and takes the point with equal rates. ``"kaldi"`` walks up the scores of one class until the
     score with as large a share of the others above it is lower: the rate is the share of the steps.
 
-    0 when every pair of one class outscores every other, 1 when it is the other way round (Kaldi's form
-    stops one trial short of 1), 0.5 when all scores are equal (Kaldi's form knows no ties).
+    0 when every pair of one class outscores every other, 1 in reversed order (Kaldi's form stops one trial
+    short of 1), 0.5 when all scores are equal (Kaldi's form knows no ties).
 
     >>> scores = torch.tensor([0.9, 0.8, 0.4, 0.7, 0.3, 0.2, 0.1], dtype=torch.double)
     >>> equal_error_rate(scores, torch.tensor([True] * 3 + [False] * 4))
@@ -53,8 +53,8 @@ def equal_error_rate(scores: Tensor, same: Tensor, *, form: EerMethod = "nearest
 def area_under_curve(scores: Tensor, same: Tensor) -> float:
     """The chance that a random pair of one class outscores a random pair of two; a tie counts half.
 
-    It is the area under the receiver operating characteristic by the trapezoid rule: 1 when the kinds
-    are apart, 0.5 for scores that say nothing, 0 when they are apart the wrong way round.
+    It is the area under the receiver operating characteristic by the trapezoid rule: 1 for separated trials,
+    0.5 for uninformative scores, 0 for separated trials in reversed order.
 
     >>> area_under_curve(torch.tensor([0.9, 0.6, 0.7, 0.1]), torch.tensor([True, True, False, False]))
     0.75
@@ -75,8 +75,8 @@ def equal_error_and_area(scores: Tensor, same: Tensor) -> tuple[EqualError, floa
 def average_precision(scores: Tensor, same: Tensor) -> float:
     """The mean, over the trials of one class, of the share of one class among those that score as much.
 
-    1 when the kinds are apart; for scores that say nothing about the share of trials that are of one
-    class, so it depends on how many of each there are. Tied scores are accepted together.
+    1 for separated trials; for uninformative scores about the share of one-class trials, so it depends on how
+    many of each kind there are. Tied scores are accepted together.
 
     >>> average_precision(torch.tensor([0.9, 0.6, 0.7, 0.1]), torch.tensor([True, True, False, False]))
     0.8333333333333333
@@ -141,7 +141,7 @@ def threshold_at(
 def true_accepts_at(scores: Tensor, same: Tensor, *, false_accepts: float) -> float:
     """The share of pairs of one class that are accepted where at most ``false_accepts`` of the others are.
 
-    At the threshold of `threshold_at`: often written TAR@FAR. 1 when the kinds are apart. With fewer
+    At the threshold of `threshold_at`: often written TAR@FAR. 1 for separated trials. With fewer
     than 1 / ``false_accepts`` pairs of two classes not one of them may be accepted, and the share rests on
     the highest of their scores alone.
 
@@ -184,11 +184,13 @@ def _at_false_accepts(scores: Tensor, same: Tensor, rate: float) -> float:
     impostors = len(trials.impostors)
     allowed = _allowed(rate, impostors)
     if allowed == impostors:
-        return min(float(each[0]) for each in trials)
+        return min(float(rising[0]) for rising in trials)
     # The highest impostor that must stay below the threshold, and the next score of either kind.
     refused = trials.impostors[impostors - 1 - allowed]
-    places = [int(torch.searchsorted(each, refused, right=True)) for each in trials]
-    above = [float(each[place]) for each, place in zip(trials, places, strict=True) if place < len(each)]
+    places = [int(torch.searchsorted(rising, refused, right=True)) for rising in trials]
+    above = [
+        float(rising[place]) for rising, place in zip(trials, places, strict=True) if place < len(rising)
+    ]
     if above:
         return min(above)
     # In the scores' own precision; whole numbers count as the float64 they were sorted as.
@@ -200,7 +202,7 @@ def _at_false_rejects(scores: Tensor, same: Tensor, rate: float) -> float:
     trials = sort_trials(scores, same)
     allowed = _allowed(rate, len(trials.targets))
     if allowed == len(trials.targets):
-        return max(float(each[-1]) for each in trials)
+        return max(float(rising[-1]) for rising in trials)
     return float(trials.targets[allowed])
 
 

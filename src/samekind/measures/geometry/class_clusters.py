@@ -1,7 +1,7 @@
 """Classes as clusters: how wide each is, how far it moved, and whether items are nearest to their own.
 
 ``features`` are (n, d), ``labels`` (n,) whole numbers; a class's centroid is the mean of its features, and
-is not put back on a sphere. What has a value a class comes in the order of the labels that occur.
+is not normalised. Values by class come in the order of the labels.
 
 Kim, "On the Significance of Distance in Machine Learning", 2023, paper I (plankton).
 """

@@ -126,7 +126,9 @@ def proper_cases(motions: Tensor | Sequence[ClassMotion]) -> ProperCases:
     if table.isnan().any():
         raise ValueError("expected motions that are numbers, got NaN among them")
     con_alpha, div_alpha, con_div = table.T
-    return ProperCases(*(float(each.double().mean()) for each in (con_alpha < 1, div_alpha > 1, con_div < 1)))
+    return ProperCases(
+        *(float(is_proper.double().mean()) for is_proper in (con_alpha < 1, div_alpha > 1, con_div < 1))
+    )
 
 
 def compare_checkpoints(
@@ -146,8 +148,8 @@ def compare_checkpoints(
     first, second = _factors(one, "one"), _factors(other, "other")
     from scipy.stats import fisher_exact, mannwhitneyu
 
-    is_proper = [(each < 1 if proper == "below 1" else each > 1) for each in (first, second)]
-    counts = [[int(each.sum()), int((~each).sum())] for each in is_proper]
+    is_proper = [(factors < 1 if proper == "below 1" else factors > 1) for factors in (first, second)]
+    counts = [[int(flags.sum()), int((~flags).sum())] for flags in is_proper]
     return CheckpointComparison(
         float(first.log().mean().exp()),
         float(second.log().mean().exp()),
@@ -172,8 +174,8 @@ def _check_prototypes(z: Tensor, labels: Tensor, old: Tensor, new: Tensor) -> No
     if not (old.isfinite().all() and new.isfinite().all()):
         raise ValueError("expected finite prototypes, got NaN or infinity")
     if not 0 <= int(labels.min()) <= int(labels.max()) < len(old):
-        found = f"{int(labels.min())} to {int(labels.max())}"
-        raise ValueError(f"expected labels from 0 to {len(old) - 1}, rows of the prototypes, got {found}")
+        bounds = f"{int(labels.min())} to {int(labels.max())}"
+        raise ValueError(f"expected labels from 0 to {len(old) - 1}, rows of the prototypes, got {bounds}")
 
 
 def _distances(z: Tensor, prototypes: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What the measures on feature vectors ask of their input, and class means, said in one place."""
+"""Checks of feature vectors and labels, and class means, that several measures share."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ class Centres(NamedTuple):
 
 
 def check_features(features: Tensor, *, name: str = "features") -> Tensor:
-    """The features (n, d) in float64, without gradient; ValueError unless they are finite and some."""
+    """The features (n, d) in float64, without gradient; ValueError if they are empty or not finite."""
     if features.ndim != 2 or 0 in features.shape:
         raise ValueError(f"expected {name} of shape (n, d), at least one, got {tuple(features.shape)}")
     if not features.isfinite().all():

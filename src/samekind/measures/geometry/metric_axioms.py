@@ -64,20 +64,20 @@ def metric_breaches(distances: Tensor, *, most_triples: int = 10_000_000, seed: 
 
 def _all_triples(distances: Tensor) -> Tensor:
     """The breaches of every ordered triple (a, b, c), a by a."""
-    found = []
+    breaches = []
     for corner in range(len(distances)):
         others = torch.arange(len(distances), device=distances.device) != corner
         legs = distances[corner, others]
         detour = distances[others][:, others] - (legs[:, None] + legs)
         apart = ~torch.eye(len(legs), dtype=torch.bool, device=distances.device)
-        found.append(detour[apart].clamp(min=0))
-    return torch.cat(found)
+        breaches.append(detour[apart].clamp(min=0))
+    return torch.cat(breaches)
 
 
 def _some_triples(distances: Tensor, most: int, seed: int) -> Tensor:
     """The breaches of random ordered triples of different items."""
     count, generator = len(distances), torch.Generator().manual_seed(seed)
-    found = []
+    breaches = []
     for done in range(0, most, 2**20):
         size = min(2**20, most - done)
         a, b, c = (torch.randint(count - less, (size,), generator=generator) for less in range(3))
@@ -86,9 +86,9 @@ def _some_triples(distances: Tensor, most: int, seed: int) -> Tensor:
         low, high = torch.minimum(a, b), torch.maximum(a, b)
         c = c + (c >= low)
         c = c + (c >= high)
-        a, b, c = (each.to(distances.device) for each in (a, b, c))
-        found.append((distances[b, c] - distances[a, b] - distances[a, c]).clamp(min=0))
-    return torch.cat(found)
+        a, b, c = (corner.to(distances.device) for corner in (a, b, c))
+        breaches.append((distances[b, c] - distances[a, b] - distances[a, c]).clamp(min=0))
+    return torch.cat(breaches)
 
 
 def _breaches(values: Tensor) -> Breaches:

@@ -41,7 +41,7 @@ def class_spread(features: Tensor, labels: Tensor, *, normalise: bool = True) ->
     """Squared distances between class means (D_inter) and to one's own (D_intra); φ is their ratio.
 
     ``between`` is the mean over ordered pairs of different classes; ``within`` the mean over classes of the
-    mean squared distance to the class mean, which is not put back on the sphere. The ratio is infinite for
+    mean squared distance to the class mean, which is not normalised. The ratio is infinite for
     classes that are points, and NaN when they are all one point.
 
     >>> import torch
