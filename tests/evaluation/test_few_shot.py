@@ -11,7 +11,7 @@ from torch import nn
 from samekind import similarities
 from samekind.data import Items, clusters
 from samekind.evaluation import few_shot
-from samekind.evaluation.few_shot import fewer_tasks
+from samekind.evaluation.few_shot import few_shot_rows
 from samekind.evaluation.samples import Sample
 from samekind.prototypes import SupportMeans
 from samekind.samplers import episodes
@@ -165,5 +165,5 @@ def test_two_large_groups_of_a_class_are_one_for_examples_and_one_for_queries():
 
 def test_fewer_tasks_than_were_asked_for_are_counted():
     sample = Sample("few-shot", "x", "5-way 1-shot", "cosine", "episodes", 0.5, torch.zeros(86))
-    assert fewer_tasks(sample, 600) == "of 86 of 600 tasks"
-    assert fewer_tasks(sample, 86) == ""
+    assert [row.note for row in few_shot_rows([sample], 600, "x")] == ["of 86 of 600 tasks; x"]
+    assert [row.note for row in few_shot_rows([sample], 86, "")] == [""]

@@ -6,7 +6,7 @@ import statistics
 import pytest
 import torch
 
-from samekind.evaluation.samples import Compared, Sample, compared, difference, replicated, row_of
+from samekind.evaluation.samples import Compared, Sample, compared, computed_sample, difference, rows_of
 
 VALUES = torch.tensor([0.0, 0.25, 0.5, 1.0] * 10, dtype=torch.double)
 
@@ -15,6 +15,14 @@ def a_sample(values=None, replicates=None, *, value=None, unit="items"):
     value = float(values.mean()) if value is None else value
     units = 40 if replicates is not None else 0
     return Sample("question", "seen", "measure", "kind", unit, value, values, replicates, units)
+
+
+def row_of(sample):
+    return rows_of([sample])[0]
+
+
+def replicates_of(compute, seed):
+    return computed_sample("question", "seen", "measure", "kind", compute, 6, seed=seed).replicates
 
 
 def test_a_mean_has_an_interval_about_as_wide_as_the_theory_says():
@@ -61,13 +69,14 @@ def test_a_share_without_a_miss_is_not_certain():
 
 def test_replicates_draw_as_many_units_with_replacement_by_the_seed():
     seen = []
-    replicated(lambda indices: seen.append(indices.tolist()) or 0.0, 6, seed=0)
+    replicates_of(lambda indices: seen.append(indices.tolist()) or 0.0, 0)
+    assert seen.pop() == list(range(6))  # the value itself
     assert len(seen) == 200
     assert all(len(each) == 6 and set(each) <= set(range(6)) for each in seen)
     assert any(len(set(each)) < 6 for each in seen)
-    again = replicated(lambda indices: float(indices[0]), 6, seed=0)
+    again, other = (replicates_of(lambda indices: float(indices[0]), seed) for seed in (0, 1))
     assert again.tolist() == [each[0] for each in seen]
-    assert not torch.equal(again, replicated(lambda indices: float(indices[0]), 6, seed=1))
+    assert not torch.equal(again, other)
 
 
 def test_what_two_systems_share_cancels():

@@ -1,7 +1,7 @@
 """Is one space better than another? The same questions to both, about the same items.
 
-What makes an item, a query or a class hard is hard for both: the difference of two systems is told much more
-precisely than either value, by drawing the same units again for both.
+Hard items are hard for both, so drawing the same units again for both gives their difference much more
+precisely than either value.
 """
 
 from collections.abc import Mapping
@@ -36,14 +36,14 @@ def against(
     seed: int = 0,
 ) -> list[Compared]:
     """By how much each measure of ``first`` is above that of ``second``, with the paired 95% interval and
-    the p-value, for the questions and kinds of score both can answer.
+    the p-value, for the questions and kinds of score that both answer.
 
     Verification draws classes again, retrieval queries, classification and clustering items; few-shot tasks
-    are the same for both. Of sets above 2,000 items the pairs of a random part are compared. Where items have
-    groups, pairs and neighbours are of two.
+    are the same for both. Of sets above 2,000 items a random part is compared in pairs. If items have groups,
+    pairs and neighbours are from different groups.
     """
     rows: list[Compared] = []
-    mine, other = embed_sets(first, sets), embed_sets(second, sets)
+    first_z, second_z = embed_sets(first, sets), embed_sets(second, sets)
 
     def samples(space: MetricSpace, items: Items, z: Tensor, name: str) -> list[Sample]:
         return [
@@ -54,13 +54,13 @@ def against(
         ]
 
     for name, items in sets.items():
-        two = {each[:4]: each for each in samples(second, items, other[name], name)}
+        two = {sample[:4]: sample for sample in samples(second, items, second_z[name], name)}
         by_units = [
-            compared(each, two[each[:4]], seed=seed)
-            for each in samples(first, items, mine[name], name)
-            if each[:4] in two
+            compared(sample, two[sample[:4]], seed=seed)
+            for sample in samples(first, items, first_z[name], name)
+            if sample[:4] in two
         ]
-        by_classes = _pairs(first, second, items, mine[name], other[name], name, measures, seed)
+        by_classes = _pairs(first, second, items, first_z[name], second_z[name], name, measures, seed)
         # Verification stands where an evaluation has it: after classification.
         rows += [row for row in by_units if row.question == "classification"] + by_classes
         rows += [row for row in by_units if row.question != "classification"]
@@ -71,20 +71,20 @@ def _pairs(
     first: MetricSpace,
     second: MetricSpace,
     items: Items,
-    mine: Tensor,
-    other: Tensor,
+    first_z: Tensor,
+    second_z: Tensor,
     name: str,
     measures: Measures,
     seed: int,
 ) -> list[Compared]:
     """The measures of all pairs, by each kind of score both have."""
     places = at_most(len(items), MOST_ITEMS, seed=seed)
-    labels, mine, other = items.labels.cpu()[places], mine[places], other[places]
+    labels, first_z, second_z = items.labels.cpu()[places], first_z[places], second_z[places]
     groups = groups_apart(items.take(places)).groups if items.groups is not None else None
     rows: list[Compared] = []
-    for kind in (each for each in first.kinds if each in second.kinds):
-        one = ordered_trials(first, mine, labels, groups=groups, kind=kind)
-        two = ordered_trials(second, other, labels, groups=groups, kind=kind)
+    for kind in (kind for kind in first.kinds if kind in second.kinds):
+        one = ordered_trials(first, first_z, labels, groups=groups, kind=kind)
+        two = ordered_trials(second, second_z, labels, groups=groups, kind=kind)
         decisions = first.decisions.get(kind), second.decisions.get(kind)
         about = About("verification", name, kind)
         rows += trial_differences(one, two, about, decisions=decisions, measures=measures, seed=seed)

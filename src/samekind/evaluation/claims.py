@@ -10,6 +10,7 @@ from torch import Tensor
 from samekind.data import Items
 from samekind.data.drawing import at_most
 from samekind.decisions import Kind
+from samekind.evaluation.classification import knows, labels_in
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.trial_measures import About, trial_rows
 from samekind.inference import asking
@@ -32,22 +33,19 @@ def claims(
     seed: int = 0,
     most_trials: int = MOST_TRIALS,
 ) -> list[Row]:
-    """Measures of (items x classes) trials for each kind of score; no row where a class is unknown.
+    """Measures of (items x classes) trials for each kind of score; no row if a class is unknown.
 
-    The threshold of a decision is for pairs of items, so it is not asked for here. Of very many trials
-    those of random items are taken, ``most_trials`` in all.
+    Decisions have no part in it, as their thresholds are for pairs of items. Beyond ``most_trials`` trials, a
+    random part of the items is used.
     """
-    present = {items.classes[label] for label in items.labels.tolist()}
-    if not present <= set(space.classes) or len(space.classes) < 2:
+    if not knows(space, items) or len(space.classes) < 2:
         return []
     if len(items) * len(space.classes) > most_trials:
         places = at_most(len(items), max(1, most_trials // len(space.classes)), seed=seed)
         items, z = items.take(places), z[places]
-    place = {each: index for index, each in enumerate(space.classes)}
-    truth = torch.tensor([place.get(each, -1) for each in items.classes])[items.labels]
     claimed = torch.arange(len(space.classes))
     first = claimed.expand(len(items), -1).flatten().int()
-    second = truth.repeat_interleave(len(claimed)).int()
+    second = labels_in(space, items).repeat_interleave(len(claimed)).int()
     rows = []
     for kind in space.kinds:
         trials = Trials(_class_scores(space, z, kind).flatten(), first == second, first, second)

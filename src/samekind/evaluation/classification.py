@@ -8,24 +8,24 @@ from torch import Tensor
 from samekind.data import Items
 from samekind.decisions import Head
 from samekind.evaluation.rows import Measures, Row
-from samekind.evaluation.samples import Sample, replicated, row_of
+from samekind.evaluation.samples import Sample, computed_sample, mean_sample, rows_of
 from samekind.inference import asking, device_of
 from samekind.inference.temperatures import heads
 from samekind.measures import catalogue
 from samekind.measures.calibration_error import expected_calibration_error
 from samekind.measures.classification import macro_f1
+from samekind.measures.measure import Measure
 from samekind.space import Classification, MetricSpace
 
 
 def classification(
     space: MetricSpace, items: Items, z: Tensor, *, name: str, measures: Measures = "main", seed: int = 0
 ) -> list[Row]:
-    """Accuracy and macro F1 of each head that knows the classes of the items, with ``measures="all"`` the
-    calibration error (ECE) of its probabilities and, where it has a temperature, of those before it; no row
-    where none does.
+    """Accuracy and macro F1 of each head, with ``measures="all"`` also the calibration error (ECE) of its
+    probabilities, with and without its temperature; no row if the space does not know all classes.
     """
     samples = classification_samples(space, items, z, name=name, measures=measures, seed=seed)
-    return [row_of(each, seed=seed) for each in samples]
+    return rows_of(samples, seed=seed)
 
 
 def classification_samples(
@@ -41,15 +41,24 @@ def classification_samples(
     ]
 
 
+def class_names(items: Items) -> set[str]:
+    """The names of the classes that have items."""
+    return {items.classes[label] for label in items.labels.tolist()}
+
+
 def knows(space: MetricSpace, items: Items) -> bool:
-    """Whether the space knows the classes of all items; classes without items do not matter."""
-    return {items.classes[label] for label in items.labels.tolist()} <= set(space.classes)
+    """Whether the space knows the classes of all items."""
+    return class_names(items) <= set(space.classes)
+
+
+def labels_in(space: MetricSpace, items: Items) -> Tensor:
+    """The class of each item as an index into the classes of the space, -1 if it is not there: (n,)."""
+    position = {name: index for index, name in enumerate(space.classes)}
+    return torch.tensor([position.get(name, -1) for name in items.classes])[items.labels.cpu()]
 
 
 def predicted_labels(space: MetricSpace, items: Items, z: Tensor, head: Head = "similarity") -> Tensor:
-    """The class the space gives each item, as an index into the items' classes (-1: a class they do not
-    have).
-    """
+    """The class the space gives each item, as an index into the items' classes, -1 if they lack it."""
     position = {name: index for index, name in enumerate(items.classes)}
     names = _answer(space, z, head).classes
     return torch.tensor([position.get(name, -1) for name in names], dtype=torch.int64)
@@ -63,13 +72,11 @@ def _answer(space: MetricSpace, z: Tensor, head: Head, *, calibrated: bool = Tru
 def _of_head(
     space: MetricSpace, items: Items, z: Tensor, head: Head, *, name: str, measures: Measures, seed: int
 ) -> list[Sample]:
-    # In the space's own numbers of its classes, which its probabilities are in the order of.
-    position = {each: index for index, each in enumerate(space.classes)}
-    truth = torch.tensor([position.get(each, -1) for each in items.classes])[items.labels.cpu()]
-    answer = _answer(space, z, head)
+    position = {class_name: index for index, class_name in enumerate(space.classes)}
+    truth, answer = labels_in(space, items), _answer(space, z, head)
     probabilities = answer.probabilities.cpu()
-    predicted = torch.tensor([position[each] for each in answer.classes])
-    computed: dict[str, Callable[[Tensor], float]] = {
+    predicted = torch.tensor([position[class_name] for class_name in answer.classes])
+    computed: dict[Measure, Callable[[Tensor], float]] = {
         catalogue.MACRO_F1: lambda drawn: macro_f1(predicted[drawn], truth[drawn])
     }
     if measures == "all":
@@ -80,10 +87,10 @@ def _of_head(
             plain[drawn], truth[drawn]
         )
     right = (predicted == truth).double()
-    found = [Sample("classification", name, catalogue.ACCURACY, head, "items", float(right.mean()), right)]
-    for measure, function in computed.items():
-        value, replicates = function(torch.arange(len(items))), replicated(function, len(items), seed=seed)
-        found.append(
-            Sample("classification", name, measure, head, "items", value, None, replicates, len(items))
-        )
-    return found
+    return [
+        mean_sample("classification", name, catalogue.ACCURACY, head, "items", right),
+        *(
+            computed_sample("classification", name, measure, head, compute, len(items), seed=seed)
+            for measure, compute in computed.items()
+        ),
+    ]

@@ -4,8 +4,8 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.data.groups import OWN_GROUPS
-from samekind.evaluation.rows import Measures, Row, noted
-from samekind.evaluation.samples import Sample, replicated, row_of
+from samekind.evaluation.rows import Measures, Row
+from samekind.evaluation.samples import Sample, computed_sample, rows_of
 from samekind.inference import cluster
 from samekind.inference.cluster import as_compared, assign_by_similarity
 from samekind.measures.catalogue import AMI, F1, NMI
@@ -25,14 +25,13 @@ def clustering(
 ) -> list[Row]:
     """NMI of k-means on the embeddings, with ``measures="all"`` AMI and pairwise F1 too.
 
-    Where the space's similarity looks at directions alone, they are put on the sphere first. There are two
-    kinds: "embedding" is k-means alone, and "similarity" gives each item to the centre the space's own
-    similarity finds most alike. The labels count the groups and are not used otherwise. Items that belong
-    together are easily found to do so: where items have groups, a note says that they are among them.
+    If the space's similarity depends on directions alone, embeddings are normalised first. There are two
+    kinds: "embedding" is k-means alone, and "similarity" gives each item to the centre that the space's own
+    similarity scores highest. There are as many groups as classes. Items of one group are easily clustered
+    together: if items have groups, a note says that they are included.
     """
     samples = clustering_samples(space, items, z, name=name, measures=measures, seed=seed)
-    note = "" if items.groups is None else OWN_GROUPS
-    return [noted(row_of(each, seed=seed), note) for each in samples]
+    return rows_of(samples, seed=seed, note="" if items.groups is None else OWN_GROUPS)
 
 
 def clustering_samples(
@@ -46,14 +45,20 @@ def clustering_samples(
         "similarity": assign_by_similarity(space, groups.centres, z),
     }
     return [
-        _sample(name, measure, kind, each, truth, seed)
+        _sample(name, measure, kind, groups, truth, seed)
         for measure in (MEASURES if measures == "all" else (NMI,))
-        for kind, each in assigned.items()
+        for kind, groups in assigned.items()
     ]
 
 
 def _sample(name: str, measure: Measure, kind: str, assigned: Tensor, truth: Tensor, seed: int) -> Sample:
     function = MEASURES[measure]
-    replicates = replicated(lambda drawn: function(assigned[drawn], truth[drawn]), len(truth), seed=seed)
-    value = function(assigned, truth)
-    return Sample("clustering", name, measure, kind, "items", value, None, replicates, len(truth))
+    return computed_sample(
+        "clustering",
+        name,
+        measure,
+        kind,
+        lambda places: function(assigned[places], truth[places]),
+        len(truth),
+        seed=seed,
+    )

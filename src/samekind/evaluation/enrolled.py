@@ -46,18 +46,18 @@ def enrolled(
     first = of_set.repeat_interleave(len(of_test)).int()
     second = of_test.repeat(len(of_set)).int()
     apart = groups_apart(items)
-    kept = _of_other_groups(apart, list(members.values()), tests)
+    counted = _of_other_groups(apart, list(members.values()), tests)
     same = first == second
-    if kept is not None:
-        same, first, second = same[kept], first[kept], second[kept]
+    if counted is not None:
+        same, first, second = same[counted], first[counted], second[counted]
     if not same.any():
         return []
     rows = []
     for kind in space.kinds:
         sets = [z[indices] for indices in members.values()]
         scores = enrolment_scores(space, sets, z[tests], combination=combination, kind=kind)
-        told = scores.flatten() if kept is None else scores.flatten()[kept]
-        trials = Trials(told, same, first, second)
+        flat = scores.flatten() if counted is None else scores.flatten()[counted]
+        trials = Trials(flat, same, first, second)
         about = About(f"enrolment of {shots}", name, kind)
         rows += trial_rows(trials, about, decision=None, measures=measures, seed=seed)
     return [noted(row, apart.note) for row in rows]
@@ -78,8 +78,8 @@ def _draw(labels: Tensor, shots: int, seed: int) -> dict[int, Tensor]:
     generator = torch.Generator().manual_seed(seed)
     drawn = {}
     for label in torch.unique(labels.cpu()).tolist():
-        mine = (labels.cpu() == label).nonzero().flatten()
-        if len(mine) > 1:
-            order = torch.randperm(len(mine), generator=generator)
-            drawn[label] = mine[order[: min(shots, len(mine) - 1)]]
+        members = (labels.cpu() == label).nonzero().flatten()
+        if len(members) > 1:
+            order = torch.randperm(len(members), generator=generator)
+            drawn[label] = members[order[: min(shots, len(members) - 1)]]
     return drawn

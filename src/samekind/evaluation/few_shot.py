@@ -1,12 +1,14 @@
 """A new class, from a few examples? Tasks of N classes with K examples each, prototypes their means."""
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor
 
 from samekind.data import Items
 from samekind.data.groups import groups_apart
 from samekind.evaluation.rows import Row, noted
-from samekind.evaluation.samples import Sample, row_of
+from samekind.evaluation.samples import Sample, mean_sample, rows_of
 from samekind.evaluation.tasks import drawn_tasks
 from samekind.inference import asking, device_of
 from samekind.measures import catalogue
@@ -28,22 +30,25 @@ def few_shot(
 ) -> list[Row]:
     """Mean accuracy over tasks with its 95% interval, for each kind of score.
 
-    ``way`` is at most the classes there are, and ``queries`` at most what the smallest class has left beside
-    its shots; where it has none left there is no row. The fused kind averages the probabilities of the
-    similarity and the cosine. Where items have groups, a task has no query of a group that it has an example
-    of, and a note says so; see `drawn_tasks`.
+    ``way`` is cut to the number of classes, and ``queries`` to what the smallest class has left beside its
+    shots; if none is left there is no row. The fused kind averages the probabilities of the similarity and
+    the cosine. If items have groups, no query is of a group that an example of the task is of, and a note
+    says so; see `drawn_tasks`.
     """
     samples = few_shot_samples(
         space, items, z, name=name, way=way, shots=shots, queries=queries, tasks=tasks, seed=seed
     )
-    note = groups_apart(items).note
-    return [noted(noted(row_of(each), fewer_tasks(each, tasks)), note) for each in samples]
+    return few_shot_rows(samples, tasks, groups_apart(items).note)
 
 
-def fewer_tasks(sample: Sample, tasks: int) -> str:
-    """What is to be noted where not as many tasks could be drawn as were asked for."""
-    drawn = tasks if sample.values is None else len(sample.values)
-    return "" if drawn == tasks else f"of {drawn:,} of {tasks:,} tasks"
+def few_shot_rows(samples: Iterable[Sample], tasks: int, note: str) -> list[Row]:
+    """The rows of samples over tasks; another note says so if fewer ``tasks`` could be drawn."""
+    rows = []
+    for sample in samples:
+        drawn = tasks if sample.values is None else len(sample.values)
+        fewer = "" if drawn == tasks else f"of {drawn:,} of {tasks:,} tasks"
+        rows += [noted(row, note) for row in rows_of([sample], note=fewer)]
+    return rows
 
 
 def few_shot_samples(
@@ -69,7 +74,7 @@ def few_shot_samples(
             accuracies = torch.stack([_task(space, z, episode) for episode in drawn], dim=1).cpu()
         for kind, values in zip(space.kinds, accuracies, strict=True):
             measure = catalogue.few_shot(len(drawn[0].classes), shot)
-            samples.append(Sample("few-shot", name, measure, kind, "episodes", float(values.mean()), values))
+            samples.append(mean_sample("few-shot", name, measure, kind, "episodes", values))
     return samples
 
 

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.decisions import Head
-from samekind.evaluation.classification import knows, predicted_labels
+from samekind.evaluation.classification import class_names, knows, predicted_labels
 from samekind.evaluation.rows import Row
-from samekind.evaluation.samples import COMPUTED, MANY, Sample, row_of
+from samekind.evaluation.samples import COMPUTED, MANY, Sample, mean_sample, rows_of
 from samekind.inference import asking, device_of
 from samekind.inference.open_set import best_of
 from samekind.inference.temperatures import heads
@@ -46,13 +46,13 @@ def open_set(
     """The share of known items that are identified when ``false_alarms`` of the unknown ones are named
     (DIR), and how often a known item outscores an unknown one (AUROC), for each head.
 
-    Where the space has a threshold for "none of these", both rates there as well. No row where a class of
-    ``known`` is unknown to the space, or one of ``unknown`` is not.
+    If the space has a threshold for "none of these", both rates there as well. No row if a class of ``known``
+    is unknown to the space, or one of ``unknown`` is known.
     """
-    strangers = {unknown.classes[label] for label in unknown.labels.tolist()}
-    if not len(known) or not len(unknown) or not knows(space, known) or strangers & set(space.classes):
+    overlap = class_names(unknown) & set(space.classes)
+    if not len(known) or not len(unknown) or not knows(space, known) or overlap:
         return []
-    rows = []
+    samples: list[Sample] = []
     for head in heads(space):
         right = predicted_labels(space, known, known_z, head) == known.labels.cpu()
         inside, outside = best_scores(space, known_z, head), best_scores(space, unknown_z, head)
@@ -60,15 +60,13 @@ def open_set(
         again = _drawn_again(inside, right, outside, false_alarms=false_alarms, seed=seed)
         units = min(len(known), len(unknown))
         measures = (catalogue.identification_rate(false_alarms), catalogue.AUROC)
-        rows += [
-            row_of(
-                Sample("open set", name, measure, head, "items", value, replicates=replicates, units=units)
-            )
+        samples += [
+            Sample("open set", name, measure, head, "items", value, replicates=replicates, units=units)
             for measure, value, replicates in zip(measures, values, again, strict=True)
         ]
         if head == "similarity":
-            rows += _at_threshold(space, name, right, known_z, unknown_z, seed)
-    return rows
+            samples += _at_threshold(space, name, right, known_z, unknown_z)
+    return rows_of(samples, seed=seed)
 
 
 def best_scores(space: MetricSpace, z: Tensor, head: Head = "similarity") -> Tensor:
@@ -107,19 +105,19 @@ def _drawn_again(
 ) -> tuple[Tensor, Tensor]:
     """Both measures of items drawn again, of each kind as many as there are: (replicates,) each."""
     generator = torch.Generator().manual_seed(seed)
-    found = []
+    replicates = []
     for _ in range(COMPUTED if len(known) + len(unknown) <= MANY else COMPUTED // 4):
         inside, outside = (torch.randint(len(x), (len(x),), generator=generator) for x in (known, unknown))
-        found.append(
+        replicates.append(
             identification(known[inside], right[inside], unknown[outside], false_alarms=false_alarms)
         )
-    rates, areas = torch.tensor(found, dtype=torch.double).T
+    rates, areas = torch.tensor(replicates, dtype=torch.double).T
     return rates, areas
 
 
 def _at_threshold(
-    space: MetricSpace, name: str, right: Tensor, known_z: Tensor, unknown_z: Tensor, seed: int
-) -> list[Row]:
+    space: MetricSpace, name: str, right: Tensor, known_z: Tensor, unknown_z: Tensor
+) -> list[Sample]:
     """What the threshold stored for "none of these" gives, on the kind of score it was fitted for."""
     decision = space.open_set
     if decision is None:
@@ -130,6 +128,6 @@ def _at_threshold(
         catalogue.FALSE_ALARMS: decision.accepts(outside).double(),
     }
     return [
-        row_of(Sample("open set", name, measure, decision.kind, "items", float(each.mean()), each), seed=seed)
-        for measure, each in shares.items()
+        mean_sample("open set", name, measure, decision.kind, "items", values)
+        for measure, values in shares.items()
     ]

@@ -59,16 +59,16 @@ def promises(space: MetricSpace, sets: Mapping[str, Items], *, seed: int = 0) ->
     expected, and worth knowing. A threshold for "none of these" is held against the sets that have items of
     known and of unknown classes, and against a set of known classes together with one of unknown ones.
     """
-    found = []
+    rows = []
     parts = {name: draw(items, most=MOST_ITEMS, seed=seed, balanced=False) for name, items in sets.items()}
     for name, part in parts.items() if space.decisions else ():
         z, apart = embed(space, part.inputs), groups_apart(part)
-        for kind in (each for each in space.kinds if each in space.decisions):
+        for kind in (known for known in space.kinds if known in space.decisions):
             trials = all_trials(space, z, part.labels, groups=apart.groups, kind=kind)
             row = promise_row(space.decisions[kind], trials, name=name, seed=seed)
             other = _other_pairs(space.decisions[kind], apart) if part.groups is not None else ""
-            found.append(row._replace(sentence=f"{row.sentence}{other}"))
-    return found + (_open_set_rows(space, parts, seed) if space.open_set is not None else [])
+            rows.append(row._replace(sentence=f"{row.sentence}{other}"))
+    return rows + (_open_set_rows(space, parts, seed) if space.open_set is not None else [])
 
 
 def listed_promises(
@@ -119,13 +119,13 @@ def _open_set_rows(space: MetricSpace, sets: Mapping[str, Items], seed: int) -> 
             together = one == other or not (len(also_unknown) or len(also_known))
             if not (together and len(known) and len(unknown)):
                 continue
-            found = check_open_set(space, known, unknown, seed=seed)
-            if found is not None and space.open_set is not None:
+            promise = check_open_set(space, known, unknown, seed=seed)
+            if promise is not None and space.open_set is not None:
                 name = one if one == other else f"{one}, {other}"
-                rows.append(_row(name, "open set", space.open_set.point, found))
+                rows.append(_row(name, "open set", space.open_set.point, promise))
     return rows
 
 
-def _row(name: str, kind: str, point: str, found: Promise) -> PromiseRow:
-    rates = [RatePromise(each.promised, *each.measured, each.verdict) for each in found]
-    return PromiseRow(name, kind, point, found.holds, found.broken, found.sentence, *rates)
+def _row(name: str, kind: str, point: str, promise: Promise) -> PromiseRow:
+    rates = [RatePromise(rate.promised, *rate.measured, rate.verdict) for rate in promise]
+    return PromiseRow(name, kind, point, promise.holds, promise.broken, promise.sentence, *rates)

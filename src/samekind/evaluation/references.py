@@ -14,9 +14,10 @@ from samekind.data import Items, draw, scaled
 from samekind.data.groups import Apart, groups_apart
 from samekind.data.stored import fetched
 from samekind.errors import DataError
-from samekind.evaluation.rows import Row, noted
-from samekind.evaluation.samples import Sample, row_of
+from samekind.evaluation.rows import Row
+from samekind.evaluation.samples import Sample, mean_sample, rows_of
 from samekind.measures.catalogue import ACCURACY, recall
+from samekind.measures.measure import Measure
 from samekind.training.statistics import statistics_of
 
 #: The question of these rows, and what answers it.
@@ -57,29 +58,29 @@ def references(
     commonest = counts.most_common(1)[0][0]
     rows = []
     for name, items in sets.items():
-        asked = draw(items, most=MOST_ASKED, seed=seed, balanced=False)
-        truth, x = _names(asked), prepared.of(asked)
+        queries = draw(items, most=MOST_ASKED, seed=seed, balanced=False)
+        truth, x = _names(queries), prepared.of(queries)
         samples = []
         if set(truth) <= counts.keys():
-            found = _nearest(x, prepared.gallery)
-            answers = {NEAREST: [known[place] for place in found], COMMONEST: [commonest] * len(truth)}
+            nearest = _nearest(x, prepared.gallery)
+            answers = {NEAREST: [known[place] for place in nearest], COMMONEST: [commonest] * len(truth)}
             samples += [
-                _sample(name, ACCURACY, kind, "items", truth, given) for kind, given in answers.items()
+                _sample(name, ACCURACY, kind, "items", truth, predicted)
+                for kind, predicted in answers.items()
             ]
-        note = "" if len(asked) == len(items) else f"of {len(asked):,} items drawn"
-        rows += [noted(row_of(each, seed=seed), note) for each in samples]
-        if len(asked) == len(items) > 1:
+        note = "" if len(queries) == len(items) else f"of {len(queries):,} items drawn"
+        rows += rows_of(samples, seed=seed, note=note)
+        if len(queries) == len(items) > 1:
             apart = groups_apart(items)
-            among = _among_themselves(items, x, apart, name)
-            rows.append(noted(row_of(among, seed=seed), apart.note))
+            rows += rows_of([_among_themselves(items, x, apart, name)], seed=seed, note=apart.note)
     return rows
 
 
 def _among_themselves(items: Items, x: Tensor, apart: Apart, name: str) -> Sample:
     """Whether the nearest other item, of another group where there are groups, is of the same class."""
-    truth, found = _names(items), _nearest(x, x, apart=apart.marks)
-    asked = apart.asked.tolist()
-    own, others = [truth[place] for place in asked], [truth[found[place]] for place in asked]
+    truth, nearest = _names(items), _nearest(x, x, apart=apart.marks)
+    queries = apart.asked.tolist()
+    own, others = [truth[place] for place in queries], [truth[nearest[place]] for place in queries]
     return _sample(name, recall(1), NEAREST, "queries", own, others)
 
 
@@ -105,17 +106,19 @@ def not_beaten(rows: Iterable[Row]) -> list[str]:
 
 def _own(rows: Sequence[Row], reference: Row) -> list[Row]:
     """The row of the space's own score, the first, that a reference is beside; none where there is none."""
-    asked = (ANSWERED[reference.measure], reference.items, reference.measure)
-    return [row for row in rows if row[:3] == asked][:1]
+    beginning = (ANSWERED[reference.measure], reference.items, reference.measure)
+    return [row for row in rows if row[:3] == beginning][:1]
 
 
 def _names(items: Items) -> list[str]:
     return [items.classes[label] for label in items.labels.tolist()]
 
 
-def _sample(name: str, measure: str, kind: str, unit: str, truth: list[str], given: list[str]) -> Sample:
-    right = torch.tensor([one == other for one, other in zip(truth, given, strict=True)], dtype=torch.double)
-    return Sample(REFERENCE, name, measure, kind, unit, float(right.mean()), right)
+def _sample(
+    name: str, measure: Measure, kind: str, unit: str, truth: list[str], predicted: list[str]
+) -> Sample:
+    right = [one == other for one, other in zip(truth, predicted, strict=True)]
+    return mean_sample(REFERENCE, name, measure, kind, unit, torch.tensor(right).double())
 
 
 class _Inputs:
@@ -128,12 +131,14 @@ class _Inputs:
         means, deviations = [0.0], [1.0]
         if len(train.shape) == 1:
             means, deviations = statistics_of(train, "features")
-        self.means, self.deviations = (torch.tensor(each, device=device) for each in (means, deviations))
+        self.means, self.deviations = (
+            torch.tensor(numbers, device=device) for numbers in (means, deviations)
+        )
         self.gallery = self.of(train)
 
     def of(self, items: Items) -> Tensor:
         slices = [slice(start, start + CHUNK) for start in range(0, len(items), CHUNK)]
-        return torch.cat([self._compared(scaled(each)) for each in fetched(items.inputs, slices)])
+        return torch.cat([self._compared(scaled(chunk)) for chunk in fetched(items.inputs, slices)])
 
     def _compared(self, x: Tensor) -> Tensor:
         x = x.to(self.device).float()
@@ -147,11 +152,11 @@ def _nearest(queries: Tensor, gallery: Tensor, *, apart: Tensor | None = None) -
     """For each query the place of the nearest in the gallery, the first of equals; with ``apart``, a mark for
     each item (n,), the two are one, and no item finds one of its own mark, itself least of all.
     """
-    found: list[int] = []
+    places: list[int] = []
     for start in range(0, len(queries), CHUNK):
         distances = torch.cdist(queries[start : start + CHUNK], gallery)
         if apart is not None:
             own = apart[start : start + CHUNK, None] == apart
             distances = distances.masked_fill(own.to(distances.device), torch.inf)
-        found += distances.argmin(1).tolist()
-    return found
+        places += distances.argmin(1).tolist()
+    return places

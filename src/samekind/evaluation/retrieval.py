@@ -10,8 +10,8 @@ from samekind.data import Items
 from samekind.data.groups import OTHER_GROUPS, groups_apart
 from samekind.decisions import Kind
 from samekind.errors import DataError
-from samekind.evaluation.rows import Measures, Row, noted
-from samekind.evaluation.samples import Compared, Sample, row_of
+from samekind.evaluation.rows import Measures, Row
+from samekind.evaluation.samples import Compared, Sample, mean_sample, rows_of
 from samekind.inference import search
 from samekind.measures.catalogue import KNN_ACCURACY, MAP_AT_R, R_PRECISION, recall
 from samekind.measures.ranking import relevant_counts
@@ -51,8 +51,7 @@ def retrieval(
     group is found, and not asked about.
     """
     samples = retrieval_samples(space, items, z, name=name, ks=ks, measures=measures)
-    note = groups_apart(items).note
-    return [noted(row_of(each, seed=seed), note) for each in samples]
+    return rows_of(samples, seed=seed, note=groups_apart(items).note)
 
 
 def retrieval_samples(
@@ -65,14 +64,14 @@ def retrieval_samples(
     measures: Measures = "main",
 ) -> list[Sample]:
     """The same before the intervals are made; the units are the queries."""
-    labels, (_, marks, asked, _) = items.labels.cpu(), groups_apart(items)
+    labels, (_, marks, queries, _) = items.labels.cpu(), groups_apart(items)
     relevant = relevant_counts(labels, gallery=labels, apart=(marks, marks))
     return _samples(
         space,
-        (z[asked], z),
-        (labels[asked], labels),
-        (marks[asked], marks),
-        relevant[asked],
+        (z[queries], z),
+        (labels[queries], labels),
+        (marks[queries], marks),
+        relevant[queries],
         name=name,
         ks=ks,
         measures=measures,
@@ -99,7 +98,10 @@ def query_gallery(
     the gallery is, where it has the query's domain and its class too: the same person before the same camera,
     as in Zheng et al., "Scalable Person Re-identification: A Benchmark", ICCV 2015.
     """
-    names = {each: index for index, each in enumerate(dict.fromkeys([*queries.classes, *gallery.classes]))}
+    names = {
+        class_name: index
+        for index, class_name in enumerate(dict.fromkeys([*queries.classes, *gallery.classes]))
+    }
     labels = _renamed(queries, names), _renamed(gallery, names)
     apart = None
     if ignore != "nothing":
@@ -111,13 +113,13 @@ def query_gallery(
     note = ""
     if ignore == "group" and apart is not None:
         note = OTHER_GROUPS
-        asked = (relevant > 0) | (relevant_counts(labels[0], gallery=labels[1]) == 0)
-        queries_z, relevant = queries_z[asked.to(queries_z.device)], relevant[asked]
-        labels, apart = (labels[0][asked], labels[1]), (apart[0][asked], apart[1])
+        answerable = (relevant > 0) | (relevant_counts(labels[0], gallery=labels[1]) == 0)
+        queries_z, relevant = queries_z[answerable.to(queries_z.device)], relevant[answerable]
+        labels, apart = (labels[0][answerable], labels[1]), (apart[0][answerable], apart[1])
     samples = _samples(
         space, (queries_z, gallery_z), labels, apart, relevant, name=name, ks=ks, measures=measures
     )
-    return [noted(row_of(each, seed=seed), note) for each in samples]
+    return rows_of(samples, seed=seed, note=note)
 
 
 def left_out(rows: Iterable[Row | Compared], ks: Sequence[int]) -> list[str]:
@@ -127,13 +129,13 @@ def left_out(rows: Iterable[Row | Compared], ks: Sequence[int]) -> list[str]:
     >>> left_out([Row("retrieval", "unseen", "MAP@R", "cosine", 0.5)], (100,))
     ['Recall@100, unseen: not told, as there are fewer than 100 other items to search']
     """
-    told: dict[str, set[str]] = {}
+    measured: dict[str, set[str]] = {}
     for row in rows:
         if row.question == "retrieval":
-            told.setdefault(row.items, set()).add(row.measure)
+            measured.setdefault(row.items, set()).add(row.measure)
     return [
         f"{recall(k)}, {items}: not told, as there are fewer than {k:,} other items to search"
-        for items, measures in told.items()
+        for items, measures in measured.items()
         for k in dict.fromkeys(ks)
         if recall(k) not in measures
     ]
@@ -158,24 +160,26 @@ def _samples(
         available -= relevant_counts(apart[0], gallery=apart[1])
     fewest = int(available.min())
     possible = [k for k in ks if k <= fewest]
-    asked = ["Recall"] if possible else []
+    families = ["Recall"] if possible else []
     if relevant.any():
-        asked += ["MAP@R", "R-precision"] if measures == "all" else ["MAP@R"]
+        families += ["MAP@R", "R-precision"] if measures == "all" else ["MAP@R"]
     voters = VOTERS if measures == "all" and fewest >= VOTERS else 0
     samples = []
-    for kind in space.kinds if asked else []:
-        k = max([*possible, voters, int(relevant.max()) if "MAP@R" in asked else 1])
+    for kind in space.kinds if families else []:
+        k = max([*possible, voters, int(relevant.max()) if "MAP@R" in families else 1])
         parts = [
-            retrieval_values(found, labels[0][part], relevant=relevant[part], ks=possible, measures=asked)
-            | _votes(found[:, :voters], labels[0][part])
-            for part, found in _found(space, z, labels[1], apart, kind, available.clamp(max=k))
+            retrieval_values(
+                neighbours, labels[0][part], relevant=relevant[part], ks=possible, measures=families
+            )
+            | _votes(neighbours[:, :voters], labels[0][part])
+            for part, neighbours in _found(space, z, labels[1], apart, kind, available.clamp(max=k))
         ]
         for measure in [*map(recall, possible), MAP_AT_R, R_PRECISION, KNN_ACCURACY]:
             if measure not in parts[0]:
                 continue
-            values = torch.cat([each[measure] for each in parts])
+            values = torch.cat([values[measure] for values in parts])
             values = values[~values.isnan()]
-            samples.append(Sample("retrieval", name, measure, kind, "queries", float(values.mean()), values))
+            samples.append(mean_sample("retrieval", name, measure, kind, "queries", values))
     return samples
 
 
@@ -194,25 +198,25 @@ def _found(
     step = max(1, MOST_NEIGHBOURS // max(1, longest))
     for length in reversed(torch.unique(lengths).tolist()):
         for part in (lengths == length).nonzero().flatten().split(step):
-            found = labels.new_full((len(part), longest), -1)
+            neighbours = labels.new_full((len(part), longest), -1)
             if length:
                 marks = None if apart is None else (apart[0][part], apart[1])
                 queries = z[0][part.to(z[0].device)]
                 indices = search(space, queries, z[1], k=length, kind=kind, apart=marks).indices
-                found[:, :length] = labels[indices]
-            yield part, found
+                neighbours[:, :length] = labels[indices]
+            yield part, neighbours
 
 
-def _votes(found: Tensor, labels: Tensor) -> dict[str, Tensor]:
+def _votes(neighbours: Tensor, labels: Tensor) -> dict[str, Tensor]:
     """Whether the voters (queries, 5) are of the query's class by majority; nothing where there are none."""
-    if not found.shape[1]:
+    if not neighbours.shape[1]:
         return {}
-    return {KNN_ACCURACY: ((found == labels[:, None]).sum(1) > VOTERS // 2).double()}
+    return {KNN_ACCURACY: ((neighbours == labels[:, None]).sum(1) > VOTERS // 2).double()}
 
 
 def _renamed(items: Items, names: dict[str, int]) -> Tensor:
     """The labels of items as numbers that mean the same in both sets."""
-    return torch.tensor([names[each] for each in items.classes])[items.labels.cpu()]
+    return torch.tensor([names[class_name] for class_name in items.classes])[items.labels.cpu()]
 
 
 def _marks(items: Items, ignore: Ignored) -> Tensor:

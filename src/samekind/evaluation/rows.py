@@ -62,7 +62,7 @@ def noted(row: Row, note: str) -> Row:
     >>> noted(row, SELECTED_ON_TEST).note
     'of 1,000,498 pairs; selected on test'
     """
-    return row._replace(note="; ".join(each for each in (row.note, note) if each))
+    return row._replace(note="; ".join(text for text in (row.note, note) if text))
 
 
 def is_upside_down(row: Row) -> bool:

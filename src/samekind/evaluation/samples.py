@@ -1,17 +1,17 @@
-"""A measure before its interval is made: what it is the mean of, or what it is when units are drawn again.
+"""A measure before its interval is made: the values of its units, or replicates of units drawn again.
 
-The same units drawn with the same seed in two systems make their difference a paired one.
+The same units drawn with the same seed in two systems make a paired difference.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from samekind.evaluation.rows import Row
+from samekind.evaluation.rows import Row, noted
 from samekind.measures import bootstrap_mean, normal_interval, paired_bootstrap_mean
-from samekind.measures.bootstrap import difference_around, interval_around
+from samekind.measures.bootstrap import Difference, difference_around, interval_around
 from samekind.measures.catalogue import named
 from samekind.measures.measure import Measure
 
@@ -20,8 +20,8 @@ REPLICATES, COMPUTED, MANY = 1000, 200, 10_000
 
 
 class Sample(NamedTuple):
-    """A value with ``values`` (units,), of which it is the mean, or ``replicates``, what it is when that many
-    ``units`` are drawn again; with neither it has no interval.
+    """A value with ``values`` (units,), of which it is the mean, or with ``replicates`` of it for as many
+    ``units`` drawn again; with neither it has no interval.
     """
 
     question: str
@@ -36,10 +36,10 @@ class Sample(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """One measure of two systems on the same units, and by how much the first is above the second.
+    """One measure of two systems on the same units, and the first less the second.
 
-    ``low`` to ``high`` is the 95% interval of the difference and ``p_value`` that of no difference, both
-    paired; none where there are too few units to tell.
+    ``low`` to ``high`` is the paired 95% interval of the difference and ``p_value`` that of no difference;
+    None if there are too few units.
     """
 
     question: str
@@ -66,57 +66,71 @@ class Compared(NamedTuple):
         return self.entry.number(self.difference, sign="+") + (f" ({ends})" if ends else "")
 
 
-def replicated(measure: Callable[[Tensor], float], units: int, *, seed: int) -> Tensor:
-    """A measure of ``units`` indices drawn again and again, with replacement: (replicates,)."""
+def mean_sample(question: str, items: str, measure: Measure, kind: str, unit: str, values: Tensor) -> Sample:
+    """The sample of a mean over units: ``values`` (units,)."""
+    return Sample(question, items, measure, kind, unit, float(values.mean()), values)
+
+
+def computed_sample(
+    question: str,
+    items: str,
+    measure: Measure,
+    kind: str,
+    compute: Callable[[Tensor], float],
+    units: int,
+    *,
+    seed: int,
+) -> Sample:
+    """The sample of a measure that is computed anew for each replicate: ``compute`` takes indices of items,
+    ``units`` of them drawn with replacement.
+    """
     generator = torch.Generator().manual_seed(seed)
     count = COMPUTED if units <= MANY else COMPUTED // 4
     drawn = (torch.randint(units, (units,), generator=generator) for _ in range(count))
-    return torch.tensor([measure(indices) for indices in drawn], dtype=torch.double)
+    replicates = torch.tensor([compute(indices) for indices in drawn], dtype=torch.double)
+    return Sample(
+        question, items, measure, kind, "items", compute(torch.arange(units)), None, replicates, units
+    )
 
 
-def row_of(sample: Sample, *, seed: int = 0) -> Row:
-    """The row of a sample; its interval is made by drawing its units again.
+def rows_of(samples: Iterable[Sample], *, seed: int = 0, note: str = "") -> list[Row]:
+    """The rows of samples, with intervals made by drawing their units again.
 
     Episodes get the normal interval that few-shot work reports. An interval without width, as that of a
-    measure without a single mistake, says nothing about the next test: then there is none.
+    measure without a single mistake, says nothing about the next test, and is left out.
     """
-    low, high = _interval(sample, seed)
-    return Row(
-        sample.question,
-        sample.items,
-        sample.measure,
-        sample.kind,
-        sample.value,
-        low,
-        high,
-        sample.unit if low is not None else "",
-    )
+    rows = []
+    for sample in samples:
+        low, high = _interval(sample, seed)
+        unit = "" if low is None else sample.unit
+        rows.append(noted(Row(*sample[:4], sample.value, low, high, unit), note))
+    return rows
 
 
 def compared(first: Sample, second: Sample, *, seed: int = 0) -> Compared:
     """The paired difference of two samples of one measure; both must be of the same units."""
-    found = None
+    gap: Difference | None = None
     if first.values is not None and second.values is not None and len(first.values) > 1:
         draws = _draws(len(first.values))
-        found = paired_bootstrap_mean(first.values, second.values, replicates=draws, seed=seed)
+        gap = paired_bootstrap_mean(first.values, second.values, replicates=draws, seed=seed)
     elif first.replicates is not None and second.replicates is not None and first.units > 1:
         gaps = (first.replicates - second.replicates).numpy()
-        found = difference_around(first.value - second.value, gaps, first.units)
-    (_, low, high), p_value = found if found is not None else ((0.0, None, None), None)
+        gap = difference_around(first.value - second.value, gaps, first.units)
+    (_, low, high), p_value = gap if gap is not None else ((0.0, None, None), None)
     return difference(first[:4], (first.value, second.value), (low, high), p_value, first.unit)
 
 
 def difference(
-    asked: tuple[str, str, str, str],
+    about: tuple[str, str, str, str],
     values: tuple[float, float],
     ends: tuple[float | None, float | None],
     p_value: float | None,
     unit: str,
 ) -> Compared:
-    """The line of two values; an interval without width, as where all answers are the same, is none."""
+    """The comparison of two values; an interval without width is left out."""
     low, high = ends if ends[0] != ends[1] else (None, None)
     gap = values[0] - values[1]
-    return Compared(*asked, *values, gap, low, high, p_value, unit if low is not None else "")
+    return Compared(*about, *values, gap, low, high, p_value, unit if low is not None else "")
 
 
 def _interval(sample: Sample, seed: int) -> tuple[float, float] | tuple[None, None]:
@@ -129,8 +143,8 @@ def _interval(sample: Sample, seed: int) -> tuple[float, float] | tuple[None, No
             draws = _draws(len(sample.values))
             _, low, high = bootstrap_mean(sample.values, replicates=draws, seed=seed)
     elif sample.replicates is not None and sample.units > 1:
-        # Around the value, not around the replicates, whose mean is off where a measure depends on the size
-        # of the set: what is drawn twice agrees with itself. Agreement beyond chance can be negative.
+        # Around the value, not around the replicates: an item drawn twice agrees with itself, which biases
+        # their mean. Agreement beyond chance can be negative.
         is_share = min(float(sample.replicates.min()), sample.value) >= 0
         _, low, high = interval_around(
             sample.value, sample.replicates.numpy(), sample.units, is_share=is_share

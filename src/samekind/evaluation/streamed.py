@@ -40,24 +40,22 @@ def streamed_rows(
     """
     rates = streamed(
         lambda: (
-            (each.scores, each.same) for each in walk_trials(space, z, labels, groups=groups, kind=kind)
+            (block.scores, block.same) for block in walk_trials(space, z, labels, groups=groups, kind=kind)
         ),
         threshold=decision.threshold if decision is not None else None,
     )
     part = drawn_trials(space, z, labels, groups=groups, kind=kind, most=sampled, seed=seed)
-    found = {
-        row.measure: row for row in trial_rows(part, about, decision=decision, measures="all", seed=seed)
-    }
+    rows = {row.measure: row for row in trial_rows(part, about, decision=decision, measures="all", seed=seed)}
     if decision is not None:
         mixed = trial_rows(_as_found(part, rates), about, decision=decision, seed=seed)
-        found |= {row.measure: row for row in mixed if row.measure == catalogue.ACCURACY_AT_THRESHOLD}
+        rows |= {row.measure: row for row in mixed if row.measure == catalogue.ACCURACY_AT_THRESHOLD}
     for measure, value in _exact(rates).items():
-        found[measure] = _moved(found[measure], value)
+        rows[measure] = _moved(rows[measure], value)
     for measure in (TRIAL_MEASURES["minDCF"], catalogue.CLLR):
-        if measure in found:
-            found[measure] = found[measure]._replace(note=f"of {len(part.scores):,} pairs")
-    wanted = {TRIAL_MEASURES[each] for each in (TRIAL_MEASURES if measures == "all" else MAIN)}
-    return [row for measure, row in found.items() if measure in wanted]
+        if measure in rows:
+            rows[measure] = rows[measure]._replace(note=f"of {len(part.scores):,} pairs")
+    shown = {TRIAL_MEASURES[statistic] for statistic in (TRIAL_MEASURES if measures == "all" else MAIN)}
+    return [row for measure, row in rows.items() if measure in shown]
 
 
 def drawn_trials(
@@ -79,12 +77,12 @@ def drawn_trials(
     kept_same = min(1.0, most / 2 / max(same, 1))
     kept_different = min(1.0, (most - kept_same * same) / max(different, 1))
     generator = torch.Generator().manual_seed(seed)
-    found: list[Trials] = []
+    parts: list[Trials] = []
     for block in walk_trials(space, z, labels, groups=groups, kind=kind):
         chance = torch.rand(len(block.scores), generator=generator).to(block.scores.device)
-        kept = chance < torch.where(block.same, kept_same, kept_different)
-        found.append(Trials(*(each[kept].cpu() for each in block)))
-    return Trials(*(torch.cat(each) for each in zip(*found, strict=True)))
+        drawn = chance < torch.where(block.same, kept_same, kept_different)
+        parts.append(Trials(*(column[drawn].cpu() for column in block)))
+    return Trials(*(torch.cat(columns) for columns in zip(*parts, strict=True)))
 
 
 def _counts(labels: Tensor, groups: Tensor | None) -> tuple[int, int]:
@@ -99,20 +97,20 @@ def _counts(labels: Tensor, groups: Tensor | None) -> tuple[int, int]:
 
 def _exact(rates: StreamedRates) -> dict[str, float]:
     """What all pairs have shown, by measure."""
-    found: dict[str, float] = {catalogue.EER: rates.equal_error, catalogue.AUC: rates.area}
+    values: dict[str, float] = {catalogue.EER: rates.equal_error, catalogue.AUC: rates.area}
     if rates.false_accepts is not None and rates.false_rejects is not None:
         wrong = rates.false_accepts * rates.different + rates.false_rejects * rates.same
-        found[catalogue.FAR_AT_THRESHOLD] = rates.false_accepts
-        found[catalogue.FRR_AT_THRESHOLD] = rates.false_rejects
-        found[catalogue.ACCURACY_AT_THRESHOLD] = 1 - wrong / (rates.same + rates.different)
-    return found
+        values[catalogue.FAR_AT_THRESHOLD] = rates.false_accepts
+        values[catalogue.FRR_AT_THRESHOLD] = rates.false_rejects
+        values[catalogue.ACCURACY_AT_THRESHOLD] = 1 - wrong / (rates.same + rates.different)
+    return values
 
 
 def _as_found(part: Trials, rates: StreamedRates) -> Trials:
     """The part with no larger a share of either kind than all pairs have: accuracy is of that mixture."""
     counts = int(part.same.sum()), int((~part.same).sum())
     share = min(counts[0] / rates.same, counts[1] / rates.different)
-    kept = torch.cat(
+    places = torch.cat(
         [
             # Evenly spread over the walk, which goes through the items one after the other.
             kind.nonzero().flatten()[torch.linspace(0, count - 1, max(1, round(share * total))).long()]
@@ -122,7 +120,7 @@ def _as_found(part: Trials, rates: StreamedRates) -> Trials:
             )
         ]
     )
-    return Trials(*(each[kept] for each in part))
+    return Trials(*(column[places] for column in part))
 
 
 def _moved(row: Row, value: float) -> Row:
@@ -134,7 +132,7 @@ def _moved(row: Row, value: float) -> Row:
         return row._replace(value=value)
     if row.value in (0, 1):
         return row._replace(value=value, low=min(row.low, value), high=max(row.high, value))
-    inside = [min(max(each, 1e-9), 1 - 1e-9) for each in (row.low, row.high, row.value, value)]
-    low, high, before, now = (math.log(each / (1 - each)) for each in inside)
-    ends = (1 / (1 + math.exp(before - now - each)) for each in (low, high))
+    inside = [min(max(number, 1e-9), 1 - 1e-9) for number in (row.low, row.high, row.value, value)]
+    low, high, before, now = (math.log(number / (1 - number)) for number in inside)
+    ends = (1 / (1 + math.exp(before - now - end)) for end in (low, high))
     return row._replace(value=value, low=min(next(ends), value), high=max(next(ends), value))

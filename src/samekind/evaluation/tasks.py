@@ -34,7 +34,9 @@ def drawn_tasks(
         left = min(queries, fewest - shot)
         drawn = episodes(items.labels, way=way, shot=shot, queries=left, tasks=tasks, generator=generator)
         return list(drawn)
-    several = {label: mine for label, mine in members.items() if len(_spare(apart.groups[mine], shot)[0]) > 0}
+    several = {
+        label: places for label, places in members.items() if len(_spare(apart.groups[places], shot)[0]) > 0
+    }
     way = min(way, len(several))
     if way < 2:
         return []
@@ -55,24 +57,24 @@ def _across_groups(
     for _ in range(draws):
         classes = labels[torch.randperm(len(labels), generator=generator)[:way]]
         support = torch.stack(
-            [_examples(members[each], groups, shot, generator) for each in classes.tolist()]
+            [_examples(members[label], groups, shot, generator) for label in classes.tolist()]
         )
         shown = groups[support.flatten()]
-        asked = []
+        queries_by_class = []
         for label in classes.tolist():
-            mine = members[label]
-            mine = mine[~torch.isin(groups[mine], shown)]
-            asked.append(mine[torch.randperm(len(mine), generator=generator)[:queries]])
-        fewest = min(map(len, asked))
+            places = members[label]
+            places = places[~torch.isin(groups[places], shown)]
+            queries_by_class.append(places[torch.randperm(len(places), generator=generator)[:queries]])
+        fewest = min(map(len, queries_by_class))
         if fewest:
-            yield Episode(classes, support, torch.stack([each[:fewest] for each in asked]))
+            yield Episode(classes, support, torch.stack([places[:fewest] for places in queries_by_class]))
 
 
-def _examples(mine: Tensor, groups: Tensor, shot: int, generator: torch.Generator) -> Tensor:
+def _examples(places: Tensor, groups: Tensor, shot: int, generator: torch.Generator) -> Tensor:
     """So many items of a class, of all its groups but one, drawn first, that is left to be asked about."""
-    spare, place = _spare(groups[mine], shot)
-    kept = spare[int(torch.randint(len(spare), (1,), generator=generator))]
-    others = mine[place != kept]
+    spare, place = _spare(groups[places], shot)
+    left_out = spare[int(torch.randint(len(spare), (1,), generator=generator))]
+    others = places[place != left_out]
     return others[torch.randperm(len(others), generator=generator)[:shot]]
 
 

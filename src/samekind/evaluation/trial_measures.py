@@ -89,11 +89,11 @@ def _asked(
     names: list[Statistic] = [name for name in MAIN if name != "accuracy" or decision is not None]
     if measures == "main" or decision is None:
         return [(scores, names)]
-    asked = [(scores, [*names, "FAR", "FRR"])]
+    parts = [(scores, [*names, "FAR", "FRR"])]
     if decision.calibration is not None:
         slope, offset = decision.calibration
-        asked.append((slope * scores.double() + offset, ["Cllr"]))
-    return asked
+        parts.append((slope * scores.double() + offset, ["Cllr"]))
+    return parts
 
 
 def _values(
@@ -105,8 +105,8 @@ def _values(
         costs = Costs(PRIOR, 1.0, 1.0)
         plain = {name: value_of(name, trials.scores, trials.same, threshold, costs) for name in names}
         return {name: (value, None, None) for name, value in plain.items()}
-    found = bootstrap_trials(*trials, statistics=names, threshold=threshold, prior=PRIOR, seed=seed)
-    return {name: found[name] for name in names}
+    intervals = bootstrap_trials(*trials, statistics=names, threshold=threshold, prior=PRIOR, seed=seed)
+    return {name: intervals[name] for name in names}
 
 
 def _differences(
@@ -119,9 +119,9 @@ def _differences(
 ) -> list[Compared]:
     one, other = decisions
     thresholds = (one.threshold, other.threshold) if one is not None and other is not None else None
-    costs, found = Costs(PRIOR, 1.0, 1.0), {}
+    costs, differences = Costs(PRIOR, 1.0, 1.0), {}
     if _enough(first):
-        found = paired_bootstrap(
+        differences = paired_bootstrap(
             first.scores,
             second.scores,
             *first[1:],
@@ -133,12 +133,14 @@ def _differences(
     rows = []
     for name in names:
         values = [
-            value_of(name, trials.scores, trials.same, each.threshold if each is not None else None, costs)
-            for trials, each in zip((first, second), decisions, strict=True)
+            value_of(
+                name, trials.scores, trials.same, decision.threshold if decision is not None else None, costs
+            )
+            for trials, decision in zip((first, second), decisions, strict=True)
         ]
-        (_, low, high), p_value = found.get(name, ((0, None, None), None))
-        asked = (about.question, about.items, TRIAL_MEASURES[name], about.kind)
-        rows.append(difference(asked, (values[0], values[1]), (low, high), p_value, "classes"))
+        (_, low, high), p_value = differences.get(name, ((0, None, None), None))
+        measured = (about.question, about.items, TRIAL_MEASURES[name], about.kind)
+        rows.append(difference(measured, (values[0], values[1]), (low, high), p_value, "classes"))
     return rows
 
 

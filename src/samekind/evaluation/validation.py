@@ -102,29 +102,29 @@ def _verification(space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart) -
 
 
 def _retrieval(space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart) -> dict[str, float]:
-    marks, asked = apart.marks, apart.asked
-    available = len(z) - int(relevant_counts(marks[asked], gallery=marks).max())
+    marks, queries = apart.marks, apart.asked
+    available = len(z) - int(relevant_counts(marks[queries], gallery=marks).max())
     ranks = [rank for rank in RANKS if rank <= available]
     # As many neighbours as anyone is asked for: with seven items recall stops at 4, and five still vote.
     k = min(max(*RANKS, VOTERS), available)
-    both, truth = (marks[asked], marks), labels[asked]
-    found = {
-        kind: labels[search(space, z[asked], z, k=k, kind=kind, apart=both).indices] for kind in space.kinds
+    both, truth = (marks[queries], marks), labels[queries]
+    neighbours = {
+        kind: labels[search(space, z[queries], z, k=k, kind=kind, apart=both).indices] for kind in space.kinds
     }
-    recalls = {kind: recall_at(neighbours, truth, ks=ranks) for kind, neighbours in found.items()}
+    recalls = {kind: recall_at(neighbours, truth, ks=ranks) for kind, neighbours in neighbours.items()}
     own = recalls["similarity"]
     measures = {recall(rank).key: own[rank] for rank in ranks}
     if available >= VOTERS:
         measures[KNN_ACCURACY.key] = neighbour_accuracy(
-            found["similarity"], truth, k=VOTERS, at_least=AT_LEAST
+            neighbours["similarity"], truth, k=VOTERS, at_least=AT_LEAST
         )
     firsts = {recall(1).variant(kind).key: by_rank[1] for kind, by_rank in recalls.items()}
     return {**measures, **firsts, recall(1).variant("best").key: max(firsts.values())}
 
 
 def _clustering(space: MetricSpace, z: Tensor, labels: Tensor, _: Apart) -> dict[str, float]:
-    found = cluster(as_compared(space, z), groups=len(torch.unique(labels)))
-    return {NMI.key: normalised_mutual_information(found.assigned, labels)}
+    groups = cluster(as_compared(space, z), groups=len(torch.unique(labels)))
+    return {NMI.key: normalised_mutual_information(groups.assigned, labels)}
 
 
 FAMILIES: dict[str, Callable[[MetricSpace, Tensor, Tensor, Apart], dict[str, float]]] = {
@@ -135,14 +135,14 @@ FAMILIES: dict[str, Callable[[MetricSpace, Tensor, Tensor, Apart], dict[str, flo
 
 
 def _expect_measured(watch: str, families: Sequence[str]) -> None:
-    told = [measure.key for name in families for measure in MEASURES[name]]
+    measured = [measure.key for name in families for measure in MEASURES[name]]
     family = next((name for name in MEASURES if watch in _keys(name)), None)
     if family is None:
-        raise SettingError(f'run.watch: no measure "{watch}"; {nearest(watch, told)}')
+        raise SettingError(f'run.watch: no measure "{watch}"; {nearest(watch, measured)}')
     if family not in families:
         raise SettingError(
             f'run.watch: "{watch}" is told by "{family}", which run.validate does not name; add it there, '
-            f"or watch one of {', '.join(told)}"
+            f"or watch one of {', '.join(measured)}"
         )
 
 
