@@ -161,11 +161,11 @@ SAYS = {
     "train triplet --set epohcs=3": 'run: there is no setting "epohcs"; did you mean "epochs"? …',
     "train triplet --set epochs=two": "run.epochs: expected a whole number, got 'two'",
     "train triplet --set epochs=nan": "run.epochs: expected a whole number, got nan",
-    "train triplet --set optimiser.rate=nan": "run.optimiser.rate: expected a number from 0 up, got nan",
-    "train triplet --set terms.triplet.weight=nan": "run.terms.triplet.weight: expected a number from 0 up, "
-    "got nan",
-    "train triplet --set penalties.spread.weight=-1": "run.penalties.spread.weight: expected a number from 0 "
-    "up, got -1.0",
+    "train triplet --set optimiser.rate=nan": "run.optimiser.rate: expected a number (0 or more); got nan",
+    "train triplet --set terms.triplet.weight=nan": "run.terms.triplet.weight: expected a number (0 or "
+    "more); got nan",
+    "train triplet --set penalties.spread.weight=-1": "run.penalties.spread.weight: expected a number (0 or "
+    "more); got -1.0",
     "train triplet --set seed=-1": "run.seed: expected a whole number from 0 to 4294967295, got -1",
     "train triplet --set recipe=verification": "--set recipe=verification would only rename the run; say "
     '"verification" instead',

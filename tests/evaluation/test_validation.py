@@ -14,7 +14,8 @@ from samekind.inference import embed
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, PairsNetwork
 from samekind.space import MetricSpace
-from samekind.training.run import VALIDATIONS, Part, Parts, Run, Term
+from samekind.training.run import VALIDATIONS, Run
+from samekind.training.tables import Part, Parts, Term
 
 ITEMS = clusters(classes=3, items=5, dimension=3, spread=0.8)
 

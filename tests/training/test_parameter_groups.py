@@ -82,7 +82,7 @@ def test_a_rate_that_is_no_number_is_refused_by_its_whole_name(run):
         SettingError, match=r"run\.optimiser\.rates\.encoder\.stem: expected a number, got 'x'"
     ):
         run.override(["optimiser.rates.encoder.stem=x"])
-    with pytest.raises(SettingError, match=r"run\.optimiser\.rates\.encoder\.stem: .* from 0 up, got -1"):
+    with pytest.raises(SettingError, match=r"run\.optimiser\.rates\.encoder\.stem: .* \(0 or more\); got -1"):
         run.override(["optimiser.rates.encoder.stem=-1"])
 
 

@@ -194,12 +194,12 @@ def test_an_override_that_makes_no_sense_is_refused(prototypical, assignment, wo
     ],
 )
 def test_an_impossible_value_is_refused_by_its_name(prototypical, assignment, place):
-    with pytest.raises(SettingError, match=rf"^{place}: expected .*, got "):
+    with pytest.raises(SettingError, match=rf"^{place}: expected .*[;,] got "):
         prototypical.override([assignment])
 
 
 def test_impossible_values_are_refused_however_a_run_is_made(prototypical):
-    with pytest.raises(SettingError, match=r"run\.epochs: expected a number from 1 up, got 0"):
+    with pytest.raises(SettingError, match=r"run\.epochs: expected a whole number \(1 or more\); got 0"):
         replace(prototypical, epochs=0)
     with pytest.raises(SettingError, match=r"run\.terms: expected at least one term"):
         replace(prototypical, terms={})

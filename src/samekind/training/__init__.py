@@ -4,7 +4,9 @@ from samekind.training.build import build_space
 from samekind.training.fabric import launch
 from samekind.training.loop import train
 from samekind.training.record import Record
-from samekind.training.run import (
+from samekind.training.run import Run
+from samekind.training.run_folder import RunFolder
+from samekind.training.tables import (
     Adversary,
     Batches,
     Head,
@@ -12,11 +14,9 @@ from samekind.training.run import (
     Part,
     Parts,
     Penalty,
-    Run,
     Schedule,
     Term,
 )
-from samekind.training.run_folder import RunFolder
 from samekind.training.watching import Bar, Nobody, Watcher
 
 __all__ = [

@@ -19,8 +19,9 @@ from samekind.training.arguments import check_arguments
 from samekind.training.memory import Memory
 from samekind.training.own_encoder import GIVEN, expect_dimension, try_out
 from samekind.training.parameter_groups import parameter_groups
-from samekind.training.run import Head, Optimiser, Part, Run
+from samekind.training.run import Run
 from samekind.training.statistics import statistics_of
+from samekind.training.tables import Head, Optimiser, Part
 
 #: What an augmentation of vectors is told about the features.
 FILLED_IN = ("means", "spreads")

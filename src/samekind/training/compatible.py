@@ -4,7 +4,8 @@ from samekind import losses
 from samekind.errors import SettingError
 from samekind.similarities import Similarity
 from samekind.space import AuxiliaryHead, MetricSpace
-from samekind.training.run import Run, Term
+from samekind.training.run import Run
+from samekind.training.tables import Term
 
 #: What a scale that reads angles is for, by what it reads.
 READABLE = {"cosine": "Cosine", "log-distance": "LogDistance with normalise=true"}

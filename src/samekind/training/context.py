@@ -15,7 +15,7 @@ from torch import Tensor
 from samekind.similarities import Similarity
 from samekind.space import MetricSpace
 from samekind.training.memory import Memory
-from samekind.training.run import Term
+from samekind.training.tables import Term
 
 #: What makes a context to compute in, such as Fabric's autocast.
 Scoring = Callable[[], AbstractContextManager[Any]]

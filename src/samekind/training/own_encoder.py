@@ -14,7 +14,8 @@ from samekind.data.stored import fetched
 from samekind.encoders.standardised import network_of
 from samekind.errors import SamekindError, SettingError, TrainingError
 from samekind.parts import fingerprint
-from samekind.training.run import Part, Run
+from samekind.training.run import Run
+from samekind.training.tables import Part
 
 #: The name, in run.json, of an encoder that was passed in.
 GIVEN = "given"

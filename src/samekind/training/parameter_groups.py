@@ -9,7 +9,7 @@ from samekind.encoders.standardised import network_of
 from samekind.errors import SettingError, nearest
 from samekind.space import MetricSpace
 from samekind.training.fabric import Fabric
-from samekind.training.run import Optimiser
+from samekind.training.tables import Optimiser
 
 
 def parameter_groups(settings: Optimiser, space: MetricSpace) -> list[dict[str, Any]]:

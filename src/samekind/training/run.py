@@ -6,15 +6,27 @@ results.
 
 import math
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from samekind import settings
 from samekind.errors import SettingError, expect, nearest
 from samekind.measures.catalogue import of_epoch
+from samekind.settings import Natural
+from samekind.training.tables import (
+    Adversary,
+    Batches,
+    Optimiser,
+    Part,
+    Parts,
+    Penalty,
+    Positive,
+    Schedule,
+    Term,
+    Values,
+)
 
-Values = dict[str, Any]
 Direction = Literal["lower", "higher"]
 
 #: What can be measured after each epoch.
@@ -27,142 +39,6 @@ BESIDE = {
     "penalty": ("weight",),
     "loss": ("against", "miner", "mining", "order", "weight"),
 }
-
-
-@dataclass(frozen=True)
-class Part:
-    """A member of a room by name; what it takes of the data (classes, channels, size) is filled in later."""
-
-    name: str
-    arguments: Values = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Head:
-    """The auxiliary head."""
-
-    similarity: Part
-    prototypes: Part = Part("LearnedProxies")
-    projection: Part | None = None
-    normalise: bool = False
-    bias: bool = False
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What a space is made of.
-
-    ``standardise`` has the encoder shown its input less the mean and divided by the deviation of each feature
-    (of vectors) or channel (of images), those of the training items; it is kept in the space.
-    """
-
-    encoder: Part
-    similarity: Part
-    prototypes: Part
-    auxiliary: Head | None = None
-    standardise: Literal["none", "features", "channels"] = "none"
-
-
-@dataclass(frozen=True)
-class Term:
-    """One part of the loss: a loss against candidates, mined and weighted. ``arguments`` are the loss's own,
-    ``mining`` the miner's. The memory's candidates come on top of the batch itself.
-
-    ``order`` says whether a positive pair of the batch counts in both orders or in one; against prototypes
-    it has no meaning.
-    """
-
-    loss: str
-    against: Literal["batch", "prototypes", "auxiliary", "memory"] = "batch"
-    miner: str = "everything"
-    order: Literal["both", "one"] = "both"
-    weight: float = 1.0
-    arguments: Values = field(default_factory=dict)
-    mining: Values = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Penalty:
-    """A cost of the embeddings by themselves; ``settings`` are the penalty's own."""
-
-    penalty: str
-    weight: float = 1.0
-    settings: Values = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Adversary:
-    """A classifier of the training classes beside the loss, on what the encoder's last layer sees, with one
-    hidden layer; it keeps the features from being of use for these classes alone. Its targets are
-    smoothed: 1 - ``smoothing`` for the true class, the rest in equal parts for the others.
-
-    ``"soft"`` adds ``weight`` times its loss. ``"adaptive"`` reverses its gradient on the way to the encoder,
-    times the coefficient -tanh(l - ``threshold``) x ``weight``, set anew after each epoch from its mean loss
-    l: above the threshold the encoder helps the classifier, below it works against it. l is the
-    cross-entropy without smoothing (``steered_by="plain_loss"``) or with it (``"loss"``). ``updated="step"``
-    takes the mean of the last steps instead: against a classifier that stays where it is for an epoch an
-    encoder can win without end, and what it learned is lost.
-
-    ``rate`` is its learning rate: by default that of "encoder.embedding" in ``optimiser.rates``, or else
-    ``optimiser.rate``.
-    """
-
-    kind: Literal["soft", "adaptive"] = "adaptive"
-    weight: float = 0.5
-    threshold: float = 1.5
-    smoothing: float = 0.15
-    hidden: int = 512
-    dropout: float = 0.1
-    rate: float | None = None
-    steered_by: Literal["plain_loss", "loss"] = "plain_loss"
-    updated: Literal["epoch", "step"] = "epoch"
-
-    def __post_init__(self) -> None:
-        for name, value in (("smoothing", self.smoothing), ("dropout", self.dropout)):
-            if not 0 <= value < 1:
-                raise SettingError(f"run.adversary.{name}: expected a number from 0 up, below 1, got {value}")
-
-
-@dataclass(frozen=True)
-class Batches:
-    """Which items meet in a batch; ``arguments`` are the sampler's own."""
-
-    sampler: str = "Shuffled"
-    arguments: Values = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Optimiser:
-    """SGD, Adam or AdamW; ``rates`` gives a part of the space (encoder, similarity, prototypes, auxiliary),
-    or a stage of its encoder ("encoder.stem"), its own rate. Momentum is SGD's alone. What does not learn
-    is left out.
-    """
-
-    name: Literal["SGD", "Adam", "AdamW"] = "SGD"
-    rate: float = 0.01
-    weight_decay: float = 0.0
-    momentum: float = 0.9
-    nesterov: bool = False
-    rates: dict[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """How the learning rate moves.
-
-    ``multi-step`` times ``factor`` at each epoch of ``milestones``; ``plateau`` times ``factor`` when the
-    watched measure has not improved for more than ``patience`` epochs in a row (0: at the first that does
-    not); ``inverse-square-root`` rises for ``warmup`` steps to rate/√warmup and then falls as 1/√step;
-    ``cosine`` rises in a line to the rate over the first ``warmup_epochs`` (0: not at all, 0.5: half an
-    epoch) and falls as half a cosine to 0 at the end of the run, step by step.
-    """
-
-    name: Literal["constant", "multi-step", "plateau", "inverse-square-root", "cosine"] = "constant"
-    factor: float = 0.1
-    milestones: tuple[int, ...] = ()
-    patience: int = 10
-    warmup: int = 2000
-    warmup_epochs: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -192,18 +68,18 @@ class Run:
     space: Parts
     terms: dict[str, Term]
     penalties: dict[str, Penalty] = field(default_factory=dict)
-    batches: Batches = Batches()
-    optimiser: Optimiser = Optimiser()
-    schedule: Schedule = Schedule()
-    epochs: int = 30
+    batches: Batches = field(default_factory=Batches)
+    optimiser: Optimiser = field(default_factory=Optimiser)
+    schedule: Schedule = field(default_factory=Schedule)
+    epochs: Positive = 30
     seed: int = 0
     clip: float | None = None
     precision: Literal["auto", "32-true", "bf16-mixed", "16-mixed"] = "auto"
     watch: str = "eer"
     better: Direction | None = None
     select_on: Literal["validation", "test"] = "validation"
-    checkpoint_steps: int = 0
-    memory: int = 0
+    checkpoint_steps: Natural = 0
+    memory: Natural = 0
     augment: tuple[Part, ...] = ()
     channels_last: bool = False
     compile: bool = False
@@ -214,27 +90,16 @@ class Run:
     validate: tuple[str, ...] = ("verification",)
 
     def __post_init__(self) -> None:
-        for name, least, value in _limits(self):
-            if not least <= value < math.inf:  # written so that what is not a number is refused too
-                raise SettingError(f"run.{name}: expected a number from {least} up, got {value}")
-        if self.clip is not None and not self.clip > 0:
-            raise SettingError(f"run.clip: expected a number above 0, got {self.clip}")
-        if self.schedule.name == "plateau" and not self.schedule.factor < 1:
-            raise SettingError(f"run.schedule.factor: expected a number below 1, got {self.schedule.factor}")
-        if self.schedule.warmup_epochs and self.schedule.name != "cosine":
-            raise SettingError(
-                'run.schedule.warmup_epochs: only the schedule "cosine" has a warm-up in epochs, '
-                f'"{self.schedule.name}" has none; leave it at 0'
-            )
+        settings.check(self, where="run")
+        if self.clip is not None and not 0 < self.clip < math.inf:
+            raise SettingError(f"run.clip: expected a number above 0; got {self.clip}")
         if self.schedule.warmup_epochs >= self.epochs:
             raise SettingError(
                 f"run.schedule.warmup_epochs: expected a number below the {self.epochs} epochs of the run, "
                 f"got {self.schedule.warmup_epochs:g}"
             )
-        if self.optimiser.nesterov and not self.optimiser.momentum:
-            raise SettingError("run.optimiser.nesterov: Nesterov's steps need a momentum above 0, got 0")
         if not self.terms:
-            raise SettingError("run.terms: expected at least one term, got none")
+            raise SettingError("run.terms: expected at least one term; got none")
         twice = self.terms.keys() & self.penalties.keys()
         if twice:
             raise SettingError(f"run.penalties: there is a term of that name too: {', '.join(sorted(twice))}")
@@ -325,33 +190,8 @@ def _check_validations(families: tuple[str, ...]) -> None:
             raise SettingError(f'run.validate: there is no "{name}"; {nearest(name, VALIDATIONS)}')
     if not families or len(set(families)) < len(families):
         raise SettingError(
-            f"run.validate: expected one or more of {', '.join(VALIDATIONS)}, each once, got {list(families)}"
+            f"run.validate: expected one or more of {', '.join(VALIDATIONS)}, each once; got {list(families)}"
         )
-
-
-def _limits(run: Run) -> Iterator[tuple[str, float, float]]:
-    """The settings that have a least value: where, what it is, and what was set."""
-    yield "epochs", 1, run.epochs
-    yield "checkpoint_steps", 0, run.checkpoint_steps
-    yield "memory", 0, run.memory
-    yield "optimiser.rate", 0, run.optimiser.rate
-    yield "optimiser.weight_decay", 0, run.optimiser.weight_decay
-    yield "optimiser.momentum", 0, run.optimiser.momentum
-    yield "schedule.factor", 0, run.schedule.factor
-    yield "schedule.patience", 0, run.schedule.patience
-    yield "schedule.warmup", 1, run.schedule.warmup
-    yield "schedule.warmup_epochs", 0, run.schedule.warmup_epochs
-    for part, rate in run.optimiser.rates.items():
-        yield f"optimiser.rates.{part}", 0, rate
-    for name, term in run.terms.items():
-        yield f"terms.{name}.weight", 0, term.weight
-    for name, penalty in run.penalties.items():
-        yield f"penalties.{name}.weight", 0, penalty.weight
-    if (adversary := run.adversary) is not None:
-        yield "adversary.weight", 0, adversary.weight
-        yield "adversary.threshold", 0, adversary.threshold
-        yield "adversary.hidden", 1, adversary.hidden
-        yield "adversary.rate", 0, adversary.rate or 0
 
 
 def plain_value(text: str) -> Any:

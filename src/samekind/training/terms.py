@@ -32,7 +32,8 @@ from samekind.training.context import (
     Context,
     LossCall,
 )
-from samekind.training.run import Penalty, Run, Term
+from samekind.training.run import Run
+from samekind.training.tables import Penalty, Term
 
 
 def build_terms(run: Run, space: MetricSpace) -> dict[str, BuiltTerm]:

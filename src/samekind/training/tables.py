@@ -1,0 +1,169 @@
+"""The tables of a run: the parts of the space, the terms, the batches, the optimiser, the schedule."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from samekind.errors import SettingError
+from samekind.settings import Between, Natural, check
+
+Values = dict[str, Any]
+Positive = Annotated[int, Between(1)]
+Amount = Annotated[float, Between(0)]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A member of a room by name; what it takes of the data (classes, channels, size) is filled in later."""
+
+    name: str
+    arguments: Values = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Head:
+    """The auxiliary head."""
+
+    similarity: Part
+    prototypes: Part = Part("LearnedProxies")
+    projection: Part | None = None
+    normalise: bool = False
+    bias: bool = False
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a space is made of.
+
+    ``standardise`` subtracts the mean from the encoder's input and divides it by the standard deviation, for
+    each feature (of vectors) or channel (of images) of the training items. The space keeps both.
+    """
+
+    encoder: Part
+    similarity: Part
+    prototypes: Part
+    auxiliary: Head | None = None
+    standardise: Literal["none", "features", "channels"] = "none"
+
+
+@dataclass(frozen=True)
+class Term:
+    """One part of the loss: a loss against candidates, mined and weighted. ``arguments`` are the loss's own,
+    ``mining`` the miner's. The candidates of "memory" are the batch and the memory.
+
+    ``order`` says whether a positive pair of the batch counts in both orders or in one; it has no meaning
+    against prototypes.
+    """
+
+    loss: str
+    against: Literal["batch", "prototypes", "auxiliary", "memory"] = "batch"
+    miner: str = "everything"
+    order: Literal["both", "one"] = "both"
+    weight: Amount = 1.0
+    arguments: Values = field(default_factory=dict)
+    mining: Values = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check(self, where="run.terms")
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """A cost of the embeddings by themselves; ``settings`` are the penalty's own."""
+
+    penalty: str
+    weight: Amount = 1.0
+    settings: Values = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check(self, where="run.penalties")
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """A classifier of the training classes, with one hidden layer, on the features before the encoder's last
+    layer. It keeps the features from serving these classes alone. Its targets are smoothed: 1 -
+    ``smoothing`` for the true class, the rest in equal parts for the others.
+
+    ``"soft"`` adds ``weight`` times its loss. ``"adaptive"`` reverses its gradient on the way to the encoder,
+    times the coefficient -tanh(l - ``threshold``) x ``weight``, set after each epoch from its mean loss l:
+    above the threshold the encoder helps the classifier, below it works against it. l is the cross-entropy
+    without smoothing (``steered_by="plain_loss"``) or with it (``"loss"``). ``updated="step"`` takes the mean
+    of the last steps instead: against a classifier that stands still for an epoch an encoder can win without
+    end, and what it learned is lost.
+
+    ``rate`` is its learning rate: by default that of "encoder.embedding" in ``optimiser.rates``, or else
+    ``optimiser.rate``.
+    """
+
+    kind: Literal["soft", "adaptive"] = "adaptive"
+    weight: Amount = 0.5
+    threshold: Amount = 1.5
+    smoothing: Amount = 0.15
+    hidden: Positive = 512
+    dropout: Amount = 0.1
+    rate: Amount | None = None
+    steered_by: Literal["plain_loss", "loss"] = "plain_loss"
+    updated: Literal["epoch", "step"] = "epoch"
+
+    def __post_init__(self) -> None:
+        check(self, where="run.adversary")
+        for name, value in (("smoothing", self.smoothing), ("dropout", self.dropout)):
+            if value >= 1:
+                raise SettingError(f"run.adversary.{name}: expected a number below 1; got {value}")
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Which items meet in a batch; ``arguments`` are the sampler's own."""
+
+    sampler: str = "Shuffled"
+    arguments: Values = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Optimiser:
+    """SGD, Adam or AdamW; ``rates`` gives a part of the space (encoder, similarity, prototypes, auxiliary),
+    or a stage of its encoder ("encoder.stem"), its own rate. Only SGD has a momentum. Frozen weights are left
+    out.
+    """
+
+    name: Literal["SGD", "Adam", "AdamW"] = "SGD"
+    rate: Amount = 0.01
+    weight_decay: Amount = 0.0
+    momentum: Amount = 0.9
+    nesterov: bool = False
+    rates: dict[str, Amount] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check(self, where="run.optimiser")
+        if self.nesterov and not self.momentum:
+            raise SettingError("run.optimiser.nesterov: Nesterov's steps need a momentum above 0; got 0")
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How the learning rate moves.
+
+    ``multi-step`` multiplies it by ``factor`` at each epoch of ``milestones``. ``plateau`` multiplies it by
+    ``factor`` when the watched measure has not improved for more than ``patience`` epochs in a row (0: at the
+    first that does not). ``inverse-square-root`` rises for ``warmup`` steps to rate/√warmup and then falls as
+    1/√step. ``cosine`` rises linearly to the rate over the first ``warmup_epochs`` (0: not at all, 0.5: half
+    an epoch) and falls as half a cosine to 0 at the end of the run, step by step.
+    """
+
+    name: Literal["constant", "multi-step", "plateau", "inverse-square-root", "cosine"] = "constant"
+    factor: Amount = 0.1
+    milestones: tuple[int, ...] = ()
+    patience: Natural = 10
+    warmup: Positive = 2000
+    warmup_epochs: Amount = 0.0
+
+    def __post_init__(self) -> None:
+        check(self, where="run.schedule")
+        if self.name == "plateau" and self.factor >= 1:
+            raise SettingError(f"run.schedule.factor: expected a number below 1; got {self.factor}")
+        if self.warmup_epochs and self.name != "cosine":
+            raise SettingError(
+                'run.schedule.warmup_epochs: only the schedule "cosine" has a warm-up in epochs, '
+                f'"{self.name}" has none; leave it at 0'
+            )
