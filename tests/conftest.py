@@ -6,7 +6,9 @@ its own; one seed for all would hide a function that draws from the global gener
 
 import importlib
 import os
+import shutil
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -17,6 +19,12 @@ from hypothesis import settings
 os.environ.setdefault("MPLBACKEND", "Agg")  # no window, no display needed
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # pytest runs one process per core: more threads only wait
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")  # see the Makefile
+
+# Temporary files lie in memory where there is room: many tests write small files, and a disk takes
+# milliseconds to make each of them durable.
+MEMORY, ROOM = Path("/dev/shm"), 4 << 30
+if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 # The same examples in every run, so a failure is about the change at hand; and no failure because the
 # machine was busy.
