@@ -9,7 +9,6 @@ import pytest
 from samekind import reports
 from samekind.cli.demo import EXAMPLES, UNSEEN
 from samekind.data import ImageReader, digits
-from samekind.evaluation import Row
 
 COMMAND = ("demo", "--tasks", "10", "--set", "epochs=1", "--set", "space.encoder.width=4")
 SYSTEMS = ["prototypical", "triplet"]
@@ -39,16 +38,16 @@ def test_json_has_every_answer_of_both_systems(first, out):
     assert told["report"] == str(out / "report.html")
     assert list(told["systems"]) == list(told["warnings"]) == SYSTEMS
     for rows in told["systems"].values():
-        asked = {(row.question, row.items) for row in (Row(**each) for each in rows)}
+        questions = {(row["question"], row["items"]) for row in rows}
         everywhere = {"verification", "retrieval", "few-shot", "clustering", "reference"}
-        assert asked == {(question, items) for question in everywhere for items in ("seen", "unseen")} | {
+        assert questions == {(question, items) for question in everywhere for items in ("seen", "unseen")} | {
             ("classification", "seen"),  # there are no names for classes that were never shown
             ("open set", "seen, unseen"),
             ("few-shot beside known", "seen, unseen"),
         }
 
 
-def test_each_epoch_is_told_on_the_standard_error(first):
+def test_prints_each_epoch_on_the_standard_error(first):
     told = [line.split(" loss ")[0] for line in first.err.splitlines()]
     assert told == [f"{name}: epoch 1" for name in SYSTEMS]
 

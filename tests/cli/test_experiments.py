@@ -17,19 +17,19 @@ def plan(unseen=("7", "8"), **more):
 # --- data -------------------------------------------------------------------------------------------
 
 
-def test_named_data_is_opened_without_a_word(capsys):
+def test_opening_named_data_prints_nothing(capsys):
     assert len(open_items(plan())) == 1797
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_folder_of_the_same_name_is_not_what_is_opened_and_that_is_said(tmp_path, monkeypatch, capsys):
+def test_warns_of_a_folder_with_the_name_of_known_data(tmp_path, monkeypatch, capsys):
     (tmp_path / "digits").mkdir()
     monkeypatch.chdir(tmp_path)
     assert len(open_items(plan())) == 1797
     assert "for the one in this folder say ./digits" in capsys.readouterr().err
 
 
-def test_what_may_be_wrong_is_said_and_what_is_wrong_refused(tmp_path, capsys):
+def test_prints_warnings_and_refuses_errors(tmp_path, capsys):
     table = tmp_path / "flowers.csv"
     table.write_text("petal,label\n1.5,rose\n2.0,Rose\n2.5,rose\n0.5,Rose\n")
     open_items(read_plan("triplet", source=str(table)))
@@ -40,7 +40,7 @@ def test_what_may_be_wrong_is_said_and_what_is_wrong_refused(tmp_path, capsys):
         open_items(read_plan("triplet", source=str(table)))
 
 
-def test_what_pictures_take_is_said_before_they_are_decoded(folders, monkeypatch, capsys):
+def test_prints_the_memory_of_pictures_before_they_are_decoded(folders, monkeypatch, capsys):
     from samekind.cli import experiments
 
     monkeypatch.setattr(experiments, "WORTH_SAYING", 1)
@@ -71,9 +71,9 @@ def test_which_of_several_were_trained_on_is_said(trained, tmp_path, capsys):
 
 def stopped(trained, folder, epochs):
     """What a training leaves that was stopped after some of its two epochs."""
-    kept = ("run.json", "last.pt", "best.pt") if epochs else ("run.json",)
+    names = ("run.json", "last.pt", "best.pt") if epochs else ("run.json",)
     folder.mkdir()
-    for name in kept:
+    for name in names:
         shutil.copy(trained / name, folder)
     lines = (trained / "record.jsonl").read_text().splitlines(keepends=True)
     (folder / "record.jsonl").write_text("".join(lines[:epochs]))
@@ -81,7 +81,7 @@ def stopped(trained, folder, epochs):
 
 
 @pytest.mark.parametrize("epochs", [0, 1, 2])
-def test_a_training_that_has_not_ended_is_told_as_one(samekind, trained, tmp_path, epochs):
+def test_commands_refuse_a_training_that_has_not_ended(samekind, trained, tmp_path, epochs):
     run = stopped(trained, tmp_path / "run", epochs)
     says = (
         f"samekind: {run} holds a training that has not ended: {epochs} of 2 epochs are done; the same "

@@ -44,24 +44,24 @@ def runs(samekind, table, tmp_path_factory):
     return folder, plain, torn
 
 
-def test_groups_stay_together_without_a_word_and_check_says_so(samekind, table):
+def test_groups_stay_together_by_default_and_check_says_so(samekind, table):
     said = samekind("check", table)
     assert "Split (group, no group in two parts): train 216 items of 3 classes" in said.out
     assert TORN not in said.out
     told = json.loads(samekind("check", table, "--json", "--split", "random").out)
     assert told["training"]["split"] == "random"
-    assert [each for each in told["warnings"] if TORN in each]
+    assert [line for line in told["warnings"] if TORN in line]
     assert "warnings" not in told["training"]
 
 
-def test_train_tells_of_torn_groups_and_of_no_others(runs):
+def test_train_warns_of_torn_groups_only(runs):
     folder, plain, torn = runs
     assert TORN not in plain.err
     assert f"of 90 {TORN}" in " ".join(torn.err.split())
     assert RunFolder(folder / "plain").sets().torn() == ""
 
 
-def test_an_evaluation_of_what_cannot_be_learned_is_at_chance(samekind, runs):
+def test_random_labels_are_evaluated_at_chance(samekind, runs):
     folder, *_ = runs
     plain = json.loads(samekind("evaluate", folder / "plain", "--json", "--tasks", 40).out)
     rows = {(row["question"], row["measure"], row["kind"]): row for row in plain["systems"]["plain"]}
@@ -71,7 +71,7 @@ def test_an_evaluation_of_what_cannot_be_learned_is_at_chance(samekind, runs):
     assert rows["few-shot", "3-way 5-shot", "similarity"]["value"] < 0.5
     for question in ("verification", "retrieval", "few-shot"):
         assert {row["note"] for key, row in rows.items() if key[0] == question} == {"own group left out"}
-    assert not [each for each in plain["warnings"]["plain"] if TORN in each]
+    assert not [line for line in plain["warnings"]["plain"] if TORN in line]
     torn = json.loads(samekind("evaluate", folder / "random", "--json", "--tasks", 40).out)
     assert TORN in torn["warnings"]["random"][0]
     both = json.loads(
@@ -80,7 +80,7 @@ def test_an_evaluation_of_what_cannot_be_learned_is_at_chance(samekind, runs):
     assert TORN in both["warnings"][0]
 
 
-def test_thresholds_say_that_pairs_of_one_group_had_no_say(samekind, runs, tmp_path):
+def test_thresholds_leave_out_pairs_of_one_group_and_say_so(samekind, runs, tmp_path):
     folder, *_ = runs
     shutil.copytree(folder / "plain", tmp_path / "plain")
     told = json.loads(samekind("calibrate", tmp_path / "plain", "--json").out)
@@ -89,20 +89,18 @@ def test_thresholds_say_that_pairs_of_one_group_had_no_say(samekind, runs, tmp_p
     assert "own group left out" in json.dumps(stored["decisions"])
 
 
-def test_new_data_with_groups_are_not_compared_with_themselves_either(samekind, table, runs, tmp_path):
+def test_groups_of_new_data_are_not_compared_with_themselves(samekind, table, runs, tmp_path):
     folder, *_ = runs
     shutil.copytree(folder / "plain", tmp_path / "plain")
     shutil.copy(table, tmp_path / "new.csv")
     told = json.loads(samekind("calibrate", tmp_path / "plain", tmp_path / "new.csv", "--json").out)
     assert told["decisions"]["similarity"]["trials"].startswith("new.csv, own group left out: ")
-    asked = ("evaluate", tmp_path / "plain", "--data", tmp_path / "new.csv", "--tasks", 5, "--json")
-    rows = json.loads(samekind(*asked).out)["systems"]["plain"]
+    command = ("evaluate", tmp_path / "plain", "--data", tmp_path / "new.csv", "--tasks", 5, "--json")
+    rows = json.loads(samekind(*command).out)["systems"]["plain"]
     assert {row["note"] for row in rows if row["question"] == "retrieval"} == {"own group left out"}
 
 
-def test_a_run_split_at_random_before_groups_were_kept_goes_on_with_its_split(
-    samekind, table, runs, tmp_path
-):
+def test_an_old_run_split_at_random_goes_on_with_its_split(samekind, table, runs, tmp_path):
     """The folder says how it was split; the command that once made it says nothing."""
     folder, *_ = runs
     shutil.copytree(folder / "random", tmp_path / "before")
@@ -121,7 +119,7 @@ def test_a_run_split_at_random_before_groups_were_kept_goes_on_with_its_split(
     assert "holds a run on other data or another split" in " ".join(other.err.split())
 
 
-def test_a_finished_run_keeps_the_split_it_has_whatever_would_be_dealt_now(table, tmp_path):
+def test_a_finished_run_keeps_its_split(table, tmp_path):
     plan, items = read_plan("triplet", source=str(table)), open_data(table)
     folder = RunFolder(tmp_path)
     dealt = plan.sets(folder, items, seed=0)
@@ -134,7 +132,7 @@ def test_a_finished_run_keeps_the_split_it_has_whatever_would_be_dealt_now(table
     assert again.test.ids == dealt.train.ids
 
 
-def test_a_training_that_was_stopped_goes_on_with_the_split_it_began_with(samekind, table, runs, tmp_path):
+def test_a_stopped_training_keeps_its_split(samekind, table, runs, tmp_path):
     folder, *_ = runs
     shutil.copytree(folder / "plain", tmp_path / "run")
     shutil.rmtree(tmp_path / "run" / "space")
@@ -160,7 +158,7 @@ def test_a_training_that_was_stopped_goes_on_with_the_split_it_began_with(sameki
     assert "remove this one to begin anew" in " ".join(before.err.split())
 
 
-def test_what_a_refused_command_left_is_no_split(table, tmp_path):
+def test_ignores_the_split_of_a_refused_command(table, tmp_path):
     plan, items = read_plan("triplet", source=str(table)), open_data(table)
     folder = RunFolder(tmp_path)
     dealt = plan.sets(folder, items, seed=0)

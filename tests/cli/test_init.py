@@ -42,7 +42,7 @@ def test_settings_are_spelt_as_the_pages_spell_them(samekind, folders, tmp_path)
     assert "[training" not in text
 
 
-def test_what_comes_next_can_be_typed_as_it_is_said(samekind, table, tmp_path):
+def test_the_printed_command_can_be_typed_as_it_is(samekind, table, tmp_path):
     out = tmp_path / "my run.toml"
     answer = samekind("init", table, "--label", "kind", "--out", out, "--want", "baseline")
     assert shlex.split(answer.out.partition("next: ")[2]) == ["samekind", "train", str(out)]
@@ -66,7 +66,7 @@ def test_options_are_in_the_file(samekind, folders, tmp_path):
         (("--split", "group"), "folders has no groups to keep together"),
     ],
 )
-def test_a_split_that_these_items_do_not_have_is_refused(samekind, folders, tmp_path, options, says):
+def test_refuses_a_split_that_does_not_fit_the_items(samekind, folders, tmp_path, options, says):
     """As training would refuse it."""
     answer = samekind("init", folders, "--out", tmp_path / "run.toml", *options)
     assert (answer.status, answer.out) == (2, "")
@@ -108,7 +108,7 @@ def few(plan, shape):
 
 
 @pytest.mark.parametrize("size", [8, 32, 64])
-def test_what_suits_few_pictures_is_written_down(samekind, folders, tmp_path, size):
+def test_settings_for_few_pictures_are_in_the_file(samekind, folders, tmp_path, size):
     """So that the file says the same when there are more of them."""
     out = tmp_path / "run.toml"
     assert samekind("init", folders, "--out", out, "--size", size).status == 0
@@ -118,7 +118,7 @@ def test_what_suits_few_pictures_is_written_down(samekind, folders, tmp_path, si
     assert (run.optimiser.name, run.schedule.name) == ("Adam", "cosine")
 
 
-def test_what_stands_in_comments_is_valid_too(samekind, folders, tmp_path):
+def test_commented_settings_are_valid_too(samekind, folders, tmp_path):
     """Uncommented, the file must still be one that training takes."""
     out = tmp_path / "run.toml"
     samekind("init", folders, "--out", out)
@@ -148,7 +148,7 @@ def test_mistakes(samekind, table, tmp_path, monkeypatch, more, says):
     assert not (tmp_path / "run.toml").exists()
 
 
-def test_a_file_that_is_there_is_kept(samekind, table, tmp_path):
+def test_does_not_overwrite_a_file(samekind, table, tmp_path):
     out = tmp_path / "run.toml"
     out.write_text("mine")
     command = ("init", table, "--label", "kind", "--out", out)
@@ -172,7 +172,7 @@ def test_a_person_at_a_terminal_is_asked(samekind, table, tmp_path, monkeypatch)
     assert read_plan(str(tmp_path / "run.toml")).recipe == "triplet"
 
 
-def test_a_question_that_is_not_answered_is_an_interruption(samekind, table, tmp_path, monkeypatch):
+def test_an_unanswered_question_is_an_interruption(samekind, table, tmp_path, monkeypatch):
     import io
 
     class Closed(io.StringIO):
@@ -186,7 +186,7 @@ def test_a_question_that_is_not_answered_is_an_interruption(samekind, table, tmp
     assert not (tmp_path / "run.toml").exists()
 
 
-def test_what_is_left_out_is_in_the_file_once(samekind, table, folders, tmp_path):
+def test_ignored_columns_are_in_the_file_once(samekind, table, folders, tmp_path):
     out, pictures = tmp_path / "run.toml", tmp_path / "pictures.toml"
     samekind("init", table, "--label", "kind", "--ignore", "stem", "--out", out)
     assert read_plan(str(out)).data.ignore == ("stem",)

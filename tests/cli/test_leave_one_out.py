@@ -38,16 +38,14 @@ def test_every_domain_their_mean_and_the_worst(samekind, two_rooms, tmp_path):
     assert answer.status == 0, answer.err
     rows = json.loads(answer.out)["systems"]["triplet"]
     assert json.loads(answer.out)["warnings"] == {"triplet": []}
-    asked = {row["items"] for row in rows if row["measure"] == "EER"}
-    assert {"0", "1", "mean"} < asked
-    assert any(name.startswith("worst (") for name in asked)
+    names = {row["items"] for row in rows if row["measure"] == "EER"}
+    assert {"0", "1", "mean"} < names
+    assert any(name.startswith("worst (") for name in names)
     assert {row["note"] for row in rows} == {""}
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["0", "1"]
 
 
-def test_choosing_on_the_domain_left_out_is_asked_for_by_name_and_said(
-    samekind, two_rooms, tmp_path, monkeypatch
-):
+def test_choosing_on_the_domain_left_out_is_noted(samekind, two_rooms, tmp_path, monkeypatch):
     answer = command(samekind, two_rooms, tmp_path / "runs", "--select-on-test", "--json")
     notes = {row["note"] for row in json.loads(answer.out)["systems"]["triplet"]}
     assert notes == {"selected on test"}
@@ -57,7 +55,7 @@ def test_choosing_on_the_domain_left_out_is_asked_for_by_name_and_said(
     assert "careful (triplet): mind\n" in answer.err
 
 
-def test_the_run_may_ask_for_it_as_well(samekind, two_rooms, tmp_path):
+def test_a_run_may_choose_on_the_domain_left_out(samekind, two_rooms, tmp_path):
     answer = command(samekind, two_rooms, tmp_path / "runs", "--set", "select_on=test", "--json")
     assert {row["note"] for row in json.loads(answer.out)["systems"]["triplet"]} == {"selected on test"}
 
@@ -71,29 +69,32 @@ def test_the_run_may_ask_for_it_as_well(samekind, two_rooms, tmp_path):
         (("split.by=random", "split.validation_classes=1"), "leave out split.validation_classes"),
     ],
 )
-def test_a_split_of_ones_own_is_refused(samekind, two_rooms, tmp_path, changes, named):
+def test_refuses_a_split_that_the_plan_names(samekind, two_rooms, tmp_path, changes, named):
     """The domains make the split; what is said about another would do nothing."""
-    options = [word for each in changes for word in ("--set", each)]
+    options = [word for change in changes for word in ("--set", change)]
     answer = command(samekind, two_rooms, tmp_path / "runs", *options)
     assert answer.status == 2
     assert answer.err.endswith(f"{named}\n")
     assert not (tmp_path / "runs").exists()
 
 
-def test_the_random_split_that_every_new_run_file_names_is_passed(samekind, tmp_path):
+def test_accepts_the_random_split_of_a_new_run_file(samekind, tmp_path):
     answer = command(samekind, "digits", tmp_path / "runs", "--set", "split.by=random")
-    assert "there must be items of two domains or more" in answer.err
+    assert "expected items of two domains or more" in answer.err
 
 
-def test_items_without_domains_are_refused_and_told_how_to_say_them(samekind, tmp_path):
+def test_refuses_items_without_domains_and_says_how_to_give_them(samekind, tmp_path):
     answer = command(samekind, "digits", tmp_path / "runs")
     assert answer.status == 2
-    assert "there must be items of two domains or more; the domain of an item is in the column" in answer.err
+    assert (
+        "expected items of two domains or more, to leave one out; the domain of an item is in the column"
+        in answer.err
+    )
     assert "data.domain" in answer.err
 
 
 @pytest.mark.parametrize(("trained_on", "few"), [(47, False), (48, False), (49, True)])
-def test_few_are_those_that_the_least_run_trains_on(samekind, tmp_path, monkeypatch, trained_on, few):
+def test_the_smallest_run_decides_what_suits_all(samekind, tmp_path, monkeypatch, trained_on, few):
     """Two rooms of 60 and 90 pictures: 48 of the smaller train, whatever parts they came in."""
     labels, rooms = np.tile(np.arange(3), 50), np.repeat([0, 1], [60, 90])
     inputs = np.random.default_rng(0).integers(0, 256, (150, 1, 8, 8)).astype("uint8")

@@ -62,7 +62,7 @@ def test_the_tables_data_and_split_under_options_under_changes(run_file, tmp_pat
     assert read_plan(path, source="digits").source == "digits"
 
 
-def test_without_a_word_the_items_parts_are_the_split_and_the_seed_is_the_runs():
+def test_by_default_the_parts_of_the_items_are_the_split_and_the_seed_is_the_runs():
     from dataclasses import replace
 
     given = replace(digits(), parts=("train",) * len(digits()))
@@ -72,7 +72,7 @@ def test_without_a_word_the_items_parts_are_the_split_and_the_seed_is_the_runs()
     assert read_plan("triplet", split={"by": "random"}).splitting(given, seed=3).by == "random"
 
 
-def test_without_a_word_groups_stay_together_where_there_are_no_parts():
+def test_by_default_groups_stay_together_if_there_are_no_parts():
     from dataclasses import replace
 
     import torch
@@ -102,7 +102,7 @@ def test_where_the_seed_comes_from(run_file, in_file, option, change, seed):
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32])
-def test_a_seed_that_not_everything_takes_is_refused(run_file, seed):
+def test_refuses_a_seed_out_of_range(run_file, seed):
     with pytest.raises(SettingError, match=f"run.seed: .* from 0 to 4294967295, got {seed}"):
         read_plan(run_file(f'recipe = "triplet"\nseed = {seed}')).run(SHAPE)
 
@@ -131,13 +131,13 @@ def test_a_seed_that_not_everything_takes_is_refused(run_file, seed):
         ('recipe = "triplet', [], "is not valid TOML"),
     ],
 )
-def test_a_mistake_is_told_before_any_data_is_opened(run_file, text, changes, says):
+def test_refuses_mistakes_before_any_data_is_opened(run_file, text, changes, says):
     with pytest.raises(SettingError, match=says):
         read_plan(run_file(text), changes)
 
 
 @pytest.mark.parametrize("change", ["training.epoch=3", "epoch=3"])
-def test_a_misspelt_change_is_answered_with_the_nearest(change):
+def test_suggests_the_nearest_name_of_a_setting(change):
     with pytest.raises(SettingError, match='no setting "epoch"; did you mean "epochs"'):
         read_plan("triplet", [change]).run(SHAPE)
 
@@ -147,7 +147,7 @@ def test_a_recipe_cannot_be_renamed():
         read_plan("triplet", ["recipe=verification"]).run(SHAPE)
 
 
-def test_a_run_file_that_is_not_there(tmp_path):
+def test_refuses_a_missing_run_file(tmp_path):
     with pytest.raises(SettingError, match=r"cannot read the run file .*none\.toml: No such file"):
         read_plan(str(tmp_path / "none.toml"))
 
@@ -162,7 +162,7 @@ def test_a_run_file_that_is_not_there(tmp_path):
         (["space.similarity.hidden=8"], "Adam", "cosine"),
     ],
 )
-def test_few_pictures_choose_what_nobody_has_spoken_of(changes, optimiser, schedule):
+def test_few_pictures_choose_the_settings_that_are_left_open(changes, optimiser, schedule):
     run = few(read_plan("prototypical", changes))
     assert (run.optimiser.name, run.schedule.name) == (optimiser, schedule)
 
@@ -219,7 +219,7 @@ def test_a_space_that_is_given_whole_stays():
     assert few(plan).space == plan.run(SHAPE).space
 
 
-def test_all_that_is_chosen_is_told():
+def test_every_choice_is_named():
     shape = (3, 33, 33)
     plan = read_plan("prototypical")
     words = chosen_in_words(plan.run(shape), plan.suited(plan.run(shape), shape, items=100))

@@ -50,21 +50,21 @@ def test_a_finished_run_answers_again_without_training(again, copy):
     assert {name: (copy / name).read_bytes() for name in before} == before
 
 
-def test_the_text_tells_the_same(again, copy):
+def test_the_text_says_the_same_as_the_json(again, copy):
     best = json.loads(again(copy, "--json").out)["best"]
     items = len(RunFolder(copy).sets().train)
     sentences = {to: better_kind(MetricSpace.load(copy / "space"), to=to) for to in ("compare", "search")}
-    asked = [
-        each[0].upper() + each[1:].replace("--kind", f"samekind {to} --kind") + "."
-        for to, each in sentences.items()
-        if each is not None
+    hints = [
+        sentence[0].upper() + sentence[1:].replace("--kind", f"samekind {to} --kind") + "."
+        for to, sentence in sentences.items()
+        if sentence is not None
     ]
-    assert asked  # after two epochs the network is far behind the cosine
+    assert hints  # after two epochs the network is far behind the cosine
     assert again(copy).out.splitlines() == [
         f"Trained prototypical for 2 epochs on {items} items of 7 classes.",
         f"Best epoch {best['epoch']}: validation EER {100 * best['validation']['eer']:.2f}%.",
         "That was the last epoch: training longer may help, such as --set epochs=4 with another --out.",
-        *asked,
+        *hints,
         f"The space is in {copy / 'space'}; next: samekind evaluate {copy}",
     ]
 
@@ -78,9 +78,7 @@ def test_the_text_tells_the_same(again, copy):
         (2, (0.1, 0.1), False),  # no better than before: of equal epochs the last is taken
     ],
 )
-def test_training_longer_is_proposed_where_the_last_epoch_alone_is_the_best_and_not_perfect(
-    again, copy, epoch, errors, said
-):
+def test_proposes_longer_training_if_only_the_last_epoch_is_the_best(again, copy, epoch, errors, said):
     record = [json.loads(line) for line in (copy / "record.jsonl").read_text().splitlines()]
     for entry, error in zip(record, errors, strict=True):
         entry["best"] = entry["epoch"] == epoch
@@ -90,7 +88,7 @@ def test_training_longer_is_proposed_where_the_last_epoch_alone_is_the_best_and_
 
 
 @pytest.mark.parametrize("damage", [b"", b"\xff\xff\n"])
-def test_a_lost_record_is_no_reason_to_lose_the_space(again, copy, damage):
+def test_a_damaged_record_does_not_cost_the_space(again, copy, damage):
     (copy / "record.jsonl").write_bytes(damage)
     shutil.rmtree(copy / "space")
     answer = again(copy, "--json")
@@ -100,7 +98,7 @@ def test_a_lost_record_is_no_reason_to_lose_the_space(again, copy, damage):
     assert "Best epoch" not in again(copy).out
 
 
-def test_the_order_of_the_unseen_classes_is_no_other_split(again, copy):
+def test_the_order_of_the_unseen_classes_does_not_matter(again, copy):
     answer = again(copy, "--unseen", " 9,8, 7,7")
     assert (answer.status, answer.err) == (0, "")
 
@@ -113,7 +111,7 @@ def test_the_order_of_the_unseen_classes_is_no_other_split(again, copy):
         (("--unseen", "8,9"), "holds a run on other data or another split"),
     ],
 )
-def test_another_run_in_the_folder_is_refused_and_the_folder_kept(again, copy, more, says):
+def test_refuses_another_run_and_leaves_the_folder_as_it_was(again, copy, more, says):
     before = content(copy)
     answer = again(copy, *more)
     assert (answer.status, answer.out) == (2, "")
@@ -121,7 +119,7 @@ def test_another_run_in_the_folder_is_refused_and_the_folder_kept(again, copy, m
     assert content(copy) == before
 
 
-def test_two_do_not_train_in_one_folder_but_anybody_may_look_into_it(again, samekind, copy):
+def test_refuses_a_second_training_but_not_readers(again, samekind, copy):
     before = content(copy)
     lock = FolderLock(copy, LOCK)
     answer = again(copy)
@@ -145,7 +143,7 @@ def test_another_operating_point_is_fitted_without_training(again, copy):
         assert decision.false_accepts <= 0.05
 
 
-def test_a_run_that_lost_its_way_says_so_and_can_be_begun_anew(samekind, tmp_path):
+def test_a_diverged_run_says_so_and_can_be_started_anew(samekind, tmp_path):
     """Nothing of the first attempt stands in the way of the second, not even another split."""
     command = ("train", "triplet", "--out", tmp_path / "run", "--set", "epochs=1", "--unseen")
     answer = samekind(*command, "5,6,7,8,9", "--set", "optimiser.rate=1e30", "--set", "clip=1e30")
@@ -185,7 +183,7 @@ def test_a_class_with_a_comma_in_its_name_stands_in_quotes(written, names):
 
 
 @pytest.mark.parametrize("written", ["a\nb", '"leaf,8,9', '"a" b,c'])
-def test_names_that_cannot_be_told_apart_are_refused(written):
+def test_refuses_ambiguous_lists_of_names(written):
     """Before, the second was one class, the third another name, and the first an error of csv's."""
     for ask in (
         lambda: split_options(None, written, ""),
@@ -196,7 +194,7 @@ def test_names_that_cannot_be_told_apart_are_refused(written):
         assert str(caught.value).endswith(f"; got {written}")
 
 
-def test_a_recipe_for_unseen_classes_tells_the_measure_it_was_chosen_by(samekind, tmp_path):
+def test_a_recipe_for_unseen_classes_prints_its_watched_measure(samekind, tmp_path):
     command = ("train", "unseen-triplet-adapt-adv", "--out", tmp_path / "run", "--unseen", "4,5,6,7,8,9")
     answer = samekind(*command, "--set", "epochs=1", "--set", "adversary.hidden=8")
     assert answer.status == 0
@@ -206,7 +204,7 @@ def test_a_recipe_for_unseen_classes_tells_the_measure_it_was_chosen_by(samekind
     assert answer.out.splitlines()[1] == best
 
 
-def test_a_measure_that_is_no_share_is_not_told_in_per_cent(samekind, tmp_path):
+def test_only_shares_are_printed_in_per_cent(samekind, tmp_path):
     command = ("train", "prototypical", "--out", tmp_path / "run", "--set", "epochs=1", "--set", "watch=nmi")
     answer = samekind(*command, "--set", 'validate=["verification", "clustering"]')
     entry = json.loads((tmp_path / "run" / "record.jsonl").read_text())
@@ -229,7 +227,7 @@ def test_a_network_of_another_library_is_trained_by_its_name_and_loaded_again(sa
     assert samekind(*command).status == 0  # finished: what it began with does not matter
 
 
-def test_a_network_of_a_library_that_is_not_there_is_one_line(samekind, tmp_path, monkeypatch):
+def test_a_missing_library_is_one_line(samekind, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "timm", None)
     table = 'space.encoder={name = "Backbone", library = "timm", network = "resnet18"}'
     answer = samekind("train", "triplet", "--out", tmp_path / "run", "--set", table)
@@ -246,11 +244,11 @@ def test_a_run_can_start_from_a_space(again, trained, tmp_path):
     assert answer.out.startswith("Trained prototypical for 1 epoch on ")
     first, second = (MetricSpace.load(folder / "space") for folder in (trained, tmp_path / "next"))
     for name in ("encoder", "similarity"):
-        ours, theirs = (dict(getattr(space, name).named_parameters()) for space in (first, second))
-        assert all(torch.equal(ours[each], theirs[each]) for each in ours)
+        before, after = (dict(getattr(space, name).named_parameters()) for space in (first, second))
+        assert all(torch.equal(before[key], after[key]) for key in before)
 
 
-def test_where_nothing_was_chosen_nothing_is_said(again, tmp_path):
+def test_prints_no_note_if_nothing_was_chosen(again, tmp_path):
     """The command says all that would have been."""
     said = again(tmp_path / "run", "--unseen", "3,4,5,6,7,8,9").err.splitlines()
     assert [line.split(" loss ")[0] for line in said] == ["prototypical: epoch 1", "prototypical: epoch 2"]
@@ -258,7 +256,7 @@ def test_where_nothing_was_chosen_nothing_is_said(again, tmp_path):
 
 @pytest.mark.parametrize(("few", "network"), [((0, 2_000), "ResNet18"), ((2_000, 0), "Conv4")])
 @pytest.mark.parametrize("alone", [False, True])
-def test_weights_go_on_in_their_network_whether_items_are_few_or_many(
+def test_a_start_keeps_its_network_whether_items_are_few_or_many(
     samekind, folders, tmp_path, monkeypatch, few, network, alone
 ):
     """Where the run that a space is of is not known, one of few items fits no run of many."""
@@ -278,7 +276,7 @@ def test_weights_go_on_in_their_network_whether_items_are_few_or_many(
     assert network not in answer.err  # it was not chosen because the items are few
 
 
-def test_copies_in_training_and_test_are_told_by_train_evaluate_and_the_report(samekind, folders, tmp_path):
+def test_warns_of_copies_in_training_and_test(samekind, folders, tmp_path):
     data = shutil.copytree(folders, tmp_path / "data")
     for name in ("0", "1", "7"):
         for path in sorted((data / name).glob("*.png")):
@@ -287,12 +285,12 @@ def test_copies_in_training_and_test_are_told_by_train_evaluate_and_the_report(s
     said = "test items have the very content of a training item"
     trained = samekind("train", "triplet", "--data", data, "--set", "epochs=1", "--out", run)
     assert f" {said} (" in trained.err
-    asked = samekind("evaluate", run, "--tasks", 2, "--no-references", "--report", page, "--json")
-    [told] = [each for each in json.loads(asked.out)["warnings"]["run"] if said in each]
+    answer = samekind("evaluate", run, "--tasks", 2, "--no-references", "--report", page, "--json")
+    [told] = [line for line in json.loads(answer.out)["warnings"]["run"] if said in line]
     assert f"Careful: {told}." in page.read_text(encoding="utf-8")
 
 
-def test_without_copies_nothing_is_said_of_them(samekind, folders, tmp_path):
+def test_prints_no_warning_without_copies(samekind, folders, tmp_path):
     answer = samekind("train", "triplet", "--data", folders, "--set", "epochs=1", "--out", tmp_path / "run")
     assert "very content" not in answer.err
 

@@ -9,7 +9,7 @@ import torch
 from samekind import recipes
 from samekind.data import Items, clusters
 from samekind.evaluation import validation
-from samekind.training import Record, Run, build_space, train
+from samekind.training import Run, RunFolder, build_space, train
 from samekind.training.build import build_optimiser, build_sampler
 from samekind.training.terms import build_penalties, build_terms
 
@@ -49,12 +49,12 @@ def test_a_run_can_be_written_down_and_built(recipe, shape):
     assert build_optimiser(run.optimiser, space).param_groups
 
 
-def test_one_epoch_on_images(recipe, sets, tmp_path, one_thread):
+def test_trains_one_epoch_on_images(recipe, sets, tmp_path, one_thread):
     run = recipe(sets.train.shape)
     run = run.override(["epochs=1", small(run), "space.encoder.width=4"])
     families = (*run.validate, "verification")
     space = train(run, sets.train, folder=tmp_path, validate=validation(sets.validation, families))
-    (line,) = Record(tmp_path / "record.jsonl").lines()
+    (line,) = RunFolder(tmp_path).record.lines()
     assert list(line["terms"]) == [*run.terms, *run.penalties]
     assert ("adversary" in line) == (run.adversary is not None)
     assert 0 <= line["validation"]["eer"] < 0.5
@@ -78,7 +78,7 @@ def test_a_few_epochs_make_a_difference(recipe, tmp_path, one_thread):
     if run.optimiser.name == "Adam":
         settings.append("optimiser.rate=0.01")
     train(run.override(settings), items, folder=tmp_path, validate=constant)
-    lines = Record(tmp_path / "record.jsonl").lines()
+    lines = RunFolder(tmp_path).record.lines()
     first, last = (sum(line["terms"][name] for name in run.terms) for line in (lines[0], lines[-1]))
     assert last < 0.9 * first
 
@@ -90,7 +90,7 @@ def test_the_scale_of_features_makes_no_difference(recipe, tmp_path, one_thread)
     raw = replace(items, inputs=items.inputs * scales + scales)
     run = recipe(items.shape)
     run = run.override(["epochs=3", small(run), "space.encoder.hidden=[16]"])
-    for name, each in (("plain", items), ("raw", raw)):
-        train(run, each, folder=tmp_path / name, validate=constant)
-    plain, other = (Record(tmp_path / name / "record.jsonl").lines()[-1]["loss"] for name in ("plain", "raw"))
+    for name, data in (("plain", items), ("raw", raw)):
+        train(run, data, folder=tmp_path / name, validate=constant)
+    plain, other = (RunFolder(tmp_path / name).record.lines()[-1]["loss"] for name in ("plain", "raw"))
     assert other == pytest.approx(plain, rel=0.02)

@@ -39,7 +39,7 @@ def test_few_pictures_get_a_small_network_a_small_rate_and_steps_enough(recipe):
         ("unseen-triplet", PICTURES, 100),
     ],
 )
-def test_many_pictures_vectors_and_runs_by_adam_stay_as_they_are(recipe, shape, items):
+def test_many_pictures_vectors_and_runs_with_adam_stay_as_they_are(recipe, shape, items):
     own = recipes.RECIPES[recipe](shape)
     assert suited(own, shape, items=items) == own
 
@@ -69,7 +69,7 @@ def test_epochs_go_by_the_batches(batches, epochs):
     assert (run.epochs, run.batches) == (epochs, batches)
 
 
-def test_a_name_says_nothing_about_a_run():
+def test_the_name_of_a_run_does_not_matter():
     own = recipes.triplet(PICTURES)
     other = replace(own, recipe="unseen-mine")
     assert suited(other, PICTURES, items=100) == replace(
@@ -77,26 +77,28 @@ def test_a_name_says_nothing_about_a_run():
     )
 
 
-def test_what_was_chosen_is_told_in_full_and_nothing_else(no_packages):
+def test_chosen_lists_every_change(no_packages):
     own = recipes.prototypical(PICTURES)
     run = suited(own, PICTURES, items=100)
     assert tuple(chosen(own, run)) == CHOSEN
     assert chosen(own, run)["epochs"] == (30, 100)
     assert chosen(own, replace(own, clip=3.0)) == {}
-    # All there is between the two: what would be chosen beside these would go untold.
+    # Nothing else differs: CHOSEN is the whole list.
     told = {name: after for name, (_, after) in chosen(own, run).items()}
     parts = {name: told.pop(name) for name in ("encoder", "prototypes")}
     assert replace(own, space=replace(own.space, **parts), **told) == run
 
 
 @pytest.mark.parametrize("name", CHOSEN)
-def test_what_was_said_stays(name):
+def test_settings_that_were_given_stay(name):
     own = recipes.prototypical(PICTURES)
     run, free = suited(own, PICTURES, items=100, said=[name]), suited(own, PICTURES, items=100)
-    for each in CHOSEN:
+    for setting in CHOSEN:
         # How soon running averages forget goes with the steps.
-        kept = own if each == name or (each, name) == ("prototypes", "optimiser") else free
-        values = [getattr(one.space if hasattr(one.space, each) else one, each) for one in (run, kept)]
+        expected = own if setting == name or (setting, name) == ("prototypes", "optimiser") else free
+        values = [
+            getattr(one.space if hasattr(one.space, setting) else one, setting) for one in (run, expected)
+        ]
         assert values[0] == values[1]
 
 

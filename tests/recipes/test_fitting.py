@@ -1,4 +1,4 @@
-"""A run carried out to the end: trained, filled in, thresholds fitted, saved; and again without training."""
+"""fit: trains, fits thresholds, saves, and gives the same space again without training."""
 
 import json
 import threading
@@ -32,7 +32,7 @@ def small(recipe, shape):
 
 
 @pytest.mark.parametrize("recipe", recipes.RECIPES)
-def test_the_space_that_is_saved_is_the_space_that_comes_back(recipe, sets, tmp_path):
+def test_loads_the_space_that_was_saved(recipe, sets, tmp_path):
     space = fit(small(recipe, sets.train.shape), sets, folder=tmp_path)
     loaded = MetricSpace.load(tmp_path / "space")
     z = embed(space, sets.test.inputs)
@@ -41,7 +41,7 @@ def test_the_space_that_is_saved_is_the_space_that_comes_back(recipe, sets, tmp_
     assert set(space.decisions) == set(space.kinds)
     assert loaded.decisions == space.decisions
     assert loaded.classes == ["0", "1", "2", "3"]
-    names = {each.name for each in tmp_path.iterdir()}
+    names = {path.name for path in tmp_path.iterdir()}
     assert names == {"best.pt", "data.json", "last.pt", "record.jsonl", "run.json", "space", "split.json"}
 
 
@@ -62,7 +62,7 @@ def test_thresholds_come_from_the_validation_items_at_the_point_asked_for(sets, 
         assert decision.false_accepts <= 0.1
 
 
-def test_what_is_kept_for_testing_is_not_looked_at(sets, tmp_path):
+def test_test_items_do_not_change_the_space(sets, tmp_path):
     """With nothing but NaN in the test items and the unseen classes the same space comes out."""
     run = small("prototypical", sets.train.shape)
     spoilt = {
@@ -77,8 +77,8 @@ def test_what_is_kept_for_testing_is_not_looked_at(sets, tmp_path):
 
 
 def test_every_epoch_is_measured_by_what_the_run_asks_for(sets, tmp_path):
-    asked = ['validate=["clustering", "retrieval"]', 'watch="recall@1"', 'better="higher"']
-    run = small("triplet", sets.train.shape).override(asked)
+    changes = ['validate=["clustering", "retrieval"]', 'watch="recall@1"', 'better="higher"']
+    run = small("triplet", sets.train.shape).override(changes)
     space = fit(run, sets, folder=tmp_path)
     entries = [json.loads(line) for line in (tmp_path / "record.jsonl").read_text().splitlines()]
     measures = validation(sets.validation, ("clustering", "retrieval"))
@@ -97,7 +97,7 @@ def test_every_epoch_is_measured_by_what_the_run_asks_for(sets, tmp_path):
         ("nmi cosine", 'run.watch: no measure "nmi cosine"'),
     ],
 )
-def test_a_measure_that_is_not_told_is_refused_before_training(watch, says, sets, tmp_path):
+def test_refuses_an_unknown_measure_before_training(watch, says, sets, tmp_path):
     run = small("triplet", sets.train.shape).override([f'watch="{watch}"'])
     with pytest.raises(SettingError) as refused:
         fit(run, sets, folder=tmp_path / "run")
@@ -106,20 +106,20 @@ def test_a_measure_that_is_not_told_is_refused_before_training(watch, says, sets
 
 
 @pytest.mark.parametrize("point", ["far=2", "mcr=0.1"])
-def test_a_point_that_is_none_is_refused_before_training(point, sets, tmp_path):
+def test_refuses_an_unknown_operating_point_before_training(point, sets, tmp_path):
     with pytest.raises(SettingError, match="expected an operating point"):
         fit(small("triplet", sets.train.shape), sets, folder=tmp_path / "run", point=point)
     assert not (tmp_path / "run").exists()
 
 
-def test_one_class_is_refused_before_training(sets, tmp_path):
+def test_refuses_a_single_class_before_training(sets, tmp_path):
     alone = prepare(digits().only(["0", "1"]).take(torch.arange(40)), unseen=["1"])
     with pytest.raises(DataError, match="validation: expected two classes or more"):
         fit(small("triplet", alone.train.shape), alone, folder=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
-def test_validation_items_without_a_pair_are_refused_before_training_whoever_chooses(sets, tmp_path):
+def test_refuses_validation_items_without_a_pair_before_training(sets, tmp_path):
     """The thresholds come from them even where the test items choose the epoch."""
     run = small("triplet", sets.train.shape).override(["select_on=test"])
     firsts = torch.stack([(sets.validation.labels == label).nonzero()[0, 0] for label in range(4)])
@@ -128,7 +128,7 @@ def test_validation_items_without_a_pair_are_refused_before_training_whoever_cho
     assert not (tmp_path / "run.json").exists()
 
 
-def test_the_split_is_kept(sets, tmp_path):
+def test_the_split_is_saved(sets, tmp_path):
     fit(small("triplet", sets.train.shape), sets, folder=tmp_path)
     every = digits().only(["0", "1", "2", "3", "4"]).take(torch.arange(120))
     stored = Split.load(tmp_path / "split.json", every)
@@ -136,7 +136,7 @@ def test_the_split_is_kept(sets, tmp_path):
     assert all(torch.equal(stored.parts[name], sets.split.parts[name]) for name in stored.parts)
 
 
-def test_a_training_that_is_stopped_leaves_its_split_and_one_that_is_refused_nothing(sets, tmp_path):
+def test_a_stopped_training_leaves_its_split_and_a_refused_one_nothing(sets, tmp_path):
     class Stopping(Nobody):
         def step(self, *, loss, items_per_second):
             raise KeyboardInterrupt
@@ -160,7 +160,7 @@ def test_the_same_call_gives_the_same_space_without_training(sets, tmp_path):
     assert (tmp_path / "record.jsonl").read_bytes() == record
 
 
-def test_a_folder_of_another_split_is_refused_and_left_as_it_was(sets, tmp_path):
+def test_refuses_another_split_and_leaves_the_folder_as_it_was(sets, tmp_path):
     run = small("triplet", sets.train.shape)
     fit(run, sets, folder=tmp_path)
     split = json.loads((tmp_path / "split.json").read_text())
@@ -179,7 +179,7 @@ def test_start_is_handed_on(sets, tmp_path):
     assert torch.equal(space.encoder.embedding.weight, start.encoder.embedding.weight)
 
 
-def test_an_encoder_of_ones_own_is_trained_saved_and_loaded(sets, tmp_path):
+def test_an_own_encoder_is_trained_saved_and_loaded(sets, tmp_path):
     def mine():
         module = nn.Sequential(nn.Flatten(), nn.Linear(64, 12), nn.ReLU())
         return Foreign(module, feature_dimension=12, dimension=6)
@@ -197,7 +197,7 @@ def test_an_encoder_of_ones_own_is_trained_saved_and_loaded(sets, tmp_path):
         MetricSpace.load(tmp_path / "space")
 
 
-def test_a_start_of_another_kind_is_refused(sets, tmp_path):
+def test_refuses_a_start_with_another_encoder(sets, tmp_path):
     vectors = prepare(clusters(classes=4, items=10, dimension=6))
     other = fit(recipes.triplet((6,)).override(["epochs=1"]), vectors, folder=tmp_path / "vectors")
     with pytest.raises(
@@ -221,7 +221,7 @@ def test_a_space_is_settled_on_the_device_it_was_trained_on_and_comes_back_on_th
     assert device_of(space).type == "cpu"
 
 
-def test_nobody_else_trains_in_the_folder_until_the_space_is_saved(sets, tmp_path, monkeypatch):
+def test_refuses_a_second_training_until_the_space_is_saved(sets, tmp_path, monkeypatch):
     """The trainer is done by then, but not the run: two would save into one another's space."""
     run, real, raised = small("triplet", sets.train.shape), fitting.settle, []
 

@@ -39,13 +39,13 @@ def a_run():
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
+def result(tmp_path_factory):
     folder = tmp_path_factory.mktemp("domains")
     return folder, leave_one_out(a_run(), ITEMS, folder=folder, **HOW)
 
 
-def test_every_domain_has_the_rows_of_its_own_space(found):
-    folder, rows = found
+def test_every_domain_has_the_rows_of_its_own_space(result):
+    folder, rows = result
     for domain, name in enumerate(ITEMS.domain_names):
         space = MetricSpace.load(folder / str(domain) / "space")
         part = ITEMS.take((ITEMS.domains == domain).nonzero().flatten())
@@ -53,8 +53,8 @@ def test_every_domain_has_the_rows_of_its_own_space(found):
         assert [row for row in rows if row.items == name] == expected
 
 
-def test_the_mean_and_the_worst_come_last(found):
-    _, rows = found
+def test_the_mean_and_the_worst_come_last(result):
+    _, rows = result
     worst = {"EER": max, "accuracy": min}
     for measure, choose in worst.items():
         mine = [row for row in rows if row.measure == measure and row.kind == "similarity"]
@@ -68,7 +68,7 @@ def test_the_mean_and_the_worst_come_last(found):
     assert {row.note for row in rows} == {""}
 
 
-def test_the_domain_left_out_is_never_looked_at(tmp_path):
+def test_the_domain_left_out_does_not_change_the_space(tmp_path):
     """With nothing but NaN in it, the same space comes out."""
     spoilt = ITEMS.inputs.clone()
     spoilt[DOMAINS == 2] = torch.nan
@@ -95,13 +95,13 @@ def test_the_sets_of_a_domain(domain):
         ]
 
 
-def test_an_item_that_is_alone_is_trained_on():
+def test_a_single_item_of_a_class_is_trained_on():
     few = ITEMS.take(torch.tensor([0, 1, 2, 3, 4, 18, 36]))
     sets = _without(few, 1, held_out=0.9, seed=0, fingerprint=few.fingerprint())
     assert {5, 6} <= set(sets.split.parts["train"].tolist())
 
 
-def test_choosing_on_the_domain_left_out_must_be_asked_for_and_is_said(tmp_path):
+def test_choosing_on_the_domain_left_out_is_noted(tmp_path):
     rows = leave_one_out(a_run(), ITEMS, folder=tmp_path, select_on="test", **HOW)
     assert {row.note for row in rows} == {"selected on test"}
     stored = Run.from_dict(json.loads((tmp_path / "0" / "run.json").read_text()))
@@ -110,13 +110,13 @@ def test_choosing_on_the_domain_left_out_must_be_asked_for_and_is_said(tmp_path)
         leave_one_out(a_run(), ITEMS, folder=tmp_path, **HOW)
 
 
-def test_every_domain_begins_with_an_encoder_of_ones_own_as_it_was_given(tmp_path):
+def test_every_domain_begins_with_a_fresh_copy_of_the_own_encoder(tmp_path):
     """One that went from domain to domain would have been trained on the one left out."""
     torch.manual_seed(0)
     mine = Foreign(nn.Linear(4, 6), feature_dimension=6, dimension=5)
-    before = {name: each.clone() for name, each in mine.state_dict().items()}
+    before = {name: value.clone() for name, value in mine.state_dict().items()}
     rows = leave_one_out(a_run(), ITEMS, folder=tmp_path, encoder=mine, **HOW)
-    assert all(torch.equal(before[name], each) for name, each in mine.state_dict().items())
+    assert all(torch.equal(before[name], value) for name, value in mine.state_dict().items())
     for domain, name in enumerate(ITEMS.domain_names):
         space = MetricSpace.load(tmp_path / str(domain) / "space", encoder=deepcopy(mine))
         part = ITEMS.take((ITEMS.domains == domain).nonzero().flatten())
@@ -140,7 +140,7 @@ def test_a_measure_some_domain_does_not_have_is_left_out_of_the_summary():
     assert (worst.items, worst.value) == ("worst (b)", 0.3)
 
 
-def test_what_is_noted_of_a_value_stays(tmp_path, monkeypatch):
+def test_notes_of_a_value_stay(tmp_path, monkeypatch):
     """As of one that is of a part of the pairs."""
     notes = iter(["of 10 pairs", "of 12 pairs", "of 12 pairs"])
 
@@ -149,16 +149,16 @@ def test_what_is_noted_of_a_value_stays(tmp_path, monkeypatch):
 
     monkeypatch.setitem(leave_one_out.__globals__, "fit", lambda *_, **__: None)
     monkeypatch.setitem(leave_one_out.__globals__, "evaluate", some)
-    found = leave_one_out(a_run(), ITEMS, folder=tmp_path, select_on="test", **HOW)
+    rows = leave_one_out(a_run(), ITEMS, folder=tmp_path, select_on="test", **HOW)
     of_two = "of 10 pairs; of 12 pairs"
-    assert [row.note.removesuffix("; selected on test") for row in found] == [
+    assert [row.note.removesuffix("; selected on test") for row in rows] == [
         "of 10 pairs",
         "of 12 pairs",
         "of 12 pairs",
         of_two,
         "of 10 pairs",
     ]
-    assert all(row.note.endswith("; selected on test") for row in found)
+    assert all(row.note.endswith("; selected on test") for row in rows)
 
 
 def test_equal_domains_have_no_interval():
@@ -167,7 +167,7 @@ def test_equal_domains_have_no_interval():
 
 
 @pytest.mark.parametrize("items", [PLAIN, ITEMS.take(torch.arange(0, 54, 3))])
-def test_there_must_be_two_domains(items, tmp_path):
+def test_refuses_fewer_than_two_domains(items, tmp_path):
     with pytest.raises(DataError, match="two domains or more"):
         leave_one_out(a_run(), items, folder=tmp_path)
 
@@ -180,7 +180,7 @@ def test_the_share_held_out_is_a_share(share, tmp_path):
 
 @pytest.mark.parametrize("indices", [range(54), range(40), [0, 1, 2, 3, 4, 18, 36], range(10)])
 @pytest.mark.parametrize("held_out", [0.2, 0.9])
-def test_the_fewest_that_a_run_trains_on_are_counted(indices, held_out):
+def test_counts_the_items_of_the_smallest_run(indices, held_out):
     some = ITEMS.take(torch.tensor([*indices]))
     counted = [
         len(_without(some, domain, held_out=held_out, seed=0, fingerprint="").train)
@@ -215,14 +215,14 @@ def test_groups_that_are_whole_domains_do_not_stop_it():
             assert torch.equal(sets.split.parts[name], other.split.parts[name])
 
 
-def test_groups_over_domains_are_noted_and_a_run_goes_on_with_the_split_it_began_with(tmp_path):
+def test_groups_over_domains_are_noted_and_a_run_keeps_its_split(tmp_path):
     torn = replace(ITEMS, groups=torch.arange(54) // 3)
     rows = leave_one_out(a_run(), torn, folder=tmp_path, **HOW)
     assert all("groups in more than one part" in row.note for row in rows)
     whole = replace(ITEMS, groups=torch.arange(54))
     rows = leave_one_out(a_run(), whole, folder=tmp_path / "whole", **HOW)
     assert not any("in more than one part" in row.note for row in rows)
-    # As if groups had been dealt in another way when it was begun.
+    # As if groups had been dealt in another way when it began.
     stored = json.loads((tmp_path / "0" / "split.json").read_text())
     moved = dict(stored["parts"], validation=stored["parts"]["validation"][:-1])
     moved["train"] = sorted([*moved["train"], stored["parts"]["validation"][-1]])
@@ -230,9 +230,9 @@ def test_groups_over_domains_are_noted_and_a_run_goes_on_with_the_split_it_began
     for settings, used in ((None, moved), (stored["settings"], moved), ({"by": "other"}, stored["parts"])):
         content = {"fingerprint": torn.fingerprint(), "settings": settings, "parts": moved}
         (tmp_path / "0" / "split.json").write_text(json.dumps(content))
-        found = _as_begun(torn, sets, tmp_path / "0").split.parts
-        assert {name: part.tolist() for name, part in found.items()} == used
-    # Of before settings were written: another share for validation is another split.
+        parts = _as_begun(torn, sets, tmp_path / "0").split.parts
+        assert {name: part.tolist() for name, part in parts.items()} == used
+    # Without settings, as in old versions, another share for validation is another split.
     half = _without(torn, 0, held_out=0.5, seed=a_run().seed, fingerprint=torn.fingerprint())
     content["settings"] = None
     (tmp_path / "0" / "split.json").write_text(json.dumps(content))

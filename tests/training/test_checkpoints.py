@@ -32,7 +32,7 @@ def path(tmp_path):
     return path
 
 
-def test_all_of_it_comes_back(path):
+def test_loads_what_was_saved(path):
     content = load_checkpoint(path)
     assert content["run"] == {"epochs": 3, "clip": None}
     assert content["data"] == "abc"
@@ -41,7 +41,7 @@ def test_all_of_it_comes_back(path):
     assert content["states"]["scheduler"] == {"last": 3, "lambdas": [None]}
 
 
-def test_a_run_begins_at_nothing():
+def test_a_run_begins_at_zero():
     assert Progress() == Progress(epoch=0, batch=0, step=0, best=None, best_epoch=None, costs=[])
     assert Progress().costs is not Progress().costs
 
@@ -93,18 +93,18 @@ def three_generators(monkeypatch):
 def moved(states):
     """Every generator draws."""
     torch.rand(1)
-    states.update(cuda=[each + 10 for each in states["cuda"]], mps=states["mps"] + 10)
+    states.update(cuda=[state + 10 for state in states["cuda"]], mps=states["mps"] + 10)
 
 
 def test_the_generators_of_all_devices_are_in_a_checkpoint(three_generators, tmp_path):
     save(tmp_path / "last.pt")
     moved(three_generators)
     set_random_states(load_checkpoint(tmp_path / "last.pt")["random"])
-    assert [int(each) for each in three_generators["cuda"]] == [1, 2]
+    assert [int(state) for state in three_generators["cuda"]] == [1, 2]
     assert int(three_generators["mps"]) == 3
 
 
-def test_a_checkpoint_from_before_mps_was_kept_leaves_its_generator_alone(three_generators):
+def test_an_old_checkpoint_without_mps_leaves_its_generator_alone(three_generators):
     states = random_states()
     del states["mps"]
     moved(three_generators)
@@ -112,13 +112,13 @@ def test_a_checkpoint_from_before_mps_was_kept_leaves_its_generator_alone(three_
     assert int(three_generators["mps"]) == 13
 
 
-def test_a_checkpoint_with_mps_goes_on_where_there_is_none():
+def test_a_checkpoint_with_mps_is_read_without_mps():
     if not torch.backends.mps.is_available():
         set_random_states({**random_states(), "mps": [torch.zeros(16, dtype=torch.uint8)]})
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_what_happens_in_between_leaves_no_trace_on_any_device(three_generators, fails):
+def test_random_states_are_restored_on_every_device(three_generators, fails):
     before = torch.get_rng_state()
     try:
         with random_states_kept():
@@ -128,7 +128,7 @@ def test_what_happens_in_between_leaves_no_trace_on_any_device(three_generators,
     except ValueError:
         assert fails
     assert torch.equal(torch.get_rng_state(), before)
-    assert [int(each) for each in three_generators["cuda"]] == [1, 2]
+    assert [int(state) for state in three_generators["cuda"]] == [1, 2]
     assert int(three_generators["mps"]) == 3
 
 
@@ -143,13 +143,13 @@ def test_a_save_that_dies_leaves_the_old_checkpoint(path, monkeypatch):
             with pytest.raises(OSError, match="no space left"):
                 save(path, weight=2.0)
         assert torch.equal(load_checkpoint(path)["states"]["space"]["weight"], torch.ones(3))
-        assert [each.name for each in path.parent.iterdir()] == ["last.pt"]
+        assert [file.name for file in path.parent.iterdir()] == ["last.pt"]
 
 
 def test_a_save_replaces_the_old_checkpoint(path):
     save(path, weight=2.0)
     assert load_checkpoint(path)["states"]["space"]["weight"].tolist() == [2, 2, 2]
-    assert [each.name for each in path.parent.iterdir()] == ["last.pt"]
+    assert [file.name for file in path.parent.iterdir()] == ["last.pt"]
 
 
 def refused(path, why="it is damaged, or not one of samekind's"):
@@ -160,13 +160,13 @@ def refused(path, why="it is damaged, or not one of samekind's"):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.99])
-def test_a_file_cut_short_is_refused_in_a_sentence(path, share):
+def test_refuses_a_file_cut_short(path, share):
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
     refused(path)
 
 
-def test_a_file_of_something_else_is_refused(path, tmp_path):
+def test_refuses_another_kind_of_file(path, tmp_path):
     path.write_bytes(b"not a checkpoint at all")
     refused(path)
     torch.save(torch.zeros(3), path)
@@ -186,7 +186,7 @@ class Trap:
         return Path.touch, (self.path,)
 
 
-def test_a_file_with_code_in_it_is_refused_and_the_code_does_not_run(path, tmp_path):
+def test_refuses_a_file_with_code_and_does_not_run_it(path, tmp_path):
     sprung = tmp_path / "sprung"
     pickle.loads(pickle.dumps(Trap(sprung)))  # the trap works
     assert sprung.exists()

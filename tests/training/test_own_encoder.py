@@ -1,4 +1,4 @@
-"""An encoder passed in is trained in place of the run's, kept apart from others, and refused in words."""
+"""An encoder passed in is trained in place of the run's, stored apart from others, and refused in words."""
 
 import dataclasses
 import json
@@ -16,7 +16,7 @@ from samekind.training import Adversary, Run, build_space, train
 from samekind.training.own_encoder import GIVEN, try_out, with_encoder
 
 
-def made(width=8, *, dimension=5, **settings):
+def an_encoder(width=8, *, dimension=5, **settings):
     """Six features to five, the same weights each time."""
     with torch.random.fork_rng():
         torch.manual_seed(3)
@@ -45,7 +45,7 @@ def constant():
 # --- trained --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [made, Plain])
+@pytest.mark.parametrize("make", [an_encoder, Plain])
 def test_the_module_itself_learns_and_the_space_takes_its_dimension(run, items, constant, tmp_path, make):
     encoder, before = make(), make().state_dict()
     space = train(run, items, folder=tmp_path, validate=constant, encoder=encoder)
@@ -56,7 +56,7 @@ def test_the_module_itself_learns_and_the_space_takes_its_dimension(run, items, 
 
 
 def test_a_stopped_run_goes_on_with_another_copy_and_ends_as_an_unbroken_one(run, items, constant, tmp_path):
-    whole = train(run, items, folder=tmp_path / "whole", validate=constant, encoder=made())
+    whole = train(run, items, folder=tmp_path / "whole", validate=constant, encoder=an_encoder())
 
     epochs = []
 
@@ -67,44 +67,48 @@ def test_a_stopped_run_goes_on_with_another_copy_and_ends_as_an_unbroken_one(run
         return constant(space)
 
     with pytest.raises(KeyboardInterrupt):
-        train(run, items, folder=tmp_path / "broken", validate=stops, encoder=made())
-    other = made()
+        train(run, items, folder=tmp_path / "broken", validate=stops, encoder=an_encoder())
+    other = an_encoder()
     nn.init.zeros_(other.embedding.weight)  # its own weights do not matter any more
     space = train(run, items, folder=tmp_path / "broken", validate=constant, encoder=other)
-    assert all(torch.equal(each, space.state_dict()[name]) for name, each in whole.state_dict().items())
+    assert all(torch.equal(value, space.state_dict()[name]) for name, value in whole.state_dict().items())
 
 
 def test_a_rate_for_a_stage_and_for_a_part_of_the_module(run, items, constant, tmp_path):
     rates = ["encoder=0.1", "encoder.embedding=0", "encoder.module.0=0"]
-    changed = run.override([*(f"optimiser.rates.{each}" for each in rates), "optimiser.weight_decay=0"])
-    space = train(changed, items, folder=tmp_path, validate=constant, encoder=made())
-    before, after = dict(made().named_parameters()), dict(space.encoder.named_parameters())
+    changed = run.override([*(f"optimiser.rates.{rate}" for rate in rates), "optimiser.weight_decay=0"])
+    space = train(changed, items, folder=tmp_path, validate=constant, encoder=an_encoder())
+    before, after = dict(an_encoder().named_parameters()), dict(space.encoder.named_parameters())
     moved = {name for name in before if not torch.equal(before[name], after[name])}
     assert moved == {"module.1.weight", "module.1.bias"}
 
 
 @pytest.mark.parametrize("standardise", ["none", "features"])
-def test_it_is_saved_and_loaded_with_one_made_the_same_way(run, items, constant, tmp_path, standardise):
+def test_a_saved_space_is_loaded_with_an_encoder_of_the_same_shape(
+    run, items, constant, tmp_path, standardise
+):
     changed = run.override([f"space.standardise={standardise}"])
-    space = train(changed, items, folder=tmp_path / "run", validate=constant, encoder=made())
+    space = train(changed, items, folder=tmp_path / "run", validate=constant, encoder=an_encoder())
     assert isinstance(space.encoder, Standardised) == (standardise == "features")
     space.save(tmp_path / "space")
-    again = MetricSpace.load(tmp_path / "space", encoder=made())
+    again = MetricSpace.load(tmp_path / "space", encoder=an_encoder())
     assert torch.equal(again.embed(items.inputs), space.embed(items.inputs))
 
 
 def test_an_adversary_reads_its_features(run, items, constant, tmp_path):
     watched = dataclasses.replace(run, adversary=Adversary("soft", hidden=4))
-    space = train(watched, items, folder=tmp_path / "wrapped", validate=constant, encoder=made())
+    space = train(watched, items, folder=tmp_path / "wrapped", validate=constant, encoder=an_encoder())
     assert isinstance(space.encoder, Foreign)
     with pytest.raises(SettingError, match=r"Plain has no features\(x\) and embedding; wrap it in .*Foreign"):
         train(watched, items, folder=tmp_path / "plain", validate=constant, encoder=Plain())
 
 
-def test_start_gives_its_weights_to_it(run, items, constant, tmp_path):
+def test_start_gives_its_weights_to_the_encoder(run, items, constant, tmp_path):
     frozen = run.override(["epochs=1", "optimiser.rate=0"])
-    first = train(run, items, folder=tmp_path / "first", validate=constant, encoder=made(batch_norm="frozen"))
-    fresh = made(batch_norm="frozen")
+    first = train(
+        run, items, folder=tmp_path / "first", validate=constant, encoder=an_encoder(batch_norm="frozen")
+    )
+    fresh = an_encoder(batch_norm="frozen")
     space = train(frozen, items, folder=tmp_path / "next", validate=constant, start=first, encoder=fresh)
     assert torch.equal(fresh.module[0].weight, first.encoder.module[0].weight)
     assert space.encoder is fresh
@@ -112,68 +116,75 @@ def test_start_gives_its_weights_to_it(run, items, constant, tmp_path):
         SettingError,
         match=r"\(Foreign\) does not fit this run's \(Foreign\): module.0.weight is \(8, 6\) there",
     ):
-        train(frozen, items, folder=tmp_path / "other", validate=constant, start=first, encoder=made(width=9))
+        train(
+            frozen,
+            items,
+            folder=tmp_path / "other",
+            validate=constant,
+            start=first,
+            encoder=an_encoder(width=9),
+        )
 
 
 # --- what the folder says, and another encoder in it ----------------------------------------------
 
 
-def test_the_folder_says_that_it_was_given(run, items, constant, tmp_path):
-    train(run, items, folder=tmp_path, validate=constant, encoder=made())
-    kept = json.loads((tmp_path / "run.json").read_text())
-    assert kept["space"]["encoder"].keys() == {"name", "class", "fingerprint"}
-    assert (kept["space"]["encoder"]["name"], kept["space"]["encoder"]["class"]) == (GIVEN, "Foreign")
-    del kept["space"]["encoder"]
+def test_run_json_names_the_class_of_the_encoder(run, items, constant, tmp_path):
+    train(run, items, folder=tmp_path, validate=constant, encoder=an_encoder())
+    stored = json.loads((tmp_path / "run.json").read_text())
+    assert stored["space"]["encoder"].keys() == {"name", "class", "fingerprint"}
+    assert (stored["space"]["encoder"]["name"], stored["space"]["encoder"]["class"]) == (GIVEN, "Foreign")
+    del stored["space"]["encoder"]
     without = run.to_dict()
     del without["space"]["encoder"]
-    assert kept == without
+    assert stored == without
 
 
 def test_the_run_of_a_folder_goes_on_with_the_encoder_and_not_without(run, items, constant, tmp_path):
-    train(run, items, folder=tmp_path, validate=constant, encoder=made())
-    kept = Run.from_dict(json.loads((tmp_path / "run.json").read_text()))
-    train(kept, items, folder=tmp_path, validate=constant, encoder=made())
+    train(run, items, folder=tmp_path, validate=constant, encoder=an_encoder())
+    stored = Run.from_dict(json.loads((tmp_path / "run.json").read_text()))
+    train(stored, items, folder=tmp_path, validate=constant, encoder=an_encoder())
     with pytest.raises(
         SettingError, match="this run has an encoder of your own, Foreign; pass it as encoder"
     ):
-        train(kept, items, folder=tmp_path, validate=constant)
+        train(stored, items, folder=tmp_path, validate=constant)
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        lambda: made(width=9),
-        lambda: made(freeze="features"),
-        lambda: made(batch_norm="frozen"),
+        lambda: an_encoder(width=9),
+        lambda: an_encoder(freeze="features"),
+        lambda: an_encoder(batch_norm="frozen"),
         lambda: Plain(),
     ],
     ids=["shapes", "freeze", "statistics", "class"],
 )
-def test_another_encoder_in_the_folder_is_refused(run, items, constant, tmp_path, other):
-    train(run, items, folder=tmp_path, validate=constant, encoder=made())
+def test_refuses_another_encoder_in_the_folder(run, items, constant, tmp_path, other):
+    train(run, items, folder=tmp_path, validate=constant, encoder=an_encoder())
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
     with pytest.raises(TrainingError, match=r"holds a run with another encoder \(Foreign there, "):
         train(run, items, folder=tmp_path, validate=constant, encoder=other())
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
 
 
-def test_with_and_without_in_one_folder_are_refused(run, items, constant, tmp_path):
-    train(run, items, folder=tmp_path / "with", validate=constant, encoder=made())
+def test_refuses_to_go_on_with_another_kind_of_encoder(run, items, constant, tmp_path):
+    train(run, items, folder=tmp_path / "with", validate=constant, encoder=an_encoder())
     with pytest.raises(TrainingError, match="with an encoder of your own, Foreign; pass it as encoder"):
         train(run, items, folder=tmp_path / "with", validate=constant)
     train(run, items, folder=tmp_path / "without", validate=constant)
     with pytest.raises(TrainingError, match="a run with the encoder MLP, and not with Foreign; choose"):
-        train(run, items, folder=tmp_path / "without", validate=constant, encoder=made())
+        train(run, items, folder=tmp_path / "without", validate=constant, encoder=an_encoder())
 
 
-def test_other_settings_are_still_refused_by_name(run, items, constant, tmp_path):
-    train(run, items, folder=tmp_path, validate=constant, encoder=made())
+def test_refuses_other_settings_by_name(run, items, constant, tmp_path):
+    train(run, items, folder=tmp_path, validate=constant, encoder=an_encoder())
     with pytest.raises(TrainingError, match=r"other settings \(seed\)"):
-        train(run.override(["seed=5"]), items, folder=tmp_path, validate=constant, encoder=made())
+        train(run.override(["seed=5"]), items, folder=tmp_path, validate=constant, encoder=an_encoder())
 
 
-def test_what_tells_it_from_others_is_not_its_weights(run):
-    one, other = made(), made()
+def test_the_fingerprint_does_not_depend_on_the_weights(run):
+    one, other = an_encoder(), an_encoder()
     nn.init.zeros_(other.embedding.weight)
     assert with_encoder(run, one) == with_encoder(run, other)
 
@@ -195,7 +206,7 @@ def test_what_tells_it_from_others_is_not_its_weights(run):
         (MLP(inputs=7, dimension=5), r"the encoder takes .* got \(2, 6\)"),
     ],
 )
-def test_what_is_no_encoder_of_these_items_is_refused_before_anything_is_written(
+def test_refuses_an_encoder_that_does_not_fit_before_anything_is_written(
     run, items, constant, tmp_path, encoder, says
 ):
     with pytest.raises(Exception, match=says) as refused:
@@ -204,23 +215,23 @@ def test_what_is_no_encoder_of_these_items_is_refused_before_anything_is_written
     assert not (tmp_path / "run" / "run.json").exists()
 
 
-def test_trying_it_out_moves_nothing_in_it(items):
-    encoder = made().train()
-    before = {name: each.clone() for name, each in encoder.state_dict().items()}
+def test_trying_an_encoder_out_changes_nothing_in_it(items):
+    encoder = an_encoder().train()
+    before = {name: value.clone() for name, value in encoder.state_dict().items()}
     try_out(encoder, items)
     assert encoder.training
     assert encoder.module[1].training
-    assert all(torch.equal(each, before[name]) for name, each in encoder.state_dict().items())
+    assert all(torch.equal(value, before[name]) for name, value in encoder.state_dict().items())
 
 
-def test_without_items_there_is_nothing_to_try(items):
+def test_without_items_nothing_is_tried(items):
     none = items.take(torch.arange(0))
     try_out(Plain(dimension=4), none)
 
 
-def test_what_scales_its_input_is_not_standardised_too(run, items):
+def test_refuses_to_standardise_an_encoder_that_scales_its_input(run, items):
     changed = run.override(["space.standardise=features"])
-    wrapped = Standardised(encoder=made(), means=[0.0] * 6, deviations=[1.0] * 6)
+    wrapped = Standardised(encoder=an_encoder(), means=[0.0] * 6, deviations=[1.0] * 6)
     with pytest.raises(SettingError, match=r"Standardised scales its input by itself.*to \"none\""):
         build_space(changed, items, encoder=wrapped)
     assert build_space(run, items, encoder=wrapped).encoder is wrapped

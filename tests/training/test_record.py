@@ -17,20 +17,20 @@ def record(tmp_path):
     return record
 
 
-def test_there_is_nothing_in_a_record_that_is_not_there(tmp_path):
+def test_a_missing_record_has_no_lines(tmp_path):
     assert Record(tmp_path / "record.jsonl").lines() == []
 
 
-def test_what_was_added_comes_back_exactly(record):
+def test_entries_come_back_exactly(record):
     assert record.lines() == ENTRIES
     assert Record(record.path).lines() == ENTRIES
     assert [json.loads(line) for line in record.path.read_text().splitlines()] == ENTRIES
 
 
-@pytest.mark.parametrize(("after", "kept"), [(-1, 0), (2, 0), (3, 1), (5, 1), (6, 2), (99, 2)])
-def test_cut_forgets_what_came_after_a_step(record, after, kept):
+@pytest.mark.parametrize(("after", "count"), [(-1, 0), (2, 0), (3, 1), (5, 1), (6, 2), (99, 2)])
+def test_cut_forgets_what_came_after_a_step(record, after, count):
     record.cut(after=after)
-    assert record.lines() == ENTRIES[:kept]
+    assert record.lines() == ENTRIES[:count]
 
 
 def test_cut_begins_an_empty_record(tmp_path):

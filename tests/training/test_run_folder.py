@@ -19,7 +19,7 @@ from samekind.recipes import triplet
 from samekind.training import RunFolder, build_space, train
 from samekind.training.run_folder import LOCK
 
-# The bare call, so that no second process has to import torch; it says who it is as ours do.
+# The bare system call: the second process need not import torch. It signs the file as FolderLock does.
 HOLDER = """
 import fcntl, os, socket, sys, time
 file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
@@ -42,7 +42,7 @@ def somebody(tmp_path):
 
 
 def elsewhere(function):
-    """What a function raises in a thread of its own, where nobody who called it has any right."""
+    """What a function raises in another thread, which has none of the locks of this one."""
     raised = []
 
     def body():
@@ -63,7 +63,7 @@ def enter(folder):
 
 
 def content(folder):
-    return {each.name: each.read_bytes() for each in folder.iterdir()}
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def constant():
     return lambda space: {"eer": 0.5}
 
 
-def test_a_second_process_is_told_who_trains_and_what_to_do(run, items, constant, tmp_path, somebody):
+def test_a_second_process_reads_who_trains_and_what_to_do(run, items, constant, tmp_path, somebody):
     before = content(tmp_path)
     says = (
         f"process {somebody.pid} is training in {tmp_path}; "
@@ -83,13 +83,13 @@ def test_a_second_process_is_told_who_trains_and_what_to_do(run, items, constant
     assert content(tmp_path) == before
 
 
-def test_who_it_is_is_left_out_where_it_is_not_known(tmp_path, somebody):
+def test_an_unknown_holder_of_the_lock_has_no_number(tmp_path, somebody):
     (tmp_path / LOCK).write_text("")
     with pytest.raises(TrainingError, match=f"is training in {tmp_path}; wait for that to end"):
         enter(tmp_path)
 
 
-def test_a_killed_process_stands_in_nobodys_way(run, items, constant, tmp_path, somebody):
+def test_the_lock_of_a_killed_process_ends(run, items, constant, tmp_path, somebody):
     somebody.kill()
     somebody.wait()
     assert (tmp_path / LOCK).exists()
@@ -97,7 +97,7 @@ def test_a_killed_process_stands_in_nobodys_way(run, items, constant, tmp_path, 
     assert sorted(content(tmp_path)) == ["best.pt", "last.pt", "record.jsonl", "run.json"]
 
 
-def test_a_second_one_changes_nothing_for_the_first(run, items, validate, tmp_path):
+def test_a_second_training_changes_nothing_for_the_first(run, items, validate, tmp_path):
     """Before there was a lock, the second took over the record and the checkpoints of the first."""
     train(run, items, folder=tmp_path / "alone", validate=validate)
     raised = []
@@ -108,7 +108,7 @@ def test_a_second_one_changes_nothing_for_the_first(run, items, validate, tmp_pa
         return validate(space)
 
     train(run, items, folder=tmp_path / "run", validate=interfered)
-    assert [type(each) for each in raised] == [TrainingError] * run.epochs
+    assert [type(error) for error in raised] == [TrainingError] * run.epochs
     assert "this very process" in str(raised[0])
 
     def told(name):
@@ -119,7 +119,7 @@ def test_a_second_one_changes_nothing_for_the_first(run, items, validate, tmp_pa
     assert content(tmp_path / "run").keys() == content(tmp_path / "alone").keys()
 
 
-def test_readers_are_not_kept_out(run, items, constant, tmp_path, somebody):
+def test_readers_need_no_lock(run, items, constant, tmp_path, somebody):
     somebody.kill()
     somebody.wait()
     train(run, items, folder=tmp_path, validate=constant)
@@ -128,7 +128,7 @@ def test_readers_are_not_kept_out(run, items, constant, tmp_path, somebody):
         assert elsewhere(lambda: (tmp_path / "last.pt").read_bytes()) is None
 
 
-def test_who_has_a_folder_is_granted_it_again_and_nobody_else_until_the_end(tmp_path):
+def test_the_holder_of_a_lock_gets_it_again_and_others_do_not(tmp_path):
     inside = tmp_path / "run"
     with RunFolder(inside).lock():
         with RunFolder(str(tmp_path / "." / "run")).lock():
@@ -155,29 +155,29 @@ def test_a_forked_process_does_not_have_the_lock_of_its_parent(tmp_path):
 
 
 @pytest.mark.parametrize("error", [None, ValueError])
-def test_a_folder_in_which_nothing_was_written_is_gone_in_the_end(tmp_path, error):
-    def asked():
+def test_removes_a_folder_in_which_nothing_was_written(tmp_path, error):
+    def enter_and_fail():
         with RunFolder(tmp_path / "deep" / "run").lock():
             if error is not None:
                 raise error
 
     if error is None:
-        asked()
+        enter_and_fail()
     else:
         with pytest.raises(error):
-            asked()
+            enter_and_fail()
     assert list(tmp_path.iterdir()) == []
     enter(tmp_path)
-    assert tmp_path.is_dir()  # it was there before
+    assert tmp_path.is_dir()  # it existed before
 
 
-def test_a_folder_in_which_something_was_written_stays(tmp_path):
+def test_keeps_a_folder_in_which_something_was_written(tmp_path):
     with RunFolder(tmp_path / "deep" / "run").lock():
         (tmp_path / "deep" / "run" / "file").touch()
     assert list(content(tmp_path / "deep" / "run")) == ["file"]
 
 
-def test_a_folder_that_somebody_removes_this_very_moment_is_made_again(tmp_path, monkeypatch):
+def test_makes_a_folder_again_that_was_removed_meanwhile(tmp_path, monkeypatch):
     calls, real = [], os.open
 
     def removed(path, *arguments, **more):
@@ -192,7 +192,7 @@ def test_a_folder_that_somebody_removes_this_very_moment_is_made_again(tmp_path,
     assert len(calls) == 1
 
 
-def test_where_there_are_no_locks_training_goes_on(run, items, constant, tmp_path, monkeypatch):
+def test_trains_on_a_drive_without_locks(run, items, constant, tmp_path, monkeypatch):
     def flock(handle, operation):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
@@ -293,7 +293,7 @@ def test_a_finished_run_without_data_json_says_how_to_get_it(copy):
         copy.sets()
 
 
-def test_items_that_existed_only_in_memory_are_said_to_have(sets, copy):
+def test_items_in_memory_have_no_source(sets, copy):
     copy.finish(build_space(triplet(sets.train.shape), sets.train), replace(sets, source=None))
     assert json.loads((copy.path / "data.json").read_text())["source"] is None
     assert copy.finished

@@ -1,5 +1,6 @@
-"""What does not fit the weights of another space is said, down to the setting, and what belongs to its number
-of classes stays there; what fits: test_loop.py.
+"""Starting from the weights of a space: messages about what does not fit, and scales for a number of classes.
+
+What fits is in test_loop.py.
 """
 
 import math
@@ -20,9 +21,9 @@ def a_space(encoder, similarity=None):
     return MetricSpace(encoder, similarity or Cosine(), SupportMeans(dimension=encoder.dimension))
 
 
-def refused(ours, theirs):
+def refused(target, source):
     with pytest.raises(SettingError) as refusal:
-        take_weights(ours, theirs)
+        take_weights(target, source)
     message = str(refusal.value)
     assert message.startswith("cannot start from that space: its ")
     assert message.endswith("; use the recipe and settings it was trained with")
@@ -34,38 +35,40 @@ def test_a_setting_that_differs_is_named_with_both_values():
     assert "its encoder (MLP) does not fit this run's (MLP): hidden is [5] there, [4] here;" in message
 
 
-def test_so_is_the_variant_of_a_pretrained_network():
+def test_the_variant_of_a_pretrained_network_is_named():
     pytest.importorskip("efficientnet_lite_pytorch")
-    ours, theirs = (a_space(EfficientNetLite(variant=each, weights=False)) for each in (0, 1))
-    assert "(EfficientNetLite): variant is 1 there, 0 here;" in refused(ours, theirs)
+    target, source = (a_space(EfficientNetLite(variant=variant, weights=False)) for variant in (0, 1))
+    assert "(EfficientNetLite): variant is 1 there, 0 here;" in refused(target, source)
 
 
-def test_one_inside_another_has_its_settings_told_with_dots():
-    ours, theirs = (a_space(Attended(backbone=Conv4(channels=each, size=16), dimension=4)) for each in (1, 3))
-    assert "(Attended): backbone.channels is 3 there, 1 here;" in refused(ours, theirs)
+def test_settings_of_an_inner_encoder_have_dotted_names():
+    target, source = (
+        a_space(Attended(backbone=Conv4(channels=count, size=16), dimension=4)) for count in (1, 3)
+    )
+    assert "(Attended): backbone.channels is 3 there, 1 here;" in refused(target, source)
 
 
-def test_what_is_standardised_is_compared_within():
-    def made(width):
+def test_standardised_encoders_are_compared_inside():
+    def build(width):
         inner = MLP(inputs=2, hidden=[width])
         return a_space(Standardised(encoder=inner, means=[float(width), 0.0], deviations=[1.0, 1.0]))
 
-    assert "(MLP, standardised): hidden is [5] there, [4] here;" in refused(made(4), made(5))
+    assert "(MLP, standardised): hidden is [5] there, [4] here;" in refused(build(4), build(5))
 
 
 def test_a_long_list_of_differences_is_cut_and_counted():
-    def made(hidden, dropout, normalise, depth, dimension):
+    def build(hidden, dropout, normalise, depth, dimension):
         network = PairsNetwork(
             dimension=dimension, hidden=hidden, dropout=dropout, normalise=normalise, depth=depth
         )
         return a_space(MLP(inputs=2, dimension=3), network)
 
-    message = refused(made(4, 0.1, False, 1, 3), made(5, 0.2, True, 2, 4))
+    message = refused(build(4, 0.1, False, 1, 3), build(5, 0.2, True, 2, 4))
     assert message.count(" there, ") == MOST_LISTED
     assert ", and 1 more differ;" in message
 
 
-def test_two_of_other_names_are_told_by_their_names_alone():
+def test_encoders_of_two_classes_differ_by_their_names_alone():
     message = refused(a_space(Conv4(channels=1, size=16)), a_space(MLP(inputs=256)))
     assert "its encoder (MLP) does not fit this run's (Conv4); use" in message
 
@@ -86,42 +89,42 @@ def of_classes(count, *, dynamic):
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
-def test_a_scale_for_another_number_of_classes_is_not_taken(dynamic):
-    ours, theirs = scaled_by(of_classes(10, dynamic=dynamic)), scaled_by(of_classes(1000, dynamic=dynamic))
-    before = {name: each.clone() for name, each in ours.similarity.state_dict().items()}
-    take_weights(ours, theirs)
-    after = ours.similarity.state_dict()
+def test_a_scale_for_another_number_of_classes_is_not_copied(dynamic):
+    target, source = scaled_by(of_classes(10, dynamic=dynamic)), scaled_by(of_classes(1000, dynamic=dynamic))
+    before = {name: value.clone() for name, value in target.similarity.state_dict().items()}
+    take_weights(target, source)
+    after = target.similarity.state_dict()
     assert before
-    assert all(torch.equal(after[name], each) for name, each in before.items())
-    assert torch.equal(ours.encoder.state_dict()["embedding.weight"], theirs.encoder.embedding.weight)
+    assert all(torch.equal(after[name], value) for name, value in before.items())
+    assert torch.equal(target.encoder.state_dict()["embedding.weight"], source.encoder.embedding.weight)
     if not dynamic:
-        assert float(ours.similarity.scale()) == pytest.approx(math.sqrt(2) * math.log(9))
+        assert float(target.similarity.scale()) == pytest.approx(math.sqrt(2) * math.log(9))
 
 
 @pytest.mark.parametrize(
     "start", [of_classes(10, dynamic=True), LearnedScale(3.0)], ids=["dynamic", "learned"]
 )
-def test_a_scale_for_as_many_classes_or_any_number_is_taken(start):
+def test_a_scale_for_as_many_classes_or_any_number_is_copied(start):
     fresh = DynamicScale(classes=10, rate=0.1) if isinstance(start, DynamicScale) else LearnedScale(7.0)
     assert not torch.allclose(fresh(), start())
     take_weights(scaled_by(fresh), scaled_by(start))
     assert torch.equal(fresh(), start())
 
 
-def test_a_scale_of_another_kind_still_does_not_fit():
+def test_refuses_a_scale_of_another_class():
     for other in (DynamicScale(classes=1000), LearnedScale()):
         assert "its similarity (Cosine) does not fit" in refused(
             scaled_by(AdaCosScale(classes=10)), scaled_by(other)
         )
 
 
-def test_what_the_run_freezes_is_the_runs_own():
+def test_the_run_decides_what_is_frozen():
     """A space of one of our networks, trained as a whole, is fine-tuned with its statistics as they are."""
-    theirs, ours = (a_space(Conv4(channels=1, size=16, batch_norm=each)) for each in ("train", "frozen"))
+    source, target = (a_space(Conv4(channels=1, size=16, batch_norm=mode)) for mode in ("train", "frozen"))
     torch.manual_seed(0)
-    theirs.train().embed(torch.rand(4, 1, 16, 16))
-    take_weights(ours, theirs)
-    before = {name: each.clone() for name, each in theirs.encoder.named_buffers()}
-    ours.train().embed(torch.rand(4, 1, 16, 16)).sum().backward()
-    assert all(torch.equal(each, before[name]) for name, each in ours.encoder.named_buffers())
-    assert all(each.grad is not None for each in ours.encoder.parameters())
+    source.train().embed(torch.rand(4, 1, 16, 16))
+    take_weights(target, source)
+    before = {name: value.clone() for name, value in source.encoder.named_buffers()}
+    target.train().embed(torch.rand(4, 1, 16, 16)).sum().backward()
+    assert all(torch.equal(value, before[name]) for name, value in target.encoder.named_buffers())
+    assert all(value.grad is not None for value in target.encoder.parameters())

@@ -26,7 +26,7 @@ def terminal(width=160):
     return Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
 
 
-def test_elsewhere_an_epoch_is_one_plain_line():
+def test_without_a_terminal_an_epoch_is_one_plain_line():
     console = Console(file=io.StringIO())
     watched(Bar(console, title="digits [first] run"))
     assert console.file.getvalue() == (
@@ -78,18 +78,18 @@ def test_a_bar_can_be_used_in_a_with_block_and_ended_twice():
 
 
 @pytest.mark.parametrize("watcher", [Nobody, Bar])
-def test_every_watcher_can_be_told_everything(watcher):
+def test_every_watcher_has_the_methods_of_the_protocol(watcher):
     for name in ("begin", "step", "epoch", "end"):
-        asked = inspect.signature(getattr(Watcher, name))
-        assert inspect.signature(getattr(watcher, name)) == asked
+        expected = inspect.signature(getattr(Watcher, name))
+        assert inspect.signature(getattr(watcher, name)) == expected
 
 
-def test_nobody_says_nothing(capsys):
+def test_nobody_prints_nothing(capsys):
     watched(Nobody())
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_note_is_said_once_and_not_of_a_run_that_is_done():
+def test_a_note_is_printed_once_and_not_for_a_finished_run():
     console = Console(file=io.StringIO())
     bar = Bar(console, title="digits", note="[small] network")
     bar.begin(steps=4, done=4)
