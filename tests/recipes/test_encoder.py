@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from samekind.data import Items
+from samekind.data import ArrayReader, Items
+from samekind.recipes import RECIPES, suited
 from samekind.recipes.encoder import encoder_for, standardise_for
 from samekind.training import Part, build_space
 
@@ -42,7 +43,36 @@ def test_what_is_chosen_takes_such_items(shape, run_with):
 
 
 @pytest.mark.parametrize(
-    ("shape", "expected"), [((6,), "features"), ((4, 5), "none"), ((1, 8, 8), "none"), ((3, 64, 64), "none")]
+    ("shape", "expected"),
+    [
+        ((6,), "features"),
+        ((4, 5), "none"),
+        ((1, 8, 8), "none"),
+        ((3, 64, 64), "none"),
+        ((2, 8, 8), "channels"),
+    ],
 )
-def test_vectors_are_standardised_and_nothing_else(shape, expected):
+def test_vectors_and_arrays_are_standardised_and_pictures_are_not(shape, expected):
     assert standardise_for(shape) == expected
+
+
+def test_spectrograms_get_a_network_of_their_own(run_with):
+    """Arrays with one channel are not photographs, however many there are."""
+    items = Items(
+        torch.randn(4, 1, 40, 300) * 20 - 40,
+        torch.tensor([0, 1, 0, 1]),
+        ("a", "b"),
+        "voices",
+        reader=ArrayReader(shape=(1, 40, 300)),
+    )
+    assert encoder_for(items, dimension=7) == Part("ResNet18", {"stem": "miniimagenet", "dimension": 7})
+    assert standardise_for(items) == "channels"
+    for name, recipe in RECIPES.items():
+        run = suited(recipe(items), items, items=4)
+        assert run.augment == (), name
+        assert run.space.encoder.name in ("ResNet18", "Attended"), name
+        assert "EfficientNetLite" not in str(run.space.encoder), name
+    space = build_space(run_with(encoder_for(items, dimension=7)), items).eval()
+    assert space.reader.medium.name == "arrays"
+    with torch.no_grad():
+        assert space.embed(items.inputs).shape == (4, 7)

@@ -5,11 +5,10 @@ import io
 import re
 
 import numpy
-import pytest
 import torch
 from PIL import Image
 
-from samekind.reports.thumbnails import SIDE, are_pictures, row, thumbnail
+from samekind.reports.thumbnails import SIDE, row, thumbnail
 
 
 def pixels_of(html):
@@ -45,11 +44,3 @@ def test_words_are_text_and_nothing_else():
     assert "&lt;b&gt;&amp;" in html
     assert "<script>" not in html
     assert "<b>" not in html
-
-
-@pytest.mark.parametrize(
-    ("shape", "shown"),
-    [((1, 8, 8), True), ((3, 8, 8), True), ((2, 8, 8), False), ((8,), False), ((8, 8), False)],
-)
-def test_what_can_be_shown(shape, shown):
-    assert are_pictures(shape) is shown

@@ -75,9 +75,9 @@ def attention(
 
 def _expect_pictures(space: "MetricSpace") -> None:
     """Refuse a space that reads something else."""
-    from samekind.data import ImageReader
+    from samekind.data import PICTURES
 
-    if space.reader is not None and not isinstance(space.reader, ImageReader):
+    if space.reader is not None and space.reader.medium is not PICTURES:
         raise SpaceError(
             f"only pictures can be drawn on; this space reads items of shape {space.reader.shape}"
         )

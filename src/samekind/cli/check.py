@@ -88,7 +88,7 @@ def _split(plan: "Plan", items: "Items") -> "Split | None":
     from samekind.errors import SamekindError
 
     try:
-        return prepare(items, plan.splitting(items, seed=plan.run(items.shape).seed)).split
+        return prepare(items, plan.splitting(items, seed=plan.run(items).seed)).split
     except SamekindError:
         return None
 
@@ -106,10 +106,10 @@ def _training(plan: "Plan") -> tuple[dict[str, Any] | None, str | None]:
     try:
         # Left on the disk: a look must not take the memory of a training.
         items = open_data(plan.source, settings=replace(plan.data, memory="never"))
-        own = plan.run(items.shape)
+        own = plan.run(items)
         split = plan.splitting(items, seed=own.seed)
         sets = prepare(items, split)
-        run = plan.suited(own, items.shape, items=len(sets.train))
+        run = plan.suited(own, items, items=len(sets.train))
         # Everything that refuses, as training would: what no epoch can be chosen by, and what does not fit.
         for part in (sets.validation, *([sets.test] if run.select_on == "test" else [])):
             validation(part, run.validate, watch=run.watch)

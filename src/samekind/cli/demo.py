@@ -46,7 +46,7 @@ def demo(
     ]
     items = open_items(plans[0])
     systems: dict[str, System] = {}
-    for plan, run in [(plan, plan.run(items.shape)) for plan in plans]:
+    for plan, run in [(plan, plan.run(items)) for plan in plans]:
         folder = RunFolder(out / run.recipe)
         sets = plan.sets(folder, items, seed=run.seed)
         watcher = Bar(messages(), title=run.recipe)

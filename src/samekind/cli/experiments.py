@@ -53,7 +53,7 @@ def say_trained_on(folder: Path, sources: Sequence[str]) -> None:
         messages().print(KNOWS.format(data=", ".join(seen)), soft_wrap=True)
 
 
-def encoder_of(folder: Path, space: "MetricSpace", *, recipe: str, shape: Sequence[int]) -> "Part | None":
+def encoder_of(folder: Path, space: "MetricSpace", *, recipe: str, items: "Items") -> "Part | None":
     """The encoder of a trained space, for a run of this recipe that begins with its weights: as the run it
     is of says, if that is one of the recipe too; of a space alone the recipe's own, if that is what it has.
     """
@@ -64,7 +64,7 @@ def encoder_of(folder: Path, space: "MetricSpace", *, recipe: str, shape: Sequen
 
     run = RunFolder.around(folder).run()
     if run is None:  # a space alone
-        own: Part = recipes.RECIPES[recipe](shape).space.encoder
+        own: Part = recipes.RECIPES[recipe](items).space.encoder
         return own if own.name == type(network_of(space.encoder)).__name__ else None
     return run.space.encoder if run.recipe == recipe and run.space.encoder.name != GIVEN else None
 

@@ -53,8 +53,8 @@ def write_groups(folder: Path, found: "Grouped", *, title: str) -> None:
     space sees it. Items that are no pictures are in the table alone. Groups found earlier are replaced.
     """
     from samekind.cli.tables import write_table
+    from samekind.data import medium_of
     from samekind.reports import write_groups_page
-    from samekind.reports.thumbnails import are_pictures
     from samekind.storage import write_folder
 
     check_folder(folder)
@@ -62,7 +62,7 @@ def write_groups(folder: Path, found: "Grouped", *, title: str) -> None:
     def fill(draft: Path) -> None:
         write_table(draft / TABLE, group_columns(found))
         write_groups_page(draft / PAGE, found, title=title)
-        if are_pictures(tuple(found.inputs.shape[1:])):
+        if medium_of(shape := found.inputs.shape[1:]).shows(shape):
             for group in range(len(found.groups.centres)):
                 _fill_group(draft / f"group-{group + 1}", found, found.members(group))
 

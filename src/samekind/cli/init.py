@@ -102,7 +102,7 @@ def _text(plan: "Plan", items: "Items", out: Path) -> str:
     """The file of a plan for these items; a split that was asked for and that they do not have is refused."""
     from samekind.data.split_settings import split_items
 
-    own = run = plan.run(items.shape)
+    own = run = plan.run(items)
     splitting = plan.splitting(items, seed=own.seed)
     try:
         # Of the split alone: the sets would be copies of the items.
@@ -111,7 +111,7 @@ def _text(plan: "Plan", items: "Items", out: Path) -> str:
         if plan.split:
             raise
     else:
-        run = plan.suited(own, items.shape, items=len(trained))
+        run = plan.suited(own, items, items=len(trained))
     return run_file(
         plan.recipe,
         _source(plan.source, out),
@@ -171,7 +171,7 @@ def run_file(
         f"rate = {run.optimiser.rate}",
         "",
     ]
-    if len(items.shape) == 3:
+    if "size" in items.medium.settings:
         lines += [
             "# [[augment]]              # what is done to training pictures, first to last",
             '# name = "PadAndCrop"',
@@ -183,14 +183,14 @@ def run_file(
 
 def _hints(items: "Items") -> dict[str, str]:
     """What may be said about reading the data, each with its meaning."""
-    if len(items.shape) == 3:
-        return {
-            "size": f"{items.shape[-1]}               # pictures are read this many pixels wide and high",
-            "channels": f"{items.shape[0]}            # 1 grey, 3 colour",
-            "fit": '"stretch"          # or "crop", "pad": what happens to other proportions',
-            "skip_unreadable": "true   # leave out files that cannot be read",
-        }
-    return {"ignore": "[]              # columns to leave out"} if len(items.shape) == 1 else {}
+    hints = {
+        "size": f"{items.shape[-1]}               # pictures are read this many pixels wide and high",
+        "channels": f"{items.shape[0]}            # 1 grey, 3 colour",
+        "fit": '"stretch"          # or "crop", "pad": what happens to other proportions',
+        "skip_unreadable": "true   # leave out files that cannot be read",
+        "ignore": "[]              # columns to leave out",
+    }
+    return {name: hints[name] for name in items.medium.settings}
 
 
 def _chosen(run: "Run", own: "Run") -> list[str]:

@@ -79,8 +79,8 @@ def leave_one_out(
     _check_split(plan)
     items = open_items(plan)
     # One run for every domain: where one of them has few to train on, all are for few.
-    asked = plan.run(items.shape)
-    settings = plan.suited(asked, items.shape, items=fewest_trained_on(items))
+    asked = plan.run(items)
+    settings = plan.suited(asked, items, items=fewest_trained_on(items))
     note = because_few(chosen_in_words(asked, settings))
     rows = trained_in_turn(
         settings,

@@ -17,6 +17,7 @@ from samekind.errors import SettingError, nearest
 
 if TYPE_CHECKING:
     from samekind.data import DataSettings, Items, Sets, SplitSettings
+    from samekind.recipes.encoder import Subject
     from samekind.training import Part, Run, RunFolder
 
 TABLES = ("data", "split", "training")
@@ -61,13 +62,13 @@ class Plan:
             earlier = [SplitSettings.from_dict({"by": "random", "seed": seed, **self.split})]
         return folder.sets_for(items, self.splitting(items, seed=seed), earlier=earlier)
 
-    def run(self, shape: Sequence[int], *, encoder: "Part | None" = None) -> "Run":
-        """The run for items of this shape; ``encoder``, if given, replaces the recipe's."""
+    def run(self, subject: "Subject", *, encoder: "Part | None" = None) -> "Run":
+        """The run for items, or for their shape; ``encoder``, if given, replaces the recipe's."""
         from dataclasses import replace
 
         from samekind import recipes
 
-        run: Run = recipes.RECIPES[self.recipe](shape)
+        run: Run = recipes.RECIPES[self.recipe](subject)
         if encoder is not None:
             run = replace(run, space=replace(run.space, encoder=encoder))
         if self.training:
@@ -82,7 +83,7 @@ class Plan:
             raise SettingError(f"run.seed: expected a whole number from 0 to {LARGEST_SEED}, got {run.seed}")
         return run
 
-    def suited(self, run: "Run", shape: Sequence[int], *, items: int, encoder: "Part | None" = None) -> "Run":
+    def suited(self, run: "Run", subject: "Subject", *, items: int, encoder: "Part | None" = None) -> "Run":
         """The plan's `run`, with what suits so few training items in all settings that the plan leaves open.
 
         An ``encoder`` that was given stays.
@@ -90,7 +91,8 @@ class Plan:
         from samekind import recipes
 
         said = self._said() | ({"encoder"} if encoder is not None else set())
-        return recipes.suited(run, shape, items=items, said=said, own=recipes.RECIPES[self.recipe](shape))
+        own = recipes.RECIPES[self.recipe](subject)
+        return recipes.suited(run, subject, items=items, said=said, own=own)
 
     def _said(self) -> set[str]:
         """The settings that the file, the options or --set speak of, by their first name; of the space, by

@@ -1,6 +1,6 @@
 """samekind train: from a recipe and data to a trained space."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,7 +24,7 @@ from samekind.cli.options import (
 from samekind.errors import SettingError
 
 if TYPE_CHECKING:
-    from samekind.data import Sets
+    from samekind.data import Items, Sets
     from samekind.space import MetricSpace
     from samekind.training import Part, Run, RunFolder
 
@@ -79,13 +79,13 @@ def train(
         training={} if seed is None else {"seed": seed},
     )
     items = open_items(plan)
-    first, encoder = _start(start, plan.recipe, items.shape)
-    asked = plan.run(items.shape, encoder=encoder)
+    first, encoder = _start(start, plan.recipe, items)
+    asked = plan.run(items, encoder=encoder)
     folder = RunFolder(out or Path("runs") / plan.recipe)
     with folder.lock():
         sets = plan.sets(folder, items, seed=asked.seed)
         _caution(sets)
-        settings = plan.suited(asked, items.shape, items=len(sets.train), encoder=encoder)
+        settings = plan.suited(asked, items, items=len(sets.train), encoder=encoder)
         note = because_few(chosen_in_words(asked, settings))
         watcher = Bar(messages(), title=settings.recipe, note=note)
         space = fit(settings, sets, folder=folder.path, device=device, start=first, point=at, watcher=watcher)
@@ -137,9 +137,7 @@ def split_options(by: str | None, unseen: str, test_domains: str) -> dict[str, A
     return said
 
 
-def _start(
-    folder: Path | None, recipe: str, shape: Sequence[int]
-) -> tuple["MetricSpace | None", "Part | None"]:
+def _start(folder: Path | None, recipe: str, items: "Items") -> tuple["MetricSpace | None", "Part | None"]:
     """The space that training starts from, and its encoder: weights fit the network they were trained in,
     however many items there are now.
     """
@@ -149,7 +147,7 @@ def _start(
     if folder is None:
         return None, None
     space = RunFolder(folder).space()
-    return space, encoder_of(folder, space, recipe=recipe, shape=shape)
+    return space, encoder_of(folder, space, recipe=recipe, items=items)
 
 
 def _names(text: str) -> set[str]:

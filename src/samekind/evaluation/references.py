@@ -129,7 +129,7 @@ class _Inputs:
     def __init__(self, train: Items, device: torch.device | str) -> None:
         self.device = device
         means, deviations = [0.0], [1.0]
-        if len(train.shape) == 1:
+        if train.medium.units(train.shape) == "features":
             means, deviations = statistics_of(train, "features")
         self.means, self.deviations = (
             torch.tensor(numbers, device=device) for numbers in (means, deviations)

@@ -7,7 +7,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from samekind.data import ImageReader, Stored, scaled
+from samekind.data import Stored, scaled
+from samekind.data.media import decoder
 from samekind.data.stored import fetched
 from samekind.errors import SpaceError, expect
 from samekind.space import MetricSpace
@@ -49,10 +50,11 @@ def embed_files(space: MetricSpace, paths: Iterable[str | Path], *, batch: int =
     if space.reader is None:
         raise SpaceError("this space does not say how to read a file; pass tensors to embed instead")
     files = [Path(path) for path in paths]
-    if isinstance(space.reader, ImageReader) and all(each.suffix != ".npy" for each in files):
-        return embed(space, Stored(files, space.reader, skippable=False), batch=batch)
-    items = [space.reader.read(each) for each in files]
-    return embed(space, torch.stack(items) if items else torch.empty(0), batch=batch)
+    pictures = decoder(space.reader, files)
+    if pictures is not None:
+        return embed(space, Stored(files, pictures, skippable=False), batch=batch)
+    items = [space.reader.read(file) for file in files]
+    return embed(space, space.reader.medium.batch(items) if items else torch.empty(0), batch=batch)
 
 
 def device_of(space: MetricSpace) -> torch.device:

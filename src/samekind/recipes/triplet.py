@@ -7,22 +7,20 @@ with the hardest negative of each positive pair, and the spread of the embedding
 cosine.
 """
 
-from collections.abc import Sequence
-
-from samekind.recipes.encoder import encoder_for, standardise_for
+from samekind.recipes.encoder import Subject, encoder_for, standardise_for
 from samekind.training import Batches, Head, Optimiser, Part, Parts, Penalty, Run, Schedule, Term
 
 
-def triplet(shape: Sequence[int]) -> Run:
-    """The run for items of this shape."""
+def triplet(items: Subject) -> Run:
+    """The run for items, or for their shape."""
     return Run(
         recipe="triplet",
         space=Parts(
-            encoder=encoder_for(shape, dimension=64),
+            encoder=encoder_for(items, dimension=64),
             similarity=Part("Euclidean", {"normalise": True}),
             prototypes=Part("SupportMeans"),
             auxiliary=Head(Part("Dot"), normalise=True, bias=True),
-            standardise=standardise_for(shape),
+            standardise=standardise_for(items),
         ),
         terms={
             "triplet": Term(

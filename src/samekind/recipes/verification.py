@@ -4,24 +4,22 @@ Monteiro et al., "An end-to-end approach for the verification problem: learning 
 2020: L = L_pair + L_aux, no prototypes in the loss.
 """
 
-from collections.abc import Sequence
-
-from samekind.recipes.encoder import encoder_for, standardise_for
+from samekind.recipes.encoder import Subject, encoder_for, standardise_for
 from samekind.training import Batches, Head, Optimiser, Part, Parts, Run, Schedule, Term
 
 
-def verification(shape: Sequence[int]) -> Run:
-    """The run for items of this shape: are these two the same? Classes are enrolled afterwards, as support
-    means.
+def verification(items: Subject) -> Run:
+    """The run for items, or for their shape: are these two the same? Classes are enrolled afterwards, as
+    support means.
     """
     return Run(
         recipe="verification",
         space=Parts(
-            encoder=encoder_for(shape, dimension=64),
+            encoder=encoder_for(items, dimension=64),
             similarity=Part("PairsNetwork", {"hidden": 350, "depth": 3, "dropout": 0.2}),
             prototypes=Part("SupportMeans"),
             auxiliary=Head(Part("Cosine", {"scale": {"name": "FixedScale", "value": 30.0}})),
-            standardise=standardise_for(shape),
+            standardise=standardise_for(items),
         ),
         terms={
             "pair": Term("pair_likelihood", against="batch", arguments={"smoothing": 0.1}),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from samekind.data import Stored
+from samekind.data import Stored, medium_of
 from samekind.data.drawing import at_most
 from samekind.inference.cluster import Groups
 from samekind.inference.representatives import representatives
@@ -19,7 +19,7 @@ from samekind.reports.numbers import counted
 from samekind.reports.page import Section, page
 from samekind.reports.plane import plane
 from samekind.reports.style import BESIDE, BLUE, dress, new_figure
-from samekind.reports.thumbnails import are_pictures, row, thumbnail
+from samekind.reports.thumbnails import row, thumbnail
 from samekind.storage import write_text
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _shown(found: Grouped, chosen: Tensor, short: Mapping[str, str]) -> str:
     """The chosen items as pictures with their shortened labels, or by their ids where they are none."""
     if not len(chosen):
         return ""
-    if not are_pictures(tuple(found.inputs.shape[1:])):
+    if not medium_of(shape := found.inputs.shape[1:]).shows(shape):
         names = "".join(f"<li>{escape(found.ids[each])}</li>" for each in chosen.tolist())
         return f'<ul style="margin:0;padding-left:20px">{names}</ul>'
     pictures = []

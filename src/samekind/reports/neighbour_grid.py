@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from samekind.data import Stored, scaled
+from samekind.data import Stored, medium_of
 from samekind.reports.names import shortened, tell_whole
 from samekind.reports.style import BESIDE, INK, MUTED, RIGHT, SMALL, WRONG, new_figure, write
 
@@ -31,11 +31,13 @@ def neighbour_grid(
     one colour, another a frame and a cross in the other. Items that are no grey or colour pictures, and no
     query at all, give None.
     """
-    if len(inputs.shape) != 4 or inputs.shape[1] not in (1, 3) or not len(queries):
+    medium = medium_of(inputs.shape[1:])
+    if not medium.shows(inputs.shape[1:]) or not len(queries):
         return None
     shown = torch.cat([queries[:, None], indices], dim=1)
     # Only these are decoded, where pictures are kept in files.
-    pictures = _displayable(inputs[shown.flatten()].reshape(*shown.shape, *inputs.shape[1:]))
+    chosen = medium.thumbnails(inputs[shown.flatten()]).movedim(1, -1)
+    pictures = chosen.expand(*chosen.shape[:-1], 3).reshape(*shown.shape, *chosen.shape[1:-1], 3)
     width, height = ACROSS * shown.shape[1] - (ACROSS - 1) + GAP, DOWN * len(shown) + HEAD
     # A picture is as large as with eight neighbours, however many there are.
     inch = BESIDE / (9 * ACROSS + GAP)
@@ -58,15 +60,6 @@ def neighbour_grid(
     # At the end, because every picture moves the limits.
     axes.set(xlim=(-0.05, width + 0.05), ylim=(height - HEAD, -HEAD), aspect="equal")
     return figure
-
-
-def _displayable(images: Tensor) -> Tensor:
-    """Pictures (q, k, c, h, w) as (q, k, h, w, 3) in [0, 1]; floats outside it are squeezed in together."""
-    images = scaled(images.detach().cpu()).float()
-    low, high = float(images.min()), float(images.max())
-    if low < 0 or high > 1:
-        images = (images - low) / max(high - low, 1e-12)
-    return images.movedim(2, -1).expand(*images.shape[:2], *images.shape[3:], 3)
 
 
 def _draw(axes: "Axes", image: Tensor, corner: tuple[float, float], words: str, colour: str) -> "Text":

@@ -7,15 +7,10 @@ from html import escape
 import torch
 from torch import Tensor
 
-from samekind.data import scaled
+from samekind.data import medium_of
 
 #: CSS pixels of the longer side.
 SIDE = 84
-
-
-def are_pictures(shape: tuple[int, ...]) -> bool:
-    """Whether items of this shape (without the first dimension) can be shown: grey or colour pictures."""
-    return len(shape) == 3 and shape[0] in (1, 3)
 
 
 def thumbnail(image: Tensor, *, words: str, title: str) -> str:
@@ -43,10 +38,7 @@ def row(pictures: list[str]) -> str:
 def _png(image: Tensor) -> str:
     from PIL import Image
 
-    values = scaled(image.detach().cpu()).float()
-    low, high = float(values.min()), float(values.max())
-    if low < 0 or high > 1:
-        values = (values - low) / max(high - low, 1e-12)
+    values = medium_of(image.shape).thumbnails(image)
     pixels = (values * 255).round().to(torch.uint8).movedim(0, -1).numpy()
     with io.BytesIO() as content:
         Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels).save(content, format="PNG")

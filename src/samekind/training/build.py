@@ -75,7 +75,7 @@ def build_sampler(run: Run, labels: Tensor, *, domains: Tensor | None = None) ->
 def build_augmentations(run: Run, items: Items) -> list[Augmentation]:
     """The augmentations of a run, in their order, checked against the items they are to change."""
     facts: dict[str, Any] = {}
-    if len(items.shape) == 1 and run.augment:
+    if items.medium.units(items.shape) == "features" and run.augment:
         means, deviations = statistics_of(items, "features")
         facts = dict(zip(FILLED_IN, (means, deviations), strict=True))
     return [
@@ -140,10 +140,11 @@ def _build_augmentation(part: Part, where: str, items: Items, facts: Mapping[str
     if part.name not in augmentations.AUGMENTATIONS:
         known = nearest(part.name, augmentations.AUGMENTATIONS)
         raise SettingError(f'{where}: there is no augmentation "{part.name}"; {known}')
-    family, kind = ("images", 3) if part.name in augmentations.IMAGES else ("vectors", 1)
-    if len(items.shape) != kind:
+    images = part.name in augmentations.IMAGES
+    if items.medium.units(items.shape) != ("channels" if images else "features"):
+        family = "images" if images else "vectors"
         raise SettingError(f"{where}: {part.name} is for {family}, these items have shape {items.shape}")
-    if family == "images":
+    if images:
         _check_range(items, f"{where} ({part.name})")
     made, where = getattr(augmentations, part.name), f"{where} ({part.name})"
     takes = list(inspect.signature(made).parameters)
@@ -222,6 +223,6 @@ def _with_class_count(value: Any, facts: Mapping[str, Any]) -> Any:
 def _facts_of(items: Items) -> dict[str, Any]:
     """What an encoder may ask about its input."""
     shape = items.shape
-    if len(shape) == 3:
+    if items.medium.units(shape) == "channels":
         return {"channels": shape[0], "size": shape[-1], "inputs": math.prod(shape)}
     return {"inputs": math.prod(shape)}

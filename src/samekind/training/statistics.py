@@ -16,10 +16,6 @@ MOST_STORED = 10_000
 CHUNK = 512
 
 
-#: How many dimensions an item has that has them.
-DIMENSIONS = {"features": 1, "channels": 3}
-
-
 class Statistics(NamedTuple):
     """One number for each feature or channel; a constant one has a deviation of 1."""
 
@@ -33,7 +29,7 @@ def statistics_of(items: Items, by: Literal["features", "channels"]) -> Statisti
     Features are those of vectors (n, d), channels those of images (n, channels, height, width). Of stored
     pictures 10,000, evenly spread over all of them, are looked at.
     """
-    if len(items.shape) != DIMENSIONS[by]:
+    if items.medium.units(items.shape) != by:
         raise SettingError(
             f'run.space.standardise: "{by}" does not fit items of shape {items.shape}; '
             '"features" are those of vectors, "channels" those of images'

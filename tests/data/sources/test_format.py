@@ -49,7 +49,6 @@ def test_formats_are_dispatched_in_one_place():
     assert list(several) == ["data/sources/__init__.py"]
 
 
-@pytest.mark.xfail
 def test_nothing_asks_a_reader_for_its_class_or_items_for_their_dimensions():
     """Outside data/media that is a question for the medium."""
     asked = re.compile(r"isinstance\([^)]*Reader\b|len\([\w.]*shape\) *[=!<>]=? *[0-9]")
