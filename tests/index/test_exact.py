@@ -188,4 +188,4 @@ def test_gaps_close_when_most_is_gone():
     for round in range(5):
         index.add([str(each) for each in range(800)], torch.full((800, 1), float(round)), replace=True)
         assert index.search(torch.ones(1, 1), 1).scores.item() == round
-    assert index._kept.store.height < 3 * 800
+    assert index._durable.store.height < 3 * 800

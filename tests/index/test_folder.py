@@ -17,7 +17,7 @@ def write(place, content="text", *, notes=None):
         place,
         {"kind": "Made", "notes": notes},
         files=["ids.txt"],
-        fill=lambda draft: (draft / "ids.txt").write_text(content),
+        fill=lambda place: place("ids.txt").write_text(content),
     )
 
 
@@ -61,7 +61,7 @@ def test_a_folder_without_files_has_no_journal(tmp_path):
         (lambda it: (shutil.rmtree(it), it.mkdir()), "is not an index: it has no index.json"),
         (
             lambda it: (it / "index.json").unlink(),
-            "is a half-written index: saving it for the first time was",
+            "is a half-written index: its first save was cut short",
         ),
         (lambda it: (it / "ids.1.txt").unlink(), "is damaged: ids.1.txt is missing"),
         (lambda it: (it / "ids.1.txt").write_text("texz"), "ids.1.txt is not the file it was saved with"),
@@ -93,7 +93,7 @@ def test_what_a_first_save_leaves_that_was_killed_is_a_half_written_index(tmp_pa
     place = tmp_path / "index"
     (place / left).parent.mkdir(parents=True)
     (place / left).touch()
-    with pytest.raises(SpaceError, match="is a half-written index: saving it for the first time was"):
+    with pytest.raises(SpaceError, match="is a half-written index: its first save was cut short"):
         read(place)
     write(place)  # and can be saved to again
     assert read(place)["generation"] > 0
@@ -107,9 +107,9 @@ def test_a_lock_among_files_of_somebody_else_is_no_index(tmp_path):
 
 
 def test_a_large_file_that_is_mapped_is_hashed_where_that_is_asked_for(tmp_path, monkeypatch):
-    def fill(draft):
-        (draft / "vectors.npy").write_text("a" * 100)
-        (draft / "rows.npy").write_text("a" * 100)
+    def fill(place):
+        place("vectors.npy").write_text("a" * 100)
+        place("rows.npy").write_text("a" * 100)
 
     def mapped(**settings):
         return folders.read(tmp_path / "index", files=["vectors.npy", "rows.npy"], **settings)
@@ -154,8 +154,8 @@ def test_one_of_the_first_format_is_replaced(tmp_path):
 
 
 def test_a_write_that_fails_leaves_the_old_one(place):
-    def fill(draft):
-        (draft / "ids.txt").write_text("half")
+    def fill(place):
+        place("ids.txt").write_text("half")
         raise KeyboardInterrupt
 
     before = names(place)

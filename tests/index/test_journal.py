@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from io import FileIO
 
 import pytest
 from hypothesis import given, settings
@@ -83,23 +84,39 @@ def test_what_is_no_journal_is_damage(path, content):
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_a_write_that_fails_leaves_the_journal_as_it_was(path, error, monkeypatch):
+    class Failing(FileIO):
+        def write(self, content):
+            if len(content) > 16:
+                raise error
+            return super().write(content)
+
     ends = written(path, [b"first"])
+    monkeypatch.setattr(journals, "FileIO", Failing)
     journal = journals.Journal(path)
-    real = os.pwrite
-
-    def short(file, content, place):
-        if len(content) > 16:
-            raise error
-        return real(file, content, place)
-
-    monkeypatch.setattr(os, "pwrite", short)
     with pytest.raises(type(error)):
         journal.append([b"x" * 100], end=ends[0])
     assert held(path) == [b"first"]
     assert journal.recorded([b"x" * 100], end=ends[0]) is None
-    monkeypatch.setattr(os, "pwrite", lambda file, content, place: real(file, content[:3], place))
-    journal.append([b"y" * 100], end=ends[0])  # three bytes at a time, as the system may do
+
+
+def test_an_entry_is_written_and_read_however_many_calls_that_takes(path, monkeypatch):
+    class Slow(FileIO):
+        def write(self, content):
+            return super().write(content[:3])
+
+        def readinto(self, content):
+            return super().readinto(content[:7])
+
+    monkeypatch.setattr(journals, "FileIO", Slow)
+    written(path, [b"first", b"y" * 100])
     assert held(path) == [b"first", b"y" * 100]
+
+
+def test_an_entry_of_a_journal_that_is_gone_is_not_recorded(path):
+    [end] = written(path, [b"first"])
+    journal = journals.Journal(path)
+    path.unlink()
+    assert journal.recorded([b"x"], end=end) is None
 
 
 def test_an_entry_that_was_written_whole_is_recorded_whatever_came_then(path, monkeypatch):
@@ -200,13 +217,6 @@ def test_an_entry_that_is_exchanged_while_it_is_read_is_no_damage(path, monkeypa
 
     monkeypatch.setattr(journals, "_read", meanwhile)
     assert held(path) == [b"first", b"y" * 120]
-
-
-def test_a_long_entry_is_read_however_many_calls_that_takes(path, monkeypatch):
-    written(path, [b"first", b"x" * 100])
-    real = os.preadv
-    monkeypatch.setattr(os, "preadv", lambda file, into, place: real(file, [into[0][:7]], place))
-    assert held(path) == [b"first", b"x" * 100]
 
 
 def test_many_zeros_at_the_end_are_looked_at_in_parts(path, monkeypatch):

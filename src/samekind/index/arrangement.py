@@ -1,8 +1,8 @@
-"""The vectors of a store, arranged in a structure: which label is which row, and what is not in it yet.
+"""The vectors of a store in a FAISS structure: which label is which row, and which rows are not in it yet.
 
-A structure is built when it is first needed. What was added since waits beside it, compared one by one, until
-there is enough to be worth adding; what was removed stays in it, marked and passed over, until a third is
-gone. Lists and codes are fitted anew when there are twice as many vectors as they were laid out for.
+A structure is built when it is first needed. Later additions wait *beside* it, compared one by one, until
+there are enough to be worth adding. Removed vectors stay in it and are passed over until a third is gone.
+Lists and codes are fitted anew when there are twice as many vectors as they were made for.
 """
 
 from collections.abc import Iterator, Mapping
@@ -53,9 +53,9 @@ class Arrangement:
         self._known_alive: tuple[int, Tensor | None] | None = None  # at a version of the store
 
     def arrange(self, store: Store, *, most_beside: int = MOST_BESIDE) -> None:
-        """Bring the structure up to the store, leaving at most so many rows beside it.
+        """Update the structure, leaving at most so many rows beside it.
 
-        While anything of it changes there is none: what is interrupted then is built anew.
+        While it changes, ``structure`` is None: an interrupted update is built anew.
         """
         if self.structure is None or self._moves != store.moves:
             self._begin_anew(store)
@@ -75,12 +75,12 @@ class Arrangement:
         self.structure = built
 
     def beside(self, store: Store) -> Tensor:
-        """The rows (n,) that are filled and not in the structure."""
+        """The filled rows (n,) that are not in the structure."""
         rows, alive = torch.arange(self._behind, store.height), store.alive()
         return rows if alive is None else rows[alive[self._behind :]]
 
     def follow(self, moved: Tensor, store: Store) -> None:
-        """Take note of where each row of the store just went (height,), -1 for one that is gone."""
+        """Follow the rows of the store to their new places ``moved`` (height,), -1 for a row that is gone."""
         built, self.structure = self.structure, None
         self._rows = _followed(self._rows, moved)
         self._behind = int((moved[: self._behind] >= 0).sum())
@@ -89,9 +89,7 @@ class Arrangement:
         self.structure = built
 
     def candidates(self, store: Store, queries: Tensor, wanted: int, *, effort: int | None) -> Tensor:
-        """The rows (q, c) among which the wanted best of each query are looked for; -1 where there are no
-        more.
-        """
+        """The candidate rows (q, c) of each query, to find the wanted best among; -1 fills up."""
         assert self.structure is not None
         built = self.structure
         count = kinds.candidates_for(built.kind, wanted)
@@ -105,10 +103,10 @@ class Arrangement:
         return torch.cat([rows, beside[best_of(walk, k=wanted)[1]]], dim=1)
 
     def describe(self, store: Store) -> dict[str, Any] | None:
-        """What has to be known of the structure to read it back; None where there is none to write.
+        """What the header needs to read the structure back; None if there is none to write.
 
-        A flat one is as quickly filled as read. A graph of vectors that are all in the store is written
-        without them.
+        A flat one is as quickly filled as read. A graph whose vectors are all in the store is written without
+        them.
         """
         if self.structure is None or self.structure.kind == "flat":
             return None
@@ -119,21 +117,21 @@ class Arrangement:
             "graph only": graph_only,
         }
 
-    def write(self, draft: Path, store: Store) -> None:
-        """Put the files of a snapshot into a folder, with rows as they are once the store's gaps are closed.
+    def write(self, place: folders.Place, store: Store) -> None:
+        """Write the files of a snapshot, with rows as they are once the store's gaps are closed.
 
-        All rows have to be in the structure, if there is one.
+        All rows must be in the structure, if there is one.
         """
         described = self.describe(store)
         rows = _followed(self._rows, store.closed()) if described is not None else self._rows[:0]
-        np.save(draft / "rows.npy", rows.numpy())
+        np.save(place("rows.npy"), rows.numpy())
         if described is None or self.structure is None:
-            (draft / "structure.faiss").touch()
+            place("structure.faiss").touch()
         else:
-            self.structure.write(draft / "structure.faiss", graph_only=described["graph only"])
+            self.structure.write(place("structure.faiss"), graph_only=described["graph only"])
 
     def read(self, folder: Path, header: Mapping[str, Any], store: Store) -> None:
-        """Read what was written, for a store whose journal may have grown since."""
+        """Read what was written; the journal of the store may have grown since."""
         described = header["structure"]
         if described is None:
             return
@@ -188,14 +186,14 @@ class Arrangement:
         )
 
     def _alive(self, store: Store) -> Tensor | None:
-        """Which labels may be found; None for all. Looked up once for each version of the store."""
+        """Which labels are not gone; None if all are there. Computed once for each version of the store."""
         if self._known_alive is None or self._known_alive[0] != store.version:
             alive = store.alive()
-            kept = self._rows >= 0
+            labels = self._rows >= 0
             if alive is not None:
-                kept &= alive[self._rows]
-            self._gone = len(kept) - int(kept.sum())
-            self._known_alive = (store.version, kept if self._gone else None)
+                labels &= alive[self._rows]
+            self._gone = len(labels) - int(labels.sum())
+            self._known_alive = (store.version, labels if self._gone else None)
         return self._known_alive[1]
 
 
@@ -205,5 +203,5 @@ def _chunks(rows: Tensor) -> Iterator[Tensor]:
 
 
 def _followed(rows: Tensor, moved: Tensor) -> Tensor:
-    """Where rows went that may have been gone (-1) before."""
+    """The new places of rows, some of which were gone (-1) before."""
     return torch.where(rows >= 0, moved[rows], -1) if len(moved) else rows

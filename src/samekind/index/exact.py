@@ -20,7 +20,7 @@ from samekind.index.contract import (
     nothing_found,
     refuse_another_space,
 )
-from samekind.index.kept import Kept, settled
+from samekind.index.durable import DurableStore, settled
 from samekind.index.store import Store
 from samekind.similarities import Similarity, blocks
 
@@ -50,27 +50,27 @@ class Exact:
         self.score: Score = score
         self.fingerprint = fingerprint
         self.notes: dict[str, Any] = {}
-        self._kept = Kept(dimension)
+        self._durable = DurableStore(dimension)
 
     def __len__(self) -> int:
-        return len(self._kept.store)
+        return len(self._durable.store)
 
     def __contains__(self, id: object) -> bool:
-        return id in self._kept.store
+        return id in self._durable.store
 
     def __iter__(self) -> Iterator[str]:
         """The ids, in the order they were added."""
-        return iter(self._kept.store)
+        return iter(self._durable.store)
 
     def metadata(self, ids: Sequence[str]) -> list[Metadata]:
         """What was stored with each of these ids, in their order; empty where nothing was."""
-        return self._kept.store.metadata(ids)
+        return self._durable.store.metadata(ids)
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
         """The vectors (n, dimension) of these ids; of all, in the order they were added, if None. All of them
         are what the index itself holds: not to be written to.
         """
-        return self._kept.store.vectors(ids)
+        return self._durable.store.vectors(ids)
 
     def add(
         self,
@@ -84,11 +84,11 @@ class Exact:
 
         With ``replace`` an id that is there is removed first: its new vector counts as added last.
         """
-        self._kept.add(ids, vectors, metadata, replace=replace)
+        self._durable.add(ids, vectors, metadata, replace=replace)
 
     def remove(self, ids: Sequence[str]) -> None:
         """Forget vectors; an id that is not there is an error."""
-        self._kept.remove(ids)
+        self._durable.remove(ids)
 
     def search(
         self, queries: Tensor, k: int, *, scorer: Scorer | None = None, memory_budget: int | None = None
@@ -101,10 +101,10 @@ class Exact:
         """
         check_wanted(k)
         queries = checked(queries, dimension=self.dimension, count=len(queries))
-        if self._kept.store.wasteful:
-            self._kept.store.compact()
+        if self._durable.store.wasteful:
+            self._durable.store.compact()
         similarity = as_similarity(scorer, score=self.score)
-        return exhaustive(self._kept.store, similarity, queries, k, memory_budget=memory_budget)
+        return exhaustive(self._durable.store, similarity, queries, k, memory_budget=memory_budget)
 
     def save(self, folder: str | Path) -> None:
         """Write the index as a folder, whole or not at all, and live there from now on; an older index there
@@ -117,7 +117,7 @@ class Exact:
             "fingerprint": self.fingerprint,
             "notes": self.notes,
         }
-        self._kept.save(Path(folder), content)
+        self._durable.save(Path(folder), content)
 
     @classmethod
     def open(cls, folder: str | Path, *, fingerprint: str | None = None, verify: bool = False) -> Self:
@@ -135,14 +135,14 @@ class Exact:
 
     @classmethod
     def _read(cls, folder: Path, *, verify: bool) -> Self:
-        kept, header = Kept.read(folder, kind="Exact", verify=verify)
+        durable, header = DurableStore.read(folder, kind="Exact", verify=verify)
         index = cls(header["dimension"], score=header["score"], fingerprint=header["fingerprint"])
-        index.notes, index._kept = header["notes"], kept
+        index.notes, index._durable = header["notes"], durable
         return index
 
     def close(self) -> None:
         """Let others write to the folder; this index can be searched as before."""
-        self._kept.close()
+        self._durable.close()
 
 
 def exhaustive(

@@ -26,8 +26,8 @@ from samekind.index.contract import (
     checked,
     refuse_another_space,
 )
+from samekind.index.durable import DurableStore, settled
 from samekind.index.exact import exhaustive
-from samekind.index.kept import Kept, settled
 
 MOST_GATHERED = 2**22  # numbers of candidates that are compared at a time
 
@@ -75,18 +75,18 @@ class Faiss:
         self.memory = memory
         self.seed = seed
         self.notes: dict[str, Any] = {}
-        self._kept = Kept(dimension)
+        self._durable = DurableStore(dimension)
         self._arrangement = Arrangement(dimension, score, kind=kind, memory=memory, seed=seed)
 
     def __len__(self) -> int:
-        return len(self._kept.store)
+        return len(self._durable.store)
 
     def __contains__(self, id: object) -> bool:
-        return id in self._kept.store
+        return id in self._durable.store
 
     def __iter__(self) -> Iterator[str]:
         """The ids, in the order they were added."""
-        return iter(self._kept.store)
+        return iter(self._durable.store)
 
     @property
     def built(self) -> kinds.Kind | None:
@@ -96,13 +96,13 @@ class Faiss:
 
     def metadata(self, ids: Sequence[str]) -> list[Metadata]:
         """What was stored with each of these ids, in their order; empty where nothing was."""
-        return self._kept.store.metadata(ids)
+        return self._durable.store.metadata(ids)
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
         """The vectors (n, dimension) of these ids; of all, in the order they were added, if None. All of them
         are what the index itself holds: not to be written to.
         """
-        return self._kept.store.vectors(ids)
+        return self._durable.store.vectors(ids)
 
     def add(
         self,
@@ -116,11 +116,11 @@ class Faiss:
 
         With ``replace`` an id that is there is removed first: its new vector counts as added last.
         """
-        self._kept.add(ids, vectors, metadata, replace=replace)
+        self._durable.add(ids, vectors, metadata, replace=replace)
 
     def remove(self, ids: Sequence[str]) -> None:
         """Forget vectors; an id that is not there is an error."""
-        self._kept.remove(ids)
+        self._durable.remove(ids)
 
     def search(self, queries: Tensor, k: int, *, scorer: Scorer | None = None) -> Found:
         """Nearly the min(k, n) best stored vectors of each query (q, dimension).
@@ -131,7 +131,7 @@ class Faiss:
         """
         check_wanted(k)
         queries = checked(queries, dimension=self.dimension, count=len(queries))
-        store = self._kept.store
+        store = self._durable.store
         if scorer is None:
             self._arrangement.arrange(store)
         wanted, built = min(k, len(store)), self._arrangement.structure
@@ -143,13 +143,13 @@ class Faiss:
 
     def build(self) -> None:
         """Put all vectors into the structure now, for the next search to find it ready."""
-        self._arrangement.arrange(self._kept.store, most_beside=0)
+        self._arrangement.arrange(self._durable.store, most_beside=0)
 
     def save(self, folder: str | Path) -> None:
         """Write the index with its structure as a folder, whole or not at all, and live there from now on; an
         older index there is replaced.
         """
-        store = self._kept.store
+        store = self._durable.store
         self._arrangement.arrange(store)
         if self.built is not None:
             self.build()  # what waits beside the structure, too
@@ -163,10 +163,12 @@ class Faiss:
             "structure": self._arrangement.describe(store),
         }
 
-        def fill(draft: Path) -> None:
-            self._arrangement.write(draft, store)
-
-        moved = self._kept.save(Path(folder), content, files=arrangement.FILES, fill=fill)
+        moved = self._durable.save(
+            Path(folder),
+            content,
+            files=arrangement.FILES,
+            fill=lambda place: self._arrangement.write(place, store),
+        )
         self._arrangement.follow(moved, store)
 
     @classmethod
@@ -185,7 +187,7 @@ class Faiss:
 
     @classmethod
     def _read(cls, folder: Path, *, verify: bool) -> Self:
-        kept, header = Kept.read(folder, kind="Faiss", files=arrangement.FILES, verify=verify)
+        durable, header = DurableStore.read(folder, kind="Faiss", files=arrangement.FILES, verify=verify)
         settings = header["settings"]
         index = cls(
             header["dimension"],
@@ -196,19 +198,19 @@ class Faiss:
             memory=settings["memory"],
             seed=settings["seed"],
         )
-        index.notes, index._kept = header["notes"], kept
-        index._arrangement.read(folder, header, kept.store)
+        index.notes, index._durable = header["notes"], durable
+        index._arrangement.read(folder, header, durable.store)
         return index
 
     def close(self) -> None:
         """Let others write to the folder; this index can be searched as before."""
-        self._kept.close()
+        self._durable.close()
 
     def _nearest(self, queries: Tensor, wanted: int) -> Found:
         """The best of the candidates of each query, by their vectors; all are compared for a query whose
         candidates are too few.
         """
-        store, similarity = self._kept.store, as_similarity(None, score=self.score)
+        store, similarity = self._durable.store, as_similarity(None, score=self.score)
         rows = self._arrangement.candidates(store, queries, wanted, effort=self.effort)
         rows = rows.sort(dim=1).values  # equal scores come in the order they were added
         scores = torch.empty(rows.shape)

@@ -1,12 +1,12 @@
-"""The folder an index is kept in: ``index.json`` says what it is, the other files hold its content.
+"""The folder of an index: ``index.json`` describes it, the other files hold its content.
 
-Every save is a new *generation*: its files are written beside those of the last one, under names with its
-number, and become the index at the moment ``index.json`` names them, which is one rename. The files of the
-last generation go afterwards. A process that dies at any moment leaves the old index or the new one, and one
-that reads meanwhile gets one of the two. Nothing in the folder is code.
+Every save is a new *generation*. Its files are written beside those of the last one, with its number in their
+names. They become the index when ``index.json``, which names the generation, is replaced in one step; then
+the files of the last generation are removed. A process that dies at any moment leaves the old index or the
+new one, and a reader sees one of the two. Nothing in the folder is code.
 
-Files are checked against the hash they were saved with when the index is opened; but a large one that is only
-mapped into memory would have to be read for that, so there the size has to do unless all is to be verified.
+Opening an index compares its files with the hashes of the header. A large file that is only mapped into
+memory is compared by its size, because hashing would read all of it; ``verify`` hashes it too.
 """
 
 import hashlib
@@ -14,21 +14,25 @@ import json
 import os
 import re
 import shutil
-import uuid
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from samekind import storage
 from samekind.errors import SettingError, SpaceError
-from samekind.index import journal, writer_lock
+from samekind.index import journal
+
+#: Where to write the file of a given name.
+Place = Callable[[str], Path]
 
 FORMAT = "samekind index"
 VERSION = 2
 HEADER = "index.json"
 JOURNAL = "journal.log"
+LOCK = "lock"
 LARGE = 64 * 2**20
-#: The files an index may have, a generation each; and what format 1 had.
+#: The files of a generation; and those of format 1.
 FILES = ("ids.txt", "metadata.jsonl", "vectors.npy", "rows.npy", "structure.faiss", JOURNAL)
 MAPPED = "vectors.npy"
 OLD_FILES = {"items.jsonl", "vectors.safetensors"}
@@ -37,13 +41,13 @@ DRAFT = re.compile(r"\.draft\.\w+|\.index\.json\.\w+\.draft")
 
 
 def is_index(folder: Path) -> bool:
-    """Whether a folder claims to be an index; `read` tells whether it is a whole one."""
+    """Whether a folder claims to be an index; `read` tells whether it is whole."""
     return (folder / HEADER).is_file()
 
 
 def check_room(folder: Path) -> None:
-    """Refuse to write to a folder that holds anything else than an index."""
-    if folder.exists() and (not folder.is_dir() or any(not _is_ours(each.name) for each in folder.iterdir())):
+    """Raise SpaceError if a folder holds anything other than an index."""
+    if folder.exists() and not (folder.is_dir() and all(_is_ours(path.name) for path in folder.iterdir())):
         raise SpaceError(f"{folder} holds something else than an index; choose another folder to save to")
 
 
@@ -52,51 +56,52 @@ def write(
     content: Mapping[str, Any],
     *,
     files: Collection[str] = (),
-    fill: Callable[[Path], None] | None = None,
+    fill: Callable[[Place], None] | None = None,
 ) -> dict[str, Any]:
-    """Write a generation, whole or not at all: the ``files`` that ``fill`` puts into an empty folder, an
-    empty journal (if there are files at all), and the header, which is returned.
+    """Write a generation, whole or not at all: the ``files`` that ``fill`` writes, an empty journal (if there
+    are files), and the header, which is returned. An older index is replaced.
 
-    An older index is replaced; a folder that holds anything else is not.
+    Raises SpaceError if the folder holds anything else.
     """
     check_room(folder)
-    made = not folder.exists()
+    is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    number = next_generation(folder)
+    number = 1 + max((_generation(path.name) for path in folder.iterdir()), default=0)
     try:
+        if fill is not None:
+            fill(lambda name: folder / numbered(name, number))
         header = {
             "format": FORMAT,
             "version": VERSION,
             "generation": number,
             **content,
-            "files": _filled(folder, number, files, fill),
+            "files": {name: _flushed(folder / numbered(name, number)) for name in files},
         }
         text = _as_json(header)
         if files:
             journal.create(folder / numbered(JOURNAL, number))
         storage.write_text(folder / HEADER, text)
     except BaseException:
-        # Stopped by Ctrl-C after the rename, it is written: what the header names must stay.
+        # If Ctrl-C came after the rename, the save is done: the files that the header names must stay.
         if not _may_be_named(folder, number):
             _forget(folder, lambda name: _generation(name) == number)
-            if made:
+            if is_new:
                 shutil.rmtree(folder, ignore_errors=True)
         raise
-    _forget(folder, lambda name: _generation(name) != number and name not in {HEADER, writer_lock.NAME})
+    _forget(folder, lambda name: _generation(name) != number and name not in {HEADER, LOCK})
     return header
 
 
 def read(
     folder: Path, *, kind: str | None = None, files: Collection[str] = (), verify: bool = False
 ) -> dict[str, Any]:
-    """The header of an index of this kind (of any, if None) whose files are all there and as they were saved.
+    """The header of an index of this kind (of any, if None), after a check of the given files.
 
-    Anything damaged, foreign, half written or of another format is refused with a sentence.
+    Raises SpaceError if the index is missing, damaged, foreign, half-written or of another format.
     """
-    if folder.is_dir() and not is_index(folder) and _is_begun([each.name for each in folder.iterdir()]):
+    if folder.is_dir() and not is_index(folder) and _is_begun([path.name for path in folder.iterdir()]):
         raise SpaceError(
-            f"{folder} is a half-written index: saving it for the first time was cut short; "
-            "make the index again"
+            f"{folder} is a half-written index: its first save was cut short; make the index again"
         )
     header = storage.read_header(folder, name=HEADER, what="an index", form=FORMAT, version=VERSION)
     if header["version"] < VERSION:
@@ -105,15 +110,12 @@ def read(
     if kind is not None and header.get("kind") != kind:
         raise SpaceError(f"{folder} is an index of another kind: {header.get('kind')}, not {kind}")
     for name in files:
-        path = path_of(folder, header, name)
-        # What is only mapped is a plain array: a wrong byte in it is a wrong number and nothing worse.
-        hashed = verify or name != MAPPED or (path.is_file() and path.stat().st_size <= LARGE)
-        _check(path, _saved(folder, header, name), hashed=hashed)
+        _check(path_of(folder, header, name), header, name, verify=verify)
     return header
 
 
 def path_of(folder: Path, header: Mapping[str, Any], name: str) -> Path:
-    """Where a file of the header's generation lies."""
+    """The path of a file of the header's generation."""
     number = header.get("generation")
     if not isinstance(number, int):
         raise SpaceError(f"{folder} is damaged: {HEADER} has no generation; restore it or make it again")
@@ -130,25 +132,12 @@ def numbered(name: str, generation: int) -> str:
     return f"{stem}.{generation}{dot}{suffix}"
 
 
-def _filled(
-    folder: Path, number: int, files: Collection[str], fill: Callable[[Path], None] | None
-) -> dict[str, Any]:
-    """Write the files of a generation to the disk, and say what they are."""
-    draft = folder / f".draft.{uuid.uuid4().hex[:8]}"
-    described = {}
-    draft.mkdir()
-    try:
-        if fill is not None:
-            fill(draft)
-        for name in files:
-            with (draft / name).open("rb") as file:
-                os.fsync(file.fileno())
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            described[name] = {"bytes": (draft / name).stat().st_size, "sha256": digest}
-            (draft / name).rename(folder / numbered(name, number))
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-    return described
+def _flushed(path: Path) -> dict[str, Any]:
+    """Flush a file to the disk; returns its size and hash."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"bytes": path.stat().st_size, "sha256": digest}
 
 
 def _as_json(header: Mapping[str, Any]) -> str:
@@ -158,41 +147,36 @@ def _as_json(header: Mapping[str, Any]) -> str:
         raise SettingError(f"notes are what JSON can hold: {error}") from error
 
 
-def _saved(folder: Path, header: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """What the header says of a file."""
+def _check(path: Path, header: Mapping[str, Any], name: str, *, verify: bool) -> None:
+    """Raise SpaceError if a file is not the one that was saved."""
+    folder = path.parent
     saved = header["files"].get(name) if isinstance(header.get("files"), dict) else None
     if not isinstance(saved, dict):
         raise SpaceError(f"{folder} is damaged: {HEADER} does not name {name}; restore it or make it again")
-    return saved
-
-
-def _check(path: Path, saved: Mapping[str, Any], *, hashed: bool) -> None:
     if not path.is_file():
-        raise SpaceError(
-            f"{path.parent} is damaged: {path.name} is missing; restore it or make the index again"
-        )
-    whole = path.stat().st_size == saved.get("bytes")
-    if whole and hashed:
+        raise SpaceError(f"{folder} is damaged: {path.name} is missing; restore it or make the index again")
+    size = path.stat().st_size
+    whole = size == saved.get("bytes")
+    # A wrong byte in a mapped array is a wrong number and nothing worse.
+    if whole and (verify or name != MAPPED or size <= LARGE):
         with path.open("rb") as file:
             whole = hashlib.file_digest(file, "sha256").hexdigest() == saved.get("sha256")
     if not whole:
         raise SpaceError(
-            f"{path.parent} is damaged: {path.name} is not the file it was saved with; "
+            f"{folder} is damaged: {path.name} is not the file it was saved with; "
             "restore it or make the index again"
         )
 
 
 def _generation(name: str) -> int:
-    """The generation a file belongs to; 0 for one that belongs to none."""
-    found = NUMBERED.fullmatch(name)
-    return int(found[found.lastindex or 0]) if found else 0
+    """The generation a file belongs to; 0 for other files."""
+    match = NUMBERED.fullmatch(name)
+    return int(match[match.lastindex or 0]) if match else 0
 
 
 def _is_begun(names: Collection[str]) -> bool:
-    """Whether these are what a first save leaves that was killed: its lock alone, a draft, or its files."""
-    return set(names) == {writer_lock.NAME} or any(
-        _generation(each) or DRAFT.fullmatch(each) for each in names
-    )
+    """Whether these are the leftovers of a first save that was killed: its lock alone, a draft, or files."""
+    return set(names) == {LOCK} or any(_generation(name) or DRAFT.fullmatch(name) for name in names)
 
 
 def _may_be_named(folder: Path, number: int) -> bool:
@@ -201,26 +185,23 @@ def _may_be_named(folder: Path, number: int) -> bool:
         content = json.loads((folder / HEADER).read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return False
-    except OSError:  # too many open files, say
+    except OSError:  # such as too many open files
         return True
     return isinstance(content, dict) and content.get("generation") == number
 
 
-def next_generation(folder: Path) -> int:
-    """The number that the next save gives its files: one that no file there has."""
-    return 1 + max((_generation(each.name) for each in folder.iterdir()), default=0)
-
-
 def _is_ours(name: str) -> bool:
-    known = name in OLD_FILES or name in {HEADER, writer_lock.NAME}
+    known = name in OLD_FILES or name in {HEADER, LOCK}
     return known or _generation(name) > 0 or DRAFT.fullmatch(name) is not None
 
 
 def _forget(folder: Path, which: Callable[[str], bool]) -> None:
     """Remove files of ours; one that cannot be removed now goes at the next save."""
-    for each in folder.iterdir():
-        if _is_ours(each.name) and which(each.name):
-            if each.is_dir():
-                shutil.rmtree(each, ignore_errors=True)
-            else:
-                each.unlink(missing_ok=True)
+    for path in folder.iterdir():
+        if not _is_ours(path.name) or not which(path.name):
+            continue
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                path.unlink()

@@ -1,10 +1,12 @@
 """Changes written one behind the other: what was recorded survives the death of the process.
 
-An entry is its length, a checksum of its content, a checksum of these two, and the content. It has been
-flushed to the disk before `Journal.append` returns. An entry counts once it is whole, for whoever reads may
-have seen it. A process that is killed or interrupted while it writes leaves the beginning of an entry at the
-end of the file: that is dropped, and goes with the next entry. Anything else that does not fit its checksum
-is damage, and refused.
+An entry is its length, a checksum of its content, a checksum of these two, and the content. It is on the disk
+before `Journal.append` returns. It counts once it is whole, because a reader may have seen it. A process that
+is killed or interrupted while it writes leaves the beginning of an entry at the end of the file: readers
+ignore it, and the next entry replaces it. Anything else that does not fit its checksum is refused as damage.
+
+A plain file needs neither locks nor shared memory: readers may be on other machines, and the drive or the
+folder read-only. SQLite in WAL mode needs both; on a drive without locks it fails.
 """
 
 import os
@@ -27,7 +29,7 @@ CHUNK = 2**20  # bytes that are looked at together
 
 
 class Journal:
-    """A journal that is written to, until it is closed."""
+    """A journal open for writing, until it is closed."""
 
     def __init__(self, path: Path) -> None:
         # A file and not its number, which would be another file's once this one is closed.
@@ -35,45 +37,47 @@ class Journal:
         self._closing = weakref.finalize(self, self._file.close)
 
     def append(self, parts: Sequence[Content], *, end: int) -> int:
-        """Record the parts, one behind the other, as one entry, behind the ``end`` of the last that counts.
-        Returns where it ends, in bytes; it is on the disk by then.
+        """Record the parts as one entry, behind the ``end`` of the last entry that counts.
 
-        A write that fails, for want of space, leaves the journal as it was. One that is stopped by Ctrl-C may
-        leave the entry whole, which `recorded` tells, or its beginning.
+        Returns where the entry ends, in bytes; it is on the disk by then. A write that fails (a full disk)
+        leaves the journal as it was. One that is stopped by Ctrl-C may leave the entry whole, which
+        `recorded` tells, or its beginning.
         """
-        head = LENGTH_AND_SUM.pack(sum(len(each) for each in parts), _checksum(parts))
-        place = end
+        checksum = 0
+        for part in parts:
+            checksum = zlib.crc32(part, checksum)
+        head = LENGTH_AND_SUM.pack(sum(len(part) for part in parts), checksum)
         self.cut(end)
         try:
-            for each in (head + SUM.pack(zlib.crc32(head)), *parts):
-                place = self._write(each, place)
+            self._file.seek(end)
+            for part in (head + SUM.pack(zlib.crc32(head)), *parts):
+                left = memoryview(part)
+                while left:
+                    left = left[self._file.write(left) :]
             os.fsync(self._file.fileno())
         except OSError:
-            # Whole or not: what could not be flushed may be zeros by the time the next entry lies behind it.
+            # Even if whole: what could not be flushed may be zeros once the next entry lies behind it.
             self.cut(end)
             raise
-        return place
+        return self._file.tell()
 
     def recorded(self, parts: Sequence[Content], *, end: int) -> int | None:
-        """Where the entry of these parts behind ``end`` ends; None where there is none, or not all of it."""
-        content = _entry(self._file.fileno(), end, self._path)
+        """Where the entry of these parts behind ``end`` ends; None if it is not there, or not whole."""
+        try:
+            # Opened anew: a forked process shares the place in the file with its parent.
+            with FileIO(self._path) as file:
+                content = _entry(file, end, self._path)
+        except FileNotFoundError:  # a save came after the fork
+            return None
         return end + HEAD + len(content) if content is not None and content == b"".join(parts) else None
 
     def cut(self, end: int) -> None:
         """Drop what is behind the last entry that counts."""
         if os.fstat(self._file.fileno()).st_size > end:
-            os.ftruncate(self._file.fileno(), end)
-
-    def _write(self, content: Content, place: int) -> int:
-        """Write all of it, however many calls that takes, and say where it ends."""
-        left = memoryview(content)
-        while left:
-            written = os.pwrite(self._file.fileno(), left, place)
-            left, place = left[written:], place + written
-        return place
+            self._file.truncate(end)
 
     def close(self) -> None:
-        """Give the file back; nothing can be appended any more."""
+        """Close the file."""
         self._closing()
 
 
@@ -86,68 +90,18 @@ def create(path: Path) -> None:
 
 
 def entries(path: Path, *, start: int = 0) -> Iterator[tuple[memoryview, int]]:
-    """The content of each whole entry from ``start`` on, and where the entry ends.
+    """The content of each whole entry from ``start`` (0, or the end of an entry) on, and where it ends.
 
-    ``start`` is 0 or the end of an entry. An entry is read when it is asked for. A writer may be at work: the
-    file is read and not mapped into memory, because looking at a page that the writer just cut off would end
-    the process.
+    The file is read, not mapped: a writer may cut off its end, and reading a mapped page that is gone would
+    end the process.
     """
-    file = os.open(path, os.O_RDONLY)
-    try:
+    with FileIO(path) as file:
         if _read(file, 0, len(START)) != START:
             raise _damaged(path, 0)
         place = max(start, len(START))
         while (content := _entry(file, place, path)) is not None:
             place += HEAD + len(content)
             yield content, place
-    finally:
-        os.close(file)
-
-
-def _entry(file: int, place: int, path: Path) -> memoryview | None:
-    """The content of the entry at a place; None where none is whole.
-
-    Between two looks at it a writer may have cut off an entry that could not be flushed, and written another
-    one in its place. So what does not fit is damage only if it is still the same when it is read again.
-    """
-    before = None
-    while True:
-        head = _read(file, place, HEAD)
-        if len(head) < HEAD:
-            return None
-        length, checksum = LENGTH_AND_SUM.unpack(head[: LENGTH_AND_SUM.size])
-        if SUM.unpack(head[LENGTH_AND_SUM.size :])[0] == zlib.crc32(head[: LENGTH_AND_SUM.size]):
-            if place + HEAD + length > os.fstat(file).st_size:
-                return None
-            content = _read(file, place + HEAD, length)
-            found = zlib.crc32(content)
-            if found == checksum and len(content) == length:
-                return content
-        else:
-            # After a power cut some file systems leave zeros where the bytes had not arrived yet.
-            if _is_zero(file, place):
-                return None
-            found = 0
-        if (bytes(head), found) == before:
-            raise _damaged(path, place)
-        before = (bytes(head), found)
-
-
-def _read(file: int, place: int, size: int) -> memoryview:
-    """So many bytes from a place on, however many calls that takes; fewer where the file ends."""
-    content, held = memoryview(bytearray(size)), 0
-    while held < size and (count := os.preadv(file, [content[held:]], place + held)):
-        held += count
-    return content[:held]
-
-
-def _is_zero(file: int, place: int) -> bool:
-    """Whether there is nothing but zeros from a place on."""
-    while some := bytes(_read(file, place, CHUNK)):
-        if some.count(0) < len(some):
-            return False
-        place += len(some)
-    return True
 
 
 def first_end() -> int:
@@ -155,11 +109,50 @@ def first_end() -> int:
     return len(START)
 
 
-def _checksum(parts: Sequence[Content]) -> int:
-    value = 0
-    for each in parts:
-        value = zlib.crc32(each, value)
-    return value
+def _entry(file: FileIO, place: int, path: Path) -> memoryview | None:
+    """The content of the entry at a place; None if no whole entry is there.
+
+    Between two reads a writer may have replaced an entry that could not be flushed. So what does not fit is
+    damage only if it is still the same when it is read again.
+    """
+    before = None
+    while True:
+        head = _read(file, place, HEAD)
+        if len(head) < HEAD:
+            return None
+        length, checksum = LENGTH_AND_SUM.unpack(head[: LENGTH_AND_SUM.size])
+        actual = 0
+        if SUM.unpack(head[LENGTH_AND_SUM.size :])[0] == zlib.crc32(head[: LENGTH_AND_SUM.size]):
+            if place + HEAD + length > os.fstat(file.fileno()).st_size:
+                return None
+            content = _read(file, place + HEAD, length)
+            actual = zlib.crc32(content)
+            if actual == checksum and len(content) == length:
+                return content
+        elif _is_zero(file, place):
+            # After a power cut some file systems leave zeros where the bytes had not arrived yet.
+            return None
+        if (bytes(head), actual) == before:
+            raise _damaged(path, place)
+        before = (bytes(head), actual)
+
+
+def _read(file: FileIO, place: int, size: int) -> memoryview:
+    """So many bytes from a place on; fewer where the file ends."""
+    content, held = memoryview(bytearray(size)), 0
+    file.seek(place)
+    while held < size and (count := file.readinto(content[held:])):
+        held += count
+    return content[:held]
+
+
+def _is_zero(file: FileIO, place: int) -> bool:
+    """Whether there are only zeros from a place on."""
+    while some := bytes(_read(file, place, CHUNK)):
+        if some.count(0) < len(some):
+            return False
+        place += len(some)
+    return True
 
 
 def _damaged(path: Path, place: int) -> SpaceError:

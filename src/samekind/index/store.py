@@ -1,8 +1,8 @@
-"""Vectors under ids, with metadata, in the order they were added: what every index of a folder keeps.
+"""Vectors under ids, with metadata, in the order they were added: the content of an index in a folder.
 
-A vector has a *row*, its number in the order of additions. What is removed leaves its row empty, so that
-nobody else's row moves; `Store.compact` and `Store.rebase` close the gaps and say where each row went. What
-was read from a folder stays there, mapped into memory; what was added since lies behind it: two segments.
+A vector has a *row*, its number in the order of additions. A removal leaves its row empty, so that no other
+row moves; `Store.compact` and `Store.rebase` close the gaps and return where each row went. What was read
+from a folder stays there, mapped into memory; later additions are in memory: two segments.
 """
 
 import json
@@ -26,15 +26,15 @@ FEWEST_GONE = 1_000  # rows that have to be empty before closing the gaps is wor
 
 
 class Store:
-    """Vectors (n, dimension), float32, each under an id. What comes in has been checked."""
+    """Vectors (n, dimension), float32, each under an id. Changes have been checked before."""
 
     def __init__(self, dimension: int) -> None:
         self.dimension = dimension
         self._rows: dict[str, int] = {}  # in the order added
-        self._names: list[str] = []  # of every row, the empty ones too
+        self._names: list[str] = []  # of every row, also of the empty ones
         self._first = torch.empty(0, dimension)
         self._first_texts: _Lines | list[str] = []
-        self._added = torch.empty(0, dimension)  # room for more than there is
+        self._added = torch.empty(0, dimension)  # with room for more
         self._added_texts: list[str] = []
         self._gone: set[int] = set()
         self.version = 0  # rises with every change
@@ -61,23 +61,23 @@ class Store:
         return len(self._gone) > max(FEWEST_GONE, len(self))
 
     def rows(self, ids: Sequence[str]) -> Tensor:
-        """The rows (n,) of ids; one that is not there is an error."""
+        """The rows (n,) of ids; a missing id is an error."""
         try:
-            return torch.tensor([self._rows[each] for each in ids], dtype=torch.int64)
+            return torch.tensor([self._rows[id] for id in ids], dtype=torch.int64)
         except KeyError as error:
             refuse_unknown(error.args[0], self._rows)
 
     def names(self, rows: Sequence[int]) -> list[str]:
         """The ids of rows."""
-        return [self._names[each] for each in rows]
+        return [self._names[row] for row in rows]
 
     def metadata(self, ids: Sequence[str]) -> list[Metadata]:
-        """What was stored with each of these ids, in their order."""
+        """The metadata of these ids, in their order."""
         check_list(ids)
         return [json.loads(self._text(row)) for row in self.rows(ids).tolist()]
 
     def alive(self) -> Tensor | None:
-        """Which rows are not empty, (height,); None where all are filled."""
+        """Which rows are not empty, (height,); None if all are filled."""
         if self._alive[0] != self.version:
             alive = None
             if self._gone:
@@ -87,7 +87,7 @@ class Store:
         return self._alive[1]
 
     def segments(self) -> list[tuple[int, Tensor]]:
-        """All rows, the empty ones too: the first row of each piece, and its vectors."""
+        """All rows, empty ones too: the first row of each segment, and its vectors."""
         pieces = [(0, self._first), (len(self._first), self._added[: len(self._added_texts)])]
         return [(start, vectors) for start, vectors in pieces if len(vectors)]
 
@@ -102,7 +102,7 @@ class Store:
         return vectors
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
-        """The vectors of ids or, if None, all of them in the order added: then not to be written to."""
+        """The vectors of ids; if None, all in the order added, which must not be written to."""
         if ids is not None:
             return self.at(self.rows(ids))
         segments = self.segments()
@@ -117,13 +117,11 @@ class Store:
         self.count(change, row=self.height)
 
     def lay_ready(self, vectors: Tensor) -> Tensor:
-        """Put vectors behind the last row, where nobody sees them until they count. Returns them as they lie
-        there, whatever becomes of the ones given.
-        """
+        """Copy vectors behind the last row, where no reader sees them until they count. Returns the copy."""
         held = len(self._added_texts)
         needed = held + len(vectors)
         if needed > len(self._added):
-            # At least twice the room, so that a vector is moved once or twice and not at every addition.
+            # At least twice the room, so that an addition rarely moves the earlier vectors.
             room = torch.empty(max(needed, 2 * held), self.dimension)
             room[:held] = self._added[:held]
             self._added = room
@@ -136,24 +134,24 @@ class Store:
         Interrupted anywhere, it is finished by the same call once more: every step may be done twice.
         """
         self.version += 1
-        for each in change.ids:
-            if (old := self._rows.get(each, row)) < row:
+        for id in change.ids:
+            if (old := self._rows.get(id, row)) < row:
                 self._gone.add(old)
-                del self._rows[each]
+                del self._rows[id]
         if change.vectors is None:
             return
         self._names[row:] = change.ids
         self._added_texts[row - len(self._first) :] = change.texts
         self._rows |= zip(change.ids, range(row, row + len(change.ids)), strict=True)
 
-    def write(self, draft: Path) -> None:
-        """Put the files of a snapshot into a folder: the rows that are filled, in their order."""
-        ids = "".join(f"{each}\0" for each in self._rows)
-        (draft / "ids.txt").write_bytes(ids.encode("utf-8", "surrogatepass"))
-        with (draft / "metadata.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
+    def write(self, place: folders.Place) -> None:
+        """Write the files of a snapshot: the filled rows, in their order."""
+        ids = "".join(f"{id}\0" for id in self._rows)
+        place("ids.txt").write_bytes(ids.encode("utf-8", "surrogatepass"))
+        with place("metadata.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
             lines.writelines(f"{self._text(row)}\n" for row in self._rows.values())
         rows = torch.tensor(list(self._rows.values()), dtype=torch.int64)
-        with (draft / "vectors.npy").open("wb") as file:
+        with place("vectors.npy").open("wb") as file:
             shape = (len(self), self.dimension)
             description = {"descr": "<f4", "fortran_order": False, "shape": shape}
             np.lib.format.write_array_header_1_0(file, description)
@@ -162,18 +160,18 @@ class Store:
                 file.write(np.ascontiguousarray(vectors.numpy(), dtype="<f4").data)
 
     def rebase(self, folder: Path, header: Mapping[str, Any]) -> Tensor:
-        """Let go of what is in memory for the snapshot that was just written of it; gaps close.
+        """Replace what is in memory by the snapshot that was just written of it; gaps close.
 
-        Returns where each row went (height,), -1 for an empty one.
+        Returns the new row of each old row (height,), -1 for an empty one.
         """
         return self._moved(_mapped(folder, header, len(self), self.dimension), _Lines(folder, header))
 
     def compact(self) -> Tensor:
-        """Close the gaps, in memory. Returns where each row went (height,), -1 for an empty one."""
+        """Close the gaps, in memory. Returns the new row of each old row (height,), -1 for an empty one."""
         return self._moved(self.vectors(), [self._text(row) for row in self._rows.values()])
 
     def closed(self) -> Tensor:
-        """Where each row goes (height,) when the gaps are closed, -1 for an empty one."""
+        """The row of each row (height,) once the gaps are closed, -1 for an empty one."""
         moved = torch.full((self.height,), -1, dtype=torch.int64)
         moved[list(self._rows.values())] = torch.arange(len(self))
         return moved
@@ -198,9 +196,7 @@ class Store:
 
     @classmethod
     def read(cls, folder: Path, header: Mapping[str, Any]) -> "Store":
-        """The snapshot that a header tells of; its vectors and its metadata are read when they are asked
-        for.
-        """
+        """The snapshot of a header; vectors and metadata are read on demand."""
         dimension = header["dimension"]
         content = folders.path_of(folder, header, "ids.txt").read_bytes()
         names = content.decode("utf-8", "surrogatepass").split("\0")[:-1]
@@ -211,7 +207,7 @@ class Store:
 
 
 class _Lines:
-    """The lines of a file that is mapped into memory; where they begin is found when one is asked for."""
+    """The lines of a file that is mapped into memory, found at first use."""
 
     def __init__(self, folder: Path, header: Mapping[str, Any]) -> None:
         path = folders.path_of(folder, header, "metadata.jsonl")
@@ -235,11 +231,11 @@ class _Lines:
 
 
 def _mapped(folder: Path, header: Mapping[str, Any], count: int, dimension: int) -> Tensor:
-    """The vectors of a snapshot, mapped into memory: a page is read when it is looked at."""
+    """The vectors of a snapshot, mapped into memory."""
     path = folders.path_of(folder, header, "vectors.npy")
     if not count:
         return torch.empty(0, dimension)
-    # Copy on write, because torch wants memory that may be written to; the file stays as it is.
+    # Copy on write: torch wants writable memory, and the file stays as it is.
     array = np.load(path, mmap_mode="c", allow_pickle=False)
     if array.dtype != np.dtype("<f4") or array.shape != (count, dimension):
         raise SpaceError(

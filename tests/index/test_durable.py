@@ -1,5 +1,6 @@
 """Durable: what returned is there after kill -9, one writer at a time, and readers beside a writer."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -9,11 +10,10 @@ import pytest
 import torch
 
 from samekind.errors import SettingError, SpaceError
-from samekind.index import Exact, Faiss, open_index
+from samekind.index import Exact, Faiss, durable, open_index
 from samekind.index import folder as folders
-from samekind.index import kept as keeping
 from samekind.index import store as stores
-from samekind.index.writer_lock import WriterLock
+from samekind.storage import FolderLock
 
 VECTORS = torch.eye(4)
 NAMES = ["a", "b", "c", "d"]
@@ -56,6 +56,33 @@ def test_the_first_change_takes_the_right_to_write(folder):
         second.save(folder)
     first.add(["d"], VECTORS[3:])  # takes it again
     assert list(open_index(folder)) == NAMES
+
+
+def test_a_drive_without_locks_will_do(folder, monkeypatch):
+    def flock(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    index = open_index(folder)
+    index.add(["c"], VECTORS[2:3])
+    index.save(folder)
+    index.add(["d"], VECTORS[3:])
+    assert list(open_index(folder)) == NAMES
+
+
+def test_reading_writes_nothing(folder):
+    writer = open_index(folder)
+    writer.add(["c"], VECTORS[2:3], [{"n": 3}])
+    writer.close()
+    before = {path: path.stat().st_mtime_ns for path in (folder, *folder.iterdir())}
+    for path in before:
+        path.chmod(0o555 if path == folder else 0o444)
+    index = open_index(folder)
+    assert index.search(VECTORS[2:3], 1).ids == [["c"]]
+    assert index.metadata(["c"]) == [{"n": 3}]
+    index.close()
+    assert {path: path.stat().st_mtime_ns for path in (folder, *folder.iterdir())} == before
+    folder.chmod(0o755)
 
 
 def test_a_save_by_somebody_else_is_noticed_too(folder):
@@ -216,7 +243,7 @@ def test_a_right_whose_giving_back_was_interrupted_is_given_back_by_the_next_cal
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(WriterLock, "give_back", stopped)
+        patch.setattr(FolderLock, "give_back", stopped)
         with pytest.raises(KeyboardInterrupt) as caught:
             index.close()
     assert caught.traceback
@@ -233,7 +260,7 @@ def test_an_addition_that_cannot_be_recorded_is_not_made(folder, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "pwrite", full)
+        patch.setattr(os, "fsync", full)
         with pytest.raises(OSError, match="No space left"):
             index.add(["d"], VECTORS[3:])
     assert list(index) == list(open_index(folder)) == ["a", "b", "c"]
@@ -439,7 +466,7 @@ def test_damage_is_not_waited_for(tmp_path, monkeypatch):
         raise SpaceError("damaged")
 
     with pytest.raises(SpaceError, match="damaged"):
-        keeping.settled(tmp_path / "index", read)
+        durable.settled(tmp_path / "index", read)
     assert asked == [1]
 
 

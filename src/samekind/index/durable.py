@@ -1,18 +1,17 @@
 """A store that may live in a folder: every change is in the folder's journal before it is made.
 
-It lives there from the moment it was saved to the folder or opened from it. The first change takes the right
-to write (one writer at a time), which is given back by ``close`` or by the end of the process; a process that
-is forked does not have it, and asks anew. Reading needs no right. A writer who finds that somebody else has
-changed the folder meanwhile is refused.
+It lives there once it was saved to the folder or opened from it. The first change takes the right to write
+(one writer at a time). ``close`` or the end of the process gives it back; a forked process does not have it.
+Reading needs no right. A writer is refused if another one has changed the folder since it was read.
 
-Ctrl-C may come between any two steps, so nothing is left to be put right on the way out: what one call was
-torn from the next one finds, before it does anything else. A change whose entry in the journal is whole was
-made, for whoever opened the folder meanwhile has seen it, and is finished; any other is dropped.
+Ctrl-C may come between any two steps, and nothing is put right on the way out: the next call finds what was
+interrupted, before it does anything else. A change whose journal entry is whole is finished, because a reader
+may have seen it; any other is dropped.
 """
 
 import shutil
+import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -25,20 +24,20 @@ from samekind.index.changes import Change, from_content, to_parts
 from samekind.index.contract import Metadata, as_texts, check_new_ids, checked
 from samekind.index.journal import Journal
 from samekind.index.store import FILES, Store
-from samekind.index.writer_lock import WriterLock
+from samekind.storage import FolderLock, LockedError
 
 T = TypeVar("T")
 
 
 class _Due(NamedTuple):
-    """A change that was begun: the store may have seen nothing of it yet, or half, or all."""
+    """A change that was begun: the store may hold nothing of it yet, or half, or all."""
 
     change: Change
     row: int  # its vectors lie ready from here on
-    end: int | None  # of its entry in the journal; None as long as it may be not there, or not whole
+    end: int | None  # of its journal entry; None as long as that may be missing, or not whole
 
 
-class Kept:
+class DurableStore:
     """A store, and the folder it lives in, if any."""
 
     def __init__(self, dimension: int) -> None:
@@ -48,7 +47,7 @@ class Kept:
 
     @property
     def store(self) -> Store:
-        """What is kept, with all that counts."""
+        """The store, with every change that counts."""
         self._carry_out()
         return self._store
 
@@ -67,13 +66,13 @@ class Kept:
     def add(
         self, ids: Sequence[str], vectors: Tensor, metadata: Sequence[Metadata] | None, *, replace: bool
     ) -> None:
-        """Store vectors that were checked; durable when this returns, if there is a folder."""
+        """Check and store vectors; durable when this returns, if there is a folder."""
         check_new_ids(ids, () if replace else self.store)
         values = checked(vectors, dimension=self.store.dimension, count=len(ids))
         self._change(Change(list(ids), as_texts(metadata, count=len(ids)), values.cpu()))
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Forget ids, all of which have to be there."""
+        """Remove ids; a missing one is an error."""
         self.store.rows(ids)
         self._change(Change(list(ids)))
 
@@ -94,22 +93,22 @@ class Kept:
         content: Mapping[str, Any],
         *,
         files: Collection[str] = (),
-        fill: Callable[[Path], None] | None = None,
+        fill: Callable[[folders.Place], None] | None = None,
     ) -> Tensor:
-        """Write a snapshot, with further files where there are any, and live in that folder from now on.
+        """Write a snapshot, with further files if there are any, and live in that folder from now on.
 
-        Returns where each row of the store went, -1 for one that is empty.
+        Returns the new row of each old row of the store, -1 for an empty one.
         """
         store, home, old = self.store, self._home, self._home
 
-        def whole(draft: Path) -> None:
-            store.write(draft)
+        def write(place: folders.Place) -> None:
+            store.write(place)
             if fill is not None:
-                fill(draft)
+                fill(place)
 
         if home is None or home.folder != folder.resolve():
-            home = _Home(folder, generation=0, end=0)
-        header = home.write({**content, "count": len(store)}, files=(*FILES, *files), fill=whole)
+            home = _Home(folder)
+        header = home.write({**content, "count": len(store)}, files=(*FILES, *files), fill=write)
         self._home = home
         if old is not None and old is not home:
             old.close()
@@ -118,21 +117,21 @@ class Kept:
     @classmethod
     def read(
         cls, folder: Path, *, kind: str, files: Collection[str] = (), verify: bool = False
-    ) -> "tuple[Kept, dict[str, Any]]":
-        """What a folder holds, and its header; to be called by `settled`."""
+    ) -> "tuple[DurableStore, dict[str, Any]]":
+        """The content of a folder, and its header; to be called by `settled`."""
         header = folders.read(folder, kind=kind, files=(*FILES, *files), verify=verify)
         if not isinstance(header["notes"], dict):
             raise TypeError("its notes are not a JSON object")
-        kept = cls(header["dimension"])
-        kept._store = Store.read(folder, header)
+        durable = cls(header["dimension"])
+        durable._store = Store.read(folder, header)
         path = folders.path_of(folder, header, folders.JOURNAL)
         if not path.is_file():
             raise SpaceError(f"{folder} is damaged: {path.name} is missing; make the index again")
         end = journals.first_end()
         for content, end in journals.entries(path):  # noqa: B007 (the last end is needed behind the loop)
-            kept.store.apply(from_content(content, dimension=kept.store.dimension))
-        kept._home = _Home(folder, generation=header["generation"], end=end)
-        return kept, header
+            durable.store.apply(from_content(content, dimension=durable.store.dimension))
+        durable._home = _Home(folder, generation=header["generation"], end=end)
+        return durable, header
 
     def close(self) -> None:
         """Give back the right to write, and the files."""
@@ -144,21 +143,22 @@ class Kept:
 class _Home:
     """A folder, how far it has been read, and, once something was written, the right to write.
 
-    ``end`` is where the last entry of the journal ends that counts.
+    ``end`` is where the last journal entry that counts ends; generation 0 means that nothing was read or
+    written there yet.
     """
 
-    def __init__(self, folder: Path, *, generation: int, end: int) -> None:
+    def __init__(self, folder: Path, *, generation: int = 0, end: int = 0) -> None:
         self.folder = folder.resolve()
-        self._generation, self.end = generation, end  # 0: not of this folder yet
-        self._begun = 0  # the generation that a save of ours has written or not, while we are the writer
-        self._lock: WriterLock | None = None
+        self._generation, self.end = generation, end
+        self._save = ""  # the last save begun here; the header tells whether it was done
+        self._lock: FolderLock | None = None
         self._journal: Journal | None = None
 
     def record(self, change: Change) -> int:
         """Write a change to the disk, behind ``end``; returns where it ends."""
         self._leave_to_parent()
         if self._journal is None:
-            folders.read(self.folder)  # a folder that is gone is told in a sentence
+            folders.read(self.folder)  # refuses a folder that is gone, with a sentence
             self._take_right()
             self._journal = Journal(self.folder / folders.numbered(folders.JOURNAL, self._generation))
         return self._journal.append(to_parts(change), end=self.end)
@@ -168,33 +168,32 @@ class _Home:
         return self._journal.recorded(to_parts(change), end=self.end) if self._journal is not None else None
 
     def write(
-        self, content: Mapping[str, Any], *, files: Collection[str], fill: Callable[[Path], None]
+        self, content: Mapping[str, Any], *, files: Collection[str], fill: Callable[[folders.Place], None]
     ) -> dict[str, Any]:
-        """Write a generation; one who was a writer before stays it."""
+        """Write a generation; keeps the right to write only if it was held before."""
         self._leave_to_parent()
         folders.check_room(self.folder)
-        made, writer = not self.folder.exists(), self._lock is not None
+        is_new, was_writer = not self.folder.exists(), self._lock is not None
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._let_go_of_journal()  # the next change opens that of the generation then in force
+            self._let_go_of_journal()  # the next change opens the journal of the generation then in force
             self._take_right()
-            self._begun = folders.next_generation(self.folder)
-            header = folders.write(self.folder, content, files=files, fill=fill)
+            self._save = uuid.uuid4().hex
+            header = folders.write(self.folder, {**content, "save": self._save}, files=files, fill=fill)
+            self._go_on_from(header)
         except BaseException:
-            if made and not folders.is_index(self.folder):
+            if is_new and not folders.is_index(self.folder):
                 shutil.rmtree(self.folder, ignore_errors=True)
             raise
         finally:
-            self._take_note()
-            if not writer:
+            if not was_writer:
                 self.close()
         return header
 
     def _take_right(self) -> None:
-        """Be the writer, unless somebody else is, or has changed the folder since it was read."""
-        lock = self._lock or WriterLock(self.folder)
+        """Become the writer, unless there is another one, or one has changed the folder since it was read."""
+        lock = self._lock or self._locked()
         try:
-            self._take_note()
             if self._generation and folders.is_index(self.folder):
                 self._check_unchanged()
         except BaseException:
@@ -203,28 +202,33 @@ class _Home:
             raise
         self._lock = lock
 
-    def _take_note(self) -> None:
-        """Go by the generation that a save of ours has begun, if it came into force."""
-        ours = self._begun and self._lock is not None and self._lock.held  # else it may be somebody else's
-        with suppress(SpaceError):  # there is none, or it is damaged: told when it is needed
-            if ours and folders.read(self.folder).get("generation") == self._begun:
-                self._generation, self.end, self._begun = self._begun, journals.first_end(), 0
+    def _locked(self) -> FolderLock:
+        try:
+            return FolderLock(self.folder, folders.LOCK)
+        except LockedError as error:
+            raise SpaceError(
+                f"{self.folder} is being written to by {error}; an index has one writer at a time: "
+                "wait for the other one to end, or close it"
+            ) from error
 
     def _check_unchanged(self) -> None:
         header = folders.read(self.folder)
-        same = header.get("generation") == self._generation
         path = folders.path_of(self.folder, header, folders.JOURNAL)
-        # Shorter: the end of what was read here could not be flushed by the one who wrote it.
-        same = same and path.stat().st_size >= self.end
-        if not same or any(True for _ in journals.entries(path, start=self.end)):
+        if self._save and header.get("save") == self._save:  # interrupted once it was done
+            self._go_on_from(header)
+        # A shorter journal: what was read here could not be flushed by its writer, and was dropped.
+        unchanged = header["generation"] == self._generation and path.stat().st_size >= self.end
+        if not unchanged or any(True for _ in journals.entries(path, start=self.end)):
             raise SpaceError(
                 f"{self.folder} was changed by another writer since it was opened here; open it again"
             )
 
+    def _go_on_from(self, header: Mapping[str, Any]) -> None:
+        self._generation, self.end = header["generation"], journals.first_end()
+        self._save = ""  # last, for where Ctrl-C comes
+
     def _leave_to_parent(self) -> None:
-        """Forget a right to write that was another process's: in one that was forked from it, the end of the
-        journal stays where it was then, and so does not hold any more.
-        """
+        """Forget the right to write of the process that this one was forked from."""
         if self._lock is not None and not self._lock.held:
             self.close()
 
@@ -234,29 +238,23 @@ class _Home:
             journal.close()
 
     def close(self) -> None:
-        self._take_note()
-        self._begun = 0
         self._let_go_of_journal()
         if self._lock is not None:
             self._lock.give_back()
-        self._lock = None  # last: where Ctrl-C comes first, it is given back by the next call
+        self._lock = None  # last: where Ctrl-C comes first, the next call gives it back
 
 
 def settled(folder: Path, read: Callable[[], T]) -> T:
-    """Read a folder; where a save came between, so that files were gone, read it once more.
+    """Read a folder; again if a save came between, so that files were gone.
 
-    What a header or a file cannot be read as is damage.
+    Raises SpaceError if the header or a file cannot be understood.
     """
     while True:
-        before = _generation(folder)
+        before = folders.read(folder).get("generation")
         try:
             return read()
         except (KeyError, TypeError, ValueError, SettingError) as error:
             raise SpaceError(f"{folder} is damaged: {error}; restore it or make the index again") from error
         except (SpaceError, FileNotFoundError):
-            if _generation(folder) == before:
+            if folders.read(folder).get("generation") == before:
                 raise
-
-
-def _generation(folder: Path) -> Any:
-    return folders.read(folder).get("generation")
