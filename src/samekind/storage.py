@@ -144,6 +144,15 @@ class FolderLock:
         self.path = folder / name
         # Every user of a shared folder may lock the file, so all of them may write to it.
         self._lock = filelock.FileLock(self.path, mode=0o666, thread_local=False, on_acquired=_sign)
+        try:
+            self._acquire()
+            self._process = os.getpid()
+        except BaseException:
+            # Ctrl-C came once it was acquired: the traceback would keep it.
+            self._lock.release(force=True)
+            raise
+
+    def _acquire(self) -> None:
         while not self._lock.is_locked:
             try:
                 self._lock.acquire(blocking=False)
@@ -152,10 +161,9 @@ class FolderLock:
                     raise LockedError(_holder(self.path)) from error
                 # The holder has just removed the file: try the next one.
             except OSError as error:
-                if error.errno in NO_LOCKS:
-                    break
-                raise
-        self._process = os.getpid()
+                if error.errno not in NO_LOCKS:
+                    raise
+                return
 
     @property
     def held(self) -> bool:
