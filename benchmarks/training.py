@@ -79,7 +79,8 @@ class Ours:
         fabric = launch(arguments.device, precision)  # type: ignore[arg-type]
         run = run_for(arguments, precision)
         self.trainer = Trainer(run, items, RunFolder(folder), fabric, lambda _: {"eer": 0.5}, Nobody(), None)
-        self.trainer.forward = forward_pass(fabric, self.trainer.wrapped, direct=direct)
+        learner = self.trainer.learner
+        learner.forward = forward_pass(fabric, learner.wrapped, direct=direct)
 
     def epoch(self) -> float:
         began = time.perf_counter()
@@ -89,9 +90,8 @@ class Ours:
         return seconds
 
     def loss(self, x: Tensor, y: Tensor) -> float:
-        trainer = self.trainer
-        z, _ = trainer.forward(x)
-        return float(trainer.value(z, y).total)
+        z, _ = self.trainer.learner.forward(x)
+        return float(self.trainer.learner.value(z, y).total)
 
 
 class Plain:

@@ -15,8 +15,10 @@ def trained(run, items, folder, *, direct, precision):
     """The terms of three steps, and the weights after them."""
     fabric = launch("cpu", precision)
     trainer = Trainer(run, items, RunFolder(folder), fabric, lambda space: {"eer": 0.5}, Nobody(), None)
-    trainer.forward = forward_pass(fabric, trainer.wrapped, direct=direct)
-    costs = [trainer._step(items.inputs[rows], items.labels[rows]) for rows in torch.arange(48).split(16)]
+    learner = trainer.learner
+    learner.forward = forward_pass(fabric, learner.wrapped, direct=direct)
+    batches = torch.arange(48).split(16)
+    costs = [learner.step(items.inputs[rows], items.labels[rows], number=0) for rows in batches]
     return costs, trainer.space.state_dict()
 
 
@@ -37,8 +39,10 @@ def test_several_processes_go_through_fabrics_module(run, items, tmp_path, proce
     trainer = Trainer(run, items, RunFolder(tmp_path), fabric, lambda space: {"eer": 0.5}, Nobody(), None)
     monkeypatch.setattr(type(fabric), "world_size", processes)
     calls = []
-    monkeypatch.setattr(type(trainer.wrapped), "forward", lambda self, x: calls.append(x) or self.module(x))
-    z, outputs = forward_pass(fabric, trainer.wrapped)(items.inputs[:4])
+    monkeypatch.setattr(
+        type(trainer.learner.wrapped), "forward", lambda self, x: calls.append(x) or self.module(x)
+    )
+    z, outputs = forward_pass(fabric, trainer.learner.wrapped)(items.inputs[:4])
     assert z.shape == (4, 5)
     assert outputs == {}
     assert len(calls) == (taken == "wrapped")

@@ -12,7 +12,7 @@ from samekind.errors import SettingError, TrainingError
 from samekind.inference import embed
 from samekind.samplers import Shuffled
 from samekind.similarities import PairsNetwork
-from samekind.training import Batches, Record, Schedule, Term, build_space, loop, train
+from samekind.training import Batches, Record, Schedule, Term, build_space, learner, loop, train
 from samekind.training.checkpoints import load_checkpoint
 from samekind.training.loop import LOOK_EVERY
 
@@ -386,7 +386,7 @@ def test_a_broken_item_stops_the_run_at_its_step(run, items, constant, tmp_path,
 
 
 def test_a_term_that_becomes_infinite_is_named(run, items, constant, tmp_path, monkeypatch):
-    real, calls = loop.objective, []
+    real, calls = learner.objective, []
 
     def infinite(*arguments, **keywords):
         calls.append(1)
@@ -395,7 +395,7 @@ def test_a_term_that_becomes_infinite_is_named(run, items, constant, tmp_path, m
             value.costs["pair"] = value.costs["pair"] + torch.inf
         return value
 
-    monkeypatch.setattr(loop, "objective", infinite)
+    monkeypatch.setattr(learner, "objective", infinite)
     with pytest.raises(TrainingError, match=r'the term "pair" became inf at step 5 \(epoch 2\)'):
         train(run, items, folder=tmp_path, validate=constant)
 
@@ -688,13 +688,13 @@ def test_an_encoder_that_is_really_compiled_learns_the_same(run, pictures, const
 
 
 def test_every_step_has_chances_of_its_own_and_seeds_differ(run, pictures, constant, tmp_path, monkeypatch):
-    seen, real = [], loop.augment
+    seen, real = [], learner.augment
 
     def noted(x, augmentations, *, generator):
         seen.append(tuple(torch.rand(2, generator=generator).tolist()))
         return real(x, augmentations, generator=generator)
 
-    monkeypatch.setattr(loop, "augment", noted)
+    monkeypatch.setattr(learner, "augment", noted)
     run = of_pictures(run, 'augment=[{name="Flip"}]')
     train(run, pictures, folder=tmp_path / "first", validate=constant)
     train(run, pictures, folder=tmp_path / "again", validate=constant)

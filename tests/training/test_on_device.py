@@ -14,7 +14,6 @@ from samekind.similarities import recomputed
 from samekind.similarities.recomputed import walk_for
 from samekind.space import MetricSpace
 from samekind.training import Adversary, Nobody, Part, Parts, Term, launch, train
-from samekind.training.finite import not_finite
 from samekind.training.loop import LOOK_EVERY, Trainer
 from samekind.training.run_folder import RunFolder
 
@@ -139,7 +138,7 @@ def test_no_step_makes_the_device_wait(images, tmp_path, prototypes, adversary):
     there = [(trainer.items.inputs[each.cuda()], trainer.items.labels[each.cuda()]) for each in batches]
     torch.cuda.set_sync_debug_mode("error")
     try:
-        pending = [trainer._step(x, y) for x, y in there]
+        pending = [trainer.learner.step(x, y, number=0) for x, y in there]
     finally:
         torch.cuda.set_sync_debug_mode("default")
     assert all(each.isfinite() for costs in pending for each in costs)
@@ -151,10 +150,10 @@ def test_a_weight_that_is_no_number_is_found_on_the_device_too(images, tmp_path,
     trainer = Trainer(
         of_images(), images, RunFolder(tmp_path), fabric, lambda space: {"eer": 0.5}, Nobody(), None
     )
-    assert not_finite(trainer.trained) == []
+    assert trainer.learner.not_finite() == []
     with torch.no_grad():
         next(trainer.space.encoder.parameters()).view(-1)[1] = broken
-    assert not_finite(trainer.trained) == ["encoder"]
+    assert trainer.learner.not_finite() == ["encoder"]
 
 
 @pytest.mark.parametrize("adversary", [None, Adversary(dropout=0.0)], ids=["alone", "under an adversary"])

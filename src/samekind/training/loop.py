@@ -7,33 +7,22 @@ and epoch, and every other state is in the checkpoint.
 import math
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from samekind.augmentations import augment, step_generator
-from samekind.data import Items, Split, scaled
+from samekind.data import Items, Split
 from samekind.data.stored import fetched
-from samekind.encoders.standing_in import standing_in
 from samekind.errors import SettingError, TrainingError, expect, nearest
 from samekind.space import MetricSpace
 from samekind.training.acceleration import (
     batches_on,
-    compiled_forward,
     decoded_there,
     lay_out,
-    moves_at_once,
     resident,
-    sent,
-    tuned,
 )
 from samekind.training.build import (
-    build_augmentations,
-    build_memory,
-    build_optimiser,
     build_sampler,
     build_space,
 )
@@ -44,20 +33,12 @@ from samekind.training.checkpoints import (
     save_checkpoint,
     set_random_states,
 )
-from samekind.training.context import Context
-from samekind.training.extras import Extra, Step, build_extras, parameter_groups_of
 from samekind.training.fabric import Fabric, current, launch
-from samekind.training.finite import not_finite
-from samekind.training.forward import Forward, forward_pass
-from samekind.training.objective import Value, objective
+from samekind.training.learner import Learner
 from samekind.training.own_encoder import with_encoder
-from samekind.training.parameter_groups import clip_gradients
 from samekind.training.run import Run, expect_direction, expect_run
 from samekind.training.run_folder import RunFolder
-from samekind.training.schedules import Scheduler
 from samekind.training.starting import take_weights
-from samekind.training.step import observe, settle
-from samekind.training.terms import build_penalties, build_terms
 from samekind.training.untrained import expect_trained
 from samekind.training.watching import Nobody, Watcher
 
@@ -119,62 +100,14 @@ class Trainer:
         self.validate, self.watcher = validate, watcher
         self.folder, self.data = folder, items.fingerprint()
         self.run = run if encoder is None else with_encoder(run, encoder)
-        self.space = self._first_space(run, items, start, encoder)
-        self.generator = torch.Generator().manual_seed(run.seed)
-        self.context = self._build_context(run)
-        self.names = [*self.context.terms, *self.context.penalties]
+        self.space = build_space(run, items, encoder=encoder)
+        given = ["encoder"] if encoder is not None or folder.last.exists() else []
+        begun = take_weights(self.space, start) if start is not None else given
+        expect_trained(run, self.space, begun=begun)
         self.sampler = build_sampler(run, items.labels, domains=items.domains)
-        self.augmentations = build_augmentations(run, items)
-        lay_out(self.space.encoder, channels_last=run.channels_last)
-        # Last of what draws weights: the space begins as it would without.
-        self.extras = build_extras(run, self.space, items)
-        self._set_up(run)
+        self.learner = Learner(run, self.space, items, fabric, batches=len(self.sampler))
         self.progress = Progress()
         self._resume_or_begin(split)
-
-    def _first_space(
-        self, run: Run, items: Items, start: MetricSpace | None, encoder: nn.Module | None
-    ) -> MetricSpace:
-        """The space as training begins with it."""
-        space = build_space(run, items, encoder=encoder)
-        resumes = self.folder.last.exists()  # with the weights in there
-        given = ["encoder"] if encoder is not None or resumes else []
-        begun = take_weights(space, start) if start is not None else given
-        expect_trained(run, space, begun=begun)
-        return space
-
-    def _build_context(self, run: Run) -> Context:
-        memory = build_memory(run, self.space)
-        return Context(
-            build_terms(run, self.space),
-            build_penalties(run),
-            memory.to(self.fabric.device) if memory is not None else None,
-            self.generator,
-            self.fabric.autocast if run.mixed_scores else nullcontext,
-        )
-
-    def _set_up(self, run: Run) -> None:
-        """The optimiser, the way forward, and all that has a state."""
-        fabric, extras = self.fabric, self.extras
-        optimiser = build_optimiser(
-            run.optimiser, self.space, beside=parameter_groups_of(extras), fused=moves_at_once(fabric)
-        )
-        module = Forward(self.space, extras)
-        self.wrapped, self.optimiser = fabric.setup(module, optimiser)
-        self.forward = forward_pass(fabric, self.wrapped)
-        self.method = module.method
-        self.compiled = compiled_forward(self.space.encoder, method=self.method) if run.compile else None
-        self.scheduler = Scheduler(self.optimiser.optimizer, run, batches=len(self.sampler))
-        self.trained: dict[str, Any] = {**dict(self.space.named_children()), **_by_name(extras)}
-        self.stateful: dict[str, Any] = {
-            "space": self.space,
-            "optimiser": self.optimiser,
-            "scheduler": self.scheduler,
-            "precision": fabric.strategy.precision,
-            **_by_name(extras),
-        }
-        if self.context.memory is not None:
-            self.stateful["memory"] = self.context.memory
 
     def finish(self) -> MetricSpace:
         """Train what is left of the epochs, and return the best space."""
@@ -195,12 +128,10 @@ class Trainer:
 
     def train_epoch(self) -> None:
         """The steps that are left of this epoch."""
-        fast = tuned(self.fabric.device, tf32=self.run.tf32, try_convolutions=self.run.try_convolutions)
-        with fast, standing_in(self.space.encoder, self.compiled, method=self.method):
+        with self.learner.training():
             self._walk()
 
     def _walk(self) -> None:
-        self.wrapped.train()
         began, seen = time.perf_counter(), 0
         pending: list[list[Tensor]] = []
         batches = self.sampler.batches(self.progress.epoch)[self.progress.batch :]
@@ -209,7 +140,8 @@ class Trainer:
         gathered_there = isinstance(inputs, Tensor) and inputs.device == self.fabric.device
         arriving = fetched(inputs, there if gathered_there else batches)
         for indices, batch in zip(there, arriving, strict=True):
-            pending.append(self._step(batch, self.items.labels[indices]))
+            y = self.items.labels[indices]
+            pending.append(self.learner.step(batch, y, number=self.progress.step))
             seen += len(indices)
             self.progress.batch += 1
             self.progress.step += 1
@@ -226,58 +158,21 @@ class Trainer:
         every, progress = self.run.checkpoint_steps, self.progress
         return every > 0 and progress.step % every == 0 and progress.batch < len(self.sampler)
 
-    def _step(self, inputs: Tensor, y: Tensor) -> list[Tensor]:
-        """One update; returns the terms, and what the extras watch, still on the device."""
-        self.optimiser.zero_grad()
-        x = self._augmented(scaled(sent(inputs, self.fabric.device)))
-        z, outputs = self.forward(x)
-        projected = observe(self.space, z, y)
-        value = objective(self.space, z, y, self.context, projected=projected)
-        numbers, descended = list(value.costs.values()), value.total
-        for extra in self.extras:
-            step = Step(
-                self.progress.step, self.space, x, y, z, outputs.get(extra.name), self.forward, self.value
-            )
-            cost = extra.cost(step)
-            numbers += cost.watched
-            descended = descended if cost.descended is None else descended + cost.descended
-        self.fabric.backward(descended)
-        if self.run.clip is not None:
-            apart = [extra.name for extra in self.extras]
-            clip_gradients(self.fabric, self.optimiser, norm=self.run.clip, apart=apart)
-        self.optimiser.step()
-        self.scheduler.after_step()
-        settle(self.space, z, y, value, memory=self.context.memory)
-        return [number.detach() for number in numbers]
-
-    def value(self, z: Tensor, y: Tensor) -> Value:
-        """The objective of this run, for embeddings (n, d) and labels (n,)."""
-        return objective(self.space, z, y, self.context)
-
-    def _augmented(self, x: Tensor) -> Tensor:
-        """The batch as this step is to see it."""
-        if self.augmentations:
-            x = augment(x, self.augmentations, generator=step_generator(self.run.seed, self.progress.step))
-        if self.run.channels_last and x.dim() == 4:
-            x = x.contiguous(memory_format=torch.channels_last)
-        return x
-
     def _look(self, pending: list[list[Tensor]]) -> None:
-        """Bring the terms of the last steps home, tell the watcher, and stop if a number is none."""
+        """Read the numbers of the last steps, tell the watcher, and stop at one that is not finite."""
         if not pending:
             return
         first = self.progress.step - len(pending) + 1
-        watched = [*self.names, *(name for extra in self.extras for name in extra.watched)]
         together = torch.stack([cost for costs in pending for cost in costs])
         for step, costs in enumerate(together.view(len(pending), -1).tolist(), start=first):
-            for name, cost in zip(watched, costs, strict=True):
+            for name, cost in zip(self.learner.watched, costs, strict=True):
                 if not math.isfinite(cost):
                     raise TrainingError(self._lost(f'the term "{name}" became {cost} at step {step}'))
             self.progress.costs.append(costs)
-            self.watcher.step(loss=sum(costs[: len(self.names)]), items_per_second=self.speed)
+            self.watcher.step(loss=sum(costs[: len(self.learner.names)]), items_per_second=self.speed)
         pending.clear()
         # A finite loss can still have had a gradient that was not; such weights must never be saved as good.
-        for name in not_finite(self.trained):
+        for name in self.learner.not_finite():
             lost = f"the weights of the {name} were no longer finite after step {self.progress.step}"
             raise TrainingError(self._lost(lost))
 
@@ -291,18 +186,11 @@ class Trainer:
 
     def close_epoch(self) -> None:
         """Validate, write down what happened, and save."""
-        progress, names = self.progress, self.names
-        self.space.eval()
-        with random_states_kept():
-            # Plain numbers: a checkpoint holds nothing of NumPy's.
-            measures = {name: float(value) for name, value in self.validate(self.space).items()}
-        if self.run.watch not in measures:
-            raise SettingError(
-                f'run.watch: no measure "{self.run.watch}"; {nearest(self.run.watch, measures)}'
-            )
+        progress, names = self.progress, self.learner.names
+        measures = self._validated()
         watched = measures[self.run.watch]
         means = [sum(column) / len(progress.costs) for column in zip(*progress.costs, strict=True)]
-        terms, rest = means[: len(names)], iter(means[len(names) :])
+        terms = dict(zip(names, means, strict=False))
         progress.epoch, progress.batch, progress.costs = progress.epoch + 1, 0, []
         improved = _beats(watched, progress.best, self.direction)
         if improved:
@@ -310,35 +198,39 @@ class Trainer:
         entry = {
             "epoch": progress.epoch,
             "step": progress.step,
-            "loss": sum(terms),
-            "terms": dict(zip(names, terms, strict=True)),
-            "rate": self.scheduler.rate,
+            "loss": sum(terms.values()),
+            "terms": terms,
+            "rate": self.learner.scheduler.rate,
             "validation": measures,
             "best": improved,
             "items_per_second": round(self.speed, 1),
+            **self.learner.after_epoch(means),
         }
-        for extra in self.extras:
-            told = extra.after_epoch([next(rest) for _ in extra.watched])
-            if told:
-                entry[extra.name] = told
-        self.scheduler.after_epoch(watched)
+        self.learner.scheduler.after_epoch(watched)
         self.folder.record.add(entry)
         self.watcher.epoch(entry)
         if improved:
             self._save(self.folder.best)
         self._save(self.folder.last)
 
+    def _validated(self) -> dict[str, float]:
+        """The measures of the epoch, the watched one among them."""
+        self.space.eval()
+        with random_states_kept():
+            # Plain numbers: a checkpoint holds nothing of NumPy's.
+            measures = {name: float(value) for name, value in self.validate(self.space).items()}
+        if self.run.watch not in measures:
+            known = nearest(self.run.watch, measures)
+            raise SettingError(f'run.watch: no measure "{self.run.watch}"; {known}')
+        return measures
+
     def _save(self, path: Path) -> None:
-        states = {key: part.state_dict() for key, part in self.stateful.items()}
-        # Contiguous, whatever their layout while they are trained.
-        states["space"] = {key: weight.contiguous() for key, weight in states["space"].items()}
-        states["generator"] = self.generator.get_state()
         save_checkpoint(
             path,
             run=self.run.to_dict(),
             data=self.data,
             progress=self.progress,
-            states=states,
+            states=self.learner.state_dict(),
         )
 
     def _resume_or_begin(self, split: Split | None) -> None:
@@ -347,16 +239,9 @@ class Trainer:
         if saved is None:
             self.folder.begin(self.run, split)
             return
-        states = saved["states"]
-        for name, part in self.stateful.items():
-            part.load_state_dict(states[name])
-        self.generator.set_state(states["generator"])
+        self.learner.load_state_dict(saved["states"])
         self.progress = saved["progress"]
         set_random_states(saved["random"])
-
-
-def _by_name(extras: list[Extra]) -> dict[str, Extra]:
-    return {extra.name: extra for extra in extras}
 
 
 def _beats(watched: float, best: float | None, better: str) -> bool:

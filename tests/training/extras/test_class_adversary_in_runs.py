@@ -148,7 +148,7 @@ def gradients(run, items, folder, **adversary):
     trainer = trainer_of(
         run.override(["space.encoder.dropout=0", "space.similarity.dropout=0"]), items, folder
     )
-    costs = trainer._step(items.inputs[:16], items.labels[:16])
+    costs = trainer.learner.step(items.inputs[:16], items.labels[:16], number=0)
     found = {name: each.grad.clone() for name, each in trainer.space.encoder.named_parameters()}
     return found, costs, trainer
 
@@ -161,7 +161,7 @@ def test_the_encoder_gets_the_gradient_of_the_loss_less_the_coefficient_times_th
     joined, seen, trainer = gradients(run, items, tmp_path / "joined", kind="adaptive", threshold=0.5)
     summed, _, _ = gradients(run, items, tmp_path / "summed", kind="soft", weight=1.0)
     torch.testing.assert_close(seen[:-2], costs)  # the terms are what they were
-    coefficient = trainer.extras[0].coefficient
+    coefficient = trainer.learner.extras[0].coefficient
     assert coefficient.item() == pytest.approx(-0.5 * math.tanh(math.log(4) - 0.5))
     for name, plain in alone.items():
         of_classifier = summed[name] - plain
@@ -177,18 +177,18 @@ def gradient_norm(weights):
 def test_clip_bounds_the_space_and_the_adversary_apart(watched, items, tmp_path):
     """In one norm, the steeper of the two would shorten the step of the other."""
     free = trainer_of(dataclasses.replace(watched, clip=None), items, tmp_path / "free")
-    free._step(items.inputs[:16], items.labels[:16])
-    norms = [gradient_norm(each.parameters()) for each in (free.space, free.extras[0])]
+    free.learner.step(items.inputs[:16], items.labels[:16], number=0)
+    norms = [gradient_norm(each.parameters()) for each in (free.space, free.learner.extras[0])]
     assert min(norms) > 0.05
     tight = trainer_of(watched.override(["clip=0.05"]), items, tmp_path / "tight")
-    tight._step(items.inputs[:16], items.labels[:16])
-    for part in (tight.space, tight.extras[0]):
+    tight.learner.step(items.inputs[:16], items.labels[:16], number=0)
+    for part in (tight.space, tight.learner.extras[0]):
         assert gradient_norm(part.parameters()) == pytest.approx(0.05, rel=1e-3)
     # One of them long, the other short: that one stays as it is.
     between = sum(norms) / 2
     one = trainer_of(watched.override([f"clip={between}"]), items, tmp_path / "one")
-    one._step(items.inputs[:16], items.labels[:16])
-    clipped = [gradient_norm(each.parameters()) for each in (one.space, one.extras[0])]
+    one.learner.step(items.inputs[:16], items.labels[:16], number=0)
+    clipped = [gradient_norm(each.parameters()) for each in (one.space, one.learner.extras[0])]
     assert clipped == pytest.approx([min(each, between) for each in norms], rel=1e-3)
 
 
@@ -200,7 +200,7 @@ def test_scaled_gradients_are_unscaled_once_before_they_are_clipped(watched, ite
         seen.append((type(optimiser).__name__, gradient_norm(trainer.space.parameters())))
 
     monkeypatch.setattr(trainer.fabric.strategy.precision, "unscale_gradients", unscale)
-    trainer._step(items.inputs[:16], items.labels[:16])
+    trainer.learner.step(items.inputs[:16], items.labels[:16], number=0)
     [(name, norm)] = seen
     assert name.startswith("SGD")
     assert norm > 0.06

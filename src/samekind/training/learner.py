@@ -1,0 +1,143 @@
+"""What learns in a run: a space, its objective, the extras and the optimiser, one step at a time."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from samekind.augmentations import augment, step_generator
+from samekind.data import Items, scaled
+from samekind.encoders.standing_in import standing_in
+from samekind.space import MetricSpace
+from samekind.training.acceleration import compiled_forward, lay_out, moves_at_once, sent, tuned
+from samekind.training.build import build_augmentations, build_memory, build_optimiser
+from samekind.training.context import Context
+from samekind.training.extras import Step, build_extras, parameter_groups_of
+from samekind.training.fabric import Fabric
+from samekind.training.finite import not_finite
+from samekind.training.forward import Forward, forward_pass
+from samekind.training.objective import Value, objective
+from samekind.training.parameter_groups import clip_gradients
+from samekind.training.run import Run
+from samekind.training.schedules import Scheduler
+from samekind.training.step import observe, settle
+from samekind.training.terms import build_penalties, build_terms
+
+
+class Learner:
+    """All that a training step changes. ``batches`` is the number of steps in an epoch.
+
+    ``names`` are those of the terms and penalties, ``watched`` those and the numbers of the extras: what a
+    step returns.
+    """
+
+    def __init__(self, run: Run, space: MetricSpace, items: Items, fabric: Fabric, *, batches: int) -> None:
+        self.run, self.space, self.fabric = run, space, fabric
+        self.generator = torch.Generator().manual_seed(run.seed)
+        self.context = self._build_context()
+        self.augmentations = build_augmentations(run, items)
+        lay_out(space.encoder, channels_last=run.channels_last)
+        # Last of what draws weights: the space begins as it would without.
+        self.extras = build_extras(run, space, items)
+        self.names = [*self.context.terms, *self.context.penalties]
+        self.watched = [*self.names, *(name for extra in self.extras for name in extra.watched)]
+        groups = parameter_groups_of(self.extras)
+        optimiser = build_optimiser(run.optimiser, space, beside=groups, fused=moves_at_once(fabric))
+        module = Forward(space, self.extras)
+        self.wrapped, self.optimiser = fabric.setup(module, optimiser)
+        self.forward = forward_pass(fabric, self.wrapped)
+        self.method = module.method
+        self.compiled = compiled_forward(space.encoder, method=self.method) if run.compile else None
+        self.scheduler = Scheduler(self.optimiser.optimizer, run, batches=batches)
+
+    def _build_context(self) -> Context:
+        terms, memory = build_terms(self.run, self.space), build_memory(self.run, self.space)
+        return Context(
+            terms,
+            build_penalties(self.run),
+            memory.to(self.fabric.device) if memory is not None else None,
+            self.generator,
+            self.fabric.autocast if self.run.mixed_scores else nullcontext,
+        )
+
+    @contextmanager
+    def training(self) -> Iterator[None]:
+        """Within it steps are taken, as quickly as the run's settings allow."""
+        self.wrapped.train()
+        fast = tuned(self.fabric.device, tf32=self.run.tf32, try_convolutions=self.run.try_convolutions)
+        with fast, standing_in(self.space.encoder, self.compiled, method=self.method):
+            yield
+
+    def step(self, inputs: Tensor, y: Tensor, *, number: int) -> list[Tensor]:
+        """One update, after ``number`` others; returns the watched numbers, still on the device."""
+        self.optimiser.zero_grad()
+        x = self._augmented(scaled(sent(inputs, self.fabric.device)), number)
+        z, outputs = self.forward(x)
+        projected = observe(self.space, z, y)
+        value = objective(self.space, z, y, self.context, projected=projected)
+        numbers, descended = list(value.costs.values()), value.total
+        for extra in self.extras:
+            output = outputs.get(extra.name)
+            cost = extra.cost(Step(number, self.space, x, y, z, output, self.forward, self.value))
+            numbers += cost.watched
+            descended = descended if cost.descended is None else descended + cost.descended
+        self.fabric.backward(descended)
+        if self.run.clip is not None:
+            apart = [extra.name for extra in self.extras]
+            clip_gradients(self.fabric, self.optimiser, norm=self.run.clip, apart=apart)
+        self.optimiser.step()
+        self.scheduler.after_step()
+        settle(self.space, z, y, value, memory=self.context.memory)
+        return [number.detach() for number in numbers]
+
+    def value(self, z: Tensor, y: Tensor) -> Value:
+        """The objective of the run for embeddings (n, d) and labels (n,); it changes nothing."""
+        return objective(self.space, z, y, self.context)
+
+    def _augmented(self, x: Tensor, number: int) -> Tensor:
+        if self.augmentations:
+            x = augment(x, self.augmentations, generator=step_generator(self.run.seed, number))
+        if self.run.channels_last and x.dim() == 4:
+            x = x.contiguous(memory_format=torch.channels_last)
+        return x
+
+    def after_epoch(self, means: Sequence[float]) -> dict[str, Any]:
+        """The entries of the extras in the record, given the means of the watched numbers."""
+        rest, entries = iter(means[len(self.names) :]), {}
+        for extra in self.extras:
+            entry = extra.after_epoch([next(rest) for _ in extra.watched])
+            if entry:
+                entries[extra.name] = entry
+        return entries
+
+    def not_finite(self) -> list[str]:
+        """The parts of the space, and the extras, with a weight that is NaN or infinite."""
+        return not_finite({**dict(self.space.named_children()), **self._extras_by_name()})
+
+    def state_dict(self) -> dict[str, Any]:
+        """All states, by the names that checkpoints have for them."""
+        states = {name: part.state_dict() for name, part in self._stateful().items()}
+        # Contiguous, whatever their layout while they are trained.
+        states["space"] = {name: weight.contiguous() for name, weight in states["space"].items()}
+        return {**states, "generator": self.generator.get_state()}
+
+    def load_state_dict(self, states: Mapping[str, Any]) -> None:
+        for name, part in self._stateful().items():
+            part.load_state_dict(states[name])
+        self.generator.set_state(states["generator"])
+
+    def _stateful(self) -> dict[str, Any]:
+        memory = {} if self.context.memory is None else {"memory": self.context.memory}
+        return {
+            "space": self.space,
+            "optimiser": self.optimiser,
+            "scheduler": self.scheduler,
+            "precision": self.fabric.strategy.precision,
+            **memory,
+            **self._extras_by_name(),
+        }
+
+    def _extras_by_name(self) -> dict[str, Any]:
+        return {extra.name: extra for extra in self.extras}
