@@ -124,10 +124,10 @@ def test_a_block_keeps_a_forward_of_its_own(fails):
     assert torch.equal(encoder(x), before)
 
 
-@pytest.mark.parametrize("wanted", [True, False])
-def test_without_gradients_or_unasked_nothing_is_recomputed(wanted):
+@pytest.mark.parametrize("active", [True, False])
+def test_without_gradients_or_unasked_nothing_is_recomputed(active):
     network = Network()
-    with torch.set_grad_enabled(not wanted), recomputing(network, wanted=wanted):
+    with torch.set_grad_enabled(not active), recomputing(network, active=active):
         assert not any("forward" in each.__dict__ for each in network.modules())
 
 

@@ -1,15 +1,20 @@
 """Items to embeddings.
 
-An encoder is a module with a ``dimension``: ``forward`` takes items (n, …) to embeddings (n,
-dimension), not normalised, and ``features`` to what its last layer sees. Input of another shape is
-refused with a ``DataError``.
+An encoder is a module with a ``dimension``. ``forward`` takes items (n, …) to embeddings (n, dimension), not
+normalised, and ``features`` to what its last layer sees. Input of another shape raises a ``DataError``.
 
-The networks for images have named stages too: ``stages()`` lists the modules of each, from the input to
-the embedding, ``maps(x)`` gives what comes out of each, with ``map_channels`` channels, and
-``feature_dimension`` is what the last map becomes before the embedding layer. `Attended` makes features of
-several of the maps of such a network, its backbone, and says by ``attention(x)`` where it looked. `Backbone`
-is a network of another library, by its name there, and has no maps. A module of your own is wrapped by
-`samekind.encoders.foreign`.
+An image network has named stages:
+
+- ``stages()``: the modules of each stage, from the input to the embedding;
+- ``maps(x)``: the output of each stage, with ``map_channels`` channels;
+- ``feature_dimension``: how many features the last map becomes, before the embedding layer;
+- ``dimension`` None keeps the features as the embedding;
+- ``freeze`` and ``batch_norm``: what training leaves as it is. A network frozen as it was drawn is refused by
+  training, so every network ends its constructor with `compose` or ``begin(self, pretrained=…)``.
+
+`Attended` makes features of several maps of such a network, its backbone; ``attention(x)`` gives the
+weights of each layer. `Backbone` is a network of timm or torchvision, by its name there, without maps. A
+module of your own is wrapped by `samekind.encoders.foreign`.
 """
 
 from samekind.encoders.attended import Attended

@@ -1,8 +1,8 @@
 """Features made of several layers of a network, each attended to with the last one for a query.
 
 Al-Kaabi, Monsefi and Zabihzadeh, "A Framework to Enhance Generalization of Deep Metric Learning Methods Using
-General Discriminative Feature Learning and Class Adversarial Neural Networks". What a network learned for its
-training classes alone is in its last layer; the layers before it hold more of what serves unseen ones.
+General Discriminative Feature Learning and Class Adversarial Neural Networks". The last layer of a network is
+specific to its training classes; the layers before it hold more of what helps with unseen classes.
 """
 
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ from samekind.encoders.images import expect_sizes
 from samekind.encoders.stages import embedded, embedding_layer
 from samekind.errors import SettingError, nearest
 
-Form = Literal["additive", "multiplicative", "multidimensional"]
+AttentionForm = Literal["additive", "multiplicative", "multidimensional"]
 
-#: So many layers before the last are attended to, where none are named.
-BY_DEFAULT = 3
-#: The one entry of the weights that all layers share.
-EVERY = "every"
+#: How many layers before the last are attended to by default.
+DEFAULT_LAYERS = 3
+#: The key of weights that all layers share.
+SHARED = "every"
 
 
 class Attended(nn.Module):
@@ -38,18 +38,17 @@ class Attended(nn.Module):
     without offset. At a place with the channels q the score is <w, activation(W1 q + u)> ("additive"), the
     same with a vector w for each feature ("multidimensional"), or <W1 q, u> ("multiplicative", which has no
     activation); ``second`` puts W2 u for u, and is needed where ``width`` is not that of u. A softmax over
-    the places makes weights of the scores, and the features of a layer are its places so weighted. Those of
-    all layers side by side, or with ``fuse`` "sum" added up, and then u itself where ``with_last`` asks for
-    it, are what the embedding layer sees; ``dimension`` None keeps them as the embeddings.
+    the places makes weights of the scores, and the features of a layer are the weighted mean of its places.
+    The features of all layers, concatenated or with ``fuse`` "sum" added up, and with ``with_last`` u itself,
+    are what the embedding layer sees; ``dimension`` None keeps them as the embeddings.
 
     ``values`` "raw" weights the places as the backbone gives them (the paper's equation), not projected.
-    ``shared`` has one w (and one W2) for all layers; ``projection`` "needed" leaves a layer that has the
-    width already as it is. Both, with ``activation`` "none", are what the authors' code seems to do: u then
+    ``shared`` has one w (and one W2) for all layers. ``projection`` "needed" does not project a layer that
+    has the width already. Both, with ``activation`` "none", are what the authors' code seems to do: u then
     cancels out, and the attention does not depend on it.
 
-    What the backbone freezes, and its checkpointing, stay as they are. It is given without a dimension.
-    The memory this takes grows with the width times the places of a layer: of large pictures in a wide
-    network, name the later layers.
+    The backbone has no dimension of its own; what it freezes, and its checkpointing, stay. Memory grows with
+    the width times the places of a layer: for large pictures in a wide network, name later layers.
     """
 
     backbone: Any
@@ -59,7 +58,7 @@ class Attended(nn.Module):
         *,
         backbone: nn.Module,
         layers: Sequence[str] | None = None,
-        form: Form = "additive",
+        form: AttentionForm = "additive",
         second: bool = False,
         activation: Activation = "tanh",
         shared: bool = False,
@@ -75,7 +74,7 @@ class Attended(nn.Module):
         _expect_choices(form=form, activation=activation, projection=projection, values=values, fuse=fuse)
         self.backbone = backbone
         self.layers = layers if layers is None else list(layers)
-        self.form: Form = form
+        self.form: AttentionForm = form
         self.second = second
         self.activation: Activation = activation
         self.shared = shared
@@ -111,9 +110,10 @@ class Attended(nn.Module):
 
     def stages(self) -> dict[str, list[nn.Module]]:
         """The modules of each stage: those of the backbone, the attention, the embedding."""
-        before = {name: each for name, each in self.backbone.stages().items() if name != "embedding"}
-        attention: list[nn.Module] = [self.projections, self.queries, self.scorers]
-        return {**before, "attention": attention, "embedding": [self.embedding]}
+        stages: dict[str, list[nn.Module]] = {**self.backbone.stages()}
+        stages.pop("embedding")
+        stages["attention"] = [self.projections, self.queries, self.scorers]
+        return {**stages, "embedding": [self.embedding]}
 
     def maps(self, x: Tensor) -> dict[str, Tensor]:
         """What comes out of each stage of the backbone, by name and in order."""
@@ -121,21 +121,22 @@ class Attended(nn.Module):
         return maps
 
     def attention(self, x: Tensor) -> dict[str, Tensor]:
-        """Where each layer is looked at: (n, height, width), adding up to 1 for each item; by name.
+        """The weights of each layer's places, by name: (n, height, width), which sum to 1 for each item.
 
         The multidimensional form has weights for each feature; this is their mean.
         """
         maps = self.maps(x)
         query = _pooled(maps)
         weights = {name: self._attend(name, maps[name], query)[1].mean(1) for name in self.attended}
-        return {name: each.reshape(len(x), *maps[name].shape[2:]) for name, each in weights.items()}
+        return {name: layer.reshape(len(x), *maps[name].shape[2:]) for name, layer in weights.items()}
 
     def features(self, x: Tensor) -> Tensor:
-        """The attended layers, side by side or added up, and u where it is wanted: (n, feature_dimension)."""
+        """The attended layers, concatenated or added up, and u with ``with_last``: (n, feature_dimension)."""
         maps = self.maps(x)
         query = _pooled(maps)
-        found = [self._attend(name, maps[name], query)[0] for name in self.attended]
-        parts = [torch.stack(found).sum(0)] if self.fuse == "sum" else found
+        parts = [self._attend(name, maps[name], query)[0] for name in self.attended]
+        if self.fuse == "sum":
+            parts = [torch.stack(parts).sum(0)]
         return torch.cat([*parts, query] if self.with_last else parts, dim=1)
 
     forward = embedded
@@ -147,20 +148,20 @@ class Attended(nn.Module):
     def _attend(self, name: str, layer: Tensor, query: Tensor) -> tuple[Tensor, Tensor]:
         """The features of a layer (n, channels), and its weights (n, 1 or channels, places)."""
         keys = self.projections[name](layer).flatten(2)
-        whose = EVERY if self.shared else name
+        key = SHARED if self.shared else name
         if self.second:
-            query = self.queries[whose](query)
+            query = self.queries[key](query)
         if self.form == "multiplicative":
             scores = multiplicative_scores(keys, query)
         else:
-            scorer: Any = self.scorers[whose]
+            scorer: Any = self.scorers[key]
             scores = additive_scores(keys, query, scorer.weight, activation=self.activation)
         weights = weights_over_places(scores)
         return weighted_mean(keys if self.values == "projected" else layer.flatten(2), weights), weights
 
 
 def _weights(encoder: Attended, channels: dict[str, int]) -> tuple[nn.ModuleDict, ...]:
-    """W1 of each layer, W2 and w of each or of every layer; none where the form has none."""
+    """W1 of each layer, and W2 and w of each layer or shared, as far as the form has them."""
     width, last = encoder._width, list(channels.values())[-1]
     if width != last and not encoder.second:
         raise SettingError(
@@ -174,7 +175,7 @@ def _weights(encoder: Attended, channels: dict[str, int]) -> tuple[nn.ModuleDict
         else nn.Conv2d(channels[name], width, 1, bias=False)
         for name in encoder.attended
     }
-    owners = [EVERY] if encoder.shared else encoder.attended
+    owners = [SHARED] if encoder.shared else encoder.attended
     outputs = dict.fromkeys(owners, 1)
     if encoder.form == "multidimensional":
         sizes = {name: channels[name] if encoder.values == "raw" else width for name in encoder.attended}
@@ -199,7 +200,7 @@ def _pooled(maps: dict[str, Tensor]) -> Tensor:
 
 
 def _channels_of(backbone: Any) -> dict[str, int]:
-    """The channels of a backbone's maps; one that has none, or more than this can use, is refused."""
+    """The channels of a backbone's maps. Raises SettingError if it has no maps, attention or an embedding."""
     name = type(backbone).__name__
     channels: dict[str, int] = getattr(backbone, "map_channels", {})
     if len(channels) < 2 or not hasattr(backbone, "stages"):
@@ -212,7 +213,7 @@ def _channels_of(backbone: Any) -> dict[str, int]:
     unused = getattr(backbone, "embedding", None)
     if unused is not None and any(True for _ in unused.parameters()):
         raise SettingError(
-            f"expected a backbone without a dimension, for its embedding layer is not used here; got {name} "
+            f"expected a backbone without a dimension, because its embedding layer is not used; got {name} "
             f"with {backbone.dimension}; give the dimension to Attended"
         )
     return channels
@@ -222,7 +223,7 @@ def _chosen(backbone: Any, layers: Sequence[str] | None) -> list[str]:
     """The names of the layers to attend to."""
     known = list(backbone.map_channels)
     if layers is None:
-        return known[:-1][-BY_DEFAULT:]
+        return known[:-1][-DEFAULT_LAYERS:]
     for name in layers:
         if name not in known:
             raise SettingError(f'{type(backbone).__name__} has no map "{name}"; {nearest(name, known)}')
@@ -232,7 +233,7 @@ def _chosen(backbone: Any, layers: Sequence[str] | None) -> list[str]:
 
 
 def _expect_choices(*, form: str, activation: str, projection: str, values: str, fuse: str) -> None:
-    """Refuse what is not one of the words."""
+    """Raises SettingError for a word that is not a choice."""
     choices = {
         "form": (form, ("additive", "multiplicative", "multidimensional")),
         "activation": (activation, ("tanh", "relu", "none")),

@@ -1,9 +1,9 @@
-"""Which places of a map matter for a query, and what is found there.
+"""Attention over the places of a map: scores, weights, and the weighted mean.
 
 The scores of Luong et al., "Effective Approaches to Attention-based Neural Machine Translation", EMNLP 2015
 (multiplicative), Bahdanau et al., "Neural Machine Translation by Jointly Learning to Align and Translate",
 ICLR 2015 (additive), and Shen et al., "DiSAN: Directional Self-Attention Network for RNN/CNN-Free Language
-Understanding", AAAI 2018 (multi-dimensional: the additive one, for each feature apart).
+Understanding", AAAI 2018 (multi-dimensional: the additive one for every feature).
 
 A map (n, channels, height, width) comes as ``keys`` (n, width, places), the query as (n, width).
 """
@@ -14,8 +14,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-#: What the sum of key and query goes through before it is scored. With "none" the query adds the same
-#: number to every place, and the softmax takes it away again.
+#: The function of key plus query. With "none" the query adds the same number to every place, which the
+#: softmax cancels.
 Activation = Literal["tanh", "relu", "none"]
 
 
@@ -41,25 +41,21 @@ def additive_scores(keys: Tensor, query: Tensor, vectors: Tensor, *, activation:
     [[[4.0, 0.0]]]
     """
     with _full_precision(keys.device):
-        met = _wide(keys) + _wide(query)[:, :, None]
-        if activation != "none":  # in place: of a large map, one copy is enough
-            met = met.tanh_() if activation == "tanh" else met.relu_()
-        return _wide(vectors) @ met
+        summed = _wide(keys) + _wide(query)[:, :, None]
+        if activation != "none":  # in place, to save a copy of a large map
+            summed = summed.tanh_() if activation == "tanh" else summed.relu_()
+        return _wide(vectors) @ summed
 
 
 def weights_over_places(scores: Tensor) -> Tensor:
-    """Softmax over the places: (n, features, places), adding up to 1 for each item and feature.
-
-    In single precision at least: in half precision, and under autocast, a large score would be infinite.
-    """
+    """Softmax over the places, in single precision at least: in half precision a large score is infinite."""
     return _wide(scores).softmax(-1)
 
 
 def weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
-    """The mean of the values (n, channels, places) over the places, so weighted: (n, channels).
+    """The weighted mean of the values (n, channels, places) over the places: (n, channels).
 
-    The weights are (n, 1, places), or (n, channels, places) for each channel its own. Equal ones give the
-    average, a single 1 what is at its place.
+    The weights are (n, 1, places), or (n, channels, places) for weights by channel.
     """
     if weights.shape[1] == 1:  # as a product of matrices, without a weighted copy of the map
         with _full_precision(values.device):
@@ -72,7 +68,7 @@ def _wide(x: Tensor) -> Tensor:
 
 
 def _full_precision(device: torch.device) -> AbstractContextManager[object]:
-    """Autocast put off, where the device knows it at all."""
+    """No autocast within, where the device has it."""
     if not torch.amp.is_autocast_available(device.type):
         return nullcontext()
     return torch.autocast(device.type, enabled=False)

@@ -1,7 +1,7 @@
 """A network of timm or torchvision, by its name there.
 
 Wightman, "PyTorch Image Models", 2019; the torchvision maintainers, "TorchVision: PyTorch's Computer Vision
-library", 2016. Either is imported only when a network of it is made, and need not be installed otherwise.
+library", 2016. Either is imported only when one of its networks is built.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ Library = Literal["timm", "torchvision"]
 
 IMAGENET_MEANS, IMAGENET_DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
-# What the libraries raise for a name they do not know, and for weights they cannot fetch.
+# What the libraries raise for an unknown name, and for weights they cannot fetch.
 CANNOT_MAKE = (RuntimeError, ValueError, KeyError, OSError)
 
-Found = tuple[nn.Module, int, Sequence[float], Sequence[float]]
+Loaded = tuple[nn.Module, int, Sequence[float], Sequence[float]]
 
 
 class Backbone(nn.Module):
@@ -36,12 +36,12 @@ class Backbone(nn.Module):
     ``dimension`` None, or that of the features, these are the embeddings, with any other a linear map of
     them.
 
-    ``weights`` True takes the library's own, which it may download, False fresh ones. This is what a saved
-    space asks for when it is loaded, whatever was asked for first, because it holds its own weights: nothing
-    is downloaded then. ``batch_norm`` "frozen" keeps the statistics it came with; ``freeze`` "features"
-    takes all but the embedding layer out of training. ``checkpointing``: the blocks of the network are
-    computed again in the backward pass, to save memory. Its stages are two, "module" and "embedding"; a part
-    of the network learns at a rate of its own under its name there, such as "encoder.module.layer4".
+    ``weights`` True takes the library's own, which it may download; False takes fresh ones. A saved space
+    is always loaded with False, because it holds its own weights. ``batch_norm`` "frozen" keeps the
+    statistics it came with; ``freeze`` "features" takes all but the embedding layer out of training.
+    ``checkpointing``: the blocks of the network are computed again in the backward pass, to save memory. It
+    has two stages, "module" and "embedding"; a part of the network has a rate of its own by its name, as
+    "encoder.module.layer4".
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Backbone(nn.Module):
         self.library: Library = library
         self.network = network
         self.channels = channels
-        self.weights = False  # what a description must say, see above
+        self.weights = False  # for its description, see above
         self.batch_norm: BatchNorm = batch_norm
         self.freeze: Freeze = freeze
         self.checkpointing = checkpointing
@@ -98,7 +98,7 @@ class Backbone(nn.Module):
     forward = embedded
 
 
-def _from_timm(name: str, *, weights: bool) -> Found:
+def _from_timm(name: str, *, weights: bool) -> Loaded:
     timm, data = _library("timm"), _library("timm.data")
     try:
         module = timm.create_model(name, pretrained=weights, num_classes=0)
@@ -110,7 +110,7 @@ def _from_timm(name: str, *, weights: bool) -> Found:
     return module, features, expects["mean"], expects["std"]
 
 
-def _from_torchvision(name: str, *, weights: bool) -> Found:
+def _from_torchvision(name: str, *, weights: bool) -> Loaded:
     models = _library("torchvision.models")
     try:
         module = models.get_model(name, weights="DEFAULT" if weights else None)
@@ -119,7 +119,7 @@ def _from_torchvision(name: str, *, weights: bool) -> Found:
     _take_off_side_classifiers(module)
     if hasattr(module, "transform_input"):
         module.transform_input = True  # as with weights: the same network with and without, to load into
-    linear = [place for place, each in module.named_modules() if isinstance(each, nn.Linear)]
+    linear = [name for name, layer in module.named_modules() if isinstance(layer, nn.Linear)]
     if not linear:
         raise SettingError(
             f"{name} of torchvision has no linear classifier to take off; wrap it in "
@@ -132,10 +132,10 @@ def _from_torchvision(name: str, *, weights: bool) -> Found:
 
 
 def _take_off_side_classifiers(module: Any) -> None:
-    """Those of GoogLeNet and Inception-v3: in training they make a tuple of what the network gives."""
+    """Remove those of GoogLeNet and Inception-v3, with which the network returns a tuple in training."""
     if getattr(module, "aux_logits", False):
         module.aux_logits = False
-        for name in {"AuxLogits", "aux1", "aux2"} & {place for place, _ in module.named_children()}:
+        for name in {"AuxLogits", "aux1", "aux2"} & {child for child, _ in module.named_children()}:
             setattr(module, name, None)
 
 

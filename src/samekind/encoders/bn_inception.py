@@ -15,7 +15,7 @@ from samekind.encoders.convolution_unit import ConvolutionUnit
 from samekind.encoders.freezing import BatchNorm, Freeze, train_unless_frozen
 from samekind.encoders.stages import Stage, compose, composed_stages, embedded, image_maps, pooled_features
 
-SMALLEST = 7  # with fewer pixels nothing is left after the stem
+SMALLEST = 7  # with fewer pixels the stem's map would be empty
 
 # Channels: 1x1 | before and after the 3x3 | before and after the two 3x3 | pooling, and after its 1x1.
 # No 1x1 (0) means a module that halves the side; its pooled input is passed on as it is.
@@ -114,8 +114,7 @@ class InceptionModule(nn.Module):
             return F.avg_pool2d(x, 3, stride=1, padding=1)
         if self.stride == 1:
             return F.max_pool2d(x, 3, stride=1, padding=1)
-        # An odd side gets one more row or column of nothing, or pooling would give one less than a
-        # convolution.
+        # An odd side is padded, or pooling would give one row or column less than a convolution.
         height, width = x.shape[2:]
         return F.max_pool2d(
             F.pad(x, (0, width % 2, 0, height % 2), value=-torch.inf), 3, stride=2, ceil_mode=True

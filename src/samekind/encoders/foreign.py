@@ -1,8 +1,8 @@
-"""An encoder from elsewhere: any module of yours.
+"""Any module of yours as an encoder.
 
-It is not in the room's list, because a saved space cannot rebuild it by itself. ``fit(run, sets, …,
-encoder=…)`` trains it, and ``MetricSpace.load(folder, encoder=…)`` loads what came of it, given one made the
-same way. A network of timm or torchvision needs neither: see `samekind.encoders.Backbone`.
+It is not in the room's list, because a saved space cannot build it. ``fit(run, sets, …, encoder=…)`` trains
+it, and ``MetricSpace.load(folder, encoder=…)`` takes a module built the same way. A network of timm or
+torchvision needs neither: see `samekind.encoders.Backbone`.
 """
 
 from collections.abc import Sequence
@@ -29,15 +29,15 @@ class Wrapping(Protocol):
 
 def features_of(encoder: Wrapping, x: Tensor) -> Tensor:
     """What the module inside gives, averaged over places where it gives maps: (n, feature_dimension)."""
-    with recomputing(encoder.module, wanted=encoder.checkpointing):
+    with recomputing(encoder.module, active=encoder.checkpointing):
         features: Any = encoder.module(encoder.scaling(x))
     if isinstance(features, Tensor) and features.dim() == 4:
         features = features.mean((2, 3))
     if not isinstance(features, Tensor) or features.shape != (len(x), encoder.feature_dimension):
-        came = tuple(features.shape) if isinstance(features, Tensor) else type(features).__name__
+        result = tuple(features.shape) if isinstance(features, Tensor) else type(features).__name__
         raise DataError(
             f"{type(encoder.module).__name__} should give ({len(x)}, {encoder.feature_dimension}), or maps "
-            f"with as many channels; it gave {came}. Say its feature_dimension, or wrap what it returns."
+            f"with as many channels; it gave {result}. Say its feature_dimension, or wrap what it returns."
         )
     return features
 
@@ -83,7 +83,7 @@ class Foreign(nn.Module):
         self.scaling: nn.Module = ChannelScaling(means, deviations) if means and deviations else nn.Identity()
         self.module = module
         self.embedding = embedding_layer(feature_dimension, dimension)
-        begin(self, pretrained=True)  # as far as can be told here
+        begin(self, pretrained=True)  # its weights may have been learned
 
     def stages(self) -> dict[str, list[nn.Module]]:
         """The modules of each stage, from the input to the embedding; the module is one."""

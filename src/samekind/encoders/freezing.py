@@ -1,7 +1,7 @@
 """What training leaves as it is: batch statistics, the first stage, or everything before the embedding."""
 
-from collections.abc import Mapping
-from typing import Literal, Protocol, TypeVar, cast, runtime_checkable
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeVar
 
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
@@ -17,37 +17,11 @@ Freeze = Literal["none", "stem", "features"]
 
 Stages = Mapping[str, list[nn.Module]]
 
-
-class Freezable(Protocol):
-    """What the functions that are methods of an encoder ask of it."""
-
-    batch_norm: BatchNorm
-    freeze: Freeze
-
-    def stages(self) -> dict[str, list[nn.Module]]:
-        """The modules of each stage, from the input to the embedding."""
-
-    def train(self, mode: bool = True) -> object:
-        """Training or evaluation mode."""
-
-
-@runtime_checkable
-class Begun(Protocol):
-    """What `begin` makes of it."""
-
-    pretrained: bool  # whether it came with weights that were learned somewhere, or they were drawn
-    batch_norm: BatchNorm
-    freeze: Freeze
-
-    def stages(self) -> dict[str, list[nn.Module]]:
-        """The modules of each stage, from the input to the embedding."""
-
-
-Network = TypeVar("Network", bound=Freezable)
+Network = TypeVar("Network", bound=nn.Module)
 
 
 def expect_choices(*, batch_norm: str, freeze: str) -> None:
-    """Refuse what is not one of the words."""
+    """Raises SettingError for a word that is not a choice."""
     if batch_norm not in ("train", "frozen"):
         raise SettingError(f'batch_norm is "train" or "frozen"; got "{batch_norm}"')
     if freeze not in ("none", "stem", "features"):
@@ -61,46 +35,47 @@ def hold(stages: Stages, *, freeze: Freeze) -> None:
 
 
 def settle(stages: Stages, *, batch_norm: BatchNorm, freeze: Freeze) -> None:
-    """To be called after every ``train()``: frozen stages, and frozen batch normalisation, evaluate."""
+    """Put frozen stages and frozen batch normalisation in evaluation mode; to be called after every
+    ``train()``.
+    """
     for module in _frozen(stages, freeze):
         module.eval()
     if batch_norm == "frozen":
-        for modules in stages.values():
-            for each in (each for module in modules for each in module.modules()):
-                if isinstance(each, _BatchNorm):
-                    each.eval()
+        for norm in _batch_norms(stages):
+            norm.eval()
 
 
-def begin(network: Freezable, *, pretrained: bool = False) -> None:
-    """To be called when a network is complete: what it freezes neither learns nor trains from now on, and it
-    says whether it came with weights.
+def begin(network: Any, *, pretrained: bool = False) -> None:
+    """Finish a new network: apply its ``freeze`` and ``batch_norm``, and note whether its weights were
+    learned somewhere or drawn.
     """
-    cast(Begun, network).pretrained = pretrained
+    network.pretrained = pretrained
     hold(network.stages(), freeze=network.freeze)
     network.train()
 
 
 def train_unless_frozen(self: Network, mode: bool = True) -> Network:
     """Training or evaluation mode; what is frozen stays in evaluation mode."""
-    nn.Module.train(cast(nn.Module, self), mode)
-    settle(self.stages(), batch_norm=self.batch_norm, freeze=self.freeze)
+    nn.Module.train(self, mode)
+    network: Any = self
+    settle(network.stages(), batch_norm=network.batch_norm, freeze=network.freeze)
     return self
 
 
 def frozen_as_drawn(encoder: nn.Module) -> tuple[str, str] | None:
-    """The name of a network in an encoder, or the encoder itself, that would keep what was drawn for it, and
-    the setting that says so; None where everything frozen came with weights.
+    """A network in an encoder that would keep the random weights drawn for it: its name, and the setting that
+    freezes it. None if everything frozen came with learned weights.
     """
-    for each in encoder.modules():
-        if not isinstance(each, Begun) or each.pretrained:
+    network: Any
+    for network in encoder.modules():
+        begun = all(hasattr(network, name) for name in ("pretrained", "freeze", "batch_norm", "stages"))
+        if not begun or network.pretrained:
             continue
-        if _frozen(each.stages(), each.freeze):
-            return type(each).__name__, f'freeze = "{each.freeze}"'
-        inside = [
-            inner for modules in each.stages().values() for module in modules for inner in module.modules()
-        ]
-        if each.batch_norm == "frozen" and any(isinstance(inner, _BatchNorm) for inner in inside):
-            return type(each).__name__, 'batch_norm = "frozen"'
+        stages: Stages = network.stages()
+        if _frozen(stages, network.freeze):
+            return type(network).__name__, f'freeze = "{network.freeze}"'
+        if network.batch_norm == "frozen" and any(_batch_norms(stages)):
+            return type(network).__name__, 'batch_norm = "frozen"'
     return None
 
 
@@ -111,3 +86,8 @@ def _frozen(stages: Stages, freeze: Freeze) -> list[nn.Module]:
         "features": [name for name in stages if name != "embedding"],
     }[freeze]
     return [module for name in names for module in stages[name]]
+
+
+def _batch_norms(stages: Stages) -> Iterable[nn.Module]:
+    modules = (inner for modules in stages.values() for module in modules for inner in module.modules())
+    return (module for module in modules if isinstance(module, _BatchNorm))

@@ -1,4 +1,4 @@
-"""What an encoder of images asks of its input, and of its settings."""
+"""Checks of the images and the settings of an encoder."""
 
 from collections.abc import Mapping
 
@@ -8,8 +8,8 @@ from samekind.errors import DataError, SettingError
 
 
 def expect_images(x: Tensor, *, channels: int, size: int | None = None, smallest: int = 1) -> None:
-    """Refuse anything but (n, channels, size, size); with ``size`` None any height and width from
-    ``smallest`` on do.
+    """Raises DataError unless x is (n, channels, size, size); with ``size`` None, any height and width of at
+    least ``smallest``.
     """
     sides = (size, size) if size else x.shape[2:]
     if x.dim() == 4 and x.shape[1:] == (channels, *sides) and min(x.shape[2:]) >= smallest:
@@ -23,11 +23,10 @@ def expect_images(x: Tensor, *, channels: int, size: int | None = None, smallest
 
 
 def expect_sizes(sizes: Mapping[str, int | None]) -> None:
-    """Refuse settings, by name, that are below 1; None is a setting left open.
+    """Raises SettingError for settings, by name, that are below 1; None is allowed.
 
     >>> expect_sizes({"channels": 3, "dimension": None})
     """
-    wrong = {name: each for name, each in sizes.items() if each is not None and each < 1}
+    wrong = [f"{name} {size}" for name, size in sizes.items() if size is not None and size < 1]
     if wrong:
-        listed = ", ".join(f"{name} {each}" for name, each in wrong.items())
-        raise SettingError(f"{' and '.join(sizes)} must be at least 1; got {listed}")
+        raise SettingError(f"{' and '.join(sizes)} must be at least 1; got {', '.join(wrong)}")

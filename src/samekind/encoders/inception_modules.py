@@ -1,4 +1,4 @@
-"""The five kinds of modules of Inception-v3, each a few branches side by side.
+"""The five modules of Inception-v3, each a few branches in parallel.
 
 Szegedy et al., "Rethinking the Inception Architecture for Computer Vision", CVPR 2016. Layers have
 torchvision's names, so its weights fit.
@@ -43,7 +43,7 @@ class InceptionA(nn.Module):
 
 
 class InceptionB(nn.Module):
-    """3x3, twice 3x3 and max pooling, each halving the side; gives 480 channels + those that came."""
+    """3x3, twice 3x3 and max pooling, each halving the side; gives 480 channels + those of its input."""
 
     def __init__(self, inputs: int) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class InceptionC(nn.Module):
 
 
 class InceptionD(nn.Module):
-    """3x3, 7x7 then 3x3, and max pooling, each halving the side; gives 512 channels + those that came."""
+    """3x3, 7x7 then 3x3, and max pooling, each halving the side; gives 512 channels + those of its input."""
 
     def __init__(self, inputs: int) -> None:
         super().__init__()

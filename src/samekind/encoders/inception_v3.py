@@ -20,9 +20,9 @@ from samekind.encoders.inception_modules import (
 )
 from samekind.encoders.stages import Stage, compose, composed_stages, embedded, image_maps, pooled_features
 
-SMALLEST = 75  # with fewer pixels the side would be nothing at the end
+SMALLEST = 75  # with fewer pixels the last map would be empty
 
-# The modules after the stem: the channels each gives, and how it is made for those that come.
+# The modules after the stem: output channels, and how to build one for its input channels.
 MIXED: dict[str, tuple[int, Callable[[int], nn.Module]]] = {
     "Mixed_5b": (256, partial(InceptionA, pooled=32)),
     "Mixed_5c": (288, partial(InceptionA, pooled=64)),

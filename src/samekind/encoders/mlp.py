@@ -33,7 +33,7 @@ class MLP(nn.Module):
             raise SettingError(f"dropout is a probability below 1; got {dropout}")
         self.inputs = inputs
         self.dimension = dimension
-        self.hidden = hidden[:]  # a list that its owner goes on with must not change what is said of this
+        self.hidden = hidden[:]  # a copy: the caller's list may change
         self.dropout = dropout
         layers: list[nn.Module] = [nn.Flatten()]
         before = inputs

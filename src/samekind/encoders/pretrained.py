@@ -19,11 +19,10 @@ from samekind.encoders.stages import embedded, embedding_layer, image_maps, pool
 from samekind.errors import PackageError, SettingError
 
 # What the published weights were trained with: (byte - 127) / 128, not the mean and deviation of
-# ImageNet. The statistics of the first batch normalisation fit the one and are six times off with the
-# other.
+# ImageNet, with which the statistics of the first batch normalisation are six times off.
 MEAN, DEVIATION = 127 / 255, 128 / 255
 
-SMALLEST = 32  # with fewer pixels a 5x5 convolution near the end has nothing to move over
+SMALLEST = 32  # with fewer pixels a 5x5 convolution near the end is larger than its input
 
 
 class EfficientNetLite(nn.Module):
@@ -35,11 +34,9 @@ class EfficientNetLite(nn.Module):
     the embeddings are the pooled features themselves, none of them negative; with any other they are a
     linear map of these.
 
-    ``weights`` False gives the bare architecture. This is what a saved space asks for when it is loaded,
-    whatever was asked for first, because it holds its own weights: the package of the network is needed
-    then, those of the weights are not. ``batch_norm`` "frozen" keeps the statistics of ImageNet;
-    ``freeze`` "stem" or "features" takes the first stage, or all but the embedding layer, out of
-    training. ``checkpointing``: each stage is computed again in the backward pass, to save memory.
+    ``weights`` False gives the bare architecture. A saved space is always loaded with False, because it holds
+    its own weights: it needs the package of the network, not those of the weights. ``batch_norm`` "frozen"
+    keeps the statistics of ImageNet; the other settings are those of `ResNet18`.
     """
 
     def __init__(
@@ -64,7 +61,7 @@ class EfficientNetLite(nn.Module):
         network = _network(variant, weights=weights)
         self.variant = variant
         self.channels = channels
-        self.weights = False  # what a description must say, see above
+        self.weights = False  # for its description, see above
         self.batch_norm: BatchNorm = batch_norm
         self.freeze: Freeze = freeze
         self.checkpointing = checkpointing
@@ -93,7 +90,7 @@ class EfficientNetLite(nn.Module):
 
 
 def _network(variant: int, *, weights: bool) -> Any:
-    """The package's network, with the published weights if they are wanted."""
+    """The package's network, with the published weights or fresh ones."""
     package = _package("efficientnet_lite_pytorch")
     network = package.EfficientNet.from_name(f"efficientnet-lite{variant}")
     if weights:

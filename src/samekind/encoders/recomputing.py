@@ -1,7 +1,7 @@
-"""A network that is not ours, its blocks computed again in the backward pass: slower, and with less memory.
+"""The blocks of a foreign network computed again in the backward pass: slower, with less memory.
 
-Chen, Xu, Zhang and Guestrin, "Training Deep Nets with Sublinear Memory Cost", 2016. Our own networks are
-computed again stage by stage, see `samekind.encoders.stages`.
+Chen, Xu, Zhang and Guestrin, "Training Deep Nets with Sublinear Memory Cost", 2016. Our own networks do this
+stage by stage, see `samekind.encoders.stages`.
 """
 
 from collections.abc import Iterator
@@ -17,32 +17,32 @@ from samekind.encoders.standing_in import standing_in
 
 
 @contextmanager
-def recomputing(module: nn.Module, *, wanted: bool) -> Iterator[None]:
-    """Within it, what the blocks of a module compute is not kept for the backward pass, but computed anew.
+def recomputing(module: nn.Module, *, active: bool) -> Iterator[None]:
+    """Within this context the blocks of a module keep only their inputs for the backward pass.
 
-    What lies between blocks is kept. Batch statistics move once. Nothing happens unless it is ``wanted``,
-    without gradients, or in a module that is being compiled, where the compiler decides what is kept.
+    Batch statistics are updated once. It does nothing unless ``active``, without gradients, or under a
+    compiler, which decides itself what to keep.
     """
-    if not wanted or not torch.is_grad_enabled() or torch.compiler.is_compiling():
+    if not active or not torch.is_grad_enabled() or torch.compiler.is_compiling():
         yield
         return
-    # For this pass only, so that a copy of the module never has one that speaks of the original.
+    # For this pass only, so that no copy of the module refers to blocks of the original.
     with ExitStack() as stack:
-        for each in blocks_of(module):
+        for block in blocks_of(module):
             again = partial(
-                checkpoint, each.forward, use_reentrant=False, context_fn=partial(_contexts, each)
+                checkpoint, block.forward, use_reentrant=False, context_fn=partial(_contexts, block)
             )
-            stack.enter_context(standing_in(each, again))
+            stack.enter_context(standing_in(block, again))
         yield
 
 
 def blocks_of(module: nn.Module) -> Iterator[nn.Module]:
-    """What a network is a row of: its children that have weights, and of lists of layers the members. A child
-    that holds most of the network, as the encoder of a transformer does, is looked into.
+    """The blocks of a network: its children with weights, and the members of lists of layers. A child that
+    holds most of the network, as the encoder of a transformer does, is searched in turn.
     """
     for child in module.children():
         if isinstance(child, nn.Sequential | nn.ModuleList):
-            yield from (each for each in child.children() if _size(each))
+            yield from filter(_size, child.children())
         elif 2 * _size(child) > _size(module) and _has_list(child):
             yield from blocks_of(child)
         elif _size(child):
@@ -54,8 +54,8 @@ def _contexts(block: nn.Module) -> tuple[AbstractContextManager[None], AbstractC
 
 
 def _has_list(module: nn.Module) -> bool:
-    return any(isinstance(each, nn.Sequential | nn.ModuleList) for each in module.children())
+    return any(isinstance(child, nn.Sequential | nn.ModuleList) for child in module.children())
 
 
 def _size(module: nn.Module) -> int:
-    return sum(each.numel() for each in module.parameters())
+    return sum(parameter.numel() for parameter in module.parameters())

@@ -1,4 +1,4 @@
-"""The blocks residual networks are built of.
+"""The blocks of residual networks.
 
 He et al., "Deep Residual Learning for Image Recognition", CVPR 2016, and "Identity Mappings in Deep Residual
 Networks", ECCV 2016; Lee et al., "Meta-Learning with Differentiable Convex Optimization", CVPR 2019.

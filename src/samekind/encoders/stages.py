@@ -1,8 +1,7 @@
-"""A network as named stages, from the input to the embedding.
+"""An image network as named stages, from the input to the embedding.
 
-An encoder of images says by ``stages()`` which modules it applies, in order, each stage under a name; the
-last is ``"embedding"``. What the network does, what lies between its layers and which of its parameters
-learn at which rate all follow from this one list.
+``stages()`` lists the modules that the network applies, in order, by the name of their stage; the last is
+``"embedding"``. Its output, its maps and the learning rates of its parts all follow from this list.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -102,14 +101,14 @@ def embedded(self: Any, x: Tensor) -> Tensor:
 
 
 def maps_of(encoder: Any, x: Tensor) -> dict[str, Tensor]:
-    """What comes out of every stage but the embedding, by name and in order."""
+    """The output of every stage but the embedding, by name and in order."""
     return dict(_walk(encoder, x))
 
 
 def last_map(encoder: Any, x: Tensor) -> Tensor:
-    """What comes out of the last stage before the embedding; those between are not kept."""
+    """The output of the last stage before the embedding, without keeping the others."""
     last = x
-    for _, last in _walk(encoder, x):  # noqa: B007  only the last is wanted
+    for _, last in _walk(encoder, x):  # noqa: B007
         pass
     return last
 
@@ -135,12 +134,9 @@ def _apply(modules: Sequence[nn.Module], x: Tensor) -> Tensor:
 
 
 def _recomputed(modules: Sequence[nn.Module], x: Tensor) -> Tensor:
-    """The same, but what the backward pass needs is computed once more then, and not kept until then.
-
-    A stage costs a second forward pass; in return only what lies between stages is held in memory.
-    """
+    """The same, computed again in the backward pass: only what lies between stages is kept until then."""
     if torch.compiler.is_compiling():
-        # The compiler computes numbers again, but no change of statistics, and it refuses the contexts below.
+        # The compiler does not repeat updates of statistics, and does not take the contexts below.
         compiled: Tensor = checkpoint(_apply, modules, x, use_reentrant=False)
         return compiled
 
@@ -153,10 +149,9 @@ def _recomputed(modules: Sequence[nn.Module], x: Tensor) -> Tensor:
 
 @contextmanager
 def statistics_kept(modules: Sequence[nn.Module]) -> Iterator[None]:
-    """Batch normalisation as it is, but its running statistics, which the first pass moved, do not move
-    again.
+    """Within this context, the second pass, batch normalisation does not update its running statistics.
 
-    A momentum of 0 leaves them exactly as they are; passing none at all would save other tensors for the
+    With a momentum of 0 they stay exactly the same. Taking them away would save other tensors for the
     backward pass than the first time, which PyTorch refuses.
     """
     norms = [norm for module in modules for norm in module.modules() if isinstance(norm, _BatchNorm)]

@@ -1,4 +1,4 @@
-"""An encoder that is shown its input standardised."""
+"""An encoder whose input is standardised first."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,12 +17,12 @@ def network_of(encoder: nn.Module) -> Any:
 class Standardised(nn.Module):
     """(x - mean) / deviation, and then the encoder: items as they are stored to embeddings (n, dimension).
 
-    ``means`` and ``deviations`` are one number for each feature of vectors (n, d), or for each channel of
-    images (n, channels, height, width): those of the second dimension. They are kept with the weights, not
-    trained, and come with the weights of another such encoder if those are loaded.
+    ``means`` and ``deviations`` have one number for each feature of vectors (n, d), or for each channel of
+    images (n, channels, height, width). They are buffers: saved and loaded with the weights, not trained.
+    What the encoder inside does not have (stages, attention), this one does not have either.
     """
 
-    encoder: Any  # any module with a dimension; one of ours has features and an embedding layer too
+    encoder: Any  # any module with a dimension
     centre: Tensor
     spread: Tensor
 
@@ -41,13 +41,13 @@ class Standardised(nn.Module):
 
     @property
     def means(self) -> list[float]:
-        """What is taken off each feature or channel."""
+        """What is subtracted from each feature or channel."""
         values: list[float] = self.centre.tolist()
         return values
 
     @property
     def deviations(self) -> list[float]:
-        """What each is divided by then."""
+        """What each is then divided by."""
         values: list[float] = self.spread.tolist()
         return values
 
@@ -62,28 +62,25 @@ class Standardised(nn.Module):
         return int(self.encoder.feature_dimension)
 
     @property
-    def map_channels(self) -> dict[str, int]:
-        """The channels of what comes out of each stage of the encoder."""
-        channels: dict[str, int] = self.encoder.map_channels
-        return channels
+    def map_channels(self) -> Any:
+        """The channels of each map of the encoder, by name."""
+        return self.encoder.map_channels
 
     @property
-    def stages(self) -> Callable[[], dict[str, list[nn.Module]]]:
-        """The encoder's: what has none inside has none here."""
-        stages: Callable[[], dict[str, list[nn.Module]]] = self.encoder.stages
-        return stages
+    def stages(self) -> Any:
+        """The function that gives the encoder's stages."""
+        return self.encoder.stages
 
     @property
     def attention(self) -> Callable[[Tensor], dict[str, Tensor]]:
-        """Where the encoder looks; what has no attention inside has none here."""
-        inside: Callable[[Tensor], dict[str, Tensor]] = self.encoder.attention
-        return lambda x: inside(self.standardise(x))
+        """The function that gives the encoder's attention."""
+        attention = self.encoder.attention
+        return lambda x: attention(self.standardise(x))
 
     @property
-    def embedding(self) -> nn.Module:
+    def embedding(self) -> Any:
         """The last layer of the encoder."""
-        layer: nn.Module = self.encoder.embedding
-        return layer
+        return self.encoder.embedding
 
     def standardise(self, x: Tensor) -> Tensor:
         """Items as the encoder inside gets them."""

@@ -1,4 +1,4 @@
-"""A module with another method for a while."""
+"""A method of a module replaced for a while."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,10 +11,11 @@ from torch import nn
 def standing_in(
     module: nn.Module, function: Callable[..., Any] | None, *, method: str = "forward"
 ) -> Iterator[None]:
-    """Within it the module has another ``forward`` (or another method), or, for None, is as it is.
+    """Within this context ``function`` replaces the module's ``forward`` (or another method); None changes
+    nothing.
 
-    Afterwards it has again what it had: that of its class, or one of its own, as the hooks and adapters of
-    other libraries put there.
+    Afterwards the module has its former method again: that of its class, or one set on the module itself, as
+    the adapters of other libraries do.
     """
     if function is None:
         yield
@@ -25,6 +26,6 @@ def standing_in(
         yield
     finally:
         if own is None:
-            delattr(module, method)  # what its class says comes to light again
+            delattr(module, method)
         else:
             setattr(module, method, own)

@@ -1,8 +1,9 @@
 """Items to embeddings: in batches, on the space's device, in evaluation mode."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -13,10 +14,15 @@ from samekind.data.stored import fetched
 from samekind.errors import SpaceError, expect
 from samekind.space import MetricSpace
 
+#: Embeddings that are scored against the classes at a time.
+BATCH = 4096
+
+Block = TypeVar("Block")
+
 
 @contextmanager
 def asking(space: MetricSpace) -> Iterator[None]:
-    """Evaluation mode and no gradient while a space is asked; afterwards each part is in its old mode."""
+    """Evaluation mode and no gradient within this context; afterwards each part has its former mode again."""
     modes = [(module, module.training) for module in space.modules()]
     space.eval()
     try:
@@ -26,6 +32,30 @@ def asking(space: MetricSpace) -> Iterator[None]:
         # One by one: a part may have been frozen in evaluation mode while the rest trains.
         for module, mode in modes:
             module.training = mode
+
+
+def asked_blocks(space: MetricSpace, blocks: Iterator[Block]) -> Iterator[Block]:
+    """The blocks of an iterator, each computed within `asking`; between two of them the caller has its own
+    modes and gradients.
+    """
+    while True:
+        with asking(space):
+            block = next(blocks, None)
+        if block is None:
+            return
+        yield block
+
+
+def in_batches(space: MetricSpace, z: Tensor, score: Callable[[Tensor], Tensor]) -> Tensor:
+    """A function of embeddings, asked batch by batch on the space's device: (n, d) -> (n, …), on the CPU."""
+    device = device_of(space)
+    with asking(space):
+        return torch.cat([score(part.to(device)).cpu() for part in torch.split(z, BATCH)])
+
+
+def shifted(positions: slice, by: int) -> slice:
+    """A slice further along."""
+    return slice(positions.start + by, positions.stop + by)
 
 
 def embed(space: MetricSpace, inputs: Tensor | Stored, *, batch: int = 512) -> Tensor:
@@ -41,12 +71,12 @@ def embed(space: MetricSpace, inputs: Tensor | Stored, *, batch: int = 512) -> T
     device = device_of(space)
     places = [slice(start, start + batch) for start in range(0, len(inputs), batch)]
     with asking(space):
-        batches = (scaled(each.to(device)) for each in fetched(inputs, places))
-        return torch.cat([space.embed(each).float().cpu() for each in batches])
+        batches = (scaled(raw.to(device)) for raw in fetched(inputs, places))
+        return torch.cat([space.embed(items).float().cpu() for items in batches])
 
 
 def embed_files(space: MetricSpace, paths: Iterable[str | Path], *, batch: int = 512) -> Tensor:
-    """Embeddings (n, d) of stored items, read the way the space's training data was; of every one of them."""
+    """Embeddings (n, d) of stored items, read like the space's training data; each must be readable."""
     if space.reader is None:
         raise SpaceError("this space does not say how to read a file; pass tensors to embed instead")
     files = [Path(path) for path in paths]
@@ -58,5 +88,5 @@ def embed_files(space: MetricSpace, paths: Iterable[str | Path], *, batch: int =
 
 
 def device_of(space: MetricSpace) -> torch.device:
-    """Where the space lives; a space without a single number lives on the CPU."""
-    return next((each.device for each in space.state_dict().values()), torch.device("cpu"))
+    """The device of a space; the CPU for a space without tensors."""
+    return next((tensor.device for tensor in space.state_dict().values()), torch.device("cpu"))

@@ -1,7 +1,7 @@
 """Which of the known classes is it, or none of these? A threshold on the score of the best class.
 
-No kind of score is the best everywhere: on some data the learned similarity tells strangers from the known
-where the cosine does not, on other data it is a coin beside it. So the kind is chosen with the threshold.
+No kind of score is best everywhere: on some data the learned similarity separates known from unknown items
+and the cosine does not, on other data the cosine does better. So the kind is chosen with the threshold.
 
 Scheirer et al., "Toward Open Set Recognition", IEEE Transactions on Pattern Analysis and Machine Intelligence
 2013.
@@ -16,7 +16,7 @@ from torch import Tensor
 from samekind.data import Items
 from samekind.decisions import Decision, Kind
 from samekind.errors import DataError, SpaceError
-from samekind.inference.embed import asking, device_of, embed
+from samekind.inference.embed import BATCH, asking, device_of, embed, in_batches
 from samekind.inference.points import operating_point, threshold_for
 from samekind.measures import (
     Interval,
@@ -27,12 +27,10 @@ from samekind.measures import (
 )
 from samekind.space import MetricSpace
 
-BATCH = 4096
-
 
 class Named(NamedTuple):
-    """The answer for one item: its class, or None for none of these, how sure that is, and the score the
-    threshold was held against.
+    """The answer for one item: its class, or None for none of these, the probability of that answer, and the
+    score that was compared with the threshold.
     """
 
     name: str | None
@@ -44,69 +42,69 @@ def identify(space: MetricSpace, z: Tensor) -> list[Named]:
     """The class of each of (n, d) embeddings, or None where the best class scores below the space's
     ``open_set`` threshold.
 
-    The class is that of `MetricSpace.classify`; whether it is any is asked of the threshold's kind of score,
-    and the best class by that one need not be the one named. The score told is of that kind, too; without a
-    threshold, of the similarity.
+    The class is that of `MetricSpace.classify`. Whether the item is of a known class at all is decided by the
+    threshold's kind of score, and so is the score of the answer; the best class by that score may be another
+    one. Without a threshold the score is the similarity, and every item gets a class.
 
-    The probability is that of the answer: the class's among the known classes, calibrated where the space has
-    a temperature, times that of being known at all; for None, that of not being known. Both presume that an
-    item is as likely to be known as not. A space without a threshold always names a class, and its
-    probability is that among the known ones.
+    The probability of a class is its probability among the known classes, calibrated if the space has a
+    temperature, times that of being known at all; for None it is that of being unknown. Both assume that half
+    of all items are known. Without a threshold it is the probability among the known classes.
 
-    An item of no class must be told from all classes, so the more of them a space knows, the easier one is
-    taken for one of them: fit the threshold again when many are enrolled.
+    The more classes a space knows, the easier an unknown item is taken for one of them: fit the threshold
+    again after many classes were enrolled.
     """
     answers: list[Named] = []
     with asking(space):
-        for some in torch.split(z.to(device_of(space)), BATCH):
-            found = space.classify(some)
-            stands = _held(space, some, found.scores)
-            sure = stands.answered(found.probabilities.max(1).values)
-            rows = zip(
-                found.classes, stands.accepted.tolist(), sure.tolist(), stands.score.tolist(), strict=True
-            )
-            answers += [Named(name if yes else None, chance, score) for name, yes, chance, score in rows]
+        for part in torch.split(z.to(device_of(space)), BATCH):
+            classified = space.classify(part)
+            result = _familiar(space, part, classified.scores)
+            probabilities = result.answered(classified.probabilities.max(1).values)
+            names = [
+                name if accepted else None
+                for name, accepted in zip(classified.classes, result.accepted.tolist(), strict=True)
+            ]
+            answers += map(Named, names, probabilities.tolist(), result.score.tolist())
     return answers
 
 
 class Familiar(NamedTuple):
-    """How items stand to the threshold for none of these, (n,) each: the score it is held against, how
-    probable it is that the item is of a known class at all, and whether it passes for one.
+    """Items compared with the threshold for none of these, (n,) each: the score, the probability of being of
+    a known class, and whether the item is accepted as one.
     """
 
     score: Tensor
     probability: Tensor
     accepted: Tensor
 
-    def answered(self, chances: Tensor) -> Tensor:
-        """The probability (n,) of the answer, of a class that has these among the known ones, or none."""
-        return torch.where(self.accepted, self.probability * chances, 1 - self.probability)
+    def answered(self, probabilities: Tensor) -> Tensor:
+        """The probability (n,) of each answer, given that of the class among the known ones."""
+        return torch.where(self.accepted, self.probability * probabilities, 1 - self.probability)
 
 
 def familiar(space: MetricSpace, z: Tensor, *, similarities: Tensor | None = None) -> Familiar:
-    """How each of (n, d) embeddings stands to the space's threshold, on the CPU, as `identify` asks it;
-    without one, all are known for sure, and the score is the similarity. The ``similarities`` (n, classes) of
-    who has them already are not asked for again.
+    """Compare each of (n, d) embeddings with the space's threshold, as `identify` does; on the CPU. Without a
+    threshold all are known, and the score is the similarity. ``similarities`` (n, classes), if given, are not
+    computed again.
     """
     device = device_of(space)
     given = None if similarities is None else torch.split(similarities.to(device), BATCH)
     with asking(space):
         parts = [
-            _held(space, some, None if given is None else given[place])
-            for place, some in enumerate(torch.split(z.to(device), BATCH))
+            _familiar(space, part, None if given is None else given[place])
+            for place, part in enumerate(torch.split(z.to(device), BATCH))
         ]
-    return Familiar(*(torch.cat(each).cpu() for each in zip(*parts, strict=True)))
+    return Familiar(*(torch.cat(column).cpu() for column in zip(*parts, strict=True)))
 
 
-def _held(space: MetricSpace, z: Tensor, similarities: Tensor | None) -> Familiar:
-    """The same where the space lives."""
+def _familiar(space: MetricSpace, z: Tensor, similarities: Tensor | None) -> Familiar:
+    """The same for one batch, on the space's device."""
     decision = space.open_set
     kind: Kind = "similarity" if decision is None else decision.kind
     scores = similarities if kind == "similarity" else None
     best = (space.score_classes(z, kind=kind) if scores is None else scores).max(1).values
     if decision is None:
-        sure = torch.ones_like(best, dtype=torch.double)
-        return Familiar(best, sure, sure.bool())
+        certain = torch.ones_like(best, dtype=torch.double)
+        return Familiar(best, certain, certain.bool())
     return Familiar(best, decision.probability(best.double()), decision.accepts(best))
 
 
@@ -121,28 +119,27 @@ def fit_open_set(
 ) -> Decision:
     """The threshold on the score of the best class, at an operating point (see `operating_point`).
 
-    ``known`` are items of the space's classes that it was not trained on and whose examples made no
-    prototype, ``unknown`` items of other classes. A false accept is an unknown item that gets a class, a
-    false reject a known one that gets none. The intervals come from drawing the classes of either again; a
-    rate among items of one class has none, for one class cannot say what another would do.
+    ``known`` are items of the space's classes that were used neither for training nor for a prototype,
+    ``unknown`` items of other classes. A false accept is an unknown item that gets a class, a false reject a
+    known one that gets none. The intervals come from a bootstrap over classes; items of one class have none.
 
-    Without a ``kind`` of score it is the one of the space's with the least equal error on these very items,
-    of equals the first; the rates are then told of the items that chose it, and flatter it a little.
+    Without a ``kind`` of score, the one with the least equal error on these items is taken; the first of
+    equals. The rates, measured on the same items, are then slightly optimistic.
     """
-    wanted = operating_point(point)
+    target = operating_point(point)
     if not len(known) or not len(unknown):
         raise DataError(
             "a threshold for none of these needs items of known and of unknown classes; "
             f"got {len(known)} and {len(unknown)}"
         )
     is_known = torch.arange(len(known) + len(unknown)) < len(known)
-    z = torch.cat([embed(space, each.inputs) for each in (known, unknown)])
-    by_kind = {each: best_of(space, z, kind=each) for each in ([kind] if kind else space.kinds)}
-    errors = {each: equal_error_rate(scores, is_known).rate for each, scores in by_kind.items()}
+    z = torch.cat([embed(space, items.inputs) for items in (known, unknown)])
+    by_kind = {name: best_of(space, z, kind=name) for name in ([kind] if kind else space.kinds)}
+    errors = {name: equal_error_rate(scores, is_known).rate for name, scores in by_kind.items()}
     chosen = min(errors, key=errors.__getitem__)
     scores = by_kind[chosen]
     calibration = logistic_calibration(scores, is_known)
-    threshold = threshold_for(wanted, scores, is_known, calibration)
+    threshold = threshold_for(target, scores, is_known, calibration)
     accepts, rejects = rates_at(scores, is_known, threshold)
     accepted = (scores >= threshold).double()
     return Decision(
@@ -157,7 +154,7 @@ def fit_open_set(
         false_reject_interval=_ends(1 - accepted[is_known], known, seed),
         same_trials=len(known),
         different_trials=len(unknown),
-        classes=min(len(torch.unique(each.labels)) for each in (known, unknown)),
+        classes=min(len(torch.unique(items.labels)) for items in (known, unknown)),
         equal_error=errors[chosen],
     )
 
@@ -165,17 +162,16 @@ def fit_open_set(
 def open_set_rates(
     space: MetricSpace, known: Items, unknown: Items, decision: Decision, *, seed: int = 0
 ) -> tuple[Interval, Interval]:
-    """The shares of unknown items that get a class and of known ones that get none, with their intervals
-    over classes; that of one class, which leaves open what others do, is from 0 to 1.
+    """The share of unknown items that get a class, and of known ones that get none, with intervals over
+    classes; from 0 to 1 for items of one class.
     """
-    strange, familiar = (
-        decision.accepts(best_scores(space, each, kind=decision.kind)).double() for each in (unknown, known)
-    )
-    rates = ((strange, unknown), (1 - familiar, known))
-    accepts, rejects = (
-        Interval(float(errors.mean()), *(_ends(errors, items, seed) or (0.0, 1.0))) for errors, items in rates
-    )
-    return accepts, rejects
+
+    def rate(items: Items, *, accepted: bool) -> Interval:
+        accepts = decision.accepts(best_scores(space, items, kind=decision.kind))
+        errors = (accepts == accepted).double()
+        return Interval(float(errors.mean()), *(_ends(errors, items, seed) or (0.0, 1.0)))
+
+    return rate(unknown, accepted=True), rate(known, accepted=False)
 
 
 def divided(space: MetricSpace, items: Items) -> tuple[Items, Items]:
@@ -186,34 +182,28 @@ def divided(space: MetricSpace, items: Items) -> tuple[Items, Items]:
 
 
 def best_scores(space: MetricSpace, items: Items, *, kind: Kind = "similarity") -> Tensor:
-    """How alike each item and the class most like it are: (n,), on the CPU."""
+    """The score of each item and its best class: (n,), on the CPU."""
     return best_of(space, embed(space, items.inputs), kind=kind)
 
 
 def best_of(space: MetricSpace, z: Tensor, *, kind: Kind = "similarity") -> Tensor:
-    """The same of embeddings (n, d)."""
+    """The same for embeddings (n, d)."""
     if not space.classes:
         raise SpaceError("this space knows no class yet; enrol one from a few examples first")
-    with asking(space):
-        return torch.cat(
-            [
-                space.score_classes(some, kind=kind).max(1).values.float().cpu()
-                for some in torch.split(z.to(device_of(space)), BATCH)
-            ]
-        )
+    return in_batches(space, z, lambda part: space.score_classes(part, kind=kind).max(1).values.float())
 
 
 def _in_words(chosen: Kind, errors: Mapping[Kind, float]) -> str:
-    """Which score it is, and what it was chosen among, if it was."""
+    """The kind of score, and the errors of all kinds it was chosen from."""
     if len(errors) == 1:
         return f"by {chosen}, equal error {errors[chosen]:.1%}"
-    told = ", ".join(f"{each} {error:.1%}" for each, error in errors.items())
-    return f"by {chosen}, chosen there by equal error: {told}"
+    listed = ", ".join(f"{kind} {error:.1%}" for kind, error in errors.items())
+    return f"by {chosen}, chosen there by equal error: {listed}"
 
 
 def _ends(errors: Tensor, items: Items, seed: int) -> tuple[float, float] | None:
-    """Between which a share of errors lies, for classes like those of the items; None if they are of one."""
+    """The interval of a share of errors over classes; None for items of one class."""
     if len(torch.unique(items.labels)) < 2:
         return None
-    found = bootstrap_mean(errors, units=items.labels, seed=seed)
-    return found.low, found.high
+    _, low, high = bootstrap_mean(errors, units=items.labels, seed=seed)
+    return low, high

@@ -1,4 +1,4 @@
-"""A trained space made ready for use: prototypes, thresholds, temperatures, and which score does best."""
+"""What a trained space needs before use: prototypes, thresholds, temperatures, and standings."""
 
 from samekind.data import Items, draw
 from samekind.data.groups import groups_apart
@@ -11,22 +11,21 @@ from samekind.inference.verify import fit_decision
 from samekind.prototypes import class_means
 from samekind.space import MetricSpace
 
-#: Of more items than these, as many are drawn to fit thresholds on: four and a half million trials.
+#: At most so many items are drawn to fit thresholds on: four and a half million trials.
 FITTED_ITEMS = 3000
 
 
 def settle(
     space: MetricSpace, known: Items, trials: Items, *, point: str = "eer", most_items: int = FITTED_ITEMS
 ) -> None:
-    """Fill support means from known items, and fit a decision for each kind of score on all pairs of
-    ``trials``, or of ``most_items`` drawn from them, which the decision then says. Where items have groups
-    the pairs are of two groups each.
+    """Fill support means from ``known`` items, and fit on ``trials``, or on ``most_items`` drawn from them,
+    what the space keeps about its scores.
 
-    A class without known items gets no prototype; prototypes that were trained stay as they are. ``trials``
-    must be items the space was not trained on. Where some of them are of its classes and some of others, a
-    threshold for "none of these" is fitted as well; else there is none. So is a temperature for each head on
-    those of its classes, where there are enough (see `fit_temperatures`). How each kind of score did there
-    beside the space's own is kept with it (see `standings`).
+    ``trials`` are items the space was not trained on. A decision for each kind of score is fitted on all
+    their pairs, without pairs of one group; a threshold for "none of these" if some of them are of the
+    space's classes and some are not; a temperature for each head on those of its classes, if there are
+    enough (see `fit_temperatures`); and the kinds of score are compared (see `standings`). A class without
+    known items gets no prototype; trained prototypes stay as they are.
     """
     if not space.prototypes.trained:
         means, present = class_means(embed(space, known.inputs), known.labels, len(known.classes))

@@ -1,7 +1,7 @@
-"""Which kind of score to ask? Each beside the space's own, on items it was not trained on.
+"""Which kind of score is best? Each compared with the space's own, on items it was not trained on.
 
-The scores are compared pair by pair and query by query: what is hard is hard for all of them, so that their
-difference is told much more precisely than either.
+The comparison is paired, by pair of items and by query: the difference of two scores is then known much more
+precisely than either.
 """
 
 import torch
@@ -21,19 +21,19 @@ from samekind.measures import (
 )
 from samekind.space import MetricSpace
 
-#: Of more items, so many are drawn: half a million pairs tell which of two scores is better.
+#: At most so many items are drawn: half a million pairs are enough for the comparison.
 STANDING_ITEMS = 1000
 
 
 def standings(
     space: MetricSpace, items: Items, *, most_items: int = STANDING_ITEMS, seed: int = 0
 ) -> dict[str, Standing]:
-    """How each kind of score does on the items, or on ``most_items`` drawn from them, and by how much better
+    """How each kind of score does on the items, or on ``most_items`` drawn from them, and how much better
     than the space's own similarity, which comes first.
 
-    None at all where no two items are of one class, or all of them are. The interval of the errors is over
-    classes, of which it takes three; that of the recall over the items that have another of their class.
-    Where items have groups, none is compared with one of its own.
+    Empty if no two items are of one class, or all of them are. The interval of the errors is over classes, at
+    least three; that of the recall over the items that have another of their class. Items of one group are
+    not compared.
     """
     name = items.name if len(items) <= most_items else f"{most_items:,} items drawn from {items.name}"
     items = draw(items, most=most_items, seed=seed)
@@ -43,28 +43,28 @@ def standings(
         return {}
     z, apart = embed(space, items.inputs), groups_apart(items)
     trials = {kind: ordered_trials(space, z, labels, groups=apart.groups, kind=kind) for kind in space.kinds}
-    asked = apart.asked[sizes[labels[apart.asked]] > 1]
-    hits = {kind: _hits(space, z, labels, apart.marks, kind)[asked] for kind in space.kinds}
-    found = {}
+    queries = apart.asked[sizes[labels[apart.asked]] > 1]
+    hits = {kind: _hits(space, z, labels, apart.marks, kind)[queries] for kind in space.kinds}
+    result = {}
     for kind in space.kinds:
         errors = recall = None
         if kind != "similarity":
             errors = _fewer_errors(trials[kind], trials["similarity"], seed)
             recall = paired_bootstrap_mean(hits[kind], hits["similarity"], seed=seed).interval[1:]
         rate = equal_error_rate(trials[kind].scores, trials[kind].same).rate
-        found[str(kind)] = Standing(rate, float(hits[kind].mean()), apart.named(name), errors, recall)
-    return found
+        result[str(kind)] = Standing(rate, float(hits[kind].mean()), apart.named(name), errors, recall)
+    return result
 
 
 def _hits(space: MetricSpace, z: Tensor, labels: Tensor, marks: Tensor, kind: Kind) -> Tensor:
-    """Whether the most alike item of another mark is of the same class, 1 or 0: (n,)."""
+    """1 if the most similar item of another mark is of the same class, else 0: (n,)."""
     nearest = search(space, z, z, k=1, kind=kind, apart=(marks, marks)).indices[:, 0].cpu()
     return (labels[nearest] == labels).double()
 
 
 def _fewer_errors(trials: Trials, own: Trials, seed: int) -> tuple[float, float] | None:
-    """Between which the equal error lies below that of the own similarity; None of too few classes."""
+    """The interval of how much lower the equal error is than the own similarity's; None for few classes."""
     if len(torch.unique(torch.cat(trials[2:]))) < FEWEST_CLASSES:
         return None
-    found = paired_bootstrap(own.scores, trials.scores, *trials[1:], statistics=("EER",), seed=seed)
-    return found["EER"].interval[1:]
+    gains = paired_bootstrap(own.scores, trials.scores, *trials[1:], statistics=("EER",), seed=seed)
+    return gains["EER"].interval[1:]
