@@ -6,8 +6,8 @@ import pytest
 from typer.main import get_command
 
 from samekind.cli.main import app
-from samekind.cli.options import LARGEST_SEED
-from samekind.data.opening import KNOWN
+from samekind.cli.options import LARGEST_SEED, OPENED
+from samekind.data.sources import KNOWN
 from samekind.reports.confidence import MOST_CLASSES
 
 
@@ -93,3 +93,7 @@ def test_kmeans_takes_the_largest_seed_and_none_above():
     KMeans(n_clusters=2, n_init=1, random_state=LARGEST_SEED).fit(points)
     with pytest.raises(ValueError, match="random_state"):
         KMeans(n_clusters=2, n_init=1, random_state=LARGEST_SEED + 1).fit(points)
+
+
+def test_the_help_lists_the_formats_that_are_read():
+    assert OPENED == KNOWN

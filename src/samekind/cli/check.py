@@ -35,7 +35,7 @@ def check(
         str,
         typer.Argument(
             metavar="DATA",
-            help=f"What to look at: {OPENED}; or digits; or a run file (.toml).",
+            help=f"What to look at: {OPENED}; or a run file (.toml).",
         ),
     ],
     recipe: Annotated[str, typer.Option(help="The recipe a training run would use.")] = "prototypical",

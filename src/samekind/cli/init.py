@@ -42,7 +42,7 @@ CHOOSE_BY = (
 
 
 def init(
-    data: Annotated[str, typer.Argument(metavar="DATA", help=f"What to learn from: {OPENED}; or digits.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help=f"What to learn from: {OPENED}.")],
     out: Annotated[Path, typer.Option(help="The run file to write.")] = Path("run.toml"),
     want: Annotated[
         str | None,

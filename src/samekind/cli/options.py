@@ -8,10 +8,11 @@ import typer
 #: scikit-learn, whose silhouette chooses groups, takes no larger seed.
 LARGEST_SEED = 2**32 - 1
 
-#: What can be opened, as `open_data` has it.
+#: What can be opened: `samekind.data.sources.KNOWN`, written out so that help does not wait for PyTorch.
 OPENED = (
-    "a folder or .zip of class folders, a table or manifest (.csv, .tsv, .parquet), arrays (.npz), "
-    "IDX files, a folder of CIFAR's files or of sprites"
+    'a name ("digits"), a folder of class folders with pictures or .npy arrays, a .zip of class folders, '
+    "a table of numbers (.csv, .tsv, .parquet), a list of files with their labels (.csv, .tsv, .parquet), "
+    "arrays (.npz), IDX files, a folder of CIFAR's files, a folder of sprites"
 )
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
@@ -20,7 +21,7 @@ Data = Annotated[
     str | None,
     typer.Option(
         metavar="DATA",
-        help=f"What to learn from: {OPENED}; or digits (scikit-learn's 1,797 handwritten digits).",
+        help=f"What to learn from: {OPENED}.",
         show_default="that of the run file, or digits",
     ),
 ]

@@ -16,7 +16,7 @@ from samekind.data.stored import Stored
 
 def open_data(source: str | Path, *, settings: DataSettings | None = None) -> Items:
     """The items of a source: a name such as ``digits``, or the path of a file or folder in one of the formats
-    of `samekind.data.sources`. docs/data.md shows each of them.
+    of `samekind.data.sources`. docs/start.md shows each of them.
 
     >>> len(open_data("digits"))
     1797
