@@ -4,6 +4,7 @@ Nothing is seeded here. Randomness enters the library as a generator, and a test
 its own; one seed for all would hide a function that draws from the global generator unasked.
 """
 
+import functools
 import importlib
 import os
 import shutil
@@ -45,6 +46,16 @@ def few_draws():
         patch.setattr(open_set, "COMPUTED", 20)
         patch.setattr(samples, "REPLICATES", 100)
         patch.setattr(trials, "class_weights", lambda classes, _, seed: weights(classes, 50, seed))
+        yield
+
+
+@pytest.fixture(scope="module")
+def quick_maps():
+    """Maps by a quarter of the steps of t-SNE: for tests that do not judge where its dots are."""
+    from sklearn import manifold
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifold, "TSNE", functools.partial(manifold.TSNE, max_iter=250))
         yield
 
 

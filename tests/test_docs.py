@@ -225,6 +225,7 @@ def run_page(text: str, folder: Path, page: str = "page.md") -> dict[str, object
 # --- the pages hold ---------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("quick_maps")
 @each_page
 def test_a_page_runs_as_written(page, tmp_path):
     run_page(page.read_text(encoding="utf-8"), tmp_path, named(page))

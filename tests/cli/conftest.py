@@ -94,8 +94,8 @@ def folders(tmp_path_factory):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def quick_intervals(few_draws):
-    """The commands only tell what an evaluation says."""
+def quick_answers(few_draws, quick_maps):
+    """The commands only tell what an evaluation says and draw what a report does."""
 
 
 @pytest.fixture(autouse=True)
