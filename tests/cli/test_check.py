@@ -115,7 +115,7 @@ def test_what_training_would_refuse_to_validate_on_is_an_error(samekind, folders
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ('watch = "recall@1"', '"recall@1" is told by "retrieval", which run.validate does not name'),
+        ('watch = "recall@1"', '"recall@1" is measured by "retrieval", which run.validate does not name'),
         ('watch = "eer nonsense"', 'run.watch: no measure "eer nonsense"'),
         ('[training.terms.triplet]\nloss = "arc_face"', "the loss arc_face takes scores of kind cosine"),
         ('[training.space.encoder]\nname = "ResNet13"', "ResNet13"),

@@ -147,7 +147,7 @@ def test_recall_is_told_at_the_ranks_asked_for(samekind, trained, space, tmp_pat
 
 def test_a_rank_beyond_the_items_is_said_to_be(samekind, trained, tmp_path):
     asked = ("--ranks", "1,5000", *TASKS, "--out", tmp_path / "told.json")
-    line = "Recall@5000, {}: not told, as there are fewer than 5,000 other items to search"
+    line = "Recall@5000, {}: not measured, as there are fewer than 5,000 other items to search"
     answer = samekind("evaluate", trained, *asked)
     told = json.loads((tmp_path / "told.json").read_text())
     assert told["warnings"]["trained"][-2:] == [line.format("seen"), line.format("unseen")]
@@ -286,7 +286,7 @@ def test_runs_on_other_items_cannot_be_paired(samekind, trained, again, tmp_path
         (("--against", "x", "--trials", "y"), "leave out one"),
         (("--enrol", "2", "--combine", "medan"), 'there is no "medan"; did you mean "median"?'),
         (("--gallery", "tran"), '--gallery: there is no "tran"; did you mean "train"?'),
-        (("--gallery", "train", "--ignore", "domain"), "to pass over items of the same domain"),
+        (("--gallery", "train", "--ignore", "domain"), "ignoring the same domain needs a domain"),
         (("--gallery", "train", "--ignore", "camera"), '--ignore: there is no "camera"'),
         (("--shots", "1,x"), 'expected whole numbers from 1 up, such as 1,5; got "1,x"'),
         (("--shots", "0"), "--shots: expected whole numbers from 1 up"),

@@ -128,7 +128,7 @@ def test_a_threshold_for_none_of_these_is_asked_where_both_kinds_of_item_are():
 def test_a_promise_of_other_pairs_says_so(space):
     """It was fitted on all pairs, and is held against those of two groups."""
     grouped = replace(ALIKE, groups=torch.arange(len(ALIKE)) // 2)
-    words = "it was not fitted with the own group left out, and is held against pairs with it left out"
+    words = "it was not fitted with the own group left out, and is checked on pairs without it"
     assert all(row.sentence.endswith(f"; {words}") for row in promises(space, {"alike": grouped}))
     one_each = replace(ALIKE, groups=ALIKE.labels)
     assert not any("own group" in row.sentence for row in promises(space, {"alike": one_each}))

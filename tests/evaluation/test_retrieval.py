@@ -155,7 +155,7 @@ def test_a_rank_that_is_left_out_is_spoken_of():
     rows = retrieval(a_space("Euclidean"), items, items.inputs, name="seen", ks=(1, 19, 20, 1000, 20))
     other = rows[0]._replace(question="reference", items="unseen")
     assert left_out([*rows, other], (1, 19, 20, 1000, 20)) == [
-        f"Recall@{name}, seen: not told, as there are fewer than {written} other items to search"
+        f"Recall@{name}, seen: not measured, as there are fewer than {written} other items to search"
         for name, written in (("20", "20"), ("1000", "1,000"))
     ]
     assert left_out(rows, (1, 19)) == left_out([], (1,)) == []
@@ -208,7 +208,7 @@ def test_what_shares_class_and_camera_or_the_group_with_the_query_is_passed_over
 
 def test_passing_over_needs_domains():
     space = a_space("Cosine")
-    with pytest.raises(DataError, match="each needs a domain"):
+    with pytest.raises(DataError, match="needs a domain for each item"):
         query_gallery(space, ITEMS, ITEMS.inputs, ITEMS, ITEMS.inputs, name="x", ignore="domain")
 
 

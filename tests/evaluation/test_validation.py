@@ -177,7 +177,7 @@ def test_what_can_be_watched_is_what_is_told():
     assert {measure.key for measures in MEASURES.values() for measure in measures} <= told.keys()
     assert MEASURES.keys() == FAMILIES.keys()
     with pytest.raises(
-        SettingError, match=r'"nmi" is told by "clustering", which run.validate does not name'
+        SettingError, match=r'"nmi" is measured by "clustering", which run.validate does not name'
     ):
         validation(ITEMS, ("verification", "retrieval"), watch="nmi")
     with pytest.raises(SettingError, match=r'run.watch: no measure "eer of something"'):

@@ -91,8 +91,8 @@ def test_every_epoch_is_measured_by_what_the_run_asks_for(sets, tmp_path):
 @pytest.mark.parametrize(
     ("watch", "says"),
     [
-        ("recall@1", 'run.watch: "recall@1" is told by "retrieval", which run.validate does not name'),
-        ("recall@1 cosine", 'is told by "retrieval"'),
+        ("recall@1", 'run.watch: "recall@1" is measured by "retrieval", which run.validate does not name'),
+        ("recall@1 cosine", 'is measured by "retrieval"'),
         ("er", 'run.watch: no measure "er"; did you mean "eer"?'),
         ("nmi cosine", 'run.watch: no measure "nmi cosine"'),
     ],

@@ -30,13 +30,13 @@ def enrolled(
 ) -> list[Row]:
     """Enrol each class from ``shots`` of its items, drawn at random, and compare it with every item left.
 
-    ``combination`` is how a set becomes one score, see `enrolment_scores`. A class without an item beside
-    its shots is enrolled with all but one; a class of one item is tested and not enrolled. At least two
-    classes must be enrolled: else there is no row. Where items have groups, a class is not compared with an
-    item whose group it was enrolled from; where nothing of one class is left, there is no row either.
+    ``combination`` is how a set becomes one score, see `enrolment_scores`. A class with too few items is
+    enrolled with all but one; a class of one item is tested and not enrolled. If items have groups, a class
+    is not compared with items of the groups it was enrolled from. No row if fewer than two classes can be
+    enrolled, or no pair of one class is left.
     """
     if shots < 1:
-        raise SettingError(f"an enrolment needs an item at least; got shots {shots}")
+        raise SettingError(f"expected at least one shot to enrol a class from; got shots {shots}")
     members = _draw(items.labels, shots, seed)
     if len(members) < 2:
         return []
@@ -64,8 +64,8 @@ def enrolled(
 
 
 def _of_other_groups(apart: Apart, members: list[Tensor], tests: Tensor) -> Tensor | None:
-    """Which trials, set by set, are of an item whose group the set has no item of: (sets x tests,); None
-    where all count.
+    """Which trials, set by set, are of an item whose group is not in the set: (sets x tests,); None if there
+    are no groups.
     """
     groups = apart.groups
     if groups is None:
@@ -74,7 +74,7 @@ def _of_other_groups(apart: Apart, members: list[Tensor], tests: Tensor) -> Tens
 
 
 def _draw(labels: Tensor, shots: int, seed: int) -> dict[int, Tensor]:
-    """The items each class is enrolled from, by label; every class keeps an item to be tested with."""
+    """The items each class is enrolled from, by label; every class keeps at least one item for the test."""
     generator = torch.Generator().manual_seed(seed)
     drawn = {}
     for label in torch.unique(labels.cpu()).tolist():

@@ -33,11 +33,10 @@ def evaluate(
 ) -> list[Row]:
     """All questions to a space about named sets of items, each item embedded once.
 
-    ``measures="all"`` adds what the main tables leave out; Recall is told at the ``ranks``. ``seed`` fixes
-    the few-shot tasks, the starts of k-means and the draws of the intervals. Where the space knows the
-    classes of one set and none of another's, the two together make the open set, and the tasks in which new
-    classes are enrolled beside the known ones. A set needs items of two classes at least, and one class with
-    two items: else there is nothing to compare.
+    ``measures="all"`` adds what the main tables leave out; ``ranks`` are those of Recall@k. ``seed`` fixes
+    the few-shot tasks, the starts of k-means and the draws of the intervals. If the space knows the classes
+    of one set and none of another's, the two together make the open set, and the tasks in which new classes
+    are enrolled beside the known ones. A set needs two classes or more, and one class with two items.
     """
     expect(sets, Mapping, 'sets of items by name, such as sets.tests() or {"test": items}')
     rows: list[Row] = []
@@ -60,7 +59,7 @@ def evaluate(
 
 
 def embed_sets(space: MetricSpace, sets: Mapping[str, Items]) -> dict[str, Tensor]:
-    """The embeddings of every set; a set with nothing to compare is refused first."""
+    """The embeddings of every set. Raises DataError for a set with nothing to compare."""
     for items in sets.values():
         sizes = torch.bincount(items.labels)
         if (sizes > 0).sum() < 2 or (sizes < 2).all():
@@ -71,8 +70,6 @@ def embed_sets(space: MetricSpace, sets: Mapping[str, Items]) -> dict[str, Tenso
 
 
 def _known_and_unknown(space: MetricSpace, sets: Mapping[str, Items]) -> list[tuple[str, str]]:
-    """Every set of known classes with every other, by name; whether that is of unknown ones, who asks about
-    the two will see.
-    """
+    """The names of every set of known classes with every other set, of unknown classes or not."""
     known = [name for name in sets if knows(space, sets[name])]
     return [(one, other) for one in known for other in sets if other != one]

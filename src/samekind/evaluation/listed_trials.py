@@ -1,4 +1,4 @@
-"""Are these two the same kind? The trials somebody has listed."""
+"""Are these two the same kind? The trials of a list."""
 
 from torch import Tensor
 
@@ -23,8 +23,8 @@ def listed_trials(
 ) -> list[Row]:
     """Measures of a list for each kind of score; ``z`` (files, d) are the embeddings of its files, in order.
 
-    A set of several files is made one score by ``combination``, see `enrolment_scores`. The classes drawn
-    again for the intervals are those the list implies.
+    ``combination`` is how a set of several files becomes one score, see `enrolment_scores`. The intervals
+    draw the classes that the list implies.
     """
     rows = []
     for kind in space.kinds:

@@ -1,4 +1,4 @@
-"""Are these two the same kind? The same trials, their scores normalised with a cohort of strangers."""
+"""Are these two the same kind? The same trials, with scores normalised by a cohort of other classes."""
 
 from torch import Tensor
 
@@ -31,9 +31,9 @@ def normalised(
 ) -> list[Row]:
     """EER, AUC and the least detection cost of all pairs of a set; ``cohort`` (c, d) are embeddings.
 
-    The rows are about "NAME, AS-norm" or "NAME, S-norm". The thresholds of the space are for plain scores:
-    they have no say here. More than ``most_stored`` pairs are refused. Where items have groups the pairs are
-    of two groups each.
+    The rows are about "NAME, AS-norm" or "NAME, S-norm". The thresholds of the space are for plain scores and
+    not used. Raises DataError for more than ``most_stored`` pairs. If items have groups, the pairs are from
+    different groups.
     """
     pairs = len(items) * (len(items) - 1) // 2
     if pairs > most_stored:

@@ -1,4 +1,4 @@
-"""Does a threshold still give what it promised? Every stored decision, held against other trials."""
+"""Does a threshold still give what it promised? Every stored decision, checked on other trials."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -32,7 +32,7 @@ class RatePromise(NamedTuple):
 class PromiseRow(NamedTuple):
     """What one threshold promised and what it gives on other items, in numbers and in a sentence.
 
-    It ``holds``, or it is ``broken``, or it is neither: then it cannot be told.
+    If it neither ``holds`` nor is ``broken``, the items are too few to decide.
     """
 
     items: str
@@ -51,13 +51,13 @@ class PromiseRow(NamedTuple):
 
 
 def promises(space: MetricSpace, sets: Mapping[str, Items], *, seed: int = 0) -> list[PromiseRow]:
-    """Each decision of the space held against all pairs of each named set, or of 2,000 random items of it;
-    where items have groups, against pairs of two groups; that the threshold was fitted on other pairs, if it
-    was, is said in the sentence.
+    """Each decision of the space checked on all pairs of each named set, or of 2,000 random items of it. If
+    items have groups, the pairs are from different groups; the sentence says if the threshold was fitted on
+    other pairs.
 
-    Sets whose classes were not in training are harder: that a threshold does not hold there is to be
-    expected, and worth knowing. A threshold for "none of these" is held against the sets that have items of
-    known and of unknown classes, and against a set of known classes together with one of unknown ones.
+    Sets of classes that were not in training are harder: a threshold often does not hold there. A threshold
+    for "none of these" is checked on sets with items of known and of unknown classes, and on a set of known
+    classes together with one of unknown classes.
     """
     rows = []
     parts = {name: draw(items, most=MOST_ITEMS, seed=seed, balanced=False) for name, items in sets.items()}
@@ -80,7 +80,7 @@ def listed_promises(
     combination: Combination = "embedding",
     seed: int = 0,
 ) -> list[PromiseRow]:
-    """Each decision of the space held against the trials of a list; ``z`` as for `listed_trials`."""
+    """Each decision of the space checked on the trials of a list; ``z`` as for `listed_trials`."""
     return [
         promise_row(
             space.decisions[kind],
@@ -94,19 +94,17 @@ def listed_promises(
 
 
 def promise_row(decision: Decision, trials: Trials, *, name: str, seed: int = 0) -> PromiseRow:
-    """A decision held against trials of its kind of score, which are called ``name``."""
+    """A decision checked on trials of its kind of score, which are called ``name``."""
     return _row(name, decision.kind, decision.point, check_promise(decision, trials, seed=seed))
 
 
 def _other_pairs(decision: Decision, apart: Apart) -> str:
-    """The end of a sentence: a threshold of pairs with the own group is held against pairs without, or the
-    other way about.
-    """
+    """The end of a sentence if one of fitting and checking left own groups out, and the other did not."""
     left_out = OTHER_GROUPS in decision.trials
     if left_out and apart.note == OWN_GROUPS:
-        return f"; it was fitted with the {OTHER_GROUPS}, and is held against pairs with it among them"
+        return f"; it was fitted with the {OTHER_GROUPS}, and is checked on pairs with it included"
     if not left_out and apart.groups is not None:
-        return f"; it was not fitted with the {OTHER_GROUPS}, and is held against pairs with it left out"
+        return f"; it was not fitted with the {OTHER_GROUPS}, and is checked on pairs without it"
     return ""
 
 

@@ -1,6 +1,6 @@
-"""What is had without any training: the commonest class, and the nearest of the raw inputs.
+"""Baselines without training: the commonest class, and the nearest raw input.
 
-A space that does not beat these has learned nothing that anyone needs.
+A space that does not beat them has learned nothing useful.
 """
 
 from collections import Counter
@@ -20,34 +20,33 @@ from samekind.measures.catalogue import ACCURACY, recall
 from samekind.measures.measure import Measure
 from samekind.training.statistics import statistics_of
 
-#: The question of these rows, and what answers it.
+#: The question of these rows, and the two baselines.
 REFERENCE, NEAREST, COMMONEST = "reference", "nearest raw input", "commonest class"
 
-#: So many training items are compared with, and so many of a set are asked about: more would take minutes.
+#: Training items to compare with, and items of a set to ask about, at most: more would take minutes.
 MOST_KNOWN, MOST_ASKED = 20_000, 5_000
 
-#: Pictures are compared at no more pixels than this a side: with more the nearest is hardly another.
+#: Pictures are reduced to at most this many pixels a side, which hardly changes the nearest one.
 MOST_PIXELS = 32
 
 #: How many items are read, or compared with all others, at a time.
 CHUNK = 512
 
-#: Where the space answers the same: its question, by the measure of the reference.
+#: The question of the space that a reference is compared with, by measure.
 ANSWERED: dict[str, str] = {ACCURACY: "classification", recall(1): "retrieval"}
 
 
 def references(
     train: Items, sets: Mapping[str, Items], *, seed: int = 0, device: torch.device | str = "cpu"
 ) -> list[Row]:
-    """The rows to read those of a space by, for named sets of items that were not trained on.
+    """The rows of the baselines, for named sets of items that were not trained on.
 
-    "accuracy", where all classes of a set were trained on: of the class of the nearest training item, and of
-    the class that most training items have. "Recall@1": whether the nearest other item of the set is of the
-    same class. Nearest is by the Euclidean distance of the inputs as they are read: features in standard
-    deviations of the training items, pictures pixel by pixel, at 32 pixels a side where they have more. Of
-    more than 20,000 training items as many are drawn, by ``seed``, and of more than 5,000 of a set as many
-    are asked about, for their class alone: among fewer the nearest would be another. Where items have groups,
-    the nearest is of another group, as in `retrieval`. Distances are taken on the ``device``.
+    "accuracy", if all classes of a set were trained on: of the class of the nearest training item, and of the
+    commonest class. "Recall@1": whether the nearest other item of the set is of the same class. Nearest is by
+    the Euclidean distance of the inputs: features in standard deviations of the training items, pictures
+    pixel by pixel, at 32 pixels a side at most. At most 20,000 training items and 5,000 items of a set are
+    used, drawn by ``seed``; a set that is drawn from has no Recall@1. If items have groups, the nearest is of
+    another group, as in `retrieval`. Distances are computed on the ``device``.
     """
     for items in (train, *sets.values()):
         if not len(items):
@@ -77,7 +76,7 @@ def references(
 
 
 def _among_themselves(items: Items, x: Tensor, apart: Apart, name: str) -> Sample:
-    """Whether the nearest other item, of another group where there are groups, is of the same class."""
+    """Whether the nearest other item, from another group if there are groups, is of the same class."""
     truth, nearest = _names(items), _nearest(x, x, apart=apart.marks)
     queries = apart.asked.tolist()
     own, others = [truth[place] for place in queries], [truth[nearest[place]] for place in queries]
@@ -85,7 +84,7 @@ def _among_themselves(items: Items, x: Tensor, apart: Apart, name: str) -> Sampl
 
 
 def not_beaten(rows: Iterable[Row]) -> list[str]:
-    """A sentence for each reference that the space's own score does not beat by more than its interval.
+    """A sentence for each baseline that the space's own score does not beat by more than its interval.
 
     >>> own = Row("classification", "seen", "accuracy", "similarity", 0.44, 0.34, 0.55, "items")
     >>> not_beaten([own, Row("reference", "seen", "accuracy", "nearest raw input", 0.74)])
@@ -99,13 +98,13 @@ def not_beaten(rows: Iterable[Row]) -> list[str]:
         for row in rows
         if row.question == REFERENCE
         for own in _own(rows, row)
-        # What makes no mistake has no interval, and nothing to be beaten by.
+        # A perfect score has no interval and cannot be beaten.
         if own.value < 1 and (own.value if own.low is None else own.low) <= row.value
     ]
 
 
 def _own(rows: Sequence[Row], reference: Row) -> list[Row]:
-    """The row of the space's own score, the first, that a reference is beside; none where there is none."""
+    """The row of the space's own score that a baseline is compared with, if there is one."""
     beginning = (ANSWERED[reference.measure], reference.items, reference.measure)
     return [row for row in rows if row[:3] == beginning][:1]
 
@@ -122,9 +121,7 @@ def _sample(
 
 
 class _Inputs:
-    """Inputs as they are compared, (n, numbers), on a device: those of the training items, and any others in
-    the same units.
-    """
+    """Inputs as vectors (n, numbers) on a device, in the units of the training items."""
 
     def __init__(self, train: Items, device: torch.device | str) -> None:
         self.device = device
@@ -149,8 +146,8 @@ class _Inputs:
 
 
 def _nearest(queries: Tensor, gallery: Tensor, *, apart: Tensor | None = None) -> list[int]:
-    """For each query the place of the nearest in the gallery, the first of equals; with ``apart``, a mark for
-    each item (n,), the two are one, and no item finds one of its own mark, itself least of all.
+    """The place of the nearest gallery item of each query, the first of equals. With ``apart``, a mark for
+    each item (n,), queries and gallery are the same and no item finds one of its own mark.
     """
     places: list[int] = []
     for start in range(0, len(queries), CHUNK):

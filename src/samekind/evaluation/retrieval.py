@@ -18,13 +18,13 @@ from samekind.measures.ranking import relevant_counts
 from samekind.measures.retrieval import retrieval_values
 from samekind.space import MetricSpace
 
-#: How many neighbours are held at a time: those of all queries, where they are no more.
+#: Neighbours held in memory at a time.
 MOST_NEIGHBOURS = 20_000_000
 
-#: Neighbours that vote on the class of a query, as zero-shot work has it.
+#: Neighbours that vote on the class of a query, as in zero-shot work.
 VOTERS = 5
 
-#: Recall is told at these ranks.
+#: The ranks of Recall@k.
 RANKS = (1, 2, 4, 8)
 
 Ignored = Literal["nothing", "domain", "group"]
@@ -41,14 +41,14 @@ def retrieval(
     measures: Measures = "main",
     seed: int = 0,
 ) -> list[Row]:
-    """Recall@k and MAP@R with each kind of score, with ``measures="all"`` R-precision and "kNN accuracy" too,
-    the share of queries with three of their class among their five nearest; no item finds itself.
+    """Recall@k and MAP@R with each kind of score; with ``measures="all"`` also R-precision and "kNN
+    accuracy", the share of queries with three of their class among their five nearest. No item finds itself.
 
-    k beyond the gallery is left out; `left_out` has the words for it. An item that is alone in its class can
-    only miss in Recall@k and among its neighbours, and counts nowhere else.
+    k beyond the gallery is left out, see `left_out`. An item that is alone in its class can only miss in
+    Recall@k and kNN accuracy, and does not count in the others.
 
-    Where items have groups, none finds one of its own, and a note says so; an item whose class has no other
-    group is found, and not asked about.
+    If items have groups, no query finds its own group, and a note says so. An item whose class has no other
+    group is in the gallery and not a query.
     """
     samples = retrieval_samples(space, items, z, name=name, ks=ks, measures=measures)
     return rows_of(samples, seed=seed, note=groups_apart(items).note)
@@ -63,7 +63,7 @@ def retrieval_samples(
     ks: Sequence[int] = RANKS,
     measures: Measures = "main",
 ) -> list[Sample]:
-    """The same before the intervals are made; the units are the queries."""
+    """The samples of these measures; the units are the queries."""
     labels, (_, marks, queries, _) = items.labels.cpu(), groups_apart(items)
     relevant = relevant_counts(labels, gallery=labels, apart=(marks, marks))
     return _samples(
@@ -91,12 +91,12 @@ def query_gallery(
     measures: Measures = "main",
     seed: int = 0,
 ) -> list[Row]:
-    """As `retrieval`, for queries against other items; classes are the same where their names are.
+    """As `retrieval`, for queries against other items; classes are compared by name.
 
-    With ``ignore="group"`` the query's own group is passed over, as in `retrieval`: a note says so, and what
-    has nothing but its own group to find is not asked about. With "domain" an item of
-    the gallery is, where it has the query's domain and its class too: the same person before the same camera,
-    as in Zheng et al., "Scalable Person Re-identification: A Benchmark", ICCV 2015.
+    ``ignore="group"`` leaves out the query's own group, as in `retrieval`: a note says so, and a query with
+    nothing else to find does not count. ``ignore="domain"`` leaves out gallery items of the query's domain
+    and class: the same person before the same camera, as in Zheng et al., "Scalable Person Re-identification:
+    A Benchmark", ICCV 2015.
     """
     names = {
         class_name: index
@@ -123,18 +123,17 @@ def query_gallery(
 
 
 def left_out(rows: Iterable[Row | Compared], ks: Sequence[int]) -> list[str]:
-    """A sentence for each set of items and each k that was asked for and has no Recall, as there are too few
-    items to search.
+    """A sentence for each set of items and each k without a Recall@k, because there are too few items.
 
     >>> left_out([Row("retrieval", "unseen", "MAP@R", "cosine", 0.5)], (100,))
-    ['Recall@100, unseen: not told, as there are fewer than 100 other items to search']
+    ['Recall@100, unseen: not measured, as there are fewer than 100 other items to search']
     """
     measured: dict[str, set[str]] = {}
     for row in rows:
         if row.question == "retrieval":
             measured.setdefault(row.items, set()).add(row.measure)
     return [
-        f"{recall(k)}, {items}: not told, as there are fewer than {k:,} other items to search"
+        f"{recall(k)}, {items}: not measured, as there are fewer than {k:,} other items to search"
         for items, measures in measured.items()
         for k in dict.fromkeys(ks)
         if recall(k) not in measures
@@ -152,7 +151,7 @@ def _samples(
     ks: Sequence[int],
     measures: Measures,
 ) -> list[Sample]:
-    """The measures of queries (first) in a gallery (second), items with the query's mark passed over."""
+    """The measures of queries (first) in a gallery (second), without items of the query's mark."""
     if not len(relevant):
         return []
     available = torch.full_like(relevant, len(z[1]))
@@ -191,8 +190,8 @@ def _found(
     kind: Kind,
     lengths: Tensor,
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """Places of queries (some,) and the labels of their nearest (some, longest), as many at a time as may be
-    held; where a query has fewer to find, those ``lengths`` (queries,) say, no class is behind them.
+    """Places of queries (some,) and the labels of their nearest (some, longest), as many at a time as fit.
+    ``lengths`` (queries,) says how many a query can find; the rest of its row is -1.
     """
     longest = int(lengths.max())
     step = max(1, MOST_NEIGHBOURS // max(1, longest))
@@ -208,14 +207,14 @@ def _found(
 
 
 def _votes(neighbours: Tensor, labels: Tensor) -> dict[str, Tensor]:
-    """Whether the voters (queries, 5) are of the query's class by majority; nothing where there are none."""
+    """Whether most voters (queries, 5) are of the query's class; nothing without voters."""
     if not neighbours.shape[1]:
         return {}
     return {KNN_ACCURACY: ((neighbours == labels[:, None]).sum(1) > VOTERS // 2).double()}
 
 
 def _renamed(items: Items, names: dict[str, int]) -> Tensor:
-    """The labels of items as numbers that mean the same in both sets."""
+    """The labels of items as indices into common class names."""
     return torch.tensor([names[class_name] for class_name in items.classes])[items.labels.cpu()]
 
 
@@ -223,5 +222,5 @@ def _marks(items: Items, ignore: Ignored) -> Tensor:
     """The domain or group of each item."""
     marks = items.domains if ignore == "domain" else items.groups
     if marks is None:
-        raise DataError(f"{items.name}: to pass over items of the same {ignore} each needs a {ignore}")
+        raise DataError(f"{items.name}: ignoring the same {ignore} needs a {ignore} for each item, got none")
     return marks.cpu()

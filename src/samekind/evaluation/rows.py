@@ -1,4 +1,4 @@
-"""One measured value: what was asked, of which items, by which score, and how sure it is."""
+"""One measured value: the question, the items, the score, and its interval."""
 
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
@@ -6,12 +6,12 @@ from typing import Literal, NamedTuple
 from samekind.measures.catalogue import AUROC, named
 from samekind.measures.measure import Measure
 
-#: Which measures a protocol gives: those one looks at first, or all it has.
+#: Which measures a protocol gives: the main ones, or all.
 Measures = Literal["main", "all"]
 
-#: The note of rows measured on items that had a say in which epoch was kept.
+#: The note of rows about items that were also used to choose the epoch.
 SELECTED_ON_TEST = "selected on test"
-#: The note of rows about items of which some were trained on: new ones will not do as well.
+#: The note of rows about items of which some were trained on; results on new items will be worse.
 TRAINED_ON = "training items among them"
 
 UPSIDE_DOWN = (
@@ -23,9 +23,9 @@ UPSIDE_DOWN = (
 class Row(NamedTuple):
     """A line of an evaluation.
 
-    ``low`` and ``high`` are a 95% interval: how far another draw of as many units (classes, queries, items,
-    episodes, domains) might have come out. Where there are too few units to tell, there is none. ``note``
-    is what a reader must know to judge the value, such as "selected on test"; every table shows it.
+    ``low`` and ``high`` are a 95% interval over another draw of as many units (classes, queries, items,
+    episodes, domains); None if there are too few. ``note`` is what a reader must know to judge the value,
+    such as "selected on test"; every table shows it.
     """
 
     question: str  # classification, verification, retrieval, few-shot, clustering, …
@@ -56,7 +56,7 @@ class Row(NamedTuple):
 
 
 def noted(row: Row, note: str) -> Row:
-    """The row with one more thing to know about it; what was noted before stays, an empty note adds nothing.
+    """The row with a note added to those it has; an empty note adds nothing.
 
     >>> row = Row("verification", "seen", "Cllr", "cosine", 0.2, note="of 1,000,498 pairs")
     >>> noted(row, SELECTED_ON_TEST).note
@@ -66,7 +66,7 @@ def noted(row: Row, note: str) -> Row:
 
 
 def is_upside_down(row: Row) -> bool:
-    """Whether known and unknown items are surely told apart the wrong way round: worse than by a coin.
+    """Whether unknown items surely score above known ones: the whole interval of the AUROC is below 0.5.
 
     >>> is_upside_down(Row("open set", "seen, unseen", "AUROC", "similarity", 0.2, 0.1, 0.3))
     True
@@ -75,7 +75,7 @@ def is_upside_down(row: Row) -> bool:
 
 
 def upside_down(rows: Iterable[Row]) -> str:
-    """What to say of the rows that are; empty where none is."""
+    """The warning about rows that are upside down; empty if none is."""
     kinds = list(dict.fromkeys(row.kind for row in rows if is_upside_down(row)))
     named = " and ".join(filter(None, (", ".join(kinds[:-1]), *kinds[-1:])))
     return UPSIDE_DOWN.format(kinds=named) if named else ""

@@ -1,4 +1,4 @@
-"""Verification over more pairs than memory holds: counted walk by walk, intervals from a part of them."""
+"""Verification over more pairs than memory holds: counted in several passes, intervals from a sample."""
 
 import math
 
@@ -12,9 +12,9 @@ from samekind.inference.trials import Trials, pairs_within, walk_trials
 from samekind.measures import StreamedRates, catalogue, streamed
 from samekind.space import MetricSpace
 
-#: So many trials are kept at most: they and what sorting them takes are below a gigabyte.
+#: Trials stored at most: with sorting, below a gigabyte.
 MOST_STORED = 10_000_000
-#: How many of more are kept for the intervals.
+#: Trials sampled for the intervals.
 SAMPLED = 1_000_000
 
 
@@ -31,12 +31,12 @@ def streamed_rows(
     seed: int = 0,
     sampled: int = SAMPLED,
 ) -> list[Row]:
-    """The rows of all pairs of a set, with ``groups`` (n,) of those of two groups, none of which is stored
-    but a random part of each kind.
+    """The rows of all pairs of a set, with ``groups`` (n,) of pairs from different groups, without storing
+    them.
 
-    EER, AUC and what a threshold gives are exact, those of all pairs; the intervals are those of the part,
-    moved to the exact values, or where the part has no error at all only widened to hold them. The detection
-    cost and Cllr are those of the part, and their note says so.
+    EER, AUC and the rates at a threshold are exact. Their intervals come from a random sample, moved to the
+    exact values, or widened to hold them if the sample has no error. The detection cost and Cllr are those of
+    the sample, and their note says so.
     """
     rates = streamed(
         lambda: (
@@ -68,10 +68,8 @@ def drawn_trials(
     most: int,
     seed: int = 0,
 ) -> Trials:
-    """A random part of all pairs, about ``most``: half of them of one class, where there are so many; with
-    ``groups`` (n,), of the pairs of two groups.
-
-    Each kind of pair is thinned evenly, so its rates are those of all pairs up to chance.
+    """A random sample of about ``most`` pairs, half of them of one class if there are as many; with
+    ``groups`` (n,), of pairs from different groups. The error rates are those of all pairs up to chance.
     """
     same, different = _counts(labels, groups)
     kept_same = min(1.0, most / 2 / max(same, 1))
@@ -86,7 +84,7 @@ def drawn_trials(
 
 
 def _counts(labels: Tensor, groups: Tensor | None) -> tuple[int, int]:
-    """How many pairs are of one class and of two, those within a group not counted."""
+    """How many pairs are of one class and of two, without those within a group."""
     same, every = pairs_within(labels), len(labels) * (len(labels) - 1) // 2
     if groups is not None:
         different, place = torch.unique(groups, return_inverse=True)
@@ -96,7 +94,7 @@ def _counts(labels: Tensor, groups: Tensor | None) -> tuple[int, int]:
 
 
 def _exact(rates: StreamedRates) -> dict[str, float]:
-    """What all pairs have shown, by measure."""
+    """The exact values of all pairs, by measure."""
     values: dict[str, float] = {catalogue.EER: rates.equal_error, catalogue.AUC: rates.area}
     if rates.false_accepts is not None and rates.false_rejects is not None:
         wrong = rates.false_accepts * rates.different + rates.false_rejects * rates.same
@@ -107,7 +105,7 @@ def _exact(rates: StreamedRates) -> dict[str, float]:
 
 
 def _as_found(part: Trials, rates: StreamedRates) -> Trials:
-    """The part with no larger a share of either kind than all pairs have: accuracy is of that mixture."""
+    """The sample with the mixture of both kinds that all pairs have, as accuracy depends on it."""
     counts = int(part.same.sum()), int((~part.same).sum())
     share = min(counts[0] / rates.same, counts[1] / rates.different)
     places = torch.cat(
@@ -124,9 +122,8 @@ def _as_found(part: Trials, rates: StreamedRates) -> Trials:
 
 
 def _moved(row: Row, value: float) -> Row:
-    """The row with another value and its interval around it: as wide as before, on the scale of log odds.
-
-    From 0 and 1, which have no odds, there is no way to another value: their interval is made to hold it.
+    """The row with another value and its interval moved along, on the scale of log odds. From 0 and 1, which
+    have no odds, the interval is only widened to hold the value.
     """
     if row.low is None or row.high is None:
         return row._replace(value=value)

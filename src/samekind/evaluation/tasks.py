@@ -1,4 +1,4 @@
-"""The few-shot tasks of an evaluation: where items have groups, queries are of others than the examples."""
+"""The few-shot tasks of an evaluation. If items have groups, queries are from other groups than examples."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -11,19 +11,19 @@ from samekind.data.groups import Apart
 from samekind.samplers import Episode, episodes
 from samekind.samplers.members import members_by_class
 
-#: So many draws are made for a task at most: groups of several classes can make one fail.
+#: Draws for one task at most: groups that span classes can make a draw fail.
 MOST_DRAWS = 10
 
 
 def drawn_tasks(
     items: Items, apart: Apart, *, way: int, shot: int, queries: int, tasks: int, seed: int
 ) -> list[Episode]:
-    """Tasks of ``way`` classes with ``shot`` examples each, or of as many classes as there are; fewer
-    tasks, or none, where no more can be drawn.
+    """Tasks of at most ``way`` classes with ``shot`` examples each; fewer tasks, or none, if no more can be
+    drawn.
 
-    Each class has as many queries as the smallest has left beside its examples, ``queries`` at most. Where
-    own groups are left out, the classes of a task are among those with enough items of two groups or more,
-    and no query is of a group that any example of the task is of.
+    Each class has as many queries as the smallest has left beside its examples, at most ``queries``. With
+    groups, the classes of a task have enough items in two groups or more, and no query is of a group that any
+    example of the task is of.
     """
     generator = torch.Generator().manual_seed(seed)
     members = members_by_class(items.labels.cpu())

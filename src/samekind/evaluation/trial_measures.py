@@ -1,4 +1,4 @@
-"""Trials to rows: how well their scores tell pairs of one class from pairs of two, with intervals."""
+"""Trials to rows: how well scores separate pairs of one class from pairs of two, with intervals."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -40,11 +40,10 @@ class About(NamedTuple):
 def trial_rows(
     trials: Trials, about: About, *, decision: Decision | None, measures: Measures = "main", seed: int = 0
 ) -> list[Row]:
-    """EER, AUC and the least detection cost; where there is a ``decision``, accuracy at its threshold, and
-    with ``measures="all"`` both error rates there and the cost of its calibrated log likelihood ratios.
+    """EER, AUC and the least detection cost; with a ``decision`` also accuracy at its threshold, and with
+    ``measures="all"`` both error rates there and the cost of its calibrated log likelihood ratios.
 
-    The intervals come from drawing classes again, on both sides; trials of fewer than three classes have
-    none.
+    The intervals come from drawing classes again, on both sides; fewer than three classes have none.
     """
     rows = []
     for scores, names in _asked(trials.scores, decision, measures):
@@ -52,7 +51,7 @@ def trial_rows(
         for name in names:
             value, low, high = values[name]
             row = Row(*about[:2], TRIAL_MEASURES[name], about.kind, value)
-            # An interval without width, as where the score says nothing in every draw, is none.
+            # An interval without width is left out.
             rows.append(row if low == high else row._replace(low=low, high=high, unit="classes"))
     return rows
 
@@ -85,7 +84,7 @@ def trial_differences(
 def _asked(
     scores: Tensor, decision: Decision | None, measures: Measures
 ) -> list[tuple[Tensor, list[Statistic]]]:
-    """Scores, and what is measured of them; last, where asked for, the calibrated log likelihood ratios."""
+    """Scores and their measures; last, if asked for, the calibrated log likelihood ratios and theirs."""
     names: list[Statistic] = [name for name in MAIN if name != "accuracy" or decision is not None]
     if measures == "main" or decision is None:
         return [(scores, names)]
@@ -99,7 +98,7 @@ def _asked(
 def _values(
     trials: Trials, names: Sequence[Statistic], decision: Decision | None, seed: int
 ) -> dict[Statistic, tuple[float, float | None, float | None]]:
-    """Each measure with the ends of its interval, or None twice where there are too few classes."""
+    """Each measure with the ends of its interval, or None twice if there are too few classes."""
     threshold = decision.threshold if decision is not None else None
     if not _enough(trials):
         costs = Costs(PRIOR, 1.0, 1.0)
@@ -145,8 +144,8 @@ def _differences(
 
 
 def _enough(trials: Trials) -> bool:
-    """Whether there are classes enough to tell how much they differ."""
-    # The classes met first are nearly always all there are: look at those before sorting millions.
+    """Whether there are enough classes for an interval."""
+    # The first trials nearly always show enough classes: look at them before sorting millions.
     few = len(torch.unique(torch.cat([trials.first[:1000], trials.second[:1000]])))
     return (
         few >= FEWEST_CLASSES or len(torch.unique(torch.cat([trials.first, trials.second]))) >= FEWEST_CLASSES

@@ -1,4 +1,4 @@
-"""What a training run is told after each epoch, on items it does not train on."""
+"""What a training run measures after each epoch, on items it does not train on."""
 
 from collections.abc import Callable, Sequence
 from typing import get_args
@@ -23,17 +23,17 @@ from samekind.measures import (
 from samekind.measures.catalogue import EER, KNN_ACCURACY, NMI, recall
 from samekind.space import MetricSpace
 
-#: What to do where every class has too few items to be split.
+#: What to do if every class has too few items to be split.
 TOO_FEW = (
     "a random split leaves two of a class for validation where it has nine or more. Classes with fewer can "
     "be enrolled, without training, in a space trained on others: samekind enroll"
 )
 
-#: Recall is told at these ranks, and nearest neighbours vote three of five, as zero-shot work has it.
+#: The ranks of Recall@k; and nearest neighbours vote three of five, as in zero-shot work.
 RANKS, VOTERS, AT_LEAST = (1, 2, 4, 8), 5, 3
 
-#: What each family tells, by the space's own similarity, the score that is asked where nothing else is said;
-#: `BY_KIND` are told with each kind of score as well ("eer cosine"), and by the best of them ("eer best").
+#: What each family measures by the space's own similarity. Those of `BY_KIND` are also measured by each kind
+#: of score ("eer cosine"), and by the best of them ("eer best").
 MEASURES = {
     "verification": (EER,),
     "retrieval": (*map(recall, RANKS), KNN_ACCURACY),
@@ -49,20 +49,20 @@ def validation(
     watch: str | None = None,
     most_items: int = MOST_ITEMS,
 ) -> Callable[[MetricSpace], dict[str, float]]:
-    """A function from a space to its measures, those of each of the ``families`` that is named:
+    """A function from a space to the measures of the ``families``:
 
     * "verification": ``eer``, the EER by the space's own similarity; with each kind of score ("eer cosine");
       and the lowest of them ("eer best").
-    * "retrieval": every item asked about the others. By the space's own similarity ``recall@1``,
+    * "retrieval": every item is a query in the others. By the space's own similarity ``recall@1``,
       ``recall@2``, ``recall@4``, ``recall@8`` and ``knn accuracy``, the share of items with three of their
       class among their five nearest; ``recall@1`` with each kind of score ("recall@1 cosine"), and the
-      highest of them ("recall@1 best"). What is beyond the number of items is left out.
-    * "clustering": ``nmi`` of k-means on the embeddings, with as many groups as classes; on the sphere where
-      the space's similarity looks at directions alone.
+      highest of them ("recall@1 best"). Ranks beyond the number of items are left out.
+    * "clustering": ``nmi`` of k-means on the embeddings, with as many groups as classes; embeddings are
+      normalised if the space's similarity depends on directions alone.
 
-    There must be items of two classes at least, and one class with two items. Of more than ``most_items``
-    the same ones are drawn for every epoch. Where items have groups, none is compared with one of its own. A
-    measure to ``watch`` that none of the families tells is refused, before the first epoch is over.
+    There must be two classes or more, and one class with two items. Of more than ``most_items`` the same are
+    drawn for every epoch. If items have groups, items of one group are not compared. A measure to ``watch``
+    that no family measures is refused before the first epoch.
     """
     if isinstance(families, str) or not families:
         raise SettingError(f"expected a list of {_listed()} to validate by, got {families!r}")
@@ -105,7 +105,6 @@ def _retrieval(space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart) -> d
     marks, queries = apart.marks, apart.asked
     available = len(z) - int(relevant_counts(marks[queries], gallery=marks).max())
     ranks = [rank for rank in RANKS if rank <= available]
-    # As many neighbours as anyone is asked for: with seven items recall stops at 4, and five still vote.
     k = min(max(*RANKS, VOTERS), available)
     both, truth = (marks[queries], marks), labels[queries]
     neighbours = {
@@ -141,8 +140,8 @@ def _expect_measured(watch: str, families: Sequence[str]) -> None:
         raise SettingError(f'run.watch: no measure "{watch}"; {nearest(watch, measured)}')
     if family not in families:
         raise SettingError(
-            f'run.watch: "{watch}" is told by "{family}", which run.validate does not name; add it there, '
-            f"or watch one of {', '.join(measured)}"
+            f'run.watch: "{watch}" is measured by "{family}", which run.validate does not name; add it '
+            f"there, or watch one of {', '.join(measured)}"
         )
 
 

@@ -21,11 +21,11 @@ def verification(
     seed: int = 0,
     most_stored: int = MOST_STORED,
 ) -> list[Row]:
-    """EER, AUC and the least detection cost, and where the space has a decision for that kind of score,
-    accuracy at its threshold; see `trial_rows` for ``measures="all"``.
+    """EER, AUC and the least detection cost, and accuracy at the threshold if the space has a decision for
+    that kind of score; see `trial_rows` for ``measures="all"``.
 
-    Up to ``most_stored`` pairs are kept; more are walked several times instead, see `streamed_rows`. Where
-    items have groups the pairs are of two groups each, and a note says so.
+    More than ``most_stored`` pairs are not stored, see `streamed_rows`. If items have groups, the pairs are
+    from different groups, and a note says so.
     """
     rows, apart = [], groups_apart(items)
     for kind in space.kinds:
