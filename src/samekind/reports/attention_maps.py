@@ -40,11 +40,11 @@ def attention_maps(image: Tensor, overlays: Sequence[Overlay], *, title: str = "
     own scale, from its least to its most, both written under it; a map that is the same everywhere is dark
     throughout. Maps that are not finite, or below 0, are a ``ValueError``.
     """
-    for each in overlays:
-        if each.values.dim() != 2 or not (each.values.isfinite() & (each.values >= 0)).all():
+    for overlay in overlays:
+        if overlay.values.dim() != 2 or not (overlay.values.isfinite() & (overlay.values >= 0)).all():
             raise ValueError(
-                f'expected a map (height, width), finite and not below 0, for "{each.title}"; got '
-                f"{tuple(each.values.shape)}"
+                f'expected a map (height, width), finite and not below 0, for "{overlay.title}"; got '
+                f"{tuple(overlay.values.shape)}"
             )
     picture = _displayable(image)
     height, width = picture.shape[:2]
@@ -68,10 +68,10 @@ def attention_maps(image: Tensor, overlays: Sequence[Overlay], *, title: str = "
     first = panel(0)
     first.imshow(picture, interpolation="nearest")
     _name(first, title, f"{width} x {height} pixels, as it is read")
-    for place, each in enumerate(overlays, start=1):
+    for place, overlay in enumerate(overlays, start=1):
         axes, bar = panel(place), panel(place, below=BAR * 1.8, tall=BAR)
-        _name(axes, each.title, each.note)
-        _draw(axes, bar, picture, each.values.detach().cpu().double())
+        _name(axes, overlay.title, overlay.note)
+        _draw(axes, bar, picture, overlay.values.detach().cpu().double())
     return figure
 
 

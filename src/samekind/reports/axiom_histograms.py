@@ -27,11 +27,11 @@ def axiom_histograms(axioms: MetricAxioms) -> "Figure":
     """
     figure = new_figure(FULL, 3.1)
     for axes, name in zip(figure.subplots(1, 3, gridspec_kw={"wspace": 0.08}), TITLES, strict=True):
-        found = getattr(axioms, name)
+        breaches = getattr(axioms, name)
         title, label = TITLES[name]
         dress(axes, title=title, x=label, y="cases" if name == "self_distance" else "")
-        edges = found.edges.numpy()
-        counts = (found.density.numpy() * np.diff(edges) * found.cases).round()
+        edges = breaches.edges.numpy()
+        counts = (breaches.density.numpy() * np.diff(edges) * breaches.cases).round()
         # Half a case, below which nothing is: 0 has no place on this scale.
         columns = np.maximum(counts, LEAST)
         axes.stairs(columns, edges, baseline=LEAST, fill=True, color=BLUE, alpha=0.25, linewidth=0)
@@ -45,9 +45,8 @@ def axiom_histograms(axioms: MetricAxioms) -> "Figure":
         axes.minorticks_off()
         axes.set_xlim(left=min(0.0, edges[0]))
         axes.locator_params(axis="x", nbins=5)
-        words = (
-            f"mean {found.mean:.3g}\nmedian {found.median:.3g}\nmost {found.most:.3g}\n{found.cases:,} cases"
-        )
-        note = write(axes, (0.97, 0.97), words, across="right", up="top")
+        values = (("mean", breaches.mean), ("median", breaches.median), ("most", breaches.most))
+        lines = [*(f"{word} {value:.3g}" for word, value in values), f"{breaches.cases:,} cases"]
+        note = write(axes, (0.97, 0.97), "\n".join(lines), across="right", up="top")
         note.set_transform(axes.transAxes)
     return figure

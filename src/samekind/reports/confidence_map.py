@@ -44,31 +44,33 @@ def confidence_map(maps: Sequence[Confidence]) -> "Figure":
     side = min(FULL / len(maps), FULL / 3)
     figure = new_figure(side * len(maps), side + 0.7)
     panels = figure.subplots(1, len(maps), squeeze=False)[0]
-    for axes, each in zip(panels, maps, strict=True):
+    for axes, confidence in zip(panels, maps, strict=True):
         axes.set_axis_off()
         axes.set_aspect("equal")
-        drawing = _draw_circle if each.dimension == 2 and each.surface == "sphere" else _draw_shading
-        drawing(axes, each)
-        _draw_prototypes(axes, each)
-        axes.set_title(_name(each), fontsize=LARGE, color=INK, pad=8)
-        below = write(axes, (0.5, 0.0), _in_words(each), colour=MUTED, size=SMALL, up="top")
+        drawing = (
+            _draw_circle if confidence.dimension == 2 and confidence.surface == "sphere" else _draw_shading
+        )
+        drawing(axes, confidence)
+        _draw_prototypes(axes, confidence)
+        axes.set_title(_name(confidence), fontsize=LARGE, color=INK, pad=8)
+        below = write(axes, (0.5, 0.0), _in_words(confidence), colour=MUTED, size=SMALL, up="top")
         below.set(transform=axes.transAxes, linespacing=1.5)
     return figure
 
 
-def _draw_shading(axes: "Axes", each: Confidence) -> None:
+def _draw_shading(axes: "Axes", confidence: Confidence) -> None:
     """The probability as colour and lines, over a square or the disc that a sphere is seen as."""
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Circle, Rectangle
 
-    reach = 1.0 if each.surface == "sphere" else REACH
+    reach = 1.0 if confidence.surface == "sphere" else REACH
     places = np.linspace(-reach, reach, PIXELS)
     flat = torch.from_numpy(np.stack(np.meshgrid(places, places), axis=-1).reshape(-1, 2))
-    chances = each.probability(_lift(flat) if each.surface == "sphere" else flat)
+    chances = confidence.probability(_lift(flat) if confidence.surface == "sphere" else flat)
     values = chances.reshape(PIXELS, PIXELS).numpy()
     edge = (
         Circle((0, 0), reach)
-        if each.surface == "sphere"
+        if confidence.surface == "sphere"
         else Rectangle((-reach, -reach), 2 * reach, 2 * reach)
     )
     edge.set(facecolor="none", edgecolor=MUTED, linewidth=0.8)
@@ -91,11 +93,11 @@ def _draw_shading(axes: "Axes", each: Confidence) -> None:
     axes.set(xlim=(-reach - margin, reach + margin), ylim=(-reach - margin, reach + margin))
 
 
-def _draw_circle(axes: "Axes", each: Confidence) -> None:
+def _draw_circle(axes: "Axes", confidence: Confidence) -> None:
     """The probability as height over the circle."""
     turns = torch.linspace(0, 2 * torch.pi, 721, dtype=torch.double)
     points = torch.stack([turns.cos(), turns.sin()], dim=1)
-    surface = ((1 + HEIGHT * each.probability(points))[:, None] * points).numpy()
+    surface = ((1 + HEIGHT * confidence.probability(points))[:, None] * points).numpy()
     axes.fill(*surface.T, facecolor=BLUE, alpha=0.3, linewidth=0)
     axes.fill(*points.numpy().T, facecolor=PAPER, linewidth=0)
     axes.plot(*surface.T, color=BLUE, linewidth=1.3)
@@ -107,39 +109,41 @@ def _draw_circle(axes: "Axes", each: Confidence) -> None:
         at = (1 + HEIGHT * height) * np.array([np.cos(-np.pi / 4), np.sin(-np.pi / 4)])
         label = write(axes, (at[0], at[1]), words, colour=MUTED, size=SMALL)
         label.set_bbox({"facecolor": PAPER, "edgecolor": "none", "pad": 1.0})
-    peak = each.surest()
-    top = (1 + HEIGHT * each.probability(peak[None])) * peak
+    peak = confidence.surest()
+    top = (1 + HEIGHT * confidence.probability(peak[None])) * peak
     axes.plot(*torch.stack([peak, top]).T.numpy(), color=INK, linewidth=0.9)
     axes.set(xlim=(-1.75, 1.75), ylim=(-1.75, 1.75))
 
 
-def _draw_prototypes(axes: "Axes", each: Confidence) -> None:
+def _draw_prototypes(axes: "Axes", confidence: Confidence) -> None:
     """A numbered disc for each class, and the ring of the surest point around it or elsewhere."""
-    for index, point in enumerate(_seen(each.prototypes)):
+    for index, point in enumerate(_seen(confidence.prototypes)):
         axes.plot(*point, "o", color=SERIES[index], markersize=13, markeredgecolor=PAPER, zorder=4)
         label = write(axes, (point[0], point[1]), str(index + 1), colour=PAPER, size=SMALL)
         label.set(zorder=5, fontweight="bold", va="center_baseline")
-    peak = _seen(each.surest()[None])[0]
+    peak = _seen(confidence.surest()[None])[0]
     for colour, width in ((PAPER, 3.6), (INK, 1.7)):
         ring = axes.plot(*peak, "o", markersize=19, markeredgecolor=colour, markeredgewidth=width)[0]
         ring.set(markerfacecolor="none", zorder=6, clip_on=False)
 
 
-def _name(each: Confidence) -> str:
-    return FORMS[each.form].replace("distances", "angles") if each.angle else FORMS[each.form]
+def _name(confidence: Confidence) -> str:
+    return (
+        FORMS[confidence.form].replace("distances", "angles") if confidence.angle else FORMS[confidence.form]
+    )
 
 
-def _in_words(each: Confidence) -> str:
+def _in_words(confidence: Confidence) -> str:
     """Where the ring is and what the probability is there."""
-    peak = each.surest()
-    here, there = each.probability(torch.stack([peak, each.prototypes[0]])).tolist()
-    if each.at_edge(peak):
-        found = f"still rising at the edge: {here:.4f}"
-    elif torch.equal(peak, each.prototypes[0]):
-        return f"scale {each.scale:g}, surest at the prototype: {here:.4f}\n"
+    peak = confidence.surest()
+    at_peak, at_prototype = confidence.probability(torch.stack([peak, confidence.prototypes[0]])).tolist()
+    if confidence.at_edge(peak):
+        words = f"still rising at the edge: {at_peak:.4f}"
+    elif torch.equal(peak, confidence.prototypes[0]):
+        return f"scale {confidence.scale:g}, surest at the prototype: {at_peak:.4f}\n"
     else:
-        found = f"surest at the ring: {here:.4f}"
-    return f"scale {each.scale:g}, {found}\nat the prototype: {there:.4f}"
+        words = f"surest at the ring: {at_peak:.4f}"
+    return f"scale {confidence.scale:g}, {words}\nat the prototype: {at_prototype:.4f}"
 
 
 def _seen(points: Tensor) -> np.ndarray:

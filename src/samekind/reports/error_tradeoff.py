@@ -84,8 +84,8 @@ def _places(rates: np.ndarray, limits: _Limits) -> np.ndarray:
 
 def _thinned(rates: ErrorRates, limits: _Limits) -> np.ndarray:
     """The curve (2, points) without those that fall on the one before: of millions, a few thousand."""
-    both = (rates.false_accepts, rates.false_rejects)
-    points = np.stack([_places(each.cpu().numpy(), limits) for each in both])
+    errors = (rates.false_accepts, rates.false_rejects)
+    points = np.stack([_places(error.cpu().numpy(), limits) for error in errors])
     cells = (points * 200).round()
     moved = np.r_[True, (cells[:, 1:] != cells[:, :-1]).any(0)]
     return points[:, moved]

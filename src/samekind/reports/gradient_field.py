@@ -137,7 +137,7 @@ def _draw_circle(axes: "Axes", field: Field, colours: "Colormap") -> None:
     closed = torch.cat([field.places, field.places[:1]])
     around = closed.numpy().T
     costs = torch.cat([field.costs, field.costs[:1]]).expand(2, -1).numpy()
-    x, y = (np.stack([INSIDE * each, OUTSIDE * each]) for each in around)
+    x, y = (np.stack([INSIDE * directions, OUTSIDE * directions]) for directions in around)
     axes.contourf(x, y, costs, levels=levels(field.costs, STEPS), cmap=colours, extend="both")
     for radius in (INSIDE, OUTSIDE):
         axes.plot(*(radius * around), color=MUTED, linewidth=0.5)
@@ -147,10 +147,10 @@ def _draw_circle(axes: "Axes", field: Field, colours: "Colormap") -> None:
 
 
 def _draw_arrows(axes: "Axes", at: np.ndarray, shown: np.ndarray, longest: float) -> None:
-    there = np.linalg.norm(shown, axis=1) > 0.06
+    visible = np.linalg.norm(shown, axis=1) > 0.06
     axes.quiver(
-        *at[there].T,
-        *(longest * shown[there].T),
+        *at[visible].T,
+        *(longest * shown[visible].T),
         color=INK,
         angles="xy",
         scale_units="xy",

@@ -54,25 +54,31 @@ class Grouped:
         return (self.groups.assigned == group).nonzero().flatten().tolist()
 
 
-def write_groups_page(path: str | Path, found: Grouped, *, title: str) -> None:
+def write_groups_page(path: str | Path, grouped: Grouped, *, title: str) -> None:
     """Write groups as one HTML file, whole or not at all; the same input gives the same file."""
-    sections = [_groups_section(found), _number_section(found), _map_section(found)]
-    write_text(Path(path), page(title, _lead(found), [each for each in sections if each is not None]))
+    sections = [_groups_section(grouped), _number_section(grouped), _map_section(grouped)]
+    write_text(
+        Path(path), page(title, _lead(grouped), [section for section in sections if section is not None])
+    )
 
 
-def _lead(found: Grouped) -> str:
-    groups, items = counted(len(found.groups.centres), "group"), counted(len(found.ids), "item")
-    told = ", ".join(f"{name} {value:.3f}" for name, value in found.agreement.items())
-    known = sum(label is not None for label in found.labels)
-    agreement = f" Agreement with the labels of {known:,}, where 1 is perfect: {told}." if told else ""
+def _lead(grouped: Grouped) -> str:
+    groups, items = counted(len(grouped.groups.centres), "group"), counted(len(grouped.ids), "item")
+    agreement = ", ".join(f"{name} {value:.3f}" for name, value in grouped.agreement.items())
+    known = sum(label is not None for label in grouped.labels)
+    agreement = (
+        f" Agreement with the labels of {known:,}, where 1 is perfect: {agreement}." if agreement else ""
+    )
     return f"{items} in {groups}, found without labels.{agreement}"
 
 
-def _groups_section(found: Grouped) -> Section:
-    shown = representatives(found.z, found.groups, count=SHOWN)
-    labels = {found.labels[each] or "" for chosen in shown[:MOST_GROUPS] for each in chosen.tolist()}
+def _groups_section(grouped: Grouped) -> Section:
+    shown = representatives(grouped.z, grouped.groups, count=SHOWN)
+    labels = {grouped.labels[place] or "" for chosen in shown[:MOST_GROUPS] for place in chosen.tolist()}
     short = dict(zip(sorted(labels), shortened(sorted(labels), LONGEST_NAME), strict=True))
-    blocks = "".join(_block(found, group, chosen, short) for group, chosen in enumerate(shown[:MOST_GROUPS]))
+    blocks = "".join(
+        _block(grouped, group, chosen, short) for group, chosen in enumerate(shown[:MOST_GROUPS])
+    )
     left_out = len(shown) - MOST_GROUPS
     caption = "The items nearest to the centre of each group, nearest first; the largest group first." + (
         f" {counted(left_out, 'smaller group')} {'is' if left_out == 1 else 'are'} not shown."
@@ -82,43 +88,43 @@ def _groups_section(found: Grouped) -> Section:
     return Section("The groups", caption, html=blocks)
 
 
-def _block(found: Grouped, group: int, chosen: Tensor, short: Mapping[str, str]) -> str:
-    members = found.members(group)
-    labels = Counter(label for each in members if (label := found.labels[each]) is not None)
+def _block(grouped: Grouped, group: int, chosen: Tensor, short: Mapping[str, str]) -> str:
+    members = grouped.members(group)
+    labels = Counter(label for place in members if (label := grouped.labels[place]) is not None)
     commonest = ", ".join(f"{name} ({count:,})" for name, count in labels.most_common(5))
     more = f" and {counted(len(labels) - 5, 'other label')}" if len(labels) > 5 else ""
     described = f": {commonest}{more}" if labels else ""
     return (
         f'<div class="answer"><h3>Group {group + 1}</h3>'
-        f"<p>{counted(len(members), 'item')}{escape(described)}</p>{_shown(found, chosen, short)}</div>"
+        f"<p>{counted(len(members), 'item')}{escape(described)}</p>{_shown(grouped, chosen, short)}</div>"
     )
 
 
-def _shown(found: Grouped, chosen: Tensor, short: Mapping[str, str]) -> str:
+def _shown(grouped: Grouped, chosen: Tensor, short: Mapping[str, str]) -> str:
     """The chosen items as pictures with their shortened labels, or by their ids where they are none."""
     if not len(chosen):
         return ""
-    if not medium_of(shape := found.inputs.shape[1:]).shows(shape):
-        names = "".join(f"<li>{escape(found.ids[each])}</li>" for each in chosen.tolist())
+    if not medium_of(shape := grouped.inputs.shape[1:]).shows(shape):
+        names = "".join(f"<li>{escape(grouped.ids[place])}</li>" for place in chosen.tolist())
         return f'<ul style="margin:0;padding-left:20px">{names}</ul>'
     pictures = []
-    for each, picture in zip(chosen.tolist(), found.inputs[chosen], strict=True):
-        label = found.labels[each] or ""
+    for place, picture in zip(chosen.tolist(), grouped.inputs[chosen], strict=True):
+        label = grouped.labels[place] or ""
         # Who points at a picture is told what stands below it in short.
         whole = f": {label}" if short[label] != label else ""
-        pictures.append(thumbnail(picture, words=short[label], title=found.ids[each] + whole))
+        pictures.append(thumbnail(picture, words=short[label], title=grouped.ids[place] + whole))
     return row(pictures)
 
 
-def _number_section(found: Grouped) -> Section | None:
+def _number_section(grouped: Grouped) -> Section | None:
     """Why there are as many groups; left out where the number was given."""
-    if len(found.quality) < 2:
+    if len(grouped.quality) < 2:
         return None
     caption = (
         "The mean silhouette of each number of groups that was tried: 1 where every item lies in the middle "
         "of its group and far from the next, 0 where it might as well be in the next. The highest was taken."
     )
-    return Section("How many groups", caption, _quality_figure(found.quality, len(found.groups.centres)))
+    return Section("How many groups", caption, _quality_figure(grouped.quality, len(grouped.groups.centres)))
 
 
 def _quality_figure(quality: Mapping[int, float], taken: int) -> "Figure":
@@ -127,7 +133,7 @@ def _quality_figure(quality: Mapping[int, float], taken: int) -> "Figure":
     figure = new_figure(BESIDE, 3.0)
     axes = figure.subplots()
     numbers = sorted(quality)
-    axes.plot(numbers, [quality[each] for each in numbers], "o-", color=BLUE, markersize=4, linewidth=1.2)
+    axes.plot(numbers, [quality[number] for number in numbers], "o-", color=BLUE, markersize=4, linewidth=1.2)
     if taken in quality:
         axes.plot([taken], [quality[taken]], "o", color=BLUE, markersize=11, fillstyle="none")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -135,15 +141,15 @@ def _quality_figure(quality: Mapping[int, float], taken: int) -> "Figure":
     return figure
 
 
-def _map_section(found: Grouped) -> Section | None:
-    count = len(found.ids)
+def _map_section(grouped: Grouped) -> Section | None:
+    count = len(grouped.ids)
     if count < 3:
         return None
     drawn = at_most(count, MOST_ON_MAP)
-    names = [f"{group + 1}" for group in range(len(found.groups.centres))]
+    names = [f"{group + 1}" for group in range(len(grouped.groups.centres))]
     note = f" Shown are {len(drawn):,} items drawn at random from {count:,}." if len(drawn) < count else ""
-    assigned = found.groups.assigned[drawn]
-    drawing = embedding_map(plane(found.z[drawn], 0), assigned, names)
+    assigned = grouped.groups.assigned[drawn]
+    drawing = embedding_map(plane(grouped.z[drawn], 0), assigned, names)
     caption = (
         "Every item where the space places it, brought to two dimensions by t-SNE, with the number of its "
         "group: what lies together is alike, but distances between groups mean little."

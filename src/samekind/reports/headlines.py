@@ -25,11 +25,11 @@ def headline(question: str, rows: Sequence[Row]) -> str:
     It quotes the kind of score that comes first in the rows, the system's own: picking the best column
     after the fact would flatter it.
     """
-    mine = [row for row in rows if row.question == question]
+    own_rows = [row for row in rows if row.question == question]
     parts: dict[str, list[str]] = {}
-    for row in mine:
+    for row in own_rows:
         sentence = row.entry.sentences.get(question)
-        if sentence is not None and row.kind == mine[0].kind:
+        if sentence is not None and row.kind == own_rows[0].kind:
             part = sentence.part.format(value=in_words(row), items=row.items)
             parts.setdefault(sentence.whole, []).append(part)
-    return spaced(" ".join(whole.format(" and ".join(said)) for whole, said in parts.items()))
+    return spaced(" ".join(whole.format(" and ".join(said_parts)) for whole, said_parts in parts.items()))

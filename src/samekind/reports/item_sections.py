@@ -23,14 +23,16 @@ def map_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> 
     """All sets on one map, by the first system."""
     name = next(iter(systems))
     known = sets["seen"].items.classes
-    classes = list(dict.fromkeys(each for one in sets.values() for each in one.items.classes))
+    classes = list(dict.fromkeys(class_name for one in sets.values() for class_name in one.items.classes))
     # Each set counts its own classes from 0: count them all together.
-    places = [torch.tensor([classes.index(each) for each in one.items.classes]) for one in sets.values()]
+    places = [
+        torch.tensor([classes.index(class_name) for class_name in one.items.classes]) for one in sets.values()
+    ]
     labels = torch.cat([place[one.items.labels] for place, one in zip(places, sets.values(), strict=True)])
     z = torch.cat([one.embeddings[name] for one in sets.values()])
     if not len(z):
         return None
-    unseen = [each for each in classes if each not in known]
+    unseen = [class_name for class_name in classes if class_name not in known]
     figure = embedding_map(plane(z, 0), labels, classes, unseen)
     caption = (
         f'Every item as the space "{name}" places it, brought to two dimensions by t-SNE: what lies together '
@@ -46,15 +48,15 @@ def neighbours_section(systems: Mapping[str, System], sets: Mapping[str, Measure
     items, z = measured.items, measured.embeddings[name]
     if len(items) < 2:
         return None
-    _, marks, asked, _ = groups_apart(items)
+    _, marks, queries, _ = groups_apart(items)
     available = len(items) - int(torch.unique(marks, return_counts=True)[1].max())
-    found = search(system.space, z, z, k=min(NEIGHBOURS, available), apart=(marks, marks)).indices
-    chosen = choose_queries(items.labels[asked], items.labels[found[asked, 0]])
-    queries = asked[chosen.indices]
-    figure = neighbour_grid(items.inputs, items.labels, items.classes, found[queries], queries=queries)
+    neighbours = search(system.space, z, z, k=min(NEIGHBOURS, available), apart=(marks, marks)).indices
+    chosen = choose_queries(items.labels[queries], items.labels[neighbours[queries, 0]])
+    shown = queries[chosen.indices]
+    figure = neighbour_grid(items.inputs, items.labels, items.classes, neighbours[shown], queries=shown)
     caption = (
         f'Random {words} items and the others the space "{name}" finds most alike. The nearest is of another '
-        f"class for {chosen.all_mistakes:,} of {len(asked):,}{_last_rows(chosen.mistakes)}."
+        f"class for {chosen.all_mistakes:,} of {len(queries):,}{_last_rows(chosen.mistakes)}."
         f"{measured.pairs_note}"
     )
     return Section("Most alike", caption, figure) if figure is not None else None

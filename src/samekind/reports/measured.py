@@ -66,9 +66,9 @@ def measure(systems: Mapping[str, System], items: Items) -> Measured:
 
 def notes(sets: Mapping[str, Measured]) -> str:
     """The notes of all sets, each once."""
-    return "".join(dict.fromkeys(each.note for each in sets.values()))
+    return "".join(dict.fromkeys(measured.note for measured in sets.values()))
 
 
 def pairs_notes(sets: Mapping[str, Measured]) -> str:
     """Those of their pairs."""
-    return "".join(dict.fromkeys(each.pairs_note for each in sets.values()))
+    return "".join(dict.fromkeys(measured.pairs_note for measured in sets.values()))

@@ -32,7 +32,7 @@ def shortened(names: Sequence[str], most: int) -> list[str]:
     for name in different:
         if name not in short:
             others = [other for other in different if other != name]
-            short[name] = next(each for each in _ways(name, others, most) if each not in taken)
+            short[name] = next(cut for cut in _ways(name, others, most) if cut not in taken)
             taken.add(short[name])
     return [short[name] for name in names]
 

@@ -60,7 +60,7 @@ def _section(section: Section, name: str) -> str:
     if section.figure is not None:
         figures = section.figure if isinstance(section.figure, Mapping) else {"": section.figure}
     # A single figure that leaves room has its words beside it, and not a white field.
-    narrow = len(figures) == 1 and all(each.get_figwidth() <= BESIDE for each in figures.values())
+    narrow = len(figures) == 1 and all(figure.get_figwidth() <= BESIDE for figure in figures.values())
     return (
         f'<section class="{"beside" if narrow else "below"}">'
         f'<div><h2>{escape(section.title)}</h2><p class="caption">{escape(section.caption)}</p></div>'
@@ -70,9 +70,9 @@ def _section(section: Section, name: str) -> str:
 
 def _figures(figures: "Mapping[str, Figure]", name: str, title: str) -> str:
     shown = ""
-    for number, (word, each) in enumerate(figures.items(), start=1):
+    for number, (word, figure) in enumerate(figures.items(), start=1):
         description = f"{title}, {word}" if word else title
-        drawing = picture(each, name=f"{name}f{number}", description=description)
+        drawing = picture(figure, name=f"{name}f{number}", description=description)
         label = f"<figcaption>{escape(word)}</figcaption>" if word else ""
         shown += f'<figure>{label}<div class="scroll">{drawing}</div></figure>'
     return f'<div class="figures">{shown}</div>' if shown else ""

@@ -14,9 +14,9 @@ def scores_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) 
     name, system = next(iter(systems.items()))
     decision = system.space.decisions.get("similarity")
     figures = {
-        f"{words.capitalize()} items": score_histogram(each.trials[name]["similarity"], decision)
-        for words, each in sets.items()
-        if len(each.items) > 1
+        f"{words.capitalize()} items": score_histogram(measured.trials[name]["similarity"], decision)
+        for words, measured in sets.items()
+        if len(measured.items) > 1
     }
     about = (
         f"darker is what falls on the wrong side of its threshold (fitted on {decision.trials})."
@@ -30,10 +30,10 @@ def scores_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) 
 def tradeoff_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> Section | None:
     """The curves of every system and kind of score, for the sets that have pairs of both kinds."""
     figures = {}
-    for words, each in sets.items():
+    for words, measured in sets.items():
         curves = {
             f"{name} · {kind}" if len(systems) > 1 else kind: error_rates(trials.scores, trials.same)
-            for name, kinds in each.trials.items()
+            for name, kinds in measured.trials.items()
             for kind, trials in kinds.items()
             if trials.same.any() and not trials.same.all()
         }

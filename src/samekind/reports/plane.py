@@ -23,10 +23,10 @@ def plane(z: Tensor, seed: int) -> Tensor:
 
     # t-SNE needs more items than its perplexity, and speaks of about three times as many neighbours.
     perplexity = min(PERPLEXITY, (len(z) - 1) / 3)
-    found = TSNE(n_components=2, init="pca", perplexity=perplexity, random_state=seed).fit_transform(
+    points = TSNE(n_components=2, init="pca", perplexity=perplexity, random_state=seed).fit_transform(
         z.numpy()
     )
-    return torch.from_numpy(found).double()
+    return torch.from_numpy(points).double()
 
 
 def _principal(z: Tensor) -> Tensor:
@@ -34,6 +34,6 @@ def _principal(z: Tensor) -> Tensor:
     points = torch.zeros(len(z), 2, dtype=z.dtype)
     if len(z):
         left, lengths, _ = torch.linalg.svd(z - z.mean(0), full_matrices=False)
-        kept = min(2, len(lengths))
-        points[:, :kept] = left[:, :kept] * lengths[:kept]
+        dimensions = min(2, len(lengths))
+        points[:, :dimensions] = left[:, :dimensions] * lengths[:dimensions]
     return points

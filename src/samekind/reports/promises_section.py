@@ -13,8 +13,8 @@ def promises_section(systems: Mapping[str, System], sets: Mapping[str, Measured]
     lines = [
         _line(name, promise_row(decision, trials, name=words))
         for name, system in systems.items()
-        for words, each in sets.items()
-        for kind, trials in each.trials[name].items()
+        for words, measured in sets.items()
+        for kind, trials in measured.trials[name].items()
         if (decision := system.space.decisions.get(kind)) is not None
         if trials.same.any() and not trials.same.all()
     ]
@@ -36,19 +36,19 @@ def _line(system: str, row: PromiseRow) -> list[str]:
 
 def _rate(rate: RatePromise) -> list[str]:
     """What was promised, what was measured with its interval, and whether that holds."""
-    promised, measured, low, high = (100 * each for each in rate[:4])
+    promised, measured, low, high = (100 * number for number in rate[:4])
     return [f"{promised:.2f}", f"{measured:.2f} ({low:.1f}\u2013{high:.1f})", rate.verdict.partition(",")[0]]
 
 
 def _table(lines: list[list[str]]) -> str:
     heads = ("system", "items", "score", "point")
     rates = ("promised, %", "measured, %", "")
-    top = "".join(f'<th scope="col" rowspan="2">{each}</th>' for each in heads)
+    top = "".join(f'<th scope="col" rowspan="2">{head}</th>' for head in heads)
     groups = "".join(
-        f'<th scope="colgroup" colspan="3"><span>{each}</span></th>'
-        for each in ("false accepts", "false rejects")
+        f'<th scope="colgroup" colspan="3"><span>{word}</span></th>'
+        for word in ("false accepts", "false rejects")
     )
-    second = "".join(f'<th scope="col">{each}</th>' for each in rates * 2)
+    second = "".join(f'<th scope="col">{rate}</th>' for rate in rates * 2)
     body = "".join(f"<tr>{''.join(map(_cell, line))}</tr>" for line in lines)
     return (
         f'<div class="scroll"><table class="promises"><thead><tr>{top}{groups}</tr><tr>{second}</tr></thead>'

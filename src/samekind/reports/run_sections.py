@@ -17,16 +17,16 @@ ADVERSARY = (
 def answers_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> Section:
     """The numbers, first of all."""
     about = " ".join(
-        f"{name.capitalize()}: {counted(each.of, 'item')} of {counted(len(each.items.classes), 'class')}."
-        for name, each in sets.items()
+        f"{name.capitalize()}: {counted(items.of, 'item')} of {counted(len(items.items.classes), 'class')}."
+        for name, items in sets.items()
     )
     caption = f"{about} The sentences quote the first column; the best of each line is bold."
-    return Section("Answers", caption, html=answers({name: each.rows for name, each in systems.items()}))
+    return Section("Answers", caption, html=answers({name: system.rows for name, system in systems.items()}))
 
 
 def training_section(systems: Mapping[str, System]) -> Section | None:
     """The curves of the systems that have a record."""
-    records = {name: each.record for name, each in systems.items() if each.record}
+    records = {name: system.record for name, system in systems.items() if system.record}
     if not records:
         return None
     adversary = any("adversary" in entries[0] for entries in records.values())

@@ -40,11 +40,11 @@ def score_histogram(trials: Trials, decision: Decision | None) -> "Figure":
     axes.set_yticks([])
     axes.margins(x=0.01)
     densities = {
-        word: _draw_density(axes, mine, edges, word, threshold)
-        for mine, word in ((scores[~same], "different"), (scores[same], "same"))
-        if len(mine)
+        word: _draw_density(axes, own_scores, edges, word, threshold)
+        for own_scores, word in ((scores[~same], "different"), (scores[same], "same"))
+        if len(own_scores)
     }
-    tallest = max(float(each.max()) for each in densities.values())
+    tallest = max(float(density.max()) for density in densities.values())
     axes.set_ylim(0, 1.5 * tallest)
     _write_words(axes, densities, edges, threshold)
     if threshold is not None:
@@ -102,7 +102,7 @@ def _write_words(
             end = max(min(peak, beside[word]), low + (WIDEST - GAP) * span)
             start, side, x = end - WIDEST * span, "right", end
         covered = (edges[1:] >= start - GAP * span) & (edges[:-1] <= end + GAP * span)
-        highest = max(float(each[covered].max(initial=0)) for each in densities.values())
+        highest = max(float(density[covered].max(initial=0)) for density in densities.values())
         top = max(highest, LOWEST * axes.get_ylim()[1])
         colour = SAME if word == "same" else DIFFERENT
         write(axes, (x, 1.03 * top), word, colour=colour, size=LARGE, across=side, up="bottom")

@@ -20,13 +20,13 @@ MOST_IN_A_LINE = 5
 
 def answers(systems: Systems) -> str:
     """Every question that was asked: its words, the first system's answer in a sentence, the table."""
-    asked = list(dict.fromkeys(row.question for rows in systems.values() for row in rows))
+    questions = list(dict.fromkeys(row.question for rows in systems.values() for row in rows))
     # Questions this page does not know come last, under their own name.
-    asked.sort(key=lambda question: [*QUESTIONS, question].index(question))
-    if not asked:
+    questions.sort(key=lambda question: [*QUESTIONS, question].index(question))
+    if not questions:
         return ""
     first = next(iter(systems.values()))
-    tables = {question: _once(systems) if question == REFERENCE else systems for question in asked}
+    tables = {question: _once(systems) if question == REFERENCE else systems for question in questions}
     widest = max(len(_columns(shown, question)) for question, shown in tables.items())
     blocks = [
         f'<div class="answer"><h3>{escape(QUESTIONS.get(question, question))}</h3>'
@@ -57,14 +57,18 @@ def question_table(systems: Systems, question: str) -> str:
 
 def _columns(systems: Systems, question: str) -> list[Column]:
     """Every kind of score of every system that answers a question."""
-    found = [(name, row.kind) for name, rows in systems.items() for row in rows if row.question == question]
-    return list(dict.fromkeys(found))
+    columns = [(name, row.kind) for name, rows in systems.items() for row in rows if row.question == question]
+    return list(dict.fromkeys(columns))
 
 
 def _once(systems: Systems) -> Systems:
     """What is to be had without training is the same for systems trained on the same items: said once."""
-    told = [[row for row in rows if row.question == REFERENCE] for rows in systems.values()]
-    return {" and ".join(systems): told[0]} if all(each == told[0] for each in told) else systems
+    references = [[row for row in rows if row.question == REFERENCE] for rows in systems.values()]
+    return (
+        {" and ".join(systems): references[0]}
+        if all(rows == references[0] for rows in references)
+        else systems
+    )
 
 
 def _head(columns: list[Column]) -> str:
@@ -100,7 +104,7 @@ def _cell(row: Row | None, marked: set[str]) -> str:
 
 def _careful(systems: Systems, question: str) -> str:
     """Which answers to a question must not be used, or are to be had without training, if any."""
-    said = [
+    sentences = [
         (system, sentence)
         for system, rows in systems.items()
         for sentence in (
@@ -110,14 +114,16 @@ def _careful(systems: Systems, question: str) -> str:
         )
     ]
     return "".join(
-        f'<p><b>Careful, "{escape(name)}": {escape(spaced(each))}.</b></p>' for name, each in said if each
+        f'<p><b>Careful, "{escape(name)}": {escape(spaced(sentence))}.</b></p>'
+        for name, sentence in sentences
+        if sentence
     )
 
 
 def _units(systems: Systems, question: str) -> str:
     """What the intervals of a table are over, where it has any."""
-    asked = (row for rows in systems.values() for row in rows if row.question == question)
-    units = " and ".join(dict.fromkeys(row.unit for row in asked if row.unit))
+    shown = (row for rows in systems.values() for row in rows if row.question == question)
+    units = " and ".join(dict.fromkeys(row.unit for row in shown if row.unit))
     return f'<p class="units">In brackets the 95 % interval over {escape(units)}.</p>' if units else ""
 
 

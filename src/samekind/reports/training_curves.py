@@ -42,7 +42,7 @@ def training_curves(records: Mapping[str, Entries]) -> "Figure":
     if not records:
         raise ValueError("expected a record with at least one epoch to draw, got none")
     panels = {name: _panels(entries) for name, entries in records.items()}
-    rows = {name: (len(each) + 1) // 2 for name, each in panels.items()}
+    rows = {name: (len(titles) + 1) // 2 for name, titles in panels.items()}
     figure = new_figure(FULL, 3.2 * sum(rows.values()))
     grid = figure.add_gridspec(sum(rows.values()), 2, hspace=0.12, wspace=0.08)
     places = iter([(row, column) for row in range(sum(rows.values())) for column in range(2)])
@@ -144,9 +144,9 @@ def _draw_coefficient(axes: "Axes", entries: Entries) -> None:
 
 def _error_names(entries: Entries) -> list[str]:
     """The rates to draw: one for each kind of score; what would hide one of them only alone."""
-    told = [EER.key, *(EER.variant(kind).key for kind in (*get_args(Kind), "best"))]
-    told = [key for key in told if key in entries[0].get("validation", {})]
-    return [key for key in told if key not in (EER.key, EER.variant("best").key)] or told[:1]
+    keys = [EER.key, *(EER.variant(kind).key for kind in (*get_args(Kind), "best"))]
+    keys = [key for key in keys if key in entries[0].get("validation", {})]
+    return [key for key in keys if key not in (EER.key, EER.variant("best").key)] or keys[:1]
 
 
 def _rates(entries: Entries) -> list[float]:
