@@ -1,16 +1,16 @@
-"""Boxes of words that lie on each other, moved until each can be read."""
+"""Boxes of words that overlap, moved until each can be read."""
 
 import numpy as np
 
-#: Rounds after which what is still crowded stays so.
+#: Rounds at most; what still overlaps then stays so.
 MOST_ROUNDS = 200
 
 
 def apart(boxes: np.ndarray, *, gap: float = 2.0) -> np.ndarray:
-    """How far each box (left, bottom, right, top) has to be moved, (n, 2), so that no two lie on each other.
+    """How far each box (left, bottom, right, top) has to be moved, (n, 2), so that no two overlap.
 
-    Of two that do, each goes half of the way along the shorter way out, again and again. A box that touches
-    no other stays where it is. Where two have the same middle, the later one goes up.
+    Two that overlap are moved apart along the shorter way, repeatedly. A box that touches no other stays. Of
+    two with the same middle, the later one goes up.
     """
     moves = np.zeros((len(boxes), 2))
     first, second = np.triu_indices(len(boxes), k=1)

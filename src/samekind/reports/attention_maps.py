@@ -1,4 +1,4 @@
-"""A picture, and over it where a network looks."""
+"""A picture, and the maps of where a network looks, laid over it."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import numpy as np
 import torch.nn.functional as F
 from torch import Tensor
 
-from samekind.data import scaled
+from samekind.data import medium_of
 from samekind.reports.style import INK, MUTED, SIZE, SMALL, new_figure, plain, write
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ class Overlay(NamedTuple):
 def attention_maps(image: Tensor, overlays: Sequence[Overlay], *, title: str = "the picture") -> "Figure":
     """A panel with the picture, and one for each map over the picture in grey.
 
-    ``image`` is (1 or 3, height, width), bytes or floats in [0, 1]; other floats are squeezed into it. A map
-    of any size is enlarged, between the middles of its places linearly, to the whole picture. Each has its
-    own scale, from its least to its most, both written under it; a map that is the same everywhere is dark
-    throughout. Maps that are not finite, or below 0, are a ``ValueError``.
+    ``image`` is (1 or 3, height, width), bytes or floats in [0, 1]; other floats are rescaled. A map of any
+    size is enlarged to the whole picture by linear interpolation. Each has its own scale, with its least and
+    its most value written under it; a constant map is dark. A map with NaN, infinite or negative values is a
+    ``ValueError``.
     """
     for overlay in overlays:
         if overlay.values.dim() != 2 or not (overlay.values.isfinite() & (overlay.values >= 0)).all():
@@ -112,13 +112,10 @@ def _name(axes: "Axes", title: str, note: str) -> None:
 
 def _displayable(image: Tensor) -> np.ndarray:
     """A picture (1 or 3, h, w) as (h, w, 3) in [0, 1]."""
-    if image.dim() != 3 or image.shape[0] not in (1, 3) or not image.numel():
+    medium = medium_of(image.shape)
+    if not medium.shows(image.shape) or not image.numel():
         raise ValueError(
             f"expected a grey or colour picture (1 or 3, height, width); got {tuple(image.shape)}"
         )
-    values = scaled(image.detach().cpu()).float()
-    low, high = float(values.min()), float(values.max())
-    if low < 0 or high > 1:
-        values = (values - low) / max(high - low, 1e-12)
-    shown: np.ndarray = values.movedim(0, -1).expand(*values.shape[1:], 3).numpy()
-    return shown
+    pixels: np.ndarray = medium.thumbnails(image).expand(3, -1, -1).movedim(0, -1).numpy()
+    return pixels

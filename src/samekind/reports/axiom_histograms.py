@@ -1,4 +1,4 @@
-"""Is it a metric? The three promises of one, and how far a space is from keeping each."""
+"""Is it a metric? Histograms of the breaches of the three axioms."""
 
 from typing import TYPE_CHECKING
 

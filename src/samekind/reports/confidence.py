@@ -20,7 +20,7 @@ FORMS = {
     "distance": "softmax of distances",
     "ratio": "ratio of distances (DR)",
 }
-#: Half the side of the piece of the plane that is looked at; prototypes are at distance 1 from its centre.
+#: Half the side of the square of the plane; prototypes are at distance 1 from its centre.
 REACH = 2.5
 MOST_CLASSES = {"plane": 7, "sphere": 3}
 
@@ -80,17 +80,16 @@ class Confidence:
         return points.clamp(-REACH, REACH) if self.surface == "plane" else F.normalize(points, dim=-1)
 
     def at_edge(self, point: Tensor) -> bool:
-        """Whether a point (dimension,) lies where the piece of the plane ends."""
+        """Whether a point (dimension,) lies on the edge of the square."""
         return self.surface == "plane" and bool((point.abs() >= REACH).any())
 
     def surest(self) -> Tensor:
         """The point of the surface with the highest probability, (dimension,).
 
-        On the plane, of the piece that is looked at: the softmax of squared distances rises without end, and
-        its surest point lies at the edge. Of points that are equally sure it is the one nearest to the
-        prototype of the class.
+        On the plane, of the square: the softmax of squared distances rises without end, so its surest point
+        lies on the edge. Of equally sure points it is the one nearest to the prototype of the class.
         """
-        # An even number: the centre of the sphere is no point of it.
+        # An even number, to avoid the centre of the sphere.
         axis = torch.linspace(-REACH, REACH, 40, dtype=torch.double)
         grid = self.onto(torch.cartesian_prod(*[axis] * self.dimension))
         starts = torch.cat([self.prototypes, grid])
@@ -104,7 +103,7 @@ class Confidence:
             else:
                 step /= 2
         nearest = self._nearest_as_sure(best)
-        # Around a single summit all is as sure but for rounding: that is no choice.
+        # Near a single maximum the difference is rounding.
         return nearest if (nearest - best).norm() > 1e-3 else best
 
     def _nearest_as_sure(self, point: Tensor) -> Tensor:
@@ -137,5 +136,5 @@ class Confidence:
 
 
 def _rounding(odds: Tensor) -> Tensor:
-    """Log-odds that differ by less are the same."""
+    """The difference below which log-odds are equal."""
     return 1e-13 * odds.abs().clamp(min=1)

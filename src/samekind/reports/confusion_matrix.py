@@ -1,4 +1,4 @@
-"""Which classes are taken for which."""
+"""The confusion matrix."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 #: Characters of a name, with few classes and with more than `FEW`.
 LONGEST_NAMES, FEW = (22, 14), 15
-#: More classes than this, and numbers in the cells could not be read; more names than that, and they touch.
+#: Classes with numbers in the cells, and names along an axis, at most: more could not be read.
 MOST_NUMBERS, MOST_NAMES = 25, 50
 
 
@@ -65,7 +65,7 @@ def confusion_matrix(counts: Tensor, classes: Sequence[str]) -> "Figure":
 
 
 def names_step(classes: int) -> int:
-    """Of so many classes, from one that is named to the next."""
+    """One class in how many is named."""
     return 1 + (classes - 1) // MOST_NAMES
 
 

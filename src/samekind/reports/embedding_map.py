@@ -8,7 +8,6 @@ from torch import Tensor
 
 from samekind.reports.apart import apart
 from samekind.reports.names import shortened, tell_whole
-from samekind.reports.numbers import counted
 from samekind.reports.placing import placed
 from samekind.reports.style import (
     BESIDE,
@@ -30,11 +29,11 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
 
 LONGEST_NAME = 18
-#: With more classes than this names are written small and without boxes, and only those that find room.
+#: With more classes than this, names are small, without boxes, and left out if there is no room.
 MOST_IN_BOXES = 50
-#: Square points: a dot where items are few, and the least that can be seen of each of many.
+#: Areas of a dot in square points: with few items, and at least.
 DOT, LEAST_DOT = 16.0, 4.0
-#: With more items than this dots are drawn smaller, so that all together cover no more of the map.
+#: With more items than this, dots are smaller, so that together they cover no more of the map.
 FEW = 1000
 
 
@@ -46,13 +45,12 @@ def embedding_map(
     *,
     origin: bool = False,
 ) -> "Figure":
-    """Points (n, 2) with their labels (n,), each class named near its median; a class without items is not.
+    """Points (n, 2) with their labels (n,), each class that has items named near its median.
 
-    A name stands where it hides few dots, with a line to where it belongs. Of more than 50 classes those that
-    find no room have no name: the largest choose first, and `not_named` says how many. Classes in ``unseen``
-    are triangles, the others discs. Where classes overlap, their dots are mixed: none is drawn over another
-    as a whole. Colours repeat after ten classes: the names tell which is which. The axes have no unit and are
-    not drawn; where (0, 0) means something, ``origin`` marks it.
+    A name is placed where it hides few dots, with a line to its class. With more than 50 classes, names
+    without room are left out, those of small classes first; `not_named` says how many. Classes in ``unseen``
+    are triangles, the others discs. Dots are drawn in random order, so that no class covers another. Colours
+    repeat after ten classes. The axes have no unit and are not drawn; ``origin`` marks (0, 0).
     """
     figure = new_figure(BESIDE, BESIDE)
     axes = figure.subplots()
@@ -61,7 +59,7 @@ def embedding_map(
     present = sorted(set(labels.tolist()))
     _draw_dots(axes, points, labels, unseen={label for label in present if classes[label] in unseen})
     if unseen:
-        # Without points: the legend speaks of the markers, not of a class.
+        # Without points: the legend is about the markers, not about a class.
         axes.plot([], [], "o", color=MUTED, markersize=SIZE / 2, label="seen classes")
         axes.plot([], [], "^", color=MUTED, markersize=SIZE / 2, label="unseen classes")
     if origin:
@@ -81,14 +79,14 @@ def embedding_map(
     return figure
 
 
-def not_named(figure: "Figure", labels: Tensor, *, word: str = "class") -> str:
-    """The end of a caption: how many of the classes of these labels found room for their name, if not all."""
+def not_named(figure: "Figure", labels: Tensor, *, words: str = "classes") -> str:
+    """The end of a caption: how many of the classes of these labels have a name on the map, if not all."""
     named, present = len(figure.axes[0].texts), len(set(labels.tolist()))
-    return "" if named == present else f" Of {counted(present, word)} the {named:,} that have room are named."
+    return "" if named == present else f" Of {present:,} {words} the {named:,} that have room are named."
 
 
 def _draw_dots(axes: "Axes", points: Tensor, labels: Tensor, *, unseen: Collection[int]) -> None:
-    """Every item as a dot of its class's colour, in an order that has nothing to do with the classes."""
+    """Every item as a dot of its class's colour, in random order."""
     size = max(LEAST_DOT, DOT * min(1.0, FEW / max(1, len(points))))
     order = np.random.default_rng(0).permutation(len(points))
     mixed, places = labels.cpu().numpy()[order], points.detach().cpu().numpy()[order]
@@ -103,7 +101,7 @@ def _draw_dots(axes: "Axes", points: Tensor, labels: Tensor, *, unseen: Collecti
 def _named(
     axes: "Axes", place: Sequence[float], words: str, *, size: float, colour: str, boxed: bool
 ) -> "Annotation":
-    """Words over a place, which a line goes to once they are moved."""
+    """Words over a place, with a line to it once they are moved."""
     edge = {"edgecolor": colour, "linewidth": 1.1} if boxed else {"edgecolor": "none"}
     return axes.annotate(
         plain(words),
@@ -120,10 +118,9 @@ def _named(
 
 
 def _place(axes: "Axes", names: Sequence["Annotation"], points: np.ndarray, classes: np.ndarray) -> None:
-    """Move the names of the classes (of each point, counted from 0) to where they hide little, or away.
+    """Move the names of the classes (of each point, counted from 0) where they hide little, or remove them.
 
-    Names that jut out make the map smaller, and so bring the places nearer to each other: a second time sees
-    to that.
+    Twice, because names beyond the edge shrink the map, which brings the places nearer to each other.
     """
     figure = axes.get_figure(root=True)
     assert figure is not None
@@ -154,14 +151,14 @@ def _place(axes: "Axes", names: Sequence["Annotation"], points: np.ndarray, clas
 
 
 def _boxes(figure: "Figure", names: Sequence["Annotation"]) -> np.ndarray:
-    """What names cover, (n, 4) in points."""
+    """The boxes of names, (n, 4) in points."""
     patches = [name.get_bbox_patch() for name in names]
     boxes = [patch.get_window_extent().extents for patch in patches if patch is not None]
     return np.array(boxes) * 72 / figure.dpi
 
 
 def _move_apart(figure: "Figure", names: Sequence["Annotation"]) -> None:
-    """Move the names that found no room, and those in their way, until none lies on another."""
+    """Move names that overlap until none does."""
     for _ in range(3):
         figure.draw_without_rendering()
         moves = apart(_boxes(figure, names))

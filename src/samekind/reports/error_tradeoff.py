@@ -32,10 +32,9 @@ class _Limits(NamedTuple):
 def error_tradeoff(curves: Mapping[str, ErrorRates]) -> "Figure":
     """One line per named curve on normal-deviate axes in per cent; a dot where it meets the diagonal.
 
-    On these axes normally distributed scores give straight lines, and small rates get room. The legend has
-    the equal error rate: where the dot is, or, as a curve of few pairs is a stair, near it. A rate of 0 has
-    no place on such an axis and is drawn on a line of its own below the lowest tick: a curve that never errs
-    runs along both. No curve at all is a ``ValueError``.
+    On these axes normally distributed scores give straight lines, and small rates have room. The legend has
+    the equal error rate, which for few pairs may differ a little from the dot. A rate of 0 is drawn on a line
+    of its own below the lowest tick. No curve at all is a ``ValueError``.
     """
     if not curves:
         raise ValueError("expected at least one curve to draw, got none")
@@ -66,7 +65,7 @@ def _equal_error(rates: ErrorRates) -> float:
 
 
 def _limits(equal: list[float]) -> _Limits:
-    """Room around the lowest and the highest equal error rate; an error of 0 asks for no more room."""
+    """Limits around the lowest (above 0) and the highest equal error rate."""
     lowest = min([rate for rate in equal if rate > 0], default=0.01)
     low = next((floor for floor in (1e-2, 1e-3, 1e-4) if floor <= lowest / 4), 1e-5)
     return _Limits(low, 0.5 if max(equal) < 0.2 else 0.9 if max(equal) < 0.6 else 0.99)
@@ -83,7 +82,7 @@ def _places(rates: np.ndarray, limits: _Limits) -> np.ndarray:
 
 
 def _thinned(rates: ErrorRates, limits: _Limits) -> np.ndarray:
-    """The curve (2, points) without those that fall on the one before: of millions, a few thousand."""
+    """The curve (2, points) without points that fall on the one before."""
     errors = (rates.false_accepts, rates.false_rejects)
     points = np.stack([_places(error.cpu().numpy(), limits) for error in errors])
     cells = (points * 200).round()

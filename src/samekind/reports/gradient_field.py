@@ -1,4 +1,4 @@
-"""What a loss does to one point: its cost at every place, and the way it is pushed there.
+"""The gradient field of a loss: the cost at every place of one point, and where it is pushed.
 
 One item moves over a plane or around a circle while all others stay where they are.
 """
@@ -36,13 +36,13 @@ SIDE, AROUND, EVERY = 33, 120, 3
 REACH = 1.2
 #: The band around the circle in which costs are shown, and where the arrows are.
 INSIDE, OUTSIDE, BEYOND = 0.74, 1.0, 1.2
-#: Of costs and pushes this part at the ends is shown like what is next to it: a pole would outshine the rest.
+#: The share of extreme costs and pushes that is clipped, because a pole would hide the rest.
 EXTREME = 0.03
 COLUMNS, STEPS = 5, 15
 
 
 class Field(NamedTuple):
-    """What was found at each place of the moving point, and the points that stood still."""
+    """Costs and pushes at each place of the moving point, and the points that stay."""
 
     places: Tensor  # (n, 2)
     costs: Tensor  # (n,)
@@ -57,8 +57,8 @@ def measure_field(
 ) -> Field:
     """Cost and push at every place; ``cost`` takes the moving point (1, 2) and gives one number.
 
-    The places fill a square, or go around the unit circle. ``same`` and ``different`` are shown only: what
-    stands still is known to the cost.
+    The places fill a square, or the unit circle. ``same`` and ``different`` are only shown: the cost knows
+    them.
     """
     if circle:
         turns = torch.arange(AROUND, dtype=torch.double) * (2 * torch.pi / AROUND)
@@ -77,12 +77,11 @@ def measure_field(
 
 
 def gradient_field(fields: Mapping[str, Field]) -> "Figure":
-    """A panel for each named field: the cost as shading, the pushes as arrows, the points that stand still.
+    """A panel for each named field: the cost as shading, the pushes as arrows, and the other points.
 
-    Darker costs more, from the least of a panel to its most. Arrows are as long as the square root of the
-    push, so that weak ones are seen too, and the longest are alike in all panels; where nothing pushes there
-    is none. Discs are of the moving point's class, squares of others. A second line of a name is written
-    small. No field at all is a ``ValueError``.
+    Darker costs more, from the least of a panel to its most. Arrow lengths are square roots of the pushes,
+    scaled to the same longest arrow in all panels. Discs are of the moving point's class, squares of others.
+    A second line of a name is small. No field at all is a ``ValueError``.
     """
     from matplotlib.colors import LinearSegmentedColormap
 

@@ -1,4 +1,4 @@
-"""The page about groups that were found: how many, how large, and what stands for each."""
+"""The page about clusters: how many, how large, and typical items of each."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,11 +11,11 @@ from torch import Tensor
 
 from samekind.data import Stored, medium_of
 from samekind.data.drawing import at_most
+from samekind.data.words import counted
 from samekind.inference.cluster import Groups
 from samekind.inference.representatives import representatives
 from samekind.reports.embedding_map import embedding_map, not_named
 from samekind.reports.names import shortened
-from samekind.reports.numbers import counted
 from samekind.reports.page import Section, page
 from samekind.reports.plane import plane
 from samekind.reports.style import BESIDE, BLUE, dress, new_figure
@@ -25,9 +25,9 @@ from samekind.storage import write_text
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: A map of more items would look the same and take minutes: a random part of them is drawn instead.
+#: Items on a map at most, drawn at random: more would look the same and take minutes.
 MOST_ON_MAP = 2_000
-#: How many items stand for a group; and groups that are shown, because a page has an end.
+#: Items shown of a group, and groups shown on a page.
 SHOWN, MOST_GROUPS = 10, 100
 #: Characters that fit below a picture.
 LONGEST_NAME = 10
@@ -35,7 +35,7 @@ LONGEST_NAME = 10
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """Items, their embeddings, the groups found, and what is known beside.
+    """Items, their embeddings, their groups, and what else is known.
 
     ``quality`` is a value for each number of groups that was tried, ``agreement`` measures of how groups and
     labels agree; both may be empty.
@@ -63,7 +63,8 @@ def write_groups_page(path: str | Path, grouped: Grouped, *, title: str) -> None
 
 
 def _lead(grouped: Grouped) -> str:
-    groups, items = counted(len(grouped.groups.centres), "group"), counted(len(grouped.ids), "item")
+    groups = counted(len(grouped.groups.centres), "group", "groups")
+    items = counted(len(grouped.ids), "item", "items")
     agreement = ", ".join(f"{name} {value:.3f}" for name, value in grouped.agreement.items())
     known = sum(label is not None for label in grouped.labels)
     agreement = (
@@ -81,9 +82,7 @@ def _groups_section(grouped: Grouped) -> Section:
     )
     left_out = len(shown) - MOST_GROUPS
     caption = "The items nearest to the centre of each group, nearest first; the largest group first." + (
-        f" {counted(left_out, 'smaller group')} {'is' if left_out == 1 else 'are'} not shown."
-        if left_out > 0
-        else ""
+        f" {counted(left_out, 'smaller group is', 'smaller groups are')} not shown." if left_out > 0 else ""
     )
     return Section("The groups", caption, html=blocks)
 
@@ -92,16 +91,16 @@ def _block(grouped: Grouped, group: int, chosen: Tensor, short: Mapping[str, str
     members = grouped.members(group)
     labels = Counter(label for place in members if (label := grouped.labels[place]) is not None)
     commonest = ", ".join(f"{name} ({count:,})" for name, count in labels.most_common(5))
-    more = f" and {counted(len(labels) - 5, 'other label')}" if len(labels) > 5 else ""
-    described = f": {commonest}{more}" if labels else ""
+    more = f" and {counted(len(labels) - 5, 'other label', 'other labels')}" if len(labels) > 5 else ""
+    described = counted(len(members), "item", "items") + (f": {commonest}{more}" if labels else "")
     return (
         f'<div class="answer"><h3>Group {group + 1}</h3>'
-        f"<p>{counted(len(members), 'item')}{escape(described)}</p>{_shown(grouped, chosen, short)}</div>"
+        f"<p>{escape(described)}</p>{_shown(grouped, chosen, short)}</div>"
     )
 
 
 def _shown(grouped: Grouped, chosen: Tensor, short: Mapping[str, str]) -> str:
-    """The chosen items as pictures with their shortened labels, or by their ids where they are none."""
+    """The chosen items as pictures with their shortened labels, or by their ids if they are not pictures."""
     if not len(chosen):
         return ""
     if not medium_of(shape := grouped.inputs.shape[1:]).shows(shape):
@@ -110,14 +109,14 @@ def _shown(grouped: Grouped, chosen: Tensor, short: Mapping[str, str]) -> str:
     pictures = []
     for place, picture in zip(chosen.tolist(), grouped.inputs[chosen], strict=True):
         label = grouped.labels[place] or ""
-        # Who points at a picture is told what stands below it in short.
+        # The tooltip has the whole label.
         whole = f": {label}" if short[label] != label else ""
         pictures.append(thumbnail(picture, words=short[label], title=grouped.ids[place] + whole))
     return row(pictures)
 
 
 def _number_section(grouped: Grouped) -> Section | None:
-    """Why there are as many groups; left out where the number was given."""
+    """Why there are as many groups; None if the number was given."""
     if len(grouped.quality) < 2:
         return None
     caption = (
@@ -153,6 +152,6 @@ def _map_section(grouped: Grouped) -> Section | None:
     caption = (
         "Every item where the space places it, brought to two dimensions by t-SNE, with the number of its "
         "group: what lies together is alike, but distances between groups mean little."
-        f"{not_named(drawing, assigned, word='group')}{note}"
+        f"{not_named(drawing, assigned, words='groups')}{note}"
     )
     return Section("Map of the items", caption, drawing)

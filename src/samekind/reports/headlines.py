@@ -1,11 +1,11 @@
-"""What the rows of an evaluation say, in a sentence anyone can read."""
+"""The main values of an evaluation in sentences."""
 
 from collections.abc import Sequence
 
 from samekind.evaluation import Row
 from samekind.reports.numbers import in_words, spaced
 
-#: The questions in the words of someone who asks them, in the order they are answered.
+#: The questions in words, in the order of a page.
 QUESTIONS = {
     "classification": "Which class is it?",
     "open set": "Which class is it, or none of these?",
@@ -20,10 +20,9 @@ QUESTIONS = {
 
 
 def headline(question: str, rows: Sequence[Row]) -> str:
-    """The answer of one system to a question; empty where it has none.
+    """The answer of one system to a question; empty if it has none.
 
-    It quotes the kind of score that comes first in the rows, the system's own: picking the best column
-    after the fact would flatter it.
+    It quotes the kind of score that comes first in the rows, the system's own, and not the best one.
     """
     own_rows = [row for row in rows if row.question == question]
     parts: dict[str, list[str]] = {}

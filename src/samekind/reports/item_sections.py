@@ -1,4 +1,4 @@
-"""The sections of a report about items: where they lie, what is most like them, what they are called."""
+"""The sections of a report about items: the map, the nearest neighbours, the confusions."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ def map_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> 
     name = next(iter(systems))
     known = sets["seen"].items.classes
     classes = list(dict.fromkeys(class_name for one in sets.values() for class_name in one.items.classes))
-    # Each set counts its own classes from 0: count them all together.
+    # The labels of each set as indices into all classes.
     places = [
         torch.tensor([classes.index(class_name) for class_name in one.items.classes]) for one in sets.values()
     ]
@@ -42,7 +42,7 @@ def map_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> 
 
 
 def neighbours_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> Section | None:
-    """Queries and what the first system finds most alike, where items are pictures."""
+    """Queries and what the first system finds most alike, if items are pictures."""
     name, system = next(iter(systems.items()))
     words, measured = list(sets.items())[-1]
     items, z = measured.items, measured.embeddings[name]
@@ -63,7 +63,7 @@ def neighbours_section(systems: Mapping[str, System], sets: Mapping[str, Measure
 
 
 def confusion_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> Section | None:
-    """What the first system calls the seen items; left out where it does not know their classes."""
+    """The classes that the first system gives the seen items; None if it does not know their classes."""
     name, system = next(iter(systems.items()))
     measured = sets["seen"]
     items, classes = measured.items, list(measured.items.classes)
@@ -83,7 +83,7 @@ def confusion_section(systems: Mapping[str, System], sets: Mapping[str, Measured
 
 
 def _written_beside(classes: int) -> str:
-    """What a caption says of the numbers and names around a matrix of so many classes."""
+    """The part of a caption about the numbers and names around a matrix of so many classes."""
     if classes <= MOST_NUMBERS:
         return "on the right the share of each class that is named rightly"
     step = names_step(classes)
@@ -92,7 +92,7 @@ def _written_beside(classes: int) -> str:
 
 
 def _last_rows(mistakes: int) -> str:
-    """What a caption says of the rows that were not left to chance."""
+    """The part of a caption about the rows that were chosen as mistakes."""
     if not mistakes:
         return ""
     return (

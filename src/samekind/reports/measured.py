@@ -1,4 +1,4 @@
-"""What the pictures of a report are drawn from: every system asked about the same items, once."""
+"""What the figures of a report show: embeddings and trials of every system on the same items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,20 +36,20 @@ class Measured:
 
     @property
     def note(self) -> str:
-        """The end of a caption: that not all items are shown, where that is so."""
+        """The end of a caption if not all items are shown."""
         drawn = len(self.items)
         return "" if drawn == self.of else f" Shown are {drawn:,} items drawn at random from {self.of:,}."
 
     @property
     def pairs_note(self) -> str:
-        """The same of pairs and neighbours: that those of one group are left out, too, where that is so."""
+        """The same for pairs and neighbours, and that those of one group are left out."""
         apart = groups_apart(self.items).groups is not None
         return f"{' Items of one group are not compared.' if apart else ''}{self.note}"
 
 
 def measure(systems: Mapping[str, System], items: Items) -> Measured:
-    """Embed the items, or a fixed random part of very many, and score all their pairs, where they have groups
-    those of two groups, with every system.
+    """The embeddings of the items, or of a fixed random part of very many, and the scores of their pairs (of
+    different groups, if they have groups) by every system.
     """
     drawn = draw(items, most=MOST_ITEMS, balanced=False)
     groups = groups_apart(drawn).groups
@@ -65,10 +65,10 @@ def measure(systems: Mapping[str, System], items: Items) -> Measured:
 
 
 def notes(sets: Mapping[str, Measured]) -> str:
-    """The notes of all sets, each once."""
+    """The distinct notes of all sets."""
     return "".join(dict.fromkeys(measured.note for measured in sets.values()))
 
 
 def pairs_notes(sets: Mapping[str, Measured]) -> str:
-    """Those of their pairs."""
+    """The distinct notes about pairs of all sets."""
     return "".join(dict.fromkeys(measured.pairs_note for measured in sets.values()))

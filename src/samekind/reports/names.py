@@ -1,4 +1,4 @@
-"""Names of classes where there is little room: shortened so that they can still be told apart."""
+"""Class names shortened to little room, and still distinct."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.text import Text
 
-#: How the identifier of a text begins that stands for a longer name; `picture` makes a tooltip of it.
+#: The beginning of the identifier of a text with a shortened name; `picture` makes a tooltip of it.
 WHOLE = "whole:"
 
-#: With the sign before it, if there is one.
+#: With the punctuation before it.
 LAST_WORD = re.compile(r"[\W_]?[^\W_]*$")
 
 
 def shortened(names: Sequence[str], most: int) -> list[str]:
-    """Names of at most so many characters, with an ellipsis where something is missing.
+    """Names of at most ``most`` characters, with an ellipsis for what is cut; different names stay different.
 
-    The end is cut off where the beginning says which name it is; where others begin alike, the middle is, up
-    to the last word if that fits; and where they end alike too, what is kept is what differs. Different names
-    stay different.
+    The end is cut if the beginning is unique, else the middle, up to the last word if that fits. If others
+    also end alike, the part that differs is kept.
 
     >>> shortened(["albatross", "wren"], 6)
     ['albat…', 'wren']
@@ -38,12 +37,12 @@ def shortened(names: Sequence[str], most: int) -> list[str]:
 
 
 def tell_whole(text: "Text", name: str) -> None:
-    """Have a text of a page say the whole name it stands for when somebody points at it."""
+    """Give a text of a page the whole name as tooltip."""
     text.set_gid(f"{WHOLE}{name}")
 
 
 def _ways(name: str, others: Collection[str], most: int) -> Iterator[str]:
-    """A name cut in one way after another: first those that no other name can be taken for."""
+    """Ways to cut a name, those that cannot be confused with another name first."""
     room = most - 1
     if not any(other.startswith(name[: most // 2]) for other in others):
         yield name[:room] + "…"

@@ -28,8 +28,8 @@ def neighbour_grid(
 
     ``inputs`` (n, channels, height, width), bytes or floats, and ``labels`` (n,) are all items; ``queries``
     (q,) and ``indices`` (q, k) point into them. A neighbour of the query's class has a frame and a tick in
-    one colour, another a frame and a cross in the other. Items that are no grey or colour pictures, and no
-    query at all, give None.
+    one colour, another a frame and a cross in the other. None if the items are not grey or colour pictures,
+    or there is no query.
     """
     medium = medium_of(inputs.shape[1:])
     if not medium.shows(inputs.shape[1:]) or not len(queries):
@@ -63,7 +63,7 @@ def neighbour_grid(
 
 
 def _draw(axes: "Axes", image: Tensor, corner: tuple[float, float], words: str, colour: str) -> "Text":
-    """A picture with its upper left corner there, a frame around it and words below it, which come back."""
+    """A picture at a corner (upper left), with a frame, and words below it, which are returned."""
     from matplotlib.patches import Rectangle
 
     x, y = corner

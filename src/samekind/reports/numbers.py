@@ -1,4 +1,4 @@
-"""How measured values are written, and which of two is better."""
+"""How values are written in sentences, and which of several is the best."""
 
 import re
 
@@ -6,8 +6,8 @@ from samekind.evaluation import Row, is_upside_down
 
 
 def in_words(row: Row) -> str:
-    """The value as a sentence has it, with its unit: exactly all and exactly none have no decimals, and what
-    is not quite so has as many as it takes to see that.
+    """The value with its unit in a sentence: exactly 0 % and 100 % without decimals, values close to them
+    with as many as it takes to tell them apart.
 
     >>> [in_words(Row("retrieval", "seen", "Recall@1", "cosine", value)).replace("\\u00a0", " ")
     ...     for value in (1.0, 0.99999, 0.9999, 0.5, 0.0003, 0.00001)]
@@ -24,24 +24,14 @@ def in_words(row: Row) -> str:
 
 
 def spaced(text: str) -> str:
-    """Per cent as the pages write it; the no-break space keeps number and sign together."""
+    """The text with a no-break space before each per cent sign."""
     return re.sub(r"(?<=\d)%", "\u00a0%", text)
 
 
-def counted(count: int, word: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "item"), counted(2000, "class")
-    ('1 item', '2,000 classes')
-    """
-    return f"{count:,} {word}" + ("" if count == 1 else "es" if word.endswith("s") else "s")
-
-
 def best(rows: list[Row]) -> set[str]:
-    """The written values to point out among rows of one measure: the best, where there is a choice.
+    """The written value of the best of rows of one measure; empty if there is no choice.
 
-    Values that are written alike count as equal; if all are, none is pointed out. Nor is one that is worse
-    than guessing.
+    Values that are written alike are equal. A value worse than guessing is not the best.
     """
     texts = {row.entry.number(row.value): row.value for row in rows}
     if len(texts) < 2:

@@ -1,4 +1,4 @@
-"""The sections of a report about pairs: how they are scored, and what a threshold makes of the scores."""
+"""The sections of a report about pairs: their scores, and the errors at every threshold."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""A figure as part of a page: drawn in place as SVG, or as pixels where a drawing would be too heavy."""
+"""A figure as part of a page: SVG, or PNG if the SVG would be too large."""
 
 import base64
 import io
@@ -11,7 +11,7 @@ from samekind.reports.names import WHOLE
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Characters. A drawing of many thousand points is slow to show, and larger than a photograph of it.
+#: Characters of an SVG at most: with many thousand points it is slow, and larger than a PNG.
 HEAVIEST_DRAWING = 600_000
 #: CSS pixels: figures up to the first shrink to any screen; wider ones not below the second, they scroll.
 SHRINKS, LEAST = 720, 640
@@ -22,8 +22,8 @@ DOTS_PER_INCH = 192
 def picture(figure: "Figure", *, name: str, description: str) -> str:
     """HTML of a figure; ``name`` is an identifier no other picture of the page has.
 
-    Text in a drawing stays text, in the font of the page; a shortened name is told whole to who points at it.
-    Nothing is loaded from elsewhere.
+    Text stays text, in the font of the page; a shortened name has the whole one as tooltip. Nothing is loaded
+    from elsewhere.
     """
     width, height = figure.get_size_inches() * 96
     style = f"max-width:{width:.0f}px" + (f";min-width:{LEAST}px" if width > SHRINKS else "")
@@ -33,7 +33,7 @@ def picture(figure: "Figure", *, name: str, description: str) -> str:
             f'<img style="{style}" width="{width:.0f}" height="{height:.0f}" alt="{escape(description)}" '
             f'src="data:image/png;base64,{_pixels(figure)}">'
         )
-    # The one thing a page shows when somebody points at a text; what it says has been escaped already.
+    # A title is the tooltip of a text; it has been escaped already.
     drawing = re.sub(rf"""<g id=(["']){WHOLE}(.*?)\1>""", r"<g><title>\2</title>", drawing, flags=re.DOTALL)
     # Identifiers are unique within a figure only, and this page has several.
     drawing = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", drawing)
@@ -45,7 +45,7 @@ def picture(figure: "Figure", *, name: str, description: str) -> str:
 
 
 def _drawing(figure: "Figure") -> str:
-    """What is between the SVG tags, without matplotlib's notes about itself and its page-wide style."""
+    """The content of the SVG, without matplotlib's metadata and page-wide style."""
     import matplotlib
 
     # Read by matplotlib at the moment of writing only: letters as text, and the same names every time.

@@ -1,8 +1,8 @@
-"""Names on a map: each beside its place, where it hides the fewest dots."""
+"""Names on a map, each near its place where it hides the fewest dots."""
 
 import numpy as np
 
-#: Points between a place and a name beside it; where not all names have to be there, so many of these.
+#: Points between a place and a name beside it; the first `NEAR` of them if names may be left out.
 DISTANCES, NEAR = (3.0, 8.0, 14.0, 22.0, 32.0, 44.0), 3
 #: Points a dot is wide to each side.
 RADIUS = 2.0
@@ -10,11 +10,11 @@ RADIUS = 2.0
 SIDES = np.array(
     [(x, y) for x in (-1, -0.5, 0, 0.5, 1) for y in (-1, -0.5, 0, 0.5, 1) if 1 in (abs(x), abs(y))]
 )
-#: What is as bad as hiding a whole class: so many points away from the place.
+#: A distance from the place, in points, that is as bad as hiding a whole class.
 FAR = 160.0
-#: And lying on another name, or jutting out of the map.
+#: The cost of overlapping another name, or the edge of the map.
 COLLISION = 2.0
-#: The most of a class that a name may hide where not all names have to be there.
+#: The share of a class that a name may hide if names may be left out.
 LITTLE = 0.2
 
 
@@ -31,9 +31,8 @@ def placed(
 
     ``places`` and ``sizes`` (width, height) are of the names, ``dots`` (m, 2) what should be seen and
     ``weights`` (m,) what each is worth, 1 being a whole class; ``area`` (left, bottom, right, top) is the
-    map. A name goes where it hides the least and is still near: onto its place if that lies among many dots.
-    Where there is no room a name is put where it does the least harm, or, unless ``all_of_them`` have to be
-    there, left out: its move is NaN.
+    map. A name goes where it hides the least and is still near. Without room, it goes where it does the least
+    harm if ``all_of_them`` are needed; else it is left out, and its move is NaN.
     """
     moves = np.full((len(places), 2), np.nan)
     taken = np.empty((0, 4))
@@ -54,17 +53,17 @@ def placed(
 
 
 def _inside(dots: np.ndarray, boxes: np.ndarray) -> np.ndarray:
-    """Which dots (m, 2) are hidden in part at least by which boxes (n, 4), as (n, m)."""
+    """Which dots (m, 2) are at least partly hidden by which boxes (n, 4), as (n, m)."""
     after, before = dots + RADIUS > boxes[:, None, :2], dots - RADIUS < boxes[:, None, 2:]
     return np.asarray(after.all(2) & before.all(2))
 
 
 def _overlap(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Which boxes (n, 4) lie on which others (m, 4), as (n, m)."""
+    """Which boxes (n, 4) overlap which others (m, 4), as (n, m)."""
     one, other = boxes[:, None], others[None]
     return np.asarray(((one[..., :2] < other[..., 2:]) & (other[..., :2] < one[..., 2:])).all(2))
 
 
 def _juts_out(boxes: np.ndarray, area: np.ndarray) -> np.ndarray:
-    """Which boxes (n, 4) are not whole on the area."""
+    """Which boxes (n, 4) are not entirely inside the area."""
     return np.asarray((boxes[:, :2] < area[:2]).any(1) | (boxes[:, 2:] > area[2:]).any(1))

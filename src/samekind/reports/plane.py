@@ -1,4 +1,4 @@
-"""Embeddings on a sheet of paper.
+"""Embeddings in two dimensions.
 
 van der Maaten and Hinton, "Visualizing Data using t-SNE", JMLR 2008.
 """
@@ -13,8 +13,8 @@ PERPLEXITY = 30.0
 def plane(z: Tensor, seed: int) -> Tensor:
     """Embeddings (n, d) as points (n, 2) by t-SNE from a PCA start: neighbours stay neighbours.
 
-    The same seed gives the same points. Fewer than ten items, no more than two dimensions, or items that
-    are all alike are shown by PCA, which needs neither neighbours nor a spread.
+    The same seed gives the same points. Fewer than ten items, at most two dimensions, or identical items are
+    shown by PCA instead.
     """
     z = z.detach().cpu().double()
     if len(z) < FEW or z.shape[1] <= 2 or bool((z == z[:1]).all()):
@@ -30,7 +30,7 @@ def plane(z: Tensor, seed: int) -> Tensor:
 
 
 def _principal(z: Tensor) -> Tensor:
-    """The two directions of most spread, (n, d) -> (n, 2); 0 in a direction that is not there."""
+    """The two principal components, (n, d) -> (n, 2); 0 for a missing one."""
     points = torch.zeros(len(z), 2, dtype=z.dtype)
     if len(z):
         left, lengths, _ = torch.linalg.svd(z - z.mean(0), full_matrices=False)

@@ -1,4 +1,4 @@
-"""The section of a report about thresholds: what each promised, and what it gives."""
+"""The section of a report about thresholds: promised and measured error rates."""
 
 from collections.abc import Mapping
 from html import escape
@@ -21,11 +21,11 @@ def promises_section(systems: Mapping[str, System], sets: Mapping[str, Measured]
     if not lines:
         return None
     caption = (
-        "A threshold is fixed on validation items and stored with the error rates to expect. Here it meets "
-        "other items. A promise does not hold if the measured rate is higher than promised by more than "
-        "chance explains (the 95 % intervals over classes of both taken together). It holds if the rate is "
-        "at most 1.5 times the promise. Anything between cannot be told. Fewer than three classes have no "
-        f"interval, and break no promise.{notes(sets)}"
+        "A threshold is fixed on validation items and stored with the error rates to expect. Here it is "
+        "checked on other items. A promise does not hold if the measured rate is higher than promised by "
+        "more than chance explains (the 95 % intervals over classes of both taken together). It holds if the "
+        "rate is at most 1.5 times the promise. Anything between is undecided. Fewer than three classes have "
+        f"no interval, and break no promise.{notes(sets)}"
     )
     return Section("What the thresholds promised", caption, html=_table(lines))
 
@@ -35,7 +35,7 @@ def _line(system: str, row: PromiseRow) -> list[str]:
 
 
 def _rate(rate: RatePromise) -> list[str]:
-    """What was promised, what was measured with its interval, and whether that holds."""
+    """The promised rate, the measured rate with its interval, and whether the promise holds."""
     promised, measured, low, high = (100 * number for number in rate[:4])
     return [f"{promised:.2f}", f"{measured:.2f} ({low:.1f}\u2013{high:.1f})", rate.verdict.partition(",")[0]]
 

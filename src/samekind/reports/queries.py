@@ -19,8 +19,8 @@ def choose_queries(
 ) -> Queries:
     """Queries drawn at random, the last few of them among those whose nearest item is of another class.
 
-    ``labels`` (n,) are the classes of the items, ``nearest`` (n,) those of the item most like each. Where
-    mistakes are fewer than asked for, more of the queries are drawn at random.
+    ``labels`` (n,) are the classes of the items, ``nearest`` (n,) those of their nearest items. If there are
+    fewer mistakes, more queries are drawn at random.
     """
     order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(seed))
     wrong = order[(labels != nearest)[order]]

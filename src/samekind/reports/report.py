@@ -24,9 +24,9 @@ def write_report(
 ) -> None:
     """Write what systems answer about items of seen and, if there are any, unseen classes as one HTML file.
 
-    The first system is the one the pictures show; the others stand beside it in the table, the training
-    curves and the error trade-off. A section for which there is nothing to show is left out. The file is
-    written whole or not at all, and the same input gives the same file.
+    The figures are of the first system; the others are in the tables, the training curves and the error
+    trade-off. Sections with nothing to show are left out. The file is written whole or not at all, and the
+    same input gives the same file.
     """
     if not systems:
         raise ValueError("expected at least one system to report on, got none")

@@ -1,9 +1,9 @@
-"""The sections of a report that tell of the run: its answers and its training."""
+"""The sections of a report about the run: its answers and its training."""
 
 from collections.abc import Mapping
 
+from samekind.data.words import counted
 from samekind.reports.measured import Measured, System
-from samekind.reports.numbers import counted
 from samekind.reports.page import Section
 from samekind.reports.tables import answers
 from samekind.reports.training_curves import training_curves
@@ -15,10 +15,11 @@ ADVERSARY = (
 
 
 def answers_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> Section:
-    """The numbers, first of all."""
+    """The tables of all measures."""
     about = " ".join(
-        f"{name.capitalize()}: {counted(items.of, 'item')} of {counted(len(items.items.classes), 'class')}."
-        for name, items in sets.items()
+        f"{name.capitalize()}: {counted(measured.of, 'item', 'items')} of "
+        f"{counted(len(measured.items.classes), 'class', 'classes')}."
+        for name, measured in sets.items()
     )
     caption = f"{about} The sentences quote the first column; the best of each line is bold."
     return Section("Answers", caption, html=answers({name: system.rows for name, system in systems.items()}))

@@ -1,4 +1,4 @@
-"""Where the scores of same and of different pairs lie, and what a threshold makes of them."""
+"""Histograms of the scores of same and of different pairs, with the threshold."""
 
 import math
 from typing import TYPE_CHECKING
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BINS = 80
-#: Shares of the width: the longer of the two words, and what is kept free between a word and the threshold.
+#: Shares of the width: the longer of the two words, and the gap between a word and the threshold.
 WIDEST, GAP = 0.19, 0.015
-#: Of the height: no word stands lower, where the axis begins.
+#: The lowest place of a word, as a share of the height.
 LOWEST = 0.03
 
 
 def score_histogram(trials: Trials, decision: Decision | None) -> "Figure":
     """Densities of the scores of both kinds of pair, the threshold, and the two shares it gets wrong.
 
-    Each kind is a density of its own, so that the rarer one can be seen. Errors are shaded: different
-    pairs at or above the threshold, same pairs below it. A kind without a pair is not drawn; without a
-    decision there is no threshold. No pair at all is a ``ValueError``.
+    Each kind is a density of its own, so that the rarer one can be seen. Errors are shaded: different pairs
+    at or above the threshold, same pairs below it. A kind without pairs is left out, and the threshold too if
+    there is no decision. No pair at all is a ``ValueError``.
     """
     if len(trials.scores) == 0:
         raise ValueError("expected at least one pair to draw the scores of, got none")

@@ -1,8 +1,8 @@
-"""The look all figures share: one palette, thin lines, and text that steps back behind the data.
+"""The style of all figures: one palette, thin lines, muted text.
 
-The colours are those of Okabe and Ito, "Color Universal Design", 2008, which stay apart for colour-blind
-readers; no figure relies on colour alone. Everything is set on the artists themselves, so neither a
-reader's own matplotlib settings nor an earlier plot can change a report.
+The colours are those of Okabe and Ito, "Color Universal Design", 2008, which colour-blind readers can tell
+apart; no figure relies on colour alone. Everything is set on the artists, so matplotlib settings do not
+change a report.
 """
 
 from typing import TYPE_CHECKING, Literal
@@ -61,9 +61,7 @@ def dress(
 
 
 def legend(axes: "Axes", *, columns: int = 1, gap: float = 36.0) -> "Legend":
-    """A legend without a frame below a panel, where it hides nothing; ``gap`` points are left to what is
-    written along the axis.
-    """
+    """A legend without a frame below a panel, ``gap`` points below its axis."""
     from matplotlib.transforms import ScaledTranslation
 
     figure = axes.get_figure(root=True)
@@ -99,5 +97,5 @@ def write(
 
 
 def plain(text: str) -> str:
-    """A name as matplotlib is to draw it: a dollar sign is a dollar sign, not the start of a formula."""
+    """A text for matplotlib, with dollar signs escaped, which would start a formula."""
     return text.replace("$", r"\$")

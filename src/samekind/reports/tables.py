@@ -13,15 +13,14 @@ from samekind.reports.numbers import best, spaced
 Systems = Mapping[str, Sequence[Row]]
 Column = tuple[str, str]
 
-#: With more columns than this a page has no room for value and interval beside each other: they stand below
-#: each other then (`page.css` has the widths).
+#: With more columns than this, the interval is below the value (`page.css` has the widths).
 MOST_IN_A_LINE = 5
 
 
 def answers(systems: Systems) -> str:
-    """Every question that was asked: its words, the first system's answer in a sentence, the table."""
+    """Every question: its words, the first system's answer in a sentence, the table."""
     questions = list(dict.fromkeys(row.question for rows in systems.values() for row in rows))
-    # Questions this page does not know come last, under their own name.
+    # Unknown questions come last, under their own name.
     questions.sort(key=lambda question: [*QUESTIONS, question].index(question))
     if not questions:
         return ""
@@ -34,7 +33,7 @@ def answers(systems: Systems) -> str:
         f'<div class="scroll">{question_table(shown, question)}</div></div>'
         for question, shown in tables.items()
     ]
-    # All tables alike, so that their columns stand under each other.
+    # The same for all tables, so that their columns are aligned.
     kind = "many" if widest > MOST_IN_A_LINE else "few"
     glossary = _glossary(row.entry for rows in systems.values() for row in rows)
     return "\n".join([f'<div class="{kind}">', *blocks, "</div>", glossary])
@@ -43,7 +42,7 @@ def answers(systems: Systems) -> str:
 def question_table(systems: Systems, question: str) -> str:
     """One table: a column per system and kind of score, a line per measure and set of items.
 
-    The best value of a line is bold; a value nobody measured is a dash.
+    The best value of a line is bold; a missing value is a dash.
     """
     lines: dict[Measure, dict[str, dict[Column, Row]]] = {}
     for system, rows in systems.items():
@@ -62,7 +61,7 @@ def _columns(systems: Systems, question: str) -> list[Column]:
 
 
 def _once(systems: Systems) -> Systems:
-    """What is to be had without training is the same for systems trained on the same items: said once."""
+    """One column of baselines for all systems, if they are the same for all."""
     references = [[row for row in rows if row.question == REFERENCE] for rows in systems.values()]
     return (
         {" and ".join(systems): references[0]}
@@ -103,7 +102,7 @@ def _cell(row: Row | None, marked: set[str]) -> str:
 
 
 def _careful(systems: Systems, question: str) -> str:
-    """Which answers to a question must not be used, or are to be had without training, if any."""
+    """Warnings about a question: scores that are upside down, baselines that are not beaten."""
     sentences = [
         (system, sentence)
         for system, rows in systems.items()
@@ -121,7 +120,7 @@ def _careful(systems: Systems, question: str) -> str:
 
 
 def _units(systems: Systems, question: str) -> str:
-    """What the intervals of a table are over, where it has any."""
+    """The units of the intervals of a table, if it has any."""
     shown = (row for rows in systems.values() for row in rows if row.question == question)
     units = " and ".join(dict.fromkeys(row.unit for row in shown if row.unit))
     return f'<p class="units">In brackets the 95 % interval over {escape(units)}.</p>' if units else ""

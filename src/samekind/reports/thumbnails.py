@@ -14,10 +14,9 @@ SIDE = 84
 
 
 def thumbnail(image: Tensor, *, words: str, title: str) -> str:
-    """HTML of a picture (1 or 3, height, width) with words below it and a title for whoever points at it.
+    """HTML of a picture (1 or 3, height, width) with words below it and a title as tooltip.
 
-    Bytes and floats in [0, 1] are shown as they are, other floats squeezed into that range. Pixels stay
-    pixels: a picture of 8 x 8 is not smeared.
+    Bytes and floats in [0, 1] are shown as they are, other floats rescaled. Pixels are not smoothed.
     """
     longer = max(image.shape[1:])
     height, width = (round(SIDE * side / longer) for side in image.shape[1:])

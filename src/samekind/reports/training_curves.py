@@ -1,4 +1,4 @@
-"""How training went: what was minimised, and the measures of items that were held back."""
+"""Training curves: the loss, and the measures of validation items."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 Entries = Sequence[Mapping[str, Any]]
 
 PER_CENT = (0, 0.1, 0.5, 1, 2, 5, 10, 20, 30, 50, 70, 100)
-#: The share of a panel's height kept free above and below its lines, for the words.
+#: The share of a panel's height above and below its lines, for the words.
 ROOM = 0.3
-#: A loss with epochs so many times apart has a logarithmic scale: else only the largest would be seen.
+#: A loss whose largest value is so many times its smallest has a logarithmic scale.
 RUNAWAY = 50
-#: Words of a legend beside each other.
+#: Columns of a legend.
 COLUMNS = 4
-#: Up to so many epochs are dots on the line as well; a single one would be no line at all.
+#: Up to so many epochs have dots, as a single one makes no line.
 FEW = 15
 
 
@@ -33,10 +33,9 @@ def training_curves(records: Mapping[str, Entries]) -> "Figure":
     error rates, recall and kNN accuracy in per cent, and NMI. A run with a class adversary has two more, for
     the loss of its classifier and the coefficient.
 
-    A record is the lines of `training.Record`, one an epoch. The epoch whose space was kept is marked. A
-    record without a line is left out; if nothing is left, that is a ``ValueError``. The error panels share
-    one scale, the square root, on which 0 has a place and small rates have room; the losses of different
-    systems cannot be compared and have each their own.
+    A record is the lines of `training.Record`, one an epoch. The epoch whose space was kept is marked. Empty
+    records are left out; if all are, that is a ``ValueError``. The error panels share one square-root scale,
+    with room for small rates; losses have a scale of their own for each system.
     """
     records = {name: entries for name, entries in records.items() if entries}
     if not records:
@@ -116,7 +115,7 @@ def _draw_measures(axes: "Axes", entries: Entries, measures: list[Measure], *, f
 
 
 def _told(entries: Entries, *, is_share: bool) -> list[Measure]:
-    """What the record has of the measures other than the EER, by the space's own score."""
+    """The measures of the record by the space's own score, other than the EER."""
     own = [measure for measures in MEASURES.values() for measure in measures if measure != EER]
     validation = entries[0].get("validation", {})
     return [measure for measure in own if measure.is_share == is_share and measure.key in validation]
@@ -136,14 +135,14 @@ def _draw_adversary(axes: "Axes", entries: Entries) -> None:
 
 
 def _draw_coefficient(axes: "Axes", entries: Entries) -> None:
-    """Above 0 the encoder works against the classifier of an adaptive one; that of a soft one is constant."""
+    """The coefficient of an adaptive adversary: above 0 the encoder works against the classifier."""
     axes.axhline(0, color=MUTED, linewidth=0.9, zorder=1)
     _line(axes, entries, [entry["adversary"]["coefficient"] for entry in entries], "coefficient", SERIES[0])
     axes.margins(y=ROOM)
 
 
 def _error_names(entries: Entries) -> list[str]:
-    """The rates to draw: one for each kind of score; what would hide one of them only alone."""
+    """The rates to draw: one for each kind of score, or the only one."""
     keys = [EER.key, *(EER.variant(kind).key for kind in (*get_args(Kind), "best"))]
     keys = [key for key in keys if key in entries[0].get("validation", {})]
     return [key for key in keys if key not in (EER.key, EER.variant("best").key)] or keys[:1]
