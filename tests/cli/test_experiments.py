@@ -51,7 +51,7 @@ def test_prints_the_memory_of_pictures_before_they_are_decoded(folders, monkeypa
     assert said.endswith("stay on the disk and are decoded anew in every epoch")
     open_items(read_plan("triplet", source=str(folders), data={"memory_limit": 1}))
     said = " ".join(capsys.readouterr().err.split())
-    assert "in every epoch, or once onto a GPU that has room for them; --set data.memory=always keeps" in said
+    assert "in every epoch, or once onto a GPU with enough memory; --set data.memory=always keeps" in said
     open_items(read_plan("triplet", ["data.memory=always"], source=str(folders), data={"memory_limit": 1}))
     assert "decoding into memory" in capsys.readouterr().err
 

@@ -154,7 +154,7 @@ def test_does_not_overwrite_a_file(samekind, table, tmp_path):
     command = ("init", table, "--label", "kind", "--out", out)
     answer = samekind(*command)
     assert answer.status == 2
-    assert "is there already" in answer.err
+    assert "exists already" in answer.err
     assert out.read_text() == "mine"
     assert samekind(*command, "--force").status == 0
 

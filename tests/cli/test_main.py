@@ -143,7 +143,7 @@ SAYS = {
     "train triplet --data digit": 'there is no data "digit", nor a file or folder of that name; '
     'did you mean "digits"? Known: digits',
     "train triplet --unseen 7,x": 'digits has no class "x"; Known: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9',
-    "train triplet --unseen 7": "--unseen needs two classes or more, to tell from each other; got 7",
+    "train triplet --unseen 7": "--unseen needs two classes or more, to compare with each other; got 7",
     "train triplet --unseen 0,1,2,3,4,5,6,7,8": "digits, validation: expected two classes or more, one of "
     "them with two items, to validate on",
     "train triplet --unseen 0,1,2,3,4,5,6,7,8,9": "a split by class needs items of seen and of unseen "

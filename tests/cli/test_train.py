@@ -189,7 +189,7 @@ def test_refuses_ambiguous_lists_of_names(written):
         lambda: split_options(None, written, ""),
         lambda: data_options(None, None, False, ignore=written),
     ):
-        with pytest.raises(SettingError, match="names with commas between them, on one line") as caught:
+        with pytest.raises(SettingError, match="names separated by commas, on one line") as caught:
             ask()
         assert str(caught.value).endswith(f"; got {written}")
 

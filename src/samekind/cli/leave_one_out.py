@@ -78,10 +78,10 @@ def leave_one_out(
     )
     _check_split(plan)
     items = open_items(plan)
-    # One run for every domain: where one of them has few to train on, all are for few.
-    asked = plan.run(items)
-    settings = plan.suited(asked, items, items=fewest_trained_on(items))
-    note = because_few(chosen_in_words(asked, settings))
+    # One run for all domains: if one has few items to train on, all are adapted to few.
+    planned = plan.run(items)
+    settings = plan.suited(planned, items, items=fewest_trained_on(items))
+    note = because_few(chosen_in_words(planned, settings))
     rows = trained_in_turn(
         settings,
         items,
@@ -106,12 +106,12 @@ def _tell(folder: Path, systems: "Mapping[str, Sequence[Row]]", *, as_json: bool
 
 
 def _check_split(plan: "Plan") -> None:
-    """Refuse what a plan says about the split, which the domains make here; "random" is what every run file
-    begins with, and true of the items held back.
+    """Raise SettingError if the plan names a split: the domains make it. "random", which every new run file
+    names, is accepted.
     """
-    said = [f"split.{name}" for name, value in plan.split.items() if (name, value) != ("by", "random")]
-    if said:
+    given = [f"split.{name}" for name, value in plan.split.items() if (name, value) != ("by", "random")]
+    if given:
         raise SettingError(
             "leave-one-out makes its own split, a domain to test on and a part of the others to choose by; "
-            f"leave out {', '.join(said)}"
+            f"leave out {', '.join(given)}"
         )

