@@ -249,11 +249,11 @@ def test_an_enrolment_during_a_calibration_is_refused(samekind, run, space, fold
     told, real = [], collect
 
     def meanwhile(*arguments, **more):
-        monkeypatch.setattr("samekind.data.collect", real)
+        monkeypatch.setattr("samekind.questions.reading.collect", real)
         told.append(samekind("enroll", "seven", folders / "7", "--space", run))
         return real(*arguments, **more)
 
-    monkeypatch.setattr("samekind.data.collect", meanwhile)
+    monkeypatch.setattr("samekind.questions.reading.collect", meanwhile)
     assert samekind("calibrate", run, folders, "--kind", "cosine").status == 0
     assert [each.status for each in told] == [2]
     assert "is being changed by " in told[0].err

@@ -9,9 +9,7 @@ import shutil
 
 import pytest
 
-from samekind.cli.columns import columns_of
-from samekind.data import DataSettings, digits, scaled, write_image
-from samekind.errors import SpaceError
+from samekind.data import digits, scaled, write_image
 from samekind.index import open_index
 
 
@@ -49,28 +47,6 @@ def lists(tmp_path_factory):
 def rows_of(path):
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
-
-
-def test_what_is_asked_for_and_what_instead(run, trained, tmp_path):
-    usual = DataSettings()
-    for folder in (run, run / "space"):
-        assert columns_of(folder) == (DataSettings(label="kind", path="file"), usual)
-        assert columns_of(folder, "sort") == (
-            DataSettings(label="sort", path="file"),
-            DataSettings(label="sort"),
-        )
-    assert columns_of(trained) == (usual, usual)
-
-
-def test_a_space_apart_from_its_run_has_the_usual_ones(run, tmp_path):
-    alone = shutil.copytree(run / "space", tmp_path / "space")
-    assert columns_of(alone) == (DataSettings(), DataSettings())
-    # A file that happens to lie beside a space is no business of ours; that of a run must be whole.
-    (tmp_path / "data.json").write_text("[]")
-    assert columns_of(alone) == columns_of(tmp_path) == (DataSettings(), DataSettings())
-    (tmp_path / "run.json").write_text("{}")
-    with pytest.raises(SpaceError, match="was not written by this samekind"):
-        columns_of(alone)
 
 
 @pytest.mark.parametrize(

@@ -1,29 +1,23 @@
 """samekind calibrate: thresholds fitted on held-out items, and what they can promise."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from samekind.cli.options import LARGEST_SEED, AsJson, Device, LabelColumn, SkipUnreadable
 from samekind.cli.together import Goes, check_together
-from samekind.errors import DataError
 
 if TYPE_CHECKING:
+    from samekind.cli.spaces import OpenSpace
     from samekind.data import Items
-    from samekind.decisions import Decision, Kind, Temperature
-    from samekind.space import MetricSpace
+    from samekind.questions.calibrate import Calibrated
 
-#: All pairs of this many items are 12 million trials; of more, so many are drawn.
+#: As in `samekind.questions.calibrate`, which loads PyTorch.
 PAIRED_ITEMS = 5000
 TRAINED_ON = (
     "careful: {data} holds the items this space was trained on, and on those a threshold promises far too "
     "much; without DATA the validation items of the run are taken"
-)
-
-TOO_FEW = (
-    "careful (class probabilities): {known} of the items are of classes this space knows, and a temperature "
-    "takes {fewest}; the probabilities stay as they were"
 )
 
 Score = Annotated[
@@ -100,152 +94,62 @@ def calibrate(
 
     Without --kind, --open-set and --trials the temperatures of its class probabilities are fitted as well.
     """
-    from samekind.cli.asking import known_kind, open_space
+    from samekind.cli.spaces import bar, open_space
+    from samekind.data import read_trial_list
     from samekind.inference.points import operating_point
+    from samekind.questions.calibrate import calibrate as fit_thresholds
+    from samekind.questions.calibrate import calibrate_on_trials, calibrate_open_set
     from samekind.questions.changing import changing
+    from samekind.questions.reading import known_kind
     from samekind.training import RunFolder
 
     check_together(context, TOGETHER)
     operating_point(at)  # a mistake is told before anything is read
     with changing(RunFolder(space).space_folder()) as save:
-        loaded = open_space(space, device)
-        asked = None if kind is None else known_kind(loaded, kind)
-        kinds = loaded.kinds if asked is None else [asked]
-        heated: dict[str, Temperature] | None = None
+        opened = open_space(space, device)
+        score = None if kind is None else known_kind(opened.space, kind)
         if trials is not None:
-            found = _fit_listed(loaded, trials, root, kinds, at)
+            listed = read_trial_list(trials, root=root)
+            kinds = opened.space.kinds if score is None else [score]
+            answer = calibrate_on_trials(opened.space, listed, kinds=kinds, point=at, title=trials.name)
         else:
-            items = _held_out(loaded, space, data, label=label, skip_unreadable=skip_unreadable)
+            items = _held_out(opened, data, label=label, skip_unreadable=skip_unreadable)
             if open_set:
-                found = {"open set": _fit_open_set(loaded, items, asked, at)}
+                answer = calibrate_open_set(opened.space, items, kind=score, point=at)
             else:
-                found, heated = _fit_decisions(loaded, _drawn(items, most_items, seed), asked, at)
-        if open_set:
-            loaded.open_set = found["open set"]
-        else:
-            loaded.decisions.update(found)
-            loaded.temperatures.update(heated or {})
-        save(loaded)
-    _tell(found, heated, space, as_json=as_json)
+                answer = fit_thresholds(
+                    opened.space, items, kind=score, point=at, limit=most_items, seed=seed, progress=bar
+                )
+        save(opened.space)
+    _tell(answer, space, as_json=as_json)
 
 
-def _held_out(
-    space: "MetricSpace", folder: Path, data: str | None, *, label: str | None, skip_unreadable: bool
-) -> "Items":
-    """The items of DATA, with a warning where they were trained on, or the validation items of the run."""
-    from samekind.cli.asking import labelled
-    from samekind.cli.columns import columns_of
-    from samekind.cli.output import messages
+def _held_out(opened: "OpenSpace", data: str | None, *, label: str | None, skip_unreadable: bool) -> "Items":
+    """The items of DATA, with a warning if they were trained on, or the validation items of the run."""
+    from samekind.cli.output import print_messages
     from samekind.training import RunFolder
 
     if data is None:
-        return RunFolder(folder).sets().validation
-    items = labelled(space, data, skip_unreadable=skip_unreadable, columns=columns_of(folder, label))
-    if RunFolder.around(folder).trained_on(data):
-        messages().print(TRAINED_ON.format(data=data), soft_wrap=True)
+        return RunFolder(opened.folder).sets().validation
+    items = opened.read_labelled(data, label=label, skip_unreadable=skip_unreadable)
+    if RunFolder.around(opened.folder).trained_on(data):
+        print_messages(TRAINED_ON.format(data=data))
     return items
 
 
-def _drawn(items: "Items", most: int, seed: int) -> "Items":
-    """The items, or so many drawn from them; the name says so."""
-    from dataclasses import replace
-
-    from samekind.data import draw
-
-    if len(items) <= most:
-        return items
-    return replace(draw(items, most=most, seed=seed), name=f"{most:,} items drawn from {items.name}")
-
-
-def _fit_decisions(
-    space: "MetricSpace", items: "Items", asked: "Kind | None", point: str
-) -> tuple[dict[str, "Decision"], dict[str, "Temperature"] | None]:
-    """A threshold for the score asked about, or for all of them, and then the temperatures of the heads."""
-    import torch
-
-    from samekind.cli.asking import embedded
-    from samekind.cli.output import messages
-    from samekind.data.groups import groups_apart
-    from samekind.inference import all_trials, fit_decision, fit_temperatures
-    from samekind.inference.open_set import divided
-    from samekind.inference.temperatures import FEWEST
-
-    sizes = torch.bincount(items.labels)
-    if int((sizes > 0).sum()) < 2 or int(sizes.max()) < 2:
-        raise DataError(
-            f"{items.name}: expected two classes at least and two items of some class, to make pairs of one "
-            f"and of two classes; got items: {len(items)}, classes: {int((sizes > 0).sum())}"
-        )
-    z = embedded(space, items.inputs, title="calibrate")
-    apart = groups_apart(items)
-    decisions: dict[str, Decision] = {
-        kind: fit_decision(
-            all_trials(space, z, items.labels, groups=apart.groups, kind=kind),
-            kind=kind,
-            point=point,
-            description=apart.named(items.name),
-        )
-        for kind in (space.kinds if asked is None else [asked])
-    }
-    if asked is not None:
-        return decisions, None
-    known = len(divided(space, items)[0])
-    if known < FEWEST:
-        messages().print(TOO_FEW.format(known=known, fewest=FEWEST), soft_wrap=True)
-    return decisions, fit_temperatures(space, items, z)
-
-
-def _fit_listed(
-    space: "MetricSpace", trials: Path, root: Path | None, kinds: list[Any], point: str
-) -> dict[str, "Decision"]:
-    """The files of a list are read as the training items of the space were."""
-    from samekind.data import read_trial_list
-    from samekind.evaluation.listed_trials import scored
-    from samekind.inference import embed_files, fit_decision
-
-    listed = read_trial_list(trials, root=root)
-    z = embed_files(space, listed.files)
-    return {
-        kind: fit_decision(
-            scored(space, listed, z, kind=kind), kind=kind, point=point, description=trials.name
-        )
-        for kind in kinds
-    }
-
-
-def _fit_open_set(space: "MetricSpace", items: "Items", kind: "Kind | None", point: str) -> "Decision":
-    from samekind.inference import fit_open_set
-    from samekind.inference.open_set import divided
-
-    known, unknown = divided(space, items)
-    if not len(known) or not len(unknown):
-        which = "only classes that" if len(known) else "no class that"
-        raise DataError(
-            f"{items.name} has {which} this space knows; a threshold for none of these needs held-out items "
-            "of classes it knows and of others, the classes named as in the space (see samekind info)"
-        )
-    return fit_open_set(space, known, unknown, kind=kind, point=point)
-
-
-def _tell(
-    found: dict[str, "Decision"], heated: dict[str, "Temperature"] | None, folder: Path, *, as_json: bool
-) -> None:
-    from dataclasses import asdict
-
-    from samekind.cli.output import messages, print_json, print_table, print_text
+def _tell(answer: "Calibrated", folder: Path, *, as_json: bool) -> None:
+    from samekind.cli.output import print_json, print_messages, print_table, print_text
     from samekind.cli.thresholds import print_temperatures, thresholds_table
-    from samekind.inference.points import support
 
-    warnings = {name: support(each, open_set=name == "open set") for name, each in found.items()}
+    if answer.note is not None:
+        print_messages(answer.note)
     if as_json:
-        told = {name: {**asdict(each), "warning": warnings[name]} for name, each in found.items()}
-        temperatures = {head: asdict(each) for head, each in (heated or {}).items()}
-        print_json({"space": str(folder), "decisions": told, "temperatures": temperatures})
+        print_json({"space": str(folder), **answer.to_json()})
         return
-    print_text(f"Fitted on {next(iter(found.values())).trials}")
-    print_table(thresholds_table(found))
-    for name, warning in warnings.items():
-        if warning is not None:
-            messages().print(f"careful ({name}): {warning}", soft_wrap=True)
-    if heated:
-        print_temperatures(heated)
+    print_text(f"Fitted on {next(iter(answer.decisions.values())).trials}")
+    print_table(thresholds_table(answer.decisions))
+    for name in answer.decisions:
+        if (warning := answer.warning(name)) is not None:
+            print_messages(f"careful ({name}): {warning}")
+    if answer.temperatures:
+        print_temperatures(answer.temperatures)

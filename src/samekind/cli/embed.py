@@ -29,7 +29,7 @@ def embed(
     from samekind import questions
     from samekind.cli.output import print_json, print_text
     from samekind.cli.spaces import bar, open_space
-    from samekind.cli.tables import check_ending
+    from samekind.questions.table_files import check_ending
 
     check_ending(out, ENDINGS)
     opened = open_space(space, device)
@@ -49,7 +49,7 @@ def _write(out: Path, answer: "Embedded") -> Path | None:
 
     import numpy
 
-    from samekind.cli.tables import write_table
+    from samekind.questions.table_files import write_table
     from samekind.storage import write_bytes
 
     z, names = answer.z, {"id": answer.ids, "label": answer.labels}

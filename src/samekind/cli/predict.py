@@ -30,10 +30,10 @@ def predict(
     from samekind import questions
     from samekind.cli.output import print_json, print_messages, print_text
     from samekind.cli.spaces import bar, open_space
-    from samekind.cli.tables import check_ending, write_table
     from samekind.data.words import counted
     from samekind.questions.identify import NONE
     from samekind.questions.predict import known_head
+    from samekind.questions.table_files import check_ending, write_table
 
     check_ending(out)
     opened = open_space(space, device)

@@ -6,9 +6,13 @@ program gets it, and ``warnings`` has the sentences that a person must see besid
 that was read or written: who reads and writes files adds their paths.
 """
 
+from samekind.questions.attention import Looked, attention
+from samekind.questions.calibrate import Calibrated, calibrate, calibrate_on_trials, calibrate_open_set
 from samekind.questions.classes import Related, classes
+from samekind.questions.cluster import Clustered, cluster
 from samekind.questions.compare import Comparison, compare
 from samekind.questions.embed import Embedded, embed
+from samekind.questions.enroll import Enrolled, enroll, remove_class
 from samekind.questions.evaluate import (
     Evaluated,
     EvaluationSettings,
@@ -20,31 +24,43 @@ from samekind.questions.evaluate_against import Differences, evaluate_against
 from samekind.questions.identify import Identified, identify
 from samekind.questions.index import IndexInfo, add_to_index, build_index, index_info, remove_from_index
 from samekind.questions.info import SpaceInfo, info
+from samekind.questions.novelty import Judged, novelty
 from samekind.questions.predict import Predicted, predict
 from samekind.questions.reading import Columns, collected
 from samekind.questions.search import Searched, search
 from samekind.questions.two_sample import Tested, two_sample
 
 __all__ = [
+    "Calibrated",
+    "Clustered",
     "Columns",
     "Comparison",
     "Differences",
     "Embedded",
+    "Enrolled",
     "Evaluated",
     "EvaluationSettings",
     "Identified",
     "IndexInfo",
+    "Judged",
+    "Looked",
     "Predicted",
     "Related",
     "Searched",
     "SpaceInfo",
     "Tested",
     "add_to_index",
+    "attention",
     "build_index",
+    "calibrate",
+    "calibrate_on_trials",
+    "calibrate_open_set",
     "classes",
+    "cluster",
     "collected",
     "compare",
     "embed",
+    "enroll",
     "evaluate_against",
     "evaluate_items",
     "evaluate_run",
@@ -52,7 +68,9 @@ __all__ = [
     "identify",
     "index_info",
     "info",
+    "novelty",
     "predict",
+    "remove_class",
     "remove_from_index",
     "search",
     "two_sample",

@@ -9,9 +9,9 @@ import pytest
 import torch
 from PIL import Image
 
-from samekind.cli.group_files import check_folder, group_columns, write_groups
 from samekind.errors import SettingError
 from samekind.inference.cluster import Groups
+from samekind.questions.group_files import check_folder, group_columns, write_groups
 from samekind.reports.groups_page import Grouped
 
 

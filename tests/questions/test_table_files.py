@@ -6,9 +6,9 @@ import sys
 import pyarrow.parquet
 import pytest
 
-from samekind.cli.tables import as_csv, check_ending, write_table
 from samekind.data.sources.table_files import read_table
 from samekind.errors import SettingError
+from samekind.questions.table_files import as_csv, check_ending, write_table
 
 COLUMNS = {"id": ['a,"b"', "c\nd", "é"], "label": [None, "x", ""], "value": [0.1, 1e-30, -2.0]}
 

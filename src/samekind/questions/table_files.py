@@ -1,4 +1,4 @@
-"""Columns of an answer as a file: CSV, or Parquet where pyarrow is there."""
+"""Columns of an answer as a file: CSV, or Parquet if pyarrow is installed."""
 
 import csv
 import io
@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from samekind.errors import SettingError
+from samekind.storage import write_bytes
 
 #: The endings a table may have.
 TABLES = (".csv", ".parquet")
 
 
 def check_ending(path: Path, endings: Collection[str] = TABLES) -> str:
-    """The ending of a file that is to be written, known before the work begins; another is refused."""
+    """The ending of a file to be written; any other is refused before the work begins."""
     ending = path.suffix.lower()
     if ending not in endings:
         raise SettingError(f"expected a file ending in {', '.join(endings)}; got {path.name}")
@@ -23,16 +24,13 @@ def check_ending(path: Path, endings: Collection[str] = TABLES) -> str:
 
 
 def write_table(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Write columns of one length, as the file's ending says, whole or not at all; None is left empty."""
-    from samekind.storage import write_bytes
-
-    columns = {name: [_writable(each) for each in values] for name, values in columns.items()}
-    content = as_parquet(columns) if check_ending(path) == ".parquet" else as_csv(columns).encode()
-    write_bytes(path, content)
+    """Write columns of one length in the format of the file's ending, whole or not at all; None is empty."""
+    columns = {name: [_as_utf8(value) for value in values] for name, values in columns.items()}
+    write_bytes(path, as_parquet(columns) if check_ending(path) == ".parquet" else as_csv(columns).encode())
 
 
-def _writable(value: Any) -> Any:
-    r"""A text as UTF-8 can write it: the name of a file may hold bytes that are none, written as \udcff."""
+def _as_utf8(value: Any) -> Any:
+    r"""Text that UTF-8 can write: bytes of a file name that are not text are written as \udcff."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 

@@ -1,0 +1,132 @@
+"""Which scores mean "same"? Thresholds and temperatures, fitted on held-out items."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import torch
+
+from samekind.data import Items, TrialList, draw
+from samekind.data.groups import groups_apart
+from samekind.decisions import Decision, Kind, Temperature
+from samekind.errors import DataError
+from samekind.evaluation.listed_trials import scored
+from samekind.inference import all_trials, embed_files, fit_decision, fit_open_set, fit_temperatures
+from samekind.inference.open_set import divided
+from samekind.inference.points import support
+from samekind.inference.temperatures import FEWEST
+from samekind.questions.progress import Progress, silent
+from samekind.questions.reading import embedded
+from samekind.space import MetricSpace
+
+#: All pairs of this many items are 12 million trials; from more items, so many are drawn.
+PAIRED_ITEMS = 5000
+OPEN_SET = "open set"
+
+TOO_FEW = (
+    "careful (class probabilities): {known} of the items are of classes this space knows, and a temperature "
+    "takes {fewest}; the probabilities stay as they were"
+)
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """Thresholds by the name of their score, and temperatures by head. ``note`` says why none was fitted."""
+
+    decisions: dict[str, Decision]
+    temperatures: dict[str, Temperature] = field(default_factory=dict)
+    note: str | None = None
+
+    def warning(self, name: str) -> str | None:
+        """What to know about a threshold before it is trusted."""
+        return support(self.decisions[name], open_set=name == OPEN_SET)
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        return {
+            "decisions": {
+                name: {**asdict(decision), "warning": self.warning(name)}
+                for name, decision in self.decisions.items()
+            },
+            "temperatures": {head: asdict(fitted) for head, fitted in self.temperatures.items()},
+        }
+
+
+def calibrate(
+    space: MetricSpace,
+    items: Items,
+    *,
+    kind: Kind | None = None,
+    point: str = "eer",
+    limit: int = PAIRED_ITEMS,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Calibrated:
+    """Fit the threshold of one kind of score, or of all of them and the temperatures of the heads as well,
+    on the pairs of at most ``limit`` items; the space keeps them.
+    """
+    if len(items) > limit:
+        name = f"{limit:,} items drawn from {items.name}"
+        items = replace(draw(items, most=limit, seed=seed), name=name)
+    _expect_pairs(items)
+    z = embedded(space, items.inputs, title="calibrate", progress=progress)
+    apart = groups_apart(items)
+    decisions: dict[str, Decision] = {
+        each: fit_decision(
+            all_trials(space, z, items.labels, groups=apart.groups, kind=each),
+            kind=each,
+            point=point,
+            description=apart.named(items.name),
+        )
+        for each in (space.kinds if kind is None else [kind])
+    }
+    space.decisions.update(decisions)
+    if kind is not None:
+        return Calibrated(decisions)
+    known = len(divided(space, items)[0])
+    temperatures = fit_temperatures(space, items, z)
+    space.temperatures.update(temperatures)
+    note = TOO_FEW.format(known=known, fewest=FEWEST) if known < FEWEST else None
+    return Calibrated(decisions, dict(temperatures), note)
+
+
+def calibrate_on_trials(
+    space: MetricSpace,
+    trials: TrialList,
+    *,
+    kinds: Sequence[Kind] | None = None,
+    point: str = "eer",
+    title: str = "trials",
+) -> Calibrated:
+    """Fit the thresholds on the trials of a list, whose files are read as the training items were."""
+    z = embed_files(space, trials.files)
+    decisions: dict[str, Decision] = {
+        kind: fit_decision(scored(space, trials, z, kind=kind), kind=kind, point=point, description=title)
+        for kind in kinds or space.kinds
+    }
+    space.decisions.update(decisions)
+    return Calibrated(decisions)
+
+
+def calibrate_open_set(
+    space: MetricSpace, items: Items, *, kind: Kind | None = None, point: str = "eer"
+) -> Calibrated:
+    """Fit the threshold for none of these, on held-out items of known and of other classes."""
+    known, unknown = divided(space, items)
+    if not len(known) or not len(unknown):
+        which = "only classes that" if len(known) else "no class that"
+        raise DataError(
+            f"{items.name} has {which} this space knows; a threshold for none of these needs held-out items "
+            "of classes it knows and of others, the classes named as in the space (see samekind info)"
+        )
+    space.open_set = fit_open_set(space, known, unknown, kind=kind, point=point)
+    return Calibrated({OPEN_SET: space.open_set})
+
+
+def _expect_pairs(items: Items) -> None:
+    sizes = torch.bincount(items.labels)
+    if int((sizes > 0).sum()) < 2 or int(sizes.max()) < 2:
+        raise DataError(
+            f"{items.name}: expected two classes at least and two items of some class, to make pairs of one "
+            f"and of two classes; got items: {len(items)}, classes: {int((sizes > 0).sum())}"
+        )

@@ -1,0 +1,104 @@
+"""A new class from a few examples, and a class removed."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from samekind.data import Collection
+from samekind.data.words import spelt_as
+from samekind.errors import SettingError, SpaceError
+from samekind.questions.progress import Progress, silent
+from samekind.questions.reading import embedded
+from samekind.space import MetricSpace
+
+STALE = (
+    'the threshold for none of these was fitted before the class "{name}" was {done}, on {trials}{why}; '
+    "fit it again: samekind calibrate {folder} DATA --open-set"
+)
+ONCE_UNKNOWN = (
+    "; it was made to turn away the unknown items there, those of this class too if it was among them"
+)
+LABELS_NAMED = 5
+SEVERAL = 'its examples carry several labels ({labels}), and all of them are now the class "{name}"'
+
+
+@dataclass(frozen=True)
+class Enrolled:
+    """What was ``done`` to a class (added, replaced or removed), and the classes of the space now."""
+
+    name: str
+    done: str
+    examples: int
+    classes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        return {
+            "class": self.name,
+            "done": self.done,
+            "examples": self.examples,
+            "classes": self.classes,
+            "warning": "; ".join(self.warnings) or None,
+        }
+
+
+def spelt_name(space: MetricSpace, name: str, *, replace: bool = False) -> str:
+    """The name of a class to enrol, as the space spells it; a known one only if it is to be replaced."""
+    if not name.strip():
+        raise SettingError("a class needs a name; got an empty one")
+    [name] = spelt_as([name], space.classes)
+    if name in space.classes and not replace:
+        raise SpaceError(
+            f'the class "{name}" is already there; ask to replace it (--replace), or choose another name'
+        )
+    return name
+
+
+def enroll(
+    space: MetricSpace,
+    name: str,
+    items: Collection,
+    *,
+    replace: bool = False,
+    folder: str = "SPACE",
+    progress: Progress = silent,
+) -> Enrolled:
+    """Add a class to the space from examples; nothing is trained and no other class changes.
+
+    A warning names ``folder`` as the place of the space.
+    """
+    name = spelt_name(space, name, replace=replace)
+    done = "replaced" if name in space.classes else "added"
+    space.enroll(name, embedded(space, items.inputs, title="enrol", progress=progress), replace=replace)
+    warnings = (*_several_labels(name, items.labels), *_stale(space, name, done, folder))
+    return Enrolled(name, done, len(items.ids), tuple(space.classes), warnings)
+
+
+def remove_class(space: MetricSpace, name: str, *, folder: str = "SPACE") -> Enrolled:
+    """Remove a class from the space."""
+    [name] = spelt_as([name], space.classes)
+    space.remove(name)
+    return Enrolled(name, "removed", 0, tuple(space.classes), _stale(space, name, "removed", folder))
+
+
+def _several_labels(name: str, labels: Sequence[str | None]) -> tuple[str, ...]:
+    """A warning if the examples have more than one label."""
+    counts = Counter(label for label in labels if label is not None).most_common()
+    if len(counts) < 2:
+        return ()
+    named = [f"{label} {count:,}" for label, count in counts[:LABELS_NAMED]]
+    named += [f"{len(counts) - LABELS_NAMED} more"] if len(counts) > LABELS_NAMED else []
+    return (SEVERAL.format(labels=", ".join(named), name=name),)
+
+
+def _stale(space: MetricSpace, name: str, done: str, folder: str) -> tuple[str, ...]:
+    """A warning if there is a threshold for none of these: it was fitted for other classes.
+
+    Which classes were unknown then is not stored, so every change of the classes is told.
+    """
+    if space.open_set is None:
+        return ()
+    why = ONCE_UNKNOWN if done == "added" else ""
+    return (STALE.format(name=name, done=done, trials=space.open_set.trials, why=why, folder=folder),)
