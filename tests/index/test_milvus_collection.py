@@ -88,7 +88,7 @@ def test_many_queries_are_asked_in_parts(make_milvus, monkeypatch, limit, parts)
 def test_a_collection_that_is_none_of_ours_is_left_alone(make_milvus, milvus_server):
     made = make_milvus(2, score="dot")
     made._connection.ask(lambda it: it.create_collection("samekind_foreign", dimension=2, timeout=60))
-    with pytest.raises(SpaceError, match="is none of ours; choose another name"):
+    with pytest.raises(SpaceError, match="was not made by samekind; choose another name"):
         Milvus(2, url=milvus_server.url, name="foreign")
     assert made._connection.ask(lambda it: it.has_collection("samekind_foreign"))
     made._connection.ask(lambda it: it.drop_collection("samekind_foreign"))

@@ -129,7 +129,7 @@ def test_a_table_that_is_none_of_ours_is_left_alone(postgres_server):
 
     with psycopg.connect(postgres_server.url, autocommit=True) as other:
         other.execute("CREATE TABLE samekind_foreign (x int)")
-        with pytest.raises(SpaceError, match="samekind_foreign is there and is none of ours"):
+        with pytest.raises(SpaceError, match="samekind_foreign was not made by samekind"):
             Postgres(2, url=postgres_server.url, name="foreign")
         assert other.execute("SELECT count(*) FROM samekind_foreign").fetchone() == (0,)
         assert other.execute("SELECT count(*) FROM samekind WHERE name = 'foreign'").fetchone() == (0,)

@@ -1,10 +1,13 @@
-"""Nearest stored embeddings: vectors kept under names, and the best of them for a query.
+"""Nearest stored embeddings: vectors under ids, and the best of them for a query.
 
-An index is made for vectors of one ``dimension`` and, where it is given the ``fingerprint`` of a space,
-for that space alone; `Index` is what all of them can do. Ids are texts. A call that is refused changes
-nothing, and a search for more than there is gives what there is. An index that was saved to a folder, or
-opened from one (`open_index`), lives there: an ``add`` or ``remove`` that returned survives the death of the
-process.
+`Index` is the protocol of every kind. An index holds vectors of one ``dimension`` and, if it is given the
+``fingerprint`` of a space, of that space alone. Ids are texts. A refused call changes nothing. A search for
+more than there are returns all.
+
+An index that was saved to a folder, or opened from one (`open_index`), lives there. An ``add`` or ``remove``
+that returned survives the death of the process; one that was interrupted (Ctrl-C) was made wholly or not at
+all, in memory and on the disk alike. ``save`` compacts the folder. There is one writer at a time and any
+number of readers, and a reader sees whole states. A forked process is a reader until it changes something.
 """
 
 from samekind.index.best import best_of
@@ -16,7 +19,7 @@ from samekind.index.milvus import Milvus
 from samekind.index.opening import open_index
 from samekind.index.postgres import Postgres
 
-#: Every kind of index; all keep the contract above.
+#: Every kind of index.
 INDEXES = ("Exact", "Faiss", "Milvus", "Postgres")
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The k best of scores that come block by block, ties in the order of the candidates."""
+"""The k best of scores that come block by block; equal scores keep the order of the candidates."""
 
 from collections.abc import Iterable
 
@@ -11,20 +11,19 @@ from samekind.errors import SpaceError
 def best_of(walk: Iterable[tuple[slice, slice, Tensor]], *, k: int) -> tuple[Tensor, Tensor]:
     """Scores and indices (rows, min(k, columns)) of the best columns of each row, best first, on the CPU.
 
-    ``walk`` gives blocks ``(rows, columns, scores)`` as `similarities.blocks` does: all columns of a block
-    of rows, in order, then the next rows. Equal scores keep the order of the columns. A score that is not
-    a number is an error: it is neither better nor worse than another.
+    ``walk`` yields blocks ``(rows, columns, scores)`` as `similarities.blocks` does: all columns of a block
+    of rows, in order, then the next rows. Raises SpaceError if a score is NaN.
     """
     parts: list[tuple[Tensor, Tensor]] = []
     for _, columns, scores in walk:
-        values, which = (each.cpu() for each in _top(scores.float(), k))
-        # topk and sort put it before all others, so the first of each row tells, without looking at the rest.
+        values, which = (part.cpu() for part in _top(scores.float(), k))
+        # topk and sort put NaN first, so that the first score of each row tells.
         if values[:, :1].isnan().any():
             raise SpaceError("a score is not a number (NaN); look at the vectors and at the similarity")
         which += columns.start
         if columns.start:
             earlier_values, earlier = parts.pop()
-            # What came before has the smaller indices and stands first, so a stable sort keeps the order.
+            # Earlier columns stand first, so that a stable sort keeps the order.
             merged = torch.cat([earlier_values, values], dim=1).sort(dim=1, descending=True, stable=True)
             values = merged.values[:, :k]
             which = torch.cat([earlier, which], dim=1).gather(1, merged.indices[:, :k])
@@ -35,13 +34,13 @@ def best_of(walk: Iterable[tuple[slice, slice, Tensor]], *, k: int) -> tuple[Ten
 
 
 def _top(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """The k best (rows, k) of each row of scores (rows, columns), ties by the lower index."""
+    """The k best (rows, k) of scores (rows, columns); of equal scores the lower index."""
     if scores.shape[1] <= k:
         values, which = scores.sort(dim=1, descending=True, stable=True)
         return values, which
     values, which = scores.topk(k + 1, dim=1)
-    # topk is many times faster than a sort but takes any of several equals. Where the last one taken and the
-    # first one left are not equal, it took the right ones, and they only have to be put in order.
+    # topk is much faster than a sort, but takes any of several equals. Where the k-th and the next score
+    # differ, it took the right ones, and they only have to be put in order.
     doubtful = (values[:, k - 1] == values[:, k]).nonzero().flatten()
     which = which[:, :k].sort(dim=1).values
     if len(doubtful):

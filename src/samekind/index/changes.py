@@ -1,4 +1,4 @@
-"""A change of an index as bytes, and back: what its journal holds."""
+"""A change of an index, and its bytes in the journal."""
 
 import json
 import struct
@@ -16,28 +16,28 @@ NUMBERS = np.dtype("<f4")
 
 
 class Change(NamedTuple):
-    """Vectors that come under ids (those that were there under the same ids go), or ids that go."""
+    """Vectors added under ids, replacing those of the same ids; or ids removed."""
 
     ids: Sequence[str]
-    texts: Sequence[str] = ()  # metadata, a JSON object for each id that comes
-    vectors: Tensor | None = None  # (n, dimension), float32, on the CPU; None where ids go
+    texts: Sequence[str] = ()  # metadata, a JSON object for each id added
+    vectors: Tensor | None = None  # (n, dimension), float32, on the CPU; None for a removal
 
 
 def to_parts(change: Change) -> list[bytes | memoryview]:
-    """A change as bytes, in parts, so that the vectors are not copied: the length of a JSON object, the
-    object, and the vectors' numbers.
+    """A change as parts that need no copy of the vectors: the length of a JSON object, the object, and the
+    vectors.
     """
     if change.vectors is None:
         head = json.dumps({"remove": list(change.ids)}).encode()
         return [LENGTH.pack(len(head)), head]
     head = json.dumps({"add": list(change.ids), "metadata": list(change.texts)}).encode()
     numbers = np.ascontiguousarray(change.vectors.numpy(), dtype=NUMBERS)
-    # No numbers at all cannot be looked at as bytes.
+    # An empty array cannot be cast.
     return [LENGTH.pack(len(head)), head, numbers.data.cast("B") if numbers.size else b""]
 
 
 def from_content(content: memoryview, *, dimension: int) -> Change:
-    """The change that was recorded; the vectors are copied out of the content."""
+    """The change of a journal entry; copies the vectors."""
     try:
         behind = LENGTH.size + LENGTH.unpack(content[: LENGTH.size])[0]
         head = json.loads(bytes(content[LENGTH.size : behind]))

@@ -1,4 +1,4 @@
-"""What every index is, and what all of them refuse in the same words."""
+"""The protocol of every index, and the checks that all of them share."""
 
 import json
 from collections import Counter
@@ -22,7 +22,7 @@ SCORES: dict[str, type[Cosine] | type[Dot] | type[Euclidean]] = {
     "dot": Dot,
     "euclidean": Euclidean,
 }
-#: Among more ids than these nobody waits for the nearest one to be found.
+#: With more ids than these, an unknown id is refused without naming the nearest.
 MOST_COMPARED = 10_000
 
 
@@ -34,16 +34,15 @@ class Found(NamedTuple):
 
 
 class Index(Protocol):
-    """Vectors kept under ids, and the best of them for a query.
+    """Vectors under ids, and the best of them for a query.
 
-    Ids are texts, in the order they were added; replacing one moves it to the end. ``notes`` are whatever
-    JSON others want to keep with the index, by name; they are written by ``save``. A call that is refused
-    changes nothing.
+    Ids are texts, in the order they were added; replacing one moves it to the end. ``notes`` is any JSON to
+    keep with the index, by name; ``save`` writes it. A refused call changes nothing.
     """
 
     dimension: int
     score: Score
-    fingerprint: str  # of the space the vectors come from; empty where nobody needs to know
+    fingerprint: str  # of the space the vectors come from; may be empty
     notes: dict[str, Any]
 
     @property
@@ -74,7 +73,7 @@ class Index(Protocol):
         """The ids, in the order they were added."""
 
     def metadata(self, ids: Sequence[str]) -> list[Metadata]:
-        """What was stored with each of these ids, in their order; empty where nothing was."""
+        """The metadata of these ids, in their order; empty if none was given."""
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
         """The vectors (n, dimension) of these ids, in their order; of all, in the order added, if None."""
@@ -87,35 +86,35 @@ class Index(Protocol):
         *,
         replace: bool = False,
     ) -> None:
-        """Store vectors (n, dimension) under n ids that are not there yet, with a JSON object each.
+        """Store vectors (n, dimension) under n new ids, with a JSON object each.
 
-        With ``replace`` an id that is there is removed first: its new vector counts as added last. Once the
-        index lives in a folder or on a server, an addition that returned survives the death of the process.
+        With ``replace`` an id may be known: its old vector is removed, and the new one counts as added last.
+        Once the index lives in a folder or on a server, the addition is durable when this returns.
         """
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Forget vectors; an id that is not there is an error. As durable as an addition."""
+        """Remove vectors, as durably as they are added; an unknown id is an error."""
 
     def search(self, queries: Tensor, k: int, *, scorer: Scorer | None = None) -> Found:
         """The min(k, n) best stored vectors of each query (q, dimension).
 
-        ``scorer`` takes the place of the index's own score, the query in the first place: a similarity such
-        as ``space.scorer()``, or a function that gives all scores. All stored vectors are then compared.
+        ``scorer`` replaces the index's own score: a similarity such as ``space.scorer()``, or a function of
+        queries and vectors that returns all scores. All stored vectors are then compared.
         """
 
     def save(self, folder: str | Path) -> None:
-        """Write the index as a folder, whole or not at all; from now on it lives there."""
+        """Write the index to a folder, whole or not at all; from now on it lives there."""
 
     @classmethod
     def open(cls, folder: str | Path, *, fingerprint: str | None = None) -> Self:
-        """Read an index; one that is damaged, or of another space than ``fingerprint``, is refused."""
+        """Read an index; raises SpaceError if it is damaged, or of another space than ``fingerprint``."""
 
     def close(self) -> None:
-        """Give back files, locks and connections; what was added is kept."""
+        """Give back files, locks and connections; nothing is lost."""
 
 
 def check_made(dimension: int, score: str) -> None:
-    """Refuse what no index can be made with."""
+    """Raise SettingError for a dimension or score that no index has."""
     if score not in get_args(Score):
         raise SettingError(f'there is no score "{score}"; {nearest(str(score), get_args(Score))}')
     if dimension < 1:
@@ -123,40 +122,40 @@ def check_made(dimension: int, score: str) -> None:
 
 
 def check_wanted(k: int) -> None:
-    """Refuse to look for nothing."""
+    """Raise SettingError unless k is 1 or more."""
     if k < 1:
         raise SettingError(f"asked for the {k} nearest; ask for 1 or more")
 
 
 def check_new_ids(ids: Sequence[str], held: Container[str]) -> None:
-    """Refuse ids that cannot be added to those that are ``held`` (nothing, where they may be replaced)."""
-    if isinstance(ids, str) or not all(isinstance(each, str) and each for each in ids):
+    """Raise SettingError for ids that cannot be added to ``held`` (empty if they may be replaced)."""
+    if isinstance(ids, str) or not all(isinstance(id, str) and id for id in ids):
         raise SettingError(f"ids are a list of texts, none of them empty; got {str(ids)[:80]}")
     if len(set(ids)) < len(ids):
         twice, _ = Counter(ids).most_common(1)[0]
         raise SettingError(f'the id "{twice}" comes twice; give every vector its own')
-    if any("\0" in each for each in ids):
+    if any("\0" in id for id in ids):
         raise SettingError("an id holds the character NUL (0), which not every store can keep; take it out")
-    known = [each for each in ids if each in held]
+    known = [id for id in ids if id in held]
     if known:
         more = f" and {len(known) - 1} more" if len(known) > 1 else ""
         raise SettingError(f'the id "{known[0]}"{more} is already there; ask to replace it')
 
 
 def check_list(ids: Sequence[str]) -> None:
-    """Refuse one id where a list of them is expected: it would be read letter by letter."""
+    """Raise SettingError for one text in place of a list of ids."""
     if isinstance(ids, str):
         raise SettingError(f'ids are a list of texts; for one id give a list of one, ["{ids[:80]}"]')
 
 
 def refuse_unknown(id: str, held: Collection[str]) -> NoReturn:
-    """Say that an id is not among those that are held, with the nearest where there are few."""
+    """Refuse an unknown id; names the nearest known one if there are few."""
     few = len(held) <= MOST_COMPARED
     raise SettingError(f'there is no id "{id}"; ' + (nearest(id, held) if few else f"{len(held)} others are"))
 
 
 def refuse_another_space(where: object) -> NoReturn:
-    """Say that vectors of two spaces cannot be compared."""
+    """Refuse an index of another space."""
     raise SpaceError(
         f"{where} was made with another space: their vectors cannot be compared; "
         "use that space, or make the index again with this one"
@@ -164,7 +163,7 @@ def refuse_another_space(where: object) -> NoReturn:
 
 
 def checked(vectors: Tensor, *, dimension: int, count: int) -> Tensor:
-    """Vectors (count, dimension) as float32, finite all of them."""
+    """Vectors (count, dimension) as float32; raises SettingError for another shape, NaN or infinity."""
     if vectors.ndim != 2 or vectors.shape != (count, dimension):
         raise SettingError(f"expected vectors ({count}, {dimension}), got {tuple(vectors.shape)}")
     vectors = vectors.detach().float()
@@ -174,35 +173,35 @@ def checked(vectors: Tensor, *, dimension: int, count: int) -> Tensor:
 
 
 def as_texts(metadata: Sequence[Metadata] | None, *, count: int) -> list[str]:
-    """The metadata of ``count`` ids as JSON objects, one line each; empty objects where there is none."""
+    """The metadata of ``count`` ids as JSON objects, one line each; "{}" if there is none."""
     if metadata is None:
         return ["{}"] * count
     if len(metadata) != count:
         raise SettingError(f"expected metadata for each of {count} ids, got {len(metadata)}")
     try:
-        return [json.dumps(dict(each), allow_nan=False) for each in metadata]
+        return [json.dumps(dict(entry), allow_nan=False) for entry in metadata]
     except (TypeError, ValueError) as error:
         raise SettingError(f"metadata is what JSON can hold: {error}") from error
 
 
 class _Function:
-    """A function that gives all scores, with as much of a similarity as blocks need."""
+    """A function that returns all scores, as the similarity that blocks need."""
 
     def __init__(self, score_all: Callable[[Tensor, Tensor], Tensor]) -> None:
         self.score_all = score_all
 
     def pair_bytes(self, dimension: int) -> int:
-        """A function says nothing about its memory: as if it laid every pair's two vectors side by side."""
+        """The memory of a pair: assumed to be its two vectors."""
         return 8 * dimension
 
 
 def as_similarity(scorer: Scorer | None, *, score: Score) -> Similarity:
-    """What blocks are scored with: the scorer or, where there is none, the index's own score."""
+    """The scorer or, if None, the index's own score, as a similarity."""
     if scorer is None:
         return cast(Similarity, SCORES[score]())
     return cast(Similarity, scorer if hasattr(scorer, "score_all") else _Function(scorer))
 
 
 def nothing_found(queries: int, columns: int) -> Found:
-    """The answer where there are no queries, or nothing to be found."""
+    """The answer without queries or without vectors."""
     return Found(torch.empty(queries, columns), [[] for _ in range(queries)])

@@ -28,12 +28,11 @@ from samekind.similarities import Similarity, blocks
 class Exact:
     """Stored vectors (n, dimension), float32, each under an id, and the best of them for a query.
 
-    ``score`` is what a search goes by: the cosine, the inner product ("dot") or the negative distance
-    ("euclidean"). ``fingerprint`` is that of the space the vectors come from (`space_fingerprint`); empty
-    where nobody needs to know.
+    ``score`` is the cosine, the inner product ("dot") or the negative distance ("euclidean").
+    ``fingerprint`` is that of the space the vectors come from (`space_fingerprint`), or empty.
 
-    Once it was saved to a folder or opened from one, the index lives there: an addition or a removal that
-    returned survives the death of the process. It is written to a journal, which the next ``save`` empties.
+    Once it was saved to a folder or opened from one, the index lives there: an addition or removal is in the
+    folder's journal when it returns. The next ``save`` empties the journal.
 
     >>> index = Exact(2, score="dot")
     >>> index.add(["north", "east"], torch.tensor([[0.0, 1.0], [1.0, 0.0]]))
@@ -63,12 +62,12 @@ class Exact:
         return iter(self._durable.store)
 
     def metadata(self, ids: Sequence[str]) -> list[Metadata]:
-        """What was stored with each of these ids, in their order; empty where nothing was."""
+        """The metadata of these ids, in their order; empty if none was given."""
         return self._durable.store.metadata(ids)
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
-        """The vectors (n, dimension) of these ids; of all, in the order they were added, if None. All of them
-        are what the index itself holds: not to be written to.
+        """The vectors (n, dimension) of these ids; if None, of all, in the order added: the index's own
+        memory, not to be written to.
         """
         return self._durable.store.vectors(ids)
 
@@ -80,14 +79,14 @@ class Exact:
         *,
         replace: bool = False,
     ) -> None:
-        """Store vectors (n, dimension) under n ids that are not there yet, with a JSON object each.
+        """Store vectors (n, dimension) under n new ids, with a JSON object each.
 
-        With ``replace`` an id that is there is removed first: its new vector counts as added last.
+        With ``replace`` an id may be known: its old vector is removed, and the new one counts as added last.
         """
         self._durable.add(ids, vectors, metadata, replace=replace)
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Forget vectors; an id that is not there is an error."""
+        """Remove vectors; an unknown id is an error."""
         self._durable.remove(ids)
 
     def search(
@@ -95,9 +94,8 @@ class Exact:
     ) -> Found:
         """The min(k, n) best stored vectors of each query (q, dimension), compared on the queries' device.
 
-        ``scorer`` takes the place of the index's own score, the query in the first place: a similarity such
-        as ``space.scorer()``, or a function that gives all scores of queries and vectors. A score ties with
-        another where the two are equal to the last digit.
+        ``scorer`` replaces the index's own score: a similarity such as ``space.scorer()``, or a function of
+        queries and vectors that returns all scores. Two scores are equal if they are so to the last digit.
         """
         check_wanted(k)
         queries = checked(queries, dimension=self.dimension, count=len(queries))
@@ -107,8 +105,8 @@ class Exact:
         return exhaustive(self._durable.store, similarity, queries, k, memory_budget=memory_budget)
 
     def save(self, folder: str | Path) -> None:
-        """Write the index as a folder, whole or not at all, and live there from now on; an older index there
-        is replaced.
+        """Write the index to a folder, whole or not at all, and live there from now on; replaces an older
+        index.
         """
         content = {
             "kind": "Exact",
@@ -121,14 +119,12 @@ class Exact:
 
     @classmethod
     def open(cls, folder: str | Path, *, fingerprint: str | None = None, verify: bool = False) -> Self:
-        """Read an index, and live in its folder from now on; one that is damaged, or was made with another
-        space than that of the ``fingerprint``, is refused.
+        """Read an index, and live in its folder from now on.
 
-        The vectors are mapped into memory, not read, so that a large index opens at once; ``verify`` reads
-        all of them to compare them with their hash.
+        Raises SpaceError if it is damaged, or of another space than ``fingerprint``. The vectors are mapped
+        into memory, so that a large index opens at once; ``verify`` compares them with their hash.
         """
-        place = Path(folder)
-        index = settled(place, lambda: cls._read(place, verify=verify))
+        index = settled(Path(folder), lambda: cls._read(Path(folder), verify=verify))
         if fingerprint is not None and fingerprint != index.fingerprint:
             refuse_another_space(folder)
         return index
@@ -141,14 +137,14 @@ class Exact:
         return index
 
     def close(self) -> None:
-        """Let others write to the folder; this index can be searched as before."""
+        """Let others write to the folder; this index can still be searched."""
         self._durable.close()
 
 
 def exhaustive(
     store: Store, similarity: Similarity, queries: Tensor, k: int, *, memory_budget: int | None = None
 ) -> Found:
-    """The min(k, n) best vectors of a store for each query, every one of them compared."""
+    """The min(k, n) best vectors of a store for each query, by comparing all."""
     wanted = min(k, len(store))
     if not len(queries) or not wanted:
         return nothing_found(len(queries), wanted)
@@ -163,7 +159,7 @@ def exhaustive(
             best, which = best_of(walk if here is None else _living(walk, here), k=wanted)
         values.append(best)
         rows.append(start + (which if here is None else here.nonzero().flatten()[which]))
-    # Earlier rows stand first, so that a stable sort keeps equal scores in the order they were added.
+    # Earlier rows stand first, so that a stable sort keeps equal scores in the order added.
     scores, order = torch.cat(values, dim=1).sort(dim=1, descending=True, stable=True)
     places = torch.cat(rows, dim=1).gather(1, order)[:, :wanted]
     return Found(scores[:, :wanted], [store.names(row) for row in places.tolist()])
@@ -172,10 +168,10 @@ def exhaustive(
 def _living(
     walk: Iterator[tuple[slice, slice, Tensor]], alive: Tensor
 ) -> Iterator[tuple[slice, slice, Tensor]]:
-    """The blocks without the columns of empty rows, and columns numbered without them."""
+    """The blocks without the columns of empty rows; the other columns are numbered anew."""
     before = torch.cat([torch.zeros(1, dtype=torch.int64), alive.cumsum(0)]).tolist()
     for rows, columns, scores in walk:
-        kept = slice(before[columns.start], before[columns.stop])
-        if kept.stop > kept.start:
-            whole = kept.stop - kept.start == columns.stop - columns.start
-            yield rows, kept, scores if whole else scores[:, alive[columns].to(scores.device)]
+        living = slice(before[columns.start], before[columns.stop])
+        if living.stop > living.start:
+            whole = living.stop - living.start == columns.stop - columns.start
+            yield rows, living, scores if whole else scores[:, alive[columns].to(scores.device)]

@@ -1,8 +1,8 @@
 """The index on FAISS: a structure finds candidates, the stored vectors themselves give the scores.
 
-The vectors are kept as in the exact index (on the disk, mapped into memory, once there is a folder), so that
-they come back to the last digit, a removal needs no rebuilding, and another scorer can be asked. The
-structure has its own copy in memory, except "pq", which has codes; on the disk "flat" and "hnsw" have none.
+The vectors are stored as in the exact index (mapped from the disk once there is a folder): they come back to
+the last digit, a removal needs no rebuilding, and another scorer can be used. The structure has its own copy
+in memory, except "pq", which has codes; on the disk "flat" and "hnsw" have none.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,13 +36,13 @@ class Faiss:
     """Stored vectors (n, dimension), float32, each under an id, and nearly the best of them for a query.
 
     ``kind`` is "flat", "hnsw", "ivf", "pq", or "auto": chosen by the number of vectors and by ``memory``, the
-    bytes a structure may take (half of the machine's, if None); `samekind.index.kinds` has the rule.
-    ``effort`` is how far a search looks: the candidates of hnsw, the lists of ivf and pq; None takes the
-    kind's own. More is slower and finds more; as much as there are lists is exact for ivf. It may be set at
-    any time, and is saved. ``seed`` draws the sample that lists and codes are fitted to.
+    limit of a structure in bytes (None: half of the machine's); see `samekind.index.kinds`. ``effort`` is how
+    far a search looks: the candidates of hnsw, the lists of ivf and pq; None is the kind's default. More is
+    slower and finds more; ivf is exact if it looks into all lists. It may be set at any time, and is saved.
+    ``seed`` draws the sample that lists and codes are fitted to.
 
-    What is found has the exact scores of the exact index; what is missed, it misses. Which of several equal
-    scores are the last of k is not fixed, unless all vectors are compared. Durable as `Exact` is.
+    The scores are those of the exact index, but some of the best vectors may be missing. Which of several
+    equal scores are the last of k is not fixed, unless all vectors are compared. Durable as `Exact` is.
     """
 
     exact = remote = False
@@ -66,7 +66,7 @@ class Faiss:
             )
         if effort is not None and effort < 1:
             raise SettingError(f"effort is at least 1, got {effort}")
-        structure.package()  # refuses now what could not be searched later
+        structure.package()  # refused now, not at the first search
         self.dimension = dimension
         self.kind = kind
         self.score: Score = score
@@ -90,17 +90,17 @@ class Faiss:
 
     @property
     def built(self) -> kinds.Kind | None:
-        """The kind of the structure as it stands; None where there is none yet."""
+        """The kind of the structure; None if there is none yet."""
         built = self._arrangement.structure
         return built.kind if built is not None else None
 
     def metadata(self, ids: Sequence[str]) -> list[Metadata]:
-        """What was stored with each of these ids, in their order; empty where nothing was."""
+        """The metadata of these ids, in their order; empty if none was given."""
         return self._durable.store.metadata(ids)
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
-        """The vectors (n, dimension) of these ids; of all, in the order they were added, if None. All of them
-        are what the index itself holds: not to be written to.
+        """The vectors (n, dimension) of these ids; if None, of all, in the order added: the index's own
+        memory, not to be written to.
         """
         return self._durable.store.vectors(ids)
 
@@ -112,22 +112,21 @@ class Faiss:
         *,
         replace: bool = False,
     ) -> None:
-        """Store vectors (n, dimension) under n ids that are not there yet, with a JSON object each.
+        """Store vectors (n, dimension) under n new ids, with a JSON object each.
 
-        With ``replace`` an id that is there is removed first: its new vector counts as added last.
+        With ``replace`` an id may be known: its old vector is removed, and the new one counts as added last.
         """
         self._durable.add(ids, vectors, metadata, replace=replace)
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Forget vectors; an id that is not there is an error."""
+        """Remove vectors; an unknown id is an error."""
         self._durable.remove(ids)
 
     def search(self, queries: Tensor, k: int, *, scorer: Scorer | None = None) -> Found:
         """Nearly the min(k, n) best stored vectors of each query (q, dimension).
 
-        With a ``scorer`` all stored vectors are compared, as in `Exact`: a structure knows its own score
-        alone. The first search after many additions takes the time to build the structure; ``build`` or
-        ``save`` does so before.
+        With a ``scorer`` all stored vectors are compared, as in `Exact`: a structure knows only its own
+        score. The first search after many additions builds the structure, unless ``build`` or ``save`` did.
         """
         check_wanted(k)
         queries = checked(queries, dimension=self.dimension, count=len(queries))
@@ -135,24 +134,24 @@ class Faiss:
         if scorer is None:
             self._arrangement.arrange(store)
         wanted, built = min(k, len(store)), self._arrangement.structure
-        # Where a good part would be candidates, comparing all is as fast, and exact.
+        # With many candidates, comparing all vectors is as fast, and exact.
         few = built is None or kinds.candidates_for(built.kind, wanted) > len(built) // 10
         if few or scorer is not None or not len(queries):
             return exhaustive(store, as_similarity(scorer, score=self.score), queries, k)
         return self._nearest(queries.cpu(), wanted)
 
     def build(self) -> None:
-        """Put all vectors into the structure now, for the next search to find it ready."""
+        """Put all vectors into the structure now, and not at the next search."""
         self._arrangement.arrange(self._durable.store, most_beside=0)
 
     def save(self, folder: str | Path) -> None:
-        """Write the index with its structure as a folder, whole or not at all, and live there from now on; an
-        older index there is replaced.
+        """Write the index with its structure to a folder, whole or not at all, and live there from now on;
+        replaces an older index.
         """
         store = self._durable.store
         self._arrangement.arrange(store)
         if self.built is not None:
-            self.build()  # what waits beside the structure, too
+            self.build()  # with the rows beside the structure
         content = {
             "kind": "Faiss",
             "dimension": self.dimension,
@@ -173,14 +172,12 @@ class Faiss:
 
     @classmethod
     def open(cls, folder: str | Path, *, fingerprint: str | None = None, verify: bool = False) -> Self:
-        """Read an index, and live in its folder from now on; one that is damaged, or was made with another
-        space than that of the ``fingerprint``, is refused.
+        """Read an index, and live in its folder from now on.
 
-        The structure is read and checked; the vectors are mapped into memory, and ``verify`` reads all of
-        them to compare them with their hash.
+        Raises SpaceError if it is damaged, or of another space than ``fingerprint``. The structure is read
+        and checked; the vectors are mapped into memory, and ``verify`` compares them with their hash.
         """
-        place = Path(folder)
-        index = settled(place, lambda: cls._read(place, verify=verify))
+        index = settled(Path(folder), lambda: cls._read(Path(folder), verify=verify))
         if fingerprint is not None and fingerprint != index.fingerprint:
             refuse_another_space(folder)
         return index
@@ -203,16 +200,16 @@ class Faiss:
         return index
 
     def close(self) -> None:
-        """Let others write to the folder; this index can be searched as before."""
+        """Let others write to the folder; this index can still be searched."""
         self._durable.close()
 
     def _nearest(self, queries: Tensor, wanted: int) -> Found:
-        """The best of the candidates of each query, by their vectors; all are compared for a query whose
-        candidates are too few.
+        """The best candidates of each query, by their vectors; a query with too few candidates is compared
+        with all vectors.
         """
         store, similarity = self._durable.store, as_similarity(None, score=self.score)
         rows = self._arrangement.candidates(store, queries, wanted, effort=self.effort)
-        rows = rows.sort(dim=1).values  # equal scores come in the order they were added
+        rows = rows.sort(dim=1).values  # keeps equal scores in the order added
         scores = torch.empty(rows.shape)
         strip = max(1, MOST_GATHERED // (rows.shape[1] * self.dimension))
         for top in range(0, len(rows), strip):

@@ -1,4 +1,4 @@
-"""Which space a vector came from."""
+"""The fingerprint of a space, kept with the vectors it gave."""
 
 import hashlib
 import json
@@ -10,18 +10,18 @@ from samekind.space import MetricSpace
 
 
 def space_fingerprint(space: MetricSpace) -> str:
-    """SHA-256, in hex, of what turns an item into a vector: the encoder with its weights, and the reader.
+    """SHA-256, in hex, of the encoder with its weights, and of the reader.
 
-    Two spaces with the same fingerprint give the same vectors, so that one may search what the other
-    stored. Classes, thresholds and the similarity do not count: enrolling a class leaves an index valid.
+    Two spaces with the same fingerprint give the same vectors. Classes, thresholds and the similarity do not
+    count: enrolling a class leaves an index valid.
     """
     digest = hashlib.sha256(fingerprint(space.encoder).encode())
-    # A foreign encoder cannot be described; its class and its weights have to do.
-    parts = [describe(each) for each in (space.encoder, space.reader) if is_ours(each)]
+    # A foreign encoder cannot be described; its class and weights count.
+    parts = [describe(part) for part in (space.encoder, space.reader) if is_ours(part)]
     digest.update(json.dumps(parts, sort_keys=True).encode())
-    for name, each in sorted(space.encoder.state_dict().items()):
+    for name, tensor in sorted(space.encoder.state_dict().items()):
         digest.update(name.encode())
-        # As raw bytes, because numpy does not know every dtype of torch.
-        content = each.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+        # As raw bytes: numpy does not know every dtype of torch.
+        content = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
         digest.update(content.numpy().data)
     return digest.hexdigest()

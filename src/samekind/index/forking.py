@@ -1,7 +1,6 @@
-"""Connections to servers in a process that is forked: they are its parent's, and it makes its own.
+"""Connections to servers after a fork: they are the parent's, and the child makes its own.
 
-It has all that was open. What two processes say on one socket the server cannot tell apart, and one that
-hangs up does it for both.
+A server cannot tell two processes on one socket apart, and one that hangs up does it for both.
 """
 
 import os
@@ -10,17 +9,17 @@ from typing import Protocol
 
 
 class Leaving(Protocol):
-    """Something with a connection that may be open."""
+    """The holder of a connection."""
 
     def leave_to_parent(self) -> None:
-        """Forget the connection without a word to the server."""
+        """Forget the connection, without a message to the server."""
 
 
 _HELD: "weakref.WeakSet[Leaving]" = weakref.WeakSet()
 
 
 def leave_when_forked(connection: Leaving) -> None:
-    """See to it that in every process that is forked from now on the connection is left to its parent."""
+    """Call ``leave_to_parent`` in every process that is forked from now on."""
     _HELD.add(connection)
 
 

@@ -1,16 +1,15 @@
-"""Which structure a gallery is searched with, by its size.
+"""The kind of FAISS structure for a gallery, by its size.
 
-- **flat**: every vector is compared. Exact, nothing to build, and below some ten thousand vectors nothing is
-  faster enough to be worth a wrong answer.
-- **hnsw**: a graph of neighbours, walked from vector to vector. The best recall for its time up to about a
-  million; it takes the vectors and the graph in memory, and a long time to build beyond. By the inner product
-  it may lose the way to vectors that are too short to be the best of many queries. Malkov and Yashunin,
-  "Efficient and robust approximate nearest neighbor search using Hierarchical Navigable Small World graphs".
-- **ivf**: lists of vectors around centres; a search looks into the nearest lists. Quick to build at any size,
-  the vectors in memory.
-- **pq**: the same lists, each vector a code of one byte for four numbers: a sixteenth of the memory. The
-  codes lose much, so that they only propose candidates, which are compared by their vectors from the disk.
-  Jégou, Douze and Schmid, "Product Quantization for Nearest Neighbor Search".
+- **flat**: compares every vector. Exact, nothing to build, and fast enough below some ten thousand vectors.
+- **hnsw**: a graph of neighbours. The best recall for its time up to about a million vectors; beyond, it
+  takes long to build. Vectors and graph are in memory. By the inner product it may miss vectors that are too
+  short to be the best of many queries. Malkov and Yashunin, "Efficient and robust approximate nearest
+  neighbor search using Hierarchical Navigable Small World graphs".
+- **ivf**: lists of vectors around centres; a search looks into the nearest lists. Quick to build at any size;
+  the vectors are in memory.
+- **pq**: the same lists, with a code of one byte for four numbers: a sixteenth of the memory. The codes only
+  propose candidates, which are compared by their vectors from the disk. Jégou, Douze and Schmid, "Product
+  Quantization for Nearest Neighbor Search".
 """
 
 import math
@@ -25,18 +24,18 @@ HNSW_UP_TO = 1_500_000
 NEIGHBOURS = 24  # of a vector in the graph; twice as many on its ground floor
 NUMBERS_A_CODE = 4  # one byte stands for so many numbers of a vector
 CODES = 256
-#: Vectors a centre is fitted to at least, for k-means to have something to average.
+#: The fewest vectors a centre is fitted to.
 FEWEST_A_CENTRE = 39
-#: And at most: more cost time and change the centres little.
+#: The most: more of them cost time and change the centres little.
 MOST_A_CENTRE = 64
 HNSW_EFFORT = 64
-#: Vectors looked at in lists for each one that is wanted, at least. Of a million, for 10,000 candidates by a
-#: query that was mapped, 8 found 0.92 of what matters, 32 found 0.955, and all of them 0.965.
+#: The fewest vectors looked at in lists for each candidate. Measured for 10,000 candidates of a million: with
+#: 8 the recall was 0.92, with 32 0.955, with all vectors 0.965.
 MANY_TIMES = 32
 
 
 def kind_for(count: int, dimension: int, *, memory: int) -> Kind:
-    """The kind for a number of vectors and the bytes of memory that may be taken.
+    """The kind for a number of vectors and a limit of memory, in bytes.
 
     >>> [kind_for(count, 128, memory=2**33) for count in (1_000, 1_000_000, 10_000_000, 100_000_000)]
     ['flat', 'hnsw', 'ivf', 'pq']
@@ -49,7 +48,7 @@ def kind_for(count: int, dimension: int, *, memory: int) -> Kind:
 
 
 def bytes_of(kind: Kind, count: int, dimension: int) -> int:
-    """About the memory a structure takes, in bytes."""
+    """The approximate memory of a structure, in bytes."""
     vector = 4 * dimension
     one = {
         "flat": vector,
@@ -61,9 +60,8 @@ def bytes_of(kind: Kind, count: int, dimension: int) -> int:
 
 
 def memory_here() -> int:
-    """The bytes an index may take where nobody says otherwise: half of the machine's memory.
-
-    Where the system does not tell (Windows), 8 GiB count as the machine's.
+    """The default limit of memory, in bytes: half of the machine's; of 8 GiB where that is not known
+    (Windows).
     """
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
@@ -72,31 +70,31 @@ def memory_here() -> int:
 
 
 def buildable(kind: Kind, count: int) -> Kind:
-    """What is built where a kind was asked for: lists and codes need enough vectors to be fitted to."""
+    """The kind, or "flat" if there are too few vectors to fit its lists and codes to."""
     fewest = {"flat": 0, "hnsw": 1, "ivf": 2 * FEWEST_A_CENTRE, "pq": CODES}[kind]
     return kind if count >= fewest else "flat"
 
 
 def lists_for(count: int) -> int:
-    """How many lists: four times the root of the number, as far as the vectors suffice for their centres."""
+    """The number of lists: four times the root of the count, if there are vectors enough for the centres."""
     return max(1, min(4 * math.isqrt(count), count // FEWEST_A_CENTRE))
 
 
 def codes_of(dimension: int) -> int:
-    """How many bytes the code of a vector has."""
+    """The bytes of the code of a vector."""
     return -(-dimension // NUMBERS_A_CODE)
 
 
 def sample_for(kind: Kind, count: int) -> int:
-    """How many vectors lists and codes are fitted to."""
+    """The number of vectors that lists and codes are fitted to."""
     centres = max(lists_for(count), CODES if kind == "pq" else 0)
     return min(count, MOST_A_CENTRE * centres)
 
 
 def effort_for(kind: Kind, lists: int, *, candidates: int = 0, count: int = 0) -> int:
-    """How far a search goes where nobody says: candidates hnsw keeps, lists that ivf and pq look into.
+    """The default effort of a search: the candidates hnsw keeps, or the lists ivf and pq look into.
 
-    Who wants many candidates of a count looks into more lists: into as many as hold 32 times the wanted.
+    For many candidates of a count these are as many lists as hold 32 times the candidates.
     """
     if kind in ("flat", "hnsw"):
         return HNSW_EFFORT
@@ -105,8 +103,7 @@ def effort_for(kind: Kind, lists: int, *, candidates: int = 0, count: int = 0) -
 
 
 def candidates_for(kind: Kind, wanted: int) -> int:
-    """How many vectors are compared by their own numbers to give the wanted ones.
-
-    A few more than wanted, because rounding may exchange neighbours; many more for codes, which lose much.
+    """The number of candidates to compare by their vectors: a few more than wanted, because rounding may
+    exchange neighbours; many more for codes.
     """
     return max(100, 10 * wanted) if kind == "pq" else wanted + 8

@@ -1,13 +1,12 @@
 """An index in Milvus: the engine for galleries beyond one machine.
 
-A collection holds a row for each vector; what it was made for stands in the collection's description, which
-cannot be changed, so that whoever connects with another space or dimension is refused.
+A collection holds a row for each vector. What it was made for is in its description, which cannot be changed:
+a client of another space or dimension is refused.
 
-Milvus has no transactions and no unique columns, so the client makes do. The primary key is not the id but
-the row's *place*, a text that sorts by the time of adding and that no other client draws: all rows can then
-be walked in the order they were added, and taking back a row never hits that of somebody else. An addition
-looks for its ids before and after: of two clients that add one id at the same time at least one sees both
-rows, takes its own back and looks again.
+Milvus has neither transactions nor unique columns. So the primary key is not the id but the row's *place*, a
+text that sorts by the time of adding and is unique to its client: all rows can be walked in the order added,
+and deleting a row never hits that of another client. An addition looks for its ids before and after: of two
+clients that add one id at the same time at least one sees both rows, deletes its own and tries again.
 """
 
 import random
@@ -35,7 +34,6 @@ from samekind.index.contract import (
     check_new_ids,
     check_wanted,
     checked,
-    refuse_unknown,
 )
 from samekind.index.milvus_collection import Collection
 from samekind.index.milvus_connection import SCHEMES, Connection
@@ -49,15 +47,15 @@ PAGE = 10_000
 class Milvus:
     """Vectors in a collection of a Milvus server, each under an id, and the best of them for a query.
 
-    ``url`` says which server, ``name`` which index there: it is made if it is not there (unless ``create`` is
-    False) and joined if it is. Any number of clients can use it at once. An addition that returned is in the
-    server's log, and survives the death of client and server. One that fails because the server went away may
-    be there in part: add the same again with ``replace``.
+    ``url`` is the server, ``name`` the index there: joined if it exists, else made (unless ``create`` is
+    False). Any number of clients can use it at once. An addition that returned is in the server's log, and
+    survives the death of client and server. One that fails because the server went away may be there in part:
+    add the same again with ``replace``.
 
-    Every addition costs two questions that wait for the server's clock (some 0.4 s each as Milvus comes), so
-    add many at a time. A search is approximate once the server has sealed and indexed rows, and ``effort``
-    buys recall: the candidates HNSW keeps. ``timeout``, in seconds, is how long to wait for an answer, and
-    for a server that is starting; ``save`` waits for its rows to be stored up to ten times as long.
+    Every addition costs two queries that wait for the server's clock (some 0.4 s each by default), so add
+    many at a time. A search is approximate once the server has indexed rows; ``effort``, the candidates HNSW
+    keeps, buys recall. ``timeout``, in seconds, is how long to wait for an answer, and for a server that is
+    starting; ``save`` waits for its rows to be stored up to ten times as long.
     """
 
     exact, remote = False, True
@@ -110,29 +108,20 @@ class Milvus:
             yield from (row["id"] for row in rows)
 
     def metadata(self, ids: Sequence[str]) -> list[Metadata]:
-        """What was stored with each of these ids, in their order, a thousand of them by one query; empty
-        where nothing was.
-        """
+        """The metadata of these ids, in their order, a thousand a query; empty if none was given."""
         check_list(ids)
-        rows = self._collection.rows([each for each in ids if server.storable(each)], ["metadata"])
+        rows = self._collection.rows([id for id in ids if server.storable(id)], ["metadata"])
         held: dict[str, Metadata] = {row["id"]: row["metadata"] for row in rows}
-        for each in ids:
-            if each not in held:
-                refuse_unknown(each, self)
-        return [held[each] for each in ids]
+        return server.in_order_of(ids, held, self)
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
         """The vectors (n, dimension) of these ids, in their order; of all, in the order added, if None."""
         if ids is None:
-            return torch.cat(
-                [torch.empty(0, self.dimension), *(each for _, each in self._collection.walk(PAGE))]
-            )
-        rows = self._collection.rows([each for each in ids if server.storable(each)], ["vector"])
-        found = {row["id"]: row["vector"] for row in rows}
-        for each in ids:
-            if each not in found:
-                refuse_unknown(each, self)
-        return torch.tensor([found[each] for each in ids]).reshape(len(ids), self.dimension)
+            blocks = [vectors for _, vectors in self._collection.walk(PAGE)]
+            return torch.cat([torch.empty(0, self.dimension), *blocks])
+        rows = self._collection.rows([id for id in ids if server.storable(id)], ["vector"])
+        held = server.in_order_of(ids, {row["id"]: row["vector"] for row in rows}, self)
+        return torch.tensor(held).reshape(len(ids), self.dimension)
 
     def add(
         self,
@@ -142,16 +131,16 @@ class Milvus:
         *,
         replace: bool = False,
     ) -> None:
-        """Store vectors (n, dimension) under n ids that are not there yet, with a JSON object each.
+        """Store vectors (n, dimension) under n new ids, with a JSON object each.
 
-        With ``replace`` an id that is there gives way once its new vector is stored, which counts as added
-        last. Once this returns, the rows are in the server's log.
+        With ``replace`` an id may be known: its old vector is removed once the new one is stored, which
+        counts as added last. When this returns, the rows are in the server's log.
         """
         check_new_ids(ids, ())
         values = checked(vectors, dimension=self.dimension, count=len(ids))
         texts = as_texts(metadata, count=len(ids))
         server.check_storable(ids, texts)
-        longest = max((len(each) for each in texts), default=0)
+        longest = max((len(text) for text in texts), default=0)
         if longest > LONGEST_METADATA:
             raise SettingError(
                 f"Milvus keeps metadata of up to {LONGEST_METADATA:,} bytes an id, got {longest:,}"
@@ -164,40 +153,38 @@ class Milvus:
                 check_new_ids(ids, self._collection.places(ids))
             if self._add(ids, values, texts, replace=replace):
                 return
-            time.sleep(random.uniform(0, 0.05 * 2**attempt))  # the other one does the same
+            time.sleep(random.uniform(0, 0.05 * 2**attempt))  # the other client does the same
         raise IndexServerError(f'others keep adding the same ids to the index "{self.name}"; try again later')
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Forget vectors; an id that is not there is an error, and then all stay."""
-        known = self._collection.places([each for each in ids if server.storable(each)])
-        for each in ids:
-            if each not in known:
-                refuse_unknown(each, self)
-        self._collection.delete([place for places in known.values() for place in places])
+        """Remove vectors; if an id is unknown, that is an error and all stay."""
+        places = self._collection.places([id for id in ids if server.storable(id)])
+        server.in_order_of(ids, places, self)
+        self._collection.delete([place for rows in places.values() for place in rows])
 
     def search(self, queries: Tensor, k: int, *, scorer: Scorer | None = None) -> Found:
         """The min(k, n) best stored vectors of each query (q, dimension).
 
-        By the server, or with a ``scorer`` in its place: then all vectors come here, block by block, and are
-        compared on the queries' device. So they do where the server finds fewer than k: there are no more, or
-        one of them is a vector of zeros, which has no cosine.
+        The server searches. With a ``scorer`` all vectors are fetched, block by block, and compared on the
+        queries' device; also if the server finds fewer than k, because it leaves out vectors of zeros, which
+        have no cosine.
         """
         check_wanted(k)
         queries = checked(queries, dimension=self.dimension, count=len(queries))
         self._collection.check()
         if scorer is None and len(queries):
-            found = self._collection.nearest(queries, k, effort=self.effort)
-            if found is not None:
-                return server.in_order(found, k)
+            hits = self._collection.nearest(queries, k, effort=self.effort)
+            if hits is not None:
+                return server.in_order(hits, k)
         walk = self._collection.walk(server.rows_at_once(len(queries), self.dimension))
         return server.best_while_walking(walk, queries, k, scorer=scorer, score=self.score)
 
     def save(self, folder: str | Path) -> None:
-        """Keep the notes on the server, have it move all rows from its log to its store, and write a folder
-        that says where the index is.
+        """Save the notes on the server, move all rows from its log to its store, and write a folder that says
+        where the index is.
 
-        It waits until all rows are there, up to ten times ``timeout``; where that does not suffice, nothing
-        is lost, and saving again goes on.
+        Waits for the rows up to ten times ``timeout``; if that is not enough, nothing is lost, and saving
+        again goes on.
         """
         self._collection.keep_notes(server.notes_as_text(self.notes))
         self._collection.flush()
@@ -206,7 +193,7 @@ class Milvus:
 
     @classmethod
     def open(cls, folder: str | Path, *, fingerprint: str | None = None) -> Self:
-        """Join the index that a folder points to; one of another space than ``fingerprint`` is refused.
+        """Join the index that a folder names; raises SpaceError for another space than ``fingerprint``.
 
         A password comes from the environment: the address in ``SAMEKIND_INDEX_URL``.
         """
@@ -223,7 +210,7 @@ class Milvus:
         )
 
     def drop(self) -> None:
-        """Delete the index from the server, with all vectors in it, for everybody."""
+        """Delete the index from the server, with all its vectors, for all clients."""
         self._collection.drop()
 
     def close(self) -> None:
@@ -231,28 +218,27 @@ class Milvus:
         self._connection.close()
 
     def _add(self, ids: Sequence[str], vectors: Tensor, texts: Sequence[str], *, replace: bool) -> bool:
-        """Store rows; whether they stay. They do not where another client stored one of the ids just then."""
+        """Store rows; returns False if another client stored one of the ids at the same time: none stays."""
         places = self._new_places(len(ids))
         try:
             self._collection.insert(places, ids, vectors, texts)
-            now = self._collection.places(ids)
+            stored = self._collection.places(ids)
         except BaseException:
             with suppress(SamekindError):
                 self._collection.delete(places)
             raise
-        ours = set(places)
         if replace:  # the newest stays, whoever stored it
-            self._collection.delete([each for there in now.values() for each in there[:-1]])
+            self._collection.delete([place for rows in stored.values() for place in rows[:-1]])
             return True
-        if all(ours.issuperset(there) for there in now.values()):
+        if all(set(places).issuperset(rows) for rows in stored.values()):
             return True
         self._collection.delete(places)
         return False
 
     def _new_places(self, count: int) -> list[str]:
-        """Places after all that this client gave out, and unlike those of any other.
+        """Places behind all earlier ones of this client, and unlike those of any other.
 
-        Sorted as texts they are in the order of the clients' clocks, and within one client in the order of
+        Sorted as texts they are in the order of the clients' clocks; those of one client are in the order of
         its calls, even if its clock is set back.
         """
         with self._lock:

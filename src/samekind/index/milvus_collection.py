@@ -1,9 +1,9 @@
-"""The collection an index is in Milvus: everything that is asked of the server.
+"""The collection of an index in Milvus: every request to the server.
 
-Written for Milvus 2.3 and later with the ``MilvusClient`` of pymilvus 3.0. What 2.3.5 taught: a strongly
-consistent question waits for the next tick of the server's clock (0.2 s by default); a search by cosine
-leaves out vectors of zeros; inserting a row twice counts it twice, so rows are *upserted*, which may be
-repeated; a limit above 16,384 is refused. Expressions with parameters came later, so texts are quoted here.
+Written for Milvus 2.3 and later with the ``MilvusClient`` of pymilvus 3.0. Facts about 2.3.5: a strongly
+consistent query waits for the next tick of the server's clock (0.2 s by default); a search by cosine leaves
+out vectors of zeros; inserting a row twice counts it twice, so rows are *upserted*, which may be repeated; a
+limit above 16,384 is refused. Expressions with parameters came later, so texts are quoted here.
 """
 
 import json
@@ -22,17 +22,17 @@ from samekind.index.milvus_connection import Connection, quoted
 from samekind.index.server import LONGEST_ID, Made, check_same
 
 MOST_FOUND = 16_384
-#: A question about more ids than these takes longer to read than to answer.
+#: The most ids and queries of one request.
 IDS_AT_ONCE, QUERIES_AT_ONCE = 1_000, 1_000
 #: In bytes, of one message; servers take up to 64 MiB.
 MESSAGE = 8 * 2**20
-#: They give no more than that either, and each that is found comes with an id of up to `LONGEST_ID` letters.
+#: The most hits of one answer, which has the same limit: each comes with an id of up to `LONGEST_ID` bytes.
 FOUND_AT_ONCE = MOST_FOUND
 METRICS = {"cosine": "COSINE", "dot": "IP", "euclidean": "L2"}
-#: Moving all rows to the store may take so many times as long as an answer.
+#: Moving all rows to the store may take so many timeouts.
 FLUSH_TIMES = 10
 NOTES = "samekind.notes"
-STRONG = "Strong"  # what was added is found by the next search, whoever asks
+STRONG = "Strong"  # the next search of any client finds what was added
 
 Row = Mapping[str, Any]
 
@@ -48,7 +48,7 @@ class Collection:
         self._timeout = connection.timeout
 
     def join(self, *, create: bool) -> dict[str, Any]:
-        """Make the collection, or see that it is the one that is expected; gives the notes."""
+        """Make the collection, or check that it is the expected one; returns the notes."""
         if not self._is_there():
             if not create:
                 raise SpaceError(
@@ -56,9 +56,9 @@ class Collection:
                 )
             self._make()
         notes = self.check()
-        # Making it again is harmless, and whoever made the collection may have been killed just then.
+        # The client that made the collection may have died before this; doing it twice is harmless.
         if "vector" not in self._ask(lambda it: it.list_indexes(self.name, timeout=self._timeout)):
-            # There are no rows yet whose indexing one could wait for.
+            # There are no rows yet, whose indexing it could wait for.
             self._ask(
                 lambda it: it.create_index(self.name, self._indexes(it), timeout=self._timeout, sync=False)
             )
@@ -66,14 +66,14 @@ class Collection:
         return notes
 
     def check(self) -> dict[str, Any]:
-        """Refuse what is now under the name, if it is not what this client was made for; gives the notes."""
-        told = self._ask(lambda it: it.describe_collection(self.name, timeout=self._timeout))
+        """Raise SpaceError if the collection is not what this client was made for; returns the notes."""
+        description = self._ask(lambda it: it.describe_collection(self.name, timeout=self._timeout))
         try:
-            held = Made(**json.loads(told["description"]))
+            held = Made(**json.loads(description["description"]))
         except (TypeError, ValueError):
-            raise SpaceError(f"{self.where} is none of ours; choose another name") from None
+            raise SpaceError(f"{self.where} was not made by samekind; choose another name") from None
         check_same(self.made, held, where=self.where)
-        notes: dict[str, Any] = json.loads(told.get("properties", {}).get(NOTES, "{}"))
+        notes: dict[str, Any] = json.loads(description.get("properties", {}).get(NOTES, "{}"))
         return notes
 
     def drop(self) -> None:
@@ -83,8 +83,8 @@ class Collection:
         self._ask(lambda it: it.alter_collection_properties(self.name, {NOTES: notes}, timeout=self._timeout))
 
     def flush(self) -> None:
-        """Have the rows moved from the server's log to its store, and wait until they are there."""
-        self.check()  # a server that is gone is told after the usual time
+        """Move the rows from the server's log to its store, and wait until they are there."""
+        self.check()  # a server that is gone is reported after the usual time
         self._ask(self._ask_to_flush)
 
     def count(self) -> int:
@@ -93,19 +93,19 @@ class Collection:
 
     def rows(self, ids: Sequence[str], fields: Sequence[str]) -> list[Row]:
         """Fields, id and place of the rows under ids, in the order they were added."""
-        wanted = list(dict.fromkeys(ids))
-        found: list[Row] = []
-        for start in range(0, len(wanted), IDS_AT_ONCE):
-            some = quoted(wanted[start : start + IDS_AT_ONCE])
-            found += self._query(f"id in {some}", ["id", "place", *fields])
-        return sorted(found, key=lambda row: str(row["place"]))
+        unique = list(dict.fromkeys(ids))
+        rows: list[Row] = []
+        for start in range(0, len(unique), IDS_AT_ONCE):
+            some = quoted(unique[start : start + IDS_AT_ONCE])
+            rows += self._query(f"id in {some}", ["id", "place", *fields])
+        return sorted(rows, key=lambda row: str(row["place"]))
 
     def places(self, ids: Sequence[str]) -> dict[str, list[str]]:
-        """The places of the rows under each id that is there: one, unless two clients met."""
-        found: dict[str, list[str]] = {}
+        """The places of the rows under each known id: one, unless two clients added it at once."""
+        places: dict[str, list[str]] = {}
         for row in self.rows(ids, []):
-            found.setdefault(row["id"], []).append(row["place"])
-        return found
+            places.setdefault(row["id"], []).append(row["place"])
+        return places
 
     def pages(self, size: int, fields: Sequence[str]) -> Iterator[list[Row]]:
         """Fields, id and place of all rows, in the order they were added, ``size`` at a time."""
@@ -116,14 +116,14 @@ class Collection:
             after = rows[-1]["place"]
 
     def walk(self, size: int) -> Iterator[tuple[list[str], Tensor]]:
-        """All ids and vectors in the order they were added, ``size`` at a time: nobody holds more."""
+        """All ids and vectors in the order they were added, ``size`` at a time."""
         for rows in self.pages(size, ["vector"]):
             yield [row["id"] for row in rows], torch.tensor([row["vector"] for row in rows])
 
     def insert(
         self, places: Sequence[str], ids: Sequence[str], vectors: Tensor, texts: Sequence[str]
     ) -> None:
-        """Store rows, in messages of bounded size; doing it again changes nothing."""
+        """Store rows, in messages of bounded size; repeating it changes nothing."""
         message: list[Row] = []
         size = 0
         for place, id, vector, text in zip(places, ids, vectors.cpu().numpy(), texts, strict=True):
@@ -140,37 +140,36 @@ class Collection:
             self._ask(partial(self._ask_to_delete, places=some))
 
     def nearest(self, queries: Tensor, k: int, *, effort: int) -> list[list[tuple[float, str, str]]] | None:
-        """The (score, place, id) of the k best of each query, and more where it takes more to tell which of
-        several equals came first. None where the server did not find k for each.
+        """The (score, place, id) of the k best of each query, and more if there are equals at the end. None
+        if the server did not find k for each query.
         """
         limit = min(k + 1, MOST_FOUND)
         while k <= MOST_FOUND:
-            found = self._search(queries, limit, effort=effort)
-            if any(len(row) < k for row in found):
+            hits = self._search(queries, limit, effort=effort)
+            if any(len(row) < k for row in hits):
                 return None
-            undecided = [row for row in found if len(row) == limit and row[k - 1][0] == row[-1][0]]
+            undecided = [row for row in hits if len(row) == limit and row[k - 1][0] == row[-1][0]]
             if not undecided or limit == MOST_FOUND:
-                return found
+                return hits
             limit = min(2 * limit, MOST_FOUND)
         return None
 
     def _search(self, queries: Tensor, limit: int, *, effort: int) -> list[list[tuple[float, str, str]]]:
         """The (score, place, id) of the best of each query, best first."""
-        found = []
+        answers: list[Any] = []
         at_once = max(1, min(QUERIES_AT_ONCE, FOUND_AT_ONCE // limit))
         for start in range(0, len(queries), at_once):
             some = queries[start : start + at_once].tolist()
             settings = {"params": {"ef": max(effort, limit)}}
-            found += self._ask(partial(self._ask_nearest, queries=some, limit=limit, settings=settings))
-        # What Milvus calls L2 is the square of the distance.
-        squared = self.made.score == "euclidean"
-        return [
-            [
-                (-math.sqrt(max(0.0, hit["distance"])) if squared else hit["distance"], *_named(hit))
-                for hit in hits
-            ]
-            for hits in found
-        ]
+            answers += self._ask(partial(self._ask_nearest, queries=some, limit=limit, settings=settings))
+
+        def scored(hit: Row) -> tuple[float, str, str]:
+            score = hit["distance"]
+            if self.made.score == "euclidean":  # what Milvus calls L2 is the square of the distance
+                score = -math.sqrt(max(0.0, score))
+            return score, hit["entity"]["place"], hit["entity"]["id"]
+
+        return [[scored(hit) for hit in hits] for hits in answers]
 
     def _ask_nearest(
         self, client: Any, *, queries: Sequence[Sequence[float]], limit: int, settings: Mapping[str, Any]
@@ -189,8 +188,8 @@ class Collection:
         )
 
     def _query(self, filter: str, fields: Sequence[str], *, limit: int | None = None) -> list[Row]:
-        # As the client's own iterator asks: the first rows by primary key, across all segments. It also has
-        # the server send up to a whole page of every segment, which may be more than there is room for.
+        # As the client's own iterator: the first rows by primary key, across all segments. But that lets the
+        # server send a whole page of every segment, which may be more than there is room for.
         paged = {} if limit is None else {"limit": limit, "iterator": "True", "reduce_stop_for_best": "False"}
         return list(
             self._ask(
@@ -211,11 +210,11 @@ class Collection:
     def _ask_to_flush(self, client: Any) -> None:
         from pymilvus.exceptions import MilvusException
 
-        begun, seconds = time.monotonic(), FLUSH_TIMES * self._timeout
+        start, seconds = time.monotonic(), FLUSH_TIMES * self._timeout
         try:
             client.flush(self.name, timeout=seconds)
         except MilvusException as error:
-            if time.monotonic() - begun < seconds:
+            if time.monotonic() - start < seconds:
                 raise
             raise IndexServerError(
                 f"{self.where} has not been moved to the server's store within {seconds:g} seconds; what was "
@@ -244,7 +243,7 @@ class Collection:
                 self.name, schema=schema, consistency_level=STRONG, timeout=self._timeout
             )
 
-        # Another client may have made it meanwhile: the same is fine, and anything else `check` tells better.
+        # Another client may have made it meanwhile; `check` compares it.
         with suppress(IndexServerError):
             self._ask(create)
 
@@ -259,8 +258,3 @@ class Collection:
         )
         indexes.add_index("id", index_name="id", index_type="Trie")
         return indexes
-
-
-def _named(hit: Row) -> tuple[str, str]:
-    """The place and the id of what was found."""
-    return hit["entity"]["place"], hit["entity"]["id"]

@@ -1,4 +1,4 @@
-"""A connection to Milvus that waits for what is on its way, and says the rest in sentences."""
+"""A connection to Milvus that waits for what passes by itself, and reports the rest in sentences."""
 
 import json
 import logging
@@ -16,8 +16,8 @@ from samekind.index.server import missing, without_password
 Result = TypeVar("Result")
 
 SCHEMES = ("http", "https")
-#: Codes of Milvus for what is not there, for what is not in memory yet, and for what passes by itself: a
-#: server that was just started still assembles its parts.
+#: Error codes of Milvus: not found, not in memory yet, and those that pass by themselves while a server
+#: starts.
 NOT_FOUND, NOT_LOADED = 100, 101
 PASSES = {1, NOT_LOADED, 103, 400, 401, 500, 501, 503, 901, 902, 903, 904, 905}
 
@@ -25,21 +25,21 @@ PASSES = {1, NOT_LOADED, 103, 400, 401, 500, 501, 503, 901, 902, 903, 904, 905}
 class Connection:
     """A client of one Milvus server, for one collection there.
 
-    ``url`` is ``http://host:port``, with ``user:password@`` and ``/database`` where they are needed.
-    ``timeout``, in seconds, is how long to wait for an answer and for a server that is starting. A process
-    that is forked makes a connection of its own.
+    ``url`` is ``http://host:port``, with ``user:password@`` and ``/database`` if needed. ``timeout``, in
+    seconds, is how long to wait for an answer and for a server that is starting. A forked process makes its
+    own connection.
     """
 
     def __init__(self, url: str, *, collection: str, timeout: float) -> None:
         self._client: Any = None
         parts = urlsplit(url)
         if parts.scheme not in SCHEMES or not parts.hostname:
-            raise SettingError("that is no address of a Milvus server; expected http://host:19530")
+            raise SettingError("not the address of a Milvus server; expected http://host:19530")
         try:
-            import pymilvus  # noqa: F401 - that it is missing is told now, not at the first use
+            import pymilvus  # noqa: F401 - reported now if it is missing, not at the first use
         except ImportError as error:
             raise missing("pymilvus", extra="milvus") from error
-        #: The address as it may be shown and kept: without a password.
+        #: The address without a password.
         self.shown = without_password(url)
         self.collection = collection
         self.timeout = timeout
@@ -52,9 +52,9 @@ class Connection:
         self.close()
 
     def ask(self, question: Callable[[Any], Result]) -> Result:
-        """What the client's answer to a question is.
+        """The answer of the client to a question.
 
-        A collection that is not in memory is loaded; what passes by itself is waited for.
+        Loads a collection that is not in memory, and waits for errors that pass by themselves.
         """
         from pymilvus.exceptions import MilvusException
 
@@ -66,7 +66,7 @@ class Connection:
             except MilvusException as error:
                 if error.code == NOT_FOUND:
                     raise SpaceError(
-                        f"the index is no longer on the Milvus server at {self.shown}: somebody dropped it; "
+                        f"the index is no longer on the Milvus server at {self.shown}: it was dropped; "
                         "make it again"
                     ) from error
                 if error.code not in PASSES or time.monotonic() > end:
@@ -87,7 +87,7 @@ class Connection:
         self._client = None
 
     def leave_to_parent(self) -> None:
-        """In a process that was forked: forget the client, which cannot be asked here any more."""
+        """In a forked process: forget the client, which does not work here."""
         self._client = None
 
     def _connected(self) -> Any:
@@ -100,12 +100,12 @@ class Connection:
                 password=self._password,
                 db_name=self._database,
                 timeout=self.timeout,
-                dedicated=True,  # else a process that was forked is given its parent's
+                dedicated=True,  # else a forked process is given its parent's
             )
         return self._client
 
     def _load(self, seconds: float) -> None:
-        """Have the collection in memory again; whether that worked shows when the question is repeated."""
+        """Load the collection; if that fails, so does the question when it is repeated."""
         from pymilvus.exceptions import MilvusException
 
         with quiet(), suppress(MilvusException):
@@ -130,9 +130,9 @@ class Connection:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep the client from printing a traceback of what is said in a sentence.
+    """Keep the client from logging a traceback of what is reported in a sentence.
 
-    Of several threads the first to come turns its log off, and the last to go on again.
+    Of several threads the first one turns its log off, and the last one on again.
     """
     logger = logging.getLogger("pymilvus")
     with _counting:
@@ -151,14 +151,14 @@ def quiet() -> Iterator[None]:
 
 
 _counting = threading.Lock()
-_before: list[int] = []  # the level of the log, once for everyone who wants quiet
+_before: list[int] = []  # the level of the log, once for each thread inside
 
 
 def quoted(texts: Any) -> str:
-    """A list of texts as Milvus reads it in an expression; no text can end the quotes it stands in.
+    """A list of texts for an expression of Milvus; no text can end its quotes.
 
     >>> print(quoted(['a" or id != "']))
     ["a\\" or id != \\""]
     """
-    # Milvus reads the escapes of Go: those of JSON, but for pairs of surrogates. So letters stay as they are.
+    # Milvus reads the escapes of JSON, except for surrogate pairs: so letters stay as they are.
     return json.dumps(list(texts), ensure_ascii=False)

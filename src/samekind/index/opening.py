@@ -1,4 +1,4 @@
-"""Open an index whatever its kind is: the folder says it."""
+"""Open an index of any kind; its folder names the kind."""
 
 from pathlib import Path
 
@@ -14,14 +14,13 @@ CLASSES: dict[str, type[Index]] = {"Exact": Exact, "Faiss": Faiss, "Milvus": Mil
 
 
 def open_index(folder: str | Path, *, fingerprint: str | None = None) -> Index:
-    """The index a folder holds, or the folder names on a server.
+    """The index in a folder, or the one on a server that the folder names.
 
-    One that is damaged, of a kind this version does not know, or made with another space than that of the
-    ``fingerprint``, is refused with a sentence. What a kind needs beyond samekind is imported when an index
-    of that kind is opened.
+    Raises SpaceError if it is damaged, of an unknown kind, or of another space than ``fingerprint``.
+    Libraries that a kind needs are imported when an index of that kind is opened.
     """
     kind = folders.read(Path(folder)).get("kind")
     if kind not in CLASSES:
         hint = nearest(str(kind), CLASSES)
-        raise SpaceError(f'{folder} is an index of the kind "{kind}", which this samekind has not; {hint}')
+        raise SpaceError(f'{folder} is an index of the unknown kind "{kind}"; {hint}')
     return CLASSES[kind].open(folder, fingerprint=fingerprint)

@@ -1,7 +1,7 @@
 """An index in PostgreSQL with pgvector: the shared store of many clients.
 
-The vectors are a table of the database; what the index was made for is a row in another, so that whoever
-connects with another space or dimension is refused. Every change is one transaction.
+The vectors are a table of the database. What the index was made for is a row of another table: a client of
+another space or dimension is refused. Every change is one transaction.
 
 The server's own index is HNSW: Malkov and Yashunin, "Efficient and robust approximate nearest neighbor search
 using Hierarchical Navigable Small World graphs", 2018.
@@ -27,7 +27,6 @@ from samekind.index.contract import (
     check_new_ids,
     check_wanted,
     checked,
-    refuse_unknown,
 )
 from samekind.index.postgres_connection import Connection
 from samekind.index.postgres_table import Method, Table
@@ -40,14 +39,14 @@ PAGE = 10_000
 class Postgres:
     """Vectors in a table of a PostgreSQL server, each under an id, and the best of them for a query.
 
-    ``url`` says which server and database, ``name`` which index there: it is made if it is not there (unless
-    ``create`` is False) and joined if it is. Any number of clients can use it at once; an addition that
-    returned is on the server's disk, and of two clients that add the same id the database refuses one.
+    ``url`` is the server and database, ``name`` the index there: joined if it exists, else made (unless
+    ``create`` is False). Any number of clients can use it at once. An addition that returned is on the
+    server's disk; of two clients that add the same id the database refuses one.
 
     A search compares all vectors until `build` (or `save`) finds enough of them to make the server's index
-    by ``method``; then it is approximate, and ``effort`` buys recall: the candidates HNSW keeps (100, up to
-    1,000), or the lists IVFFlat looks into (20). A vector of zeros has no direction: an index for the cosine
-    leaves it out. Vectors of more than 2,000 numbers are always compared one by one.
+    by ``method``. Then it is approximate, and ``effort`` buys recall: the candidates HNSW keeps (100, up to
+    1,000), or the lists IVFFlat looks into (20). An index for the cosine leaves out vectors of zeros. Vectors
+    of more than 2,000 numbers are always compared one by one.
     """
 
     exact, remote = False, True
@@ -96,33 +95,27 @@ class Postgres:
         return bool(self._connection.read(lambda it: self._table.present(it, [id])))
 
     def __iter__(self) -> Iterator[str]:
-        """The ids, in the order they were added; page by page, so that other calls may come between."""
+        """The ids, in the order they were added; fetched page by page, with other calls between."""
         after = 0
         while page := self._page(after):
             after = page[-1][0]
             yield from (id for _, id in page)
 
     def metadata(self, ids: Sequence[str]) -> list[Metadata]:
-        """What was stored with each of these ids, in their order, by one query; empty where nothing was."""
+        """The metadata of these ids, in their order, by one query; empty if none was given."""
         check_list(ids)
-        wanted = [each for each in set(ids) if server.storable(each)]
-        held = self._connection.read(lambda it: self._table.metadata(it, wanted))
-        for each in ids:
-            if each not in held:
-                refuse_unknown(each, self)
-        return [held[each] for each in ids]
+        storable = [id for id in set(ids) if server.storable(id)]
+        held = self._connection.read(lambda it: self._table.metadata(it, storable))
+        return server.in_order_of(ids, held, self)
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
         """The vectors (n, dimension) of these ids, in their order; of all, in the order added, if None."""
         if ids is None:
-            blocks = self._connection.read(lambda it: [each for _, each in self._table.walk(it, PAGE)])
+            blocks = self._connection.read(lambda it: [vectors for _, vectors in self._table.walk(it, PAGE)])
         else:
-            wanted = [each for each in set(ids) if server.storable(each)]
-            found = self._connection.read(lambda it: self._table.vectors(it, wanted))
-            for each in ids:
-                if each not in found:
-                    refuse_unknown(each, self)
-            blocks = [found[each] for each in ids]
+            storable = [id for id in set(ids) if server.storable(id)]
+            held = self._connection.read(lambda it: self._table.vectors(it, storable))
+            blocks = server.in_order_of(ids, held, self)
         return torch.cat([torch.empty(0, self.dimension), *blocks])
 
     def add(
@@ -133,10 +126,10 @@ class Postgres:
         *,
         replace: bool = False,
     ) -> None:
-        """Store vectors (n, dimension) under n ids that are not there yet, with a JSON object each.
+        """Store vectors (n, dimension) under n new ids, with a JSON object each.
 
-        With ``replace`` an id that is there is removed first: its new vector counts as added last. All are
-        stored or none; once this returns they are on the server's disk.
+        With ``replace`` an id may be known: its old vector is removed, and the new one counts as added last.
+        All are stored or none; when this returns, they are on the server's disk.
         """
         check_new_ids(ids, ())
         values = checked(vectors, dimension=self.dimension, count=len(ids))
@@ -149,7 +142,7 @@ class Postgres:
                 self._table.lock(connection)
                 self._table.delete(connection, ids)
             else:
-                # For a sentence that names them; the last word has the primary key.
+                # For a sentence that names them; the primary key refuses what comes meanwhile.
                 check_new_ids(ids, self._table.present(connection, ids))
             self._table.insert(connection, ids, values, texts)
 
@@ -157,26 +150,24 @@ class Postgres:
             self._connection.write(work)
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Forget vectors; an id that is not there is an error, and then all stay."""
-        wanted = [each for each in ids if server.storable(each)]
+        """Remove vectors; if an id is unknown, that is an error and all stay."""
+        storable = [id for id in ids if server.storable(id)]
 
         def work(connection: Any) -> set[str]:
             self._table.lock(connection)
-            known = self._table.present(connection, wanted)
+            known = self._table.present(connection, storable)
             if known >= set(ids):
-                self._table.delete(connection, wanted)
+                self._table.delete(connection, storable)
             return known
 
         known = self._connection.write(work) if ids else set()
-        for each in ids:
-            if each not in known:
-                refuse_unknown(each, self)
+        server.in_order_of(ids, dict.fromkeys(known), self)
 
     def search(self, queries: Tensor, k: int, *, scorer: Scorer | None = None) -> Found:
         """The min(k, n) best stored vectors of each query (q, dimension).
 
-        By the server, or with a ``scorer`` in its place: then all vectors come here, block by block, and are
-        compared on the queries' device.
+        The server searches; with a ``scorer`` all vectors are fetched, block by block, and compared on the
+        queries' device.
         """
         check_wanted(k)
         queries = checked(queries, dimension=self.dimension, count=len(queries))
@@ -191,20 +182,20 @@ class Postgres:
             self._table.check(connection)
             return server.in_order(self._table.nearest(connection, queries, k, effort=self.effort), k)
 
-        # Without a query the server has nothing to say about the number of columns.
+        # Without queries the server does not tell the number of columns.
         return self._connection.read(by_server if scorer is None and len(queries) else by_scorer)
 
     def build(self) -> None:
-        """Make the server's index, once there are vectors enough; other writers wait until it is there.
+        """Make the server's index, if there are vectors enough; other writers wait meanwhile.
 
-        Loading first and building then is many times faster than the other way round; so is a graph that fits
-        into the server's ``maintenance_work_mem``, which an address can set for its clients:
+        Adding all vectors first and building then is many times faster than the other way round. So is a
+        graph that fits into the server's ``maintenance_work_mem``, which an address can set:
         ``postgresql://host/database?options=-c%20maintenance_work_mem%3D2GB``.
         """
         self._connection.write(lambda it: self._table.build(it, self.method))
 
     def save(self, folder: str | Path) -> None:
-        """Build, keep the notes on the server, and write a folder that says where the index is."""
+        """Build, save the notes on the server, and write a folder that says where the index is."""
         notes = server.notes_as_text(self.notes)
         self.build()
         self._connection.write(lambda it: self._table.keep_notes(it, notes))
@@ -213,7 +204,7 @@ class Postgres:
 
     @classmethod
     def open(cls, folder: str | Path, *, fingerprint: str | None = None) -> Self:
-        """Join the index that a folder points to; one of another space than ``fingerprint`` is refused.
+        """Join the index that a folder names; raises SpaceError for another space than ``fingerprint``.
 
         A password comes from the environment: ``PGPASSWORD``, the password file, or a whole address in
         ``SAMEKIND_INDEX_URL``.
@@ -231,7 +222,7 @@ class Postgres:
         )
 
     def drop(self) -> None:
-        """Delete the index from the server, with all vectors in it, for everybody."""
+        """Delete the index from the server, with all its vectors, for all clients."""
         self._connection.write(self._table.drop)
 
     def close(self) -> None:

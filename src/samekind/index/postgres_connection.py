@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL that runs work in transactions, and comes back when the server does."""
+"""A connection to PostgreSQL that runs work in transactions, and reconnects when it was lost."""
 
 import os
 import threading
@@ -12,14 +12,16 @@ from samekind.index.server import missing
 if TYPE_CHECKING:
     import psycopg
 
+    Session = psycopg.Connection[Any]
+
 Result = TypeVar("Result")
 
-#: Work that met somebody else's is done again: the next look shows what they did.
+#: Work that conflicts with that of another client is done again.
 ATTEMPTS = 5
 OLDEST_PGVECTOR = (0, 8)
-#: One number, the same for all clients: two that find a new database at once do not both prepare it.
+#: The advisory lock of preparing a database, the same for all clients.
 PREPARING = 7_263_541_180
-#: Without these a client waits for hours for a machine that lost its power (seconds; milliseconds the last).
+#: Without these a client waits for hours for a machine that lost its power. Seconds; the last milliseconds.
 PATIENCE = {
     "connect_timeout": "10",
     "keepalives_idle": "10",
@@ -30,40 +32,40 @@ PATIENCE = {
 
 
 class Connection:
-    """One connection, made when it is needed and made again when it was lost.
+    """One connection, made when it is needed, and again when it was lost.
 
-    ``url`` is what libpq takes: ``postgresql://user@host/database`` or ``host=... dbname=...``; what it does
-    not say comes from the ``PG*`` variables and the password file. Threads take turns; a process that is
-    forked makes a connection of its own.
+    ``url`` is what libpq takes: ``postgresql://user@host/database`` or ``host=... dbname=...``; the rest
+    comes from the ``PG*`` variables and the password file. Threads take turns; a forked process makes its
+    own connection.
     """
 
     def __init__(self, url: str) -> None:
         self._held: psycopg.Connection[Any] | None = None
         self._lock = threading.RLock()
         try:
-            import pgvector.psycopg  # noqa: F401 - that it is missing is told now, not at the first use
+            import pgvector.psycopg  # noqa: F401 - reported now if it is missing, not at the first use
             from psycopg import ProgrammingError, conninfo
         except ImportError as error:
             raise missing("psycopg and pgvector", extra="postgres") from error
         try:
             self._settings = {name: str(value) for name, value in conninfo.conninfo_to_dict(url).items()}
         except ProgrammingError:
-            # libpq quotes the address in its message, and the password with it.
+            # The message of libpq quotes the address, with the password.
             raise SettingError(
-                "that is no address of a PostgreSQL server; expected postgresql://user@host/database"
+                "not the address of a PostgreSQL server; expected postgresql://user@host/database"
             ) from None
-        kept = {name: value for name, value in self._settings.items() if "password" not in name}
-        #: The address as it may be shown and kept: without a password.
-        self.shown: str = conninfo.make_conninfo("", **kept)
+        shown = {name: value for name, value in self._settings.items() if "password" not in name}
+        #: The address without a password.
+        self.shown: str = conninfo.make_conninfo("", **shown)
         leave_when_forked(self)
 
     def __del__(self) -> None:
         self.close()
 
-    def read(self, work: Callable[["psycopg.Connection[Any]"], Result]) -> Result:
-        """Do work that only looks, all of it on the database as it is at one moment."""
+    def read(self, work: Callable[["Session"], Result]) -> Result:
+        """Do work that only reads, on the database as it is at one moment."""
 
-        def looking(connection: "psycopg.Connection[Any]") -> Result:
+        def looking(connection: "Session") -> Result:
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             return work(connection)
 
@@ -72,11 +74,11 @@ class Connection:
             self._undo(connection)
             return result
 
-    def write(self, work: Callable[["psycopg.Connection[Any]"], Result]) -> Result:
-        """Do work in one transaction: all of it or nothing, and on the server's disk once this returns.
+    def write(self, work: Callable[["Session"], Result]) -> Result:
+        """Do work in one transaction, on the server's disk when this returns.
 
-        A connection that turns out to be dead is made again and the work done again; but not once the
-        server was asked to commit, because nobody knows whether it did.
+        If the connection is dead, it is made again and the work is done again; but not after a commit was
+        sent, because it may have been carried out.
         """
         import psycopg
 
@@ -100,20 +102,18 @@ class Connection:
             self._held = None
 
     def leave_to_parent(self) -> None:
-        """In a process that was forked: forget the connection, and say nothing on it."""
+        """In a forked process: forget the connection, and send nothing on it."""
         held, self._held = self._held, None
-        self._lock = threading.RLock()  # a thread that is not here may have had it when this one was forked
+        self._lock = threading.RLock()  # a thread of the parent may have held it
         if held is not None and not held.closed:
-            # To hang up is a message too, which ends the parent's session: it goes nowhere.
+            # Closing sends a message that would end the parent's session: it goes to the null device.
             nowhere = os.open(os.devnull, os.O_RDWR)
             os.dup2(nowhere, held.fileno())
             os.close(nowhere)
             held.close()
 
-    def _done(
-        self, work: Callable[["psycopg.Connection[Any]"], Result]
-    ) -> tuple["psycopg.Connection[Any]", Result]:
-        """What work gives, and the connection whose transaction is still open."""
+    def _done(self, work: Callable[["Session"], Result]) -> tuple["Session", Result]:
+        """The result of work, and the connection with its open transaction."""
         import psycopg
 
         for attempt in range(ATTEMPTS):
@@ -132,11 +132,11 @@ class Connection:
                 self._undo(connection)
                 raise
             except BaseException:
-                self.close()  # interrupted: the server undoes whatever was under way
+                self.close()  # interrupted: the server rolls back
                 raise
         raise AssertionError("the last attempt returns or raises")
 
-    def _connected(self) -> "psycopg.Connection[Any]":
+    def _connected(self) -> "Session":
         import psycopg
         from psycopg import conninfo
 
@@ -152,8 +152,8 @@ class Connection:
                 raise
         return self._held
 
-    def _prepare(self, connection: "psycopg.Connection[Any]") -> None:
-        """See to it that the database has pgvector, and that the client knows its type."""
+    def _prepare(self, connection: "Session") -> None:
+        """Set up pgvector in the database, and register its type with the client."""
         import psycopg
         from pgvector.psycopg import register_vector
 
@@ -164,7 +164,7 @@ class Connection:
                 connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
             row = connection.execute(asked).fetchone()
             register_vector(connection)
-            # What returned must be on the disk, also where the server is set to answer before that.
+            # A commit must be on the disk, also if the server is set to answer before that.
             connection.execute(
                 "SELECT set_config(name, 'on', false) FROM pg_settings "
                 "WHERE name = 'synchronous_commit' AND setting = 'off'"
@@ -181,7 +181,7 @@ class Connection:
                 f"the database at {self.shown} has pgvector {version}; expected 0.8 or newer"
             )
 
-    def _undo(self, connection: "psycopg.Connection[Any]") -> None:
+    def _undo(self, connection: "Session") -> None:
         import psycopg
 
         try:
@@ -200,7 +200,7 @@ class Connection:
 
         if isinstance(error, UndefinedTable):
             return SpaceError(
-                f"the index is no longer on the PostgreSQL server at {self.shown}: somebody dropped it; "
+                f"the index is no longer on the PostgreSQL server at {self.shown}: it was dropped; "
                 "make it again"
             )
         return IndexServerError(f"the PostgreSQL server at {self.shown} refused ({self._reason(error)})")
@@ -213,7 +213,7 @@ class Connection:
 
 
 def _met_others(error: Exception) -> bool:
-    """Whether an error is one of two clients that got into each other's way."""
+    """Whether an error comes from a conflict of two clients."""
     from psycopg import errors
 
     return isinstance(error, errors.UniqueViolation | errors.DeadlockDetected | errors.SerializationFailure)

@@ -1,7 +1,7 @@
-"""The table an index is in PostgreSQL: every statement that is sent to the server.
+"""The table of an index in PostgreSQL: every statement that is sent to the server.
 
-What comes from outside is a parameter or, for the one name, an identifier that `psycopg.sql` quotes. Each
-function is given a connection with a transaction; beginning and ending it is not its business.
+Values from outside are parameters; the one name is an identifier that `psycopg.sql` quotes. Each function is
+given a connection with an open transaction.
 """
 
 import math
@@ -18,16 +18,18 @@ from samekind.index.server import Made, check_same
 if TYPE_CHECKING:
     import psycopg
 
+    Session = psycopg.Connection[Any]
+
 Method = Literal["hnsw", "ivfflat"]
 
-#: Below this many vectors a search looks at all of them: it is exact, and fast enough.
+#: With fewer vectors a search compares all: it is exact, and fast enough.
 EXACT_BELOW = 10_000
 #: pgvector's own limits: of an index, and of the candidates HNSW keeps.
 MOST_INDEXED, MOST_EFFORT = 2_000, 1_000
 EFFORT = {"hnsw": 100, "ivfflat": 20}
 
 #: The distance of pgvector, the class of its indexes, and the score (higher is closer) from a distance d.
-#: The cosine of a vector without a direction is not a number there and 0 here.
+#: The cosine of a vector of zeros is NaN there and 0 here.
 DISTANCES: dict[str, tuple[LiteralString, LiteralString, LiteralString]] = {
     "cosine": ("<=>", "vector_cosine_ops", "CASE WHEN d = 'NaN' THEN 0 ELSE 1 - d END"),
     "dot": ("<#>", "vector_ip_ops", "-d"),
@@ -43,8 +45,8 @@ class Table:
         self.made = made
         self.where = where  # for messages
 
-    def join(self, connection: "psycopg.Connection[Any]", *, create: bool) -> dict[str, Any]:
-        """Make the table, or see that it is the one that is expected; gives the notes."""
+    def join(self, connection: "Session", *, create: bool) -> dict[str, Any]:
+        """Make the table, or check that it is the expected one; returns the notes."""
         notes = self._notes(connection)
         if notes is None and create:
             connection.execute("SELECT pg_advisory_xact_lock(%s)", [PREPARING])
@@ -63,60 +65,58 @@ class Table:
         self.check(connection)
         return notes
 
-    def check(self, connection: "psycopg.Connection[Any]") -> None:
-        """Refuse what is now under the name, if it is not what this client was made for."""
+    def check(self, connection: "Session") -> None:
+        """Raise SpaceError if the index is not what this client was made for."""
         asked = "SELECT dimension, score, fingerprint FROM samekind WHERE name = %s"
         row = connection.execute(asked, [self.name]).fetchone()
         if row is None:
-            raise SpaceError(f"{self.where} is no longer there: somebody dropped it; make it again")
+            raise SpaceError(f"{self.where} is no longer there: it was dropped; make it again")
         check_same(self.made, Made(*row), where=self.where)
 
-    def drop(self, connection: "psycopg.Connection[Any]") -> None:
+    def drop(self, connection: "Session") -> None:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", [PREPARING])
         connection.execute("DELETE FROM samekind WHERE name = %s", [self.name])
         self._ask(connection, "DROP TABLE IF EXISTS {table}")
 
-    def keep_notes(self, connection: "psycopg.Connection[Any]", notes: str) -> None:
+    def keep_notes(self, connection: "Session", notes: str) -> None:
         connection.execute("UPDATE samekind SET notes = %s::jsonb WHERE name = %s", [notes, self.name])
 
-    def count(self, connection: "psycopg.Connection[Any]") -> int:
+    def count(self, connection: "Session") -> int:
         [[count]] = self._ask(connection, "SELECT count(*) FROM {table}")
         return int(count)
 
-    def present(self, connection: "psycopg.Connection[Any]", ids: Sequence[str]) -> set[str]:
-        """Those of the ids that are there."""
+    def present(self, connection: "Session", ids: Sequence[str]) -> set[str]:
+        """The ids that are known."""
         asked = self._ask(connection, "SELECT id FROM {table} WHERE id = ANY(%s)", [list(ids)])
         return {id for (id,) in asked}
 
-    def page(self, connection: "psycopg.Connection[Any]", after: int, size: int) -> list[tuple[int, str]]:
+    def page(self, connection: "Session", after: int, size: int) -> list[tuple[int, str]]:
         """The next places and ids after a place, in the order they were added."""
         asked: LiteralString = "SELECT place, id FROM {table} WHERE place > %s ORDER BY place LIMIT %s"
         return [(place, id) for place, id in self._ask(connection, asked, [after, size])]
 
-    def metadata(
-        self, connection: "psycopg.Connection[Any]", ids: Sequence[str]
-    ) -> dict[str, Mapping[str, Any]]:
-        """The metadata of those ids that are there."""
+    def metadata(self, connection: "Session", ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        """The metadata of the ids that are known."""
         asked: LiteralString = "SELECT id, metadata FROM {table} WHERE id = ANY(%s)"
         return dict(self._ask(connection, asked, [list(ids)]).fetchall())
 
-    def vectors(self, connection: "psycopg.Connection[Any]", ids: Sequence[str]) -> dict[str, Tensor]:
-        """The vectors (1, dimension) of those ids that are there."""
+    def vectors(self, connection: "Session", ids: Sequence[str]) -> dict[str, Tensor]:
+        """The vectors (1, dimension) of the ids that are known."""
         asked: LiteralString = "SELECT id, vector FROM {table} WHERE id = ANY(%s)"
         rows = self._ask(connection, asked, [list(ids)], binary=True)
         return {id: self._as_tensor([vector]) for id, vector in rows}
 
-    def walk(self, connection: "psycopg.Connection[Any]", size: int) -> Iterator[tuple[list[str], Tensor]]:
-        """All ids and vectors in the order they were added, ``size`` at a time: nobody holds more."""
+    def walk(self, connection: "Session", size: int) -> Iterator[tuple[list[str], Tensor]]:
+        """All ids and vectors in the order they were added, ``size`` at a time."""
         with connection.cursor(name="samekind_walk", binary=True) as cursor:
             cursor.execute(self._sql("SELECT id, vector FROM {table} ORDER BY place"))
             while rows := cursor.fetchmany(size):
                 yield [id for id, _ in rows], self._as_tensor([vector for _, vector in rows])
 
     def insert(
-        self, connection: "psycopg.Connection[Any]", ids: Sequence[str], vectors: Tensor, texts: Sequence[str]
+        self, connection: "Session", ids: Sequence[str], vectors: Tensor, texts: Sequence[str]
     ) -> None:
-        """Copy rows in; an id that is there is an error of the database."""
+        """Copy rows in; a known id is an error of the database."""
         from psycopg.types.json import Jsonb
 
         statement = self._sql("COPY {table} (id, vector, metadata) FROM STDIN (FORMAT BINARY)")
@@ -125,15 +125,15 @@ class Table:
             for id, vector, text in zip(ids, vectors.cpu().numpy(), texts, strict=True):
                 copy.write_row((id, vector, Jsonb(text, dumps=str)))  # it is JSON already
 
-    def lock(self, connection: "psycopg.Connection[Any]") -> None:
-        """Keep other writers out until the end of the transaction; readers go on."""
+    def lock(self, connection: "Session") -> None:
+        """Keep other writers out until the end of the transaction, not readers."""
         self._ask(connection, "LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE")
 
-    def delete(self, connection: "psycopg.Connection[Any]", ids: Sequence[str]) -> None:
+    def delete(self, connection: "Session", ids: Sequence[str]) -> None:
         self._ask(connection, "DELETE FROM {table} WHERE id = ANY(%s)", [list(ids)])
 
-    def built(self, connection: "psycopg.Connection[Any]") -> str | None:
-        """By which method the server's index was made; None where there is none."""
+    def built(self, connection: "Session") -> str | None:
+        """The method of the server's index; None if there is none."""
         row = connection.execute(
             "SELECT method.amname FROM pg_class AS made JOIN pg_am AS method ON method.oid = made.relam "
             "JOIN pg_index AS held ON held.indexrelid = made.oid "
@@ -142,8 +142,8 @@ class Table:
         ).fetchone()
         return row[0] if row is not None else None
 
-    def build(self, connection: "psycopg.Connection[Any]", method: Method) -> None:
-        """Make the server's index, if there is none and there are vectors enough; other writers wait."""
+    def build(self, connection: "Session", method: Method) -> None:
+        """Make the server's index, if there is none and there are vectors enough."""
         if self.made.dimension > MOST_INDEXED or (count := self.count(connection)) < EXACT_BELOW:
             return
         self.lock(connection)
@@ -159,15 +159,15 @@ class Table:
         connection.execute(self._sql(how[method], lists=lists))
 
     def nearest(
-        self, connection: "psycopg.Connection[Any]", queries: Tensor, k: int, *, effort: int | None
+        self, connection: "Session", queries: Tensor, k: int, *, effort: int | None
     ) -> list[list[tuple[float, int, str]]]:
-        """The (score, place, id) of the k best of each query, by the server's index where there is one."""
+        """The (score, place, id) of the k best of each query, by the server's index if there is one."""
         method = self.built(connection)
         if method is not None and k <= MOST_EFFORT:
-            found = self._by_index(connection, queries, k, method=method, effort=effort or EFFORT[method])
-            # An index may have lost sight of some: what was deleted is still in its way.
-            if all(len(row) == k for row in found):
-                return found
+            hits = self._by_index(connection, queries, k, method=method, effort=effort or EFFORT[method])
+            # An index may find fewer, because it still holds deleted vectors.
+            if all(len(row) == k for row in hits):
+                return hits
         statement: LiteralString = (
             "SELECT {score} AS score, place, id "
             "FROM (SELECT id, place, vector {distance} %s AS d FROM {table}) AS compared "
@@ -176,7 +176,7 @@ class Table:
         return self._for_each(connection, statement, queries, k)
 
     def _by_index(
-        self, connection: "psycopg.Connection[Any]", queries: Tensor, k: int, *, method: str, effort: int
+        self, connection: "Session", queries: Tensor, k: int, *, method: str, effort: int
     ) -> list[list[tuple[float, int, str]]]:
         settings = {
             "hnsw": {
@@ -194,7 +194,7 @@ class Table:
         return self._for_each(connection, statement, queries, k)
 
     def _for_each(
-        self, connection: "psycopg.Connection[Any]", statement: LiteralString, queries: Tensor, k: int
+        self, connection: "Session", statement: LiteralString, queries: Tensor, k: int
     ) -> list[list[tuple[float, int, str]]]:
         """The rows of a statement for each query, sent together."""
         if not len(queries):
@@ -202,16 +202,16 @@ class Table:
         with connection.cursor() as cursor:
             asked = self._sql(statement, k=k)
             cursor.executemany(asked, [[query] for query in queries.cpu().numpy()], returning=True)
-            return [list(each.fetchall()) for each in cursor.results()]
+            return [list(result.fetchall()) for result in cursor.results()]
 
-    def _notes(self, connection: "psycopg.Connection[Any]") -> dict[str, Any] | None:
-        """The notes of the index; None where there is no such index."""
-        [[there]] = connection.execute("SELECT to_regclass('samekind') IS NOT NULL")
-        asked = "SELECT notes FROM samekind WHERE name = %s"
-        row = connection.execute(asked, [self.name]).fetchone() if there else None
+    def _notes(self, connection: "Session") -> dict[str, Any] | None:
+        """The notes of the index; None if there is no such index."""
+        [[exists]] = connection.execute("SELECT to_regclass('samekind') IS NOT NULL")
+        statement = "SELECT notes FROM samekind WHERE name = %s"
+        row = connection.execute(statement, [self.name]).fetchone() if exists else None
         return row[0] if row is not None else None
 
-    def _make(self, connection: "psycopg.Connection[Any]") -> None:
+    def _make(self, connection: "Session") -> None:
         from psycopg.errors import DuplicateTable
 
         try:
@@ -223,7 +223,7 @@ class Table:
             )
         except DuplicateTable:
             raise SpaceError(
-                f"the table samekind_{self.name} is there and is none of ours; choose another name"
+                f"the table samekind_{self.name} was not made by samekind; choose another name"
             ) from None
         connection.execute(
             "INSERT INTO samekind (name, dimension, score, fingerprint) VALUES (%s, %s, %s, %s)",
@@ -232,7 +232,7 @@ class Table:
 
     def _ask(
         self,
-        connection: "psycopg.Connection[Any]",
+        connection: "Session",
         statement: LiteralString,
         parameters: Sequence[Any] | None = None,
         *,
@@ -262,4 +262,4 @@ class Table:
 
         if not vectors:
             return torch.empty(0, self.made.dimension)
-        return torch.from_numpy(np.stack([each.to_numpy() for each in vectors]))
+        return torch.from_numpy(np.stack([vector.to_numpy() for vector in vectors]))

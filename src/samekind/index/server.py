@@ -1,16 +1,16 @@
-"""What the indexes on a server have in common: names, addresses without passwords, a folder, a walk.
+"""What the indexes on a server share: names, addresses without passwords, a folder, a search by walking.
 
-Such an index lives on the server, for many clients at once. Its folder holds nothing but ``index.json``:
-where it is and what it is. A password is never written; it comes from the address given, from the environment
+Such an index lives on the server, for many clients at once. Its folder holds only ``index.json``, which says
+where and what it is. A password is never written; it comes from the address given, from the environment
 variable `ADDRESS_VARIABLE`, or from where the server's own tools look for it.
 """
 
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import torch
@@ -19,19 +19,28 @@ from torch import Tensor
 from samekind.errors import SettingError, SpaceError
 from samekind.index import folder as folders
 from samekind.index.best import best_of
-from samekind.index.contract import Found, Score, Scorer, as_similarity, refuse_another_space
+from samekind.index.contract import (
+    Found,
+    Score,
+    Scorer,
+    as_similarity,
+    refuse_another_space,
+    refuse_unknown,
+)
 from samekind.similarities import score_all
 
-#: An address in this variable is used in place of the one in the folder, if it is one for the same kind.
+T = TypeVar("T")
+
+#: An address in this variable replaces the one in the folder, if it is for the same kind of server.
 ADDRESS_VARIABLE = "SAMEKIND_INDEX_URL"
-#: No quotes, no capitals, no dots: such a name means the same in every server, whatever it is pasted into.
+#: Without quotes, capitals or dots a name means the same in every server.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
-#: In bytes; a B-tree of PostgreSQL takes no more than a third of a page.
+#: In bytes; a B-tree of PostgreSQL takes up to a third of a page.
 LONGEST_ID = 2000
 
 
 class Made(NamedTuple):
-    """What an index was made for; the server keeps it, so that nobody can add anything else."""
+    """What an index was made for; kept on the server, so that no client adds anything else."""
 
     dimension: int
     score: Score
@@ -39,7 +48,7 @@ class Made(NamedTuple):
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that would need quoting."""
+    """Raise SettingError for a name that would need quoting."""
     if not NAME.fullmatch(name):
         raise SettingError(
             f'"{name}" cannot be the name of an index on a server: expected a small letter, then up to 39 '
@@ -48,7 +57,7 @@ def check_name(name: str) -> None:
 
 
 def check_same(wanted: Made, held: Made, *, where: str) -> None:
-    """Refuse to use an index that was made for something else."""
+    """Raise SpaceError if an index was made for something else."""
     if wanted.dimension != held.dimension:
         raise SpaceError(
             f"{where} holds vectors of dimension {held.dimension}, not {wanted.dimension}; "
@@ -64,38 +73,46 @@ def check_same(wanted: Made, held: Made, *, where: str) -> None:
 
 
 def check_storable(ids: Sequence[str], texts: Sequence[str]) -> None:
-    """Refuse ids and metadata (as JSON) that the servers cannot keep, and the folders can."""
-    for each in ids:
-        if not _writable(each):
-            raise SettingError(f"the id {each!r} holds a character that a server cannot keep; take it out")
-        if (size := len(each.encode())) > LONGEST_ID:
-            raise SettingError(f'the id "{each[:40]}..." has {size} bytes; a server keeps up to {LONGEST_ID}')
+    """Raise SettingError for ids and metadata (JSON texts) that a server cannot keep."""
+    for id in ids:
+        if not _writable(id):
+            raise SettingError(f"the id {id!r} holds a character that a server cannot keep; take it out")
+        if (size := len(id.encode())) > LONGEST_ID:
+            raise SettingError(f'the id "{id[:40]}..." has {size} bytes; a server keeps up to {LONGEST_ID}')
     for line in texts:
-        # json.dumps writes what is not ASCII as \\uXXXX, so that only such lines have to be looked at again.
-        if "\\u" in line and not all(_writable(each) for each in _texts_in(json.loads(line))):
+        # json.dumps writes non-ASCII characters as \\uXXXX: only such lines need a look.
+        if "\\u" in line and not all(_writable(text) for text in _texts_in(json.loads(line))):
             raise SettingError(
                 "metadata holds a character that a server cannot keep (NUL, or half of a pair)"
             )
 
 
 def storable(id: object) -> bool:
-    """Whether something can be an id on a server at all; if not, it is not there."""
+    """Whether something can be an id on a server."""
     return isinstance(id, str) and id != "" and _writable(id)
 
 
+def in_order_of(ids: Sequence[str], held: Mapping[str, T], known: Collection[str]) -> list[T]:
+    """What is held under ids, in their order; an id that is not held is refused as not ``known``."""
+    for id in ids:
+        if id not in held:
+            refuse_unknown(id, known)
+    return [held[id] for id in ids]
+
+
 def missing(package: str, *, extra: str) -> SettingError:
-    """What to say where the client of a server is not installed."""
+    """The error for a client library that is not installed."""
     return SettingError(f"this index needs {package}: pip install 'samekind[{extra}]'")
 
 
-def address(kept: str, schemes: Sequence[str]) -> str:
-    """The address to reopen an index at: that of the environment if it is of this kind, or the kept one."""
+def address(saved: str, schemes: Sequence[str]) -> str:
+    """The address in the environment if it has one of these schemes, else the saved one."""
     given = os.environ.get(ADDRESS_VARIABLE, "")
-    return given if given.partition("://")[0] in schemes else kept
+    return given if given.partition("://")[0] in schemes else saved
 
 
 def without_password(url: str) -> str:
-    """An address as it may be shown and kept.
+    """An address that may be shown and saved.
 
     >>> without_password("http://anna:secret@localhost:19530/faces")
     'http://anna@localhost:19530/faces'
@@ -106,7 +123,7 @@ def without_password(url: str) -> str:
 
 
 def notes_as_text(notes: Mapping[str, Any]) -> str:
-    """Notes as JSON; what a server could not keep is refused."""
+    """Notes as JSON; raises SettingError for what a server cannot keep."""
     try:
         text = json.dumps(notes, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -116,12 +133,12 @@ def notes_as_text(notes: Mapping[str, Any]) -> str:
 
 
 def save(folder: str | Path, kind: str, made: Made, content: Mapping[str, Any]) -> None:
-    """Write the folder that says where an index is; ``content`` is what its kind needs to find it."""
+    """Write the folder that says where an index is; ``content`` is what its kind needs besides."""
     folders.write(Path(folder), {"kind": kind, **made._asdict(), **content})
 
 
 def read(folder: str | Path, kind: str, *, fingerprint: str | None) -> tuple[Made, dict[str, Any]]:
-    """What `save` wrote; an index of another space than ``fingerprint`` is refused."""
+    """What `save` wrote; raises SpaceError for another space than ``fingerprint``."""
     header = folders.read(Path(folder), kind=kind)
     try:
         made = Made(**{name: header[name] for name in Made._fields})
@@ -135,7 +152,7 @@ def read(folder: str | Path, kind: str, *, fingerprint: str | None) -> tuple[Mad
 
 
 def rows_at_once(queries: int, dimension: int) -> int:
-    """How many stored vectors to fetch at a time: some 32 MiB of them, and no more of scores."""
+    """The number of vectors to fetch at a time: some 32 MiB of them, and of scores."""
     return max(64, min(10_000, 2**23 // dimension, 2**23 // max(1, queries)))
 
 
@@ -147,9 +164,9 @@ def best_while_walking(
     scorer: Scorer | None,
     score: Score,
 ) -> Found:
-    """The k best of ids and vectors that come block by block, in the order they were added.
+    """The k best of ids and vectors that come block by block, in the order added.
 
-    Only the block at hand and the best so far are held. They are compared on the queries' device.
+    Holds one block and the best so far; compares on the queries' device.
     """
     similarity = as_similarity(scorer, score=score)
     every = slice(0, len(queries))
@@ -158,7 +175,7 @@ def best_while_walking(
         held = best.shape[1]
         with torch.no_grad():
             scores = score_all(similarity, queries, vectors.to(queries.device))
-        # The best so far stand first: among equals the one that was added first stays ahead.
+        # The best so far stand first, so that of equals the one added first stays ahead.
         earlier = [(every, slice(0, held), best)] if held else []
         best, which = best_of([*earlier, (every, slice(held, held + len(names)), scores)], k=k)
         ids = [
@@ -169,14 +186,14 @@ def best_while_walking(
 
 
 def in_order(rows: Sequence[Sequence[tuple[float, Any, str]]], k: int) -> Found:
-    """What a server found, as (score, place, id) for each query: the k best first, equals by their place."""
-    ordered = [sorted(row, key=lambda each: (-each[0], each[1]))[:k] for row in rows]
+    """The k best of the (score, place, id) that a server found for each query; equals by their place."""
+    ordered = [sorted(row, key=lambda hit: (-hit[0], hit[1]))[:k] for row in rows]
     scores = torch.tensor([[score for score, _, _ in row] for row in ordered], dtype=torch.float32)
     return Found(scores.reshape(len(rows), -1), [[id for _, _, id in row] for row in ordered])
 
 
 def _writable(text: str) -> bool:
-    """Whether UTF-8 can hold a text (half of a surrogate pair it cannot), and a database."""
+    """Whether a database can hold a text: no half of a surrogate pair, no NUL."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -185,13 +202,13 @@ def _writable(text: str) -> bool:
 
 
 def _texts_in(value: object) -> Iterator[str]:
-    """Every text in a JSON value, keys too."""
+    """Every text in a JSON value, with the keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
-        for each in value:
-            yield from _texts_in(each)
+        for entry in value:
+            yield from _texts_in(entry)
     elif isinstance(value, dict):
-        for key, each in value.items():
+        for key, entry in value.items():
             yield key
-            yield from _texts_in(each)
+            yield from _texts_in(entry)

@@ -1,7 +1,7 @@
 """One FAISS structure: vectors in, the labels of the nearest ones out.
 
-Douze et al., "The Faiss library", 2024. A label is the number of a vector in the order it was put in. The
-package is imported when a structure is made, not before.
+Douze et al., "The Faiss library", 2024. A label is the number of a vector in the order of additions. The
+package is imported when a structure is made.
 """
 
 import importlib
@@ -29,7 +29,7 @@ class Structure:
         self.kind = kind
         self.dimension = dimension
         self.score = score
-        self.built_for = built_for  # the number of vectors its lists were laid out for
+        self.built_for = built_for  # the number of vectors its lists were made for
         self._made = made
         self._storage: Any = None  # of a graph that was read without its vectors
 
@@ -38,20 +38,20 @@ class Structure:
 
     @property
     def lists(self) -> int:
-        """The number of lists; 1 for a structure without."""
+        """The number of lists; 1 for a structure without lists."""
         return int(getattr(self._made, "nlist", 1))
 
     def add(self, vectors: Tensor) -> None:
-        """Put vectors (n, dimension) behind those that are there."""
+        """Add vectors (n, dimension)."""
         if len(vectors):
             self._made.add(self._prepared(vectors))
 
     def nearest(self, queries: Tensor, k: int, *, effort: int, alive: Tensor | None) -> Tensor:
-        """The labels (q, k) of vectors near each query, best first as far as the structure can tell; -1 where
-        it found no more.
+        """The labels (q, k) of vectors near each query, best first as far as the structure can tell; -1 fills
+        up.
 
-        ``effort`` is how far it looks: candidates that hnsw keeps (at least k), lists that ivf and pq look
-        into. ``alive`` (n,) says which labels may be found; None stands for all.
+        ``effort`` is how far it looks: candidates that hnsw keeps (at least k), or lists that ivf and pq look
+        into. ``alive`` (n,) says which labels may be found; None means all.
         """
         faiss = package()
         chosen = None
@@ -63,27 +63,27 @@ class Structure:
             settings = faiss.SearchParametersHNSW(sel=chosen, efSearch=max(effort, k))
         else:
             settings = faiss.SearchParametersIVF(sel=chosen, nprobe=min(effort, self.lists))
-        # Whoever imports faiss.contrib.torch_utils, as pytorch-metric-learning does, changes `search` for
-        # all: the one put in its place takes no parameters, and the original has this name.
+        # faiss.contrib.torch_utils, imported by pytorch-metric-learning, replaces `search` by a function
+        # without parameters, and keeps the original under this name.
         search = getattr(self._made, "search_numpy", None) or self._made.search
         _, labels = search(self._prepared(queries), k, params=settings)
         return torch.from_numpy(labels)
 
     def write(self, path: Path, *, graph_only: bool) -> None:
-        """Write the structure as a file; a graph alone where its vectors are kept elsewhere."""
+        """Write the structure to a file; ``graph_only`` leaves out the vectors."""
         faiss = package()
         flags = faiss.IO_FLAG_SKIP_STORAGE if graph_only else 0
         faiss.write_index(self._made, str(path), flags)
 
     def give(self, vectors: Iterable[Tensor]) -> None:
-        """Give a graph that was read alone its vectors, in the order of their labels."""
+        """Give a graph that was read without vectors its vectors, in the order of their labels."""
         self._storage = package().IndexFlat(self.dimension, _metric(self.score))
         for chunk in vectors:
             self._storage.add(self._prepared(chunk))
         self._made.storage, self._made.own_fields = self._storage, False
 
     def _prepared(self, vectors: Tensor) -> Any:
-        """Vectors as FAISS wants them: of length 1 for the cosine, filled up with zeros for codes."""
+        """Vectors as FAISS expects them: of length 1 for the cosine, padded with zeros for codes."""
         if self.score == "cosine":
             vectors = F.normalize(vectors, dim=-1)
         return np.ascontiguousarray(F.pad(vectors, (0, self._made.d - self.dimension)).numpy())
@@ -113,7 +113,7 @@ def build(
             made = faiss.IndexIVFFlat(centres, dimension, lists, metric)
         made.own_fields = True
         centres.this.disown()
-        # A centre with few vectors is no reason to print a warning: there are few vectors.
+        # No warning about few vectors for a centre.
         made.cp.seed, made.cp.min_points_per_centroid = seed, 1
     structure = Structure(kind, dimension, score, built_for=count, made=made)
     if not made.is_trained:
@@ -124,7 +124,7 @@ def build(
 def read(
     path: Path, kind: Kind, dimension: int, score: Score, *, built_for: int, graph_only: bool
 ) -> Structure:
-    """The structure a file holds; a graph alone has to be given its vectors."""
+    """The structure in a file; a graph without vectors must be given them."""
     faiss = package()
     try:
         made = faiss.read_index(str(path), faiss.IO_FLAG_SKIP_STORAGE if graph_only else 0)
@@ -136,7 +136,7 @@ def read(
 
 
 def package() -> Any:
-    """FAISS, which is not always installed."""
+    """FAISS; raises SettingError if it is not installed."""
     try:
         return importlib.import_module("faiss")
     except ImportError as error:
