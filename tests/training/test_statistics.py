@@ -44,14 +44,14 @@ def test_channels_are_counted_over_all_their_pixels(dtype):
     assert deviations == pytest.approx(numbers.std(1, correction=0).tolist(), abs=1e-6)
 
 
-def test_stored_pictures_are_looked_at_evenly(tmp_path, monkeypatch):
+def test_stored_pictures_are_read_evenly(tmp_path, monkeypatch):
     images = torch.linspace(0, 1, 9).round(decimals=2).reshape(9, 1, 1, 1).expand(9, 1, 3, 3)
     for place, image in enumerate(images):
         write_image(tmp_path / f"{place}.png", image)
     stored = Stored([tmp_path / f"{place}.png" for place in range(9)], ImageReader(height=3, width=3))
     (whole,), _ = statistics_of(items_of(stored), "channels")
     assert whole == pytest.approx(images.mean().item(), abs=1 / 255)
-    monkeypatch.setattr(statistics, "MOST_STORED", 3)
+    monkeypatch.setattr(statistics, "STATISTICS_LIMIT", 3)
     (some,), _ = statistics_of(items_of(stored), "channels")
     assert some == pytest.approx(images[[0, 3, 6]].mean().item(), abs=1 / 255)
 

@@ -1,4 +1,10 @@
-"""From a run and items to a trained space."""
+"""From a run and items to a trained space.
+
+A step is ``observe`` (prototypes move), ``objective`` (the terms of the loss; it changes nothing), the
+optimiser, and ``settle`` (prototypes, scales and the memory move). `training.context` lists what losses and
+penalties may ask for. The extras (`training.extras`) train or watch beside the terms: they belong to the run
+and its checkpoint, never to the space, and so does the memory.
+"""
 
 from samekind.training.build import build_space
 from samekind.training.fabric import launch

@@ -1,4 +1,4 @@
-"""What makes a machine quick, for the training steps alone: what is set for them is put back afterwards."""
+"""Faster training steps: settings of a GPU, memory formats, and items that are on the device already."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,10 +18,11 @@ TOGETHER = 256
 
 @contextmanager
 def tuned(device: torch.device, *, tf32: bool, try_convolutions: bool) -> Iterator[None]:
-    """What was asked of a GPU: to multiply float32 matrices with fewer digits (``tf32``), and to try which
-    convolution is quickest for every shape it meets. Other devices are left as they are.
+    """Within it a GPU multiplies float32 matrices with fewer digits (``tf32``), and tries which convolution
+    is quickest for every shape (``try_convolutions``). Afterwards both are as before. Other devices do not
+    change.
 
-    Nothing is tried where PyTorch was told to be deterministic: what wins may differ from run to run.
+    Nothing is tried where PyTorch is set to be deterministic: the quickest may differ from run to run.
     """
     if device.type != "cuda":
         yield
@@ -41,32 +42,31 @@ def tuned(device: torch.device, *, tf32: bool, try_convolutions: bool) -> Iterat
 
 
 def lay_out(encoder: Any, *, channels_last: bool) -> None:
-    """Put the filters of an encoder with their channels innermost, or as they usually are."""
+    """Store the filters of an encoder with the channels last, or as usual."""
     encoder.to(memory_format=torch.channels_last if channels_last else torch.contiguous_format)
 
 
 def compiled_forward(encoder: nn.Module, *, method: str = "forward") -> Callable[[Tensor], Tensor]:
-    """The encoder's ``forward`` (or another method), compiled; the encoder, and the names of its weights,
-    stay as they are.
+    """The encoder's ``forward`` (or another method), compiled; the encoder itself does not change.
 
-    Every shape is compiled for itself: what a step computes must not depend on which shapes came before.
+    Every shape is compiled by itself: a step must not depend on the shapes before it.
     """
     compiled: Callable[[Tensor], Tensor] = torch.compile(getattr(encoder, method), dynamic=False)
     return compiled
 
 
 def moves_at_once(fabric: Fabric) -> bool:
-    """Whether the optimiser is to move all weights by one kernel: on a GPU, which waits for what it is told.
+    """Whether the optimiser moves all weights by one kernel: on a GPU.
 
-    Not where gradients are scaled, as in half precision: such an optimiser would divide them by itself, and
-    they could not be clipped before.
+    Not where gradients are scaled, as in half precision: a fused optimiser unscales them itself, and they
+    could not be clipped before.
     """
     return fabric.device.type == "cuda" and getattr(fabric.strategy.precision, "scaler", None) is None
 
 
 def resident(items: Items, device: torch.device) -> Items:
-    """The items on the device, where a batch of them is quickly gathered; inputs that would take more than
-    half of what memory a GPU has left stay where they are and go there batch by batch, as stored ones do.
+    """The items on the device. Inputs that would take more than half of the free memory of a GPU stay where
+    they are and go there batch by batch, as stored ones do.
     """
     if device.type == "cuda" and not isinstance(items.inputs, Stored):
         free, _ = torch.cuda.mem_get_info(device)
@@ -76,9 +76,8 @@ def resident(items: Items, device: torch.device) -> Items:
 
 
 def decoded_there(items: Items, device: torch.device) -> Items:
-    """Stored pictures decoded once onto a GPU, where they take no more than half of what memory it has left;
-    those that are to stay where they are, and all other items, as they are. Of the machine's own memory no
-    more than a few batches are taken.
+    """Stored pictures, decoded once onto a GPU if they take at most half of its free memory. Other items, and
+    pictures that are to stay stored, are returned unchanged. The CPU holds a few batches at a time.
     """
     stored = items.inputs
     if device.type != "cuda" or not isinstance(stored, Stored) or stored.stays:
@@ -96,14 +95,14 @@ def _decoded(stored: Stored, device: torch.device) -> Tensor:
 
 
 def batches_on(device: torch.device, batches: list[Tensor]) -> list[Tensor]:
-    """Indices on the device, all of them sent at once: to send each by itself would make a GPU wait."""
+    """Indices on the device, all sent at once: one by one would make a GPU wait."""
     if device.type == "cpu" or not batches:
         return batches
-    return list(torch.split(torch.cat(batches).to(device), [len(each) for each in batches]))
+    return list(torch.split(torch.cat(batches).to(device), [len(batch) for batch in batches]))
 
 
 def sent(x: Tensor, device: torch.device) -> Tensor:
-    """A batch on the device, on its way there while earlier ones are still computed with."""
+    """A batch on the device; it is sent while the GPU still computes."""
     if device.type == "cuda" and x.device.type == "cpu":
         return x.pin_memory().to(device, non_blocking=True)
     return x.to(device)

@@ -1,4 +1,4 @@
-"""A run made real: the space, the optimiser, the sampler, the augmentations and the loss terms it names."""
+"""From the settings of a run to its space, memory, sampler, augmentations and optimiser."""
 
 import inspect
 import math
@@ -28,8 +28,8 @@ FILLED_IN = ("means", "spreads")
 
 
 def build_space(run: Run, items: Items, *, encoder: nn.Module | None = None) -> MetricSpace:
-    """The space of a run for these items, with fresh weights from the global random state, and with
-    ``encoder``, if given, in place of the one that the run names.
+    """The space of a run for these items, with fresh weights from the global random state. ``encoder``
+    replaces the encoder that the run names.
     """
     encoder = _build_encoder(run, items, encoder)
     facts = {"dimension": encoder.dimension, "classes": list(items.classes)}
@@ -43,7 +43,7 @@ def build_space(run: Run, items: Items, *, encoder: nn.Module | None = None) -> 
 
 
 def build_memory(run: Run, space: MetricSpace) -> Memory | None:
-    """The memory of past embeddings, where a term asks for it."""
+    """The memory of past embeddings; None where no term is against it."""
     if not any(term.against == "memory" for term in run.terms.values()):
         if run.memory:
             raise SettingError(
@@ -57,27 +57,27 @@ def build_memory(run: Run, space: MetricSpace) -> Memory | None:
 
 
 def build_sampler(run: Run, labels: Tensor, *, domains: Tensor | None = None) -> Any:
-    """The sampler of a run over these labels, and the domains of the items where it asks for them."""
+    """The sampler of a run over these labels, and the domains of the items where it takes them."""
     name = run.batches.sampler
     if name not in samplers.SAMPLERS:
         raise SettingError(f'run.batches: there is no sampler "{name}"; {nearest(name, samplers.SAMPLERS)}')
     sampler = getattr(samplers, name)
-    takes = list(inspect.signature(sampler).parameters)
-    known = [each for each in takes if each not in ("labels", "domains", "seed")]
+    facts: dict[str, Any] = {"labels": labels, "seed": run.seed}
+    parameters = inspect.signature(sampler).parameters
+    if "domains" in parameters:
+        if domains is None:
+            raise SettingError(f"run.batches: {name} needs the domain of each item, which these items lack")
+        facts["domains"] = domains
+    known = [parameter for parameter in parameters if parameter not in facts]
     check_arguments(run.batches.arguments, known, sampler.__init__, f"run.batches ({name})")
-    if "domains" not in takes:
-        return sampler(labels, seed=run.seed, **run.batches.arguments)
-    if domains is None:
-        raise SettingError(f"run.batches: {name} needs the domain of each item, which these items lack")
-    return sampler(labels, domains=domains, seed=run.seed, **run.batches.arguments)
+    return sampler(**facts, **run.batches.arguments)
 
 
 def build_augmentations(run: Run, items: Items) -> list[Augmentation]:
     """The augmentations of a run, in their order, checked against the items they are to change."""
     facts: dict[str, Any] = {}
     if items.medium.units(items.shape) == "features" and run.augment:
-        means, deviations = statistics_of(items, "features")
-        facts = dict(zip(FILLED_IN, (means, deviations), strict=True))
+        facts = dict(zip(FILLED_IN, statistics_of(items, "features"), strict=True))
     return [
         _build_augmentation(part, f"run.augment[{place}]", items, facts)
         for place, part in enumerate(run.augment)
@@ -91,25 +91,19 @@ def build_optimiser(
     beside: Sequence[Mapping[str, Any]] = (),
     fused: bool = False,
 ) -> torch.optim.Optimizer:
-    """The optimiser of what learns in the space, group by group at its own rate, and of the groups
-    ``beside`` it. One that is ``fused`` moves all weights of a group by one kernel.
+    """The optimiser of the weights of the space, each group at its own rate, and of the groups ``beside``
+    it. With ``fused`` one kernel moves all weights of a group.
     """
     groups = [*parameter_groups(settings, space), *map(dict, beside)]
-    if settings.name in ("Adam", "AdamW"):
-        adam = torch.optim.Adam if settings.name == "Adam" else torch.optim.AdamW
-        return adam(groups, lr=settings.rate, weight_decay=settings.weight_decay, fused=fused or None)
-    return torch.optim.SGD(
-        groups,
-        lr=settings.rate,
-        momentum=settings.momentum,
-        weight_decay=settings.weight_decay,
-        nesterov=settings.nesterov,
-        fused=fused or None,
-    )
+    shared: dict[str, Any] = {"weight_decay": settings.weight_decay, "fused": fused or None}
+    if settings.name == "SGD":
+        shared |= {"momentum": settings.momentum, "nesterov": settings.nesterov}
+    optimiser: type[torch.optim.Optimizer] = getattr(torch.optim, settings.name)
+    return optimiser(groups, lr=settings.rate, **shared)  # type: ignore[call-arg]
 
 
 def _build_encoder(run: Run, items: Items, given: nn.Module | None) -> Any:
-    """The encoder of a run, or the one given, shown its input as the run says."""
+    """The encoder of a run, or the one given, with its input standardised as the run says."""
     part, by = run.space.encoder, run.space.standardise
     if given is None and part.name == GIVEN:
         raise SettingError(
@@ -118,51 +112,49 @@ def _build_encoder(run: Run, items: Items, given: nn.Module | None) -> Any:
         )
     encoder: Any = _build("encoders", part, _facts_of(items)) if given is None else given
     expect_dimension(encoder)
-    theirs = given is not None or isinstance(encoder, Backbone)
-    scales = isinstance(encoder, Standardised) or any(
-        isinstance(each, ChannelScaling) for each in encoder.modules()
-    )
-    if by != "none" and scales:
-        raise SettingError(
-            f"run.space.standardise: {type(encoder).__name__} scales its input by itself, as its weights "
-            'expect it, and would be shown it scaled twice; set space.standardise to "none"'
-        )
+    foreign = given is not None or isinstance(encoder, Backbone)
     if by != "none":
+        scales = any(isinstance(module, ChannelScaling) for module in encoder.modules())
+        if scales or isinstance(encoder, Standardised):
+            raise SettingError(
+                f"run.space.standardise: {type(encoder).__name__} scales its input by itself, as its weights "
+                'expect it, and would scale it twice; set space.standardise to "none"'
+            )
         means, deviations = statistics_of(items, by)
         encoder = Standardised(encoder=encoder, means=means, deviations=deviations)
-    if theirs:
+    if foreign:
         try_out(encoder, items)
     return encoder
 
 
 def _build_augmentation(part: Part, where: str, items: Items, facts: Mapping[str, Any]) -> Augmentation:
-    """One augmentation; what it asks about the features is filled in."""
+    """One augmentation; means and spreads of the features are filled in."""
     if part.name not in augmentations.AUGMENTATIONS:
-        known = nearest(part.name, augmentations.AUGMENTATIONS)
-        raise SettingError(f'{where}: there is no augmentation "{part.name}"; {known}')
+        suggestion = nearest(part.name, augmentations.AUGMENTATIONS)
+        raise SettingError(f'{where}: there is no augmentation "{part.name}"; {suggestion}')
     images = part.name in augmentations.IMAGES
     if items.medium.units(items.shape) != ("channels" if images else "features"):
         family = "images" if images else "vectors"
         raise SettingError(f"{where}: {part.name} is for {family}, these items have shape {items.shape}")
     if images:
         _check_range(items, f"{where} ({part.name})")
-    made, where = getattr(augmentations, part.name), f"{where} ({part.name})"
-    takes = list(inspect.signature(made).parameters)
-    filled = {name: value for name, value in facts.items() if name in takes}
-    open_to_all = [each for each in takes if each not in FILLED_IN]
-    given = check_arguments(part.arguments, open_to_all, made.__init__, where)
+    augmentation, where = getattr(augmentations, part.name), f"{where} ({part.name})"
+    parameters = inspect.signature(augmentation).parameters
+    filled = {name: value for name, value in facts.items() if name in parameters}
+    known = [name for name in parameters if name not in FILLED_IN]
+    arguments = check_arguments(part.arguments, known, augmentation.__init__, where)
     try:
-        built: Augmentation = made(**filled, **given)
+        built: Augmentation = augmentation(**filled, **arguments)
     except SettingError as error:
         raise SettingError(f"{where}.{error}") from error
     return built
 
 
 def _check_range(items: Items, where: str) -> None:
-    """Refuse images of floats that are not in [0, 1]: an augmentation would cut them off there."""
+    """Raises SettingError for float images outside of [0, 1]: an augmentation would clip them."""
     if isinstance(items.inputs, Stored) or not items.inputs.is_floating_point() or not len(items):
         return
-    low, high = (float(each) for each in items.inputs.aminmax())
+    low, high = (float(bound) for bound in items.inputs.aminmax())
     if not 0 <= low <= high <= 1:
         raise SettingError(
             f"{where}: images are augmented in [0, 1], these have values from {low:g} to {high:g}; "
@@ -185,44 +177,41 @@ def _build_head(head: Head, facts: Mapping[str, Any]) -> AuxiliaryHead:
 
 
 def _build(room: str, part: Part, facts: Mapping[str, Any]) -> Any:
-    """A part, with the facts its constructor asks for where the run does not say otherwise."""
-    known = parts.members(room)
-    takes = inspect.signature(known[part.name]).parameters if part.name in known else {}
-    filled = {name: value for name, value in facts.items() if name in takes}
-    tell = _with_input_facts if room == "encoders" else _with_class_count
-    arguments = {name: tell(value, facts) for name, value in part.arguments.items()}
-    return parts.make(room, part.name, {**filled, **arguments})
+    """A part, with the facts that its constructor takes where the run does not set them."""
+    fill = _with_input_facts if room == "encoders" else _with_class_count
+    arguments = {name: fill(value, facts) for name, value in part.arguments.items()}
+    return parts.make(room, part.name, {**_taken(parts.members(room).get(part.name), facts), **arguments})
+
+
+def _taken(member: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts that a constructor takes; none for an unknown one, which is refused where it is built."""
+    parameters = inspect.signature(member).parameters if member is not None else {}
+    return {name: value for name, value in facts.items() if name in parameters}
 
 
 def _with_input_facts(value: Any, facts: Mapping[str, Any]) -> Any:
-    """An encoder inside another, such as a backbone, is told about the items too."""
+    """An encoder inside another, such as a backbone, with the facts of the items."""
     if not isinstance(value, Mapping):
         return value
-    kind = parts.members("encoders").get(str(value.get("name")))
-    takes = inspect.signature(kind).parameters if kind else {}
-    filled = {name: each for name, each in facts.items() if name in takes}
-    said = value.get("arguments", {}) if "room" in value else value
-    if not isinstance(said, Mapping):
-        return value  # refused, with a sentence, where it is built
-    given = {**filled, **{name: _with_input_facts(each, facts) for name, each in said.items()}}
-    return {**value, "arguments": given} if "room" in value else given
+    described = "room" in value
+    inner = value.get("arguments", {}) if described else value
+    if not isinstance(inner, Mapping):
+        return value  # refused where it is built
+    filled = _taken(parts.members("encoders").get(str(value.get("name"))), facts)
+    arguments = {**filled, **{name: _with_input_facts(inside, facts) for name, inside in inner.items()}}
+    return {**value, "arguments": arguments} if described else arguments
 
 
 def _with_class_count(value: Any, facts: Mapping[str, Any]) -> Any:
-    """A scale inside a similarity may ask how many classes there are."""
-    if (
-        not isinstance(value, Mapping)
-        or value.get("name") not in similarities.SCALES
-        or "classes" not in facts
-    ):
+    """A scale inside a similarity, with the number of classes if it takes it."""
+    if not isinstance(value, Mapping) or value.get("name") not in similarities.SCALES:
         return value
-    takes = inspect.signature(getattr(similarities, value["name"])).parameters
-    return {"classes": len(facts["classes"]), **value} if "classes" in takes else value
+    count = {"classes": len(facts["classes"])} if "classes" in facts else {}
+    return {**_taken(getattr(similarities, value["name"]), count), **value}
 
 
 def _facts_of(items: Items) -> dict[str, Any]:
-    """What an encoder may ask about its input."""
+    """What an encoder may take about its input."""
     shape = items.shape
-    if items.medium.units(shape) == "channels":
-        return {"channels": shape[0], "size": shape[-1], "inputs": math.prod(shape)}
-    return {"inputs": math.prod(shape)}
+    pictures = items.medium.units(shape) == "channels"
+    return {"inputs": math.prod(shape), **({"channels": shape[0], "size": shape[-1]} if pictures else {})}

@@ -1,4 +1,4 @@
-"""Whether the scores of a term are what its loss, its miner and its scale take them for; refused if not."""
+"""Checks that the scores of a term suit its loss, its miner and its scale; raises SettingError if not."""
 
 from samekind import losses
 from samekind.errors import SettingError
@@ -7,14 +7,14 @@ from samekind.space import AuxiliaryHead, MetricSpace
 from samekind.training.run import Run
 from samekind.training.tables import Term
 
-#: What a scale that reads angles is for, by what it reads.
+#: The similarity for a scale that reads angles, by the kind of score it reads.
 READABLE = {"cosine": "Cosine", "log-distance": "LogDistance with normalise=true"}
 
 Owner = MetricSpace | AuxiliaryHead
 
 
 def check_loss(term: Term, owner: Owner, where: str) -> None:
-    """Refuse a loss whose scores would not be of a kind it takes, or are moved away from it."""
+    """The scores must be of a kind that the loss takes, and not moved by a bias."""
     similarity = owner.similarity
     accepted = losses.ACCEPTS.get(term.loss, (similarity.kind,))
     if similarity.kind not in accepted:
@@ -22,7 +22,7 @@ def check_loss(term: Term, owner: Owner, where: str) -> None:
             f"{where}: the loss {term.loss} takes scores of kind {' or '.join(accepted)}, but "
             f"{type(similarity).__name__} gives {similarity.kind}; choose another loss or similarity"
         )
-    # One that takes a single kind reads angles or distances off the scores.
+    # A loss that takes a single kind reads angles or distances off the scores.
     if _moved(owner) and term.loss in losses.ACCEPTS and len(accepted) == 1:
         raise SettingError(
             f"{where}: the loss {term.loss} takes scores of kind {accepted[0]}, and the bias of the "
@@ -31,7 +31,7 @@ def check_loss(term: Term, owner: Owner, where: str) -> None:
 
 
 def check_order(term: Term, where: str) -> None:
-    """Refuse a loss that asks which candidate comes later where the candidates are not the batch itself."""
+    """A loss that goes by the order of the batch needs the batch as its candidates."""
     setting, value = losses.IN_ORDER.get(term.loss, ("", None))
     if term.arguments.get(setting) != value or value is None:
         return
@@ -44,7 +44,7 @@ def check_order(term: Term, where: str) -> None:
 
 
 def check_scale(term: Term, owner: Owner, where: str) -> None:
-    """Refuse a scale that follows the angles of scores which are none."""
+    """A scale that follows angles needs scores that angles can be read off."""
     similarity = owner.similarity
     reads, name = similarity.scale.reads, type(similarity.scale).__name__
     if term.against not in ("prototypes", "auxiliary") or reads is None:
@@ -64,9 +64,7 @@ def check_scale(term: Term, owner: Owner, where: str) -> None:
 
 
 def check_chords(similarity: Similarity, where: str) -> None:
-    """Refuse scores that do not say how far apart two points of the unit sphere are. Their kind does not tell
-    a chord from other distances.
-    """
+    """The scores must give the distance of two points on the unit sphere; their kind alone does not tell."""
     chords = similarity.kind == "negative distance" and similarity.chords
     if not chords and similarity.kind != "cosine":
         raise SettingError(
@@ -77,7 +75,7 @@ def check_chords(similarity: Similarity, where: str) -> None:
 
 
 def check_mixed_scores(run: Run, space: MetricSpace) -> None:
-    """Refuse mixed scores where nothing would be mixed."""
+    """Mixed scores need a mixed precision and a network over the pair."""
     if not run.mixed_scores:
         return
     if run.precision == "32-true":
@@ -86,7 +84,7 @@ def check_mixed_scores(run: Run, space: MetricSpace) -> None:
             '"auto" or "bf16-mixed", or leave out mixed_scores'
         )
     heads: list[Owner] = [space] if space.auxiliary is None else [space, space.auxiliary]
-    if not any(is_network(each.similarity) for each in heads):
+    if not any(is_network(head.similarity) for head in heads):
         raise SettingError(
             "run.mixed_scores: it is for a network over the pair (PairsNetwork, CorrectedCosine), and "
             f"{type(space.similarity).__name__} is computed in float32; leave it out"
@@ -94,10 +92,10 @@ def check_mixed_scores(run: Run, space: MetricSpace) -> None:
 
 
 def is_network(similarity: Similarity) -> bool:
-    """Whether the scores come out of a network over the pair: of no other similarity are they logits."""
+    """Whether the scores come out of a network over the pair: only its scores are logits."""
     return similarity.kind == "logit"
 
 
 def _moved(owner: Owner) -> bool:
-    """Whether a number of its own is added to the scores of each class."""
+    """Whether a bias is added to the scores of each class."""
     return isinstance(owner, AuxiliaryHead) and owner.bias

@@ -1,4 +1,4 @@
-"""Lightning Fabric, under whichever name it is installed, on the device that was asked for."""
+"""Lightning Fabric, under whichever name it is installed, on one device."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Literal
@@ -40,7 +40,5 @@ def launch(device: str, precision: Precision) -> Fabric:
 
 
 def current(device: torch.device) -> AbstractContextManager[object]:
-    """Within it that GPU is the one meant where none is named; Fabric makes it so, and never takes it back.
-    Other devices have no number, and nothing happens.
-    """
+    """Within it that GPU is the current one, which Fabric sets and never resets."""
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()

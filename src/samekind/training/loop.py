@@ -1,7 +1,7 @@
-"""The training loop: epochs of batches, a validation, a checkpoint; every run can be killed and run again.
+"""The training loop: epochs of batches, a validation, a checkpoint. A killed run resumes where it was.
 
-A run is a pure function of its settings, its data and its seed: the order of the data is computed from seed
-and epoch, and every other state is in the checkpoint.
+A run is a pure function of its settings, its data and its seed: the order of the data follows from seed and
+epoch, and every other state is in the checkpoint.
 """
 
 import math
@@ -44,7 +44,7 @@ from samekind.training.watching import Nobody, Watcher
 
 Validate = Callable[[MetricSpace], dict[str, float]]
 
-#: How many steps may pass before the loss is looked at: looking makes a GPU wait.
+#: The loss is read every so many steps: reading makes a GPU wait.
 LOOK_EVERY = 16
 
 
@@ -62,13 +62,14 @@ def train(
 ) -> MetricSpace:
     """Train a space and return it as it was at its best epoch, in evaluation mode, on the CPU.
 
-    ``validate`` gives the measures of an epoch; `Run.watch` names the one that chooses. In ``folder`` are
-    kept the run, the record, and the last and the best checkpoint. The same call on the same folder goes on
-    where it was stopped, or returns the finished space; another run or other data there is refused, and so
-    is everybody else while this one trains.
-    ``start`` gives the initial weights. ``encoder`` is a module of your own with a ``dimension``, trained
-    itself, not a copy of it, in place of the encoder that the run names. ``split`` is the one that the items
-    come from, and is kept in the folder.
+    ``validate`` gives the measures of an epoch; `Run.watch` names the one that chooses. ``folder`` keeps the
+    run, the record, and the last and the best checkpoint. The same call on the same folder resumes, or
+    returns the finished space. Raises TrainingError if the folder holds another run or other data, or if
+    another process trains there.
+
+    ``start`` gives the initial weights. ``encoder``, a module of your own with a ``dimension``, replaces the
+    encoder that the run names; it is trained itself, not a copy. ``split`` is the split that the items come
+    from; the folder keeps it.
     """
     expect_run(run)
     expect(items, Items, "items to train on, such as prepare(items).train")
@@ -80,7 +81,7 @@ def train(
 
 
 class Trainer:
-    """The state of one run."""
+    """One run: its epochs, from the first or from the last checkpoint."""
 
     def __init__(
         self,
@@ -110,7 +111,7 @@ class Trainer:
         self._resume_or_begin(split)
 
     def finish(self) -> MetricSpace:
-        """Train what is left of the epochs, and return the best space."""
+        """Train the remaining epochs, and return the best space."""
         steps = self.run.epochs * len(self.sampler)
         self.watcher.begin(steps=steps, done=self.progress.step)
         try:
@@ -127,7 +128,7 @@ class Trainer:
         return self.space.cpu().eval()
 
     def train_epoch(self) -> None:
-        """The steps that are left of this epoch."""
+        """The remaining steps of this epoch."""
         with self.learner.training():
             self._walk()
 
@@ -135,11 +136,11 @@ class Trainer:
         began, seen = time.perf_counter(), 0
         pending: list[list[Tensor]] = []
         batches = self.sampler.batches(self.progress.epoch)[self.progress.batch :]
-        there = batches_on(self.fabric.device, batches)
+        on_device = batches_on(self.fabric.device, batches)
         inputs = self.items.inputs
-        gathered_there = isinstance(inputs, Tensor) and inputs.device == self.fabric.device
-        arriving = fetched(inputs, there if gathered_there else batches)
-        for indices, batch in zip(there, arriving, strict=True):
+        resident_inputs = isinstance(inputs, Tensor) and inputs.device == self.fabric.device
+        arriving = fetched(inputs, on_device if resident_inputs else batches)
+        for indices, batch in zip(on_device, arriving, strict=True):
             y = self.items.labels[indices]
             pending.append(self.learner.step(batch, y, number=self.progress.step))
             seen += len(indices)
@@ -154,7 +155,7 @@ class Trainer:
         self._look(pending)
 
     def _is_checkpoint_due(self) -> bool:
-        """Whether to save in the middle of an epoch; its end is saved once it is validated."""
+        """Whether to save in the middle of an epoch; its end is saved after validation."""
         every, progress = self.run.checkpoint_steps, self.progress
         return every > 0 and progress.step % every == 0 and progress.batch < len(self.sampler)
 
@@ -171,7 +172,7 @@ class Trainer:
             self.progress.costs.append(costs)
             self.watcher.step(loss=sum(costs[: len(self.learner.names)]), items_per_second=self.speed)
         pending.clear()
-        # A finite loss can still have had a gradient that was not; such weights must never be saved as good.
+        # A finite loss can have a gradient that is not; such weights must never be saved as good.
         for name in self.learner.not_finite():
             lost = f"the weights of the {name} were no longer finite after step {self.progress.step}"
             raise TrainingError(self._lost(lost))
@@ -185,7 +186,7 @@ class Trainer:
         )
 
     def close_epoch(self) -> None:
-        """Validate, write down what happened, and save."""
+        """Validate, record the epoch, and save."""
         progress, names = self.progress, self.learner.names
         measures = self._validated()
         watched = measures[self.run.watch]
@@ -245,9 +246,9 @@ class Trainer:
 
 
 def _beats(watched: float, best: float | None, better: str) -> bool:
-    """Whether a measure is as good as the best so far, or better; anything beats none, and a NaN.
+    """Whether a measure is as good as the best so far, or better; anything beats None and NaN.
 
-    Of equal epochs the later wins: a measure often reaches its end long before the loss does.
+    Of equal epochs the later wins: a measure often stops improving long before the loss does.
     """
     if best is None or best != best:
         return True

@@ -19,16 +19,16 @@ class Memory(nn.Module):
         self.labels: Tensor
         self.register_buffer("vectors", torch.zeros(size, dimension))
         self.register_buffer("labels", torch.full((size,), -1))  # -1: not yet filled
-        self.filled = 0  # known here as well: to count on a GPU would be to wait for it
+        self.filled = 0  # counting on a GPU would make it wait
         self.register_load_state_dict_post_hook(_count)  # type: ignore[no-untyped-call]
 
     def content(self) -> tuple[Tensor, Tensor]:
-        """What is remembered, newest first: (m, d) and (m,), m at most ``size``."""
+        """The embeddings and labels, newest first: (m, d) and (m,), m at most ``size``."""
         return self.vectors[: self.filled], self.labels[: self.filled]
 
     @torch.no_grad()
     def push(self, z: Tensor, y: Tensor) -> None:
-        """Remember a batch; what no longer fits is forgotten."""
+        """Add a batch; the oldest embeddings drop out."""
         vectors = torch.cat([z.detach().to(self.vectors.dtype), self.vectors])
         labels = torch.cat([y, self.labels])
         self.vectors, self.labels = vectors[: self.size].clone(), labels[: self.size].clone()

@@ -1,4 +1,4 @@
-"""Which weights learn at which rate: the parts of a space, and the stages of its encoder."""
+"""The groups of the optimiser: which weights learn at which rate, and how their gradients are clipped."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -13,9 +13,9 @@ from samekind.training.tables import Optimiser
 
 
 def parameter_groups(settings: Optimiser, space: MetricSpace) -> list[dict[str, Any]]:
-    """A group for each part that has anything to train, and one for each stage of the encoder with a rate of
-    its own ("encoder.stem"), or part of a stage ("encoder.layer4.0"); the group of the encoder is what is
-    left of it. Frozen weights are in none, and a rate for nothing but frozen weights is refused.
+    """A group for each part of the space with weights to train, and one for each stage of the encoder
+    ("encoder.stem"), or part of a stage ("encoder.layer4.0"), with a rate of its own. The encoder's group
+    holds the rest of it. Frozen weights are in no group. Raises SettingError for a rate of frozen weights.
     """
     modules = dict(space.named_children())
     stages: dict[str, list[nn.Module]] = {}
@@ -29,20 +29,19 @@ def parameter_groups(settings: Optimiser, space: MetricSpace) -> list[dict[str, 
             stages[name] = _stage(space, part, stage)
     taken: set[nn.Parameter] = set()
     groups = []
-    named: Mapping[str, list[nn.Module]] = stages | {name: [each] for name, each in modules.items()}
+    named: Mapping[str, list[nn.Module]] = stages | {name: [module] for name, module in modules.items()}
     for name in settings.rates:
         _expect_learning(name, named[name])
     order = list(modules)
-    # The parts in their order, and in each what lies within another before it.
+    # The parts in their order; in each the innermost first.
     for name in sorted(named, key=lambda name: (order.index(name.partition(".")[0]), -name.count("."))):
-        learning = [each for each in _parameters(named[name]) if each.requires_grad and each not in taken]
+        weights = [weight for weight in _parameters(named[name]) if weight.requires_grad]
+        learning = [weight for weight in weights if weight not in taken]
         taken.update(learning)
         if learning:
             groups.append({"params": learning, "lr": settings.rates.get(name, settings.rate), "name": name})
     if not groups:
-        raise SettingError(
-            "nothing in the space learns, there is nothing to train; lift the encoder's freeze"
-        )
+        raise SettingError("nothing in the space learns, there is nothing to train; unfreeze the encoder")
     return groups
 
 
@@ -66,7 +65,7 @@ def _stage(space: MetricSpace, part: str, stage: str) -> list[nn.Module]:
     """The modules of a stage of the encoder."""
     if part != "encoder":
         raise SettingError(
-            f'run.optimiser.rates: only the encoder has stages, "{part}.{stage}" is none; use "{part}"'
+            f'run.optimiser.rates: only the encoder has stages, not "{part}.{stage}"; use "{part}"'
         )
     encoder: Any = space.encoder
     if not hasattr(encoder, "stages"):
@@ -80,7 +79,7 @@ def _stage(space: MetricSpace, part: str, stage: str) -> list[nn.Module]:
         )
     if not dot:
         return stages[first]
-    inside = {place: each for module in stages[first] for place, each in module.named_modules() if place}
+    inside = {path: inner for module in stages[first] for path, inner in module.named_modules() if path}
     if rest not in inside:
         raise SettingError(
             f'run.optimiser.rates: the stage "{first}" of the encoder has no part "{rest}"; '
@@ -90,14 +89,16 @@ def _stage(space: MetricSpace, part: str, stage: str) -> list[nn.Module]:
 
 
 def _expect_learning(name: str, modules: list[nn.Module]) -> None:
-    """Refuse a rate for what is frozen; what has no weights at all, as running averages, may have one."""
+    """Raises SettingError if all weights are frozen. A part without weights, as running averages, may have a
+    rate.
+    """
     weights = _parameters(modules)
-    if weights and not any(each.requires_grad for each in weights):
+    if weights and not any(weight.requires_grad for weight in weights):
         raise SettingError(
-            f'run.optimiser.rates: "{name}" has a rate, but all of it is frozen; leave the rate out, or lift '
-            "its freeze"
+            f'run.optimiser.rates: "{name}" has a rate, but all of it is frozen; leave the rate out, or '
+            "unfreeze it"
         )
 
 
 def _parameters(modules: Iterable[nn.Module]) -> list[nn.Parameter]:
-    return [each for module in modules for each in module.parameters()]
+    return [weight for module in modules for weight in module.parameters()]

@@ -32,8 +32,8 @@ Direction = Literal["lower", "higher"]
 #: What can be measured after each epoch.
 VALIDATIONS = ("verification", "retrieval", "clustering")
 
-#: By what a table names a part, and what stays of it when it names another: what is not the part's own.
-BESIDE = {
+#: The keys by which a table names a member, and the keys that stay when it names another one.
+SHARED_KEYS = {
     "name": (),
     "sampler": (),
     "penalty": ("weight",),
@@ -44,24 +44,22 @@ BESIDE = {
 @dataclass(frozen=True)
 class Run:
     """A whole training run. ``watch`` names the measure that chooses the best epoch, on validation items;
-    ``select_on="test"`` lets the test items choose, and what is measured on them then says so. ``better``
-    says whether less or more of a measure of your own is good; of what `VALIDATIONS` tell that is known, and
-    ``better`` stays None. `direction` is told of either.
+    with ``select_on="test"`` on test items, and every measure of them then says so. ``better`` says whether
+    lower or higher is better of a measure of your own; of the measures of `VALIDATIONS` it is known, and
+    ``better`` stays None. `direction` holds it for both.
 
-    ``checkpoint_steps`` adds a checkpoint every so many steps to those at the end of epochs; ``memory`` says
-    how many past embeddings the terms against the memory see; ``augment`` lists what is done to the items of
-    every training batch, first to last; ``adversary`` is a classifier that trains against, or beside, the
-    encoder. ``clip`` is the greatest norm that the gradient of the space may have, all its weights taken
-    together, and apart from it that of the adversary; None leaves them as they are. ``validate``
-    says what is measured after each epoch, of `VALIDATIONS`.
+    ``checkpoint_steps`` adds a checkpoint every so many steps to those at the end of epochs. ``memory`` is
+    the number of past embeddings for the terms against the memory. ``augment`` lists the augmentations of a
+    training batch, first to last. ``adversary`` is a classifier that trains against, or beside, the encoder.
+    ``clip`` is the greatest norm of the gradient of the whole space, and apart from it of the adversary; None
+    does not clip. ``validate`` names what is measured after each epoch, of `VALIDATIONS`.
 
-    Five settings are for speed. Three change the numbers only as another order of adding them up does:
-    ``channels_last`` keeps images and the encoder's filters with the channels innermost, ``compile`` has
-    PyTorch compile the encoder for training, ``try_convolutions`` has a GPU try which convolution is the
-    quickest for every shape it meets. ``tf32`` changes them more: it lets a GPU shorten the float32 numbers
-    that it multiplies matrices of to ten binary digits after the point, which is three decimal ones.
-    ``mixed_scores`` as well: where the precision is mixed, a pairs network scores in its 16 bits, by kernels
-    where a GPU has them, and no longer in float32; the losses stay in float32.
+    Five settings are for speed. Three change the numbers by rounding only: ``channels_last`` stores images
+    and the encoder's filters with the channels last, ``compile`` compiles the encoder for training,
+    ``try_convolutions`` has a GPU try which convolution is the quickest for every shape. Two change them
+    more: ``tf32`` multiplies float32 matrices with ten binary digits after the point, three decimal ones;
+    ``mixed_scores`` has a pairs network score in the 16 bits of a mixed precision, by kernels where a GPU has
+    them. The losses stay in float32.
     """
 
     recipe: str
@@ -110,29 +108,25 @@ class Run:
                 f'run.better: of "{self.watch}" {known} is better, got "{self.better}"; leave better out'
             )
         if known is not None:
-            # What need not be said is not kept: `dataclasses.replace` would say it of the next measure.
+            # Not kept: `dataclasses.replace` would apply it to the next measure.
             object.__setattr__(self, "better", None)
 
     @property
     def direction(self) -> Direction | None:
-        """Whether less or more of the watched measure is better: as it is known, or as was said of one that
-        is not; None where nothing was said.
-        """
+        """Which is better of the watched measure, known or set by ``better``; None for neither."""
         return known_direction(self.watch) or self.better
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """A run from plain values; anything unknown, missing or of the wrong type is refused."""
+        """A run from plain values. Raises SettingError for anything unknown, missing or of another type."""
         return settings.read(cls, values)
 
     def to_dict(self) -> Values:
-        """The run as JSON and TOML have it; ``better`` is told there even if it need not be said."""
+        """The run as JSON and TOML have it, always with ``better``."""
         return {**settings.write(self), "better": self.direction}
 
     def override(self, assignments: Iterable[str]) -> "Run":
-        """The run with settings replaced, each given as ``name=value`` with dots in the name and TOML's
-        values.
-        """
+        """The run with settings replaced by ``name=value``, with dots in the name and TOML's values."""
         changes: list[tuple[str, Any]] = []
         for assignment in assignments:
             name, equals, text = assignment.partition("=")
@@ -145,21 +139,19 @@ class Run:
         return Run.from_dict(values)
 
     def update(self, changes: Mapping[str, Any]) -> "Run":
-        """The run with the settings of a (TOML) table laid over it, table by table. Where one names another
-        part, loss, … than before, the settings of that one do not stay behind.
+        """The run with the settings of a (TOML) table laid over it. A table that names another
+        part, loss, … than before replaces the old one's settings.
         """
         return Run.from_dict(_laid_over(self._open_to(changes), changes))
 
     def _open_to(self, names: Collection[str]) -> Values:
-        """The settings as they are before those ``names`` are changed: another measure to watch, by itself,
-        is not bound to what is better of the one before.
-        """
+        """The settings before those ``names`` change: with another ``watch``, the old ``better`` goes."""
         values = self.to_dict()
         return {**values, "better": None} if "watch" in names and "better" not in names else values
 
 
 def known_direction(watch: str) -> Direction | None:
-    """Which is better of a measure that `VALIDATIONS` tell; None of any other.
+    """Which is better of a measure of `VALIDATIONS`; None of any other.
 
     >>> known_direction("eer cosine"), known_direction("recall@4"), known_direction("recall loss")
     ('lower', 'higher', None)
@@ -169,12 +161,12 @@ def known_direction(watch: str) -> Direction | None:
 
 
 def expect_run(run: object) -> None:
-    """Refuse what is no run."""
+    """Raises SettingError if it is not a run."""
     expect(run, Run, "a run, such as samekind.recipes.prototypical(items.shape)")
 
 
 def expect_direction(run: Run) -> Direction:
-    """Which is better of the watched measure; refused where nobody has said it."""
+    """Which is better of the watched measure. Raises SettingError where it is neither known nor set."""
     if run.direction is None:
         raise SettingError(
             f'run.better: expected "lower" or "higher": which is better of "{run.watch}", a measure of your '
@@ -184,7 +176,7 @@ def expect_direction(run: Run) -> Direction:
 
 
 def _check_validations(families: tuple[str, ...]) -> None:
-    """Refuse what cannot be measured, and a list that names nothing, or one thing twice."""
+    """Raises SettingError for an unknown name, an empty list, or a name twice."""
     for name in families:
         if name not in VALIDATIONS:
             raise SettingError(f'run.validate: there is no "{name}"; {nearest(name, VALIDATIONS)}')
@@ -207,20 +199,18 @@ def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> Values:
     for key, value in above.items():
         inner = merged.get(key)
         if isinstance(inner, Mapping) and isinstance(value, Mapping):
-            # What the table of the optimiser says is no optimiser's own: they share it.
+            # All optimisers share the settings of their table.
             value = _laid_over(inner if key == "optimiser" else _staying(inner, value), value)
         merged[key] = value
     return merged
 
 
 def _staying(below: Mapping[str, Any], above: Mapping[str, Any]) -> Values:
-    """What stays of a table that another is laid over. Another part has other arguments: those of the one it
-    replaces must not stay behind.
-    """
+    """What stays of a table that another is laid over: not the arguments of a member it replaces."""
     staying = dict(below)
-    for name, beside in BESIDE.items():
+    for name, shared in SHARED_KEYS.items():
         if name in above and above[name] != below.get(name):
-            staying = {key: each for key, each in staying.items() if key in beside}
+            staying = {key: value for key, value in staying.items() if key in shared}
     if "miner" in above and above["miner"] != below.get("miner"):
         staying.pop("mining", None)
     return staying

@@ -4,7 +4,7 @@ PyTorch's own schedulers behind two calls, so that the loop need not know which 
 """
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch.optim.lr_scheduler import LambdaLR, MultiStepLR, ReduceLROnPlateau
@@ -33,42 +33,40 @@ class Scheduler:
 
     def __init__(self, optimiser: torch.optim.Optimizer, run: Run, *, batches: int) -> None:
         self.optimiser = optimiser
+        #: At most one of PyTorch's, by when it moves: "by_step", "by_epoch" or "by_measure".
+        self.inner: dict[str, Any] = {}
         schedule = run.schedule
-        self.by_step: LambdaLR | None = None
-        self.by_epoch: MultiStepLR | None = None
-        self.by_measure: ReduceLROnPlateau | None = None
         match schedule.name:
             case "inverse-square-root":
-                warmup = max(1, schedule.warmup)
-                self.by_step = LambdaLR(optimiser, lambda done: inverse_square_root(done + 1, warmup=warmup))
+                self.inner["by_step"] = LambdaLR(
+                    optimiser, lambda done: inverse_square_root(done + 1, warmup=schedule.warmup)
+                )
             case "cosine":
-                steps, rising = run.epochs * batches, math.ceil(schedule.warmup_epochs * batches)
+                steps = run.epochs * batches
                 # The last step is left to the cosine, however short the run.
-                rising = min(rising, steps - 1)
-                self.by_step = LambdaLR(optimiser, lambda done: cosine(done, steps=steps, warmup=rising))
+                warmup = min(math.ceil(schedule.warmup_epochs * batches), steps - 1)
+                self.inner["by_step"] = LambdaLR(
+                    optimiser, lambda done: cosine(done, steps=steps, warmup=warmup)
+                )
             case "multi-step":
-                self.by_epoch = MultiStepLR(optimiser, list(schedule.milestones), schedule.factor)
+                self.inner["by_epoch"] = MultiStepLR(optimiser, list(schedule.milestones), schedule.factor)
             case "plateau":
-                self.by_measure = ReduceLROnPlateau(
-                    optimiser,
-                    "min" if run.direction == "lower" else "max",
-                    schedule.factor,
-                    schedule.patience,
-                    threshold=1e-4,
-                    min_lr=1e-7,
+                mode: Literal["min", "max"] = "min" if run.direction == "lower" else "max"
+                self.inner["by_measure"] = ReduceLROnPlateau(
+                    optimiser, mode, schedule.factor, schedule.patience, threshold=1e-4, min_lr=1e-7
                 )
 
     def after_step(self) -> None:
         """Called once the optimiser has stepped."""
-        if self.by_step is not None:
-            self.by_step.step()
+        if "by_step" in self.inner:
+            self.inner["by_step"].step()
 
     def after_epoch(self, watched: float) -> None:
         """Called once an epoch is validated, with the watched measure."""
-        if self.by_epoch is not None:
-            self.by_epoch.step()
-        if self.by_measure is not None:
-            self.by_measure.step(watched)
+        if "by_epoch" in self.inner:
+            self.inner["by_epoch"].step()
+        if "by_measure" in self.inner:
+            self.inner["by_measure"].step(watched)
 
     @property
     def rate(self) -> float:
@@ -76,12 +74,8 @@ class Scheduler:
         return float(self.optimiser.param_groups[0]["lr"])
 
     def state_dict(self) -> dict[str, Any]:
-        return {name: each.state_dict() for name, each in self._inner().items()}
+        return {name: scheduler.state_dict() for name, scheduler in self.inner.items()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        for name, each in self._inner().items():
-            each.load_state_dict(state[name])
-
-    def _inner(self) -> dict[str, Any]:
-        each = {"by_step": self.by_step, "by_epoch": self.by_epoch, "by_measure": self.by_measure}
-        return {name: scheduler for name, scheduler in each.items() if scheduler is not None}
+        for name, scheduler in self.inner.items():
+            scheduler.load_state_dict(state[name])

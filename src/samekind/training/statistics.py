@@ -9,8 +9,8 @@ from samekind.data import Items, Stored, scaled
 from samekind.data.stored import fetched
 from samekind.errors import DataError, SettingError
 
-#: How many stored pictures are looked at: more would hardly move the numbers, and each has to be decoded.
-MOST_STORED = 10_000
+#: How many stored pictures are read: more would hardly change the numbers, and each has to be decoded.
+STATISTICS_LIMIT = 10_000
 
 #: How many items at a time.
 CHUNK = 512
@@ -27,7 +27,7 @@ def statistics_of(items: Items, by: Literal["features", "channels"]) -> Statisti
     """Means and standard deviations (divided by n) over all items, computed in float64.
 
     Features are those of vectors (n, d), channels those of images (n, channels, height, width). Of stored
-    pictures 10,000, evenly spread over all of them, are looked at.
+    pictures 10,000, evenly spread over all of them, are read.
     """
     if items.medium.units(items.shape) != by:
         raise SettingError(
@@ -36,7 +36,7 @@ def statistics_of(items: Items, by: Literal["features", "channels"]) -> Statisti
         )
     if not len(items):
         raise DataError(f"{items.name}: there are no items to take means and deviations of")
-    chunks = [_summary(scaled(each)) for each in fetched(*_looked_at(items.inputs))]
+    chunks = [_summary(scaled(chunk)) for chunk in fetched(*_sampled(items.inputs))]
     counts, means, squares, lows, highs = (torch.stack(column) for column in zip(*chunks, strict=True))
     mean = (counts[:, None] * means).sum(0) / counts.sum()
     # The spread within the chunks, and that of their means.
@@ -51,10 +51,10 @@ def statistics_of(items: Items, by: Literal["features", "channels"]) -> Statisti
     return Statistics(mean.tolist(), variance.sqrt().where(~constant, 1.0).tolist())
 
 
-def _looked_at(inputs: Tensor | Stored) -> tuple[Tensor | Stored, list[slice]]:
-    """The items to look at, and the slices to look at one after another."""
-    if isinstance(inputs, Stored) and len(inputs) > MOST_STORED:
-        inputs = inputs.take(torch.arange(MOST_STORED) * len(inputs) // MOST_STORED)
+def _sampled(inputs: Tensor | Stored) -> tuple[Tensor | Stored, list[slice]]:
+    """The items to read, and slices of them."""
+    if isinstance(inputs, Stored) and len(inputs) > STATISTICS_LIMIT:
+        inputs = inputs.take(torch.arange(STATISTICS_LIMIT) * len(inputs) // STATISTICS_LIMIT)
     return inputs, [slice(start, start + CHUNK) for start in range(0, len(inputs), CHUNK)]
 
 

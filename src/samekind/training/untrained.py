@@ -1,5 +1,5 @@
-"""Whether every part of a space that a run saves is also trained by it: what stays as it was drawn answers at
-random, and nothing that is fitted or measured afterwards says so.
+"""A check that a run trains every part of the space that it saves: random weights would answer at random,
+and no later measure would show it.
 """
 
 from collections.abc import Collection
@@ -11,9 +11,9 @@ from samekind.training.run import Run
 
 
 def expect_trained(run: Run, space: MetricSpace, *, begun: Collection[str] = ()) -> None:
-    """Refuse a part that no term has anything to do with, and an encoder that keeps what was drawn for it,
-    but for those ``begun`` with weights that were given: those of a trained space, or an encoder of one's
-    own. A term of weight 0 trains nothing.
+    """Raises SettingError for a part that no term trains, and for an encoder that keeps random weights. Parts
+    in ``begun`` have weights already: those of a trained space, or of an encoder of the user's own. A term of
+    weight 0 trains nothing.
     """
     if "encoder" not in begun:
         _expect_weights(space)
@@ -39,12 +39,12 @@ def expect_trained(run: Run, space: MetricSpace, *, begun: Collection[str] = ())
 
 
 def _expect_weights(space: MetricSpace) -> None:
-    """Refuse to freeze what nothing has trained."""
-    found = frozen_as_drawn(space.encoder)
-    if found is not None:
-        name, setting = found
+    """Raises SettingError for an encoder that freezes random weights."""
+    frozen = frozen_as_drawn(space.encoder)
+    if frozen is not None:
+        name, setting = frozen
         raise SettingError(
-            f"run.space.encoder: {name} has no weights but those drawn at random, and {setting} would keep "
-            "them; begin with a trained space (--from, start=), choose a network that comes with weights, "
-            "such as Backbone or EfficientNetLite, or leave that setting out"
+            f"run.space.encoder: {name} has random weights, and {setting} would keep them; begin with a "
+            "trained space (--from, start=), choose a network that comes with weights, such as Backbone or "
+            "EfficientNetLite, or leave that setting out"
         )

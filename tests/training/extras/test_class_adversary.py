@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samekind.errors import SettingError
+from samekind.training import Adversary
 from samekind.training.extras import Step
 from samekind.training.extras.class_adversary import (
     ClassAdversary,
@@ -28,7 +29,8 @@ def adversary_with(**settings):
     """A small one in float64, without anything random but its weights."""
     with torch.random.fork_rng():
         torch.manual_seed(1)
-        made = ClassAdversary(features=4, classes=3, **{"hidden": 6, "dropout": 0.0, **settings})
+        chosen = Adversary(**{"hidden": 6, "dropout": 0.0, **settings})
+        made = ClassAdversary(chosen, features=4, classes=3)
     return made.double()
 
 
@@ -58,7 +60,7 @@ def test_the_coefficient_is_bounded_and_falls_with_the_loss(loss, weight, thresh
 
 @pytest.mark.parametrize("classes", [2, 10, 100])
 def test_it_begins_with_the_loss_of_one_who_guesses(classes):
-    made = ClassAdversary(features=4, classes=classes)
+    made = ClassAdversary(Adversary(), features=4, classes=classes)
     assert made.coefficient.item() == pytest.approx(-0.5 * math.tanh(math.log(classes) - 1.5))
 
 
@@ -80,7 +82,9 @@ def test_by_the_step_the_coefficient_follows_the_mean_of_the_last_losses(feature
 def test_who_is_followed_step_by_step_cannot_be_driven_without_end(updated):
     """Features that learn against a classifier, all alone: for one long epoch nothing holds them."""
     torch.manual_seed(0)
-    made = ClassAdversary(features=4, classes=3, hidden=16, dropout=0.0, threshold=0.9, updated=updated)
+    made = ClassAdversary(
+        Adversary(hidden=16, dropout=0.0, threshold=0.9, updated=updated), features=4, classes=3
+    )
     z = torch.nn.Parameter(torch.randn(30, 4))
     y = torch.arange(30) % 3
     made.coefficient.fill_(0.4)
@@ -122,7 +126,7 @@ def test_the_coefficient_of_a_soft_one_is_its_weight_for_ever():
 @pytest.mark.parametrize(("classes", "floor"), [(51, 1.00951), (98, 1.10892), (100, 1.11198)])
 def test_the_smoothed_loss_has_the_published_floors(classes, floor):
     """The least cross-entropy with a target is its entropy, where the probabilities are the target."""
-    made = ClassAdversary(features=2, classes=classes, smoothing=0.15)
+    made = ClassAdversary(Adversary(smoothing=0.15), features=2, classes=classes)
     target = torch.full((1, classes), 0.15 / (classes - 1), dtype=torch.float64)
     target[0, 3] = 0.85
     best = made.judge(target.log(), torch.tensor([3]))
@@ -161,7 +165,7 @@ def test_smoothing_in_equal_parts_for_all_classes_is_a_weaker_one(features):
 
 
 def test_half_precision_is_judged_in_single():
-    made = ClassAdversary(features=4, classes=3)
+    made = ClassAdversary(Adversary(), features=4, classes=3)
     judged = made.judge(torch.tensor([[12.0, 0.0, 0.0]], dtype=torch.bfloat16), torch.tensor([0]))
     assert judged.plain_loss.dtype == torch.float32
     assert judged.plain_loss.item() == pytest.approx(math.log1p(2 * math.exp(-12)), rel=1e-2)
@@ -194,7 +198,9 @@ def closed_form(made, features):
     first, last = made.layers[0], made.layers[3]
     before = features @ first.weight.T + first.bias
     logits = before.clamp(min=0) @ last.weight.T + last.bias
-    targets = torch.full_like(logits, made.smoothing / 2).scatter_(1, Y[:, None], 1 - made.smoothing)
+    targets = torch.full_like(logits, made.settings.smoothing / 2).scatter_(
+        1, Y[:, None], 1 - made.settings.smoothing
+    )
     errors = (logits.softmax(1) - targets) / len(Y)
     return errors.sum(0), ((errors @ last.weight) * (before > 0)) @ first.weight
 
@@ -240,7 +246,7 @@ def test_a_coefficient_below_0_helps_the_classifier_and_above_0_hurts_it():
             x, y = torch.randn(60, 5), torch.arange(60) % 3
             x[:, :3] += F.one_hot(y, 3)
             extractor = torch.nn.Linear(5, 4)
-            made = ClassAdversary(features=4, classes=3, hidden=6, dropout=0.0)
+            made = ClassAdversary(Adversary(hidden=6, dropout=0.0), features=4, classes=3)
         made.coefficient.fill_(coefficient)
         optimiser = torch.optim.SGD([*extractor.parameters(), *made.parameters()], lr=0.3)
         for _ in range(60):
@@ -260,18 +266,16 @@ def test_a_coefficient_below_0_helps_the_classifier_and_above_0_hurts_it():
 
 def test_a_single_class_is_refused():
     with pytest.raises(SettingError, match=r"run\.adversary: a classifier needs two classes or more; got 1"):
-        ClassAdversary(features=4, classes=1)
+        ClassAdversary(Adversary(), features=4, classes=1)
 
 
-def test_an_unknown_kind_is_refused():
-    with pytest.raises(
-        SettingError, match=r'run\.adversary\.kind: expected "soft" or "adaptive"; got "hard"'
-    ):
-        ClassAdversary(features=4, classes=3, kind="hard")
+def test_refuses_an_unknown_kind():
+    with pytest.raises(SettingError, match=r'run\.adversary\.kind: "hard" is not a choice'):
+        Adversary(kind="hard")
 
 
 def test_dropout_and_width_are_as_asked_for():
-    made = ClassAdversary(features=4, classes=3)
+    made = ClassAdversary(Adversary(), features=4, classes=3)
     assert [type(each).__name__ for each in made.layers] == ["Linear", "ReLU", "Dropout", "Linear"]
     assert (made.layers[0].out_features, made.layers[2].p) == (512, 0.1)
     assert set(made.state_dict()) >= {"coefficient"}

@@ -2,17 +2,16 @@
 
 Al-Kaabi, Monsefi and Zabihzadeh, "A Framework to Enhance Generalization of Deep Metric Learning Methods Using
 General Discriminative Feature Learning and Class Adversarial Neural Networks": features that serve the
-training classes alone are of no use for others, so the loss is joined by a classifier that is either kept
-unsure of itself (smoothed targets) or answered by a gradient of the other sign, once it knows too much. The
-reversal is of Ganin and Lempitsky, "Unsupervised Domain Adaptation by Backpropagation", ICML 2015.
+training classes alone are of no use for others. So a classifier joins the loss, either with smoothed targets,
+or with its gradient reversed once it knows too much. The reversal is of Ganin and Lempitsky, "Unsupervised
+Domain Adaptation by Backpropagation", ICML 2015.
 
-It is a cost of its own: whatever the terms of the loss are, they do not change. The classifier belongs to
-the run and its checkpoint, never to the space.
+Its cost is added to the terms of the loss, and never changes them.
 """
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -24,16 +23,17 @@ from samekind.errors import SettingError
 from samekind.space import MetricSpace
 from samekind.training.extras.extra import Cost, Step
 from samekind.training.run import Run
+from samekind.training.tables import Adversary
 
-#: What a step adds to the mean of the last steps' losses: about the last ten count.
+#: The weight of the newest step in the running mean of the loss: about the last ten count.
 NEWEST = 0.1
 
 
 def adversarial_coefficient(loss: float, *, weight: float = 0.5, threshold: float = 1.5) -> float:
-    """-tanh(loss - threshold) x weight: what the classifier's gradient is reversed by.
+    """-tanh(loss - threshold) x weight, by which the classifier's gradient is reversed.
 
-    Below 0, the encoder helps the classifier, where the loss is above the threshold; above 0, it works
-    against it, where the classifier knows more than that; between -weight and weight.
+    Where the loss is above the threshold it is below 0: the encoder helps the classifier. Where the loss is
+    below the threshold it is above 0: the encoder works against it.
 
     >>> round(adversarial_coefficient(4.6), 6), round(adversarial_coefficient(1.0), 6)
     (-0.497975, 0.231059)
@@ -42,7 +42,7 @@ def adversarial_coefficient(loss: float, *, weight: float = 0.5, threshold: floa
 
 
 def reversed_gradient(x: Tensor, coefficient: Tensor) -> Tensor:
-    """x as it is; on the way back its gradient is multiplied by -coefficient (a number, ())."""
+    """x unchanged; its gradient is multiplied by -coefficient (a number, ())."""
     result: Tensor = _Reversed.apply(x, coefficient)  # type: ignore[no-untyped-call]
     return result
 
@@ -50,7 +50,7 @@ def reversed_gradient(x: Tensor, coefficient: Tensor) -> Tensor:
 class _Reversed(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, coefficient: Tensor) -> Tensor:
-        # A copy, for the coefficient is set anew in its place after each epoch.
+        # A copy: the coefficient is changed in place.
         ctx.save_for_backward(coefficient.clone())
         return x.view_as(x)
 
@@ -61,22 +61,19 @@ class _Reversed(torch.autograd.Function):
 
 
 class Judgement(NamedTuple):
-    """How well the classifier does on a batch: its mean cross-entropy, with smoothed targets and with plain
-    ones.
-    """
+    """The mean cross-entropy of the classifier, with smoothed and with plain targets."""
 
-    loss: Tensor
-    plain_loss: Tensor
+    loss: Any  # a tensor () of a step, a number of an epoch
+    plain_loss: Any
 
 
 class ClassAdversary(nn.Module):
     """Features (n, features) to logits (n, classes): one hidden layer, ReLU, dropout.
 
-    ``coefficient`` is what the encoder feels of it: for kind "soft" the weight, by which the loss is
-    multiplied; for "adaptive" that of `adversarial_coefficient`, at first for the loss of one who guesses,
-    ln(classes), then for the mean of the last epoch or (``updated="step"``) of the last steps. The
-    classifier itself always descends: an adaptive one its loss, a soft one the weight times its loss, so
-    that with a weight of 0 it learns nothing.
+    The encoder gets its gradient times ``coefficient``: for kind "soft" the weight; for "adaptive" that of
+    `adversarial_coefficient`, first for the loss of a guess, ln(classes), then for the mean of the last epoch
+    or (``updated="step"``) of the last steps. An adaptive classifier itself descends its loss, a soft one the
+    weight times its loss, so that with a weight of 0 it learns nothing.
     """
 
     name = "adversary"
@@ -85,48 +82,28 @@ class ClassAdversary(nn.Module):
     coefficient: Tensor
     running: Tensor  # the mean loss of the last steps
 
-    def __init__(
-        self,
-        *,
-        features: int,
-        classes: int,
-        kind: Literal["soft", "adaptive"] = "adaptive",
-        weight: float = 0.5,
-        threshold: float = 1.5,
-        smoothing: float = 0.15,
-        hidden: int = 512,
-        dropout: float = 0.1,
-        steered_by: Literal["plain_loss", "loss"] = "plain_loss",
-        updated: Literal["epoch", "step"] = "epoch",
-        rate: float = 0.01,
-    ) -> None:
+    def __init__(self, settings: Adversary, *, features: int, classes: int, rate: float = 0.01) -> None:
         super().__init__()
         if classes < 2:
             raise SettingError(f"run.adversary: a classifier needs two classes or more; got {classes}")
-        if kind not in ("soft", "adaptive"):
-            raise SettingError(f'run.adversary.kind: expected "soft" or "adaptive"; got "{kind}"')
-        self.classes = classes
-        self.kind = kind
-        self.weight = weight
-        self.threshold = threshold
-        self.smoothing = smoothing
-        self.steered_by = steered_by
-        self.updated = updated
-        self.rate = rate
+        self.settings, self.classes, self.rate = settings, classes, rate
         self.layers = nn.Sequential(
-            nn.Linear(features, hidden), nn.ReLU(), nn.Dropout(dropout), nn.Linear(hidden, classes)
+            nn.Linear(features, settings.hidden),
+            nn.ReLU(),
+            nn.Dropout(settings.dropout),
+            nn.Linear(settings.hidden, classes),
         )
         self.register_buffer("coefficient", torch.tensor(self._coefficient(math.log(classes))))
         self.register_buffer("running", torch.tensor(math.log(classes)))
 
     def forward(self, features: Tensor) -> Tensor:
-        seen = reversed_gradient(features, self.coefficient) if self.kind == "adaptive" else features
+        seen = reversed_gradient(features, self.coefficient) if self.settings.kind == "adaptive" else features
         logits: Tensor = self.layers(seen)
         return logits
 
     def judge(self, logits: Tensor, y: Tensor) -> Judgement:
-        """The loss of logits (n, classes) for the classes (n,): 1 - smoothing of the target is the true
-        class, the rest in equal parts the others. In float32 at least.
+        """The losses of logits (n, classes) for the classes (n,), in float32 at least: 1 - smoothing of the
+        target is the true class, the rest in equal parts the others.
 
         The paper's text has a part for the true class too, smoothing / classes for each: that is this with
         smoothing x (classes - 1) / classes.
@@ -134,38 +111,39 @@ class ClassAdversary(nn.Module):
         logs = logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(1)
         own = -logs.gather(1, y[:, None]).squeeze(1)
         others = (-logs.sum(1) - own) / (self.classes - 1)
-        loss = (1 - self.smoothing) * own + self.smoothing * others
-        return Judgement(loss.mean(), own.mean())
+        smoothing = self.settings.smoothing
+        return Judgement(((1 - smoothing) * own + smoothing * others).mean(), own.mean())
 
     def cost(self, step: Step) -> Cost:
         """What it adds to the loss that is descended; with ``updated="step"`` the coefficient moves."""
         assert step.output is not None
         judgement = self.judge(step.output, step.y)
-        if self.kind == "soft":
-            return Cost(self.weight * judgement.loss, judgement)
-        if self.updated == "step":
+        if self.settings.kind == "soft":
+            return Cost(self.settings.weight * judgement.loss, judgement)
+        if self.settings.updated == "step":
             self._follow(judgement)
         return Cost(judgement.loss, judgement)
 
     def after_epoch(self, means: Sequence[float]) -> dict[str, float]:
         """The coefficient and the mean losses of the epoch; an adaptive coefficient is set for the next."""
-        loss, plain_loss = means
-        entry = {"coefficient": float(self.coefficient), "loss": loss, "plain_loss": plain_loss}
-        if self.updated == "epoch":
-            self.coefficient.fill_(self._coefficient(plain_loss if self.steered_by == "plain_loss" else loss))
+        judgement = Judgement(*means)
+        entry = {"coefficient": float(self.coefficient), **judgement._asdict()}
+        if self.settings.updated == "epoch":
+            self.coefficient.fill_(self._coefficient(getattr(judgement, self.settings.steered_by)))
         return entry
 
     @torch.no_grad()
     def _follow(self, judgement: Judgement) -> None:
         """Without leaving the device: a step must not wait for it."""
-        newest = judgement.plain_loss if self.steered_by == "plain_loss" else judgement.loss
+        newest = getattr(judgement, self.settings.steered_by)
         self.running.lerp_(newest.to(self.running.dtype), NEWEST)
-        self.coefficient.copy_((self.threshold - self.running).tanh() * self.weight)
+        self.coefficient.copy_((self.settings.threshold - self.running).tanh() * self.settings.weight)
 
     def _coefficient(self, loss: float) -> float:
-        if self.kind == "soft":
-            return self.weight
-        return adversarial_coefficient(loss, weight=self.weight, threshold=self.threshold)
+        weight, threshold = self.settings.weight, self.settings.threshold
+        if self.settings.kind == "soft":
+            return weight
+        return adversarial_coefficient(loss, weight=weight, threshold=threshold)
 
 
 def build_class_adversary(run: Run, space: MetricSpace, items: Items) -> ClassAdversary | None:
@@ -186,8 +164,8 @@ def build_class_adversary(run: Run, space: MetricSpace, items: Items) -> ClassAd
     rate = settings.rate
     if rate is None:
         rate = run.optimiser.rates.get("encoder.embedding", run.optimiser.rate)
-    chosen = {**vars(settings), "rate": rate}
-    return ClassAdversary(features=_feature_count(encoder, items), classes=len(space.classes), **chosen)
+    features = _feature_count(encoder, items)
+    return ClassAdversary(settings, features=features, classes=len(space.classes), rate=rate)
 
 
 @torch.no_grad()
