@@ -217,7 +217,7 @@ MISTAKES = (
     Mistake("IDX labels of another length", lambda f: open_data(idx(f, labels=5)), r"train-images-idx3-ubyte has 2 images, but train-labels-idx1-ubyte has 5 labels"),
     Mistake("a CIFAR file cut short", lambda f: (text(f / "c" / "batches.meta.txt", "cat"), open_data(text(f / "c" / "data_batch_1.bin", b"x" * 4000).parent))[-1], r"c/data_batch_1\.bin should hold records of 3,073 bytes"),
     Mistake("a CIFAR file that would run something", lambda f: (text(f / "c" / "batches.meta", pickle.dumps(print)), open_data(text(f / "c" / "data_batch_1", "").parent))[-1], r"cannot read c/batches\.meta .*asks for .*print, which is not run"),
-    Mistake("a sprite that is no square", lambda f: (picture(f / "s" / "a.png"), open_data(text(f / "s" / "labels.json", "[1]").parent))[-1], r"s/a\.png is 8 pixels wide, which is no square number"),
+    Mistake("a sprite that is no square", lambda f: (picture(f / "s" / "a.png"), open_data(text(f / "s" / "labels.json", "[1]").parent))[-1], r"s/a\.png is 8 pixels wide, which is not a square number"),
     # settings
     Mistake("a setting misspelt", lambda f: DataSettings.from_dict({"sise": 3}), r'data: there is no setting "sise"; did you mean "size"'),
     Mistake("a size of nothing", lambda f: DataSettings(size=0), r"data\.size: expected a whole number \(1 or more\) or a list of 2; got 0"),

@@ -10,7 +10,7 @@ from torch import Tensor
 from samekind.data.media import VECTORS, Reader, decoder, scaled
 from samekind.data.settings import DataSettings, or_usual
 from samekind.data.sources import format_of
-from samekind.data.sources.format import Block
+from samekind.data.sources.format import Block, Use
 from samekind.data.sources.loading import readable_pictures
 from samekind.data.sources.table_files import columns_of
 from samekind.data.stored import Stored, unreadable_files
@@ -84,7 +84,7 @@ def _blocks(
 ) -> Iterator[Block]:
     path = Path(source)
     format = format_of(path, columns_of(path, choices), reader)
-    return format.unlabelled(path, reader, choices, named_by)
+    return format.unlabelled(path, Use(reader, choices, named_by))
 
 
 def _groups(blocks: Sequence[Block], readable: Sequence[int]) -> tuple[str, ...] | None:

@@ -20,7 +20,7 @@ def counted(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
-def listed(names: Iterable[str], most: int = MOST_NAMED) -> str:
+def listed(names: Iterable[str], most: int = MOST_NAMED, separator: str = ", ") -> str:
     """The first names, and how many more there are.
 
     >>> listed("abcd", most=2)
@@ -28,7 +28,7 @@ def listed(names: Iterable[str], most: int = MOST_NAMED) -> str:
     """
     names = list(names)
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    return separator.join(names[:most]) + more
 
 
 def named(items: "Items", place: int) -> str:

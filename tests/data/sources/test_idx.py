@@ -79,7 +79,9 @@ def test_sets_with_labels_of_their_own_are_not_mixed(tmp_path):
         save_pair(tmp_path, begins, 3)
     assert len(labelled(tmp_path, DataSettings())) == 6
     path = save_pair(tmp_path, "emnist-digits-train", 3)
-    with pytest.raises(DataError, match=r"not one \(emnist-digits-.*, emnist-letters-.*\); move each into"):
+    with pytest.raises(
+        DataError, match=r"several sets of images \(emnist-digits-.*, emnist-letters-.*\); move each into"
+    ):
         labelled(tmp_path, DataSettings())
     assert len(labelled(path, DataSettings())) == 3
 

@@ -63,7 +63,7 @@ def test_labels_may_be_names(folder):
 
 def test_a_row_that_is_no_square_is_refused(tmp_path):
     Image.new("RGB", (15, 3)).save(tmp_path / "odd.png")
-    with pytest.raises(DataError, match=r"odd\.png is 15 pixels wide, which is no square number"):
+    with pytest.raises(DataError, match=r"odd\.png is 15 pixels wide, which is not a square number"):
         read_sprite(tmp_path / "odd.png")
     (tmp_path / "text.png").write_text("none", encoding="utf-8")
     with pytest.raises(DataError, match=r"cannot read .*text\.png"):

@@ -7,7 +7,7 @@ from samekind.data.files import Archive, File, Member, is_hidden
 from samekind.data.media import Reader
 from samekind.data.settings import DataSettings
 from samekind.data.sources.folders import class_of, is_item, listing_of
-from samekind.data.sources.format import Block, may_read
+from samekind.data.sources.format import Block, Use, may_read
 from samekind.data.sources.listing import Listing
 
 FORMAT = "a .zip of class folders"
@@ -31,13 +31,11 @@ def labelled(path: Path, settings: DataSettings) -> Listing:
     return listing_of(path.stem, files, [name.removeprefix(root) for name in folders if f"{name}/" != root])
 
 
-def unlabelled(
-    path: Path, reader: Reader, choices: Sequence[DataSettings], id_column: str | None
-) -> Iterator[Block]:
+def unlabelled(path: Path, use: Use) -> Iterator[Block]:
     """All files that the reader may read, with their folders as labels."""
     archive = Archive(path)
     members = sorted(name for name in archive.members() if not is_hidden(name))
-    names = [name for name in members if may_read(reader, name)]
+    names = [name for name in members if may_read(use.reader, name)]
     files: list[File] = [Member(archive, name) for name in names]
     cut = wrapping(names)
     yield Block(files, [str(file) for file in files], [class_of(name[cut:]) or None for name in names])

@@ -1,8 +1,8 @@
 """CIFAR-10 and CIFAR-100 as their authors publish them: the "binary version", or the one for Python.
 
-Of the first a file holds record after record: the label (of CIFAR-100 two, of which the second is the finer),
-then the 1,024 reds, greens and blues of a picture of 32 x 32. Of the second a file is a pickle with the same
-bytes, read without running anything in it. Krizhevsky, "Learning Multiple Layers of Features from Tiny
+A file of the binary version holds one record after another: the label (CIFAR-100 has two, the finer one
+second), then the 1,024 reds, greens and blues of a picture of 32 x 32. A file of the other is a pickle with
+the same bytes, read without running anything in it. Krizhevsky, "Learning Multiple Layers of Features from Tiny
 Images", 2009.
 """
 
@@ -19,7 +19,7 @@ from samekind.data.items import Items
 from samekind.data.media import PICTURES, Reader
 from samekind.data.media.arrays import Array
 from samekind.data.settings import DataSettings
-from samekind.data.sources.format import Block, block_of
+from samekind.data.sources.format import Block, Use, block_of
 from samekind.data.sources.listing import published
 from samekind.data.sources.loading import in_memory
 from samekind.data.sources.plain_pickle import array_in, read_pickle
@@ -32,21 +32,21 @@ PIXELS = COLOURS * SIDE * SIDE
 
 
 class Variant(NamedTuple):
-    """How a set is published: the files of its pictures, the one with the names of its classes and the words
-    for them there, and for the labels, if it is a pickle; else how many labels a record has.
+    """One way of publishing: the files of pictures, the file with the names of the classes, and either the
+    number of labels in a record or, for pickles, the keys of the names and of the labels.
     """
 
     pictures: re.Pattern[str]
     names: str
     labels: int = 0
-    words: tuple[bytes, bytes] = (b"", b"")
+    keys: tuple[bytes, bytes] = (b"", b"")
 
 
 VARIANTS = (
     Variant(re.compile(r"(data_batch_\d+|test_batch)\.bin"), "batches.meta.txt", labels=1),
     Variant(re.compile(r"(train|test)\.bin"), "fine_label_names.txt", labels=2),
-    Variant(re.compile(r"data_batch_\d+|test_batch"), "batches.meta", words=(b"label_names", b"labels")),
-    Variant(re.compile(r"train|test"), "meta", words=(b"fine_label_names", b"fine_labels")),
+    Variant(re.compile(r"data_batch_\d+|test_batch"), "batches.meta", keys=(b"label_names", b"labels")),
+    Variant(re.compile(r"train|test"), "meta", keys=(b"fine_label_names", b"fine_labels")),
 )
 
 
@@ -56,11 +56,9 @@ def recognises(path: Path, settings: DataSettings, reader: Reader | None) -> boo
     return wanted and path.is_dir() and _variant(path) is not None
 
 
-def unlabelled(
-    path: Path, reader: Reader, choices: Sequence[DataSettings], id_column: str | None
-) -> Iterator[Block]:
+def unlabelled(path: Path, use: Use) -> Iterator[Block]:
     """The pictures, with their labels."""
-    yield block_of(labelled(path, DataSettings()), reader, path)
+    yield block_of(labelled(path, DataSettings()), use.reader, path)
 
 
 def labelled(path: Path, settings: DataSettings) -> Items:
@@ -71,29 +69,32 @@ def labelled(path: Path, settings: DataSettings) -> Items:
     assert variant is not None
     names = _class_names(path / variant.names, variant)
     files = _pictures(path, variant)
-    read = [_records(each, variant) if variant.labels else _pickled(each, variant) for each in files]
-    parts = ["test" if each.name.startswith("test") else "train" for each in files]
-    labels = [
-        _name(label, names, file) for file, (given, _) in zip(files, read, strict=True) for label in given
-    ]
-    of_each = [part for part, (given, _) in zip(parts, read, strict=True) for _ in given]
-    pixels = torch.from_numpy(np.concatenate([each for _, each in read]))
+    labels: list[str] = []
+    parts: list[str] = []
+    contents: list[Array] = []
+    for file in files:
+        numbers, content = _records(file, variant) if variant.labels else _pickled(file, variant)
+        labels += [_name(number, names, file) for number in numbers]
+        parts += ["test" if file.name.startswith("test") else "train"] * len(numbers)
+        contents.append(content)
+    pixels = torch.from_numpy(np.concatenate(contents)).reshape(-1, COLOURS, SIDE, SIDE)
     if not settings.classes:
         present = set(labels)
         settings = replace(settings, classes=tuple(name for name in names if name in present))
-    return in_memory(pixels.reshape(-1, COLOURS, SIDE, SIDE), published(path.name, labels, of_each), settings)
+    return in_memory(pixels, published(path.name, labels, parts), settings)
 
 
 def _variant(folder: Path) -> Variant | None:
-    return next(
-        (each for each in VARIANTS if (folder / each.names).is_file() and _pictures(folder, each)), None
-    )
+    for variant in VARIANTS:
+        if (folder / variant.names).is_file() and _pictures(folder, variant):
+            return variant
+    return None
 
 
 def _pictures(folder: Path, variant: Variant) -> list[Path]:
-    """Those to train with first, in the order of their numbers."""
-    found = [each for each in folder.iterdir() if variant.pictures.fullmatch(each.name) and each.is_file()]
-    return sorted(found, key=lambda each: (each.name.startswith("test"), len(each.name), each.name))
+    """The files of pictures, those for training first, by number."""
+    files = [path for path in folder.iterdir() if variant.pictures.fullmatch(path.name) and path.is_file()]
+    return sorted(files, key=lambda path: (path.name.startswith("test"), len(path.name), path.name))
 
 
 def _records(path: Path, variant: Variant) -> tuple[list[int], Array]:
@@ -109,14 +110,14 @@ def _records(path: Path, variant: Variant) -> tuple[list[int], Array]:
 
 
 def _pickled(path: Path, variant: Variant) -> tuple[list[int], Array]:
-    """The same of a pickle."""
+    """Labels and pixels (n, 3072) of a pickle."""
     table = _table(path)
-    labels, pixels = table.get(variant.words[1]), array_in(table.get(b"data"))
-    whole = isinstance(labels, list) and all(type(each) is int for each in labels)
+    labels, pixels = table.get(variant.keys[1]), array_in(table.get(b"data"))
+    whole = isinstance(labels, list) and all(type(label) is int for label in labels)
     if not whole or pixels is None or pixels.shape != (len(labels or ()), PIXELS):
         raise DataError(
             f"{path} does not hold what a file of CIFAR does: an array of bytes (n, {PIXELS}) called data, "
-            f"and n whole numbers called {variant.words[1].decode()}"
+            f"and n whole numbers called {variant.keys[1].decode()}"
         )
     return labels or [], pixels
 
@@ -125,11 +126,11 @@ def _class_names(path: Path, variant: Variant) -> list[str]:
     """One on each line, or in a list."""
     if variant.labels:
         lines = _content(path).decode("utf-8", errors="replace").splitlines()
-        return [each.strip() for each in lines if each.strip()]
-    names = _table(path).get(variant.words[0])
-    if not isinstance(names, list) or not all(isinstance(each, str | bytes) for each in names):
-        raise DataError(f"{path} has no names of classes; expected a list called {variant.words[0].decode()}")
-    return [_as_bytes(each).decode("utf-8", errors="replace") for each in names]
+        return [line.strip() for line in lines if line.strip()]
+    names = _table(path).get(variant.keys[0])
+    if not isinstance(names, list) or not all(isinstance(name, str | bytes) for name in names):
+        raise DataError(f"{path} has no names of classes; expected a list called {variant.keys[0].decode()}")
+    return [_as_bytes(name).decode("utf-8", errors="replace") for name in names]
 
 
 def _name(label: int, names: Sequence[str], path: Path) -> str:
@@ -141,9 +142,9 @@ def _name(label: int, names: Sequence[str], path: Path) -> str:
 
 
 def _table(path: Path) -> dict[Any, Any]:
-    """What a pickle holds by name, the names as Python 2 has them; nothing where it holds no table."""
-    found: Any = read_pickle(_content(path), str(path))
-    return {_as_bytes(key): value for key, value in found.items()} if isinstance(found, dict) else {}
+    """The dictionary in a pickle, keys as Python 2 writes them; empty if it holds something else."""
+    content: Any = read_pickle(_content(path), str(path))
+    return {_as_bytes(key): value for key, value in content.items()} if isinstance(content, dict) else {}
 
 
 def _as_bytes(text: Any) -> Any:

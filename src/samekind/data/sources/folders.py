@@ -5,7 +5,7 @@ nested. Files in the root itself have no class.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from samekind.data.files import TABLES, File, is_hidden
@@ -13,7 +13,7 @@ from samekind.data.media import PICTURES, Reader
 from samekind.data.media.vectors import names_columns
 from samekind.data.settings import DataSettings
 from samekind.data.sources import npy, tables
-from samekind.data.sources.format import Block, may_read
+from samekind.data.sources.format import Block, Use, may_read
 from samekind.data.sources.listing import Listing, class_order
 from samekind.data.sources.table_files import is_table
 from samekind.errors import MOST_LISTED, DataError
@@ -32,19 +32,15 @@ def labelled(path: Path, settings: DataSettings) -> Listing:
     return listing_of(path.name or str(path), {name: path / name for name in names}, folders)
 
 
-def unlabelled(
-    path: Path, reader: Reader, choices: Sequence[DataSettings], id_column: str | None
-) -> Iterator[Block]:
+def unlabelled(path: Path, use: Use) -> Iterator[Block]:
     """All files below a folder that the reader may read, with their folders as labels. A reader that takes
     columns by name reads tables and arrays of many rows too.
     """
-    names = [name for name in walk(path)[0] if may_read(reader, name)]
-    if names_columns(reader):
+    names = [name for name in walk(path)[0] if may_read(use.reader, name)]
+    if names_columns(use.reader):
         for name in names:
-            if is_table(path / name):
-                yield from tables.unlabelled(path / name, reader, choices, id_column)
-            else:
-                yield from npy.unlabelled(path / name, reader, choices, id_column)
+            format = tables if is_table(path / name) else npy
+            yield from format.unlabelled(path / name, use)
         return
     files: list[File] = [path / name for name in names]
     yield Block(files, [str(file) for file in files], [class_of(name) or None for name in names])

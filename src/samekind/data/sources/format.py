@@ -29,6 +29,16 @@ class Block(NamedTuple):
     groups: Sequence[str | None] | None = None
 
 
+class Use(NamedTuple):
+    """How unlabelled content is read. The first of the ``choices`` counts; the others name columns for tables
+    that do not have its own. ``id_column`` is the column of tables that names the rows.
+    """
+
+    reader: Reader
+    choices: Sequence[DataSettings]
+    id_column: str | None = None
+
+
 def block_of(items: Items, reader: Reader, path: Path) -> Block:
     """Labelled items as content for use; pictures are brought to the reader's shape."""
     rows = shaped(items.inputs[:], reader, path)
@@ -44,10 +54,7 @@ def block_of_rows(rows: Tensor, reader: Reader, path: Path) -> Block:
 
 
 def shaped(rows: Tensor, reader: Reader, path: Path) -> Tensor:
-    """Rows (n, …) in the reader's shape; pictures of bytes are resized.
-
-    Raises DataError if they have another shape.
-    """
+    """Rows (n, …) in the reader's shape; pictures of bytes are resized. Raises DataError for other shapes."""
     images = refitter(reader, rows)
     if images is not None:
         return refitted(rows, images)
@@ -69,19 +76,13 @@ class Format(Protocol):
     FORMAT: str
 
     def recognises(self, path: Path, settings: DataSettings, reader: Reader | None) -> bool:
-        """Whether an existing file or folder has this format. With a reader, of unlabelled content, whether
-        it holds items for that reader.
-        """
+        """Whether a file or folder has this format and, with a reader, holds items for it."""
         ...
 
     def labelled(self, path: Path, settings: DataSettings) -> Items | Listing:
         """The labelled items, or the files they are in."""
         ...
 
-    def unlabelled(
-        self, path: Path, reader: Reader, choices: Sequence[DataSettings], id_column: str | None
-    ) -> Iterator[Block]:
-        """The content, for use. The first of the ``choices`` counts; the others name columns of tables that
-        it does not find. ``id_column`` is the column of tables that names the rows.
-        """
+    def unlabelled(self, path: Path, use: Use) -> Iterator[Block]:
+        """The content, for use, with labels where they are known."""
         ...

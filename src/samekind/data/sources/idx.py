@@ -1,4 +1,4 @@
-"""IDX files, the form of MNIST and its family: a heading of sizes, then bytes; gzipped or not.
+"""IDX files, the format of MNIST and its family: a heading of sizes, then bytes; gzipped or not.
 
 LeCun, Cortes and Burges, "The MNIST database of handwritten digits".
 """
@@ -7,7 +7,8 @@ import gzip
 import math
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,8 @@ from samekind.data.files import is_hidden
 from samekind.data.items import Items
 from samekind.data.media import PICTURES, Reader
 from samekind.data.settings import DataSettings
-from samekind.data.sources.format import Block, block_of, block_of_rows
-from samekind.data.sources.listing import Listing
+from samekind.data.sources.format import Block, Use, block_of, block_of_rows
+from samekind.data.sources.listing import published
 from samekind.data.sources.loading import in_memory
 from samekind.errors import DataError
 
@@ -39,14 +40,12 @@ def recognises(path: Path, settings: DataSettings, reader: Reader | None) -> boo
     return bool(_image_files(path)) if path.is_dir() else _is_images(path)
 
 
-def unlabelled(
-    path: Path, reader: Reader, choices: Sequence[DataSettings], id_column: str | None
-) -> Iterator[Block]:
+def unlabelled(path: Path, use: Use) -> Iterator[Block]:
     """The images, with their labels if the file of labels lies beside them."""
     if path.is_dir() or _labels_of(path).is_file():
-        yield block_of(labelled(path, DataSettings()), reader, path)
+        yield block_of(labelled(path, DataSettings()), use.reader, path)
     else:
-        yield block_of_rows(torch.from_numpy(read_idx(path, 3)[:, None]), reader, path)
+        yield block_of_rows(torch.from_numpy(read_idx(path, 3)[:, None]), use.reader, path)
 
 
 def labelled(path: Path, settings: DataSettings) -> Items:
@@ -56,39 +55,30 @@ def labelled(path: Path, settings: DataSettings) -> Items:
     items. A file that is there both packed and unpacked is read once.
     """
     files = _image_files(path) if path.is_dir() else [path]
-    names = {_set_name(each): each.name for each in files}
-    if len(names) > 1:  # as EMNIST is packed: 1 is a digit in one of them, and a letter in another
+    sets = {_set_name(file): file.name for file in files}
+    if len(sets) > 1:  # as in EMNIST: 1 is a digit in one file, and a letter in another
         raise DataError(
-            f"{path} holds sets of images that are not one ({', '.join(names.values())}); "
+            f"{path} holds several sets of images ({', '.join(sets.values())}); "
             "move each into a folder of its own"
         )
-    # Training first, as the files are always named.
-    files.sort(key=lambda each: _part(each) != "train")
-    pairs = [_pair(each) for each in files]
+    files.sort(key=lambda file: _part(file) != "train")
+    pairs = [_pair(file) for file in files]
     if len({images.shape[1:] for images, _ in pairs}) > 1:
-        sizes = ", ".join(
-            f"{each.name} {images.shape[1:]}" for each, (images, _) in zip(files, pairs, strict=True)
-        )
-        raise DataError(f"the images of {path} have different sizes: {sizes}")
+        sizes = [f"{file.name} {images.shape[1:]}" for file, (images, _) in zip(files, pairs, strict=True)]
+        raise DataError(f"the images of {path} have different sizes: {', '.join(sizes)}")
     images = torch.from_numpy(np.concatenate([images[:, None] for images, _ in pairs]))
-    parts = [_part(file) for file in files]
+    names = [str(label) for _, labels in pairs for label in labels.tolist()]
+    parts = [_part(file) for file, (_, labels) in zip(files, pairs, strict=True) for _ in labels]
     ids = [
-        f"{part} {place}"
-        for part, (_, labels) in zip(parts, pairs, strict=True)
-        for place in range(len(labels))
+        f"{_part(file)} {n}"
+        for file, (_, labels) in zip(files, pairs, strict=True)
+        for n in range(len(labels))
     ]
-    listing = Listing(
-        name=path.name,
-        files=(),
-        labels=[str(label) for _, labels in pairs for label in labels.tolist()],
-        ids=ids,
-        parts=[name.split()[0] for name in ids] if len(set(parts)) > 1 else None,
-    )
-    return in_memory(images, listing, settings)
+    return in_memory(images, replace(published(path.name, names, parts), ids=ids), settings)
 
 
 def read_idx(path: Path, dimensions: int) -> "np.ndarray[Any, np.dtype[np.uint8]]":
-    """The bytes of an IDX file of so many dimensions."""
+    """The bytes of an IDX file with this number of dimensions."""
     try:
         content = path.read_bytes()
         if path.suffix == ".gz":
@@ -116,48 +106,46 @@ def _is_images(path: Path) -> bool:
 
 
 def _image_files(folder: Path) -> list[Path]:
-    """The files of images in a folder, one for each beginning, the unpacked before the packed."""
-    found: dict[str, Path] = {}
-    for each in sorted(folder.iterdir()):
-        if _is_images(each) and each.is_file() and not is_hidden(each.name):
-            found.setdefault(each.name[: _start(each)], each)
-    return list(found.values())
+    """The files of images in a folder, an unpacked one in place of its packed copy."""
+    files: dict[str, Path] = {}
+    for path in sorted(folder.iterdir()):
+        if _is_images(path) and path.is_file() and not is_hidden(path.name):
+            files.setdefault(_beginning(path), path)
+    return list(files.values())
 
 
 def _set_name(path: Path) -> str:
-    """What a file is named for beside its part and number: the files of one set have it in common."""
-    words = re.split(r"[-_.]+", path.name[: _start(path)].lower())
+    """The name of a file without its part and number, which the files of one set have in common."""
+    words = re.split(r"[-_.]+", _beginning(path).lower())
     return " ".join(word.rstrip("0123456789") for word in words if not word.startswith(_PARTS))
 
 
 def _pair(path: Path) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
     images = read_idx(path, 3)
-    wanted = _labels_of(path)
-    labels = read_idx(wanted, 1)
+    label_file = _labels_of(path)
+    labels = read_idx(label_file, 1)
     if len(images) != len(labels):
-        raise DataError(f"{path.name} has {len(images)} images, but {wanted.name} has {len(labels)} labels")
+        raise DataError(
+            f"{path.name} has {len(images)} images, but {label_file.name} has {len(labels)} labels"
+        )
     return images, labels
 
 
 def _labels_of(path: Path) -> Path:
     """The file of labels with the same beginning, packed or not."""
-    begins = path.name[: _start(path)]
-    for each in sorted(path.parent.iterdir()):
-        found = _LABELS.search(each.name)
-        if found and each.is_file() and each.name[: found.start()] == begins:
-            return each
-    return path.with_name(f"{begins}labels-idx1-ubyte")
+    beginning = _beginning(path)
+    for file in sorted(path.parent.iterdir()):
+        match = _LABELS.search(file.name)
+        if match and file.is_file() and file.name[: match.start()] == beginning:
+            return file
+    return path.with_name(f"{beginning}labels-idx1-ubyte")
 
 
-def _start(path: Path) -> int:
-    found = _IMAGES.search(path.name)
-    if found is None:
-        raise DataError(
-            f"{path} is not named as a file of images in IDX form, such as train-images-idx3-ubyte"
-        )
-    return found.start()
+def _beginning(path: Path) -> str:
+    """The name of a file of images, up to the word "images"."""
+    return _IMAGES.split(path.name)[0]
 
 
 def _part(path: Path) -> str:
-    begins = path.name[: _start(path)].lower()
-    return "test" if "t10k" in begins or "test" in begins else "train"
+    beginning = _beginning(path).lower()
+    return "test" if "t10k" in beginning or "test" in beginning else "train"

@@ -7,19 +7,20 @@ from samekind.data.files import File
 from samekind.data.media import Reader
 from samekind.data.media.vectors import names_columns
 from samekind.data.settings import DataSettings
-from samekind.data.sources.format import Block
+from samekind.data.sources.format import Block, Use
 from samekind.data.sources.listing import Listing
 from samekind.data.sources.table_files import (
     Table,
     column_names,
     columns_of,
+    domains_parts_and_groups,
     is_table,
     label_column,
+    labels_and_groups,
     read_table,
     texts,
-    texts_if_present,
-    texts_or_none,
 )
+from samekind.data.words import listed
 from samekind.errors import MOST_LISTED, DataError
 
 FORMAT = "a list of files with their labels (.csv, .tsv, .parquet)"
@@ -37,40 +38,29 @@ def labelled(path: Path, settings: DataSettings) -> Listing:
     return list_manifest(read_table(path), path.parent, settings)
 
 
-def unlabelled(
-    path: Path, reader: Reader, choices: Sequence[DataSettings], id_column: str | None
-) -> Iterator[Block]:
+def unlabelled(path: Path, use: Use) -> Iterator[Block]:
     """The files, with the label and group columns if there are any."""
-    settings = columns_of(path, choices)
+    settings = columns_of(path, use.choices)
     table = read_table(path)
     files: list[File] = [path.parent / name for name in texts(table, settings.path)]
-    labels: list[str | None] = [None] * table.rows
-    if settings.label in table.columns:
-        labels = texts_or_none(table, settings.label)
-    groups = texts_or_none(table, settings.group) if settings.group in table.columns else None
-    yield Block(files, [str(file) for file in files], labels, groups)
+    yield Block(files, [str(file) for file in files], *labels_and_groups(table, settings))
 
 
 def list_manifest(table: Table, root: Path, settings: DataSettings) -> Listing:
     """The files that a table names, by paths from ``root``."""
     paths, labels = texts(table, settings.path), label_column(table, settings)
     _expect_slashes(table.name, paths[0], root)
-    domains, parts, groups = (
-        texts_if_present(table, column) for column in (settings.domain, settings.part, settings.group)
-    )
-    rows = _without_repetition(table.name, paths, [labels, domains, parts, groups])
-
-    def pick(values: Sequence[str] | None) -> list[str] | None:
-        return None if values is None else [values[row] for row in rows]
-
+    known = domains_parts_and_groups(table, settings)
+    rows = _without_repetition(table.name, paths, [labels, *known])
+    domains, parts, groups = (values and [values[row] for row in rows] for values in known)
     return Listing(
         name=table.name,
         files=[root / paths[row] for row in rows],
         labels=[labels[row] for row in rows],
         ids=[paths[row] for row in rows],
-        domains=pick(domains),
-        parts=pick(parts),
-        groups=pick(groups),
+        domains=domains,
+        parts=parts,
+        groups=groups,
         repeated=sorted({paths[row] for row in set(range(len(paths))) - set(rows)}),
     )
 
@@ -93,6 +83,5 @@ def _without_repetition(name: str, paths: Sequence[str], beside: Sequence[Sequen
             if values is not None and values[before] != values[row]
         ]
     if contradictions:
-        more = f"; and {len(contradictions) - MOST_LISTED} more" if len(contradictions) > MOST_LISTED else ""
-        raise DataError(f"{name} names a file twice: {'; '.join(contradictions[:MOST_LISTED])}{more}")
+        raise DataError(f"{name} names a file twice: {listed(contradictions, MOST_LISTED, '; ')}")
     return list(first.values())

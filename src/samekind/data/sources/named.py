@@ -5,7 +5,7 @@ Combining Multiple Classifiers and Their Applications to Handwritten Digit Recog
 University, 1995 (the test part of the UCI "Optical Recognition of Handwritten Digits").
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +15,7 @@ import torch
 from samekind.data.items import Items, Source
 from samekind.data.media import Reader
 from samekind.data.settings import DataSettings
-from samekind.data.sources.format import Block, block_of
+from samekind.data.sources.format import Block, Use, block_of
 from samekind.errors import SettingError
 
 FORMAT = 'a name ("digits")'
@@ -31,11 +31,9 @@ def labelled(path: Path, settings: DataSettings) -> Items:
     return NAMED[str(path)]()
 
 
-def unlabelled(
-    path: Path, reader: Reader, choices: Sequence[DataSettings], id_column: str | None
-) -> Iterator[Block]:
+def unlabelled(path: Path, use: Use) -> Iterator[Block]:
     """The items of that name, with their labels."""
-    yield block_of(labelled(path, choices[0]), reader, path)
+    yield block_of(labelled(path, use.choices[0]), use.reader, path)
 
 
 @cache

@@ -12,14 +12,14 @@ from samekind.data.items import Items
 from samekind.data.media import Reader
 from samekind.data.media.arrays import Array, as_inputs
 from samekind.data.settings import DataSettings
-from samekind.data.sources.format import Block, block_of_rows
+from samekind.data.sources.format import Block, Use, block_of_rows
 from samekind.data.sources.listing import Listing
 from samekind.data.sources.loading import in_memory
 from samekind.errors import DataError
 
 FORMAT = "arrays (.npz)"
 
-#: The names each array may have, the first of them ours.
+#: The names that each array may have; the first is its key here.
 NAMES = {
     "inputs": ("inputs", "x", "images", "features", "data"),
     "labels": ("labels", "y", "targets", "label"),
@@ -29,7 +29,7 @@ NAMES = {
     "classes": ("classes", "class_names", "names"),
 }
 
-# How NumPy fails with what is no archive, and archives with damage; unknown compression is a RuntimeError.
+# What NumPy raises for other files and damaged archives; RuntimeError for an unknown compression.
 _UNREADABLE = (OSError, ValueError, EOFError, AttributeError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
@@ -54,12 +54,10 @@ def labelled(path: Path, settings: DataSettings) -> Items:
     return in_memory(inputs, listing, settings)
 
 
-def unlabelled(
-    path: Path, reader: Reader, choices: Sequence[DataSettings], id_column: str | None
-) -> Iterator[Block]:
+def unlabelled(path: Path, use: Use) -> Iterator[Block]:
     """The inputs, with labels and groups if there are any."""
     arrays = read_npz(path)
-    block = block_of_rows(as_inputs(_required(arrays, "inputs", path), f"inputs of {path}"), reader, path)
+    block = block_of_rows(as_inputs(_required(arrays, "inputs", path), f"inputs of {path}"), use.reader, path)
     count = len(block.ids)
     if "labels" in arrays:
         block = block._replace(labels=npz_labels(arrays, count, path))
@@ -69,9 +67,9 @@ def unlabelled(
 
 
 def read_npz(path: Path) -> dict[str, Array]:
-    """The arrays of an archive under our names for them; nothing it holds is run."""
+    """The arrays of an archive by the keys of `NAMES`; nothing it holds is run."""
     try:
-        # Opened here, because NumPy leaves a file open of which it cannot make an archive.
+        # Opened here, because NumPy leaves a file open that is not an archive.
         with path.open("rb") as file:
             archive = np.load(file, allow_pickle=False)
             if isinstance(archive, np.ndarray):
@@ -83,20 +81,20 @@ def read_npz(path: Path) -> dict[str, Array]:
         raise DataError(f"cannot read {path} as an archive of arrays (.npz): {error}") from error
     folded = {name.lower(): array for name, array in stored.items()}
     known = {
-        ours: next((folded[each] for each in names if each in folded), None) for ours, names in NAMES.items()
+        key: next((folded[name] for name in names if name in folded), None) for key, names in NAMES.items()
     }
-    # What has none of our names is kept under its own, so that an error can say what there is.
-    return {ours: array for ours, array in known.items() if array is not None} or folded
+    # Without any known name all keep their own, so that an error can list them.
+    return {key: array for key, array in known.items() if array is not None} or folded
 
 
 def npz_labels(arrays: Mapping[str, Array], count: int, path: Path) -> list[str]:
-    """The class of each of so many items, by its name where the archive has names for its classes."""
+    """The class of each item, by its name if the archive has names of classes."""
     labels = npz_texts(_required(arrays, "labels", path), f"labels of {path.name}", count)
     return _named(labels, _class_names(arrays), path) if "classes" in arrays else labels
 
 
 def _class_names(arrays: Mapping[str, Array]) -> tuple[str, ...]:
-    return tuple(str(each) for each in arrays["classes"].tolist())
+    return tuple(str(name) for name in arrays["classes"].tolist())
 
 
 def _required(arrays: Mapping[str, Array], name: str, path: Path) -> Array:
@@ -116,8 +114,8 @@ def npz_texts(array: Array, name: str, count: int) -> list[str]:
         array = array.astype(np.int64)
     if array.dtype.kind not in "iubU":
         raise DataError(f"{name} must be texts or whole numbers; got {array.dtype}")
-    texts = [str(each) for each in array.tolist()]
-    empty = [place for place, each in enumerate(texts) if not each.strip()]
+    texts = [str(value) for value in array.tolist()]
+    empty = [place for place, text in enumerate(texts) if not text.strip()]
     if empty:
         raise DataError(
             f"{name} are empty for {len(empty)} of the {count} items, the first is item {empty[0]}"
@@ -128,9 +126,9 @@ def npz_texts(array: Array, name: str, count: int) -> list[str]:
 def _named(labels: list[str], classes: Sequence[str], path: Path) -> list[str]:
     if set(labels) <= set(classes):
         return labels
-    for each in labels:
-        if not each.isdecimal() or int(each) >= len(classes):
+    for label in labels:
+        if not label.isdecimal() or int(label) >= len(classes):
             raise DataError(
-                f"labels of {path.name} must be indices into its {len(classes)} classes; got {each}"
+                f"labels of {path.name} must be indices into its {len(classes)} classes; got {label}"
             )
-    return [classes[int(each)] for each in labels]
+    return [classes[int(label)] for label in labels]

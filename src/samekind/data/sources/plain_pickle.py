@@ -1,7 +1,7 @@
 """Pickled lists, dictionaries, texts and arrays, read without running anything that a file says.
 
-A pickle may name any function there is, to be called when it is read. Here the names by which NumPy's arrays
-are pickled stand for classes of this file, which remember what they are given, and any other is refused.
+A pickle may name any function, to be called when it is read. Here the names that pickled NumPy arrays use
+stand for classes of this file, which keep their arguments; any other name is refused.
 """
 
 import math
@@ -16,23 +16,23 @@ from samekind.errors import DataError
 
 
 def read_pickle(content: bytes, name: str) -> Any:
-    """What a pickle holds, texts as bytes where Python 2 wrote them, and arrays of bytes as such; ``name`` is
-    for the error about one that holds anything else.
+    """The content of a pickle; texts that Python 2 wrote are bytes. Raises DataError, with ``name``, if it
+    holds anything but lists, dictionaries, texts and arrays of bytes.
     """
     try:
         return _Plain(BytesIO(content), encoding="bytes").load()
-    # Of a damaged file the reader fails in as many ways as there are instructions in it.
+    # A damaged file fails in as many ways as a pickle has instructions.
     except Exception as error:
         raise DataError(f"cannot read {name} as pickled lists and arrays of bytes: {error}") from error
 
 
 def array_in(value: object) -> Array | None:
-    """The array of bytes that a value read here stands for; None where it is none."""
+    """The array of bytes that a value from `read_pickle` stands for; None for other values."""
     return value.bytes() if isinstance(value, _Array) else None
 
 
 class _Array:
-    """What an array is pickled as: a kind to be made of nothing, and a state given to it afterwards."""
+    """A pickled array: an empty object that is given its state afterwards."""
 
     def __init__(self, *_: object) -> None:
         self.state: tuple[Any, ...] = ()
@@ -44,9 +44,8 @@ class _Array:
         """The array, if it is one of unsigned bytes."""
         match self.state:
             case (_, tuple(shape), _Type("u1" | b"u1"), fortran, bytes(content)):
-                if all(type(each) is int and each >= 0 for each in shape) and math.prod(shape) == len(
-                    content
-                ):
+                valid = all(type(side) is int and side >= 0 for side in shape)
+                if valid and math.prod(shape) == len(content):
                     order = "F" if fortran else "C"
                     return np.frombuffer(content, dtype=np.uint8).reshape(shape, order=order)  # type: ignore[call-overload, no-any-return]
         return None
@@ -65,7 +64,7 @@ class _Type:
 
 
 class _Latin:
-    """Bytes, as Python 3 writes them for Python 2; a class like the others: no state can be given to it."""
+    """Bytes, as Python 3 writes them for Python 2; takes no state."""
 
     def __new__(cls, text: str, _: str) -> bytes:  # type: ignore[misc]
         return text.encode("latin-1")
@@ -83,10 +82,10 @@ _NAMES: dict[tuple[str, str], Any] = {
 
 
 class _Plain(pickle.Unpickler):
-    """A reader of pickles for which there are no names but those above."""
+    """An unpickler that knows no names but those above."""
 
     def find_class(self, module: str, name: str, /) -> Any:
-        """What a name stands for here."""
+        """The class that stands for a name."""
         if (module, name) not in _NAMES:
             raise DataError(f"it asks for {module}.{name}, which is not run")
         return _NAMES[module, name]

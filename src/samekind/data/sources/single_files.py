@@ -1,12 +1,12 @@
 """A single picture, without a label."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
 from samekind.data.media import PICTURES, Reader
 from samekind.data.settings import DataSettings
-from samekind.data.sources.format import Block
+from samekind.data.sources.format import Block, Use
 from samekind.errors import DataError
 
 FORMAT = ""
@@ -24,8 +24,6 @@ def labelled(path: Path, settings: DataSettings) -> NoReturn:
     )
 
 
-def unlabelled(
-    path: Path, reader: Reader, choices: Sequence[DataSettings], id_column: str | None
-) -> Iterator[Block]:
+def unlabelled(path: Path, use: Use) -> Iterator[Block]:
     """The file as one item."""
     yield Block([path], [str(path)], [None])

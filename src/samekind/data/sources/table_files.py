@@ -19,14 +19,16 @@ from torch import Tensor
 
 from samekind.data.files import TABLES
 from samekind.data.settings import DataSettings
+from samekind.data.words import listed
 from samekind.errors import MOST_LISTED, DataError, SettingError, nearest
 
+Texts = list[str] | None
 Column = list[str] | list[str | None] | np.ndarray[Any, Any]
 
 #: How people write that a number is missing.
 MISSING = frozenset({"", "?", "-", "na", "n/a", "nan", "null", "none", "nil", "missing"})
 
-#: Letters of a cell that a sentence repeats: a column may hold whole articles.
+#: Letters of a cell that a message repeats: a column may hold whole articles.
 MOST_LETTERS = 40
 
 
@@ -67,23 +69,22 @@ def column_names(path: Path) -> list[str]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return [name.strip() for name in next(_rows(path, file), [])]
     except (OSError, ValueError, csv.Error):
-        return []  # whatever is wrong is said when the table is read
+        return []  # the error comes when the table is read
 
 
 def numbers(table: Table, columns: Sequence[str]) -> Tensor:
-    """The named columns as (rows, columns) float32; every cell that is no number is named."""
+    """The named columns as (rows, columns) float32; raises DataError that names missing values."""
     values = np.empty((table.rows, len(columns)), dtype=np.float32)
     missing: list[str] = []
     for place, name in enumerate(columns):
         check_column(table, name)
         column = _as_numbers(table, name)
         missing += [f'row {row + 1}, column "{name}"' for row in np.flatnonzero(np.isnan(column)).tolist()]
-        with np.errstate(over="ignore"):  # too large for single precision: said below
+        with np.errstate(over="ignore"):  # too large for single precision: see below
             values[:, place] = column
     if missing:
-        more = f", and {len(missing) - MOST_LISTED} more" if len(missing) > MOST_LISTED else ""
         raise DataError(
-            f"{table.name} has {len(missing)} missing values: {'; '.join(missing[:MOST_LISTED])}{more}. "
+            f"{table.name} has {len(missing)} missing values: {listed(missing, MOST_LISTED, '; ')}. "
             "Fill them in, drop the rows, or leave the columns out with ignore"
         )
     infinite = np.argwhere(~np.isfinite(values))
@@ -97,22 +98,20 @@ def numbers(table: Table, columns: Sequence[str]) -> Tensor:
 
 
 def texts(table: Table, column: str) -> list[str]:
-    """A column as texts, whole numbers without a decimal point; empty cells are named and refused."""
-    found = texts_or_none(table, column)
-    empty = [row + 1 for row, each in enumerate(found) if each is None]
+    """A column as texts, whole numbers without a decimal point. Raises DataError that names empty cells."""
+    cells = texts_or_none(table, column)
+    empty = [str(row) for row, cell in enumerate(cells, start=1) if cell is None]
     if empty:
-        listed = ", ".join(str(row) for row in empty[:MOST_LISTED])
-        more = f" and {len(empty) - MOST_LISTED} more" if len(empty) > MOST_LISTED else ""
-        raise DataError(f'{table.name}: the column "{column}" is empty in row {listed}{more}')
-    return [each for each in found if each is not None]
+        raise DataError(f'{table.name}: the column "{column}" is empty in row {listed(empty, MOST_LISTED)}')
+    return [cell for cell in cells if cell is not None]
 
 
 def texts_or_none(table: Table, column: str) -> list[str | None]:
     """A column as `texts` has it, but None where a cell is empty."""
     check_column(table, column)
     values = table.columns[column]
-    found = [_as_text(each) for each in (values.tolist() if isinstance(values, np.ndarray) else values)]
-    return [None if each is None or not each.strip() else each for each in found]
+    cells = [_as_text(cell) for cell in (values.tolist() if isinstance(values, np.ndarray) else values)]
+    return [None if cell is None or not cell.strip() else cell for cell in cells]
 
 
 def label_column(table: Table, settings: DataSettings) -> list[str]:
@@ -125,9 +124,23 @@ def label_column(table: Table, settings: DataSettings) -> list[str]:
     return texts(table, settings.label)
 
 
-def texts_if_present(table: Table, column: str) -> list[str] | None:
-    """A column as `texts` has it; None if the table does not have it."""
-    return texts(table, column) if column in table.columns else None
+def domains_parts_and_groups(table: Table, settings: DataSettings) -> tuple[Texts, Texts, Texts]:
+    """Three columns as `texts` has them; None for one that the table does not have."""
+    domains, parts, groups = (
+        texts(table, column) if column in table.columns else None
+        for column in (settings.domain, settings.part, settings.group)
+    )
+    return domains, parts, groups
+
+
+def labels_and_groups(
+    table: Table, settings: DataSettings
+) -> tuple[list[str | None], list[str | None] | None]:
+    """The labels, None where one is missing, and the groups, None if there is no such column."""
+    labels: list[str | None] = [None] * table.rows
+    if settings.label in table.columns:
+        labels = texts_or_none(table, settings.label)
+    return labels, texts_or_none(table, settings.group) if settings.group in table.columns else None
 
 
 def columns_of(path: Path, choices: Sequence[DataSettings]) -> DataSettings:
@@ -143,7 +156,7 @@ def columns_of(path: Path, choices: Sequence[DataSettings]) -> DataSettings:
 
 
 def check_column(table: Table, name: str) -> None:
-    """Refuse a column that is not there, and name the nearest that is."""
+    """Raise DataError, with the nearest name, if there is no such column."""
     if name not in table.columns:
         raise DataError(f'{table.name} has no column "{name}"; {nearest(name, table.columns)}')
 
@@ -161,7 +174,7 @@ def _as_numbers(table: Table, name: str) -> np.ndarray[Any, Any]:
 
 
 def _number(cell: str | None) -> float:
-    """The number in a cell, NaN where there is none; what is no number is a ValueError."""
+    """The number in a cell, NaN if it is missing. Raises ValueError for anything else."""
     if cell is None or cell.strip().lower() in MISSING:
         return math.nan
     if "_" in cell:  # "1_000" is a number to Python alone
@@ -178,7 +191,7 @@ def _is_number(cell: str | None) -> bool:
 
 
 def _not_a_number(table: str, name: str, column: Column) -> DataError:
-    row, cell = next((row, str(each)) for row, each in enumerate(column, start=1) if not _is_number(each))
+    row, cell = next((row, str(cell)) for row, cell in enumerate(column, start=1) if not _is_number(cell))
     shown = cell if len(cell) <= MOST_LETTERS else f"{cell[:MOST_LETTERS]}…"
     return DataError(
         f'{table}: the column "{name}" is not numbers ("{shown}" in row {row}); '

@@ -9,20 +9,20 @@ from samekind.data.items import Items
 from samekind.data.media import PICTURES, VECTORS, Reader, TableReader
 from samekind.data.media.vectors import names_columns, rows_of
 from samekind.data.settings import DataSettings
-from samekind.data.sources.format import Block
+from samekind.data.sources.format import Block, Use
 from samekind.data.sources.listing import Listing
 from samekind.data.sources.loading import labelled as labelled_items
 from samekind.data.sources.table_files import (
     Table,
     check_column,
     columns_of,
+    domains_parts_and_groups,
     is_table,
     label_column,
+    labels_and_groups,
     numbers,
     read_table,
     texts,
-    texts_if_present,
-    texts_or_none,
 )
 from samekind.errors import DataError
 
@@ -41,41 +41,28 @@ def labelled(path: Path, settings: DataSettings) -> Items:
 
 def table_items(table: Table, settings: DataSettings) -> Items:
     """The items of a table that has been read."""
-    labels = label_column(table, settings)
     columns = feature_columns(table, settings)
+    labels, ids = label_column(table, settings), [f"row {row + 1}" for row in range(table.rows)]
     _expect_no_files(table, columns)
-    listing = Listing(
-        name=table.name,
-        files=(),
-        labels=labels,
-        ids=[f"row {row + 1}" for row in range(table.rows)],
-        domains=texts_if_present(table, settings.domain),
-        parts=texts_if_present(table, settings.part),
-        groups=texts_if_present(table, settings.group),
-    )
+    listing = Listing(table.name, (), labels, ids, *domains_parts_and_groups(table, settings))
     items = labelled_items(numbers(table, columns), listing, settings)
     return replace(items, reader=TableReader(columns=columns))
 
 
-def unlabelled(
-    path: Path, reader: Reader, choices: Sequence[DataSettings], id_column: str | None
-) -> Iterator[Block]:
+def unlabelled(path: Path, use: Use) -> Iterator[Block]:
     """The rows, with the label and group columns if there are any."""
-    settings = columns_of(path, choices)
-    if reader.medium is not VECTORS:
+    settings = columns_of(path, use.choices)
+    if use.reader.medium is not VECTORS:
         raise DataError(
-            f"{path} is a table, but this space reads {reader.medium.name}; "
+            f"{path} is a table, but this space reads {use.reader.medium.name}; "
             f'expected a column "{settings.path}" of files'
         )
     table = read_table(path)
-    features = [] if names_columns(reader) else feature_columns(table, settings)
-    rows = rows_of(table, [name for name in features if name != id_column], reader)
+    features = [] if names_columns(use.reader) else feature_columns(table, settings)
+    rows = rows_of(table, [name for name in features if name != use.id_column], use.reader)
     ids = [f"{path}, row {row + 1}" for row in range(table.rows)]
-    labels: list[str | None] = [None] * table.rows
-    if settings.label in table.columns:
-        labels = texts_or_none(table, settings.label)
-    groups = texts_or_none(table, settings.group) if settings.group in table.columns else None
-    yield Block(rows, ids if id_column is None else texts(table, id_column), labels, groups)
+    ids = ids if use.id_column is None else texts(table, use.id_column)
+    yield Block(rows, ids, *labels_and_groups(table, settings))
 
 
 def _expect_no_files(table: Table, columns: Sequence[str]) -> None:
