@@ -13,7 +13,7 @@ from samekind.cli.plans import read_plan
 from samekind.data import open_data
 from samekind.training import RunFolder, build_space
 
-TORN = "groups have items in more than one part, so that what is tested is nearer to what was trained on"
+TORN = "groups have items in more than one part, so that test items are nearer to training items"
 EPOCHS = ("--set", "epochs=2", "--device", "cpu")
 
 

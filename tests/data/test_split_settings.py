@@ -181,5 +181,5 @@ def test_a_split_says_how_it_was_asked_for():
 def test_refuses_to_keep_nothing_or_everything_apart():
     with pytest.raises(SettingError, match="100 of 100 items are unseen"):
         split_items(numbered(), SplitSettings(unseen=NAMES))
-    with pytest.raises(DataError, match="half of the classes cannot be kept apart: numbers has 1"):
+    with pytest.raises(DataError, match="half of the classes cannot be held back: numbers has 1"):
         split_items(numbered().only(["ant"]), SplitSettings(unseen="half"))

@@ -24,12 +24,12 @@ def at_most(count: int, most: int, *, seed: int = 0) -> Tensor:
 
 
 def draw(items: Items, *, most: int, seed: int = 0, balanced: bool = True) -> Items:
-    """At most ``most`` items, drawn by ``seed``: as many of each class as of any other where they have them,
-    or with ``balanced=False`` all items with the same chance.
+    """At most ``most`` items, drawn by ``seed``: as many of one class as of any other, as far as they have
+    them, or with ``balanced=False`` all items with the same chance.
 
-    A balanced draw keeps all of few classes. Of many classes it keeps so many that each can have ten items,
-    or all it has: pairs of one class are what a measure of likeness needs most. From three items on no class
-    has all, so that there are pairs of two classes as well. Items keep their order, and class names stay.
+    A balanced draw keeps all classes if they are few. Of many it keeps so many that each has ten items, or
+    all of its own, because measures need pairs of one class most. From three items on at least two classes
+    are drawn. Items keep their order and class names.
 
     >>> from samekind.data import digits
     >>> len(draw(digits(), most=100)), len(draw(digits(), most=5000))
@@ -45,8 +45,8 @@ def draw(items: Items, *, most: int, seed: int = 0, balanced: bool = True) -> It
     order = torch.randperm(len(items), generator=generator)
     classes = torch.unique(items.labels.cpu())
     lots = classes[torch.randperm(len(classes), generator=generator)]
-    each = min(max(most // len(classes), FEWEST_OF_A_CLASS), max(most // 2, 2))
+    share = min(max(most // len(classes), FEWEST_OF_A_CLASS), max(most // 2, 2))
     members = [order[items.labels.cpu()[order] == label] for label in lots]
-    # A first round gives every class its due, a second the places that small classes left.
-    places = torch.cat([*(part[:each] for part in members), *(part[each:] for part in members)])
+    # The second round fills the places that small classes left.
+    places = torch.cat([*(part[:share] for part in members), *(part[share:] for part in members)])
     return items.take(places[:most].sort().values)

@@ -11,7 +11,7 @@ from samekind.data.splits import Split, check_fractions
 from samekind.data.words import counted
 from samekind.errors import DataError, SettingError, nearest
 
-#: What published splits call their parts, and what we do.
+#: The names of parts in published splits, and ours.
 PART_NAMES = {
     **dict.fromkeys(("train", "training", "fit"), "train"),
     **dict.fromkeys(("validation", "val", "valid", "dev", "development"), "validation"),
@@ -23,8 +23,7 @@ PART_NAMES = {
 def by_group(items: Items, fractions: Mapping[str, float], *, seed: int) -> Split:
     """Deal whole groups to the parts, so that no group is in two of them.
 
-    The fractions are met, class by class, as well as the sizes of the groups allow. A class with as many
-    groups as there are parts is in every part, see `deal_groups`.
+    The fractions are met, class by class, as well as the sizes of the groups allow: see `deal_groups`.
     """
     check_fractions(fractions)
     parts = deal_groups(_groups(items), items.labels, fractions, torch.arange(len(items)), seed)
@@ -36,8 +35,8 @@ def by_domain(
 ) -> Split:
     """Hold whole domains back: all items of the ``test_domains`` are the part "test".
 
-    The others are split as by `stratified` under the remaining names in ``fractions``, in proportion; where
-    items have groups, as by `by_group`.
+    The other items are split by the remaining ``fractions``, in proportion: as by `by_group` if they have
+    groups, else as by `stratified`.
     """
     held_back = torch.isin(_domains(items), domain_indices(items, test_domains)).cpu()
     if held_back.all() or not held_back.any():
@@ -63,44 +62,41 @@ def leave_one_domain_out(
 def by_part(items: Items, fractions: Mapping[str, float], *, seed: int) -> Split:
     """The parts the items were published in: train, validation (or val, dev) and test.
 
-    Where there is no validation part it is cut out of the training part, in the proportion that
-    ``fractions`` has for the two; where items have groups, in whole groups. A class with items of the part
-    "unseen" and of another is refused.
+    A missing validation part is cut out of the training part, in the proportion that ``fractions`` has for
+    the two, and in whole groups if items have groups. Raises DataError for a class with items of the part
+    "unseen" and of another.
     """
     if items.parts is None:
         raise DataError(
             f"{items.name} does not say which part an item belongs to; "
             'give a column (its name is the setting "part"), or split another way'
         )
-    named = [PART_NAMES.get(each.strip().lower()) for each in items.parts]
-    for given, ours in zip(items.parts, named, strict=True):
-        if ours is None:
-            raise DataError(f'{items.name} has items of a part "{given}"; {nearest(given, PART_NAMES)}')
-    parts = {
-        name: torch.tensor([place for place, each in enumerate(named) if each == name], dtype=torch.int64)
-        for name in dict.fromkeys(("train", *(each for each in named if each is not None)))
-    }
+    places: dict[str, list[int]] = {"train": []}
+    for place, published in enumerate(items.parts):
+        name = PART_NAMES.get(published.strip().lower())
+        if name is None:
+            raise DataError(
+                f'{items.name} has items of a part "{published}"; {nearest(published, PART_NAMES)}'
+            )
+        places.setdefault(name, []).append(place)
+    parts = {name: torch.tensor(members, dtype=torch.int64) for name, members in places.items()}
     if not len(parts["train"]):
         raise DataError(
             f"{items.name} has no items of the part train; it has {', '.join(sorted(set(items.parts)))}"
         )
     _expect_unseen_whole(items, parts)
     if "validation" not in parts:
-        two = {name: fractions[name] for name in ("train", "validation") if name in fractions}
-        whole = sum(two.values())
-        shares = {name: share / whole for name, share in two.items()}
-        check_fractions(shares)
-        parts |= cut_whole(items, shares, parts["train"], seed)
+        parts |= cut_whole(items, remaining(fractions, without="test"), parts["train"], seed)
     return Split(parts=parts, fingerprint=items.fingerprint())
 
 
 def domain_names(items: Items) -> tuple[str, ...]:
-    """The names of the domains; their numbers where they have none."""
-    return items.domain_names or tuple(str(each) for each in sorted(set(_domains(items).tolist())))
+    """The names of the domains, or else their numbers."""
+    return items.domain_names or tuple(str(domain) for domain in sorted(set(_domains(items).tolist())))
 
 
 def domain_indices(items: Items, names: Sequence[str]) -> Tensor:
-    """The numbers of the named domains; an unknown name is refused."""
+    """The numbers of the named domains. Raises DataError for an unknown name."""
     numbers = range(len(items.domain_names)) if items.domain_names else sorted(set(_domains(items).tolist()))
     known = dict(zip(domain_names(items), numbers, strict=True))
     for name in names:
@@ -110,7 +106,7 @@ def domain_indices(items: Items, names: Sequence[str]) -> Tensor:
 
 
 def remaining(fractions: Mapping[str, float], *, without: str) -> dict[str, float]:
-    """The other fractions, in the same proportions, as a whole."""
+    """The other fractions, in the same proportions, scaled to sum to 1."""
     rest = {name: share for name, share in fractions.items() if name != without}
     whole = sum(rest.values())
     if not rest or whole <= 0:
@@ -121,7 +117,7 @@ def remaining(fractions: Mapping[str, float], *, without: str) -> dict[str, floa
 
 
 def _expect_unseen_whole(items: Items, parts: Mapping[str, Tensor]) -> None:
-    """Refuse a class with items in the part "unseen" and in others: it is shown in training, or it is not."""
+    """Raise DataError for a class with items in the part "unseen" and in others."""
     labels = items.labels.cpu()
     unseen = labels[parts.get("unseen", torch.empty(0, dtype=torch.int64))]
     shown = labels[torch.cat([part for name, part in parts.items() if name != "unseen"])]
@@ -131,7 +127,7 @@ def _expect_unseen_whole(items: Items, parts: Mapping[str, Tensor]) -> None:
         raise DataError(
             f"{counted(len(torn), f'class of {items.name} has', f'classes of {items.name} have')} items of "
             f'the part unseen and of others: "{items.classes[label]}" has {int((unseen == label).sum())} '
-            f"unseen and {int((shown == label).sum())} others; an unseen class is so with all its items"
+            f"unseen and {int((shown == label).sum())} others; all items of an unseen class must be unseen"
         )
 
 

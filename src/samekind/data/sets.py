@@ -1,4 +1,4 @@
-"""The sets one experiment needs: to train on, to choose by, to test on, and classes never shown."""
+"""The sets of an experiment: for training, for validation, for testing, and of unseen classes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,10 +15,10 @@ from samekind.errors import DataError, SettingError, expect, nearest
 
 @dataclass(frozen=True)
 class Sets:
-    """The sets of an experiment. The first three hold the seen classes alone; ``unseen`` holds the others,
-    if any. Where validation has classes of its own, train and test hold the rest of the seen ones; where
-    the unseen classes are all there is to test with, ``test`` is empty. ``source`` is that of the items
-    that were split; None for items that exist only in memory.
+    """The sets of an experiment. The first three have the seen classes; ``unseen`` has the others, if any.
+    If validation has classes of its own, train and test have the rest of the seen ones. ``test`` is empty if
+    only unseen classes are tested. ``source`` is that of the items that were split, None for items that
+    exist only in memory.
     """
 
     train: Items
@@ -29,20 +29,20 @@ class Sets:
     source: Source | None = None
 
     def tests(self) -> dict[str, Items]:
-        """What an evaluation asks about, by name."""
+        """The sets that an evaluation measures, by name."""
         seen = {"seen": self.test} if len(self.test) or self.unseen is None else {}
         return seen | ({"unseen": self.unseen} if self.unseen is not None else {})
 
     def torn(self) -> str:
-        """A sentence where groups have items in more than one of the sets; empty where none has."""
+        """A sentence if groups have items in more than one of the sets, else an empty text."""
         parts = {"train": self.train, "validation": self.validation, **self.tests()}
         torn, every = torn_groups(parts)
         if not torn:
             return ""
         return (
             f"{torn:,} of {counted(every, 'group has', 'groups have')} items in more than one part, so that "
-            "what is tested is nearer to what was trained on than anything new will be; --split group keeps "
-            "groups together"
+            "test items are nearer to training items than new ones will be; --split group keeps groups "
+            "together"
         )
 
 
@@ -56,8 +56,8 @@ def prepare(
 ) -> Sets:
     """Split items into train, validation and test, with all items of the ``unseen`` classes kept apart.
 
-    At random, or by group where items have groups, or in any of the ways that `SplitSettings` has; say it
-    there or by the keywords, not both.
+    By group if items have groups, else at random, or in any other way of `SplitSettings`. Give those or the
+    keywords, not both.
     """
     expect(items, Items, "items, such as open_data(source)")
     if settings is None:
@@ -65,17 +65,19 @@ def prepare(
         names = unseen if isinstance(unseen, str) else tuple(unseen)  # "half", or classes
         settings = SplitSettings.from_dict({"by": by, "unseen": names, "fractions": fractions, "seed": seed})
     elif unseen or fractions is not FRACTIONS or seed:
-        raise SettingError("say unseen, fractions and seed in the settings of the split, or give no settings")
+        raise SettingError(
+            "give unseen, fractions and seed in the settings of the split, or give no settings"
+        )
     expect(settings, SplitSettings, 'settings such as SplitSettings(by="group")')
     return divide(items, split_items(items, settings))
 
 
 def divide(items: Items, split: Split) -> Sets:
-    """The sets a split speaks of; which classes are unseen, or for validation alone, is read off it."""
-    hidden, chosen_by = _labels(items, split, "unseen"), _labels(items, split, "validation_classes")
-    seen = [name for index, name in enumerate(items.classes) if index not in hidden | chosen_by]
+    """The sets of a split, which also says which classes are unseen or for validation alone."""
+    hidden, for_validation = _labels(items, split, "unseen"), _labels(items, split, "validation_classes")
+    seen = [name for index, name in enumerate(items.classes) if index not in hidden | for_validation]
     unseen = [name for index, name in enumerate(items.classes) if index in hidden]
-    validation = [name for index, name in enumerate(items.classes) if index in chosen_by]
+    validation = [name for index, name in enumerate(items.classes) if index in for_validation]
 
     def part(name: str, classes: list[str]) -> Items:
         indices = split.parts.get(name)
@@ -96,5 +98,5 @@ def divide(items: Items, split: Split) -> Sets:
 
 
 def _labels(items: Items, split: Split, part: str) -> set[int]:
-    """The classes that have items in a part; none where there is no such part."""
+    """The classes that have items in a part; none if there is no such part."""
     return set(items.labels[split.parts[part]].tolist()) if part in split.parts else set()

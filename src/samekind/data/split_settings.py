@@ -1,4 +1,4 @@
-"""How items are divided into sets: plain values, so that a run can write them down, and the split itself."""
+"""How items are divided into sets: the settings, as plain values that a run writes down, and the split."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,16 +10,13 @@ from torch import Tensor
 from samekind.data.groups import cut_whole
 from samekind.data.held_out import by_domain, by_group, by_part, remaining
 from samekind.data.items import Items
-from samekind.data.splits import Split, check_fractions, cut, stratified
-from samekind.data.words import counted
+from samekind.data.splits import Split, check_fractions, cut, of_classes, stratified
+from samekind.data.words import counted, listed
 from samekind.errors import DataError, SettingError, nearest
 from samekind.settings import Between, Natural, check, read, write
 
 By = Literal["random", "group", "domain", "part"]
 Half = Literal["half", "random-half"]
-
-#: Names of classes that one sentence lists.
-MOST_NAMED = 10
 
 FRACTIONS = {"train": 0.6, "validation": 0.2, "test": 0.2}
 
@@ -28,14 +25,14 @@ FRACTIONS = {"train": 0.6, "validation": 0.2, "test": 0.2}
 class SplitSettings:
     """How items become the sets of an experiment.
 
-    ``by`` is "random" (each class cut at random), "group" (no group in two parts), "domain" (the
-    ``test_domains`` are the test set) or "part" (as published). ``fractions`` are for train, validation and
-    test; test may be left out where there are unseen classes.
+    ``by`` is "random" (each class is cut at random), "group" (no group in two parts), "domain" (the
+    ``test_domains`` are the test set) or "part" (as published). ``fractions`` are those of train, validation
+    and test; test may be missing if there are unseen classes.
 
-    ``unseen`` classes are kept apart whole: their names, "half" for the second half in the order of the
-    classes (the first is the larger where the number is odd), or "random-half" for half of them by ``seed``.
-    ``validation_classes`` cuts classes out of the seen ones to choose by, so many or, below 1, such a share:
-    their items are the validation set, and train and test share the rest. They are drawn by ``seed``.
+    ``unseen`` classes are held back whole: a list of names, "half" for the second half in class order (the
+    smaller one if the number is odd), or "random-half" for half of them by ``seed``. ``validation_classes``
+    draws seen classes by ``seed`` whose items are the validation set, a number of them or, below 1, a share;
+    train and test share the rest.
     """
 
     by: By = "random"
@@ -68,25 +65,18 @@ class SplitSettings:
 
 
 def split_items(items: Items, settings: SplitSettings) -> Split:
-    """The split that the settings ask for: parts train, validation and test, "unseen" where classes are kept
-    apart, and "validation_classes" in place of validation where it has classes of its own.
+    """The split of the settings: parts train, validation and test, "unseen" if classes are held back, and
+    "validation_classes" in place of validation if it has classes of its own.
 
-    Dealt by group a class may come to have nothing to train on: this is refused. A part or a domain may have
-    classes of its own: to test on other classes than were trained on is how retrieval is usually published.
+    Raises DataError if a split by group leaves a class nothing to train on. A published part or a domain may
+    have classes of its own: retrieval is usually tested on other classes than were trained on.
     """
     if not settings.unseen and not settings.validation_classes:
         split = replace(_whole(items, settings), settings=settings.to_dict())
         expect_trained(items, split.parts, settings)
         return split
-    labels = items.labels.cpu()
     unseen = unseen_classes(items, settings)
-    held_back = torch.isin(labels, items.class_indices(unseen).cpu())
-    if held_back.all() or (settings.unseen and not held_back.any()):
-        raise SettingError(
-            f"a split by class needs items of seen and of unseen classes; "
-            f"{int(held_back.sum())} of {len(items)} items are unseen "
-            f"({counted(len(set(unseen)), 'class', 'classes')})"
-        )
+    held_back = of_classes(items, unseen) if unseen else torch.zeros(len(items), dtype=torch.bool)
     seen = (~held_back).nonzero().flatten()
     parts = _seen_parts(items, seen, settings)
     if settings.unseen:
@@ -97,12 +87,12 @@ def split_items(items: Items, settings: SplitSettings) -> Split:
 
 
 def unseen_classes(items: Items, settings: SplitSettings) -> list[str]:
-    """The names of the classes that are kept apart; of a half only classes that have items count."""
+    """The names of the classes that are held back; a half is one of the classes that have items."""
     if not isinstance(settings.unseen, str):
         return list(settings.unseen)
     present = sorted(set(items.labels.tolist()))
     if len(present) < 2:
-        raise DataError(f"half of the classes cannot be kept apart: {items.name} has {len(present)}")
+        raise DataError(f"half of the classes cannot be held back: {items.name} has {len(present)}")
     if settings.unseen == "random-half":
         lots = torch.randperm(len(present), generator=torch.Generator().manual_seed(settings.seed))
         present = [present[place] for place in lots.tolist()]
@@ -123,7 +113,7 @@ def _whole(items: Items, settings: SplitSettings) -> Split:
 
 
 def _seen_parts(items: Items, seen: Tensor, settings: SplitSettings) -> dict[str, Tensor]:
-    """The items of the seen classes, divided as if there were no others."""
+    """The parts of the items of the seen classes."""
     if settings.validation_classes:
         return _with_validation_classes(items, seen, settings)
     check_fractions(settings.fractions)
@@ -138,10 +128,10 @@ def _seen_parts(items: Items, seen: Tensor, settings: SplitSettings) -> dict[str
 def _with_validation_classes(items: Items, seen: Tensor, settings: SplitSettings) -> dict[str, Tensor]:
     labels = items.labels.cpu()
     classes = torch.unique(labels[seen])
-    wanted = settings.validation_classes
-    count = max(1, round(wanted * len(classes))) if wanted < 1 else int(wanted)
-    if wanted >= 1 and count != wanted:
-        raise SettingError(f"split.validation_classes: expected a whole number of classes, got {wanted}")
+    number = settings.validation_classes
+    count = max(1, round(number * len(classes))) if number < 1 else int(number)
+    if number >= 1 and count != number:
+        raise SettingError(f"split.validation_classes: expected a whole number of classes, got {number}")
     if count >= len(classes):
         raise SettingError(
             f"split.validation_classes: {count} of {len(classes)} seen classes leaves none to train with"
@@ -157,7 +147,7 @@ def _with_validation_classes(items: Items, seen: Tensor, settings: SplitSettings
 
 
 def _keep_groups_whole(items: Items, parts: Mapping[str, Tensor], settings: SplitSettings) -> None:
-    """Refuse a group with items of classes that are kept apart and of others: it would be in two parts."""
+    """Raise DataError for a group with items of classes that are held back and of others."""
     if settings.by != "group" or items.groups is None:
         return
     for apart, words in (("unseen", "unseen"), ("validation_classes", "validation")):
@@ -168,27 +158,25 @@ def _keep_groups_whole(items: Items, parts: Mapping[str, Tensor], settings: Spli
             raise DataError(
                 f"{counted(len(torn), 'group', 'groups')} of {items.name} "
                 f"{'has' if len(torn) == 1 else 'have'} items of seen and of {words} classes; choose other "
-                f"{words} classes, or do not split by group (--split random tears them)"
+                f"{words} classes, or do not split by group: --split random"
             )
 
 
 def expect_trained(items: Items, parts: Mapping[str, Tensor], settings: SplitSettings) -> None:
-    """Refuse classes that would be tested or chosen by, and whose groups leave nothing to train on.
+    """Raise DataError for classes of the validation or test part that have no items in the training part.
 
-    A class cut at random has, unless it is smaller than the parts are many and the training part is not the
-    largest; `problems_of` speaks of classes that small.
+    Only a split by group can leave such classes; `problems_of` reports classes that are too small otherwise.
     """
     if settings.by != "group":
         return
     labels = items.labels.cpu()
-    asked = torch.cat([parts[name] for name in ("validation", "test") if name in parts] or [parts["train"]])
-    missing = sorted(set(labels[asked].tolist()) - set(labels[parts["train"]].tolist()))
+    tested = torch.cat([parts[name] for name in ("validation", "test") if name in parts] or [parts["train"]])
+    missing = sorted(set(labels[tested].tolist()) - set(labels[parts["train"]].tolist()))
     if missing:
         names = [f"{items.classes[label]} ({int((labels == label).sum()):,} items)" for label in missing]
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         raise DataError(
             f"split by {settings.by}, {counted(len(names), 'class of', 'classes of')} {items.name} would be "
-            f"tested and have no item to train on, for too few groups have items of them: "
-            f"{', '.join(names[:MOST_NAMED])}{more}; keep them apart as unseen classes, leave them out "
-            "(data.classes), draw with another seed, or tear the groups: --split random"
+            "tested and have no item to train on, because too few groups have items of them: "
+            f"{listed(names)}; hold them back as unseen classes, leave them out (data.classes), draw with "
+            "another seed, or split the groups: --split random"
         )

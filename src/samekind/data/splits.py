@@ -20,8 +20,8 @@ from samekind.storage import write_text
 class Split:
     """Named, disjoint parts of one data set, each an ascending int64 tensor of item indices (k,).
 
-    ``fingerprint`` is that of the items which were split: a split means nothing for others. ``settings`` is
-    how it was asked for, as plain values, where that is known.
+    ``fingerprint`` is that of the items that were split: a split means nothing for others. ``settings`` are
+    the values of its `SplitSettings`, if they are known.
     """
 
     parts: dict[str, Tensor]
@@ -46,7 +46,7 @@ class Split:
 
     @staticmethod
     def load(path: Path, items: Items) -> "Split":
-        """Read what ``save`` wrote; refused unless it was made for exactly these items."""
+        """Read what `save` wrote. Raises DataError if it was made for other items."""
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
             fingerprint, settings = str(stored["fingerprint"]), stored.get("settings")
@@ -92,6 +92,13 @@ def by_class(items: Items, *, unseen: Sequence[str], fractions: Mapping[str, flo
     check_fractions(fractions)
     if "unseen" in fractions:
         raise SettingError('"unseen" is the part of the classes held back; give the fraction another name')
+    held_back = of_classes(items, unseen)
+    parts = cut(items.labels, fractions, (~held_back).nonzero().flatten(), seed)
+    return Split(parts={**parts, "unseen": held_back.nonzero().flatten()}, fingerprint=items.fingerprint())
+
+
+def of_classes(items: Items, unseen: Sequence[str]) -> Tensor:
+    """Which items (n,) are of the unseen classes. Raises SettingError if that is all of them, or none."""
     held_back = torch.isin(items.labels, items.class_indices(unseen)).cpu()
     if held_back.all() or not held_back.any():
         raise SettingError(
@@ -99,12 +106,11 @@ def by_class(items: Items, *, unseen: Sequence[str], fractions: Mapping[str, flo
             f"{int(held_back.sum())} of {len(items)} items are unseen "
             f"({counted(len(set(unseen)), 'class', 'classes')})"
         )
-    parts = cut(items.labels, fractions, (~held_back).nonzero().flatten(), seed)
-    return Split(parts={**parts, "unseen": held_back.nonzero().flatten()}, fingerprint=items.fingerprint())
+    return held_back
 
 
 def check_fractions(fractions: Mapping[str, float]) -> None:
-    """Refuse fractions that are not a division of the whole."""
+    """Raise SettingError for fractions that are not above 0 or do not sum to 1."""
     written = ", ".join(f"{name} {fraction:g}" for name, fraction in fractions.items()) or "none"
     if not all(fraction > 0 for fraction in fractions.values()):
         raise SettingError(f"every fraction of a split must be above 0; got {written}")
@@ -128,8 +134,8 @@ def cut(labels: Tensor, fractions: Mapping[str, float], among: Tensor, seed: int
 
 
 def apportion(total: int, fractions: list[float], *, generator: torch.Generator) -> list[int]:
-    """``total`` in whole numbers by largest remainder, ties by lot; none is 0 if that can be."""
-    # Rounded, because 0.07 * 50 is 3.5000000000000004: the last bit would settle ties, not the lot.
+    """``total`` in whole numbers by largest remainder, ties at random; no part is 0 if that is possible."""
+    # Rounded, because 0.07 * 50 is 3.5000000000000004: the last bit would decide ties, not chance.
     quotas = [round(fraction * total, 9) for fraction in fractions]
     counts = [math.floor(quota) for quota in quotas]
     lots = torch.randperm(len(fractions), generator=generator).tolist()

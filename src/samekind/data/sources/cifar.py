@@ -2,8 +2,8 @@
 
 A file of the binary version holds one record after another: the label (CIFAR-100 has two, the finer one
 second), then the 1,024 reds, greens and blues of a picture of 32 x 32. A file of the other is a pickle with
-the same bytes, read without running anything in it. Krizhevsky, "Learning Multiple Layers of Features from Tiny
-Images", 2009.
+the same bytes, read without running anything in it. Krizhevsky, "Learning Multiple Layers of Features from
+Tiny Images", 2009.
 """
 
 import re
