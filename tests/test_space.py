@@ -129,15 +129,16 @@ def test_an_unknown_or_impossible_kind_is_refused():
 # --- classes ----------------------------------------------------------------------------------------
 
 
-def test_a_class_is_scored_by_its_prototype_in_the_first_place(similarity, kind):
-    space = a_space(similarity, kind)
-    z = random(6, 4, seed=5)
-    scores = space.score_classes(z)
-    assert scores.shape == (6, 3)
-    for i in range(6):
-        for j in range(3):
-            prototype = space.prototypes.vectors[j]  # (1, d)
-            torch.testing.assert_close(scores[i, j], space.similarity(prototype, z[i : i + 1])[0])
+def test_a_class_is_scored_by_its_prototype_in_the_first_place(similarity):
+    for kind in prototypes.PROTOTYPES:
+        space = a_space(similarity, kind)
+        z = random(6, 4, seed=5)
+        scores = space.score_classes(z)
+        assert scores.shape == (6, 3)
+        for i in range(6):
+            for j in range(3):
+                prototype = space.prototypes.vectors[j]  # (1, d)
+                torch.testing.assert_close(scores[i, j], space.similarity(prototype, z[i : i + 1])[0])
 
 
 def test_the_places_matter_to_a_pairs_network():
@@ -166,15 +167,16 @@ def test_several_vectors_a_class_are_pooled(similarity, pooling):
 
 
 @pytest.mark.parametrize("scale", [FixedScale(), FixedScale(7.0), LearnedScale(5.0)])
-def test_probabilities_are_the_softmax_of_scale_times_score(similarity, kind, scale):
-    space = a_space(similarity, kind, scale=scale)
-    z = random(6, 4, seed=5)
-    answer = space.classify(z)
-    assert torch.equal(answer.scores, space.score_classes(z))
-    for scores, probabilities, name in zip(*answer, strict=True):
-        powers = [math.exp(float(scale()) * score) for score in scores.tolist()]
-        torch.testing.assert_close(probabilities, torch.tensor([each / sum(powers) for each in powers]))
-        assert name == CLASSES[int(scores.argmax())]
+def test_probabilities_are_the_softmax_of_scale_times_score(similarity, scale):
+    for kind in prototypes.PROTOTYPES:
+        space = a_space(similarity, kind, scale=scale)
+        z = random(6, 4, seed=5)
+        answer = space.classify(z)
+        assert torch.equal(answer.scores, space.score_classes(z))
+        for scores, probabilities, name in zip(*answer, strict=True):
+            powers = [math.exp(float(scale()) * score) for score in scores.tolist()]
+            torch.testing.assert_close(probabilities, torch.tensor([each / sum(powers) for each in powers]))
+            assert name == CLASSES[int(scores.argmax())]
 
 
 def test_many_items_are_classified_in_bounded_memory(monkeypatch):
@@ -294,40 +296,45 @@ def test_no_items_are_classified_as_nothing(similarity):
 # --- enrolling, removing, renaming ------------------------------------------------------------------
 
 
-def test_enrolling_adds_the_mean_and_leaves_all_else(similarity, kind):
-    space = a_space(similarity, kind)
-    z, examples = random(6, 4, seed=5), random(3, 4, seed=6)
-    vectors, scores = space.prototypes.vectors.clone(), space.score_classes(z)
-    space.enroll("dog", examples)
-    assert space.classes == [*CLASSES, "dog"]
-    assert torch.equal(space.prototypes.vectors[:3], vectors)
-    torch.testing.assert_close(space.prototypes.vectors[3, 0], (examples[0] + examples[1] + examples[2]) / 3)
-    # To the last bit but one: a product of a larger matrix may be summed in another order.
-    torch.testing.assert_close(space.score_classes(z)[:, :3], scores, rtol=1e-6, atol=1e-6)
-    mean = examples.mean(0)[None].expand(6, -1)
-    torch.testing.assert_close(space.score_classes(z)[:, 3], space.score(mean, z))
+def test_enrolling_adds_the_mean_and_leaves_all_else(similarity):
+    for kind in prototypes.PROTOTYPES:
+        space = a_space(similarity, kind)
+        z, examples = random(6, 4, seed=5), random(3, 4, seed=6)
+        vectors, scores = space.prototypes.vectors.clone(), space.score_classes(z)
+        space.enroll("dog", examples)
+        assert space.classes == [*CLASSES, "dog"]
+        assert torch.equal(space.prototypes.vectors[:3], vectors)
+        torch.testing.assert_close(
+            space.prototypes.vectors[3, 0], (examples[0] + examples[1] + examples[2]) / 3
+        )
+        # To the last bit but one: a product of a larger matrix may be summed in another order.
+        torch.testing.assert_close(space.score_classes(z)[:, :3], scores, rtol=1e-6, atol=1e-6)
+        mean = examples.mean(0)[None].expand(6, -1)
+        torch.testing.assert_close(space.score_classes(z)[:, 3], space.score(mean, z))
 
 
-def test_replacing_changes_one_class_and_no_bit_of_another(similarity, kind):
-    space = a_space(similarity, kind)
-    z, examples = random(6, 4, seed=5), random(3, 4, seed=6)
-    before = space.score_classes(z)
-    space.enroll("bee", examples, replace=True)
-    after = space.score_classes(z)
-    assert space.classes == CLASSES
-    assert torch.equal(after[:, [0, 2]], before[:, [0, 2]])
-    torch.testing.assert_close(space.prototypes.vectors[1, 0], examples.mean(0))
-    assert not torch.equal(after[:, 1], before[:, 1])
+def test_replacing_changes_one_class_and_no_bit_of_another(similarity):
+    for kind in prototypes.PROTOTYPES:
+        space = a_space(similarity, kind)
+        z, examples = random(6, 4, seed=5), random(3, 4, seed=6)
+        before = space.score_classes(z)
+        space.enroll("bee", examples, replace=True)
+        after = space.score_classes(z)
+        assert space.classes == CLASSES
+        assert torch.equal(after[:, [0, 2]], before[:, [0, 2]])
+        torch.testing.assert_close(space.prototypes.vectors[1, 0], examples.mean(0))
+        assert not torch.equal(after[:, 1], before[:, 1])
 
 
-def test_removing_leaves_the_others_in_their_order(similarity, kind):
-    space = a_space(similarity, kind)
-    z = random(6, 4, seed=5)
-    vectors, scores = space.prototypes.vectors.clone(), space.score_classes(z)
-    space.remove("bee")
-    assert space.classes == ["ant", "cat"]
-    assert torch.equal(space.prototypes.vectors, vectors[[0, 2]])
-    torch.testing.assert_close(space.score_classes(z), scores[:, [0, 2]], rtol=1e-6, atol=1e-6)
+def test_removing_leaves_the_others_in_their_order(similarity):
+    for kind in prototypes.PROTOTYPES:
+        space = a_space(similarity, kind)
+        z = random(6, 4, seed=5)
+        vectors, scores = space.prototypes.vectors.clone(), space.score_classes(z)
+        space.remove("bee")
+        assert space.classes == ["ant", "cat"]
+        assert torch.equal(space.prototypes.vectors, vectors[[0, 2]])
+        torch.testing.assert_close(space.score_classes(z), scores[:, [0, 2]], rtol=1e-6, atol=1e-6)
 
 
 def test_removing_looks_a_class_up_once_however_many_there_are(monkeypatch):
@@ -343,15 +350,16 @@ def test_removing_looks_a_class_up_once_however_many_there_are(monkeypatch):
     assert space.classes == [str(number) for number in range(50) if number != 30]
 
 
-def test_renaming_changes_the_name_alone(similarity, kind):
-    space = a_space(similarity, kind)
-    z = random(6, 4, seed=5)
-    before = space.classify(z)
-    space.rename("bee", "wasp")
-    after = space.classify(z)
-    assert space.classes == ["ant", "wasp", "cat"]
-    assert torch.equal(after.scores, before.scores)
-    assert after.classes == [name.replace("bee", "wasp") for name in before.classes]
+def test_renaming_changes_the_name_alone(similarity):
+    for kind in prototypes.PROTOTYPES:
+        space = a_space(similarity, kind)
+        z = random(6, 4, seed=5)
+        before = space.classify(z)
+        space.rename("bee", "wasp")
+        after = space.classify(z)
+        assert space.classes == ["ant", "wasp", "cat"]
+        assert torch.equal(after.scores, before.scores)
+        assert after.classes == [name.replace("bee", "wasp") for name in before.classes]
 
 
 def test_in_exact_arithmetic_nothing_of_the_others_changes_at_all():

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import itertools
 
 import pytest
 import torch
@@ -89,29 +90,27 @@ def test_mines_alike_twice_and_leaves_all_it_was_given_alone(miner):
     assert torch.equal(torch.get_rng_state(), state)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("labels", [[0, 0, 0, 0], [0, 1, 2, 3], [0, 0, 1, 2]])
-@pytest.mark.parametrize("value", [0.0, 1e4, -1e4])
-def test_bears_ties_and_batches_of_one_class_or_of_no_pair(name, dtype, labels, value):
-    scores = torch.full((4, 4), value, dtype=dtype)
+def test_bears_ties_and_batches_of_one_class_or_of_no_pair(name, labels):
     masks = pair_masks(torch.tensor(labels))
-    rows, ahead, behind = mining(name)(scores, *masks)
-    left, given = triplets(ahead, behind) > 0, triplets(*masks) > 0
-    assert left <= given if name in MAY_LEAVE_NOTHING else left == given
-    assert len(rows) == len(ahead) == len(behind)
+    for dtype, value in itertools.product((torch.float32, torch.bfloat16), (0.0, 1e4, -1e4)):
+        rows, ahead, behind = mining(name)(torch.full((4, 4), value, dtype=dtype), *masks)
+        left, given = triplets(ahead, behind) > 0, triplets(*masks) > 0
+        assert left <= given if name in MAY_LEAVE_NOTHING else left == given, (dtype, value)
+        assert len(rows) == len(ahead) == len(behind), (dtype, value)
 
 
-@pytest.mark.parametrize("loss", losses.__all__)
-def test_every_loss_takes_what_comes_back(miner, loss):
-    scores, positive, negative = some_batch(0, 7, 7)
-    scores = (scores / 4).requires_grad_()
-    rows, positive, negative = miner(scores.detach(), positive, negative)
-    loss = getattr(losses, loss)
-    handed = {"between": torch.randn(7, 7, generator=torch.Generator().manual_seed(1)) / 4}
-    taken = inspect.signature(loss).parameters
-    given = {each: value for each, value in handed.items() if each in taken}
-    shares = loss(scores[rows], positive, negative, **given)
-    shares.mean().backward()
-    assert shares.shape == rows.shape
-    assert shares.isfinite().all()
-    assert scores.grad.isfinite().all()
+def test_every_loss_takes_what_comes_back(miner):
+    for loss_name in losses.__all__:
+        scores, positive, negative = some_batch(0, 7, 7)
+        scores = (scores / 4).requires_grad_()
+        rows, positive, negative = miner(scores.detach(), positive, negative)
+        loss = getattr(losses, loss_name)
+        handed = {"between": torch.randn(7, 7, generator=torch.Generator().manual_seed(1)) / 4}
+        taken = inspect.signature(loss).parameters
+        given = {each: value for each, value in handed.items() if each in taken}
+        shares = loss(scores[rows], positive, negative, **given)
+        shares.mean().backward()
+        assert shares.shape == rows.shape, loss_name
+        assert shares.isfinite().all(), loss_name
+        assert scores.grad.isfinite().all(), loss_name
