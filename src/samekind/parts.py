@@ -1,9 +1,9 @@
-"""A part as name and arguments, and back: how a space is written down without code.
+"""A part as name and arguments, and back: how a space is stored without code.
 
-Every part stores the arguments of its constructor under their own names, so a part can be described by
-looking at it. An argument that a part got later (its class lists it in ``came_later``) is left out where it
-is as usual: what was described, or went into a fingerprint, before it was there is described alike. Only
-classes that a room exports can be built again; nothing a file says is ever imported or executed.
+Every part stores the arguments of its constructor under their own names, so it can be described by looking
+at it. An argument that was added later (listed in ``came_later`` of the class) is left out if it has its
+default, so that older descriptions and fingerprints stay valid. Only classes that a room exports can be
+built; nothing that a file names is ever imported or executed.
 """
 
 import hashlib
@@ -16,13 +16,11 @@ from torch import nn
 
 from samekind import data, encoders, prototypes, similarities
 from samekind.errors import SettingError, nearest
+from samekind.settings import SCALARS
 
 ROOMS = {"data": data, "encoders": encoders, "prototypes": prototypes, "similarities": similarities}
 
 Description = dict[str, Any]
-
-#: The plain types of arguments, as people call them.
-WORDS: dict[Any, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
 def describe(part: object) -> Description:
@@ -33,8 +31,8 @@ def describe(part: object) -> Description:
     later = getattr(type(part), "came_later", ())
     names = [
         name
-        for name, each in inspect.signature(type(part)).parameters.items()
-        if name not in later or getattr(part, name) != each.default
+        for name, parameter in inspect.signature(type(part)).parameters.items()
+        if name not in later or getattr(part, name) != parameter.default
     ]
     return {
         "room": room,
@@ -44,7 +42,7 @@ def describe(part: object) -> Description:
 
 
 def build(description: Mapping[str, Any], *, room: str) -> Any:
-    """The part a description speaks of, with fresh weights; ``room`` is where it must come from."""
+    """The part that a description names, with fresh weights; it must come from this ``room``."""
     fits = isinstance(description, Mapping) and description.get("room") == room
     if not fits or not isinstance(description.get("name"), str):
         raise SettingError(f'expected a part of "{room}", got {_short(description)}')
@@ -55,7 +53,7 @@ def build(description: Mapping[str, Any], *, room: str) -> Any:
 
 
 def make(room: str, name: str, arguments: Mapping[str, Any]) -> Any:
-    """A member of a room by its name; unknown names and arguments are answered with the nearest."""
+    """A member of a room by its name. Raises SettingError, with the nearest name, for an unknown one."""
     known = members(room)
     if name not in known:
         raise SettingError(f'"{name}" is not in {room}; {nearest(name, known)}')
@@ -64,9 +62,9 @@ def make(room: str, name: str, arguments: Mapping[str, Any]) -> Any:
         if argument not in parameters:
             raise SettingError(f'{name} has no argument "{argument}"; {nearest(argument, parameters)}')
     missing = [
-        each.name
-        for each in parameters.values()
-        if each.default is inspect.Parameter.empty and each.name not in arguments
+        parameter.name
+        for parameter in parameters.values()
+        if parameter.default is inspect.Parameter.empty and parameter.name not in arguments
     ]
     if missing:
         raise SettingError(f"{name} needs {', '.join(missing)}")
@@ -94,11 +92,11 @@ def room_of(part: object) -> str | None:
 
 
 def is_ours(part: object) -> bool:
-    """Whether `describe` can write a part down: it comes from a room, and so does every part inside it."""
+    """Whether `describe` takes a part: it comes from a room, and so does every part inside it."""
     if room_of(part) is None:
         return False
     arguments = [getattr(part, name) for name in inspect.signature(type(part)).parameters]
-    return all(is_ours(each) for each in arguments if isinstance(each, nn.Module))
+    return all(is_ours(value) for value in arguments if isinstance(value, nn.Module))
 
 
 def fingerprint(module: nn.Module) -> str:
@@ -107,7 +105,7 @@ def fingerprint(module: nn.Module) -> str:
     """
     lines = [type(module).__qualname__]
     lines += [
-        f"{name} {tuple(each.shape)} {each.dtype}" for name, each in sorted(module.state_dict().items())
+        f"{name} {tuple(tensor.shape)} {tensor.dtype}" for name, tensor in sorted(module.state_dict().items())
     ]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
@@ -117,37 +115,35 @@ def _is_protocol(kind: type) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """An argument as JSON has it."""
+    """An argument as JSON."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(element) for element in value]
     return describe(value)
 
 
 def _part_or_value(value: Any, room: str) -> Any:
-    """An argument as the constructor wants it: a description, or its short form with the name inside, is
-    built.
-    """
+    """An argument for a constructor; a description, or its short form with the name inside, is built."""
     if not isinstance(value, Mapping):
         return value
     if "room" in value:
-        if value["room"] not in list(ROOMS):  # a list, because what a file says may not be hashable
+        if value["room"] not in list(ROOMS):  # a list, because the value may not be hashable
             raise SettingError(f"expected a part or a value, got {_short(value)}")
         return build(value, room=value["room"])
-    return make(room, str(value.get("name")), {key: each for key, each in value.items() if key != "name"})
+    return make(room, str(value.get("name")), {key: inner for key, inner in value.items() if key != "name"})
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value is what an argument is annotated with; a whole number is a number too."""
+    """Whether a value fits a type hint; a whole number is a number too."""
     inner = get_args(hint)
     if get_origin(hint) is Literal:
-        return any(value == each and type(value) is type(each) for each in inner)  # True is not 1
+        return any(value == choice and type(value) is type(choice) for choice in inner)  # True is not 1
     if get_origin(hint) is Sequence:
-        return isinstance(value, list | tuple) and all(_fits(each, inner[0]) for each in value)
+        return isinstance(value, list | tuple) and all(_fits(element, inner[0]) for element in value)
     if isinstance(hint, UnionType):
-        return any(_fits(value, each) for each in inner)
-    if isinstance(value, bool) and hint in WORDS:
+        return any(_fits(value, option) for option in inner)
+    if isinstance(value, bool) and hint in SCALARS:
         return hint is bool
     if hint is float:
         return isinstance(value, int | float)
@@ -155,15 +151,15 @@ def _fits(value: Any, hint: Any) -> bool:
 
 
 def _expected(hint: Any) -> str:
-    """What `_fits` asks for, in words."""
+    """What `_fits` expects, in words."""
     inner = get_args(hint)
     if get_origin(hint) is Literal:
-        return " or ".join(f'"{each}"' if isinstance(each, str) else str(each) for each in inner)
+        return " or ".join(f'"{choice}"' if isinstance(choice, str) else str(choice) for choice in inner)
     if get_origin(hint) is Sequence:
         return f"a list, each {_expected(inner[0])}"
     if isinstance(hint, UnionType):
-        return " or ".join(_expected(each) for each in inner if each is not NoneType)
-    return WORDS.get(hint, f"a {hint.__name__}")
+        return " or ".join(_expected(option) for option in inner if option is not NoneType)
+    return SCALARS.get(hint, f"a {hint.__name__}")
 
 
 def _short(value: object) -> str:

@@ -133,11 +133,11 @@ def test_only_the_scores_differ_from_those_of_all_trials():
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"cohort": COHORT[:1]}, DataError, "cohort of two items at least, better of hundreds; got 1"),
+        ({"cohort": COHORT[:1]}, DataError, "cohort of at least two items, better hundreds; got 1"),
         ({"cohort": COHORT[:1].expand(4, 3)}, DataError, "cannot be normalised .* scores that differ"),
         ({"z": Z * float("nan")}, DataError, "expected finite scores"),
         ({"form": "z"}, SettingError, 'there is no normalisation "z"'),
-        ({"top": 1}, SettingError, "at least 2 of the cohort"),
+        ({"top": 1}, SettingError, "at least 2 cohort items"),
     ],
 )
 def test_what_cannot_be_normalised_is_refused(changes, error, message):

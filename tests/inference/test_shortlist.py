@@ -241,7 +241,7 @@ def test_a_score_that_is_no_number_is_told(space, index):
     with torch.no_grad():
         space.similarity.last.bias.fill_(torch.nan)
     index.notes["shortlist"]["similarity"]["similarity"] = similarity_fingerprint(space, "similarity")
-    with pytest.raises(SpaceError, match="not a number"):
+    with pytest.raises(SpaceError, match="a score is NaN"):
         search_index(space, index, drawn(2), 3)
 
 

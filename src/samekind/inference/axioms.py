@@ -1,4 +1,4 @@
-"""Is the similarity of a space a metric in disguise? Its scores as distances, and what they break."""
+"""Is the similarity of a space a metric? Its scores as distances, and the axioms they break."""
 
 from typing import Literal
 
@@ -29,9 +29,9 @@ def metric_axioms(
 ) -> MetricAxioms:
     """Self-distances, asymmetry and triangle breaches of a space on embeddings (n, d).
 
-    Of more than ``most_items`` items that many are drawn by the ``seed``; see `metric_breaches` for the
-    triples. ``order`` ``"mean"`` or ``"max"`` takes the mean or the larger of the two orders of a pair's
-    score first, which leaves no asymmetry. The distances are those of `score_distances`.
+    At most ``most_items`` items are drawn by the ``seed``; see `metric_breaches` for the triples. ``order``
+    ``"mean"`` or ``"max"`` first combines the two orders of each pair, which leaves no asymmetry. The
+    distances are those of `score_distances`.
     """
     if order not in ("one", "mean", "max"):
         raise SettingError(f'the order is "one", "mean" or "max"; got "{order}"')
@@ -55,9 +55,8 @@ def metric_axioms(
 def score_distances(scores: Tensor, kind: str) -> Tensor:
     """Scores of a similarity of this kind as distances, from 0 up.
 
-    A logit, or an inner product, becomes the probability 1 - sigmoid(score) of not being the same; a
-    probability and a cosine are taken from the highest they can be and lie in [0, 1]; a negative distance
-    and a negative log-distance become that distance.
+    A logit or inner product becomes the probability 1 - sigmoid(score) of not being the same; a probability p
+    becomes 1 - p, a cosine (1 - cosine) / 2; a negative (log-)distance becomes the distance.
     """
     match kind:
         case "logit" | "inner product":

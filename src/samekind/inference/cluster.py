@@ -1,4 +1,4 @@
-"""What groups are here? k-means on the embeddings, groups given by the similarity, and how many there are."""
+"""What groups are there? k-means on embeddings, assignment by similarity, and the number of groups."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from samekind.similarities import Angle, LogAngle
 from samekind.similarities.distances import unit_vectors
 from samekind.space import MetricSpace
 
-#: From here on careful starts and restarts take minutes and one run from random items is the custom.
+#: For more groups, k-means++ and restarts take minutes, and one run from random items is customary.
 MANY_GROUPS = 1000
 
 
@@ -34,10 +34,8 @@ class GroupChoice(NamedTuple):
 
 
 def as_compared(space: MetricSpace, z: Tensor) -> Tensor:
-    """Embeddings (n, d) as k-means should see them: on the sphere where the space's own similarity looks at
-    directions alone (the cosine, angles, distances with ``normalise``), else as they are.
-
-    The lengths, which nothing ever taught such a space, would have a say in the groups.
+    """Embeddings (n, d) for k-means: normalised if the space's own similarity ignores lengths (the cosine,
+    angles, distances with ``normalise``), because training did not give these a meaning; else unchanged.
     """
     similarity = space.similarity
     directions = (
@@ -51,20 +49,19 @@ def as_compared(space: MetricSpace, z: Tensor) -> Tensor:
 def cluster(z: Tensor, *, groups: int, restarts: int | None = None, seed: int = 0) -> Groups:
     """k-means on embeddings (n, d), the best of ``restarts``; the same seed gives the same groups.
 
-    Up to 1,000 groups the starts are k-means++ and there are 10 of them unless told otherwise; beyond, items
-    drawn at random and one run, as results for thousands of classes are published. `kmeans` has the choice.
-    Where there are fewer distinct items than groups, some groups stay empty. It looks at the embeddings as
-    they are: those of a space are given as its similarity sees them by `as_compared`.
+    Up to 1,000 groups, the default is 10 starts by k-means++; beyond, one run from random items, as published
+    for thousands of classes. `kmeans` has the choice. With fewer distinct items than groups, some groups stay
+    empty. Pass the embeddings of a space through `as_compared` first.
     """
     few = groups <= MANY_GROUPS
-    found = kmeans(
+    grouping = kmeans(
         z,
         groups=groups,
         start="k-means++" if few else "random",
         restarts=restarts if restarts is not None else (10 if few else 1),
         seed=seed,
     )
-    return Groups(found.assigned, found.centres)
+    return Groups(grouping.assigned, grouping.centres)
 
 
 def assign_by_similarity(
@@ -75,10 +72,8 @@ def assign_by_similarity(
     kind: Kind = "similarity",
     memory_budget: int | None = None,
 ) -> Tensor:
-    """The most similar of centres (groups, d) for each embedding (n, d) -> (n,), the centre in the first
-    place of the similarity; of equally similar ones the first.
-
-    With the centres of `cluster` the groups are found without labels; with `oracle_centres` they are not.
+    """The most similar of centres (groups, d) for each embedding (n, d) -> (n,), the first of equals. The
+    centre is the first argument of the similarity.
     """
     if not len(centres):
         raise SpaceError("expected at least one centre to give items to, got none")
@@ -89,7 +84,7 @@ def assign_by_similarity(
     with asking(space):
         for rows, columns, scores in space.blocks(centres, z, kind=kind, memory_budget=memory_budget):
             value, index = scores.float().max(0)
-            # Blocks of centres come in order, so among equals the first one stays.
+            # Blocks of centres come in order, so the first of equals stays.
             better = value > best[columns]
             best[columns] = torch.where(better, value, best[columns])
             which[columns] = torch.where(better, index + rows.start, which[columns])
@@ -99,9 +94,9 @@ def assign_by_similarity(
 def oracle_centres(z: Tensor, labels: Tensor) -> Tensor:
     """The means (classes, d) of the TRUE classes of embeddings (n, d), in the order of their labels.
 
-    It looks at the labels that a clustering is to find: agreement reached from these centres says how well
-    the similarity assigns, not how well groups are found. Monteiro et al., "An end-to-end approach for the
-    verification problem: learning the right distance", ICML 2020, print such figures in parentheses.
+    It uses the labels that a clustering should find: agreement from these centres measures the assignment
+    alone. Monteiro et al., "An end-to-end approach for the verification problem: learning the right
+    distance", ICML 2020, print such figures in parentheses.
     """
     if not len(z) or len(z) != len(labels):
         raise SettingError(f"expected a label for each of at least one item, got {len(z)} and {len(labels)}")
@@ -120,29 +115,27 @@ def choose_groups(
 ) -> GroupChoice:
     """How many groups embeddings (n, d) fall into: the candidate whose k-means has the highest silhouette.
 
-    Of more than ``most_items`` a random part is looked at, so the cost is bounded. Candidates below 2, and
-    those with no fewer groups than distinct items, have no silhouette and are left out. Of equally good
-    numbers the smallest is taken; items that are all alike are one group. A silhouette cannot tell that the
-    items are one group in any other case. Rousseeuw, "Silhouettes", 1987.
+    At most ``most_items`` are drawn, so the cost is bounded. Candidates below 2, and those from the number of
+    distinct items on, have no silhouette and are left out. The smallest of equally good numbers is taken.
+    Only identical items are ever one group. Rousseeuw, "Silhouettes", 1987.
     """
     if not len(z):
         raise SettingError("expected at least one item to group, got none")
     generator = torch.Generator().manual_seed(seed)
-    looked_at = z[torch.randperm(len(z), generator=generator)[:most_items].to(z.device)].float().cpu()
-    distinct = len(torch.unique(looked_at, dim=0))
+    sample = z[torch.randperm(len(z), generator=generator)[:most_items].to(z.device)].float().cpu()
+    distinct = len(torch.unique(sample, dim=0))
     if distinct == 1:
         return GroupChoice(1, {})
-    possible = sorted({each for each in candidates if 2 <= each < distinct})
+    possible = sorted({number for number in candidates if 2 <= number < distinct})
     if not possible:
         raise SettingError(
             f"expected a number of groups from 2 to {distinct - 1} among the candidates ({distinct} distinct "
             "items are looked at); give such a number, or more items"
         )
-    # Imported here because it is slow, and most users of the room never need it.
     from sklearn.metrics import silhouette_score
 
     silhouettes = {}
     for groups in possible:
-        assigned = cluster(looked_at, groups=groups, restarts=restarts, seed=seed).assigned
-        silhouettes[groups] = float(silhouette_score(looked_at.numpy(), assigned.numpy()))
+        assigned = cluster(sample, groups=groups, restarts=restarts, seed=seed).assigned
+        silhouettes[groups] = float(silhouette_score(sample.numpy(), assigned.numpy()))
     return GroupChoice(max(possible, key=silhouettes.__getitem__), silhouettes)

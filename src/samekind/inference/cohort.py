@@ -1,7 +1,7 @@
-"""The scores of trials, normalised with a cohort: items of other classes, the strangers.
+"""The scores of trials normalised with a cohort: items of other classes.
 
-Each side of a trial meets the cohort in its own place: the enrolment comes first in the similarity and the
-cohort second; the item tested comes second, and the cohort stands where its enrolments would.
+Each side of a trial is scored against the cohort in its own place: the enrolment as first argument of the
+similarity, the tested item as second.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def cohort_scores(
     side: Literal["first", "second"] = "first",
     memory_budget: int | None = None,
 ) -> Tensor:
-    """How alike every item and every one of the cohort are: (n, d), (c, d) -> (n, c), on the CPU.
+    """The scores of every item and every cohort item: (n, d), (c, d) -> (n, c), on the CPU.
 
     ``side`` is the place of the items in the similarity; the cohort has the other.
     """
@@ -56,14 +56,14 @@ def normalised_trials(
     top: int = TOP,
     memory_budget: int | None = None,
 ) -> Trials:
-    """`all_trials` with normalised scores: (n, d), (n,), cohort (c, d) -> n (n - 1) / 2 trials, or with
-    ``groups`` (n,) those of them that are of two groups.
+    """`all_trials` with normalised scores: (n, d), (n,), cohort (c, d) -> n (n - 1) / 2 trials; with
+    ``groups`` (n,) only those of two groups.
 
-    ``form`` is ``"s"`` for `s_norm` with the whole cohort, ``"as"`` for `as_norm` with the ``top`` closest of
-    it; a smaller cohort is taken whole.
+    ``form`` is ``"s"`` for `s_norm` with the whole cohort, ``"as"`` for `as_norm` with its ``top`` closest
+    items, or all of a smaller cohort.
     """
     _check(cohort, form, top)
-    # With its own number as the class of each item, the trials say which items they are of.
+    # Item numbers in place of classes: the trials then say which items they are of.
     numbers = torch.arange(len(z))
     trials = all_trials(space, z, numbers, groups=groups, kind=kind, memory_budget=memory_budget)
     first = cohort_scores(space, z, cohort, kind=kind, memory_budget=memory_budget)
@@ -92,8 +92,8 @@ def normalised_listed_scores(
 ) -> Tensor:
     """`listed_scores`, normalised: (trials,), on the CPU.
 
-    A set meets the cohort as it meets the items of its trials, by the same ``combination``; against an
-    item every one of the cohort is a set of its own. ``form`` and ``top`` as in `normalised_trials`.
+    A set is scored against the cohort by the same ``combination`` as in its trials; against an item, every
+    cohort item is a set of one. ``form`` and ``top`` as in `normalised_trials`.
     """
     _check(cohort, form, top)
     scores = listed_scores(
@@ -115,23 +115,23 @@ def normalised_listed_scores(
 def _normalised(
     scores: Tensor, first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], form: CohortNorm, top: int
 ) -> Tensor:
-    """Scores by the cohort scores of each side and the rows of them the trials use; float32."""
+    """Scores normalised by the cohort scores of each side, and the rows of these that the trials use."""
     (one, first_rows), (other, second_rows) = first, second
     try:
         if form == "s":
-            found = s_norm(scores, one, other, first_rows=first_rows, second_rows=second_rows)
+            normalised = s_norm(scores, one, other, first_rows=first_rows, second_rows=second_rows)
         else:
-            most = min(top, one.shape[1])
-            found = as_norm(scores, one, other, top=most, first_rows=first_rows, second_rows=second_rows)
+            top = min(top, one.shape[1])
+            normalised = as_norm(scores, one, other, top=top, first_rows=first_rows, second_rows=second_rows)
     except ValueError as error:
         raise DataError(f"the scores cannot be normalised with this cohort: {error}") from error
-    return found.float()
+    return normalised.float()
 
 
 def _check(cohort: Tensor, form: str, top: int) -> None:
     if form not in COHORT_NORMS:
         raise SettingError(f'there is no normalisation "{form}"; {nearest(form, COHORT_NORMS)}')
     if top < 2:
-        raise SettingError(f"expected at least 2 of the cohort as the closest, got {top}")
+        raise SettingError(f"expected a top of at least 2 cohort items, got {top}")
     if len(cohort) < 2:
-        raise DataError(f"expected a cohort of two items at least, better of hundreds; got {len(cohort)}")
+        raise DataError(f"expected a cohort of at least two items, better hundreds; got {len(cohort)}")

@@ -1,4 +1,4 @@
-"""Features seen another way: what is left of them without their class, and along their main directions.
+"""Features without their class, and along their principal directions.
 
 Kim, "On the Significance of Distance in Machine Learning", 2023, chapter 6.
 """
@@ -22,8 +22,8 @@ class PrincipalDirections(NamedTuple):
 def residual_features(z: Tensor, labels: Tensor, prototypes: Tensor) -> Tensor:
     """Embeddings less the nearest prototype of their class: (n, d), (n,), (classes, k, d) -> (n, d).
 
-    What varies within classes, such as pose, light or handwriting, and what can be searched for when the
-    class is known. ``labels`` are rows of the prototypes.
+    They hold what varies within classes, such as pose, light or handwriting. ``labels`` are rows of the
+    prototypes.
     """
     if z.ndim != 2 or prototypes.ndim != 3 or prototypes.shape[2] != z.shape[1]:
         shapes = f"{tuple(z.shape)} and {tuple(prototypes.shape)}"
@@ -31,15 +31,15 @@ def residual_features(z: Tensor, labels: Tensor, prototypes: Tensor) -> Tensor:
     if labels.shape != z.shape[:1]:
         raise DataError(f"every embedding needs a label; got {len(z)} and {tuple(labels.shape)}")
     if len(labels) and not 0 <= int(labels.min()) <= int(labels.max()) < len(prototypes):
-        found = f"{int(labels.min())} to {int(labels.max())}"
-        raise DataError(f"labels are rows of the prototypes, 0 to {len(prototypes) - 1}; got {found}")
+        span = f"{int(labels.min())} to {int(labels.max())}"
+        raise DataError(f"labels are rows of the prototypes, 0 to {len(prototypes) - 1}; got {span}")
     away = z[:, None] - prototypes[labels]  # (n, k, d)
     nearest = away.square().sum(2).argmin(1)
     return away[torch.arange(len(z), device=z.device), nearest]
 
 
 def principal_directions(z: Tensor, *, count: int | None = None) -> PrincipalDirections:
-    """The ``count`` widest directions of embeddings (n, d), or all min(n, d) there are."""
+    """The ``count`` widest directions of embeddings (n, d); None for all min(n, d)."""
     if z.ndim != 2 or len(z) < 2 or not z.isfinite().all():
         raise DataError(f"expected two finite embeddings (n, d) or more, got {tuple(z.shape)}")
     most = min(z.shape)
@@ -49,17 +49,15 @@ def principal_directions(z: Tensor, *, count: int | None = None) -> PrincipalDir
         )
     mean = z.double().mean(0)
     _, values, directions = torch.linalg.svd(z.double() - mean, full_matrices=False)
-    kept = slice(0, count)
-    deviations = values[kept] / (len(z) - 1) ** 0.5
-    return PrincipalDirections(mean.to(z.dtype), directions[kept].to(z.dtype), deviations.to(z.dtype))
+    deviations = values[:count] / (len(z) - 1) ** 0.5
+    return PrincipalDirections(mean.to(z.dtype), directions[:count].to(z.dtype), deviations.to(z.dtype))
 
 
 def reweighted(z: Tensor, directions: PrincipalDirections, weights: Tensor) -> Tensor:
     """Embeddings with each direction stretched by its weight, centred on the mean: (n, d) -> (n, d).
 
-    ``weights`` is (directions,), 0 or more: 1 for each leaves centred embeddings as they are, 0 removes a
-    direction, and small ones on the first directions, which separate the classes, bring out the rest. What
-    lies outside the directions is removed.
+    ``weights`` is (directions,), 0 or more: 1 keeps a direction, 0 removes it; small weights of the first
+    directions, which separate the classes, bring out the rest. What lies outside the directions is removed.
     """
     if weights.shape != directions.deviations.shape:
         expected = f"({len(directions.deviations)},)"

@@ -1,7 +1,7 @@
-"""Someone known from several items: sets against items.
+"""Enrolments of several items: sets against items.
 
 The trials of Monteiro et al., "An end-to-end approach for the verification problem: learning the right
-distance", ICML 2020: an enrolment is a small set of items of one class, and every item of it counts.
+distance", ICML 2020: an enrolment is a small set of items of one class.
 """
 
 from collections.abc import Sequence
@@ -28,33 +28,32 @@ def enrolment_scores(
     kind: Kind = "similarity",
     memory_budget: int | None = None,
 ) -> Tensor:
-    """How alike every enrolled set and every test item are: sets of (k, d), (m, d) -> (sets, m), on the CPU.
+    """The scores of every enrolled set and every test item: sets of (k, d), (m, d) -> (sets, m), on the CPU.
 
-    ``embedding`` scores the mean embedding of a set, as it is, not brought to length 1; ``mean``,
-    ``median``, ``max`` and ``min`` combine the scores of its items, the median of an even number being the
-    middle of the two in the middle. A set of one item has the same scores whichever is chosen. The set
-    comes first in the similarity. A set without items is refused.
+    ``embedding`` scores the mean embedding of a set, not normalised; ``mean``, ``median``, ``max`` and
+    ``min`` combine the scores of its items. The set is the first argument of the similarity. Raises
+    DataError for an empty set.
     """
     if combination not in COMBINATIONS:
         raise SettingError(f'there is no combination "{combination}"; {nearest(combination, COMBINATIONS)}')
-    sizes = [len(each) for each in enrolled]
+    sizes = [len(members) for members in enrolled]
     if not all(sizes):
         raise DataError(
-            f"every enrolment needs an item at least; number {sizes.index(0) + 1} of {len(sizes)} has none"
+            f"every enrolment needs at least one item; number {sizes.index(0) + 1} of {len(sizes)} has none"
         )
     if not sizes:
         return torch.empty(0, len(tests))
     device = device_of(space)
     tests = tests.to(device)
     if combination == "embedding":
-        first = torch.stack([each.to(device).mean(0) for each in enrolled])
+        first = torch.stack([members.to(device).mean(0) for members in enrolled])
     else:
-        first = torch.cat([each.to(device) for each in enrolled])
+        first = torch.cat([members.to(device) for members in enrolled])
     with asking(space):
         scores = space.score_all(first, tests, kind=kind, memory_budget=memory_budget).float().cpu()
     if combination == "embedding":
         return scores
-    return torch.stack([_combined(each, combination) for each in torch.split(scores, sizes)])
+    return torch.stack([_combined(rows, combination) for rows in torch.split(scores, sizes)])
 
 
 def listed_scores(
@@ -71,7 +70,7 @@ def listed_scores(
     """The scores of listed trials: set ``first[i]`` of the embeddings ``z`` (n, d) against item
     ``second[i]``; (trials,), (trials,) -> (trials,), on the CPU.
 
-    A set is the indices of its items. Only what the list asks for is scored, set by set.
+    A set is a list of item indices. Only the listed trials are scored, set by set.
     """
     scores = torch.empty(len(first))
     order = first.argsort(stable=True)
@@ -90,7 +89,7 @@ def listed_scores(
 
 
 def _combined(scores: Tensor, combination: Combination) -> Tensor:
-    """The scores (k, m) of the items of one set, made one: (m,)."""
+    """One score of a set from those of its items: (k, m) -> (m,)."""
     match combination:
         case "mean":
             return scores.mean(0)

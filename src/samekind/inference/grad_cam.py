@@ -1,4 +1,4 @@
-"""Which places of a picture speak for a score.
+"""Which places of a picture raise a score.
 
 Selvaraju et al., "Grad-CAM: Visual Explanations from Deep Networks via Gradient-based Localization", ICCV
 2017.
@@ -21,28 +21,27 @@ from samekind.space import MetricSpace
 def grad_cam(
     space: MetricSpace, inputs: Tensor, score: Callable[[Tensor], Tensor], *, layer: str | None = None
 ) -> Tensor:
-    """What each place of a layer's map does for the score of each picture: (n, height, width), on the CPU.
+    """How much each place of a layer's map raises the score of each picture: (n, height, width), on the CPU.
 
     ``inputs`` (n, channels, height, width) are as the encoder takes them; ``score`` takes embeddings (n, d)
-    to one number each, (n,). The channels of the map are added up, each weighted with the mean slope of the
-    score along it, and what speaks against the score is 0: so is everything where nothing speaks for it.
-    ``layer`` None is the last that the features are made of. The space is left as it was.
+    to (n,). The channels of the map are summed, each weighted by the mean gradient of the score; negative
+    sums are 0. ``layer`` None is the last one that the features are made of. The space does not change.
     """
     layer = layer_of(space.encoder, layer)
     encoder: Any = space.encoder
     with asking(space), torch.enable_grad():
-        with _made_a_start(encoder.stages()[layer][-1]) as found:
+        with _leaf_output(encoder.stages()[layer][-1]) as outputs:
             values = score(space.embed(inputs.to(device_of(space))))
-        [start] = found
-        [slopes] = torch.autograd.grad(values.sum(), start, materialize_grads=True)
-    return (slopes.mean((2, 3), keepdim=True) * start.detach()).sum(1).relu().float().cpu()
+        [output] = outputs
+        [slopes] = torch.autograd.grad(values.sum(), output, materialize_grads=True)
+    return (slopes.mean((2, 3), keepdim=True) * output.detach()).sum(1).relu().float().cpu()
 
 
 def layer_of(encoder: nn.Module, name: str | None = None) -> str:
-    """The map of an encoder to look at: the one named, or the last that its features are made of.
+    """The name of a map of an encoder: the one given, or the last that its features are made of.
 
-    With attention this is the last layer attended to: the map after it is only what is asked with. An
-    unknown name is answered with the nearest, an encoder without maps refused.
+    With attention that is the last attended layer: the last map is only the query. Raises SpaceError for an
+    unknown name or an encoder without maps.
     """
     inner = network_of(encoder)
     if not hasattr(inner, "map_channels") or not hasattr(inner, "stages"):
@@ -59,16 +58,16 @@ def layer_of(encoder: nn.Module, name: str | None = None) -> str:
 
 
 @contextmanager
-def _made_a_start(module: nn.Module) -> Iterator[list[Tensor]]:
-    """What the module gives, as a tensor slopes can be asked for, whatever lies before it is frozen."""
-    found: list[Tensor] = []
+def _leaf_output(module: nn.Module) -> Iterator[list[Tensor]]:
+    """The output of the module as a leaf with a gradient, even if all layers before it are frozen."""
+    outputs: list[Tensor] = []
 
-    def keep(_: nn.Module, __: Any, given: Tensor) -> Tensor:
-        found.append(given.detach().requires_grad_())
-        return found[-1]
+    def keep(_: nn.Module, __: Any, output: Tensor) -> Tensor:
+        outputs.append(output.detach().requires_grad_())
+        return outputs[-1]
 
     handle = module.register_forward_hook(keep)
     try:
-        yield found
+        yield outputs
     finally:
         handle.remove()

@@ -1,4 +1,4 @@
-"""All pairs of a set counted by the kernel of the learned similarity: no score ever leaves the chip."""
+"""All pairs of a set counted by the GPU kernel of a learned similarity, without storing scores."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 def kernel_for(space: MetricSpace, *, kind: Kind, precision: str) -> PairsKernel:
-    """The kernel of a space's similarity in 16 bits; a sentence where there is none."""
+    """The kernel of a space's similarity in 16 bits. Raises SettingError if there is none."""
     if precision not in DTYPES:
         raise SettingError(f'there is no precision "{precision}"; choose one of {", ".join(DTYPES)}')
     device, similarity = device_of(space), space.similarity
@@ -50,7 +50,7 @@ class KernelCounter:
     def cells(
         self, counted: Sequence[int], kept: Sequence[int], store: StoredScores, *, dtype: torch.dtype
     ) -> Tensor:
-        """The same in each cell of the counted bins; nothing is kept on a GPU."""
+        """The same in each cell of the counted bins; no scores are stored."""
         assert not kept
         assert not store.filled[0]
         labels = (self.labels, self.labels)

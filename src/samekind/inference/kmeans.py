@@ -1,4 +1,4 @@
-"""k-means for many items and many groups: exact, in blocks, and only where something moved.
+"""k-means for many items and many groups: exact, in blocks, and computed only where something changed.
 
 Lloyd, "Least squares quantization in PCM", 1982; starts by Arthur and Vassilvitskii, "k-means++: The
 Advantages of Careful Seeding", SODA 2007.
@@ -20,13 +20,13 @@ Start = Literal["k-means++", "random"]
 
 
 class Grouping(NamedTuple):
-    """Items in groups, each item in that of the nearest centre."""
+    """Items in groups, each item in the group of its nearest centre."""
 
     assigned: Tensor  # (n,)
     centres: Tensor  # (groups, d)
     inertia: float  # the sum of squared distances of the items to their centres
-    rounds: int  # how often the centres were moved
-    settled: bool  # whether another round would change nothing: each centre is the mean of its group
+    rounds: int  # how often the centres moved
+    settled: bool  # whether it converged: each centre is the mean of its group
 
 
 @torch.no_grad()
@@ -41,11 +41,11 @@ def kmeans(
 ) -> Grouping:
     """Groups of embeddings (n, d) around centres, the best of ``restarts`` by inertia.
 
-    ``start`` draws the first centres among the items: ``"k-means++"`` far from each other, which takes about
-    as long as ten rounds, or ``"random"``; or it is the centres (groups, d) themselves, and then there is one
-    run. A group that loses all its items starts again from the item furthest from its centre; where there are
-    fewer distinct items than groups, some stay empty. An equally near item goes to the lower group. The
-    same seed gives the same groups. No table of all items and all groups is ever held.
+    ``start`` draws the first centres from the items: ``"k-means++"``, far from each other, which takes about
+    as long as ten rounds, or ``"random"``; or it is the centres (groups, d) themselves, for one run. A group
+    that loses all its items starts again from the item furthest from its centre; with fewer distinct items
+    than groups, some stay empty. An item equally near to two centres goes to the lower group. The same seed
+    gives the same groups. The table of all items and groups is never held.
 
     >>> z = torch.tensor([[0.0], [1.0], [8.0], [9.0]])
     >>> kmeans(z, groups=2, start=torch.tensor([[0.0], [1.0]])).assigned.tolist()
@@ -53,7 +53,7 @@ def kmeans(
     """
     _check(z, groups, start, rounds, restarts)
     dtype = torch.promote_types(z.dtype, torch.float32)
-    # The products below lose digits far from the origin, so the items are moved there.
+    # The products below lose digits far from the origin, so the items are centred.
     middle = z.to(dtype).mean(0)
     points = z.to(dtype) - middle
     generator = torch.Generator().manual_seed(seed)
@@ -62,14 +62,11 @@ def kmeans(
         if isinstance(start, Tensor):
             first = start.to(points) - middle
         else:
-            first = (
-                _spread(points, groups, generator)
-                if start == "k-means++"
-                else _any(points, groups, generator)
-            )
-        found = _lloyd(points, first, rounds)
-        if best is None or found.inertia < best.inertia:
-            best = found
+            draw = _spread if start == "k-means++" else _random
+            first = draw(points, groups, generator)
+        grouping = _lloyd(points, first, rounds)
+        if best is None or grouping.inertia < best.inertia:
+            best = grouping
     assert best is not None  # at least one restart
     return best._replace(centres=(best.centres + middle).to(z.dtype if z.is_floating_point() else dtype))
 
@@ -95,16 +92,16 @@ def _check(z: Tensor, groups: int, start: Start | Tensor, rounds: int, restarts:
         raise SettingError("an embedding is not finite (NaN or infinite); look at the items it came from")
 
 
-def _any(points: Tensor, groups: int, generator: torch.Generator) -> Tensor:
-    """Different items, each as likely as the other."""
+def _random(points: Tensor, groups: int, generator: torch.Generator) -> Tensor:
+    """Different items, all equally likely."""
     return points[torch.randperm(len(points), generator=generator)[:groups].to(points.device)]
 
 
 def _spread(points: Tensor, groups: int, generator: torch.Generator) -> Tensor:
-    """Items one after the other, each likely as its squared distance to the nearest one so far is large.
+    """Items one after the other, with probabilities in proportion to the squared distance to the nearest so
+    far.
 
-    Of several drawn the one that leaves the least inertia is taken, as scikit-learn does it: separate groups
-    are then rarely missed.
+    Of several drawn, the one with the least inertia is taken, as in scikit-learn.
     """
     drawn = 2 + int(math.log(groups))
     lengths = points.square().sum(1)
@@ -164,24 +161,24 @@ def _follow(
 ) -> tuple[Tensor, Tensor]:
     """The nearest centre of each item after the touched ones moved.
 
-    An item whose own centre stayed can only be drawn to one that moved; the others were further and still
-    are. After a few rounds this leaves little to compute.
+    An item whose own centre stayed can only change to a centre that moved. After a few rounds this leaves
+    little to compute.
     """
     assigned, closeness = assigned.clone(), closeness.clone()
-    lost = touched[assigned]
-    rows = lost.nonzero().flatten()
+    affected = touched[assigned]
+    rows = affected.nonzero().flatten()
     assigned[rows], closeness[rows] = _nearest(points[rows], centres)
     moved = touched.nonzero().flatten()
-    rows = (~lost).nonzero().flatten()
+    rows = (~affected).nonzero().flatten()
     if len(moved) and len(rows):
         which, value = _nearest(points[rows], centres[moved])
-        drawn = (value > closeness[rows]) | ((value == closeness[rows]) & (moved[which] < assigned[rows]))
-        assigned[rows[drawn]], closeness[rows[drawn]] = moved[which[drawn]], value[drawn]
+        nearer = (value > closeness[rows]) | ((value == closeness[rows]) & (moved[which] < assigned[rows]))
+        assigned[rows[nearer]], closeness[rows[nearer]] = moved[which[nearer]], value[nearer]
     return assigned, closeness
 
 
 def _without_empty(points: Tensor, assigned: Tensor, closeness: Tensor, touched: Tensor) -> Tensor:
-    """Where groups are empty, each gets the item furthest from its centre that does not empty another."""
+    """Each empty group gets the item furthest from its centre, from a group that has others."""
     sizes = assigned.bincount(minlength=len(touched))
     empty = (sizes == 0).nonzero().flatten().tolist()
     if not empty:
@@ -189,7 +186,7 @@ def _without_empty(points: Tensor, assigned: Tensor, closeness: Tensor, touched:
     assigned, members = assigned.clone(), sizes.tolist()
     lengths = points.square().sum(1)
     squares = lengths - 2 * closeness
-    # Below this an item lies on its centre, up to rounding, and cannot make a group of its own.
+    # An item on its centre, up to rounding, cannot make a group of its own.
     apart = squares > 64 * torch.finfo(points.dtype).eps * lengths
     for index in squares.argsort(descending=True, stable=True).tolist():
         if not empty or not apart[index]:
@@ -212,10 +209,10 @@ def _nearest(points: Tensor, centres: Tensor) -> tuple[Tensor, Tensor]:
         height = len(points[rows])
         width = max(1, PAIRS.get(points.device.type, PAIRS["other"]) // max(1, height))
         for left in range(0, len(centres), width):
-            some = slice(left, left + width)
-            value, index = torch.addmm(penalty[some], points[rows], centres[some].T).max(1)
+            block = slice(left, left + width)
+            value, index = torch.addmm(penalty[block], points[rows], centres[block].T).max(1)
             if left:
-                # Blocks come in order, so of equally near centres the first one stays.
+                # Blocks come in order, so the first of equals stays.
                 better = value > closeness[rows]
                 value = torch.where(better, value, closeness[rows])
                 index = torch.where(better, index + left, which[rows])

@@ -1,4 +1,4 @@
-"""How new is this? One number an item, higher meaning newer, from classes or from known items."""
+"""How new is an item? A number for each, higher means newer, from the classes or from known items."""
 
 from typing import Literal
 
@@ -16,14 +16,14 @@ from samekind.prototypes import pool
 from samekind.similarities import score_all
 from samekind.space import MetricSpace
 
-#: The reach of the Gaussian kernel: large enough to be no accident, small enough to stay within a class.
+#: The neighbour whose distance is the width of the Gaussian kernel: enough for a stable width within a class.
 NEAREST = 10
 
 
 def prototype_novelty(
     space: MetricSpace, z: Tensor, *, kind: Kind = "similarity", memory_budget: int | None = None
 ) -> Tensor:
-    """Minus the score of the best class: embeddings (n, d) -> (n,). Needs no item but those asked about."""
+    """Minus the score of the best class: embeddings (n, d) -> (n,). Needs no known items."""
     if not space.classes:
         raise SpaceError("this space knows no class yet; enrol one, or give items that are known")
     vectors = space.prototypes.vectors
@@ -45,12 +45,11 @@ def neighbour_novelty(
     neighbours: int = 1,
     memory_budget: int | None = None,
 ) -> Tensor:
-    """Minus the mean score of the most alike of the known items (m, d): embeddings (n, d) -> (n,).
+    """Minus the mean score of the most similar known items (m, d): embeddings (n, d) -> (n,).
 
-    The item asked about is the query, in the first place of the similarity.
+    The item is the query, the first argument of the similarity.
     """
-    found = search(space, z, known, k=neighbours, kind=kind, memory_budget=memory_budget)
-    return -found.scores.mean(1)
+    return -search(space, z, known, k=neighbours, kind=kind, memory_budget=memory_budget).scores.mean(1)
 
 
 def one_class_novelty(
@@ -69,13 +68,13 @@ def one_class_novelty(
 ) -> Tensor:
     """How far outside the region of the known items (m, d) each item (n, d) lies: above 0 is outside.
 
-    A one-class support vector machine on the similarity as a kernel: with ``"gaussian"`` exp(-D² / 2w²) of
-    the distances of `score_distances`, w being how far the tenth nearest known item is, in the median; with
-    ``"score"`` the score itself. That one can only cut a single half-space off, in which an item between
-    the known classes lies deeper than any of theirs, so it is for known items of one kind. ``outliers`` (ν)
-    is the share of known items that may lie outside, at most, and of those the region rests on, at least.
-    The kernel of all known items is held, so of more than ``most_items`` that many are drawn by the ``seed``.
-    Schölkopf et al., "Estimating the Support of a High-Dimensional Distribution", 2001.
+    A one-class support vector machine on the similarity as a kernel. With ``"gaussian"`` it is exp(-D² /
+    2w²) of the distances of `score_distances`, w the median distance of the tenth nearest known item. With
+    ``"score"`` it is the score itself, which suits known items of one kind: the region is a half-space, and
+    an item between several known classes lies deeper inside than their own. ``outliers`` (ν) is at least
+    the share of known items outside, and at most the share of support vectors. The kernel of all known
+    items is held, so at most ``most_items`` are drawn by the ``seed``. Schölkopf et al., "Estimating the
+    Support of a High-Dimensional Distribution", 2001.
     """
     if form not in ("gaussian", "score"):
         raise SettingError(f'the kernel is of the form "gaussian" or "score"; got "{form}"')
@@ -92,9 +91,9 @@ def one_class_novelty(
     own = kernel_matrix(space, known, kind=kind, symmetrise=symmetrise, memory_budget=memory_budget)
     across = kernel_matrix(space, z, known, kind=kind, symmetrise=symmetrise, memory_budget=memory_budget)
     if form == "gaussian":
-        own, across = (score_distances(each, space.scorer(kind).kind) for each in (own, across))
+        own, across = (score_distances(scores, space.scorer(kind).kind) for scores in (own, across))
         width = _width(own)
-        own, across = ((-(each / width).square() / 2).exp() for each in (own, across))
+        own, across = ((-(distances / width).square() / 2).exp() for distances in (own, across))
     kernel = semidefinite(own, spectrum)
     machine = OneClassSVM(kernel="precomputed", nu=outliers).fit(kernel.values.numpy())
     if not across.isfinite().all():
@@ -103,7 +102,7 @@ def one_class_novelty(
 
 
 def _width(distances: Tensor) -> float:
-    """How far the tenth nearest other item is, in the median over the items (n, n); never 0."""
+    """The median over items of the distance to the tenth nearest other item, from (n, n); never 0."""
     others = distances.clone().fill_diagonal_(torch.inf).sort(1).values[:, : len(distances) - 1]
     width = float(others[:, : min(NEAREST, others.shape[1])][:, -1].median())
     if width > 0:

@@ -1,6 +1,6 @@
-"""Operating points: where on the curve of errors a threshold is to lie, and what it takes to know.
+"""Operating points: which error rates a threshold should have, and how many trials that needs.
 
-The rule of 30 errors (to be 90 % sure that a rate is within 30 % of the truth) is from Doddington et al.,
+The rule of 30 errors (a rate is within 30 % of the truth with 90 % confidence) is from Doddington et al.,
 "The NIST Speaker Recognition Evaluation: Overview, Methodology, Systems, Results, Perspective", Speech
 Communication 2000.
 """
@@ -16,9 +16,9 @@ from samekind.measures import bayes_threshold, equal_error_rate, threshold_at
 
 #: How many errors a rate should rest on.
 ERRORS = 30
-#: With fewer classes than this a decision about others is a guess.
+#: Trials of fewer classes say little about other classes.
 FEW_CLASSES = 10
-#: From this equal error on, a score tells known from unknown hardly better than a coin, which has a half.
+#: From this equal error on, a score separates known from unknown hardly better than chance, which has 0.5.
 NEAR_A_COIN = 0.4
 EXPECTED = (
     'expected an operating point "eer", "far=0.01" or "frr=0.01" (a rate from 0 to 1), '
@@ -27,7 +27,7 @@ EXPECTED = (
 
 
 class OperatingPoint(NamedTuple):
-    """A point that was asked for: ``name`` is eer, far, frr or cost, the rest what belongs to it."""
+    """A point: ``name`` is eer, far, frr or cost, the rest its numbers."""
 
     name: str
     rate: float = math.nan
@@ -37,24 +37,24 @@ class OperatingPoint(NamedTuple):
 
 
 def operating_point(text: str) -> OperatingPoint:
-    """The point a text speaks of; any other text is refused.
+    """The point that a text names. Raises SettingError for any other text.
 
     ``eer``: both errors equally frequent. ``far=RATE`` and ``frr=RATE``: false accepts or false rejects at
-    most this frequent. ``cost=PRIOR``: the least cost where this share of what is asked about is the same,
-    both errors costing 1, or what ``cost=PRIOR:MISS:FALSE_ACCEPT`` says.
+    most this frequent. ``cost=PRIOR``: the least cost if a share PRIOR of all pairs is the same; both errors
+    cost 1, or what ``cost=PRIOR:MISS:FALSE_ACCEPT`` says.
 
     >>> operating_point("far=0.001").rate
     0.001
     """
     name, _, rest = text.partition("=")
-    numbers = [_number(each) for each in rest.split(":")]
+    numbers = [_number(part) for part in rest.split(":")]
     if text == "eer":
         return OperatingPoint("eer")
     if name in ("far", "frr") and len(numbers) == 1 and 0 <= numbers[0] <= 1:
         return OperatingPoint(name, rate=numbers[0])
     if name == "cost" and len(numbers) in (1, 3):
         costs = numbers[1:] or [1.0, 1.0]
-        if 0 < numbers[0] < 1 and all(0 < each < math.inf for each in costs):
+        if 0 < numbers[0] < 1 and all(0 < cost < math.inf for cost in costs):
             return OperatingPoint(name, math.nan, numbers[0], *costs)
     raise SettingError(f'{EXPECTED}, got "{text}"')
 
@@ -64,9 +64,8 @@ def threshold_for(
 ) -> float:
     """The threshold of a point on some trials.
 
-    That of a cost is where the calibrated odds outweigh prior and costs, not the one that happens to cost
-    least on these trials: it rests on all of them and not on the few around it, and it agrees with the
-    probabilities.
+    For a cost it comes from the calibration, not from the cost on these trials: it rests on all trials and
+    agrees with the probabilities.
     """
     match point.name:
         case "far":
@@ -74,37 +73,37 @@ def threshold_for(
         case "frr":
             return threshold_at(scores, same, false_rejects=point.rate)
         case "cost":
-            wanted = bayes_threshold(
+            log_odds = bayes_threshold(
                 prior=point.prior, miss_cost=point.miss_cost, false_accept_cost=point.false_accept_cost
             )
             slope, offset = calibration
             if slope > 0:
-                return (wanted - offset) / slope
-            # A score that says nothing, or the wrong thing, should not be trusted to accept.
+                return (log_odds - offset) / slope
+            # A score without information should not accept anything.
             return threshold_at(scores, same, false_accepts=0.0)
     return equal_error_rate(scores, same).threshold
 
 
 def support(decision: Decision, *, open_set: bool = False) -> str | None:
-    """What the trials of a decision are too few to promise, in a sentence; None where they are enough.
+    """A sentence about what the trials of a decision are too few for; None if they are enough.
 
-    With ``open_set`` it is a decision about known and unknown items, not about pairs; where its score hardly
-    tells one from the other, that is said first, because no number of items helps against it.
+    With ``open_set`` the decision is about known and unknown items, not about pairs. A score that hardly
+    separates the two is reported first, because more items do not help.
     """
     point = operating_point(decision.point)
     same, different = ("known items", "unknown items") if open_set else ("same trials", "different trials")
-    asked = {
+    rates = {
         "far": (decision.false_accepts, decision.different_trials, "false accepts", different),
         "frr": (decision.false_rejects, decision.same_trials, "false rejects", same),
     }
-    if point.name in asked:
-        asked = {point.name: (point.rate, *asked[point.name][1:])}
+    if point.name in rates:
+        rates = {point.name: (point.rate, *rates[point.name][1:])}
     error = decision.equal_error
-    found = [_a_coin(error)] if error is not None and error >= NEAR_A_COIN else []
-    found += [sentence for each in asked.values() if (sentence := _too_few(*each))]
+    sentences = [_near_chance(error)] if error is not None and error >= NEAR_A_COIN else []
+    sentences += [sentence for rate in rates.values() if (sentence := _too_few(*rate))]
     if 0 < decision.classes < FEW_CLASSES:
-        found.append(_few_classes(decision, open_set=open_set))
-    return "; ".join(found) or None
+        sentences.append(_few_classes(decision, open_set=open_set))
+    return "; ".join(sentences) or None
 
 
 def _few_classes(decision: Decision, *, open_set: bool) -> str:
@@ -123,12 +122,12 @@ def _few_classes(decision: Decision, *, open_set: bool) -> str:
     return f"{what} are of {classes}; what others do is a guess"
 
 
-def _a_coin(error: float) -> str:
+def _near_chance(error: float) -> str:
     return f"these scores hardly tell known from unknown: the equal error is {error:.1%}, that of a coin 50%"
 
 
 def _too_few(rate: float, count: int, error: str, trials: str) -> str | None:
-    """Whether so many trials can tell a rate; 0 were never counted."""
+    """A sentence if so many trials cannot measure a rate; a count of 0 is unknown."""
     if count == 0 or rate * count >= ERRORS:
         return None
     if rate * count < 1:

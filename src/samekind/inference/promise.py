@@ -1,9 +1,8 @@
 """Does a threshold still give what it promised? The rates it was stored with against new trials.
 
-Both were measured on a sample of classes, so both may be off. Their difference, in log odds, is held against
-both errors together, which add up as independent ones do: by their squares. A promise does not hold where the
-rate is higher by more than that; it holds where the rate is at most half as much again as promised; what lies
-between cannot be told.
+Both were measured on a sample of classes. Their difference, in log odds, is compared with the two
+uncertainties together, which add up by their squares. A promise is broken if the rate is higher by more
+than that; it holds if the rate is at most 1.5 times the promised one; in between it is undecided.
 """
 
 import math
@@ -18,17 +17,16 @@ from samekind.inference.verify import rate_intervals
 from samekind.measures import FEWEST_CLASSES, Interval, rates_at
 from samekind.space import MetricSpace
 
-#: A rate is as promised up to so many times its odds, for low rates as good as so many times the rate. The
-#: odds, because of a promise above two thirds no rate is half as much again.
+#: A promise holds up to so many times its odds, which for low rates is as many times the rate.
 AS_PROMISED = 1.5
 
 
 class PromisedRate(NamedTuple):
     """One error rate: what was promised, and what new trials measure, with its interval.
 
-    ``upper`` is how high the promised rate may be, for what the trials of the fit could tell; None where that
-    is not known. Then the promise is taken as exact. Trials of too few classes leave everything open: an
-    ``upper`` of 1, which nothing breaks; an interval from 0 to 1, with which nothing holds either.
+    ``upper`` is the upper end of the promised rate's own interval; None if it is unknown, and the promise
+    is then taken as exact. Trials of too few classes have an ``upper`` of 1, which nothing breaks, or an
+    interval from 0 to 1, with which nothing holds.
     """
 
     promised: float
@@ -39,7 +37,7 @@ class PromisedRate(NamedTuple):
     def broken(self) -> bool:
         """Whether the measured rate is higher by more than the two uncertainties together allow."""
         upper = max(self.promised, self.promised if self.upper is None else self.upper)
-        # A rate of 0 or 1 is infinitely far away on this scale; the end of its interval stands for it.
+        # A rate of 0 or 1 is infinite in log odds, so the end of its interval is used.
         promised = _log_odds(self.promised if self.promised > 0 else upper)
         measured = _log_odds(self.measured.mean if self.measured.mean < 1 else self.measured.low)
         of_fit = _log_odds(upper) - promised
@@ -48,8 +46,8 @@ class PromisedRate(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether it is not broken, and the measured rate at most half as much again as promised. An interval
-        from 0 to 1 is no evidence for it.
+        """Whether the measured rate is at most 1.5 times the promised one; never with an interval from 0 to
+        1.
         """
         if self.broken or self.measured[1:] == (0, 1):
             return False
@@ -58,7 +56,7 @@ class PromisedRate(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """The same in words: a higher rate that the intervals still allow is neither."""
+        """The same in words; a higher rate that the intervals allow is undecided."""
         if self.broken or self.holds:
             return "does not hold" if self.broken else "holds"
         if self.upper == 1 or self.measured[1:] == (0, 1):
@@ -79,70 +77,67 @@ class Promise(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether both rates hold; where this cannot be told of one, it is neither so nor broken."""
+        """Whether both rates hold. A promise can be neither broken nor held."""
         return self.false_accepts.holds and self.false_rejects.holds
 
     @property
     def sentence(self) -> str:
-        """The whole in words."""
+        """Both rates and their verdicts in words."""
         return "; ".join(
-            f"promised {_percent(each.promised)}% {name}{_up_to(each)}, "
-            f"measured {_percent(each.measured.mean)}% "
-            f"({_percent(each.measured.low)} to {_percent(each.measured.high)}): "
-            f"{each.verdict}"
-            for name, each in (("false accepts", self.false_accepts), ("false rejects", self.false_rejects))
+            f"promised {_percent(rate.promised)}% {name}{_up_to(rate)}, "
+            f"measured {_percent(rate.measured.mean)}% "
+            f"({_percent(rate.measured.low)} to {_percent(rate.measured.high)}): "
+            f"{rate.verdict}"
+            for name, rate in (("false accepts", self.false_accepts), ("false rejects", self.false_rejects))
         )
 
 
 def check_promise(decision: Decision, trials: Trials, *, seed: int = 0) -> Promise:
-    """A stored decision held against trials it was not fitted on, of the same kind of score.
+    """Compare a stored decision with trials it was not fitted on, of the same kind of score.
 
-    A rate that was asked for (``far=0.01``) is the promise; the other is the one the decision had on its own
-    trials. Either was told from a sample: the interval stored with the decision counts as much as that of the
-    new trials, and only a difference beyond both together breaks the promise. A decision without intervals
-    is taken at its word.
+    A rate that the operating point names (``far=0.01``) is the promise; the other rate is the one that the
+    decision had on its own trials. Only a difference beyond the intervals of both, the stored one and the new
+    one, breaks a promise. A decision without intervals is taken as exact.
 
-    The intervals are over classes. Fewer than three of them, then or now, cannot say how much classes differ,
-    and their pairs share too many items to pass for independent trials: they break no promise.
+    The intervals are over classes. Trials of fewer than three classes, then or now, break no promise.
     """
     accepts, rejects = (
-        each if each is not None else Interval(rate, 0.0, 1.0)
-        for each, rate in zip(
+        interval if interval is not None else Interval(rate, 0.0, 1.0)
+        for interval, rate in zip(
             rate_intervals(trials, decision.threshold, seed=seed),
             rates_at(trials.scores, trials.same, decision.threshold),
             strict=True,
         )
     )
-    return _held_against(decision, accepts, rejects)
+    return _compared(decision, accepts, rejects)
 
 
 def check_open_set(space: MetricSpace, known: Items, unknown: Items, *, seed: int = 0) -> Promise | None:
-    """The stored threshold for "none of these" held against items it was not fitted on; None without one.
+    """Compare the stored threshold for "none of these" with items it was not fitted on; None without one.
 
     ``known`` are items of the space's classes, ``unknown`` of others, as for `fit_open_set`.
     """
     decision = space.open_set
     if decision is None:
         return None
-    return _held_against(decision, *open_set_rates(space, known, unknown, decision, seed=seed))
+    return _compared(decision, *open_set_rates(space, known, unknown, decision, seed=seed))
 
 
-def _held_against(decision: Decision, accepts: Interval, rejects: Interval) -> Promise:
-    """What was asked for is the promise of its rate; that of the other is what the fit had."""
+def _compared(decision: Decision, accepts: Interval, rejects: Interval) -> Promise:
     point = operating_point(decision.point)
     return Promise(
         _promised_rate(
             decision.false_accepts,
             decision.false_accept_interval,
             accepts,
-            asked=point.rate if point.name == "far" else None,
+            target=point.rate if point.name == "far" else None,
             classes=decision.classes,
         ),
         _promised_rate(
             decision.false_rejects,
             decision.false_reject_interval,
             rejects,
-            asked=point.rate if point.name == "frr" else None,
+            target=point.rate if point.name == "frr" else None,
             classes=decision.classes,
         ),
     )
@@ -153,29 +148,29 @@ def _promised_rate(
     stored: tuple[float, float] | None,
     measured: Interval,
     *,
-    asked: float | None,
+    target: float | None,
     classes: int,
 ) -> PromisedRate:
-    """The fitted rate, or the one asked for, is as unsure as the fitted one was measured to be."""
-    promised = fitted if asked is None else asked
+    """The promise is the target or else the fitted rate, with the relative uncertainty of the fitted one."""
+    promised = fitted if target is None else target
     if stored is None:
         return PromisedRate(promised, measured, 1.0 if 0 < classes < FEWEST_CLASSES else None)
     upper = stored[1]
-    if asked is not None and 0 < fitted < 1:
-        # As many times the odds of the one asked for; a fitted rate of 0 has no odds to multiply.
-        upper = 1 / (1 + math.exp(_log_odds(fitted) - _log_odds(upper) - _log_odds(asked)))
+    if target is not None and 0 < fitted < 1:
+        # The same ratio of odds; a fitted rate of 0 has no odds.
+        upper = 1 / (1 + math.exp(_log_odds(fitted) - _log_odds(upper) - _log_odds(target)))
     return PromisedRate(promised, measured, max(promised, upper))
 
 
 def _log_odds(rate: float) -> float:
-    inside = min(max(rate, 1e-12), 1 - 1e-12)  # 0 and 1 are far away, not infinitely
+    inside = min(max(rate, 1e-12), 1 - 1e-12)  # finite for 0 and 1
     return math.log(inside) - math.log1p(-inside)
 
 
-def _up_to(each: PromisedRate) -> str:
-    return "" if each.upper is None else f" (up to {_percent(each.upper)})"
+def _up_to(rate: PromisedRate) -> str:
+    return "" if rate.upper is None else f" (up to {_percent(rate.upper)})"
 
 
 def _percent(rate: float) -> str:
-    """Two digits that say something, never more than two decimals unless the rate is tiny."""
+    """Two decimals, or two significant digits for a tiny rate."""
     return f"{100 * rate:.2f}" if rate == 0 or rate >= 0.001 else f"{100 * rate:.2g}"

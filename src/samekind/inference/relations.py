@@ -1,4 +1,4 @@
-"""How are the classes related? Scores of their prototypes with each other, and the tree that they make."""
+"""How are the classes related? The scores of their prototypes with each other, and a tree of them."""
 
 from typing import NamedTuple
 
@@ -20,9 +20,9 @@ class Joined(NamedTuple):
 
 
 def class_scores(space: MetricSpace, *, kind: Kind = "similarity") -> Tensor:
-    """How alike any two classes are: (classes, classes), higher is closer, both orders averaged.
+    """The scores of all pairs of classes, the mean of both orders: (classes, classes), higher is closer.
 
-    A class is the mean of its prototypes. The diagonal is the score of a class with itself.
+    A class is the mean of its prototypes.
     """
     with asking(space):
         vectors = space.prototypes.vectors.mean(1)
@@ -31,10 +31,7 @@ def class_scores(space: MetricSpace, *, kind: Kind = "similarity") -> Tensor:
 
 
 def class_tree(space: MetricSpace, *, kind: Kind = "similarity") -> list[Joined]:
-    """The classes joined two groups at a time, the most alike first, until all are one: average linkage.
-
-    n classes make n - 1 lines; a class that nothing is like comes last.
-    """
+    """The classes joined two groups at a time, the most similar first, by average linkage: n - 1 joins."""
     from scipy.cluster.hierarchy import linkage
 
     names = list(space.classes)

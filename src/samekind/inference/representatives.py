@@ -1,4 +1,4 @@
-"""Which items stand for a group: those nearest to its centre."""
+"""The items that represent a group: those nearest to its centre."""
 
 import torch
 from torch import Tensor
@@ -15,7 +15,7 @@ def centre_distances(z: Tensor, groups: Groups) -> Tensor:
 def representatives(z: Tensor, groups: Groups, *, count: int = 8) -> list[Tensor]:
     """For each group the indices of its ``count`` items nearest to the centre, nearest first.
 
-    Equal distances keep the order of the items. A smaller group gives all it has, an empty one nothing.
+    Equal distances keep the order of the items. A smaller group gives all its items.
     """
     distances = centre_distances(z, groups)
     chosen = []
@@ -28,7 +28,7 @@ def representatives(z: Tensor, groups: Groups, *, count: int = 8) -> list[Tensor
 def largest_first(groups: Groups) -> Groups:
     """The same groups numbered by size, the largest 0; of equals the one with the earliest item first.
 
-    The numbers k-means gives say nothing; these can be read.
+    The numbers that k-means gives have no meaning.
     """
     count, items = len(groups.centres), len(groups.assigned)
     sizes = torch.bincount(groups.assigned, minlength=count)

@@ -12,12 +12,11 @@ from samekind.index import best_of
 from samekind.inference.embed import asking, device_of
 from samekind.space import MetricSpace
 
-#: Queries that meet the gallery together: few, so that a block is wide and few are merged, and it stays in
-#: the cache.
+#: Queries at a time: few, so that blocks are wide, few are merged, and they stay in the cache.
 STRIP = 512
-#: Bytes of working memory on a CPU where nobody says otherwise: more than scoring alone likes, fewer merges.
+#: Default bytes of working memory on a CPU: more than scoring alone needs, for fewer merges.
 MEMORY_BUDGET = 8 * 2**20
-#: Pairs of a query and an item that it must not find, listed for a strip of queries.
+#: The most pairs of a query and an excluded item that are listed for a strip of queries.
 MOST_LISTED = 2**18
 
 Marks = tuple[Tensor, Tensor]  # of the queries (n,), of the gallery (m,)
@@ -41,13 +40,13 @@ def search(
     apart: Marks | None = None,
     memory_budget: int | None = None,
 ) -> Neighbours:
-    """The k most alike of a gallery (m, d) for each query (n, d), the query in the first place of the
+    """The k most similar of a gallery (m, d) for each query (n, d). The query is the first argument of the
     similarity.
 
-    With ``same_items`` the queries are the gallery, and no item finds itself. ``apart`` is a pair of whole
-    numbers (n,) and (m,), a mark for each query and each of the gallery: one with the query's own mark is
-    passed over, such as the same person before the same camera. Asking for more than there is, is an error,
-    and so is a score that is not a number.
+    With ``same_items`` the queries are the gallery, and no item finds itself. ``apart`` has marks, whole
+    numbers (n,) for the queries and (m,) for the gallery: a query does not find an item of its own mark,
+    such as the same person before the same camera. Raises SpaceError for a k above what can be found, and
+    for a NaN score.
     """
     apart = _marks(len(queries), len(gallery), same_items, apart)
     available = len(gallery) - _most_passed_over(apart)
@@ -60,8 +59,7 @@ def search(
     if memory_budget is None and device.type == "cpu":
         memory_budget = MEMORY_BUDGET
     with asking(space):
-        found = best_of(_walk(space, queries, gallery, kind, apart, memory_budget), k=k)
-    return Neighbours(*found)
+        return Neighbours(*best_of(_walk(space, queries, gallery, kind, apart, memory_budget), k=k))
 
 
 def _walk(
@@ -72,7 +70,7 @@ def _walk(
     apart: Marks,
     memory_budget: int | None,
 ) -> Iterator[tuple[slice, slice, Tensor]]:
-    """Blocks of scores, those that are passed over at minus infinity."""
+    """Blocks of scores, with minus infinity for excluded items."""
     marks, order = apart[1].sort()
     for top in range(0, len(queries), STRIP):
         strip = slice(top, min(top + STRIP, len(queries)))
@@ -90,11 +88,11 @@ def _walk(
 
 
 def _same_mark(queries: Tensor, marks: Tensor, order: Tensor) -> Marks | None:
-    """The queries and the items of the gallery that have a mark in common, pair by pair; None where there are
-    too many to list, and comparing all of them is as fast. The gallery's marks come sorted, with their order.
+    """The pairs of a query and an item with the same mark; None if they are too many to list, and comparing
+    all marks is as fast. The gallery's marks are sorted, ``order`` says how.
     """
-    first, behind = torch.searchsorted(marks, queries), torch.searchsorted(marks, queries, right=True)
-    counts = behind - first
+    first = torch.searchsorted(marks, queries)
+    counts = torch.searchsorted(marks, queries, right=True) - first
     if int(counts.sum()) > MOST_LISTED:
         return None
     query = torch.arange(len(queries)).repeat_interleave(counts)
@@ -103,9 +101,9 @@ def _same_mark(queries: Tensor, marks: Tensor, order: Tensor) -> Marks | None:
 
 
 def _marks(queries: int, gallery: int, same_items: bool, apart: Marks | None) -> Marks:
-    """Marks that say what is passed over: of all items the item itself, what is asked, or nothing."""
+    """Marks that exclude the item itself, what ``apart`` says, or nothing."""
     if same_items and apart is not None:
-        raise SpaceError("same_items says already what is passed over; give it or apart, not both")
+        raise SpaceError("same_items already says what is excluded; give it or apart, not both")
     if same_items:
         return torch.arange(queries), torch.arange(gallery)
     if apart is None:
@@ -119,7 +117,7 @@ def _marks(queries: int, gallery: int, same_items: bool, apart: Marks | None) ->
 
 
 def _most_passed_over(apart: Marks) -> int:
-    """How many of the gallery the query with the most frequent mark does not find."""
+    """The most items of the gallery that are excluded for one query."""
     marks, counts = torch.unique(apart[1], return_counts=True)
-    asked = torch.isin(marks, apart[0])
-    return int(counts[asked].max()) if asked.any() else 0
+    shared = torch.isin(marks, apart[0])
+    return int(counts[shared].max()) if shared.any() else 0

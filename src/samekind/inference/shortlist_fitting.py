@@ -1,6 +1,7 @@
-"""How long a shortlist has to be: measured on a sample of what is stored."""
+"""How long a shortlist has to be, measured on a sample of the stored vectors."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
@@ -24,19 +25,19 @@ from samekind.measures import Interval, proportion_interval, student_interval
 from samekind.similarities import Similarity
 from samekind.space import MetricSpace
 
-#: Up to so many vectors everything is compared: that takes milliseconds.
+#: An index of up to this size is compared as a whole, which takes milliseconds.
 SMALL = 1_000
-#: Candidates at most: with the query itself, what every server gives at once. Nor more than a quarter of
-#: the index.
+#: The longest list: with the query itself, what every server returns at once. It has at most a quarter of the
+#: index, too.
 MOST_CANDIDATES = 16_383
 SAMPLE = 200
-#: Vectors a map of the query is fitted to, more of them where the index is large, and the gain with it; none
-#: of them is measured with.
+#: How many vectors a map of the query is fitted to, in an index of up to LARGE vectors and in a larger one.
+#: None of them is among the queries of the measurement.
 POOL, LARGE, LARGE_POOL = 4_000, 50_000, 8_000
-#: Queries that are compared with everything together.
+#: Queries that are compared with everything at a time.
 STRIP = 25
-#: Why everything is compared: the index is small, all of the nearest are wanted, its vectors are too few to
-#: promise so much, or no list that is short enough does it.
+#: Why everything is compared: the index is small, the recall is 1, it has too few vectors to promise the
+#: recall, or no list that is short enough reaches it.
 Why = Literal["small", "all wanted", "too few queries", "too long"]
 
 
@@ -55,20 +56,20 @@ def fit_shortlist(
     """Find the shortest list whose recall of the ``k`` best by the similarity is at least ``recall``, and
     note it in the index (``save`` writes it).
 
-    A ``sample`` of the stored vectors are the queries, and none finds itself. Each is compared with
-    everything once, which is the truth and the cost: sample times n pairs. The lower end of the recall's
-    95 % interval has to reach the wanted recall; None takes 200 queries, or as many as it takes to promise
-    so much. With ``distilled`` a map of the query is fitted to others (`distil`), and kept if its list is
-    the shorter one. ``advance`` is told how many queries have been compared. A recall of 1, a small index,
-    or one in which no list of up to a quarter does it, leaves comparing everything.
+    A ``sample`` of the stored vectors are the queries; no query finds itself. Each is compared with
+    everything once for the truth, which costs sample times n pairs. The lower end of the recall's 95 %
+    interval must reach ``recall``; a ``sample`` of None takes 200 queries, or as many as that needs. With
+    ``distilled`` a map of the query is fitted to other vectors (`distil`), and kept if it makes the list
+    shorter. ``advance`` is called with the number of queries that were compared. Everything is compared if
+    the recall is 1, the index is small, or no list of up to a quarter of it suffices.
     """
     _check(recall, k, sample)
     names = list(index)
     needed = sample_for(recall)
     drawn = torch.randperm(len(names), generator=torch.Generator().manual_seed(seed)).tolist()
-    asked = [names[each] for each in drawn[: sample or needed]]
+    queries = [names[row] for row in drawn[: sample or needed]]
     pool = LARGE_POOL if len(names) > LARGE else POOL
-    others = [names[each] for each in drawn[len(asked) : len(asked) + pool]]
+    others = [names[row] for row in drawn[len(queries) : len(queries) + pool]]
     fitted = Shortlist(
         kind=kind,
         size=None,
@@ -76,7 +77,7 @@ def fit_shortlist(
         recall=1.0,
         interval=(1.0, 1.0),
         wanted=recall,
-        sample=max(1, len(asked)),
+        sample=max(1, len(queries)),
         count=max(1, len(names)),
         similarity=similarity_fingerprint(space, kind),
         distilled=distilled,
@@ -84,13 +85,13 @@ def fit_shortlist(
     )
     if _needless(fitted) is None:
         with asking(space):
-            fitted = _fitted(space, index, fitted, asked, others if distilled else [], advance)
+            fitted = _fitted(space, index, fitted, queries, others if distilled else [], advance)
     keep_shortlist(index, fitted)
     return fitted
 
 
 def sample_for(recall: float) -> int:
-    """How many queries can promise a recall: if none of them misses anything, the interval begins above it.
+    """How many queries are needed to promise a recall: if none misses anything, the interval lies above it.
 
     >>> sample_for(0.95), sample_for(0.99)
     (200, 368)
@@ -99,34 +100,34 @@ def sample_for(recall: float) -> int:
 
 
 def why_everything(shortlist: Shortlist) -> Why | None:
-    """Why everything is compared; None where there is a list."""
+    """Why everything is compared; None if there is a list."""
     if shortlist.size is not None:
         return None
     return _needless(shortlist) or "too long"
 
 
 def small_up_to(k: int) -> int:
-    """Up to how many vectors no list is looked for."""
+    """The size up to which an index needs no list."""
     return max(SMALL, 8 * k)
 
 
 def longest(count: int) -> int:
-    """How long a list may be in an index of so many."""
+    """The longest list for an index of this size."""
     return min(count // 4, MOST_CANDIDATES)
 
 
 def most_promised(sample: int) -> float:
-    """The highest recall that so many queries can promise: none of them misses anything."""
+    """The highest recall that so many queries can promise, if none of them misses anything."""
     return proportion_interval(sample, sample).low
 
 
-def _needless(wanted: Shortlist) -> Why | None:
-    """Why no list is measured; None where one is."""
-    if wanted.count <= small_up_to(wanted.k):
+def _needless(shortlist: Shortlist) -> Why | None:
+    """Why no list is measured; None if one is."""
+    if shortlist.count <= small_up_to(shortlist.k):
         return "small"
-    if wanted.wanted >= 1:
+    if shortlist.wanted >= 1:
         return "all wanted"
-    return "too few queries" if most_promised(wanted.sample) < wanted.wanted else None
+    return "too few queries" if most_promised(shortlist.sample) < shortlist.wanted else None
 
 
 def _check(recall: float, k: int, sample: int | None) -> None:
@@ -144,7 +145,7 @@ def _check(recall: float, k: int, sample: int | None) -> None:
         )
 
 
-class _Asked(NamedTuple):
+class _Task(NamedTuple):
     """What a shortlist is measured with."""
 
     gallery: Index
@@ -152,7 +153,7 @@ class _Asked(NamedTuple):
     ids: Sequence[str]  # of the queries themselves
     truth: Sequence[Sequence[str]]  # the k best of each
     k: int
-    wanted: float
+    recall: float  # to be reached
 
 
 class _Measured(NamedTuple):
@@ -163,31 +164,31 @@ class _Measured(NamedTuple):
 def _fitted(
     space: MetricSpace,
     index: Index,
-    nothing: Shortlist,
-    asked: Sequence[str],
+    unfitted: Shortlist,
+    ids: Sequence[str],
     others: Sequence[str],
     advance: Callable[[int], None] | None,
 ) -> Shortlist:
-    """The shorter of the two lists, with a map and without; or ``nothing``, where neither is short enough."""
-    scorer, device = space.scorer(nothing.kind), device_of(space)
-    queries = index.vectors(asked).to(device)
-    truth = _truth(index, scorer, queries, asked, nothing.k, advance)
-    about = _Asked(index, queries, asked, truth, nothing.k, nothing.wanted)
-    plain, query_map = _measured(about, None), None
+    """The shorter of the lists with a map and without; ``unfitted`` if neither is short enough."""
+    scorer, device, k = space.scorer(unfitted.kind), device_of(space), unfitted.k
+    queries = index.vectors(ids).to(device)
+    truth = _truth(index, scorer, queries, ids, k, advance)
+    task = _Task(index, queries, ids, truth, k, unfitted.wanted)
+    plain, query_map = _measured(task, None), None
     best = plain
-    # A list hardly longer than what is wanted leaves a map nothing to gain.
-    worth_a_map = not is_own(scorer, index) and (plain is None or plain.size > 2 * nothing.k)
-    if worth_a_map and len(others) > 10 * nothing.k:
+    # A list of hardly more than k leaves a map nothing to gain.
+    worth_a_map = not is_own(scorer, index) and (plain is None or plain.size > 2 * k)
+    if worth_a_map and len(others) > 10 * k:
         near = _Nearby(index, others)
         sample = index.vectors(others).to(device)
-        made = distil(scorer, sample, near=near, score=index.score, top=nothing.k, seed=nothing.seed)
-        found = _measured(about, made)
-        if found is not None and (plain is None or found.size < plain.size):
-            best, query_map = found, made
+        candidate = distil(scorer, sample, near=near, score=index.score, top=k, seed=unfitted.seed)
+        with_map = _measured(task, candidate)
+        if with_map is not None and (plain is None or with_map.size < plain.size):
+            best, query_map = with_map, candidate
     if best is None:
-        return nothing
+        return unfitted
     return replace(
-        nothing,
+        unfitted,
         size=best.size,
         recall=best.recall.mean,
         interval=(best.recall.low, best.recall.high),
@@ -197,19 +198,20 @@ def _fitted(
 
 
 class _Nearby:
-    """What an index finds for vectors that it holds itself: neither these, nor what it gave before."""
+    """What an index finds for vectors that it holds itself, without these and without what it gave before."""
 
     def __init__(self, index: Index, ids: Sequence[str]) -> None:
         self._index = index
-        self._given = [{each} for each in ids]
+        self._seen = [{id} for id in ids]
 
     def __call__(self, points: Tensor, count: int) -> Tensor:
         """Vectors (n, count, d) for points (n, d), which belong to the ids."""
         fresh: list[str] = []
-        found = self._index.search(points, count + max(map(len, self._given))).ids
-        for given, row in zip(self._given, found, strict=True):
-            fresh += (chosen := [each for each in row if each not in given][:count])
-            given.update(chosen)
+        rows = self._index.search(points, count + max(map(len, self._seen))).ids
+        for seen, row in zip(self._seen, rows, strict=True):
+            new = [id for id in row if id not in seen][:count]
+            fresh += new
+            seen.update(new)
         return self._index.vectors(fresh).reshape(len(points), count, -1)
 
 
@@ -221,72 +223,65 @@ def _truth(
     k: int,
     advance: Callable[[int], None] | None,
 ) -> list[list[str]]:
-    """The k best of everything for each query, but for the query itself."""
+    """The k best of everything for each query, without the query itself."""
     truth: list[list[str]] = []
     for top in range(0, len(queries), STRIP):
         part = queries[top : top + STRIP]
-        found = index.search(part, k + 1, scorer=scorer).ids
-        truth += _without(found, ids[top : top + STRIP], k)
+        rows = index.search(part, k + 1, scorer=scorer).ids
+        truth += _without(rows, ids[top : top + STRIP], k)
         if advance is not None:
             advance(len(part))
     return truth
 
 
-def _without(found: Sequence[Sequence[str]], ids: Sequence[str], size: int) -> list[list[str]]:
-    return [[each for each in row if each != id][:size] for row, id in zip(found, ids, strict=True)]
+def _without(rows: Sequence[Sequence[str]], queries: Sequence[str], size: int) -> list[list[str]]:
+    """The first so many ids of each row, without the query itself."""
+    return [[id for id in row if id != query][:size] for row, query in zip(rows, queries, strict=True)]
 
 
-def _measured(about: _Asked, query_map: QueryMap | None) -> _Measured | None:
-    """The smallest size that does it, if one is short enough."""
-    points = mapped(query_map, about.queries)
-    limit = longest(len(about.gallery))
-    width = min(limit, 16 * about.k)
-    while (size := _smallest(_ranks(about, points, width), about.wanted, width)) is None:
+def _measured(task: _Task, query_map: QueryMap | None) -> _Measured | None:
+    """The smallest size that reaches the recall, if one is short enough."""
+    points = mapped(query_map, task.queries)
+    limit = longest(len(task.gallery))
+    width = min(limit, 16 * task.k)
+    while (size := _smallest(_ranks(task, points, width), task.recall, width)) is None:
         if width >= limit:
             return None
         width = min(4 * width, limit)
-    # An approximate index may give others where it is asked for fewer: measured again, with the very size.
+    # An approximate index may give other vectors for a smaller size: measured again with the size itself.
     while size <= limit:
-        recall = _recall(_ranks(about, points, size), size)
-        if recall.low >= about.wanted:
+        recall = _recall(_ranks(task, points, size), size)
+        if recall.low >= task.recall:
             return _Measured(size, recall)
         size = math.ceil(1.2 * size)
     return None
 
 
-def _ranks(about: _Asked, points: Tensor, size: int) -> Tensor:
-    """The place (q, k) of each of the k best in a list of so many candidates, ``size`` if it is not there."""
-    ranks = torch.full((len(points), about.k), size)
+def _ranks(task: _Task, points: Tensor, size: int) -> Tensor:
+    """The place (q, k) of each of the k best in a list of ``size`` candidates; ``size`` for a missing one."""
+    ranks = torch.full((len(points), task.k), size)
     strip = max(1, 2**20 // size)
     for top in range(0, len(points), strip):
-        found = about.gallery.search(points[top : top + strip], size + 1).ids
-        for row, listed in enumerate(_without(found, about.ids[top : top + strip], size)):
+        rows = task.gallery.search(points[top : top + strip], size + 1).ids
+        for row, listed in enumerate(_without(rows, task.ids[top : top + strip], size), start=top):
             place = {id: number for number, id in enumerate(listed)}
-            wanted = [place.get(id, size) for id in about.truth[top + row]]
-            ranks[top + row] = torch.tensor(wanted)
+            ranks[row] = torch.tensor([place.get(id, size) for id in task.truth[row]])
     return ranks
 
 
-def _smallest(ranks: Tensor, wanted: float, width: int) -> int | None:
-    """The smallest size up to a width whose recall suffices."""
-    sizes = sorted({each + 1 for each in ranks[ranks < width].tolist()})
-    low, high = 0, len(sizes)
-    while low < high:
-        middle = (low + high) // 2
-        if _recall(ranks, sizes[middle]).low >= wanted:
-            high = middle
-        else:
-            low = middle + 1
-    return max(sizes[low], ranks.shape[1]) if low < len(sizes) else None
+def _smallest(ranks: Tensor, recall: float, width: int) -> int | None:
+    """The smallest size up to a width that reaches the recall."""
+    sizes = (torch.unique(ranks[ranks < width]) + 1).tolist()
+    place = bisect_left(sizes, recall, key=lambda size: _recall(ranks, size).low)
+    return max(sizes[place], ranks.shape[1]) if place < len(sizes) else None
 
 
 def _recall(ranks: Tensor, size: int) -> Interval:
     """The share of the k best among the first ``size``, over queries.
 
-    A sample without a miss has no spread, yet does not prove that there are none: the interval never begins
-    above what that many queries without a miss can tell.
+    A sample without a miss has no spread, yet does not prove that there are none: the lower end is at most
+    what so many queries without a miss can promise.
     """
     shares = (ranks < size).double().mean(1)
-    found = student_interval(shares)
-    low = max(0.0, min(found.low, most_promised(len(shares))))
-    return Interval(found.mean, low, min(1.0, found.high))
+    mean, low, high = student_interval(shares)
+    return Interval(mean, max(0.0, min(low, most_promised(len(shares)))), min(1.0, high))

@@ -1,4 +1,4 @@
-"""Are these two collections of one kind of thing? A two-sample test with the learned similarity as kernel."""
+"""Are two collections from one source? A two-sample test with the learned similarity as kernel."""
 
 import torch
 from torch import Tensor
@@ -25,12 +25,11 @@ def two_sample(
 ) -> TwoSample:
     """The squared maximum mean discrepancy of two sets of embeddings, (n, d) and (m, d), and its p-value.
 
-    The p-value is right with any similarity; what is found with it is another matter. A learned one has
-    negative eigenvalues, along which a difference counts against itself. ``"clip"`` takes them out of the
-    centred kernel, which leaves every similarity that needs it not as it is (a negative distance: the energy
-    distance); it holds the kernel and takes time that grows with the cube of the items. ``"shift"`` changes
-    the diagonal alone, which the discrepancy leaves out: the kernel is never held, whatever the number of
-    items, but a difference may go unnoticed, or make the discrepancy negative.
+    The p-value is valid with any similarity, but its power is not the same. A learned one has negative
+    eigenvalues, along which a difference lowers the discrepancy. ``"clip"`` removes them from the centred
+    kernel, and changes nothing for a semidefinite one or for a negative distance (the energy distance); it
+    holds the kernel and takes n³ time. ``"shift"`` changes the diagonal alone, which the discrepancy does not
+    use: the kernel is never held, but a difference may be missed, or make the discrepancy negative.
     """
     if min(len(first), len(second)) < 2:
         raise DataError(f"a two-sample test needs two items on each side; got {len(first)} and {len(second)}")
@@ -42,7 +41,7 @@ def two_sample(
         walk = kernel_blocks(space, both, kind=kind, symmetrise=symmetrise, memory_budget=memory_budget)
         try:
             return two_sample_in_blocks(walk, in_first, permutations=permutations, seed=seed)
-        except ValueError as error:  # all else was looked at above
+        except ValueError as error:
             raise SpaceError(
                 "a score is not finite; look at the items it came from, and at the space"
             ) from error
@@ -52,5 +51,5 @@ def two_sample(
 
 
 def _centred(kernel: Tensor) -> Tensor:
-    """The kernel around the mean of all items; the discrepancy, a difference of means, is the same."""
+    """The centred kernel, which has the same discrepancy."""
     return kernel - kernel.mean(0) - kernel.mean(1, keepdim=True) + kernel.mean()

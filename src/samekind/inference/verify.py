@@ -14,12 +14,11 @@ def fit_decision(
     """The threshold at an operating point, with the error rates it has on these trials and a calibration.
 
     ``point`` is ``"eer"``, ``"far=RATE"``, ``"frr=RATE"`` or ``"cost=PRIOR"``: see `operating_point`. The
-    intervals of the rates come from drawing the classes again; trials of fewer than three have none.
-    Whether the trials can tell what is asked, `support` says.
+    intervals of the rates come from a bootstrap over classes; trials of fewer than three classes have none.
+    `support` says whether the trials are enough.
     """
-    wanted = operating_point(point)
     calibration = logistic_calibration(trials.scores, trials.same)
-    threshold = threshold_for(wanted, trials.scores, trials.same, calibration)
+    threshold = threshold_for(operating_point(point), trials.scores, trials.same, calibration)
     accepts, rejects = rates_at(trials.scores, trials.same, threshold)
     same = int(trials.same.sum())
     different = len(trials.same) - same
@@ -46,12 +45,12 @@ def rate_intervals(
 ) -> tuple[Interval | None, Interval | None]:
     """The false accepts and false rejects at a threshold, each with its interval over classes.
 
-    None twice where there are too few classes to tell how much they differ.
+    None for both with too few classes.
     """
     if count_classes(trials) < FEWEST_CLASSES:
         return None, None
-    found = bootstrap_trials(*trials, statistics=("FAR", "FRR"), threshold=threshold, seed=seed)
-    return found["FAR"], found["FRR"]
+    rates = bootstrap_trials(*trials, statistics=("FAR", "FRR"), threshold=threshold, seed=seed)
+    return rates["FAR"], rates["FRR"]
 
 
 def count_classes(trials: Trials) -> int:

@@ -1,4 +1,4 @@
-"""What all prototypes share: the contract, means of classes, and scores of several vectors made one."""
+"""What all prototypes share: the contract, means of classes, and the pooling of several vectors' scores."""
 
 import math
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ POOLINGS = ("mean", "max", "soft")
 
 
 class Prototypes(Protocol):
-    """What every member of this room is."""
+    """The contract of all prototypes."""
 
     classes: list[str]
     trained: bool  # by a training run; else filled from examples afterwards
-    needs_term: bool  # to be brought together with the embeddings; others follow these, or are made of them
+    needs_term: bool  # whether only a term of the loss brings them and the embeddings together
     pooling: str
     temperature: float  # of the pooling, if it is soft
     dimension: int
@@ -38,7 +38,7 @@ def class_means(z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:
     The mean of an absent class is 0.
     """
     sums = torch.zeros(classes, z.shape[1], dtype=z.dtype, device=z.device).index_add_(0, y, z)
-    # Not `torch.bincount`, which makes a GPU wait to be told how long its result is.
+    # Not `torch.bincount`, which makes a GPU wait for the size of its result.
     counts = torch.zeros(classes, dtype=torch.int64, device=z.device).index_add_(0, y, torch.ones_like(y))
     return sums / counts.clamp(min=1)[:, None], counts > 0
 
@@ -55,16 +55,14 @@ def pool(scores: Tensor, how: str, *, temperature: float = 0.1) -> Tensor:
         case "max":
             return scores.amax(-1)
         case "soft":
-            # Items last, as they lie in memory where the prototypes were scored first: several times faster.
+            # Items last, as they lie in memory when prototypes were scored first: several times faster.
             turned = scores.permute(1, 2, 0)
             return ((turned / temperature).softmax(1) * turned).sum(1).T
     raise SettingError(f'pooling must be "mean", "max" or "soft", got "{how}"')
 
 
 def check_pooling(pooling: str, *, count: int, temperature: float) -> None:
-    """Refuse settings by which several vectors of a class would have no score, or the farthest would count
-    most.
-    """
+    """Raises SettingError for an unknown pooling, a count below 1, or a temperature that is not positive."""
     if pooling not in POOLINGS:
         raise SettingError(f'pooling must be "mean", "max" or "soft", got "{pooling}"')
     if count < 1:
@@ -76,7 +74,7 @@ def check_pooling(pooling: str, *, count: int, temperature: float) -> None:
 def check_vectors(
     classes: Sequence[str], vectors: Tensor, *, dimension: int, count: int | None = None
 ) -> None:
-    """Refuse vectors that do not fit the classes or the space."""
+    """Raises SettingError for vectors of another shape, or class names that repeat."""
     fits = vectors.ndim == 3 and len(vectors) == len(classes) and vectors.shape[2] == dimension
     if not fits or (count is not None and vectors.shape[1] != count):
         expected = f"({len(classes)} classes, {count or 'k'}, {dimension})"

@@ -19,8 +19,8 @@ class EMAProxies(nn.Module):
 
     ``mean`` is the direction of the mean of the class's normalised embeddings. The first batch that has a
     class sets its proxy to that mean; until then it is a random direction. Like `RunningAverages`, but on the
-    sphere, after the step, and without the random start in the average. An assigned class counts as visited:
-    its vector is kept as given until it moves. Embeddings that cancel out move nothing.
+    sphere, after the step, and without the random start in the average. An assigned class counts as visited.
+    Embeddings that cancel out move nothing.
     """
 
     trained = True
@@ -42,7 +42,7 @@ class EMAProxies(nn.Module):
         self.register_buffer("visited", torch.zeros(len(self.classes), dtype=torch.bool))
 
     def before_loss(self, z: Tensor, y: Tensor) -> None:
-        """Nothing moves before the loss."""
+        """Does nothing."""
 
     @torch.no_grad()
     def after_step(self, z: Tensor, y: Tensor) -> None:
@@ -57,7 +57,7 @@ class EMAProxies(nn.Module):
         self.visited |= present
 
     def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
-        """Put other classes in place of these."""
+        """Replace the classes and their vectors."""
         check_vectors(classes, vectors, dimension=self.dimension, count=1)
         self.classes, self.vectors = list(classes), vectors.detach().clone()
         self.visited = torch.ones(len(vectors), dtype=torch.bool, device=vectors.device)

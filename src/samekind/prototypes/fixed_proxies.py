@@ -1,4 +1,4 @@
-"""Proxies that were placed beforehand, by a hierarchy of the classes for instance, and never move.
+"""Proxies that are placed beforehand, for instance by a hierarchy of the classes, and never move.
 
 Kim, "On the Significance of Distance in Machine Learning", 2023.
 """
@@ -34,12 +34,12 @@ class FixedProxies(nn.Module):
         self.register_buffer("vectors", F.normalize(torch.randn(len(self.classes), 1, dimension), dim=-1))
 
     def before_loss(self, z: Tensor, y: Tensor) -> None:
-        """Nothing moves before the loss."""
+        """Does nothing."""
 
     def after_step(self, z: Tensor, y: Tensor) -> None:
-        """Nothing moves after the step."""
+        """Does nothing."""
 
     def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
-        """Put other classes in place of these."""
+        """Replace the classes and their vectors."""
         check_vectors(classes, vectors, dimension=self.dimension, count=1)
         self.classes, self.vectors = list(classes), vectors.detach().clone()

@@ -41,13 +41,13 @@ class LearnedProxies(nn.Module):
         self.vectors = nn.Parameter(start.view(len(self.classes), count, dimension))
 
     def before_loss(self, z: Tensor, y: Tensor) -> None:
-        """Nothing moves before the loss."""
+        """Does nothing."""
 
     def after_step(self, z: Tensor, y: Tensor) -> None:
-        """Nothing moves after the step but by the optimiser."""
+        """Does nothing; the optimiser moves them."""
 
     def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
-        """Put other classes in place of these; an optimiser that held the old ones must be made anew."""
+        """Replace the classes and their vectors; an optimiser of the old ones must be built again."""
         check_vectors(classes, vectors, dimension=self.dimension)
         self.classes, self.vectors = list(classes), nn.Parameter(vectors.detach().clone())
         self.count = vectors.shape[1]

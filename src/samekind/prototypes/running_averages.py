@@ -50,15 +50,15 @@ class RunningAverages(nn.Module):
 
     @torch.no_grad()
     def before_loss(self, z: Tensor, y: Tensor) -> None:
-        # In the precision of the averages, not of the batch: sums of half-precision numbers drop digits.
+        # In the precision of the averages: sums in half precision lose digits.
         means, present = class_means(z.detach().to(self.vectors.dtype), y, len(self.classes))
         moved = self.momentum * self.vectors[:, 0] + (1 - self.momentum) * means
         self.vectors[:, 0] = torch.where(present[:, None], moved, self.vectors[:, 0])
 
     def after_step(self, z: Tensor, y: Tensor) -> None:
-        """Nothing moves after the step."""
+        """Does nothing."""
 
     def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
-        """Put other classes in place of these."""
+        """Replace the classes and their vectors."""
         check_vectors(classes, vectors, dimension=self.dimension, count=1)
         self.classes, self.vectors = list(classes), vectors.detach().clone()

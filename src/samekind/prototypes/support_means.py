@@ -13,10 +13,10 @@ from samekind.prototypes.classes import check_pooling, check_vectors
 
 
 class SupportMeans(nn.Module):
-    """Vectors that only change when they are assigned: enrolment fills them, training leaves them alone.
+    """Vectors that only change when they are assigned: enrolment fills them, training does not.
 
-    With ``count`` above 1 a class keeps that many vectors (its examples themselves), and ``pooling`` makes
-    their scores one: ``"max"`` is the nearest-support classifier.
+    With ``count`` above 1 a class has that many vectors (its examples themselves), and ``pooling`` combines
+    their scores: ``"max"`` is the nearest-support classifier.
     """
 
     trained = False
@@ -42,13 +42,13 @@ class SupportMeans(nn.Module):
         self.register_buffer("vectors", torch.zeros(len(self.classes), count, dimension))
 
     def before_loss(self, z: Tensor, y: Tensor) -> None:
-        """Nothing moves before the loss."""
+        """Does nothing."""
 
     def after_step(self, z: Tensor, y: Tensor) -> None:
-        """Nothing moves after the step."""
+        """Does nothing."""
 
     def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
-        """Put other classes in place of these."""
+        """Replace the classes and their vectors."""
         check_vectors(classes, vectors, dimension=self.dimension)
         self.classes, self.vectors, self.count = (
             list(classes),

@@ -15,10 +15,10 @@ from samekind.errors import SettingError
 class AdaCosScale(nn.Module):
     """√2 ln(classes - 1): at an angle of π/4 the probability of the true class changes fastest.
 
-    If ``dynamic``, that is the start; after each step the scale becomes ln(B) / cos(min(π/4, median angle to
-    the true class)), where B is the mean over items of Σ exp(scale x cosine) over the wrong classes. It is a
-    buffer, in the checkpoint. The scores must be cosines. Where the formula gives nothing above 0 (a few
-    classes, all wrong ones far away), the scale stays.
+    If ``dynamic``, that is the start; after each step the scale becomes ln(B) / cos(min(π/4, median angle
+    to the true class)), where B is the mean over items of Σ exp(scale x cosine) over the wrong classes. It
+    is a buffer, in the checkpoint. The scores must be cosines. If the formula is not above 0 (few classes,
+    all wrong ones far away), the scale stays.
     """
 
     def __init__(self, *, classes: int, dynamic: bool = False) -> None:
@@ -30,11 +30,11 @@ class AdaCosScale(nn.Module):
 
     @property
     def reads(self) -> str | None:
-        """What the scores must be for it to follow them."""
+        """The kind of scores it can follow."""
         return "cosine" if self.dynamic else None
 
     def forward(self) -> Tensor:
-        return self.value.clone()  # the caller's stays what it is when this one moves
+        return self.value.clone()  # `after_step` must not change the caller's
 
     @torch.no_grad()
     def after_step(self, scores: Tensor, positive: Tensor) -> None:
@@ -58,7 +58,7 @@ def fixed_value(classes: int) -> float:
 def log_rivals(scale: Tensor, scores: Tensor, positive: Tensor) -> Tensor:
     """The logarithm of B, the mean over items of Σ exp(scale x score) over the wrong classes.
 
-    Never B itself, which overflows for a wrong class at a small distance.
+    B itself would overflow for a wrong class at a small distance.
     """
     rivals = (scale * scores).masked_fill(positive, -torch.inf)
     return rivals.flatten().logsumexp(0) - math.log(len(scores))

@@ -16,9 +16,9 @@ from samekind.similarities.scale import FixedScale, Scale
 
 
 class Angle(nn.Module):
-    """The negative angle, from -π to 0; the gradient is 0 where two items point the same or opposite ways.
+    """The negative angle, from -π to 0; the gradient is 0 for items in the same or in opposite directions.
 
-    A zero vector is at a right angle to everything but another zero vector, at which it is at 0.
+    A zero vector is at a right angle to everything, but at an angle of 0 to another zero vector.
     """
 
     kind = "negative distance"

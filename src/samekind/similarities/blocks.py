@@ -1,4 +1,4 @@
-"""Every a against every b, in a memory budget."""
+"""Every a against every b, within a memory budget."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -9,21 +9,21 @@ from torch import Tensor
 
 from samekind.similarities.scale import Scale
 
-#: Bytes of working memory where nobody says otherwise: on a CPU a block then stays in the cache (measured to
-#: be the fastest), on anything else it is large enough to keep the device busy.
+#: Default bytes of working memory: on a CPU a block stays in the cache (measured to be the fastest), on any
+#: other device it is large enough to keep it busy.
 MEMORY_BUDGET = {"cpu": 4 * 2**20, "other": 2**30}
 
 
-#: Blocks that are wider than this many columns have a multiple of them.
+#: The width of a wide block is a multiple of this, which suits vectors, tiles and caches of the hardware.
 EVEN = 32
 
 
 class Similarity(Protocol):
-    """What every member of this room is."""
+    """The contract of every similarity."""
 
     kind: str
     symmetric: bool  # whether the order of its arguments does not matter
-    chords: bool  # whether the distance it scores by is that of points on the unit sphere, in a straight line
+    chords: bool  # whether it scores by the straight-line distance of points on the unit sphere
     scale: Scale
 
     def __call__(self, a: Tensor, b: Tensor) -> Tensor:
@@ -46,21 +46,19 @@ class Scorer(Protocol):
 def blocks(
     similarity: Similarity, a: Tensor, b: Tensor, *, memory_budget: int | None = None
 ) -> Iterator[tuple[slice, slice, Tensor]]:
-    """Yield ``(rows, columns, scores)`` until every a has met every b, row blocks first, in order.
+    """Yield ``(rows, columns, scores)`` for every a and every b, row blocks first, in order.
 
     Each block's working memory stays within the budget (in bytes), but a block has at least one pair. A
-    similarity that can make itself ready once for all blocks says so by a method ``frozen(a, b)``, which
-    returns what scores them.
+    similarity may have a method ``frozen(a, b)``, which returns a scorer prepared once for all blocks.
     """
     if memory_budget is None:
         memory_budget = MEMORY_BUDGET.get(a.device.type, MEMORY_BUDGET["other"])
     pairs = max(1, memory_budget // similarity.pair_bytes(a.shape[-1]))
-    # Square blocks reuse each side most; a short side leaves its room to the other.
+    # Square blocks reuse each side most, unless one side is short.
     width = max(math.isqrt(pairs), pairs // max(1, len(a)))
-    # Even, because vectors, tiles and caches of the hardware are.
     width = len(b) if width >= len(b) else width - width % EVEN if width > EVEN else width
     height = max(1, pairs // max(1, width))
-    height = max(1, math.ceil(len(a) / max(1, math.ceil(len(a) / height))))  # as high as each other
+    height = max(1, math.ceil(len(a) / max(1, math.ceil(len(a) / height))))  # of equal height
     scorer = ready(similarity, a, b)
     for top in range(0, len(a), height):
         for left in range(0, len(b), max(1, width)):
@@ -69,7 +67,7 @@ def blocks(
 
 
 def ready(similarity: Similarity, a: Tensor, b: Tensor) -> Scorer:
-    """What scores a and b, or all blocks of them: the similarity, or what it makes of itself for them."""
+    """What scores the blocks of a and b: the similarity itself, or its frozen form."""
     frozen: Callable[[Tensor, Tensor], Scorer] | None = getattr(similarity, "frozen", None)
     return similarity if frozen is None else frozen(a, b)
 

@@ -1,4 +1,4 @@
-"""The cosine, and what a network over the pair adds to it."""
+"""The cosine plus a correction by a network over the pair."""
 
 import torch
 from torch import Tensor, nn
@@ -8,19 +8,19 @@ from samekind.similarities.cosine import BesideCosine, Cosine
 from samekind.similarities.pairs_network import PairsNetwork
 from samekind.similarities.scale import FixedScale, Scale
 
-#: A cosine of one half is the border at first, and 10 times what lies beyond it the logit.
+#: At the start: the logit is 0 for a cosine of one half.
 SHARPNESS, OFFSET = 10.0, -5.0
 
 
 class CorrectedCosine(nn.Module):
     """sharpness x cosine + offset + network(a, b), a logit: above 0 means more likely the same kind.
 
-    The network is a `PairsNetwork`, which the arguments are about, and begins at 0: at first this ranks as
-    the cosine does, and all that is learned is where that is wrong. A network alone has to learn from the
-    training classes what it is to be near, and forgets it where no class was. The sharpness and the offset
-    are learned with it. A zero vector has the cosine 0 with everything. The GPU kernel for scores in use
-    (`PairsKernel`) is for a network alone; in training in 16 bits the network's part goes by kernels as
-    ever. Autocast is for the network alone, too: the cosine, which is multiplied, keeps its digits.
+    The network is a `PairsNetwork` with these arguments and starts at 0: at first this ranks as the cosine
+    does, and only corrections are learned. A network alone has to learn from the training classes what
+    nearness is, and does not know it elsewhere. The sharpness and the offset are learned. A zero vector has
+    the cosine 0 with everything. The GPU kernel for scores in use (`PairsKernel`) is for a network alone;
+    training in 16 bits uses kernels for the network's part. Autocast applies to the network alone, too: the
+    cosine keeps its digits.
     """
 
     kind = "logit"
@@ -52,8 +52,8 @@ class CorrectedCosine(nn.Module):
         self.cosine = Cosine()
         self.sharpness = nn.Parameter(torch.tensor(SHARPNESS))
         self.offset = nn.Parameter(torch.tensor(OFFSET))
-        for each in (self.network.last.weight, self.network.last.bias):
-            nn.init.zeros_(each)
+        for parameter in self.network.last.parameters():
+            nn.init.zeros_(parameter)
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         return self._logits(self.network(a, b), self.cosine(a, b))
@@ -65,12 +65,12 @@ class CorrectedCosine(nn.Module):
         return self._logits(self.network.score_all(a, b), cosines)
 
     def frozen(self, a: Tensor, b: Tensor) -> Scorer:
-        """What scores all blocks of a and b: this with the network made ready for them, or else itself."""
+        """What scores all blocks of a and b: this with a frozen network, or else itself."""
         network = self.network.frozen(a, b)
         return self if network is self.network else BesideCosine(network, self.cosine, self._logits)
 
     def pair_bytes(self, dimension: int) -> int:
-        """What the network takes, and the cosine."""
+        """That of the network and of the cosine."""
         return self.network.pair_bytes(dimension) + self.cosine.pair_bytes(dimension)
 
     def _logits(self, corrections: Tensor, cosines: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Cosine: the angle between two embeddings, whatever their lengths."""
+"""Cosine: the angle between two embeddings, independent of their lengths."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -32,7 +32,7 @@ class Cosine(nn.Module):
 
 
 class BesideCosine(NamedTuple):
-    """Scores of one block after the other, each put together with the cosine of its pair."""
+    """Scores of blocks, each combined with the cosine of its pair."""
 
     scorer: Scorer
     cosine: Cosine

@@ -48,7 +48,7 @@ class SquaredEuclidean(nn.Module):
 
     kind = "negative distance"
     symmetric = True
-    chords = False  # their squares
+    chords = False  # squares of them
 
     def __init__(self, *, normalise: bool = False, scale: Scale | None = None) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ class LogDistance(nn.Module):
 
 
 def check_epsilon(epsilon: float) -> None:
-    """Refuse what would leave less than nothing to take the logarithm of; at 0 a distance of 0 scores inf."""
+    """Raises SettingError unless epsilon is 0 or more; with 0, a distance of 0 scores infinity."""
     if not (epsilon >= 0 and math.isfinite(epsilon)):
         raise SettingError(f"epsilon is added to the square of a distance, a number from 0 up; got {epsilon}")
 
@@ -119,14 +119,11 @@ def crossed(a: Tensor, b: Tensor, normalise: bool) -> Tensor:
 
 
 def exact(z: Tensor, normalise: bool) -> Tensor:
-    """In float32 at least: half precision has no digits for a small distance, and no room for epsilon."""
+    """In float32 at least: half precision can hold neither small distances nor epsilon."""
     z = z.to(torch.promote_types(z.dtype, torch.float32))
     return F.normalize(z, dim=-1) if normalise else z
 
 
 def unit_vectors(z: Tensor) -> Tensor:
-    """Embeddings (n, d) of length 1, in the dtype they came in; a zero vector stays one.
-
-    In float16 itself the least length to divide by would be 0, and a zero vector not a number.
-    """
+    """Embeddings (n, d) of length 1, in their dtype; a zero vector stays 0, in float16 too."""
     return exact(z, normalise=True).to(z.dtype)

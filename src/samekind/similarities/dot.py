@@ -1,4 +1,4 @@
-"""Inner product, with an optional bias: a logit that needs no network."""
+"""Inner product, with an optional bias."""
 
 import torch
 from torch import Tensor, nn
@@ -7,10 +7,10 @@ from samekind.similarities.scale import FixedScale, Scale
 
 
 class Dot(nn.Module):
-    """<a, b>, plus one learned bias where asked for.
+    """<a, b>, plus one learned bias if ``bias``.
 
-    The bias moves the point at which a pair likelihood calls two items the same; between classes it cancels
-    out (a bias for each class belongs to the head that has the classes: `AuxiliaryHead(bias=True)`).
+    The bias shifts the border between same and different of a pair likelihood; between classes it cancels out
+    (for a bias by class see `AuxiliaryHead(bias=True)`).
     """
 
     kind = "inner product"

@@ -1,4 +1,5 @@
-"""A scale that follows training: the probability of the true class shall change fastest at the usual angle.
+"""A scale that follows training, so that the probability of the true class changes fastest at the median
+angle.
 
 Kim, "On the Significance of Distance in Machine Learning", 2023, the dynamic scale of NormFace and ProxyDR.
 
@@ -18,11 +19,11 @@ from torch import Tensor, nn
 from samekind.errors import SettingError
 from samekind.similarities.adacos_scale import fixed_value, log_rivals
 
-#: The angle that counts as usual before there is any, and the largest that counts later.
+#: The angle at the start, and the largest that is used later.
 QUARTER = math.pi / 4
 
-#: Below the first, by form, no batch has a root of ψ, since it needs scale ≥ 1 / cos²(θ/2) for chords and
-#: scale ≥ cos θ / sin²θ for cosines, θ at most π/4. Above the second the softmax has long been a maximum.
+#: Below LOWEST, by form, no batch has a root of ψ: it needs scale ≥ 1 / cos²(θ/2) for chords and
+#: scale ≥ cos θ / sin²θ for cosines, θ at most π/4. Above HIGHEST the softmax is a maximum.
 LOWEST = {"cosine": math.sqrt(2), "log-distance": 1.0}
 HIGHEST = 1e4
 
@@ -38,9 +39,9 @@ class DynamicScale(nn.Module):
     given ``rate`` down ψ², where B is the mean of the batch and θ the median of the angles to the true
     classes, at most π/4. All of its state is in buffers, and so in the checkpoint.
 
-    Where the batch allows no root (chords in a crowd, wrong classes as near as the true one; cosines at small
-    angles, or of few classes) the scale drifts, by the rate at most in each step, and within bounds: never
-    below √2 (cosines) or 1 (chords), where no batch has a root, nor above 10,000.
+    If the batch has no root (chords with wrong classes as near as the true one; cosines at small angles, or
+    of few classes) the scale drifts by at most the rate in each step, from √2 (cosines) or 1 (chords) to
+    10,000.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class DynamicScale(nn.Module):
 
     @property
     def reads(self) -> str:
-        """What the scores must be for it to follow them."""
+        """The kind of scores it can follow."""
         return self.form
 
     def forward(self) -> Tensor:
@@ -93,7 +94,7 @@ class DynamicScale(nn.Module):
         self.moments.lerp_(torch.stack([slope, slope.square()]).to(self.moments), 1 - decays)
         mean, square = self.moments / (1 - decays**self.steps)
         moved = self.logarithm - self.rate * mean / (square.sqrt() + TINY)
-        # One that is outside already, as few classes may begin, is not made to jump.
+        # A start outside the bounds, as with few classes, does not jump.
         low = self.logarithm.clamp(max=math.log(LOWEST[self.form]))
         high = self.logarithm.clamp(min=math.log(HIGHEST))
         self.logarithm.copy_(moved.clamp(low, high))
@@ -102,10 +103,10 @@ class DynamicScale(nn.Module):
 def turning(scale: Tensor, rivals: Tensor, angle: Tensor, *, form: str) -> Tensor:
     """ψ, divided by a positive number: 0 where p has its steepest slope at the angle. ``rivals`` is ln B.
 
-    For cosines, with E = exp(scale x cos θ), ψ = cos θ (E + B) + scale sin²θ (E - B) is divided by E + B. For
-    chords d = 2 sin(θ/2), with U = B d^scale, ψ = (U (scale + 1) - scale + 1)(1 - d²/4) + (1 + U) d²/4 is
-    divided by 1 + U. So nothing overflows; and as the number has no gradient, the way down ψ² is that of the
-    undivided one, whose size Adam's steps do not depend on.
+    For cosines, with E = exp(scale x cos θ), ψ = cos θ (E + B) + scale sin²θ (E - B) is divided by E + B.
+    For chords d = 2 sin(θ/2), with U = B d^scale, ψ = (U (scale + 1) - scale + 1)(1 - d²/4) + (1 + U) d²/4
+    is divided by 1 + U, so nothing overflows. The divisor has no gradient, so the direction down ψ² is that
+    of the undivided one, and Adam's steps do not depend on its size.
     """
     if form == "cosine":
         own, other = _shares(scale * angle.cos(), rivals)
@@ -124,13 +125,13 @@ def _shares(one: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
 def initial_scale(classes: int, *, form: str) -> float:
     """The scale with ψ = 0 at π/4, where the wrong classes are at right angles, so B follows from the scale.
 
-    For cosines there are two roots and the larger one is meant; up to 22 classes there is none, and √2
-    ln(classes - 1) stands in, as in `AdaCosScale`. Chords have one root for any number of classes from 2.
+    Cosines have two roots, of which the larger is taken; up to 22 classes there is none, and √2 ln(classes
+    - 1) is used, as in `AdaCosScale`. Chords have one root for any number of classes from 2.
     """
     from scipy.optimize import brentq, minimize_scalar  # here, because it is slow to import
 
     if form == "cosine":
-        # There B equals E and ψ is positive; below lies the dip that holds both roots, if it goes down to 0.
+        # There B equals E and ψ is positive; both roots, if any, lie on either side of a minimum below.
         equal = fixed_value(classes)
         dip = minimize_scalar(_at_quarter, bounds=(0, equal), args=(classes, form), method="bounded").x
         if _at_quarter(dip, classes, form) > 0:
@@ -138,7 +139,7 @@ def initial_scale(classes: int, *, form: str) -> float:
         return float(brentq(_at_quarter, dip, equal, args=(classes, form)))
     if classes < 2:
         raise SettingError(f"a dynamic scale needs at least 2 classes, got {classes}")
-    # Where B d^scale is 1, ψ is positive; from there on it falls without end.
+    # Where B d^scale is 1, ψ is positive; from there on it falls without bound.
     low = math.log(classes - 1) / (0.5 * math.log(2) - math.log(2 * math.sin(QUARTER / 2)))
     high = low + 1
     while _at_quarter(high, classes, form) > 0:

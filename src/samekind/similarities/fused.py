@@ -1,6 +1,6 @@
 """The fused score: the learned probability and the cosine, each in [0, 1], averaged.
 
-The papers "sum" the two; their authors' code rescales first, because a raw logit would drown the cosine.
+The papers "sum" the two; their authors' code rescales first, because a raw logit would dominate the cosine.
 """
 
 from torch import Tensor, nn
@@ -36,7 +36,7 @@ class Fused(nn.Module):
         return _fuse(self.similarity.score_all(a, b), self.cosine.score_all(a, b))
 
     def frozen(self, a: Tensor, b: Tensor) -> Scorer:
-        """What scores all blocks of a and b: this with its similarity made ready for them, or else itself."""
+        """What scores all blocks of a and b: this with a frozen similarity, or else itself."""
         similarity = ready(self.similarity, a, b)
         return self if similarity is self.similarity else BesideCosine(similarity, self.cosine, _fuse)
 

@@ -1,8 +1,8 @@
-"""The pairs network on a processor: few pairs at a time, so that their hidden layers stay in its cache.
+"""The pairs network on a CPU: few pairs at a time, so that their hidden layers stay in the cache.
 
-What costs beside the matrix products are the passes over memory between them. Here there is one a layer, the
-activation in place: a layer's bias comes with its product (each pair has one more number, always 1, which a
-LeakyReLU leaves alone), and two buffers serve all layers and all blocks.
+Beside the matrix products, passes over memory cost time. Here there is one pass a layer, the activation in
+place: a layer's bias is part of its product (each pair has one more number, always 1, which a LeakyReLU
+does not change), and two buffers serve all layers and all blocks.
 """
 
 import math
@@ -15,21 +15,19 @@ from torch import Tensor, nn
 
 from samekind.similarities.distances import unit_vectors
 
-#: Bytes of both buffers for each thread: they stay in the second-level cache of one core, beside a layer's
-#: weights (measured: half as much pays for more calls, twice as much for the cache it leaves).
+#: Bytes of both buffers for each thread: they fit the second-level cache of one core beside a layer's weights
+#: (measured: half as much costs more calls, twice as much leaves the cache).
 CACHE = 2**20
 
-#: Fewer pairs are scored sooner than the weights are made ready.
+#: Preparing the weights does not pay for fewer pairs.
 FEWEST_PAIRS = 2**12
 
-#: Blocks are about this wide where there are enough columns: their halves are then read from the first level.
+#: The width of blocks, if there are enough columns: their halves then fit the first-level cache.
 WIDTH = 32
 
 
 class _Room(NamedTuple):
-    """The buffers of one block, each with its views: after a product the processor has forgotten Python too,
-    and what is made ready once need not be remembered.
-    """
+    """The buffers of one block and their views, made once: creating views costs time in small blocks."""
 
     grid: Tensor  # here, as (rows, columns, hidden + 1)
     here: Tensor  # (pairs, hidden + 1), the last number of each pair 1
@@ -41,10 +39,10 @@ class _Room(NamedTuple):
 
 
 class PairBlocks:
-    """The network as it stands now, for scores without gradient: later changes of its weights are not seen.
+    """A frozen copy of the network for scores without gradient; later changes of its weights have no effect.
 
-    ``first`` is the layer over both embeddings, the first half of its inputs the first one's; ``normalise``
-    puts these on the sphere before it.
+    ``first`` is the layer over both embeddings, of which the first one comes first; ``normalise`` puts them
+    on the sphere before.
     """
 
     def __init__(
@@ -59,10 +57,10 @@ class PairBlocks:
         self.slope = slope
         self.normalise = normalise
         left, right = first.weight.chunk(2, 1)
-        # One unit more on either side, 0 of the first and 1 of the second: the number that is always 1.
+        # One more unit, 0 on the first side and 1 on the second: the number that is always 1.
         self.left, self.right = F.pad(left, (0, 0, 0, 1)).t(), F.pad(right, (0, 0, 0, 1)).t()
         self.bias = F.pad(first.bias, (0, 1), value=1.0)
-        self.layers = [torch.cat([each.weight, each.bias[:, None]], 1).t() for each in layers]
+        self.layers = [torch.cat([layer.weight, layer.bias[:, None]], 1).t() for layer in layers]
         self.last = torch.cat([last.weight[0], last.bias])
         self.hidden = len(self.last) - 1
         self._buffers = self.last.new_empty(2, 0, self.hidden + 1)
@@ -80,8 +78,8 @@ class PairBlocks:
         first, second = torch.mm(a, self.left)[:, None], torch.addmm(self.bias, b, self.right)
         columns = second.chunk(across)
         for rows, strip in zip(first.chunk(down), scores.chunk(down), strict=True):
-            for some, block in zip(columns, strip.chunk(across, 1), strict=True):
-                self._score(rows, some, block)
+            for column, block in zip(columns, strip.chunk(across, 1), strict=True):
+                self._score(rows, column, block)
         return scores
 
     def _most_pairs(self) -> int:
@@ -100,7 +98,7 @@ class PairBlocks:
         scores.copy_(table)
 
     def _room(self, rows: int, columns: int) -> _Room:
-        """Views of the two buffers, which are kept from block to block and from call to call."""
+        """Views of the two buffers, which are reused for all blocks and calls."""
         room = self._rooms.get((rows, columns))
         if room is None:
             pairs = rows * columns
@@ -118,7 +116,7 @@ class PairBlocks:
 
 
 def on_sphere(z: Tensor) -> Tensor:
-    """Embeddings (n, d) of length √d: in the mean the square of each number is 1. A zero vector stays one."""
+    """Embeddings (n, d) of length √d, so that the mean square of their numbers is 1; 0 for a zero vector."""
     return unit_vectors(z) * math.sqrt(z.shape[-1])
 
 
@@ -137,5 +135,5 @@ def shape_of_blocks(rows: int, columns: int, most_pairs: int, *, width: int = WI
 
 
 def _part(count: int, most: int) -> int:
-    """The size of each part when a count is cut into as few equal parts as it takes."""
+    """The size of the parts of a count, as few and as equal as possible, none above ``most``."""
     return max(1, math.ceil(count / max(1, math.ceil(count / most))))

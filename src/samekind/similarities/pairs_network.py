@@ -22,9 +22,9 @@ class PairsNetwork(nn.Module):
     """``depth`` layers of ``hidden`` units over [a; b], then one logit: above 0 means more likely the same
     kind.
 
-    The first layer is kept as two halves, W[a; b] = Wa·a + Wb·b, each applied once an item, so that scoring
-    all pairs never builds the concatenated tensor. ``normalise`` puts the embeddings on the sphere first, of
-    radius √dimension, where their numbers are as large as fresh weights expect: only directions count then.
+    The first layer splits into halves, W[a; b] = Wa·a + Wb·b, each applied once an item, so that the
+    concatenated tensor of all pairs is never built. ``normalise`` scales the embeddings to length √dimension
+    first, which suits fresh weights; only directions count then.
     """
 
     kind = "logit"
@@ -60,7 +60,7 @@ class PairsNetwork(nn.Module):
         self.slope = slope
         self.normalise = normalise
         self.scale = scale or FixedScale()
-        # One Linear over the concatenation, so that its initialisation is the papers'; sliced when used.
+        # One Linear over the concatenation, for the papers' initialisation; sliced when used.
         self.first = nn.Linear(2 * dimension, hidden)
         self.layers = nn.ModuleList(nn.Linear(hidden, hidden) for _ in range(depth - 1))
         self.last = nn.Linear(hidden, 1)
@@ -72,8 +72,8 @@ class PairsNetwork(nn.Module):
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
         """Every a against every b: (n, d), (m, d) -> (n, m).
 
-        Many pairs without gradient go by blocks in the cache of a processor, with their gradient by
-        recomputation; both give what the plain way gives.
+        Many pairs go by blocks in the cache of a CPU if no gradient is needed, else by recomputation; both
+        give the same scores.
         """
         ready = self.frozen(a, b)
         if ready is not self:
@@ -86,14 +86,14 @@ class PairsNetwork(nn.Module):
         return self.rest(first[:, None, :] + second[None, :, :])
 
     def frozen(self, a: Tensor, b: Tensor) -> "PairsNetwork | PairBlocks":
-        """What scores a and b, or all blocks of them: on a processor, where no gradient is
-        wanted of them and they are many, the network with its weights and buffers made ready; else itself.
+        """What scores all blocks of a and b: for many pairs on a CPU without gradient the network with its
+        weights and buffers prepared, else itself.
         """
         ready = (
             a.device.type == "cpu"
             and len(a) * len(b) >= pair_blocks.FEWEST_PAIRS
             and a.dtype == b.dtype == self.last.weight.dtype
-            and not torch.is_autocast_enabled("cpu")  # which casts what it is given, layer by layer
+            and not torch.is_autocast_enabled("cpu")  # which casts the input of every layer
             and not (self.training and self.dropout)
             and not self._differentiated(a, b)
         )
@@ -104,11 +104,11 @@ class PairsNetwork(nn.Module):
         )
 
     def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (the hidden layers decide)
-        """Two hidden layers alive at a time, in float32, each with one number more for its bias."""
+        """Two hidden layers at a time, in float32, each with one more number for its bias."""
         return 2 * 4 * (self.hidden + 1)
 
     def halves(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-        """What each side adds to the first layer, its bias with the second: (n, d) -> (n, hidden)."""
+        """What each side adds to the first layer, the second one with the bias: (n, d) -> (n, hidden)."""
         if self.normalise:
             a, b = on_sphere(a), on_sphere(b)
         left, right = self.first.weight[:, : self.dimension], self.first.weight[:, self.dimension :]
@@ -121,16 +121,16 @@ class PairsNetwork(nn.Module):
 
     def _differentiated(self, a: Tensor, b: Tensor) -> bool:
         return torch.is_grad_enabled() and any(
-            each.requires_grad for each in itertools.chain([a, b], self.parameters())
+            tensor.requires_grad for tensor in itertools.chain([a, b], self.parameters())
         )
 
     def _hidden_layers(self) -> list[nn.Linear]:
-        """Those behind the first."""
-        return [each for each in self.layers if isinstance(each, nn.Linear)]
+        """The hidden layers after the first."""
+        return [layer for layer in self.layers if isinstance(layer, nn.Linear)]
 
     def rest(self, hidden: Tensor) -> Tensor:
         """From the first pre-activation (…, hidden) to the logit (…)."""
-        # The sum was made for this call alone, and each layer's output too: activate them in place.
+        # In place: the sum and each layer's output belong to this call.
         hidden = F.leaky_relu_(hidden, self.slope)
         for layer in self.layers:
             hidden = F.leaky_relu_(layer(hidden), self.slope)
@@ -139,9 +139,7 @@ class PairsNetwork(nn.Module):
 
 
 def concatenated(network: PairsNetwork, a: Tensor, b: Tensor) -> Tensor:
-    """The definition, every pair written out, (n, d), (m, d) -> (n, m): the reference of tests and
-    benchmarks.
-    """
+    """The definition over all concatenated pairs, (n, d), (m, d) -> (n, m): the reference of tests."""
     if network.normalise:
         a, b = on_sphere(a), on_sphere(b)
     rows = a[:, None, :].expand(-1, len(b), -1)

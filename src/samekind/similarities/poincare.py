@@ -19,11 +19,10 @@ from samekind.similarities.scale import FixedScale, Scale
 class Poincare(nn.Module):
     """The negative hyperbolic distance, at most 0; its gradient where two items meet is 0.
 
-    Embeddings are tangent vectors at the origin, of any length: the exponential map puts them into the ball.
-    So an encoder needs no special last layer, and a mean of embeddings is the mean of tangent vectors. Points
-    end at (1 - clip)/√curvature, where float32 can still tell them apart: a longer vector is drawn back to
-    there along its direction and has no gradient in its length. As the curvature goes to 0 the distance goes
-    to 2|a - b|.
+    Embeddings are tangent vectors at the origin, of any length: the exponential map puts them into the
+    ball. So an encoder needs no special last layer, and a mean of embeddings is the mean of tangent
+    vectors. Points are clipped to a radius of (1 - clip)/√curvature, where float32 still separates them; a
+    longer vector has no gradient in its length. As the curvature goes to 0 the distance goes to 2|a - b|.
     """
 
     kind = "negative distance"
@@ -54,11 +53,11 @@ class Poincare(nn.Module):
     def _place(self, z: Tensor) -> tuple[Tensor, Tensor]:
         """Each vector's point in the ball (n, d), and 1/√(1 - c|point|²) (n,), which is cosh(√c|vector|).
 
-        Taken from the vector, because near the border 1 - c|point|² has no digits left.
+        Computed from the vector, because near the border 1 - c|point|² loses its digits.
         """
         z = exact(z, normalise=False)
         lengths = math.sqrt(self.curvature) * torch.linalg.vector_norm(z, dim=-1, keepdim=True)
-        # Away from 0, where the length has no slope: there the map is the identity.
+        # Not 0, where the length has no gradient; the map is the identity there.
         lengths = lengths.clamp(min=1e-12)
         clipped = lengths.clamp(max=math.atanh(1 - self.clip))
         return clipped.tanh() / lengths * z, clipped.cosh().squeeze(-1)
@@ -66,8 +65,8 @@ class Poincare(nn.Module):
     def _score(self, stretched: Tensor) -> Tensor:
         """From √(|x - y|²/((1 - c|x|²)(1 - c|y|²))) to the score.
 
-        The same distance as `distance`, by sinh(√c d/2), which has no cancellation: neither for two points
-        that are near each other nor at the border.
+        The same distance as `distance`, by sinh(√c d/2), without cancellation for near points or at the
+        border.
         """
         root = math.sqrt(self.curvature)
         return -2 / root * (root * stretched).asinh()
@@ -92,7 +91,7 @@ def distance(a: Tensor, b: Tensor, *, curvature: float = 1.0) -> Tensor:
 
 
 def exponential_map(vector: Tensor, at: Tensor | None = None, *, curvature: float = 1.0) -> Tensor:
-    """The point reached from ``at`` (the origin, if not said) along a tangent vector: (…, d) -> (…, d).
+    """The point reached from ``at`` (default: the origin) along a tangent vector: (…, d) -> (…, d).
 
     With this map the origin's conformal factor of 2 is part of the distance: a vector of length r leads to a
     point at distance 2r.

@@ -1,9 +1,9 @@
-"""The pairs network's gradient without keeping its hidden layers: backward computes each block's anew.
+"""The pairs network's gradient without keeping its hidden layers: backward computes each block again.
 
-Autograd keeps every layer of every pair until the backward pass: for all pairs of a batch of 2,048 and four
-layers of 256 units tens of GiB. Here the forward pass keeps the two halves of the first layer, one vector an
-item, and the backward pass walks the pairs in blocks. Chen et al., "Training Deep Nets with Sublinear Memory
-Cost", 2016.
+Autograd keeps every layer of every pair until the backward pass: tens of GiB for all pairs of a batch of
+2,048 and four layers of 256 units. Here the forward pass keeps the two halves of the first layer, one
+vector an item, and the backward pass walks the pairs in blocks. Chen et al., "Training Deep Nets with
+Sublinear Memory Cost", 2016.
 """
 
 from collections.abc import Sequence
@@ -19,30 +19,29 @@ from samekind.similarities.recomputed_walk import Walk, Way
 if TYPE_CHECKING:
     from samekind.similarities.kernels.recomputed_kernels import KernelWalk
 
-#: Bytes of the hidden layers of all pairs up to which autograd keeps them. On a processor recomputing takes
-#: no longer (measured), as what is kept has to go through its memory; elsewhere a third of the products done
-#: again costs more than memory that is there anyway.
+#: Up to so many bytes autograd keeps the hidden layers of all pairs. On a CPU recomputing is as fast
+#: (measured), because of the memory traffic; elsewhere the products cost more than free memory.
 KEPT_BYTES = {"cpu": 2**27, "other": 2**30}
 
-#: Bytes of one block's hidden layers and their gradients. On a processor a block stays in its cache; on
-#: anything else it has some ten thousand pairs at least, so that the device works longer than it is told to,
-#: and by kernels more, because those take less time.
+#: Bytes of one block's hidden layers and their gradients. On a CPU a block stays in the cache; on any other
+#: device it has at least ten thousand pairs, so that computing takes longer than launching, and more with
+#: kernels, which are faster.
 BLOCK_BYTES = {"cpu": 8 * 2**20, "kernels": 2**30, "other": 2**29}
 
 
 def worth_recomputing(half: Tensor, pairs: int, depth: int) -> bool:
-    """Whether autograd should not keep the hidden layers of so many pairs, given one side's half."""
-    kept = KEPT_BYTES.get(half.device.type, KEPT_BYTES["other"])
-    return pairs * half.shape[1] * depth * half.element_size() > kept
+    """Whether the hidden layers of so many pairs are too large to keep, given one side's half."""
+    limit = KEPT_BYTES.get(half.device.type, KEPT_BYTES["other"])
+    return pairs * half.shape[1] * depth * half.element_size() > limit
 
 
 def block_size(half: Tensor, depth: int) -> int:
-    """How many pairs a block has, where nobody says: as many as `BLOCK_BYTES` hold, given one side's half."""
+    """The default number of pairs in a block: as many as `BLOCK_BYTES` hold, given one side's half."""
     if walk_for(half, depth) is not Walk:
         from samekind.similarities.kernels.recomputed_kernels import filled_width
 
         return BLOCK_BYTES["kernels"] // (half.element_size() * filled_width(half.shape[1]) * depth)
-    # Each hidden layer, one gradient, and dropout's mask, which is no larger.
+    # Each hidden layer, one gradient, and at most as much for dropout's mask.
     one = half.element_size() * half.shape[1] * (depth + 2)
     return BLOCK_BYTES.get(half.device.type, BLOCK_BYTES["other"]) // one
 
@@ -60,11 +59,10 @@ def recomputed_scores(
     """The logits of every pair, from both halves of the first layer: (n, hidden), (m, hidden) -> (n, m).
 
     Scores and gradients are those of the plain network; memory beyond the scores is that of one block of
-    ``block_pairs`` pairs (by default what `BLOCK_BYTES` holds). All is computed in the precision of the
-    halves, which under autocast is autocast's, and gradients are summed over blocks in float32 at least.
-    Dropout is drawn from a seed, which both passes use and which comes from the global generator. First
-    derivatives only. ``slope`` must not be negative: backward reads the side of the LeakyReLU off the sign of
-    its result.
+    ``block_pairs`` pairs (by default what `BLOCK_BYTES` holds). The precision is that of the halves, under
+    autocast autocast's; gradients are summed over blocks in float32 at least. Both passes draw dropout from
+    one seed, which comes from the global generator. First derivatives only. ``slope`` must not be negative,
+    because backward takes the side of a LeakyReLU from the sign of its result.
     """
     if slope < 0:
         raise SettingError(f"recomputing the hidden layers needs a slope of at least 0, got {slope}")
@@ -72,13 +70,13 @@ def recomputed_scores(
         block_pairs = block_size(first, len(layers) + 1)
     seed = int(torch.randint(2**62, ())) if dropout else 0
     way = Way(slope, dropout, seed, max(1, block_pairs))
-    parameters = [each for layer in [*layers, last] for each in (layer.weight, layer.bias)]
+    parameters = [tensor for layer in [*layers, last] for tensor in (layer.weight, layer.bias)]
     scores: Tensor = _Recomputed.apply(way, first, second, *parameters)  # type: ignore[no-untyped-call]
     return scores
 
 
 def walk_for(half: Tensor, depth: int) -> "type[Walk] | type[KernelWalk]":
-    """By kernels where that goes, else plainly, given one side's half and the number of hidden layers."""
+    """The walk by kernels if they take this half and depth, else the plain one."""
     if half.device.type == "cuda" and has_triton():
         from samekind.similarities.kernels.recomputed_kernels import KernelWalk, has_kernels
 
@@ -104,16 +102,18 @@ class _Recomputed(torch.autograd.Function):
                 "call backward without create_graph, or score fewer pairs at a time"
             )
         first, second, *parameters = inputs = ctx.saved_tensors
-        # Half precision has no room for a sum over millions of pairs.
+        # Half precision cannot hold a sum over millions of pairs.
         totals = [
-            torch.zeros_like(each, dtype=torch.promote_types(each.dtype, torch.float32)) if needed else None
-            for each, needed in zip(inputs, ctx.needs_input_grad[1:], strict=True)
+            torch.zeros_like(tensor, dtype=torch.promote_types(tensor.dtype, torch.float32))
+            if needed
+            else None
+            for tensor, needed in zip(inputs, ctx.needs_input_grad[1:], strict=True)
         ]
         with torch.autocast(first.device.type, enabled=False):
             walk = ctx.walk(ctx.way, first, second, parameters, back=True)
             for block in walk.blocks():
                 walk.add_gradients(block, grad, totals)
         return None, *(
-            None if total is None else total.to(each.dtype)
-            for total, each in zip(totals, inputs, strict=True)
+            None if total is None else total.to(tensor.dtype)
+            for total, tensor in zip(totals, inputs, strict=True)
         )

@@ -1,7 +1,7 @@
 """All pairs of a batch through the pairs network block by block: scores, and the gradients of a block.
 
-The plain walk, by PyTorch's own operations, on any device and in any precision; `recomputed_kernels` has the
-one by kernels.
+This is the plain walk, by PyTorch's own operations, on any device and in any precision;
+`recomputed_kernels` has the one by kernels.
 """
 
 import itertools
@@ -16,7 +16,7 @@ from samekind.similarities.pair_blocks import WIDTH, shape_of_blocks
 
 
 class Way(NamedTuple):
-    """What a pass knows beside the tensors."""
+    """The settings of a pass."""
 
     slope: float
     dropout: float
@@ -25,7 +25,7 @@ class Way(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Some rows against some columns, and where their dropout is drawn from."""
+    """Some rows against some columns, and the seed of their dropout."""
 
     rows: slice
     columns: slice
@@ -33,7 +33,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(way: Way, first: Tensor, second: Tensor, shape: tuple[int, int]) -> Iterator[Block]:
-    """All pairs in blocks of a height and a width; those at the ends are smaller."""
+    """All pairs in blocks of a height and a width; the last ones may be smaller."""
     height, width = shape
     corners = itertools.product(range(0, len(first), height), range(0, len(second), width))
     for number, (top, left) in enumerate(corners):
@@ -61,15 +61,15 @@ class Walk:
     ) -> None:
         self.way = way
         self.first, self.second = first, second
-        *layers, last, self.last_bias = [each.to(first.dtype) for each in parameters]
+        *layers, last, self.last_bias = [tensor.to(first.dtype) for tensor in parameters]
         self.weights, self.biases = layers[::2], layers[1::2]
-        # What dropout leaves is scaled up to make up for the rest: here, once, and not a pair at a time.
+        # The factor of dropout, applied once to the weights and not to every pair.
         self.last = last[0] / (1 - way.dropout)
-        # On a processor narrow, so that the halves of a block stay near; elsewhere whole rows of scores.
+        # Narrow on a CPU, for its cache; elsewhere whole rows of scores.
         narrow = WIDTH if first.device.type == "cpu" else way.block_pairs
         self.shape = shape_of_blocks(len(first), len(second), way.block_pairs, width=narrow)
         pairs = self.shape[0] * self.shape[1]
-        # Forward two in turn, a layer forgotten as soon as the next is there; back each layer and a gradient.
+        # Forward, two buffers in turn; backward, one for each layer and one for a gradient.
         count = len(self.weights) + 2 if back else 2
         self.buffers = [first.new_empty(pairs, first.shape[1]) for _ in range(count)]
 
@@ -81,10 +81,10 @@ class Walk:
         return block_after_block(self.first, self.second, self.blocks(), self.logits)
 
     def hidden(self, block: Block) -> list[Tensor]:
-        """The activations of each hidden layer (pairs, hidden), as many of them as there are buffers left."""
+        """The activations of each hidden layer (pairs, hidden); later ones may overwrite earlier ones."""
         rows, columns = self.first[block.rows], self.second[block.columns]
         pairs = len(rows) * len(columns)
-        room = itertools.cycle([each[:pairs] for each in self.buffers])
+        room = itertools.cycle([buffer[:pairs] for buffer in self.buffers])
         x = next(room)
         torch.add(rows[:, None], columns, out=x.view(len(rows), len(columns), -1))
         layers = [F.leaky_relu_(x, self.way.slope)]
@@ -101,9 +101,9 @@ class Walk:
         return torch.addmv(self.last_bias, x, self.last)
 
     def add_gradients(self, block: Block, grad: Tensor, totals: Sequence[Tensor | None]) -> None:
-        """Add what one block's pairs give to the totals of both halves and of every parameter.
+        """Add the gradients of one block to the totals of both halves and of every parameter.
 
-        Each layer's gradient is written over its activations, which nobody needs afterwards.
+        Each layer's gradient overwrites its activations.
         """
         first, second, *others = totals
         *parameters, last, last_bias = others
@@ -112,8 +112,8 @@ class Walk:
         pull = grad[block.rows, block.columns].reshape(-1)  # (pairs,)
         mask = self._mask(x, block) if self.way.dropout else None
         if last is not None:
-            kept = x if mask is None else torch.mul(x, mask, out=spare)
-            last[0] += (kept.t() @ pull) / (1 - self.way.dropout)
+            active = x if mask is None else torch.mul(x, mask, out=spare)
+            last[0] += (active.t() @ pull) / (1 - self.way.dropout)
         if last_bias is not None:
             last_bias += pull.sum(dtype=last_bias.dtype)
         torch.mul(pull[:, None], self.last, out=spare)
@@ -135,7 +135,7 @@ class Walk:
 
 
 def _through_activation(grad: Tensor, result: Tensor, slope: float) -> Tensor:
-    """The gradient before a LeakyReLU, from the one behind it and its result, over which it is written."""
+    """The gradient before a LeakyReLU, from the one after it and its result, which is overwritten."""
     torch.ops.aten.leaky_relu_backward.grad_input(grad, result, slope, True, grad_input=result)
     return result
 

@@ -12,10 +12,10 @@ from samekind.errors import SettingError
 class Scale(Protocol):
     """Called without arguments, gives the factor (a tensor of no dimensions).
 
-    ``after_step(scores, positive)`` is called by the training step, without gradient, once the optimiser has
-    stepped: the similarity's scores against the classes (n, classes), not yet scaled, and the mask of the
-    true ones. A scale that follows the scores moves there. ``reads`` says what it then takes them for:
-    "cosine", "log-distance" (-ln of the chord between directions), or None, whatever they are.
+    The training step calls ``after_step(scores, positive)`` after the optimiser, without gradient, with the
+    unscaled scores against the classes (n, classes) and the mask of the true ones: a scale that follows the
+    scores changes there. ``reads`` is the kind of scores it can follow: "cosine", "log-distance" (-ln of the
+    chord between directions), or None for a scale that follows none.
     """
 
     @property
@@ -27,7 +27,7 @@ class Scale(Protocol):
 
 
 class FixedScale(nn.Module):
-    """A scale that stays what it is."""
+    """A constant scale."""
 
     reads = None
 
@@ -40,7 +40,7 @@ class FixedScale(nn.Module):
         return torch.tensor(self.value)
 
     def after_step(self, scores: Tensor, positive: Tensor) -> None:
-        """Nothing moves."""
+        """Does nothing."""
 
 
 class LearnedScale(nn.Module):
@@ -58,7 +58,7 @@ class LearnedScale(nn.Module):
         return self.logarithm.exp()
 
     def after_step(self, scores: Tensor, positive: Tensor) -> None:
-        """Nothing moves but by the optimiser."""
+        """Does nothing; the optimiser changes it."""
 
 
 def _check(value: float) -> None:

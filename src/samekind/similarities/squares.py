@@ -1,8 +1,7 @@
-"""All squared distances by one matrix product, and by differences where the product has lost its digits.
+"""All squared distances by one matrix product, and by differences for close pairs.
 
-‖a - b‖² = ‖a‖² + ‖b‖² - 2<a, b> is as fast as a cosine, but where a and b are close the terms cancel, and
-with them the digits, in the value and even more in the gradient. Those few pairs are computed by their
-difference.
+‖a - b‖² = ‖a‖² + ‖b‖² - 2<a, b> is as fast as a cosine, but for close a and b the terms cancel, and digits
+are lost, in the value and even more in the gradient. Those few pairs are computed by their difference.
 """
 
 from typing import Any
@@ -50,13 +49,13 @@ class _SquaredDistances(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
         with torch.autocast(a.device.type, enabled=False):
-            # Each pair by itself: what else is scored with it must not move its score by a bit.
+            # Each pair by itself: its score must not depend on the other pairs.
             lengths, widths = a.square().sum(1)[:, None], b.square().sum(1)
             squares = (a @ b.T).mul_(-2).add_(lengths).add_(widths)
             rows, columns = (squares < CLOSE * lengths + CLOSE * widths).nonzero(as_tuple=True)
-            for some in _portions(rows):
-                difference = a[rows[some]] - b[columns[some]]
-                squares[rows[some], columns[some]] = difference.square().sum(1)
+            for part in _portions(rows):
+                difference = a[rows[part]] - b[columns[part]]
+                squares[rows[part], columns[part]] = difference.square().sum(1)
         ctx.save_for_backward(a, b, rows, columns)
         return squares
 
@@ -69,12 +68,12 @@ class _SquaredDistances(torch.autograd.Function):
             far = grad.index_put((rows, columns), close.new_zeros(())) if len(rows) else grad
             to_a = a * far.sum(1)[:, None] - far @ b if ctx.needs_input_grad[0] else None
             to_b = b * far.sum(0)[:, None] - far.T @ a if ctx.needs_input_grad[1] else None
-            for some in _portions(rows):
-                pull = close[some, None] * (a[rows[some]] - b[columns[some]])
+            for part in _portions(rows):
+                pull = close[part, None] * (a[rows[part]] - b[columns[part]])
                 if to_a is not None:
-                    to_a.index_add_(0, rows[some], pull)
+                    to_a.index_add_(0, rows[part], pull)
                 if to_b is not None:
-                    to_b.index_add_(0, columns[some], pull, alpha=-1)
+                    to_b.index_add_(0, columns[part], pull, alpha=-1)
         return to_a if to_a is None else to_a.mul_(2), to_b if to_b is None else to_b.mul_(2)
 
 
