@@ -8,8 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from samekind.cli.plans import read_plan
 from samekind.errors import SamekindError
+from samekind.recipes.plans import read_plan
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "mistakes.md"

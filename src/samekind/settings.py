@@ -16,6 +16,9 @@ from samekind.errors import SettingError, nearest
 
 T = TypeVar("T")
 
+#: The largest seed of a run: scikit-learn, whose k-means draws by it, takes no larger one.
+LARGEST_SEED = 2**32 - 1
+
 #: Tables whose keys may have dots in them: ``optimiser.rates.encoder.stem`` is the rate of "encoder.stem".
 WITH_DOTTED_KEYS = ("rates",)
 

@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 
-from samekind.cli.experiments import open_items, say_trained_on
-from samekind.cli.plans import read_plan
+from samekind.cli.experiments import open_items
 from samekind.errors import DataError
+from samekind.recipes.plans import read_plan
 
 
 def plan(unseen=("7", "8"), **more):
@@ -57,16 +57,6 @@ def test_prints_the_memory_of_pictures_before_they_are_decoded(folders, monkeypa
 
 
 # --- folders ----------------------------------------------------------------------------------------
-
-
-def test_which_of_several_were_trained_on_is_said(trained, tmp_path, capsys):
-    say_trained_on(trained, [str(tmp_path), "digits"])
-    assert capsys.readouterr().err == (
-        "careful: digits holds the items this space was trained on, and those it knows better than any "
-        "others: of new ones expect less; samekind evaluate asks about the test items of the run\n"
-    )
-    say_trained_on(trained, [str(tmp_path)])
-    assert capsys.readouterr() == ("", "")
 
 
 def stopped(trained, folder, epochs):

@@ -9,8 +9,8 @@ import shutil
 import numpy as np
 import pytest
 
-from samekind.cli.plans import read_plan
 from samekind.data import open_data
+from samekind.recipes.plans import read_plan
 from samekind.training import RunFolder, build_space
 
 TORN = "groups have items in more than one part, so that test items are nearer to training items"

@@ -7,8 +7,8 @@ import tomllib
 
 import pytest
 
-from samekind.cli.plans import read_plan
 from samekind.data import DataSettings, open_data
+from samekind.recipes.plans import read_plan
 
 TABLE = "petal,stem,kind\n" + "".join(f"{n % 5}.5,{n % 3},{'rose' if n % 2 else 'lily'}\n" for n in range(20))
 

@@ -6,9 +6,10 @@ import pytest
 from typer.main import get_command
 
 from samekind.cli.main import app
-from samekind.cli.options import LARGEST_SEED, OPENED
+from samekind.cli.options import OPENED
 from samekind.data.sources import KNOWN
 from samekind.reports.confidence import MOST_CLASSES
+from samekind.settings import LARGEST_SEED
 
 
 def test_the_space_may_be_named_in_the_environment(samekind, trained, pictures, monkeypatch):

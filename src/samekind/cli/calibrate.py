@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samekind.cli.options import LARGEST_SEED, AsJson, Device, LabelColumn, SkipUnreadable
+from samekind.cli.options import AsJson, Device, LabelColumn, SkipUnreadable
 from samekind.cli.together import Goes, check_together
+from samekind.settings import LARGEST_SEED
 
 if TYPE_CHECKING:
     from samekind.cli.spaces import OpenSpace

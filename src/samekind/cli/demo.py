@@ -34,8 +34,8 @@ def demo(
         rows_as_json,
         warnings_of,
     )
-    from samekind.cli.plans import read_plan
     from samekind.recipes import fit
+    from samekind.recipes.plans import read_plan
     from samekind.reports import System, write_report
     from samekind.training import Bar, RunFolder
 

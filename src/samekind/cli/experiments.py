@@ -1,22 +1,16 @@
 """Opening the items of an experiment, with warnings about them."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from samekind.errors import DataError
 
 if TYPE_CHECKING:
-    from samekind.cli.plans import Plan
     from samekind.data import Items
+    from samekind.recipes.plans import Plan
 
 #: The memory of items, in bytes, from which it is printed.
 WORTH_SAYING = 64 * 2**20
-
-KNOWS = (
-    "careful: {data} holds the items this space was trained on, and those it knows better than any others: "
-    "of new ones expect less; samekind evaluate asks about the test items of the run"
-)
 
 
 def open_items(plan: "Plan") -> "Items":
@@ -39,16 +33,6 @@ def open_items(plan: "Plan") -> "Items":
     for sentence in [*items.notes, *(problem.sentence for problem in problems)]:
         say(f"{items.name}: {sentence}")
     return items
-
-
-def say_trained_on(folder: Path, sources: Sequence[str]) -> None:
-    """Warn on the standard error of the sources that the space was trained on."""
-    from samekind.cli.output import messages
-    from samekind.training import RunFolder
-
-    run = RunFolder.around(folder)
-    if seen := [source for source in sources if run.trained_on(source)]:
-        messages().print(KNOWS.format(data=", ".join(seen)), soft_wrap=True)
 
 
 def _say_size(plan: "Plan", say: Any) -> None:

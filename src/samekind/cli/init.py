@@ -22,8 +22,8 @@ from samekind.cli.options import (
 from samekind.errors import DataError, SamekindError, SettingError, nearest
 
 if TYPE_CHECKING:
-    from samekind.cli.plans import Plan
     from samekind.data import Items
+    from samekind.recipes.plans import Plan
     from samekind.training import Part, Run
 
 #: The recipe for each purpose.
@@ -67,8 +67,8 @@ def init(
     """
     from samekind.cli.experiments import open_items
     from samekind.cli.output import print_json, print_text
-    from samekind.cli.plans import read_plan
     from samekind.cli.train import data_options, split_options
+    from samekind.recipes.plans import read_plan
     from samekind.storage import write_text
 
     if out.suffix != ".toml":

@@ -23,8 +23,8 @@ from samekind.errors import SettingError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from samekind.cli.plans import Plan
     from samekind.evaluation import Row
+    from samekind.recipes.plans import Plan
 
 SelectOnTest = Annotated[
     bool,
@@ -63,10 +63,10 @@ def leave_one_out(
     """
     from samekind.cli.experiments import open_items
     from samekind.cli.output import messages
-    from samekind.cli.plans import because_few, chosen_in_words, read_plan
     from samekind.cli.train import data_options
     from samekind.recipes import leave_one_out as trained_in_turn
     from samekind.recipes.leave_one_out import fewest_trained_on
+    from samekind.recipes.plans import because_few, chosen_in_words, read_plan
     from samekind.training import Bar
 
     plan = read_plan(

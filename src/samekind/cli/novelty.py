@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from samekind.cli.options import (
-    LARGEST_SEED,
     AsJson,
     Device,
     IdColumn,
@@ -15,6 +14,7 @@ from samekind.cli.options import (
     Sources,
     SpaceFolder,
 )
+from samekind.settings import LARGEST_SEED
 
 if TYPE_CHECKING:
     from samekind.questions.novelty import Judged

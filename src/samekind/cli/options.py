@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-#: scikit-learn, whose silhouette chooses groups, takes no larger seed.
-LARGEST_SEED = 2**32 - 1
+from samekind.settings import LARGEST_SEED
 
 #: What can be opened: `samekind.data.sources.KNOWN`, written out so that help does not wait for PyTorch.
 OPENED = (

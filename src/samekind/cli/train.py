@@ -67,8 +67,8 @@ def train(
     """Train a metric space. The same command goes on where it was stopped."""
     from samekind.cli.experiments import open_items
     from samekind.cli.output import messages
-    from samekind.cli.plans import because_few, chosen_in_words, read_plan
     from samekind.recipes import fit
+    from samekind.recipes.plans import because_few, chosen_in_words, read_plan
     from samekind.training import Bar, RunFolder
 
     plan = read_plan(

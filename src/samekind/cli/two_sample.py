@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samekind.cli.options import LARGEST_SEED, AsJson, Device, SkipUnreadable, SpaceFolder
+from samekind.cli.options import AsJson, Device, SkipUnreadable, SpaceFolder
 from samekind.errors import SettingError, nearest
+from samekind.settings import LARGEST_SEED
 
 if TYPE_CHECKING:
     from samekind.questions.two_sample import Side, Tested

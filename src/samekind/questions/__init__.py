@@ -8,6 +8,7 @@ that was read or written: who reads and writes files adds their paths.
 
 from samekind.questions.attention import Looked, attention
 from samekind.questions.calibrate import Calibrated, calibrate, calibrate_on_trials, calibrate_open_set
+from samekind.questions.check import Checked, check
 from samekind.questions.classes import Related, classes
 from samekind.questions.cluster import Clustered, cluster
 from samekind.questions.compare import Comparison, compare
@@ -32,6 +33,7 @@ from samekind.questions.two_sample import Tested, two_sample
 
 __all__ = [
     "Calibrated",
+    "Checked",
     "Clustered",
     "Columns",
     "Comparison",
@@ -55,6 +57,7 @@ __all__ = [
     "calibrate",
     "calibrate_on_trials",
     "calibrate_open_set",
+    "check",
     "classes",
     "cluster",
     "collected",

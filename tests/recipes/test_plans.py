@@ -3,10 +3,10 @@
 import pytest
 
 from samekind import recipes
-from samekind.cli.plans import because_few, chosen_in_words, read_plan
 from samekind.data import DataSettings, SplitSettings, digits
 from samekind.errors import SettingError
 from samekind.recipes.few_items import CHOSEN
+from samekind.recipes.plans import because_few, chosen_in_words, read_plan
 from samekind.training import Part
 
 SHAPE = (1, 8, 8)

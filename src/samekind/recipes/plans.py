@@ -7,17 +7,19 @@ A run file is TOML: ``recipe``, and the tables ``[data]`` (``source`` and how it
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from samekind.cli.options import LARGEST_SEED
+from samekind import recipes
+from samekind.data import DataSettings, Items, Sets, SplitSettings
+from samekind.data.sources import NAMED
 from samekind.errors import SettingError, nearest
-
-if TYPE_CHECKING:
-    from samekind.data import DataSettings, Items, Sets, SplitSettings
-    from samekind.recipes.encoder import Subject
-    from samekind.training import Part, Run, RunFolder
+from samekind.recipes.encoder import Subject
+from samekind.recipes.few_items import chosen
+from samekind.settings import LARGEST_SEED
+from samekind.training import Part, Run, RunFolder
+from samekind.training.run import plain_value
 
 TABLES = ("data", "split", "training")
 
@@ -32,39 +34,31 @@ class Plan:
 
     recipe: str
     source: str
-    data: "DataSettings"
+    data: DataSettings
     split: Mapping[str, Any]
     training: Mapping[str, Any]
     changes: tuple[str, ...]
 
-    def splitting(self, items: "Items", *, seed: int) -> "SplitSettings":
+    def splitting(self, items: Items, *, seed: int) -> SplitSettings:
         """How these items are split: as the plan says; else in the parts they came in, by their groups, or at
         random. The seed is the run's, unless the split has its own.
         """
-        from samekind.data import SplitSettings
-
         by = "part" if items.parts is not None else "group" if items.groups is not None else "random"
         return SplitSettings.from_dict({"by": by, "seed": seed, **self.split})
 
-    def sets(self, folder: "RunFolder", items: "Items", *, seed: int) -> "Sets":
+    def sets(self, folder: RunFolder, items: Items, *, seed: int) -> Sets:
         """The sets of the run in a folder: as it has begun, or else split as the plan says.
 
         Before groups were kept together, items with groups were split at random unless the plan said
         otherwise; such a run goes on with its split.
         """
-        from samekind.data import SplitSettings
-
         earlier = []
         if "by" not in self.split and items.groups is not None and items.parts is None:
             earlier = [SplitSettings.from_dict({"by": "random", "seed": seed, **self.split})]
         return folder.sets_for(items, self.splitting(items, seed=seed), earlier=earlier)
 
-    def run(self, subject: "Subject", *, encoder: "Part | None" = None) -> "Run":
+    def run(self, subject: Subject, *, encoder: Part | None = None) -> Run:
         """The run for items, or for their shape; ``encoder``, if given, replaces the recipe's."""
-        from dataclasses import replace
-
-        from samekind import recipes
-
         run: Run = recipes.RECIPES[self.recipe](subject)
         if encoder is not None:
             run = replace(run, space=replace(run.space, encoder=encoder))
@@ -80,13 +74,11 @@ class Plan:
             raise SettingError(f"run.seed: expected a whole number from 0 to {LARGEST_SEED}, got {run.seed}")
         return run
 
-    def suited(self, run: "Run", subject: "Subject", *, items: int, encoder: "Part | None" = None) -> "Run":
+    def suited(self, run: Run, subject: Subject, *, items: int, encoder: Part | None = None) -> Run:
         """The plan's `run`, with the settings that the plan leaves open as they suit so few training items.
 
         An ``encoder`` that was given stays.
         """
-        from samekind import recipes
-
         said = self._said() | ({"encoder"} if encoder is not None else set())
         own = recipes.RECIPES[self.recipe](subject)
         return recipes.suited(run, subject, items=items, said=said, own=own)
@@ -101,10 +93,8 @@ class Plan:
         return {name.removeprefix("space.").partition(".")[0] for name in named}
 
 
-def chosen_in_words(own: "Run", run: "Run") -> dict[str, list[str]]:
+def chosen_in_words(own: Run, run: Run) -> dict[str, list[str]]:
     """The settings that were changed because the items are few: in words, before and after."""
-    from samekind.recipes.few_items import chosen
-
     pairs = chosen(own, run).items()
     return {name: [_in_words(name, value) for value in values] for name, values in pairs}
 
@@ -142,9 +132,6 @@ def read_plan(
     training: Mapping[str, Any] | None = None,
 ) -> Plan:
     """The plan of a recipe or of a run file, under the given options and ``--set`` changes."""
-    from samekind import recipes
-    from samekind.data import DataSettings, SplitSettings
-
     file = _read_file(Path(name)) if name.endswith(".toml") else {"recipe": name}
     recipe = file.pop("recipe", None)
     if recipe is None:
@@ -202,8 +189,6 @@ def _table(file: dict[str, Any], table: str, name: str) -> dict[str, Any]:
 
 def _check_names(keys: Iterable[str], name: str) -> None:
     """Raise SettingError, with the nearest name, for what is neither a table nor a setting of the run."""
-    from samekind.training import Run
-
     known = [*TABLES, *(field.name for field in fields(Run))]
     for key in keys:
         if key not in known:
@@ -216,8 +201,6 @@ def _table_of(change: str) -> str:
 
 def _set(tables: dict[str, dict[str, Any]], change: str) -> None:
     """Lay ``data.size=64`` over the tables."""
-    from samekind.training.run import plain_value
-
     name, equals, text = change.partition("=")
     table, _, key = (part.strip() for part in name.partition("."))
     if not equals or not key:
@@ -227,8 +210,6 @@ def _set(tables: dict[str, dict[str, Any]], change: str) -> None:
 
 def _beside(name: str, source: Any) -> str:
     """A path in a run file, which is relative to the file; the name of known data stays a name."""
-    from samekind.data.sources import NAMED
-
     if not isinstance(source, str):
         raise SettingError(f"{name}: expected a text for data.source, got {source!r}")
     return source if source in NAMED else str(Path(name).parent / source)
