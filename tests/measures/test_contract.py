@@ -76,21 +76,16 @@ MEASURES = [
 ]
 
 
-@pytest.fixture(params=MEASURES)
-def measure(request):
-    return getattr(measures, request.param)
-
-
 def arguments(measure, change=torch.clone):
     """What the measure's signature asks for, each tensor passed through ``change``."""
-    found = {}
+    values = {}
     for name, parameter in inspect.signature(measure).parameters.items():
         if name in ITEMS:
             changed = change(ITEMS[name])
-            found[name] = change(changed.T).T if name in SQUARE else changed
+            values[name] = change(changed.T).T if name in SQUARE else changed
         elif parameter.default is inspect.Parameter.empty or name in CHOSEN:
-            found[name] = SETTINGS[name]
-    return found
+            values[name] = SETTINGS[name]
+    return values
 
 
 def leaves(result):
@@ -108,33 +103,65 @@ def test_there_are_measures_to_check():
     assert len(MEASURES) >= 13
 
 
-def test_gives_plain_numbers_and_tensors(measure):
+def failure(check, name):
+    """Why a measure does not pass a check; None if it does."""
+    try:
+        check(getattr(measures, name))
+    except (Exception, pytest.fail.Exception) as error:
+        return f"{name}: {error}"
+    return None
+
+
+def every_measure(check):
+    """A test that runs a check on every measure and lists those that fail."""
+
+    def test():
+        assert [reason for name in MEASURES if (reason := failure(check, name))] == []
+
+    test.__doc__ = check.__doc__
+    return test
+
+
+def test_a_measure_that_fails_is_listed():
+    def check(measure):
+        assert measure is not measures.accuracy, "no"
+
+    with pytest.raises(AssertionError, match="accuracy: no"):
+        every_measure(check)()
+
+
+@every_measure
+def test_returns_plain_numbers_and_tensors(measure):
     for leaf in leaves(measure(**arguments(measure))):
         assert measure.__name__ == "retrieval_values" or not torch.as_tensor(leaf).isnan().any()
 
 
-def test_leaves_its_inputs_as_they_are(measure):
+@every_measure
+def test_leaves_its_inputs_unchanged(measure):
     given = arguments(measure)
     measure(**given)
     for name in given.keys() & ITEMS.keys():
         assert torch.equal(given[name], ITEMS[name]), name
 
 
-def test_refuses_nothing_at_all(measure):
+@every_measure
+def test_refuses_empty_input(measure):
     with pytest.raises(ValueError, match=r"expected .* got"):
         measure(**arguments(measure, lambda items: items[:0]))
 
 
-def test_does_not_care_about_the_order_of_items(measure):
+@every_measure
+def test_does_not_depend_on_the_order_of_items(measure):
     shuffle = torch.randperm(8, generator=torch.Generator().manual_seed(1))
     shuffled = measure(**arguments(measure, lambda items: items[shuffle]))
     expected = leaves(measure(**arguments(measure)))
     if measure.__name__ in OF_EACH_ITEM:
-        expected = [each[shuffle] for each in expected]
+        expected = [values[shuffle] for values in expected]
     torch.testing.assert_close(leaves(shuffled), expected, equal_nan=True)
 
 
-def test_does_not_follow_gradients(measure):
+@every_measure
+def test_does_not_track_gradients(measure):
     def tracked(items):
         return items.clone().requires_grad_(items.is_floating_point())
 
@@ -142,18 +169,21 @@ def test_does_not_follow_gradients(measure):
         assert not torch.as_tensor(leaf).requires_grad
 
 
+@every_measure
 def test_takes_tensors_that_are_not_contiguous(measure):
     spread = measure(**arguments(measure, lambda items: items.repeat_interleave(2, 0)[::2]))
     torch.testing.assert_close(leaves(spread), leaves(measure(**arguments(measure))), equal_nan=True)
 
 
+@every_measure
 def test_settings_are_keyword_only(measure):
     for name, parameter in inspect.signature(measure).parameters.items():
         if name not in ITEMS and name != "threshold":
             assert parameter.kind is inspect.Parameter.KEYWORD_ONLY, name
 
 
-def test_shows_an_example(measure):
+@every_measure
+def test_has_an_example(measure):
     assert ">>> " in inspect.getdoc(measure)
 
 

@@ -116,7 +116,7 @@ def test_recall_is_drawn_where_it_was_measured(adversarial):
 def test_a_measure_that_is_no_share_has_a_panel_without_per_cent(record):
     entries = [{**entry, "validation": {"eer": 0.1, "nmi": 0.25, "recall@1": 0.5}} for entry in record]
     axes = {each.get_title(loc="left"): each for each in training_curves({"one": entries}).axes}
-    assert lines(axes["one: validation"]) == {"NMI": [(1, 0.25), (2, 0.25), (3, 0.25)]}
+    assert lines(axes["one: validation NMI"]) == {"NMI": [(1, 0.25), (2, 0.25), (3, 0.25)]}
     assert list(lines(axes["one: validation, %"])) == ["Recall@1"]
 
 

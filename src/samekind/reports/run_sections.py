@@ -32,7 +32,7 @@ def training_section(systems: Mapping[str, System]) -> Section | None:
         return None
     adversary = any("adversary" in entries[0] for entries in records.values())
     caption = (
-        "On the left what was minimised, on the right what was measured on items held back (equal error "
-        "rates on a scale with more room near 0); the dashed line is the epoch that was kept."
+        "The training loss, and what was measured on validation items (equal error rates on a scale with "
+        "more room near 0); the dashed line is the epoch that was kept."
     ) + (f" {ADVERSARY}" if adversary else "")
     return Section("Training", caption, training_curves(records))

@@ -69,7 +69,7 @@ def _panels(entries: Entries) -> dict[str, Callable[["Axes", Entries], None]]:
     if shares:
         panels["validation, %"] = _draw_shares
     if others:
-        panels["validation"] = _draw_others
+        panels[f"validation {', '.join(others)}"] = _draw_others
     if "adversary" in entries[0]:
         panels["loss of the class adversary"] = _draw_adversary
         panels["coefficient of the class adversary"] = _draw_coefficient
