@@ -70,10 +70,10 @@ def test_the_time_left_is_known_once_there_is_a_speed():
     assert "0:03:00" in console.file.getvalue()
 
 
-def test_a_bar_can_be_used_in_a_with_block_and_ended_twice():
-    console = terminal()
-    with Bar(console, title="run") as bar:
-        watched(bar)
+def test_a_bar_can_be_ended_twice():
+    bar = Bar(terminal(), title="run")
+    watched(bar)
+    bar.end()
     assert bar.progress.live.is_started is False
 
 

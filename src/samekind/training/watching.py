@@ -1,6 +1,6 @@
 """Watchers of a run: none, or a progress bar at a terminal."""
 
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -9,7 +9,7 @@ from samekind.measures.catalogue import write_epoch
 
 
 class Watcher(Protocol):
-    """Called at the begin, at every step, at every epoch and at the end of a training."""
+    """Called at the beginning, at every step, at every epoch and at the end of a training."""
 
     def begin(self, *, steps: int, done: int) -> None: ...
 
@@ -23,17 +23,13 @@ class Watcher(Protocol):
 class Nobody:
     """Watches nothing."""
 
-    def begin(self, *, steps: int, done: int) -> None:
-        """Nothing to show."""
+    def begin(self, *, steps: int, done: int) -> None: ...
 
-    def step(self, *, loss: float, items_per_second: float) -> None:
-        """Nothing to show."""
+    def step(self, *, loss: float, items_per_second: float) -> None: ...
 
-    def epoch(self, entry: dict[str, Any]) -> None:
-        """Nothing to show."""
+    def epoch(self, entry: dict[str, Any]) -> None: ...
 
-    def end(self) -> None:
-        """Nothing to show."""
+    def end(self) -> None: ...
 
 
 class Bar:
@@ -83,9 +79,3 @@ class Bar:
 
     def end(self) -> None:
         self.progress.stop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
