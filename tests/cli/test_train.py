@@ -282,7 +282,7 @@ def test_warns_of_copies_in_training_and_test(samekind, folders, tmp_path):
         for path in sorted((data / name).glob("*.png")):
             shutil.copy(path, path.with_name(f"copy-{path.name}"))
     run, page = tmp_path / "run", tmp_path / "page.html"
-    said = "test items have the very content of a training item"
+    said = "test items have the content of a training item"
     trained = samekind("train", "triplet", "--data", data, "--set", "epochs=1", "--out", run)
     assert f" {said} (" in trained.err
     answer = samekind("evaluate", run, "--tasks", 2, "--no-references", "--report", page, "--json")

@@ -68,6 +68,6 @@ def test_test_items_that_were_trained_on_are_counted():
 
     assert told(train=[0, 1], validation=[2], test=[4]) == ""
     assert told(train=[0, 1], validation=[4], test=[2, 3]).startswith(
-        "2 of 2 test items have the very content of a training item (item 0 = item 0), and what is measured"
+        "2 of 2 test items have the content of a training item (item 0 = item 0), so that measures"
     )
-    assert told(train=[0, 1], validation=[2], test=[3, 4]).startswith("1 of 2 test items has the very")
+    assert told(train=[0, 1], validation=[2], test=[3, 4]).startswith("1 of 2 test items has the content")

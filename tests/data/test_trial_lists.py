@@ -91,8 +91,8 @@ def test_enrolments_are_sets_of_files(write):
         ("1 a/1.png a/1.png\n0 a/1.png b/1.png\n", r"with itself: line 1: a/1\.png"),
         ("1 a/1.png ./a/1.png\n0 a/1.png b/1.png\n", r"with itself: line 1: a/1\.png"),
         ("1 a/1.png a//2.png\n0 ./a/1.png a/2.png\n", r"contradicts itself.*: line 2: a/1\.png a/2\.png$"),
-        ("1 a/1.png a/2.png\n", "both kinds, got 1 same and 0 different"),
-        ("0 a/1.png a/2.png\n", "both kinds, got 0 same and 1 different"),
+        ("1 a/1.png a/2.png\n", "of different classes, got 1 same and 0 different"),
+        ("0 a/1.png a/2.png\n", "of different classes, got 0 same and 1 different"),
         ("1 a/1.png a/2.png\n0 a/2.png a/1.png\n", r"contradicts itself.*: line 2: a/2\.png a/1\.png$"),
         (
             "1 a/1.png a/2.png\n1 a/2.png b/1.png\n\n0 a/1.png b/1.png\n",
@@ -106,7 +106,7 @@ def test_a_mistake_is_named_with_its_line(write, text, message):
 
 
 def test_many_mistakes_are_counted(write):
-    with pytest.raises(DataError, match=r"line 20: nonsense; and 5 more$"):
+    with pytest.raises(DataError, match=r"line 20: nonsense and 5 more$"):
         read_trial_list(write("nonsense\n" * 25))
 
 
@@ -114,7 +114,7 @@ def test_many_mistakes_are_counted(write):
     ("enrolled", "trials", "message"),
     [
         ("ann\n", "1 ann b/1.png\n", "line 1: ann has no file"),
-        ("ann a/1.png\nann a/2.png\n", "1 ann b/1.png\n", "line 2: ann is there already"),
+        ("ann a/1.png\nann a/2.png\n", "1 ann b/1.png\n", "line 2: ann is repeated"),
         ("ann a/1.png\n", "1 ann a/2.png\n0 bob b/1.png\n", "does not have: line 2: bob"),
         ("./ann ./a/2.png\n", "1 ./ann a/2.png\n0 ./ann b/1.png\n", r"with itself: line 1: a/2\.png"),
         ("ann a/1.png a/2.png\n", "1 ann a/2.png\n0 ann b/1.png\n", r"with itself: line 1: a/2\.png"),

@@ -1,4 +1,4 @@
-"""Everything that can be said about data before a training begins."""
+"""A check of data before training: what it consists of, and what is wrong with it."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -23,12 +23,12 @@ from samekind.data.sources.listing import Listing, foreign_files
 from samekind.data.sources.loading import load
 from samekind.data.splits import Split
 from samekind.data.stored import Stored, decode_all
-from samekind.data.words import counted, listed
+from samekind.data.words import counted, listed, named
 from samekind.errors import DataError, SettingError
 
 Splitting = Split | Callable[[Items], Split | None]
 
-#: Pictures decoded at a time when only their being readable is of interest.
+#: Pictures decoded at a time, only to see whether they can be read.
 AT_ONCE = 256
 
 
@@ -36,9 +36,9 @@ AT_ONCE = 256
 class Examination:
     """What data consists of, and what is wrong with it.
 
-    ``classes``, ``domains`` and ``parts`` say how many items each has; ``sizes`` how many pictures are stored
-    in each (height, width); ``unreadable`` is (file, reason); ``duplicates`` are the ids of items with the
-    same content; ``memory`` is what the items take once decoded, in bytes.
+    ``classes``, ``domains`` and ``parts`` count the items of each, ``sizes`` the pictures of each stored
+    (height, width). ``unreadable`` are (file, reason), ``duplicates`` the ids of items with the same content,
+    ``memory`` the bytes that the decoded items take.
     """
 
     name: str
@@ -55,23 +55,22 @@ class Examination:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """The sentences that make training pointless or impossible."""
-        return tuple(each.sentence for each in self.problems if each.severity == "error")
+        """The problems that make training pointless or impossible."""
+        return tuple(problem.sentence for problem in self.problems if problem.severity == "error")
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The sentences that may be meant."""
-        return tuple(each.sentence for each in self.problems if each.severity == "warning")
+        """The problems that may be intended."""
+        return tuple(problem.sentence for problem in self.problems if problem.severity == "warning")
 
 
 def examine(
     source: str | Path | Items, *, settings: DataSettings | None = None, split: Splitting | None = None
 ) -> Examination:
-    """Look at a source, or at items, and say everything that is wrong instead of the first of it.
+    """Report everything that is wrong with a source or with items, not only the first fault.
 
-    Every picture is decoded once, and forgotten. With a ``split``, or a function that makes one of the items
-    that can be read, content that is in two of its parts is found; without, the parts the items were
-    published in count.
+    Every picture is decoded once, and not kept. Content that is in two parts is found by the ``split``, or by
+    a function that makes one from the readable items; without either by the published parts.
     """
     settings = or_usual(settings)
     if isinstance(source, Items):
@@ -98,7 +97,7 @@ def _examine_files(listing: Listing, settings: DataSettings, split: Splitting | 
     ]
     problems = list(_listing_problems(listing))
     try:
-        # Left on the disk: a look must not take the memory of a training.
+        # Left on the disk: a check must not take as much memory as training.
         items = load(listing, replace(settings, skip_unreadable=True, memory="never"))
     except (DataError, SettingError) as error:
         # If no file can be read, the error repeats the reasons, which are reported beside it.
@@ -107,31 +106,30 @@ def _examine_files(listing: Listing, settings: DataSettings, split: Splitting | 
         problems.insert(0, Problem("error", sentence))
         return _refused(listing.name, dict(Counter(listing.labels)), problems, unreadable, sizes)
     if isinstance(items.inputs, Stored):
-        kept, blank, highest, inside = _look_inside(items.inputs)
+        readable, blank, highest, undecodable = _look_inside(items.inputs)
         problems += blank_problem([items.ids[place] for place in blank] if items.ids else [])
-        dark = brightness(highest, [items.inputs.files[place] for place in kept], items.inputs.reader)
+        dark = brightness(highest, [items.inputs.files[place] for place in readable], items.inputs.reader)
         problems += [Problem("warning", dark)] if dark else []
-        items, unreadable = items.take(torch.tensor(kept, dtype=torch.int64)), unreadable + inside
+        items, unreadable = items.take(torch.tensor(readable, dtype=torch.int64)), unreadable + undecodable
     return _report(items, problems, unreadable, sizes, split, skip=settings.skip_unreadable)
 
 
 def _look_inside(stored: Stored) -> tuple[list[int], list[int], torch.Tensor, list[tuple[str, str]]]:
-    """Decode every picture and forget it: the places of those that can be, and of the blank ones; the
-    highest byte of each that can be; and (file, why not) of what the beginning of a file does not show, such
-    as being cut short.
+    """Decode every picture without keeping it. Returns the places of those that can be decoded, the places of
+    blank ones, the highest byte of each, and (file, reason) of the others, such as files that are cut short.
     """
-    kept: list[int] = []
+    readable: list[int] = []
     blank: list[int] = []
     highest: list[torch.Tensor] = []
     unreadable: list[tuple[str, str]] = []
     for start in range(0, len(stored), AT_ONCE):
         files = stored.files[start : start + AT_ONCE]
         pixels, places, more = decode_all(files, stored.reader, workers=stored.workers)
-        kept += [start + place for place in places]
+        readable += [start + place for place in places]
         blank += [start + places[place] for place in is_blank(pixels).nonzero().flatten().tolist()]
         highest.append(brightest(pixels))
         unreadable += more
-    return kept, blank, torch.cat(highest), unreadable
+    return readable, blank, torch.cat(highest), unreadable
 
 
 def _listing_problems(listing: Listing) -> Iterator[Problem]:
@@ -164,16 +162,15 @@ def _report(
         sentence = _cannot_be_read(unreadable, len(items))
         problems = [Problem("warning" if skip else "error", sentence), *problems]
     groups = duplicates(items)
-    made = split(items) if callable(split) else split
-    problems += [*problems_of(items), *duplicate_problems(items, groups, made)]
-    ids = items.ids or tuple(f"item {place}" for place in range(len(items)))
+    split = split(items) if callable(split) else split
+    problems += [*problems_of(items), *duplicate_problems(items, groups, split)]
     return Examination(
         name=items.name,
         items=len(items),
         classes=class_sizes(items),
-        problems=tuple(sorted(problems, key=lambda each: each.severity)),
+        problems=tuple(sorted(problems, key=lambda problem: problem.severity)),
         unreadable=tuple(unreadable),
-        duplicates=tuple(tuple(ids[place] for place in group) for group in groups),
+        duplicates=tuple(tuple(named(items, place) for place in group) for group in groups),
         sizes=dict(sizes),
         domains=_domain_sizes(items),
         parts=dict(Counter(items.parts or ())),
@@ -201,7 +198,7 @@ def _refused(
     unreadable: list[tuple[str, str]] | None = None,
     sizes: Counter[tuple[int, int]] | None = None,
 ) -> Examination:
-    """What can be said of data that cannot be opened."""
+    """The report on data that cannot be opened."""
     return Examination(
         name=name,
         items=sum(classes.values()),

@@ -1,4 +1,4 @@
-"""Items that are there more than once, found by their content."""
+"""Items with the same content."""
 
 import hashlib
 from collections import defaultdict
@@ -15,7 +15,7 @@ from samekind.data.words import counted, listed, named
 
 
 def duplicates(items: Items) -> list[list[int]]:
-    """Groups of items with the same content, in order: equal numbers or, of stored pictures, files."""
+    """Groups of items with the same content, in order: equal tensors or, of stored pictures, equal files."""
     places: dict[bytes, list[int]] = defaultdict(list)
     for place, content in enumerate(_contents(items)):
         places[content].append(place)
@@ -25,7 +25,7 @@ def duplicates(items: Items) -> list[list[int]]:
 def duplicate_problems(
     items: Items, groups: Sequence[Sequence[int]], split: Split | None
 ) -> Iterator[Problem]:
-    """What groups of the same content mean: contradictory labels, and tests that were trained on."""
+    """The warnings about equal content: contradictory labels, and content in two parts."""
     if not groups:
         return
     spare = sum(len(group) - 1 for group in groups)
@@ -33,12 +33,13 @@ def duplicate_problems(
     yield Problem(
         "warning", f"{counted(spare, 'item repeats', 'items repeat')} the content of another ({example})"
     )
-    torn = [group for group in groups if len(set(items.labels[torch.tensor(group)].tolist())) > 1]
-    if torn:
-        names = [_contradiction(items, group) for group in torn]
+    contradictory = [group for group in groups if len(set(items.labels[torch.tensor(group)].tolist())) > 1]
+    if contradictory:
+        names = [_contradiction(items, group) for group in contradictory]
         yield Problem(
             "warning",
-            f"{counted(len(torn), 'content has', 'contents have')} more than one label: {listed(names)}",
+            f"{counted(len(contradictory), 'content has', 'contents have')} more than one label: "
+            f"{listed(names)}",
         )
     parts = _parts(items, split)
     if parts is not None:
@@ -54,7 +55,7 @@ def duplicate_problems(
 
 
 def trained_on_copies(sets: Sets) -> str:
-    """What there is to say of test items whose very content was trained on; an empty text where none is."""
+    """The warning about test items with the content of a training item; an empty text if there are none."""
     trained = {content: place for place, content in enumerate(_contents(sets.train))}
     tests = [
         (items, place, trained[content])
@@ -65,12 +66,12 @@ def trained_on_copies(sets: Sets) -> str:
     if not tests:
         return ""
     items, place, other = tests[0]
-    total = sum(len(each) for each in sets.tests().values())
+    total = sum(map(len, sets.tests().values()))
     return (
         f"{len(tests):,} of {counted(total, 'test item', 'test items')} "
-        f"{'has' if len(tests) == 1 else 'have'} the very content of a training item "
-        f"({named(items, place)} = {named(sets.train, other)}), and what is measured on such items "
-        "promises too much; samekind check names the copies"
+        f"{'has' if len(tests) == 1 else 'have'} the content of a training item "
+        f"({named(items, place)} = {named(sets.train, other)}), so that measures are too good; "
+        "samekind check names the copies"
     )
 
 
@@ -84,7 +85,7 @@ def _contents(items: Items) -> Iterator[bytes]:
 
 
 def _apart(group: Sequence[int], parts: Sequence[str | None]) -> tuple[int, int]:
-    """The first of a group that is in a part, and the first that is in another."""
+    """The first item of a group that is in a part, and the first that is in another part."""
     first = next(place for place in group if parts[place] is not None)
     return first, next(place for place in group if parts[place] not in (None, parts[first]))
 
@@ -97,7 +98,7 @@ def _contradiction(items: Items, group: Sequence[int]) -> str:
 
 
 def _parts(items: Items, split: Split | None) -> Sequence[str | None] | None:
-    """The part each item is in, by the split or else as published."""
+    """The part of each item, by the split or else as published."""
     if split is None:
         return items.parts
     parts: list[str | None] = [None] * len(items)

@@ -1,4 +1,4 @@
-"""Where a file's bytes are: on the disk, or in an archive that is read in place."""
+"""Files on the disk, and in archives that are read in place."""
 
 import hashlib
 import threading
@@ -12,10 +12,10 @@ from samekind.errors import DataError
 
 TABLES = frozenset({".csv", ".tsv", ".parquet"})
 
-_WINDOWS = 0  # how a .zip file says that it was made there, or under MS-DOS
-_UTF_8 = 0x800  # the flag by which it says how a name is encoded; the other encoding is that of MS-DOS
+_WINDOWS = 0  # in a .zip file: made on Windows or MS-DOS
+_UTF_8 = 0x800  # the flag of names in UTF-8; the others are in the encoding of MS-DOS
 
-#: The largest member of an archive that is unpacked into memory: no picture is as large.
+#: The largest member of an archive, in bytes, that is unpacked into memory.
 MOST_UNPACKED = 2**30
 
 
@@ -32,19 +32,19 @@ class Archive:
         # A NotImplementedError is an archive of a later version, or one whose version is damaged.
         except (OSError, NotImplementedError, zipfile.BadZipFile) as error:
             raise DataError(f"cannot read {path} as a .zip archive: {error}") from error
-        # Of members with one name the last counts, as it does where the archive is unpacked.
-        self._inside = {_name(each): each for each in self._zip.infolist() if _name(each)}
+        # The last of several members with one name counts, as in unpacking.
+        self._inside = {_name(member): member for member in self._zip.infolist() if _name(member)}
 
     def __reduce__(self) -> tuple[Any, ...]:
         # An open file and a lock cannot be sent to another process; the path can.
         return Archive, (self.path,)
 
     def members(self) -> list[str]:
-        """The names of the files inside, in the order of the archive; folders are left out."""
+        """The names of the files inside, without folders, in the order of the archive."""
         return [name for name in self._inside if not name.endswith("/")]
 
     def folders(self) -> list[str]:
-        """The names of the folders that are written down as such, without the closing slash."""
+        """The names of the folders that have an entry, without the closing slash."""
         return [name.rstrip("/") for name in self._inside if name.endswith("/")]
 
     def read(self, name: str) -> bytes:
@@ -65,9 +65,9 @@ class Archive:
 def _name(inside: zipfile.ZipInfo) -> str:
     """The name of a member from the root of the archive, with forward slashes; a folder ends in one.
 
-    As where the archive is unpacked, a name cannot lead out of it: a slash in front, "." and ".." are left
-    out. Some programs for Windows write backslashes, against the rules. As unzip does, they are taken for
-    slashes where the archive comes from there and has no slash: elsewhere they may belong to a name.
+    As in unpacking, a name cannot lead out of the archive: a slash in front, "." and ".." are left out. Some
+    programs for Windows write backslashes, against the rules. As in unzip, they count as slashes if the
+    archive was made on Windows and the name has no slash.
     """
     name = inside.filename if inside.flag_bits & _UTF_8 else _without_flag(inside.filename)
     if inside.create_system == _WINDOWS and "/" not in name:
@@ -77,7 +77,7 @@ def _name(inside: zipfile.ZipInfo) -> str:
 
 
 def _without_flag(name: str) -> str:
-    """A name as it was meant: those of macOS are UTF-8 without saying so, and were read as MS-DOS's."""
+    """A name without the flag: those of macOS are UTF-8 all the same."""
     try:
         return name.encode("cp437").decode("utf-8")
     except UnicodeError:
@@ -118,13 +118,10 @@ def name_of(file: Readable) -> str:
 
 
 def digest(file: File) -> bytes:
-    """SHA-256 of a file's bytes, a piece at a time."""
+    """SHA-256 of a file's bytes."""
     try:
         with opened(file) as content:
-            made = hashlib.sha256()
-            while piece := content.read(2**20):
-                made.update(piece)
-            return made.digest()
+            return hashlib.file_digest(content, "sha256").digest()  # type: ignore[arg-type]
     except OSError as error:
         raise DataError(f"cannot read {file}: {error.strerror or error}") from error
 
@@ -135,7 +132,7 @@ def is_array(file: Readable) -> bool:
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a path is one that systems leave behind: .DS_Store, Thumbs.db, __MACOSX/…"""
+    """Whether a path is hidden or left behind by a system: .DS_Store, Thumbs.db, __MACOSX/…"""
     parts = name.split("/")
     return any(part.startswith(".") or part == "__MACOSX" for part in parts) or parts[-1] in {
         "Thumbs.db",

@@ -1,4 +1,4 @@
-"""Labelled items: what is to be told apart, and the names of the classes it falls into."""
+"""Labelled items: inputs, and the class of each."""
 
 import hashlib
 import json
@@ -27,18 +27,16 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """Inputs with one class each; a value that is not changed after it is made.
+    """Inputs with one class each; an immutable value.
 
-    ``inputs`` is (n, …), a tensor or pictures that are `Stored`; ``labels`` (n,) int64 are indices into
-    ``classes``. A class may be without items, and n may be 0: that is what is left when a selection selects
-    nothing. ``name`` says what the items are, in reports.
+    ``inputs`` is (n, …), a tensor or `Stored` pictures; ``labels`` (n,) int64 are indices into ``classes``. A
+    class may have no items, and n may be 0. ``name`` is what reports call the items.
 
-    What may be known beside: ``domains`` (n,), whole numbers for where each item comes from, with
-    ``domain_names`` for them, where they have names; ``groups`` (n,), whole numbers for items that belong
-    together (one person, one day) and must not be torn apart by a split; ``parts``, the part of the split
-    each item was published in; ``ids``, the path or row of each; ``reader``, how one more of them is read;
-    ``notes``, sentences on what was left out when they were opened, or looked wrong; ``source``, where they
-    were opened. A selection of items has no source: opening that gives other items.
+    Optional: ``domains`` (n,), whole numbers for where each item comes from, and ``domain_names``; ``groups``
+    (n,), whole numbers for items that belong together (one person, one day), which a split keeps together;
+    ``parts``, the published part of each item; ``ids``, the path or row of each; ``reader``, how another item
+    is read; ``notes``, sentences on what was left out or looked wrong when they were opened; ``source``,
+    where they were opened. A selection of items has no source, because opening it gives other items.
     """
 
     inputs: Tensor | Stored
@@ -72,7 +70,7 @@ class Items:
             raise DataError(
                 f"every item needs a label; got {len(self.inputs)} inputs and {len(self.labels)} labels"
             )
-        self._check_what_is_beside()
+        self._check_lengths()
         repeated = [name for name, count in Counter(self.classes).items() if count > 1]
         if repeated:
             raise DataError(f"class names must differ from each other; repeated: {', '.join(repeated)}")
@@ -82,7 +80,7 @@ class Items:
                 f"got {int(self.labels.min())} to {int(self.labels.max())}"
             )
 
-    def _check_what_is_beside(self) -> None:
+    def _check_lengths(self) -> None:
         for word, numbers in (("domain", self.domains), ("group", self.groups)):
             if numbers is not None and numbers.shape != self.labels.shape:
                 raise DataError(
@@ -122,9 +120,7 @@ class Items:
         return inputs.to(self.labels.device), self.labels[indices]
 
     def take(self, indices: Tensor) -> "Items":
-        """The items at ``indices`` (k,), in that order, with all the class names kept; what is stored stays
-        stored.
-        """
+        """The items at ``indices`` (k,), in that order, with all class names; nothing is decoded."""
         return replace(
             self,
             inputs=self.inputs.take(indices) if isinstance(self.inputs, Stored) else self.inputs[indices],
@@ -137,49 +133,50 @@ class Items:
         )
 
     def class_indices(self, classes: Sequence[str]) -> Tensor:
-        """Labels of the named classes, in the order given, however their accents are stored; an unknown name
-        is refused.
+        """Labels of the named classes, in that order, however their accents are stored. Raises DataError for
+        an unknown name.
         """
         known = {name: index for index, name in enumerate(self.classes)}
-        named = spelt_as(classes, self.classes)
-        for name in named:
+        names = spelt_as(classes, self.classes)
+        for name in names:
             if name not in known:
                 raise DataError(f'{self.name} has no class "{name}"; {nearest(name, known)}')
-        return torch.tensor([known[name] for name in named], dtype=torch.int64, device=self.labels.device)
+        return torch.tensor([known[name] for name in names], dtype=torch.int64, device=self.labels.device)
 
     def only(self, classes: Sequence[str]) -> "Items":
         """The items of the named classes, in their old order, relabelled in the order of ``classes``."""
         if not classes:
             raise DataError("name at least one class to keep; got none")
-        wanted = self.class_indices(classes)
-        place = torch.full((len(self.classes),), -1, dtype=torch.int64, device=self.labels.device)
-        place[wanted] = torch.arange(len(wanted), device=self.labels.device)
-        kept = self.take(place[self.labels] >= 0)
-        return replace(kept, labels=place[kept.labels], classes=tuple(spelt_as(classes, self.classes)))
+        labels = self.class_indices(classes)
+        new = torch.full((len(self.classes),), -1, dtype=torch.int64, device=labels.device)
+        new[labels] = torch.arange(len(labels), device=labels.device)
+        items = self.take(new[self.labels] >= 0)
+        return replace(items, labels=new[items.labels], classes=tuple(spelt_as(classes, self.classes)))
 
     def fingerprint(self) -> str:
         """SHA-256, in hex, of inputs (shape, dtype, bytes), labels, classes, domains, groups and parts, but
-        not of ``name`` or ``ids``. Of stored pictures the files' bytes count, and how they are read.
+        not of ``name`` or ``ids``. For stored pictures the bytes of the files count, and their reader.
         """
         digest = hashlib.sha256()
         heading: list[object] = [list(self.inputs.shape), str(self.inputs.dtype), list(self.classes)]
         if isinstance(self.inputs, Stored):
-            read_by = vars(self.inputs.reader)
-            heading.append({name: each for name, each in read_by.items() if (name, each) != ("white", WHITE)})
-        # Added only where it is there, as white is, so that fingerprints from before it could be there hold.
+            reader = vars(self.inputs.reader).items()
+            heading.append({name: value for name, value in reader if (name, value) != ("white", WHITE)})
+        # What came later is added only if it is given, so that older fingerprints hold.
         heading += [list(texts) for texts in (self.domain_names, self.parts) if texts]
         digest.update(json.dumps(heading).encode())
         if isinstance(self.inputs, Stored):
-            for each in self.inputs.digests():
-                digest.update(each)
-        tensors = [self.inputs, self.labels, self.domains, self.groups]
-        for tensor in (each for each in tensors if isinstance(each, Tensor)):
-            # As raw bytes, because numpy does not know every dtype of torch.
+            for file_digest in self.inputs.digests():
+                digest.update(file_digest)
+        for tensor in (self.inputs, self.labels, self.domains, self.groups):
+            if not isinstance(tensor, Tensor):
+                continue
+            # As raw bytes, because NumPy does not know every dtype of torch.
             digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
         return digest.hexdigest()
 
     def to(self, device: torch.device | str) -> "Items":
-        """The same items on ``device``; stored pictures stay where they are, and go there batch by batch."""
+        """The same items on ``device``; stored pictures go there batch by batch."""
         return replace(
             self,
             inputs=self.inputs if isinstance(self.inputs, Stored) else self.inputs.to(device),
@@ -189,13 +186,13 @@ class Items:
         )
 
 
-def _at(values: Tensor | None, chosen: Tensor) -> Tensor | None:
-    return None if values is None else values[chosen]
+def _at(values: Tensor | None, indices: Tensor) -> Tensor | None:
+    return None if values is None else values[indices]
 
 
-def _texts_at(texts: tuple[str, ...] | None, chosen: Tensor) -> tuple[str, ...] | None:
+def _texts_at(texts: tuple[str, ...] | None, indices: Tensor) -> tuple[str, ...] | None:
     if texts is None:
         return None
-    if chosen.dtype == torch.bool:
-        return tuple(compress(texts, chosen.tolist()))
-    return tuple(texts[index] for index in chosen.tolist())
+    if indices.dtype == torch.bool:
+        return tuple(compress(texts, indices.tolist()))
+    return tuple(texts[index] for index in indices.tolist())

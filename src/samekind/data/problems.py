@@ -1,4 +1,4 @@
-"""What is wrong with items, or may be, as sentences."""
+"""What is wrong with items, or may be, in sentences."""
 
 import re
 from collections import Counter, defaultdict
@@ -13,13 +13,13 @@ from samekind.data.media import Problem
 from samekind.data.stored import Stored
 from samekind.data.words import composed, counted, listed, named
 
-#: So many numbers as labels, with so few items of each, look like measurements.
+#: More labels than this that are numbers, with fewer items of each than this, look like measurements.
 MANY_NUMBERS, FEW_OF_EACH = 20, 5
 
-#: A number as a table may write it now in one way, now in another: 1, 1.0, 01.
+#: A number, which tables may write in several ways: 1, 1.0, 01.
 NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 
-#: A class this many times larger than another makes a sentence.
+#: A class this many times larger than another is reported.
 UNBALANCED = 100
 
 
@@ -84,7 +84,6 @@ def _similar_names(items: Items) -> Iterator[Problem]:
         alike[" ".join(composed(name).split()).casefold()].append(name)
     for names in alike.values():
         if len(names) > 1:
-            # An accented letter is one sign or two: macOS writes two into archives.
             same = len({composed(name) for name in names}) == 1
             how = "differ only in how their accents are stored" if same else "differ only by case or spaces"
             yield Problem("warning", f"the classes {_quoted(names)} {how}; are they one?")
@@ -112,8 +111,8 @@ def _measurements_as_labels(items: Items) -> Iterator[Problem]:
             f"{len(items.classes)} different ones); name the column of the classes",
         )
         return
-    # Numbers are good names of classes, but not where nearly every item has its own. One written 151.0 is
-    # one too: so a table is written whose column once had a gap.
+    # Numbers are good names of classes, unless nearly every item has its own. 151.0 counts too: tables write
+    # whole numbers so if a value was once missing.
     numbers = all(NUMBER.fullmatch(name) for name in items.classes)
     if numbers and len(items.classes) > MANY_NUMBERS and len(items) < FEW_OF_EACH * len(items.classes):
         yield Problem(
@@ -140,13 +139,13 @@ def _given_parts(items: Items) -> Iterator[Problem]:
     if items.parts is None:
         return
     sizes = Counter(items.parts)
-    unknown = [f'"{each}"' for each in sizes if each.strip().lower() not in PART_NAMES]
+    unknown = [f'"{name}"' for name in sizes if name.strip().lower() not in PART_NAMES]
     if unknown:
         yield Problem(
             "error", f"items are of unknown parts: {listed(unknown)}; known: train, validation, test"
         )
         return
-    parts = [PART_NAMES[each.strip().lower()] for each in items.parts]
+    parts = [PART_NAMES[name.strip().lower()] for name in items.parts]
     if "train" not in parts:
         yield Problem("error", "no item is of the part train")
         return
@@ -162,7 +161,7 @@ def _given_parts(items: Items) -> Iterator[Problem]:
 
 
 def _lonely_domains(items: Items) -> Iterator[Problem]:
-    """Classes that one domain alone has: leaving it out leaves them out, and the two cannot be told apart."""
+    """Classes that occur in one domain only: class and domain are confounded."""
     if items.domains is None or len(set(items.domains.tolist())) < 2:
         return
     homes: dict[int, set[int]] = defaultdict(set)

@@ -1,4 +1,4 @@
-"""What can be said about data before it is opened: plain values, so that a run can write them down."""
+"""How data is read, as plain values that a run writes down."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Memory = Literal["auto", "always", "never"]
 
 
 def or_usual(settings: "DataSettings | None") -> "DataSettings":
-    """The settings that a caller gives, or else the usual ones."""
+    """The settings of a caller, or else the defaults."""
     if settings is None:
         return DataSettings()
     expect(settings, DataSettings, "settings such as DataSettings(size=64)")
@@ -28,21 +28,21 @@ class DataSettings:
     """How a source of items is read.
 
     Tables and manifests: ``label``, ``path``, ``domain``, ``part`` and ``group`` name the columns (the last
-    three need not be there); ``columns`` are the features, all the others where none is named, and
-    ``ignore`` is left out. ``classes``, where given, are the classes there may be, in this order.
+    three are optional); ``columns`` are the features, by default all others but those of ``ignore``.
+    ``classes``, if given, are the allowed classes, in this order.
 
-    Pictures: ``size`` is one number for a square or (height, width), and ``channels`` 1 or 3; left open, the
-    pictures decide, if they agree. ``fit``, ``background`` and ``cut_from`` are those of `ImageReader`, the
-    last one number or two: with ``size`` 224, ``fit`` "crop" and ``cut_from`` 256 the shorter side is brought
-    to 256 pixels and the middle 224 are cut out. ``white`` is the value of 16-bit greys that is white: 4095
-    of a camera with 12 bits.
+    Pictures: ``size`` is one number for a square or (height, width), and ``channels`` 1 or 3; by default
+    those of the pictures, if they agree. ``fit``, ``background`` and ``cut_from`` are those of `ImageReader`,
+    the last one number or two: with ``size`` 224, ``fit`` "crop" and ``cut_from`` 256 the shorter side is
+    resized to 256 pixels and the middle 224 are cut out. ``white`` is the value of 16-bit greys that is
+    white: 4095 for a camera of 12 bits.
 
-    Pictures are decoded once into ``memory`` where they take no more than ``memory_limit`` bytes ("auto"), or
-    always, or whenever they are needed ("never"), by ``workers`` threads (0: one for each core). Those that
-    "auto" leaves on the disk are decoded once onto the GPU of a training, as it begins, where they take no
-    more than half of its free memory; "never" leaves that memory to the network.
+    ``memory`` "auto" decodes pictures once into memory if they take at most ``memory_limit`` bytes, "always"
+    in any case, "never" whenever they are needed, by ``workers`` threads (0: one for each core). Training
+    decodes those that "auto" leaves on the disk once onto the GPU, if they take at most half of its free
+    memory; "never" leaves that memory to the network.
 
-    ``skip_unreadable`` leaves out files that cannot be read, instead of refusing the whole.
+    ``skip_unreadable`` leaves out files that cannot be read.
     """
 
     label: str = "label"
@@ -70,21 +70,21 @@ class DataSettings:
         if self.larger_sides is None:
             return
         if self.sides is None:
-            raise SettingError("data.cut_from does nothing without data.size: the middle of how many pixels?")
+            raise SettingError("data.cut_from does nothing without data.size; set both")
         if any(larger < side for larger, side in zip(self.larger_sides, self.sides, strict=True)):
             raise SettingError(
-                f"data.cut_from: expected data.size ({self.size!r}) or more, to cut that out of the middle; "
+                f"data.cut_from: expected data.size ({self.size!r}) or more, which is cut out of the middle; "
                 f"got {self.cut_from!r}"
             )
 
     @property
     def sides(self) -> tuple[int, int] | None:
-        """Height and width, where they are given."""
+        """Height and width, if they are given."""
         return (self.size, self.size) if isinstance(self.size, int) else self.size
 
     @property
     def larger_sides(self) -> tuple[int, int] | None:
-        """Height and width of what the middle is cut out of, where it is cut out of something."""
+        """Height and width that the middle is cut out of, if they are given."""
         return (self.cut_from, self.cut_from) if isinstance(self.cut_from, int) else self.cut_from
 
     def to_dict(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from samekind.errors import MOST_LISTED, DataError
 if TYPE_CHECKING:
     from samekind.data.media.pictures import ImageReader
 
-#: More threads than this wait for the disk, or for each other.
+#: More threads than this would wait for the disk or for each other.
 MOST_WORKERS = 16
 
 #: Pictures that a thread takes at a time, at most, and how often each should come back for more, so that none
@@ -34,8 +34,8 @@ AHEAD = 4
 
 
 class Decoded(NamedTuple):
-    """Pictures uint8 (n, channels, height, width); those that could not be read are left unset, and listed
-    by place with the reason.
+    """Pictures uint8 (n, channels, height, width); unreadable ones are left unset, and listed by place with
+    the reason.
     """
 
     pixels: Tensor
@@ -137,7 +137,7 @@ class Stored:
 
 
 def fetched(inputs: Tensor | Stored, choices: Iterable[slice | Tensor]) -> Iterator[Tensor]:
-    """``inputs[choice]`` for each of the choices (slices or indices), in their order.
+    """``inputs[choice]`` for each choice (a slice or indices), in order.
 
     Stored pictures are decoded a few batches ahead. A broken file raises DataError when its batch is due.
     """

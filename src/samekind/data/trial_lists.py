@@ -1,6 +1,6 @@
 """Lists of verification trials: which files are compared with which, and whether they are of one class.
 
-The form is that of Nagrani et al., "VoxCeleb: a large-scale speaker identification dataset", Interspeech
+The format is that of Nagrani et al., "VoxCeleb: a large-scale speaker identification dataset", Interspeech
 2017: a line ``1 first second`` for two files of one class, ``0 first second`` for two of different ones;
 ``first second target`` and ``first second nontarget`` are read too. A file of enrolments, a line
 ``name file file …`` each, lets the first of a trial be a set of files that is known under a name.
@@ -13,9 +13,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from samekind.errors import DataError
+from samekind.data.words import listed
+from samekind.errors import MOST_LISTED, DataError
 
-MOST_NAMED = 20
 ANSWERS = {"1": True, "target": True, "0": False, "nontarget": False}
 
 
@@ -45,20 +45,20 @@ def read_trial_list(
 ) -> TrialList:
     """Read a list; paths in it are relative to ``root``, or else to the folder of the list.
 
-    Refused, with the numbers of the lines: a line of another form, a file compared with itself, an
-    enrolment nobody has made, a file that is not there, and a line that contradicts the others (a is b and
-    b is c, but a is not c). A list needs trials of both kinds. Empty lines are passed over.
+    Raises DataError, with the numbers of the lines, for a line in another format, a file compared with
+    itself, an unknown enrolment, a missing file, or a contradiction (a is b and b is c, but a is not c). A
+    list needs trials of the same and of different classes. Empty lines are skipped.
     """
     path, root = Path(path), Path(root) if root is not None else Path(path).parent
     known = _read_enrolments(Path(enrolments)) if enrolments is not None else None
     lines = _read_trials(path, named=known is not None)
     if known is not None:
-        lost = [f"line {line.number}: {line.first}" for line in lines if line.first not in known]
-        _refuse(f"{path} names enrolments that {enrolments} does not have", lost)
+        unknown = [f"line {line.number}: {line.first}" for line in lines if line.first not in known]
+        _refuse(f"{path} names enrolments that {enrolments} does not have", unknown)
     sides = {line.first: (line.first,) for line in lines} if known is None else known
     used = {name: sides[name] for name in dict.fromkeys(line.first for line in lines)}
-    again = [f"line {line.number}: {line.second}" for line in lines if line.second in used[line.first]]
-    _refuse(f"{path} compares a file with itself", again)
+    repeated = [f"line {line.number}: {line.second}" for line in lines if line.second in used[line.first]]
+    _refuse(f"{path} compares a file with itself", repeated)
     names = dict.fromkeys([*(file for files in used.values() for file in files), *(x.second for x in lines)])
     _refuse(f"{path} names files that are not in {root}", [n for n in names if not (root / n).is_file()])
     return _indexed(path, root, lines, used, list(names))
@@ -67,7 +67,7 @@ def read_trial_list(
 def _indexed(
     path: Path, root: Path, lines: list[_Line], sets: Mapping[str, tuple[str, ...]], names: list[str]
 ) -> TrialList:
-    """The list in numbers; the classes are worked out, and contradictions refused."""
+    """The list as numbers, with the classes that it implies. Raises DataError for contradictions."""
     place = {name: index for index, name in enumerate(names)}
     row = {name: index for index, name in enumerate(sets)}
     members = [tuple(place[file] for file in files) for files in sets.values()]
@@ -76,28 +76,30 @@ def _indexed(
     second = torch.tensor([place[line.second] for line in lines])
     if same.all() or not same.any():
         counts = f"{int(same.sum()):,} same and {int((~same).sum()):,} different"
-        raise DataError(f"{path}: expected trials of both kinds, got {counts}; add the other kind")
+        raise DataError(f"{path}: expected trials of the same and of different classes, got {counts}")
     heads = torch.tensor([files[0] for files in members])
     classes = _classes(len(names), members, heads[first[same]], second[same])
     wrong = (~same & (classes[heads[first]] == classes[second])).nonzero().flatten().tolist()
-    told = [f"line {lines[index].number}: {lines[index].first} {lines[index].second}" for index in wrong]
-    _refuse(f"{path} contradicts itself: other lines make these pairs the same", told)
+    contradictions = [
+        f"line {lines[index].number}: {lines[index].first} {lines[index].second}" for index in wrong
+    ]
+    _refuse(f"{path} contradicts itself: other lines make these pairs the same", contradictions)
     return TrialList(same, first, second, tuple(members), tuple(root / name for name in names), classes)
 
 
-def _classes(files: int, members: Iterable[tuple[int, ...]], first: Tensor, second: Tensor) -> Tensor:
+def _classes(count: int, members: Iterable[tuple[int, ...]], first: Tensor, second: Tensor) -> Tensor:
     """Numbers (files,) that are equal for files joined by a set or by a trial of one class."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    within = [(each[0], other) for each in members for other in each[1:]]
+    within = [(files[0], other) for files in members for other in files[1:]]
     joined = torch.cat([torch.stack([first, second]).long(), torch.tensor(within).reshape(-1, 2).T.long()], 1)
-    graph = coo_array((torch.ones(joined.shape[1]).numpy(), tuple(joined.numpy())), shape=(files, files))
+    graph = coo_array((torch.ones(joined.shape[1]).numpy(), tuple(joined.numpy())), shape=(count, count))
     return torch.from_numpy(connected_components(graph, directed=False)[1]).long()
 
 
 def _read_trials(path: Path, *, named: bool) -> list[_Line]:
-    """The lines; the first of a trial is the name of an enrolment, where they are ``named``, or a path."""
+    """The lines; the first of a trial is a path or, with ``named``, an enrolment."""
     lines, wrong = [], []
     for number, words in _words(path):
         if len(words) == 3 and words[0] in ANSWERS:
@@ -116,25 +118,25 @@ def _read_trials(path: Path, *, named: bool) -> list[_Line]:
 
 
 def _path(text: str) -> str:
-    """A path in one spelling, so that a file is known again: "./a.png" is "a.png"."""
+    """A path in one spelling: "./a.png" is "a.png"."""
     return str(Path(text))
 
 
 def _read_enrolments(path: Path) -> dict[str, tuple[str, ...]]:
     """Name to files, each file once."""
-    found: dict[str, tuple[str, ...]] = {}
+    enrolments: dict[str, tuple[str, ...]] = {}
     wrong = []
     for number, (name, *files) in _words(path):
-        if not files or name in found:
-            wrong.append(f"line {number}: {name} {'has no file' if not files else 'is there already'}")
+        if not files or name in enrolments:
+            wrong.append(f"line {number}: {name} {'has no file' if not files else 'is repeated'}")
         else:
-            found[name] = tuple(dict.fromkeys(map(_path, files)))
+            enrolments[name] = tuple(dict.fromkeys(map(_path, files)))
     _refuse(f'{path} is not a list of enrolments: expected "name file file …", a name once', wrong)
-    return found
+    return enrolments
 
 
 def _words(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The words of each line that has any, with its number; between tabs, blanks are part of a word."""
+    """The words of each line that is not empty, with its number; with tabs, words may have spaces."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -148,7 +150,6 @@ def _words(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _refuse(sentence: str, offences: list[str]) -> None:
-    """An error that names the first offences and counts the others; nothing where there are none."""
+    """Raise DataError that names the first offences and counts the others, if there are any."""
     if offences:
-        more = f"; and {len(offences) - MOST_NAMED:,} more" if len(offences) > MOST_NAMED else ""
-        raise DataError(f"{sentence}: {'; '.join(offences[:MOST_NAMED])}{more}")
+        raise DataError(f"{sentence}: {listed(offences, MOST_LISTED, '; ')}")

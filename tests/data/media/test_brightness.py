@@ -36,7 +36,7 @@ def test_a_camera_of_12_bits_is_told_of_when_data_are_opened_and_looked_at(deep_
     root = deep_folder(4095, suffix=suffix)
     [note] = open_data(root, settings=DataSettings(memory=memory)).notes
     assert note.startswith(SAYS)
-    assert note.endswith("say what is white: --set data.white=4095 (white in a run file or in DataSettings)")
+    assert note.endswith("set its white: --set data.white=4095 (white in a run file or in DataSettings)")
     assert note in examine(root).warnings
 
 

@@ -1,7 +1,7 @@
-"""Pictures that are read almost black, or with their brightest greys cut off.
+"""Warnings about pictures that are read almost black, or with their brightest greys clipped.
 
-A camera of 12 bits writes files of 16, and a reader cannot know: 4,095 may be its white, or a dark grey. So
-it is not guessed, but said.
+A camera of 12 bits writes 16-bit files, in which 4,095 may be white or a dark grey. That is not guessed: the
+user is told.
 """
 
 from collections.abc import Sequence
@@ -17,18 +17,18 @@ from samekind.data.media.pixels import Heading
 from samekind.data.settings import WHITE
 from samekind.data.stored import Stored, decode_all, pool
 
-#: A picture with no byte as high uses less than a quarter of the range.
+#: A picture whose highest byte is below this uses less than a quarter of the range.
 DARK = 64
 
-#: Of pictures that stay on the disk so many are looked at.
+#: How many of the pictures that stay on the disk are looked at.
 LOOKED_AT = 16
 
 SAY = "--set data.white={white} (white in a run file or in DataSettings)"
 
 
 def about_brightness(inputs: Tensor | Stored, files: Sequence[File], reader: ImageReader) -> str | None:
-    """What there is to say of pictures that were read from these files, or of a few of those that are still
-    to be; None where nothing is.
+    """The warning about pictures that were read from these files, or about a sample of stored ones; None if
+    there is nothing to say.
     """
     if not isinstance(inputs, Stored):
         return brightness(brightest(inputs), files, reader)
@@ -43,23 +43,24 @@ def brightest(pixels: Tensor) -> Tensor:
 
 
 def brightness(highest: Tensor, files: Sequence[File], reader: ImageReader) -> str | None:
-    """The same of pictures whose highest bytes (n,) are known. What is black all over is said to be blank.
+    """The warning about pictures whose highest bytes (n,) are known; None if all are black, which `is_blank`
+    reports.
 
-    Where white is said a few pictures are looked at again, of those that may be cut off if there are any;
-    else those that are dark.
+    If the reader has its own white, a sample of the pictures that may be clipped is decoded again; else the
+    dark ones are.
     """
     dark = highest < DARK
     if not highest.any():
         return None
     if reader.white != WHITE:
-        # What is cut off has the highest byte there is, as many a picture of 8 bits has.
+        # A clipped picture has a byte of 255, like many pictures of 8 bits.
         full = (highest == 255).nonzero().flatten().tolist()
         brightest_first = highest.argsort(descending=True, stable=True).tolist()
         deep = _deep(files, full) or _deep(files, brightest_first[:LOOKED_AT])
         if deep:
             chosen = torch.linspace(0, len(deep) - 1, min(len(deep), LOOKED_AT)).long().tolist()
-            return _of_16_bits([files[deep[each]] for each in chosen], reader.white)
-    # One dark picture that is not of 16 bits says nothing of the others that are.
+            return _of_16_bits([files[deep[row]] for row in chosen], reader.white)
+    # A dark picture of 8 bits says nothing about others of 16 bits.
     elif deep := _deep(files, dark.nonzero().flatten().tolist()):
         bright = (~dark).nonzero().flatten().tolist()
         return None if _deep(files, bright) else _of_16_bits([files[place] for place in deep], WHITE)
@@ -72,7 +73,7 @@ def brightness(highest: Tensor, files: Sequence[File], reader: ImageReader) -> s
 
 
 def _deep(files: Sequence[File], places: list[int]) -> list[int]:
-    """Those of the places at which there is a picture of 16 bits."""
+    """The places that have a picture of 16 bits."""
     headings = read_headings([files[place] for place in places])
     return [
         place
@@ -82,7 +83,7 @@ def _deep(files: Sequence[File], places: list[int]) -> list[int]:
 
 
 def _of_16_bits(files: Sequence[File], white: int) -> str | None:
-    """What their values say, which takes decoding them once more, and is done only where there is a doubt."""
+    """The warning by the values of 16-bit pictures, which are decoded once more."""
     most = max(pool(0).map(_highest, files))
     say = SAY.format(white=2 ** most.bit_length() - 1)
     if most > white:
@@ -94,7 +95,7 @@ def _of_16_bits(files: Sequence[File], white: int) -> str | None:
         return None
     return (
         f"16-bit pictures hold no value above {most:,}, of {white:,} that is taken for white, and are read "
-        f"almost black ({len(files)} looked at); if their camera has fewer bits, say what is white: {say}"
+        f"almost black ({len(files)} looked at); if their camera has fewer bits, set its white: {say}"
     )
 
 

@@ -14,7 +14,7 @@ from samekind.errors import DataError
 
 
 def read_headings(files: Sequence[File], *, workers: int = 0) -> list[Heading | DataError]:
-    """What each picture says about itself, or why it cannot be read; nothing is decoded."""
+    """The heading of each picture, or the reason why it cannot be read; nothing is decoded."""
     return list(pool(workers).map(_attempt, files))
 
 
@@ -23,11 +23,11 @@ def reader_of(headings: Sequence[Heading], settings: DataSettings) -> ImageReade
     sizes = Counter((heading.height, heading.width) for heading in headings)
     if settings.sides is None and len(sizes) > 1:
         small, large = min(sizes, key=_area), max(sizes, key=_area)
-        # A size that half of them have the pixels for; the commonest may be that of a few.
+        # Half of the pictures are at least this large.
         middle = median_low(min(heading.height, heading.width) for heading in headings)
         raise DataError(
             f"the pictures have {len(sizes)} different sizes, from {_written(small)} to {_written(large)}; "
-            f"say which size to bring them to, such as --size {middle} "
+            f"give one size for all, such as --size {middle} "
             "(size in a run file or in DataSettings)"
         )
     height, width = next(iter(sizes))
@@ -40,7 +40,7 @@ def _attempt(file: File) -> Heading | DataError:
             return pixels.heading(stream)
     except DataError as error:
         return error
-    # As for decoding: however Pillow fails, the file cannot be read.
+    # Pillow fails in many ways, and all mean that the file cannot be read.
     except Exception as error:
         return DataError(f"cannot read {file}: {pixels.reason(error)}")
 
@@ -50,5 +50,5 @@ def _area(size: tuple[int, int]) -> tuple[int, int]:
 
 
 def _written(size: tuple[int, int]) -> str:
-    """Width before height, as pictures are spoken of."""
+    """Width before height, as is usual for pictures."""
     return f"{size[1]} x {size[0]}"

@@ -1,9 +1,8 @@
-"""A stored picture to bytes of one size, whatever way it was stored.
+"""Decoding of image files to bytes of one size.
 
-Decided once, here: a picture is turned the way its EXIF data say; of an animation the first frame counts;
-transparency is laid on the background, white unless said otherwise, because what hides behind it is often
-black; 16-bit greys are scaled, not cut off, from 0 to the value that is said to be white, 65,535 unless said
-otherwise; CMYK and palettes become RGB.
+A picture is turned as its EXIF data say. An animation gives its first frame. Transparent pictures are laid on
+the background, by default white, because hidden pixels are often black. 16-bit greys are scaled, from 0 to
+the value of white, by default 65,535. CMYK and palettes become RGB.
 """
 
 from io import BytesIO
@@ -23,7 +22,7 @@ Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 MODES = {1: "L", 3: "RGB"}  # Pillow's names for grey and colour, by channels
 GREY = frozenset({"1", "L", "LA", "La", "I;16", "I;16B", "I;16L", "I;16N", "I"})
-MOST_PIXELS = "SAMEKIND_MOST_PIXELS"  # in the environment: what the commands decode
+MOST_PIXELS = "SAMEKIND_MOST_PIXELS"  # the environment variable for the most pixels that commands decode
 
 _ORIENTATION = 0x0112  # the EXIF tag; 5 to 8 lie on their side
 _SIDEWAYS = (5, 6, 7, 8)
@@ -40,7 +39,7 @@ _TIFF_WIDTH, _TIFF_HEIGHT = 256, 257
 
 
 class Heading(NamedTuple):
-    """What a picture says about itself before it is decoded."""
+    """Size and colours of a picture, known before it is decoded."""
 
     height: int
     width: int
@@ -49,7 +48,7 @@ class Heading(NamedTuple):
 
 
 def heading(stream: BinaryIO) -> Heading:
-    """The size as shown, that is after turning, and whether it is grey; only the start of a file is read."""
+    """The heading of a file, with the size after turning; only its start is read."""
     with Image.open(stream) as stored:
         width, height = _stored_size(stored)
         if _is_sideways(stored):
@@ -73,34 +72,33 @@ def decode(
     background: Background,
     white: int = WHITE,
 ) -> Pixels:
-    """The picture as (height, width, channels) bytes; ``white`` and all above it of 16 bits is 255."""
+    """The picture as (height, width, channels) bytes; 16-bit values of ``white`` and above become 255."""
     with Image.open(stream) as stored:
-        # A JPEG can be shrunk while it is decoded, which is several times faster; twice the size wanted is
-        # kept, so that the filter below still decides what is seen.
+        # A JPEG can be shrunk while it is decoded, which is several times faster. Twice the size is kept, so
+        # that the filter below still decides the result.
         if stored.format in ("JPEG", "MPO"):
-            wanted = (2 * height, 2 * width) if _is_sideways(stored) else (2 * width, 2 * height)
-            stored.draft(MODES[channels], wanted)
-        stored.load()  # before asking for the turn: a PNG may say it behind the picture
-        # Not `exif_transpose`, which copies a picture that need not be turned, and that takes as long as
-        # decoding a small one; and which writes the EXIF data anew, whatever their state.
+            size = (2 * height, 2 * width) if _is_sideways(stored) else (2 * width, 2 * height)
+            stored.draft(MODES[channels], size)
+        stored.load()  # before asking for the turn: a PNG may have it behind the pixels
+        # Not `exif_transpose`, which always copies the picture and rewrites its EXIF data.
         turn = _TURNS.get(_orientation(stored))
         turned = stored if turn is None else stored.transpose(turn)
         plain = _plain(turned, MODES[channels], background, white)
         image = _fitted(plain, height, width, fit, background)
-        # Not `np.asarray`, which asks the picture about itself again and again before it copies it.
+        # Faster than `np.asarray` for small pictures.
         return np.frombuffer(image.tobytes(), dtype=np.uint8).reshape(height, width, channels)
 
 
 def refit(
     image: Pixels, *, height: int, width: int, channels: int, fit: Fit, background: Background
 ) -> Pixels:
-    """A picture that is decoded already, (h, w, 1 or 3), as (height, width, channels)."""
+    """A decoded picture (h, w, 1 or 3) as (height, width, channels)."""
     shown = Image.fromarray(image[:, :, 0] if image.shape[2] == 1 else image).convert(MODES[channels])
     return np.asarray(_fitted(shown, height, width, fit, background)).reshape(height, width, channels)
 
 
 def reason(error: Exception) -> str:
-    """Why a picture could not be decoded, for people: Pillow's decoders fail in a dozen ways."""
+    """Why a picture could not be decoded, in words: Pillow's decoders fail in a dozen ways."""
     if isinstance(error, Image.DecompressionBombError | Image.DecompressionBombWarning):
         most = 2 * (Image.MAX_IMAGE_PIXELS or 0)
         return (
@@ -118,12 +116,12 @@ def reason(error: Exception) -> str:
 def write_image(path: Path, image: Tensor) -> None:
     """Write an image (1 or 3, height, width), bytes or values in [0, 1], as 8-bit PNG.
 
-    What ``ImageReader`` reads back is the same up to rounding to 1/255.
+    `ImageReader` reads back the same, up to rounding to 1/255.
     """
     if image.dim() != 3 or len(image) not in MODES:
         raise DataError(f"an image is (1 or 3, height, width); got {tuple(image.shape)}")
     if image.dtype != torch.uint8:
-        # Written so that NaN fails too.
+        # NaN fails too.
         if not ((image >= 0) & (image <= 1)).all():
             raise DataError(
                 f"an image has values in [0, 1]; got {float(image.min()):g} to {float(image.max()):g}"
@@ -138,7 +136,7 @@ def write_image(path: Path, image: Tensor) -> None:
 def _stored_size(stored: Image.Image) -> tuple[int, int]:
     """Width and height before any turning."""
     if stored.format == "TIFF":
-        # Of a TIFF that lies on its side Pillow says the size as shown, or as stored, by its version.
+        # For a TIFF on its side Pillow gives the size as shown or as stored, depending on its version.
         tags: Any = stored.tag_v2  # type: ignore[attr-defined]
         return tags[_TIFF_WIDTH], tags[_TIFF_HEIGHT]
     return stored.size
@@ -149,25 +147,25 @@ def _is_sideways(stored: Image.Image) -> bool:
 
 
 def _orientation(stored: Image.Image) -> Any:
-    """How the picture is to be turned, as far as its EXIF data are read; None if they do not say."""
+    """How the picture is turned, by its EXIF data; None if they are missing or broken."""
     try:
-        # The method of the class, because that of a PNG decodes the whole picture to look behind it.
+        # The method of the base class: that of a PNG decodes the whole picture to look behind it.
         return Image.Image.getexif(stored).get(_ORIENTATION)
     except Exception:
-        # They fail in as many ways as pictures do, and a picture is no worse for it: it is shown as it is.
+        # Broken EXIF data fail in many ways, and the picture is good without them.
         return None
 
 
 def _is_deep(image: Image.Image) -> bool:
     """Whether a picture has greys of 16 bits."""
-    # Of the portable formats Pillow gives 16 bits in a mode of 32, scaled to the whole range.
+    # For PGM Pillow gives 16 bits in a mode of 32, scaled to the whole range.
     return image.mode.startswith("I;16") or (image.mode == "I" and image.format == "PPM")
 
 
 def _plain(image: Image.Image, mode: str, background: Background, white: int) -> Image.Image:
     """The picture as plain greys or colours."""
     if _is_deep(image):
-        # Pillow would cut 16-bit greys off at 255 rather than scale them.
+        # Pillow would clip 16-bit greys at 255.
         values = np.asarray(image).astype(np.float64) / (white / 255)
         image = Image.fromarray(values.round().clip(max=255).astype(np.uint8))
     elif image.mode in ("I", "F"):
@@ -181,15 +179,15 @@ def _plain(image: Image.Image, mode: str, background: Background, white: int) ->
 
 
 def _fitted(image: Image.Image, height: int, width: int, fit: Fit, background: Background) -> Image.Image:
-    """The picture in the size wanted: out of proportion, cut at the edges, or on a ground."""
+    """The picture resized: stretched, cropped, or padded."""
     if image.size == (width, height):
         return image
-    # Pillow widens the filter when it shrinks an image: this is antialiased.
+    # Antialiased: Pillow widens the filter when it shrinks an image.
     filter = Image.Resampling.BILINEAR
     if fit == "crop":
         return ImageOps.fit(image, (width, height), method=filter)
     if fit == "pad":
-        # A smaller picture is not blown up: it is set in the middle as it is.
+        # A smaller picture is not enlarged.
         shown = image
         if image.width > width or image.height > height:
             shown = ImageOps.contain(image, (width, height), method=filter)
