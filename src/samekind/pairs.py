@@ -1,8 +1,7 @@
 """Which candidates an anchor should be close to, and which it should not.
 
-Every loss and every miner speaks in two boolean masks of shape (anchors, candidates). The candidates are
-the batch itself (pairs) or the class prototypes (classification): the masks are all that differs, so one
-loss serves both.
+Every loss and every miner takes two boolean masks of shape (anchors, candidates). The candidates are the
+batch itself (pairs) or the class prototypes (classification): only the masks differ, so one loss serves both.
 """
 
 from typing import Literal
@@ -30,7 +29,7 @@ def pair_masks(labels: Tensor, order: Literal["both", "one"] = "both") -> tuple[
 def class_masks(labels: Tensor, classes: int) -> tuple[Tensor, Tensor]:
     """Positives and negatives of a batch against the prototypes: (n,) -> two of (n, classes).
 
-    A label outside the classes is an error; on a GPU it is the device that says so.
+    Raises ValueError for a label outside of the classes; on a GPU the device raises its own error.
     """
     if (
         labels.device.type == "cpu"

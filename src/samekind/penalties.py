@@ -1,15 +1,15 @@
 """What embeddings and prototypes cost by themselves: a number, added to the losses.
 
-A penalty says by the names of its parameters what it needs, and the training step hands that over:
+A penalty asks by the names of its parameters for what it needs (`training.context.FOR_PENALTIES` has all):
 
 - ``z``, the embeddings of the batch, (n, d);
 - ``y``, their classes, (n,) whole numbers;
 - ``prototypes``, the vectors of the classes, (classes, k, d).
 
-``distances``, how far apart the classes should be, (classes, classes), no run knows: a penalty that needs
-them is for a loop of your own. Parameters with a default are settings, keyword-only, which a run gives in
-the penalty's ``settings``. A penalty is one finite number with a finite gradient, 0 where there is nothing to
-compare.
+A run does not offer ``distances``, how far apart the classes should be, (classes, classes): a penalty that
+needs them is for a loop of your own. Parameters with a default are settings, keyword-only, which a run gives
+in the penalty's ``settings``. A penalty is one finite number with a finite gradient, 0 where there is nothing
+to compare.
 """
 
 import torch
@@ -42,8 +42,8 @@ def distortion(prototypes: Tensor, distances: Tensor, *, normalise: bool = False
     counted = targets > 0
     if not counted.any():
         return prototypes.sum() * 0
-    found = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist")
-    ratios = (found / targets.where(counted, 1))[counted]
+    lengths = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist")
+    ratios = (lengths / targets.where(counted, 1))[counted]
     # The value does not depend on the unit of length; this one keeps the squares in range.
     ratios = ratios / ratios.detach().amax().clamp(min=torch.finfo(ratios.dtype).tiny)
     best = ratios.sum() / ratios.square().sum().clamp(min=torch.finfo(ratios.dtype).tiny)

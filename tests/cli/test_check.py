@@ -155,7 +155,7 @@ def test_a_run_file_may_freeze_what_another_space_will_begin_it_with(samekind, f
     assert answer.status == 0, answer.out
     refused = samekind("train", path, "--out", tmp_path / "run")
     assert refused.status == 2
-    assert 'Conv4 has no weights but those drawn at random, and freeze = "stem" would keep' in refused.err
+    assert 'Conv4 has random weights, and freeze = "stem" would keep' in refused.err
 
 
 def test_the_test_items_are_looked_at_where_they_choose_the_epoch(samekind, tmp_path):

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from samekind.errors import SettingError
 from samekind.losses.inputs import check, check_between
-from samekind.losses.row_blocks import mean_by_anchor, positive_pairs, row_by_row
+from samekind.losses.row_blocks import mean_over_positives
 from samekind.losses.soft_maximum import soft_maximum
 
 
@@ -28,7 +28,7 @@ def angular(
     its positives p.
 
     ``between`` (candidates, candidates) holds p·n. ``alpha`` is the largest angle allowed at n, in degrees.
-    The paper averages over one (anchor, positive) pair from each class, a matter of the masks. An anchor
+    The paper averages over one (anchor, positive) pair from each class: that is the miner's part. An anchor
     with no positive or no negative costs 0.
     """
     if not 0 < alpha < 90:
@@ -37,17 +37,9 @@ def angular(
     between = check_between(between, scores)
     slope = math.tan(math.radians(alpha)) ** 2
 
-    def cost(score: Tensor, other: Tensor, behind: Tensor, own: Tensor) -> Tensor:
-        # What does not depend on the negative stays outside of the sum, and out of the matrix.
+    def cost(score: Tensor, behind: Tensor, own: Tensor, other: Tensor) -> Tensor:
+        # What does not depend on the negative stays outside of the sum.
         reach = soft_maximum(score + other, behind, factor=4 * slope)
         return F.softplus(reach - (2 * (1 + slope)) * score.gather(1, own).squeeze(1))
 
-    anchors, positives = positive_pairs(positive, negative)
-    costs = row_by_row(
-        cost,
-        (scores, anchors),
-        (between, positives),
-        (negative, anchors),
-        (positives[:, None], None),
-    )
-    return mean_by_anchor(costs, anchors, positive).to(scores.dtype)
+    return mean_over_positives(cost, scores, positive, negative, of_positives=[between])

@@ -43,7 +43,7 @@ def _margins(margin: float | Tensor, scores: Tensor) -> Tensor:
     """The margin of each candidate."""
     if not isinstance(margin, Tensor) and not abs(margin) <= math.pi / 2:
         raise SettingError(f"the margin of arc_face is an angle in radians, from -π/2 to π/2; got {margin}")
-    # In double precision, of which the scores take what they have.
+    # In double precision, and then in that of the scores.
     margins = margin if isinstance(margin, Tensor) else torch.tensor(margin, dtype=torch.double)
     candidates = scores.shape[-1]
     if margins.shape not in ((), (candidates,)):

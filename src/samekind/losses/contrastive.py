@@ -1,4 +1,4 @@
-"""Contrastive losses: a pair alone, drawn together if of one kind and pushed apart if not.
+"""Contrastive losses: a pair of one class is drawn together, a pair of two classes pushed apart.
 
 Hadsell et al., "Dimensionality Reduction by Learning an Invariant Mapping", CVPR 2006; the exponential form
 is of Chopra et al., "Learning a Similarity Metric Discriminatively, with Application to Face Verification",
@@ -47,13 +47,13 @@ def contrastive(
 
 
 class _HalfSquares(torch.autograd.Function):
-    """Half the weighted squares of what each pair is off by, which is also nearly its gradient."""
+    """Half the weighted squares of each pair's error; the error is nearly the gradient, too."""
 
     @staticmethod
     def forward(
         ctx: Any, scores: Tensor, pulled: Tensor, pushed: Tensor, margin: float, pull: Tensor, push: Tensor
     ) -> Tensor:
-        # In place wherever it can be: at this size a new matrix costs as much as what is done with it.
+        # In place where possible: a new matrix of this size costs as much as the arithmetic.
         off = (scores + margin).clamp_(0, margin).mul_(as_numbers(pushed, scores)).mul_(push.sqrt())
         off.add_(as_numbers(pulled, scores).mul_(scores).clamp_(max=0).mul_(pull.sqrt()))
         ctx.save_for_backward(scores, off, pulled, pull.sqrt(), push.sqrt())
@@ -97,7 +97,7 @@ def exponential_contrastive(
 
 
 def _weights(scores: Tensor, positive: Tensor, negative: Tensor, weighting: str) -> tuple[Tensor, Tensor]:
-    """What a positive and a negative pair count for in the share of their anchor, as exact as the scores."""
+    """The weights of a positive and of a negative pair in the share of their anchor."""
     if weighting not in ("pairs", "kinds"):
         raise SettingError(f'the weighting is "pairs" or "kinds"; got "{weighting}"')
     positives, negatives = positive.count_nonzero(), negative.count_nonzero()
@@ -108,7 +108,7 @@ def _weights(scores: Tensor, positive: Tensor, negative: Tensor, weighting: str)
 
 
 def _squared_distances(scores: Tensor, counted: Tensor) -> Tensor:
-    """The sum of d² over what counts in each row, which is little: it is picked out, not masked."""
+    """The sum of d² over the counted pairs of each row; they are few, so they are picked out, not masked."""
     rows, columns = counted.nonzero(as_tuple=True)
     squares = scores[rows, columns].clamp(max=0).square()
     return squares.new_zeros(len(scores)).index_add(0, rows, squares)

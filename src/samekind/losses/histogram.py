@@ -19,8 +19,8 @@ def histogram(scores: Tensor, positive: Tensor, negative: Tensor, *, bins: int =
     Both kinds of score are sorted into histograms of ``bins`` + 1 nodes from -1 to 1; a score between two
     nodes counts for each in proportion to its nearness. The loss is of the whole batch: the share of an
     anchor is what its negative pairs add, times the number of anchors, so its positives show in the shares
-    of others. Without positive or without negative pairs in the batch it is 0. Scores outside [-1, 1], where
-    rounding can put them, count as the end they passed.
+    of others. Without positive or without negative pairs in the batch it is 0. Scores that rounding put
+    outside of [-1, 1] are clamped.
     """
     if bins < 1:
         raise SettingError(f"a histogram needs at least 1 bin, got {bins}")

@@ -1,4 +1,4 @@
-"""What a loss is given, checked at the door: a mask of another shape would be stretched in silence."""
+"""Checks of what a loss is given: a mask of another shape would be broadcast without an error."""
 
 import math
 
@@ -9,7 +9,7 @@ from samekind.errors import SettingError
 
 
 def check(scores: Tensor, positive: Tensor, negative: Tensor) -> None:
-    """Refuse scores that are no matrix, and masks that are not boolean and of the scores' shape."""
+    """Scores must be a matrix; masks must be boolean and of its shape."""
     if scores.dim() != 2:
         raise ValueError(f"expected scores (anchors, candidates), got shape {tuple(scores.shape)}")
     for name, mask in (("positive", positive), ("negative", negative)):
@@ -21,13 +21,13 @@ def check(scores: Tensor, positive: Tensor, negative: Tensor) -> None:
 
 
 def check_smoothing(smoothing: float) -> None:
-    """Refuse to move more of a target than there is: from 1 on the positive is what training avoids."""
+    """From 1 on the whole target would be moved away from the positive."""
     if not 0 <= smoothing < 1:
         raise SettingError(f"smoothing is a part of the target, from 0 up, below 1; got {smoothing}")
 
 
 def check_positive(name: str, value: float) -> None:
-    """Refuse a factor that would make nothing of the scores, or turn them round."""
+    """A factor of the scores must be positive and finite."""
     if not (value > 0 and math.isfinite(value)):
         raise SettingError(f"{name} must be a positive number, got {value}")
 
@@ -35,14 +35,14 @@ def check_positive(name: str, value: float) -> None:
 def as_numbers(mask: Tensor, like: Tensor) -> Tensor:
     """1 where a mask is true and 0 where it is not, in the dtype of ``like``.
 
-    By way of bytes: PyTorch turns those into numbers several times faster than truth values, and multiplies
-    by numbers faster than it chooses by a mask.
+    By way of bytes: PyTorch converts them several times faster than booleans, and multiplies faster than it
+    chooses by a mask.
     """
     return mask.view(torch.uint8).to(like.dtype)
 
 
 def check_between(between: Tensor | None, scores: Tensor) -> Tensor:
-    """The scores of candidates with each other, which some losses cannot do without."""
+    """The scores of candidates with each other. Raises ValueError if missing or of another shape."""
     expected = (scores.shape[1], scores.shape[1])
     if between is None:
         raise ValueError(

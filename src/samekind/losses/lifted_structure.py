@@ -1,4 +1,4 @@
-"""Lifted structure: the positive pair against all the negatives around it, weighed by how hard they are.
+"""Lifted structure: a positive pair against all negatives of both its items, the hard ones most.
 
 Oh Song et al., "Deep Metric Learning via Lifted Structured Feature Embedding", CVPR 2016; the generalised
 form is of Hermans et al., "In Defense of the Triplet Loss for Person Re-Identification", 2017. Distances are

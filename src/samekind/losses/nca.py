@@ -1,4 +1,4 @@
-"""Neighbourhood components analysis: the chance that a random neighbour is of one's own class.
+"""Neighbourhood components analysis: the chance that a random neighbour is of the anchor's class.
 
 Goldberger et al., "Neighbourhood Components Analysis", NeurIPS 2004: the second objective, the logarithm of
 that chance. The neighbour is drawn with the softmax of -d².
@@ -34,5 +34,5 @@ def _soft_maximum_of_few(scores: Tensor, mask: Tensor, scale: float | Tensor) ->
     start = powers.new_full((len(scores),), torch.finfo(exact).min / 2)
     largest = start.scatter_reduce(0, anchors, powers.detach(), "amax")
     sums = torch.zeros_like(start).index_add(0, anchors, (powers - largest[anchors]).exp())
-    # An anchor without any keeps the least number; the 1 keeps its logarithm, and its gradient, a number.
+    # An anchor without positives keeps the least number; the 1 keeps its logarithm and gradient finite.
     return largest + sums.where(sums > 0, 1).log()

@@ -1,4 +1,4 @@
-"""Pair likelihood: the score of a pair is the logit of its being of one kind.
+"""Pair likelihood: the score of a pair is the logit of "same class".
 
 Monteiro et al., "An end-to-end approach for the verification problem", ICML 2020. At its optimum the score
 is the log likelihood ratio of "same" against "different".
@@ -38,24 +38,24 @@ def pair_likelihood(
     check_smoothing(smoothing)
     if weighting == "triplets" and scores.shape[1] < len(scores):
         raise SettingError(
-            f"among triplets the candidates begin with the anchors themselves; got {scores.shape[1]} "
+            f"weighting by triplets needs candidates that begin with the anchors; got {scores.shape[1]} "
             f'candidates for {len(scores)} anchors, set weighting to "pairs"'
         )
-    pulled, *counts = _weights(positive, negative, weighting)
-    pull, push = (each.to(torch.promote_types(scores.dtype, torch.float32)) for each in counts)
-
-    def cost(
-        score: Tensor, same: Tensor, different: Tensor, ahead: Tensor, behind: Tensor, *drawn: Tensor
-    ) -> Tensor:
-        wrong = torch.where(same, -score, score)  # the logit of the wrong answer
-        costs = F.softplus(wrong) - drawn[0] * wrong if drawn else F.softplus(wrong)
-        ahead = ahead[:, 0] * (costs * as_numbers(same, costs)).sum(1)
-        return ahead + behind[:, 0] * (costs * as_numbers(different, costs)).sum(1)
-
-    tables = [(scores, None), (pulled, None), (negative, None), (pull[:, None], None), (push[:, None], None)]
+    exact = torch.promote_types(scores.dtype, torch.float32)
+    pulled, pull, push = _weights(positive, negative, weighting)
+    tables = [scores, pulled, negative, pull[:, None].to(exact), push[:, None].to(exact)]
     if smoothing:
-        tables.append((smoothing * _uniform(scores, generator), None))
-    return row_by_row(cost, *tables).to(scores.dtype)
+        tables.append(smoothing * _uniform(scores, generator))
+    return row_by_row(_cost, *((table, None) for table in tables)).to(scores.dtype)
+
+
+def _cost(
+    score: Tensor, same: Tensor, different: Tensor, pull: Tensor, push: Tensor, *drawn: Tensor
+) -> Tensor:
+    wrong = torch.where(same, -score, score)  # the logit of the wrong answer
+    costs = F.softplus(wrong) - drawn[0] * wrong if drawn else F.softplus(wrong)
+    ahead = pull[:, 0] * (costs * as_numbers(same, costs)).sum(1)
+    return ahead + push[:, 0] * (costs * as_numbers(different, costs)).sum(1)
 
 
 def _weights(positive: Tensor, negative: Tensor, weighting: str) -> tuple[Tensor, Tensor, Tensor]:
@@ -68,10 +68,8 @@ def _weights(positive: Tensor, negative: Tensor, weighting: str) -> tuple[Tensor
     if weighting == "triplets":
         positive = positive.triu(1)
         ahead, behind = negative.sum(1).double(), positive.sum(1).double()
-    totals = (ahead * positive.sum(1)).sum(), (behind * negative.sum(1)).sum()
-    pull, push = (
-        len(positive) * each / total.clamp(min=1) for each, total in zip((ahead, behind), totals, strict=True)
-    )
+    pull = len(positive) * ahead / (ahead * positive.sum(1)).sum().clamp(min=1)
+    push = len(positive) * behind / (behind * negative.sum(1)).sum().clamp(min=1)
     return positive, pull, push
 
 

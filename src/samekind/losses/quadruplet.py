@@ -1,4 +1,4 @@
-"""Quadruplet loss: a positive pair beats the anchor's negatives, and also pairs it has no part in.
+"""Quadruplet loss: a positive pair beats the anchor's negatives, and also pairs of two other classes.
 
 Chen et al., "Beyond Triplet Loss: A Deep Quadruplet Network for Person Re-Identification", CVPR 2017. It is
 `triplet` and a second, weaker hinge that holds classes together independently of the anchor. The paper reads
@@ -41,7 +41,7 @@ def quadruplet(
     anchors, positives = row_blocks.positive_pairs(positive, negative)
     if not len(anchors):
         return first
-    # Sums over all pairs, minus some of them again, need the digits.
+    # Sums over all pairs, minus some of them again, need double precision.
     exact = torch.float64 if scores.device.type != "mps" else torch.float32
     bars = scores[anchors, positives].to(exact) - second_margin
     selections = list(_selections(anchors, negative))
@@ -57,16 +57,16 @@ Selection = tuple[int, Tensor, Tensor | None, Tensor]
 def _selections(anchors: Tensor, negative: Tensor) -> Iterator[Selection]:
     """Which cells of ``between`` each bar is held against: both row and column are negatives of its anchor.
 
-    Anchors with the same negatives, such as those of a class, go together. Where they lack few candidates
-    it is quicker to take all cells once, for all such anchors, and those of the few off again.
+    Anchors with the same negatives, such as those of a class, go together. Where nearly all candidates are
+    negatives it is quicker to take all cells once, for all such anchors, and to subtract the few others.
     """
-    kinds, kind = torch.unique(negative, dim=0, return_inverse=True)
-    kind = kind[anchors]
-    sizes = kind.bincount(minlength=len(kinds)).tolist()
-    bars_of_kinds = torch.split(kind.argsort(stable=True), sizes)
+    patterns, pattern = torch.unique(negative, dim=0, return_inverse=True)
+    pattern = pattern[anchors]
+    sizes = pattern.bincount(minlength=len(patterns)).tolist()
+    bars_of_patterns = torch.split(pattern.argsort(stable=True), sizes)
     everyone = torch.arange(negative.shape[1], device=negative.device)
     lacking_few = []
-    for inside, bars in zip(kinds, bars_of_kinds, strict=True):
+    for inside, bars in zip(patterns, bars_of_patterns, strict=True):
         here, elsewhere = everyone[inside], everyone[~inside]
         if not len(bars):
             continue
@@ -82,9 +82,9 @@ def _selections(anchors: Tensor, negative: Tensor) -> Iterator[Selection]:
 
 
 class _Breach(torch.autograd.Function):
-    """For each bar, by how much its cells exceed it in sum, and how many cells it has; -inf is no cell.
+    """For each bar, the sum by which its cells exceed it, and how many cells it has; -inf is no cell.
 
-    With the bars in order, a cell exceeds the first so many of them: cells are summed by that number.
+    With the bars sorted, a cell exceeds the first few of them: cells are summed by that number.
     """
 
     @staticmethod

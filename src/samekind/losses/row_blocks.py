@@ -1,21 +1,20 @@
-"""A loss row by row, a block of rows at a time: exact, in memory that a large batch does not multiply.
+"""A loss row by row, a block of rows at a time: exact, in bounded memory.
 
-A row is an anchor, or one (anchor, positive) pair. Of the latter there may be far more than anchors, so
-neither they nor what autograd would keep of them are ever held at once: the backward pass goes through the
-blocks again.
+A row is an anchor, or one (anchor, positive) pair. There may be far more pairs than anchors, so they are
+never held at once, nor what autograd would keep of them: the backward pass computes the blocks again.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import EllipsisType
 from typing import Any
 
 import torch
 from torch import Tensor
 
-#: Numbers in a block of rows. What fits into one block is computed at once, and only once.
+#: Numbers in a block of rows. Rows that fit into one block are computed once.
 BLOCK = 2**22
 
-#: For each row of the loss the row of a table it reads; None where they are the same, ``...`` for all of it.
+#: For each row of the loss the row of a table that it reads; None for the same row, ``...`` for the table.
 Index = Tensor | None | EllipsisType
 
 
@@ -44,6 +43,27 @@ def positive_pairs(positive: Tensor, negative: Tensor) -> tuple[Tensor, Tensor]:
     return anchors, positives
 
 
+def mean_over_positives(
+    cost: Callable[..., Tensor],
+    scores: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    of_anchors: Sequence[Tensor] = (),
+    of_positives: Sequence[Tensor] = (),
+) -> Tensor:
+    """The mean cost of each anchor's positive pairs: (anchors,), 0 for one with no positive or no negative.
+
+    ``cost`` gets a row for each pair: the scores of the anchor, the mask of its negatives, the number of the
+    positive (pairs, 1), then the anchor's rows of ``of_anchors`` and the positive's of ``of_positives``.
+    """
+    anchors, positives = positive_pairs(positive, negative)
+    tables: list[tuple[Tensor, Index]] = [(scores, anchors), (negative, anchors), (positives[:, None], None)]
+    tables += [(table, anchors) for table in of_anchors]
+    tables += [(table, positives) for table in of_positives]
+    return mean_by_anchor(row_by_row(cost, *tables), anchors, positive).to(scores.dtype)
+
+
 def mean_by_anchor(costs: Tensor, anchors: Tensor, positive: Tensor) -> Tensor:
     """The mean cost of each anchor's positive pairs; 0 for an anchor that has none."""
     total = costs.new_zeros(len(positive)).index_add(0, anchors, costs)
@@ -51,7 +71,7 @@ def mean_by_anchor(costs: Tensor, anchors: Tensor, positive: Tensor) -> Tensor:
 
 
 class _InBlocks(torch.autograd.Function):
-    """The cost of each row, nothing kept but the tables; the gradient block by block, from the start."""
+    """The cost of each row. Only the tables are kept; the gradient computes each block again."""
 
     @staticmethod
     def forward(
@@ -75,23 +95,22 @@ class _InBlocks(torch.autograd.Function):
             leaves = [read[place].requires_grad_() for place in learned]
             with torch.enable_grad():
                 costs = ctx.cost(*read)
-            for place, found in zip(
-                learned, torch.autograd.grad(costs, leaves, upstream[block]), strict=True
-            ):
+            parts = torch.autograd.grad(costs, leaves, upstream[block])
+            for place, part in zip(learned, parts, strict=True):
                 index = indices[place]
                 if isinstance(index, Tensor):
-                    gradients[place].index_add_(0, index[block], found)
+                    gradients[place].index_add_(0, index[block], part)
                 else:
-                    gradients[place][block if index is None else index] += found
-        given = (
+                    gradients[place][block if index is None else index] += part
+        to_tables = (
             gradients[place].to(table.dtype) if place in gradients else None
             for place, table in enumerate(tables)
         )
-        return None, None, None, *given
+        return None, None, None, *to_tables
 
 
 def _reads(tables: tuple[Tensor, ...], indices: list[Index], blocks: list[slice]) -> Iterator[list[Tensor]]:
-    """What the cost reads, block after block, apart from any graph."""
+    """The rows that the cost reads, block after block, without a graph."""
     for block in blocks:
         yield [
             _exact(_rows(table, index, block)).detach() for table, index in zip(tables, indices, strict=True)

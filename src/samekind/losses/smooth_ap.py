@@ -1,15 +1,14 @@
 """Smooth AP: the average precision of each anchor's ranking, with soft steps for ranks.
 
 Brown et al., "Smooth-AP: Smoothing the Path Towards Large-Scale Image Retrieval", ECCV 2020. Like `triplet`
-it compares each positive with each negative, but a mistake counts the more the higher up in the ranking it
-is.
+it compares each positive with each negative, but a mistake near the top of the ranking counts more.
 """
 
 from torch import Tensor
 
 from samekind.errors import SettingError
 from samekind.losses.inputs import check
-from samekind.losses.row_blocks import mean_by_anchor, positive_pairs, row_by_row
+from samekind.losses.row_blocks import mean_over_positives
 
 
 def smooth_ap(scores: Tensor, positive: Tensor, negative: Tensor, *, temperature: float = 0.01) -> Tensor:
@@ -24,19 +23,11 @@ def smooth_ap(scores: Tensor, positive: Tensor, negative: Tensor, *, temperature
         raise SettingError(f"the temperature must be a positive number, got {temperature}")
     check(scores, positive, negative)
 
-    def cost(score: Tensor, ahead: Tensor, behind: Tensor, own: Tensor) -> Tensor:
+    def cost(score: Tensor, behind: Tensor, own: Tensor, ahead: Tensor) -> Tensor:
         steps = ((score - score.gather(1, own)) / temperature).sigmoid()
         # The step to itself is a half, which with another half makes the 1 of the rank.
         among_positives = 0.5 + steps.masked_fill(~ahead, 0).sum(1)
         rivals = steps.masked_fill(~behind, 0).sum(1)
         return rivals / (among_positives + rivals)
 
-    anchors, positives = positive_pairs(positive, negative)
-    costs = row_by_row(
-        cost,
-        (scores, anchors),
-        (positive, anchors),
-        (negative, anchors),
-        (positives[:, None], None),
-    )
-    return mean_by_anchor(costs, anchors, positive).to(scores.dtype)
+    return mean_over_positives(cost, scores, positive, negative, of_anchors=[positive])

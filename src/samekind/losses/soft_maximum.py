@@ -1,7 +1,7 @@
-"""log Σ exp over some of the candidates: the one sum that the soft losses are made of.
+"""log Σ exp over some of the candidates: the sum that the soft losses are made of.
 
-It keeps nothing of the size of the scores for the way back but the scores themselves, so that a loss of two
-such sums fits where torch's own operations would not.
+Of tensors as large as the scores it keeps only the scores for the backward pass, so that a loss of two such
+sums fits into memory where torch's own operations would not.
 """
 
 from typing import Any
@@ -9,16 +9,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-#: A power of e that no sum notices. What lies below is raised to it: the far smaller numbers it would give,
-#: next to zero, are many times slower to compute with.
+#: A power of e too small to change a sum. Lower ones are raised to it: denormal numbers are much slower.
 NOTHING = -80.0
 
 
 def soft_maximum(scores: Tensor, mask: Tensor, *, factor: float | Tensor = 1.0, dim: int = 1) -> Tensor:
     """log Σ exp(factor x score) over the masked scores along ``dim``: (anchors, candidates) -> (anchors,).
 
-    Where the mask is empty it is a hugely negative number, not -inf: two of them still add up, and nothing
-    built on them has a gradient that is not a number. In float32 at least. ``factor`` may be learned.
+    Where the mask is empty it is a hugely negative number, not -inf: two of them still add up, and no
+    gradient becomes NaN. In float32 at least. ``factor`` may be learned.
     """
     result: Tensor = _SoftMaximum.apply(scores, mask, factor, dim)  # type: ignore[no-untyped-call]
     return result.squeeze(dim)
@@ -29,7 +28,7 @@ class _SoftMaximum(torch.autograd.Function):
     def forward(ctx: Any, scores: Tensor, mask: Tensor, factor: float | Tensor, dim: int) -> Tensor:
         powers = _powers(scores, factor)
         if not powers.shape[dim]:
-            # There is no largest among none; a sum over none is 0, and so is the gradient.
+            # No candidates: there is no largest, and the gradient is 0.
             return powers.sum(dim, keepdim=True).fill_(_least(powers))
         powers.masked_fill_(~mask, _least(powers))
         largest = powers.amax(dim, keepdim=True)
@@ -52,10 +51,10 @@ class _SoftMaximum(torch.autograd.Function):
 
 
 def _powers(scores: Tensor, factor: float | Tensor) -> Tensor:
-    """A new tensor: what follows writes into it."""
+    """A new tensor, which the caller overwrites."""
     return scores.to(torch.promote_types(scores.dtype, torch.float32)) * factor
 
 
 def _least(powers: Tensor) -> float:
-    """Half of the least number, so that two of them still make one."""
+    """Half of the least number, so that the sum of two is still finite."""
     return torch.finfo(powers.dtype).min / 2

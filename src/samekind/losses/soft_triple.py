@@ -21,6 +21,6 @@ def soft_triple(
 
     The several centres are the prototypes' part: LearnedProxies(count=10, pooling="soft") makes the cosines
     of a class's centres one by their softmax, whose temperature is the paper's γ, 0.1. With one centre it is
-    CosFace with a small margin, with none of that NormFace. ``targets`` as in `softmax`.
+    CosFace with a small margin; with margin 0 NormFace. ``targets`` as in `softmax`.
     """
     return additive_margin(scores, positive, negative, scale=scale, margin=margin, targets=targets)

@@ -32,8 +32,8 @@ def softmax(
     (as Monteiro et al. do) or to all K, the positive too (as torch's cross-entropy does). An anchor with no
     positive or no negative costs 0. Computed in float32 at least.
 
-    ``targets`` (anchors,), if given, says which candidate is the one positive of each anchor, all others
-    being negatives: what the masks say too, but a GPU need not be waited for to learn it.
+    ``targets`` (anchors,), if given, is the one positive of each anchor, all others being negatives. The
+    masks say so too, but to read it off them makes a GPU wait.
     """
     return moved_softmax(
         scores, positive, negative, scale=scale, smoothing=smoothing, spread=spread, targets=targets
@@ -51,7 +51,7 @@ def moved_softmax(
     spread: Literal["others", "all"] = "others",
     targets: Tensor | None = None,
 ) -> Tensor:
-    """`softmax` with the positives' scores moved first, which is all that the losses with a margin do.
+    """`softmax` with the positives' scores moved first, as all losses with a margin do.
 
     ``move`` gets the scores of all positive pairs and the candidate of each: (pairs,), (pairs,) -> (pairs,).
     """
@@ -63,7 +63,7 @@ def moved_softmax(
     exact = scores.to(torch.promote_types(scores.dtype, torch.float32))
     if targets is None and smoothing <= 0.5:
         targets = _targets(positive, negative)
-    # Beyond ½ the smoothing is more than the cross-entropy takes, see there.
+    # Above ½ the smoothing may be more than PyTorch's cross-entropy takes.
     if targets is not None and smoothing <= 0.5 and scores.shape[1] > 1:
         return _cross_entropy(exact, targets, move, scale, smoothing, spread).to(scores.dtype)
     behind = soft_maximum(exact, negative, factor=scale)
@@ -89,8 +89,8 @@ def _targets(positive: Tensor, negative: Tensor) -> Tensor | None:
     if not others or int(negative.count_nonzero()) != others or int(positive.count_nonzero()) != anchors:
         return None
     # No product with the numbers of candidates: with tf32 a GPU shortens what it multiplies, 2049 to 2048.
-    found, numbers = positive.view(torch.uint8).max(1)
-    return numbers if bool(found.all()) else None
+    has_positive, numbers = positive.view(torch.uint8).max(1)
+    return numbers if bool(has_positive.all()) else None
 
 
 def _cross_entropy(

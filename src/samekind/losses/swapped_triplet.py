@@ -1,7 +1,7 @@
-"""Triplet loss with the anchor swap: the negative is as near as it is to the anchor or to the positive.
+"""Triplet loss with the anchor swap: a negative counts by the nearer of its distances to anchor and positive.
 
 Balntas et al., "Learning Local Feature Descriptors with Triplets and Shallow Convolutional Neural Networks",
-BMVC 2016. Like `triplet`, but harder: of the two distances to a negative the smaller one counts.
+BMVC 2016. Like `triplet`, but harder.
 """
 
 import torch
@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.losses.inputs import check, check_between
-from samekind.losses.row_blocks import mean_by_anchor, positive_pairs, row_by_row
+from samekind.losses.row_blocks import mean_over_positives
 
 
 def swapped_triplet(
@@ -28,16 +28,8 @@ def swapped_triplet(
     check(scores, positive, negative)
     between = check_between(between, scores)
 
-    def cost(score: Tensor, other: Tensor, behind: Tensor, own: Tensor) -> Tensor:
+    def cost(score: Tensor, behind: Tensor, own: Tensor, other: Tensor) -> Tensor:
         breach = torch.maximum(score, other) - (score.gather(1, own) - margin)
         return F.relu(breach).masked_fill(~behind, 0).sum(1) / behind.sum(1)
 
-    anchors, positives = positive_pairs(positive, negative)
-    costs = row_by_row(
-        cost,
-        (scores, anchors),
-        (between, positives),
-        (negative, anchors),
-        (positives[:, None], None),
-    )
-    return mean_by_anchor(costs, anchors, positive).to(scores.dtype)
+    return mean_over_positives(cost, scores, positive, negative, of_positives=[between])

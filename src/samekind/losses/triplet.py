@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.losses.inputs import check
-from samekind.losses.row_blocks import mean_by_anchor, positive_pairs, row_by_row
+from samekind.losses.row_blocks import mean_over_positives, row_by_row
 
 
 def triplet(
@@ -19,8 +19,8 @@ def triplet(
 ) -> Tensor:
     """Mean over the (positive, negative) pairs of each anchor of [margin + negative - positive]₊.
 
-    ``soft`` takes ln(1 + exp(…)) for the hinge: every triplet keeps pulling, the more the worse it is; with
-    margin 0 it is the soft margin of Hermans et al. An anchor with no positive or no negative costs 0.
+    ``soft`` takes ln(1 + exp(…)) instead of the hinge, so every triplet keeps pulling; with margin 0 it is
+    the soft margin of Hermans et al. An anchor with no positive or no negative costs 0.
     Exact in memory of order anchors x candidates.
     """
     check(scores, positive, negative)
@@ -29,8 +29,8 @@ def triplet(
 
 
 def _hinge(scores: Tensor, positive: Tensor, negative: Tensor, margin: float) -> Tensor:
-    """With the negatives in order of score, those that break the margin of a positive are a tail, and their
-    sum a difference of running sums.
+    """With the negatives sorted by score, those that break the margin of a positive are a tail: their sum is
+    a difference of running sums.
     """
 
     def cost(score: Tensor, ahead: Tensor, behind: Tensor) -> Tensor:
@@ -57,12 +57,10 @@ def _running_sum(values: Tensor) -> Tensor:
 
 
 def _soft(scores: Tensor, positive: Tensor, negative: Tensor, margin: float) -> Tensor:
-    """No order of scores helps a smooth cost: each positive meets each negative."""
+    """A smooth cost has no tail to sum: each positive meets each negative."""
 
     def cost(score: Tensor, behind: Tensor, own: Tensor) -> Tensor:
         breach = score - (score.gather(1, own) - margin)
         return F.softplus(breach).masked_fill(~behind, 0).sum(1) / behind.sum(1)
 
-    anchors, positives = positive_pairs(positive, negative)
-    costs = row_by_row(cost, (scores, anchors), (negative, anchors), (positives[:, None], None))
-    return mean_by_anchor(costs, anchors, positive)
+    return mean_over_positives(cost, scores, positive, negative)

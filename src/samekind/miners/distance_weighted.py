@@ -1,4 +1,4 @@
-"""Negatives drawn evenly over distance: against the crowd of negatives that high dimensions put at √2.
+"""Negatives drawn evenly over distance: in high dimensions most of them crowd at √2.
 
 Wu et al., "Sampling Matters in Deep Embedding Learning", ICCV 2017. On the unit sphere the distance d of two
 random points has density q(d) ~ d^(dimension - 2) (1 - d²/4)^((dimension - 3)/2); a negative is drawn with a
@@ -36,12 +36,9 @@ def distance_weighted(
     anchors, positives = (positive & usable[:, None]).nonzero(as_tuple=True)
     if not len(anchors):
         return anchors, positive[anchors], negative[anchors]
+    distances = chords(scores[usable], kind)
     chances = draw_chances(
-        chords(scores[usable], kind),
-        negative[usable],
-        dimension=dimension,
-        nearest=nearest,
-        farthest=farthest,
+        distances, negative[usable], dimension=dimension, nearest=nearest, farthest=farthest
     )
     # As many draws for an anchor as the one with most positives needs; the k-th goes to its k-th positive.
     turns = (positive.cumsum(1) - 1)[anchors, positives]

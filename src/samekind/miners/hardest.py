@@ -20,9 +20,9 @@ def hardest(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One row for each (anchor, positive) whose hardest negative comes within the margin of the positive.
 
-    A row's masks hold that positive and that negative alone. Where no row survives, the one nearest to
-    surviving is kept, so that a batch always has something to say; where there is no triplet at all, no row
-    comes back.
+    A row's masks hold that positive and that negative alone. If no negative comes within the margin, the row
+    nearest to it is returned, so that a batch with a triplet always has a cost. Without a triplet no row is
+    returned.
     """
     del generator
     anchors, positives = (positive & negative.any(1, keepdim=True)).nonzero(as_tuple=True)
@@ -30,7 +30,7 @@ def hardest(
         return anchors, positive[anchors], negative[anchors]
     rivals = scores.masked_fill(~negative, -torch.inf).argmax(1)[anchors]
     breach = scores[anchors, rivals] - scores[anchors, positives] + margin
-    kept = breach > 0
-    if not kept.any():
-        kept = torch.arange(len(breach), device=breach.device) == breach.argmax()
-    return triplet_rows(anchors[kept], positives[kept], rivals[kept], candidates=scores.shape[1])
+    hard = breach > 0
+    if not hard.any():
+        hard = torch.arange(len(breach), device=breach.device) == breach.argmax()
+    return triplet_rows(anchors[hard], positives[hard], rivals[hard], candidates=scores.shape[1])

@@ -1,4 +1,4 @@
-"""The pairs that say something: positives that some negative outdoes, negatives that outdo some positive.
+"""Informative pairs: positives below some negative, and negatives above some positive.
 
 The mining of the multi-similarity loss: Wang et al., "Multi-Similarity Loss with General Pair Weighting for
 Deep Metric Learning", CVPR 2019.

@@ -10,20 +10,20 @@ from torch import Tensor
 def one_pair(
     scores: Tensor, positive: Tensor, negative: Tensor, *, generator: torch.Generator | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """One row for each class that has a pair: an (anchor, positive) drawn from all pairs of the class alike.
+    """One row for each class that has a pair: an (anchor, positive) drawn uniformly from its pairs.
 
     The row's negatives are the drawn positives of the other classes; where no other class has a pair there
-    are none. Rows are in the order of their anchors. Masks know no class names: anchors with the same
-    negatives are of one class, as the masks of `samekind.pairs` have it.
+    are none. Rows are in the order of their anchors. Anchors with the same negatives count as one class, as
+    in the masks of `samekind.pairs`.
     """
     anchors, positives = positive.nonzero(as_tuple=True)
     order = torch.randperm(len(anchors), generator=generator).to(scores.device)
     anchors, positives = anchors[order], positives[order]
-    _, kinds = torch.unique(negative.byte(), dim=0, return_inverse=True)
+    _, classes = torch.unique(negative.byte(), dim=0, return_inverse=True)
     # In random order, the first pair of a class is any of them.
     places = torch.arange(len(anchors), device=scores.device)
     nowhere = places.new_full((len(scores),), len(anchors))
-    first = nowhere.scatter_reduce(0, kinds[anchors], places, "amin")
+    first = nowhere.scatter_reduce(0, classes[anchors], places, "amin")
     first = first[first < len(anchors)]
     first = first[anchors[first].argsort()]
     anchors, positives = anchors[first], positives[first]

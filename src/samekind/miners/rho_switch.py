@@ -40,19 +40,12 @@ def rho_switch(
     anchors = (positive.any(1) & negative.any(1)).nonzero().flatten()
     if not len(anchors):
         return anchors, positive[anchors], negative[anchors]
+    distances = chords(scores[anchors], kind)
     chances = draw_chances(
-        chords(scores[anchors], kind),
-        negative[anchors],
-        dimension=dimension,
-        nearest=nearest,
-        farthest=farthest,
+        distances, negative[anchors], dimension=dimension, nearest=nearest, farthest=farthest
     )
     rivals = draw(chances, count=1, generator=generator).squeeze(1)
     relatives = draw(positive[anchors].float(), count=1, generator=generator).squeeze(1)
     switched = (torch.rand(len(anchors), generator=generator) < switch).to(scores.device)
-    return triplet_rows(
-        anchors,
-        torch.where(switched, anchors, relatives),
-        torch.where(switched, relatives, rivals),
-        candidates=len(scores),
-    )
+    positives, rivals = torch.where(switched, anchors, relatives), torch.where(switched, relatives, rivals)
+    return triplet_rows(anchors, positives, rivals, candidates=len(scores))

@@ -20,13 +20,13 @@ def semi_hard(
     Distances are negative scores. A row's masks hold that positive and all such negatives, not one of them
     at random. Like `hardest`, but a negative nearer than the positive is left out: pulling on it early in
     training can collapse the space. Both bounds are strict: at the margin itself a hinge costs nothing.
-    Where no negative lies there, no row comes back. Takes a mask of (pairs, candidates).
+    A pair without such a negative has no row. Needs memory for (pairs, candidates).
     """
     del generator
     anchors, positives = (positive & negative.any(1, keepdim=True)).nonzero(as_tuple=True)
     reached = scores[anchors, positives][:, None]
     rivals = scores[anchors]
     within = negative[anchors] & (rivals < reached) & (rivals > reached - margin)
-    kept = within.any(1)
-    alone = torch.zeros_like(within[kept]).scatter_(1, positives[kept, None], True)
-    return anchors[kept], alone, within[kept]
+    rows = within.any(1)
+    alone = torch.zeros_like(within[rows]).scatter_(1, positives[rows, None], True)
+    return anchors[rows], alone, within[rows]
