@@ -55,7 +55,7 @@ def test_prints_each_epoch_on_the_standard_error(first):
 def test_the_report_is_one_page_that_needs_nothing_else(first, out):
     page = (out / "report.html").read_text()
     assert "<title>samekind on handwritten digits" in page
-    assert page.count("What is to be had without training?") == 1
+    assert page.count("How good are raw inputs, without training?") == 1
     outside = [
         link for link in re.findall(r"""(?:src|href)\s*=\s*["']([^"']*)""", page) if link[:1] not in ("#", "")
     ]

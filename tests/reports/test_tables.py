@@ -116,7 +116,7 @@ def test_an_answer_that_must_not_be_used_is_said_to_be_so():
 def test_what_is_to_be_had_without_training_is_a_question_of_its_own():
     own = Row("classification", "seen", "accuracy", "similarity", 0.5, 0.4, 0.6)
     html = answers({"a": [own, Row("reference", "seen", "accuracy", "nearest raw input", 0.7)]})
-    assert html.count("<h3>What is to be had without training?</h3>") == 1
+    assert html.count("<h3>How good are raw inputs, without training?</h3>") == 1
     said = 'Careful, "a": accuracy, seen: 50.00\u00a0% by similarity does not beat the nearest raw'
     assert html.count(said) == 1
     assert "Careful" not in answers({"a": [own, Row("reference", "seen", "accuracy", "other", 0.1)]})

@@ -1,4 +1,4 @@
-"""What a command says: tables for people, JSON for programs."""
+"""What a command prints: tables for people, JSON for programs."""
 
 import json
 import os
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from samekind.evaluation import Compared, PromiseRow, Row
 
 
-#: A word of so many letters is not broken in a table.
+#: Letters of a word that is not broken in a table.
 LONGEST_WORD = 14
 
 #: Columns of a file or a pipe: more than any table has.
@@ -38,7 +38,7 @@ def print_messages(*sentences: str) -> None:
 
 
 def print_table(made: Table) -> None:
-    """A table on the standard output. It is never cut off: a number without its end would be another."""
+    """A table on the standard output, never cut off, not even where the terminal is narrow."""
     output = console()
     # Two characters between columns. Given less than it needs, rich would leave out whole columns.
     needed = sum((column.min_width or 0) + 2 for column in made.columns)
@@ -48,41 +48,41 @@ def print_table(made: Table) -> None:
 
 def print_measures(systems: Mapping[str, Sequence["Row"]]) -> None:
     """The tables of an evaluation."""
-    for each in measures_tables(systems):
-        print_table(each)
+    for made in measures_tables(systems):
+        print_table(made)
 
 
 def warnings_of(systems: Mapping[str, Sequence["Row"]]) -> dict[str, list[str]]:
-    """A sentence for each answer of a system that must not be used, or is to be had without training."""
+    """Sentences about scores that are upside down and baselines that are not beaten, by system."""
     from samekind.questions.evaluate import row_warnings
 
     return {system: row_warnings(rows) for system, rows in systems.items()}
 
 
 def print_warnings(warnings: Mapping[str, Sequence[str]]) -> None:
-    """What people must know of each system, on the standard error."""
+    """The warnings of each system, on the standard error."""
     for system, sentences in warnings.items():
         print_messages(*(f"careful ({system}): {sentence}" for sentence in sentences))
 
 
 def print_differences(names: tuple[str, str], rows: Sequence["Compared"]) -> None:
     """The tables of a comparison."""
-    for each in differences_tables(names, rows):
-        print_table(each)
+    for made in differences_tables(names, rows):
+        print_table(made)
 
 
 def print_promises(promises: Sequence["PromiseRow"]) -> None:
     """A line for each threshold: what it promised, what it gives, and whether that holds."""
     if promises:
         print_text(Text("\nThresholds", style="bold"))
-    for each in promises:
-        print_text(f"{each.items}, {each.kind}: {each.sentence}")
+    for row in promises:
+        print_text(f"{row.items}, {row.kind}: {row.sentence}")
 
 
 def console() -> Console:
-    """Where answers go. A name is printed as it is: [red] and :cat: in a path are no decoration.
+    """The console of the standard output. Names are printed unchanged, also [red] and :cat: in a path.
 
-    What is no terminal has no edge at which a path would have to be broken, unless COLUMNS says so.
+    Lines are not broken if the output is not a terminal, unless COLUMNS is set.
     """
     made = Console(markup=False, emoji=False, highlight=False)
     if not made.is_terminal and "COLUMNS" not in os.environ:
@@ -91,7 +91,7 @@ def console() -> Console:
 
 
 def messages() -> Console:
-    """Where progress goes: the standard error, so that it never mixes with an answer."""
+    """The console of the standard error, for progress and warnings."""
     return Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
@@ -110,8 +110,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, 
     for index, column in enumerate(columns):
         is_text = index < texts
         cells = [column, *(line[index] for line in lines)]
-        # Where there is too little room a table is wider than the terminal. Words stay whole too, but for
-        # very long ones such as paths, which go on in the next line.
+        # A table may be wider than the terminal. Words stay whole, except very long ones such as paths.
         parts = [part[:LONGEST_WORD] for cell in cells for part in cell.split()] if is_text else cells
         made.add_column(
             column,
@@ -126,31 +125,27 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, 
 
 
 def measures_tables(systems: Mapping[str, Sequence["Row"]]) -> Iterator[Table]:
-    """One table a question: a line for each measure and set of items, the kinds of score across; of several
-    systems, a line for each kind of score too, and the systems across.
+    """One table a question: a line for each measure and set of items, a column for each kind of score. With
+    several systems, a line for each kind of score, and a column for each system.
     """
     everything = [(system, row) for system, rows in systems.items() for row in rows]
     for question in dict.fromkeys(row.question for _, row in everything):
-        asked = [(system, row) for system, row in everything if row.question == question]
-        if len(systems) > 1:
-            texts = ["measure", "classes", "score"]
-            cells: dict[tuple[str, ...], str] = {
-                (row.measure, row.about, row.kind, system): row.text for system, row in asked
-            }
-        else:
-            texts = ["measure", "classes"]
-            cells = {(row.measure, row.about, row.kind): row.text for _, row in asked}
+        shown = [(system, row) for system, row in everything if row.question == question]
+        texts = ["measure", "classes", "score"][: 3 if len(systems) > 1 else 2]
+        cells = {
+            (row.measure, row.about, row.kind, system)[: len(texts) + 1]: row.text for system, row in shown
+        }
         heads = dict.fromkeys(cell[:-1] for cell in cells)
-        across = list(dict.fromkeys(cell[-1] for cell in cells))
-        lines = [[*head, *(cells.get((*head, each), "") for each in across)] for head in heads]
-        title = titled(question, (row.unit for _, row in asked))
-        yield table(title, [*texts, *across], lines, texts=len(texts))
+        columns = list(dict.fromkeys(cell[-1] for cell in cells))
+        lines = [[*head, *(cells.get((*head, column), "") for column in columns)] for head in heads]
+        title = titled(question, (row.unit for _, row in shown))
+        yield table(title, [*texts, *columns], lines, texts=len(texts))
 
 
 def differences_tables(names: tuple[str, str], rows: Sequence["Compared"]) -> Iterator[Table]:
     """One table a question: both systems, the first less the second with its interval, and the p-value."""
     for question in dict.fromkeys(row.question for row in rows):
-        asked = [row for row in rows if row.question == question]
+        shown = [row for row in rows if row.question == question]
         lines = [
             [
                 row.measure,
@@ -161,14 +156,14 @@ def differences_tables(names: tuple[str, str], rows: Sequence["Compared"]) -> It
                 row.text,
                 "" if row.p_value is None else f"{row.p_value:.3f}",
             ]
-            for row in asked
+            for row in shown
         ]
-        title = titled(question, (row.unit for row in asked))
+        title = titled(question, (row.unit for row in shown))
         yield table(title, ["measure", "classes", "score", *names, "difference", "p"], lines, texts=3)
 
 
 def titled(question: str, units: Iterable[str]) -> str:
-    """A question as a title, with the units its intervals are over, where it has any.
+    """A question as a title, with the units of its intervals, if it has any.
 
     >>> titled("few-shot", ["episodes"]), titled("clustering", [""])
     ('Few-shot (95% intervals over episodes)', 'Clustering')

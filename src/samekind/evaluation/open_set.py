@@ -26,7 +26,7 @@ FALSE_ALARMS = 0.01
 
 
 class Identified(NamedTuple):
-    """How well known items are told from unknown ones, and from each other."""
+    """How well known items are separated from unknown ones, and from each other."""
 
     rate: float  # of detection and identification
     area: float  # AUROC of known against unknown

@@ -79,7 +79,7 @@ def _examples(places: Tensor, groups: Tensor, shot: int, generator: torch.Genera
 
 
 def _spare(groups: Tensor, shot: int) -> tuple[Tensor, Tensor]:
-    """The groups beside which a class has so many items, by their places among its groups, and the place of
+    """The groups without which a class still has ``shot`` items, as indices into its groups, and the index of
     each item's group (items,).
     """
     _, place, counts = torch.unique(groups, return_inverse=True, return_counts=True)

@@ -2,7 +2,7 @@
 
 A measure is a pure function of tensors and usable alone. Items come as (n,) tensors and their order
 does not matter; settings are keyword-only, save the threshold a decision is made at. What comes back
-is a number, a named tuple of them, a dict, or a tensor where there is a whole curve or table. Inputs
+is a number, a named tuple or dict of numbers, or a tensor for a whole curve or table. Inputs
 are left as they are, gradients are not followed, and computation is in float64 or whole numbers.
 Input that cannot be measured (empty, of different lengths, NaN) is a ``ValueError`` that says what
 was expected and what came.

@@ -1,4 +1,4 @@
-"""Scores counted by their bits, on whatever device they are on, without waiting for it.
+"""Scores counted by their bits, on any device, without waiting for it.
 
 Of the 32 bits of a score the upper 18 are its bin and the lower 14 its cell in the bin: each cell is one
 number that float32 can hold. A bin covers 1/512 of an octave.
@@ -51,7 +51,7 @@ def count_bins(
 
 
 def expect_finite(counts: Tensor) -> Tensor:
-    """Counts by bin, (bins, 2), none of them of NaN or infinity."""
+    """The counts by bin, (bins, 2); ValueError if some are of NaN or infinity."""
     broken = int(counts[:BROKEN].sum() + counts[-BROKEN:].sum())
     if broken:
         of = int(counts.sum())
@@ -60,7 +60,7 @@ def expect_finite(counts: Tensor) -> Tensor:
 
 
 class StoredScores:
-    """Trials of some bins kept as they come, each kind in memory taken beforehand."""
+    """Scores of the trials of some bins, each kind in an array of known size."""
 
     def __init__(self, targets: int, impostors: int) -> None:
         self.targets = np.empty(targets, dtype=np.int32)
@@ -68,7 +68,7 @@ class StoredScores:
         self.filled = [0, 0]
 
     def add(self, order: Tensor, same: Tensor, chosen: Tensor) -> None:
-        """Keep the chosen trials; what does not fit is only counted."""
+        """Store the chosen trials; those beyond the size are only counted."""
         for kind, store in enumerate((self.impostors, self.targets)):
             # numpy selects without an index of eight bytes a trial.
             scores = order.numpy()[(chosen & same if kind else chosen & ~same).numpy()]
@@ -77,7 +77,7 @@ class StoredScores:
             self.filled[kind] += len(scores)
 
     def sorted(self) -> SortedTrials:
-        """All of them; ValueError where there were not as many as expected."""
+        """All stored trials, sorted; ValueError if there are more or fewer than expected."""
         if self.filled != [len(self.impostors), len(self.targets)]:
             expected = len(self.impostors) + len(self.targets)
             raise ValueError(
@@ -100,8 +100,8 @@ def count_cells(
 ) -> Tensor:
     """Trials of two classes and of one in each cell of the counted bins: (bins, 2, cells).
 
-    The trials of the kept bins go to the store; that is for a CPU alone, as another device would have to
-    be asked after every block how many they are.
+    The trials of the ``stored`` bins go to the store; only on a CPU, as another device would have to be
+    waited for after every block.
     """
     slots = torch.zeros(BINS, dtype=torch.int32, device=device)
     numbers = torch.arange(1, len(counted) + 1, dtype=torch.int32, device=device)
@@ -139,7 +139,7 @@ def _add(counts: Tensor, places: Tensor) -> None:
 
 
 def _checked(scores: Tensor, same: Tensor) -> tuple[Tensor, Tensor]:
-    """A block as float32, by what can be said without looking at its numbers."""
+    """A block as float32, checked without looking at its numbers."""
     if scores.ndim != 1 or scores.shape != same.shape:
         shapes = f"{tuple(scores.shape)} and {tuple(same.shape)}"
         raise ValueError(f"expected scores and same of one shape (trials,), got {shapes}")

@@ -1,18 +1,16 @@
-"""How far a measure can be trusted, by drawing again what it was measured on.
+"""Bootstrap intervals: how much a measure varies when its units are drawn again.
 
-A test is one draw of classes, queries or items. Drawing the same number from it again, with replacement,
-shows how far another test might have come out: the spread of the replicates gives the 95 % interval
-around the value that was measured. ``seed`` fixes the draws.
+A test is one draw of classes, queries or items. Drawing as many again from it, with replacement, shows how
+much another test might differ: the spread of the replicates gives the 95 % interval around the measured
+value. ``seed`` fixes the draws.
 
-Whole units are drawn, because what belongs to one class errs together. A share of errors is never told
-more precisely than its number of trials allows, were they all independent. Without a single error the
-replicates have no spread: then the interval is that of the rule of three, and reaches no less far than that
-of one error would, drawn by the same units.
+Whole units are drawn, because items of one class err together. The interval of a share is at least as wide as
+that of as many independent trials. Without a single error the replicates have no spread: then the interval is
+that of the rule of three, and at least as wide as that of one error.
 
 The interval is Student's t times that spread, with one degree of freedom less than there are units, for
-shares on the scale of log odds. In tests drawn from a simulated world (``benchmarks/intervals.py``) it held
-the truth in 94 to 97 of 100 tests of 30 or 100 classes, and in 97 to 100 of those with 5 or 10, where it errs
-on the wide side: of five classes the interval of a rate of 2 % is 45 points wide, and says little.
+shares on the scale of log odds. In simulated tests (``benchmarks/intervals.py``) it held the truth in 94 to
+97 of 100 tests of 30 or 100 classes, and in 97 to 100 of those with 5 or 10: for few classes it is too wide.
 
 Efron, "Bootstrap Methods: Another Look at the Jackknife", Annals of Statistics 1979.
 """
@@ -30,7 +28,7 @@ from samekind.measures.resampling import Numbers
 
 #: How far, in log odds, a replicate may be from the value: ten times the odds.
 LARGEST_STEP = math.log(10)
-#: How many random numbers are held at a time.
+#: Random numbers in memory at a time.
 MOST_DRAWS = 8_000_000
 
 
@@ -52,10 +50,9 @@ def bootstrap_mean(
 ) -> Interval:
     """The mean of (n,) values and its interval; ``units`` (n,), where given, says which belong together.
 
-    Without units every value is its own. Values that are all 0 or 1 are a share: its interval is at least
-    as wide as that of n independent trials, and where they are all 0 or all 1 and share units, as that of a
-    single exception. A single unit says nothing about its own spread and is
-    refused.
+    Without units every value is its own. The interval of values that are all 0 or 1 is at least as wide as
+    that of n independent trials, and if all are equal and share units, as that of a single exception. A
+    single unit is a ValueError.
 
     >>> [round(each, 1) for each in bootstrap_mean([0.0, 1.0] * 50)]
     [0.5, 0.4, 0.6]
@@ -69,7 +66,7 @@ def bootstrap_mean(
         return interval
     interval = hull(interval, proportion_interval(int(checked.sum()), len(checked)))
     if interval.mean in (0, 1) and len(sums) < len(checked):
-        # Values of one unit go together, seen or not: no surer than if one of them were another.
+        # Values of one unit err together: at least as wide as with one exception.
         one = torch.zeros_like(sums)
         one[sizes.argmin()] = 1
         means = _means(one, sizes, replicates, seed)
@@ -88,9 +85,9 @@ def paired_bootstrap_mean(
 ) -> Difference:
     """The mean of ``values`` minus that of ``others``, entry by entry of the same query, item or task.
 
-    What the two share cancels. Equal entries give a difference of 0 without width, and a p-value of 1. Where
-    the one is always right and the other always wrong (1 and 0) the interval is that of as many independent
-    trials as there are units; other differences that are all the same have no width.
+    Equal entries give a difference of 0 without width, and a p-value of 1. If one is always right and the
+    other always wrong (1 and 0), the interval is that of as many independent trials as there are units; other
+    constant differences have no width.
 
     >>> paired_bootstrap_mean([3.0, 5.0, 10.0], [2.0, 4.0, 9.0])
     Difference(interval=Interval(mean=1.0, low=1.0, high=1.0), p_value=0.25)
@@ -113,9 +110,8 @@ def paired_bootstrap_mean(
 def interval_around(value: float, replicates: Numbers, units: int, *, is_share: bool = False) -> Interval:
     """The value and Student's t times the spread of the replicates on either side.
 
-    A share is taken on the scale of log odds: there its spread is even, and no end is beyond 0 or 1. Odds
-    ten times better or worse than the value's count as ten times, so that replicates that happen to be
-    without an error are no more than very good ones.
+    A share is taken on the scale of log odds, so that no end is beyond 0 or 1. Replicates are clipped at odds
+    ten times better or worse than the value's, which bounds the weight of those without an error.
     """
     if not is_share:
         reach = _reach(replicates, units)
@@ -131,8 +127,7 @@ def interval_around(value: float, replicates: Numbers, units: int, *, is_share: 
 def difference_around(value: float, replicates: Numbers, units: int) -> Difference:
     """The interval of a difference, and its p-value by Student's t.
 
-    Units that all differ by the same show no spread, which for few of them is a coincidence: their p-value is
-    that of the sign test, as if each had tossed a coin, 2 / 2^units.
+    Units that all differ by the same have no spread: their p-value is that of the sign test, 2 / 2^units.
     """
     from scipy.special import stdtr
 
@@ -150,14 +145,14 @@ def _reach(replicates: Numbers, units: int) -> float:
 
 
 def _error(replicates: Numbers, units: int) -> float:
-    """The standard error; drawn units spread around their own mean, which is a little too narrow."""
+    """The standard error, corrected for the units being spread around their own mean."""
     # Replicates that are equal but for rounding have no spread.
     spread = float(replicates.std()) if np.ptp(replicates) > 1e-12 else 0.0
     return spread * math.sqrt(units / (units - 1))
 
 
 def _log_odds(shares: Numbers) -> Numbers:
-    inside = shares.clip(1e-12, 1 - 1e-12)  # 0 and 1 are far away, not infinitely
+    inside = shares.clip(1e-12, 1 - 1e-12)  # 0 and 1 would be infinite
     return np.asarray(np.log(inside) - np.log1p(-inside))
 
 

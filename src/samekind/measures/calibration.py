@@ -1,4 +1,4 @@
-"""Calibration: from a score to what it says, a log likelihood ratio or a probability.
+"""Calibration: from a score to a log likelihood ratio or a probability.
 
 The natural log likelihood ratio of a score is ln p(score | same) - ln p(score | different). With the prior
 odds of "same" it makes a probability: sigmoid(ratio + ln(prior / (1 - prior))).
@@ -23,10 +23,9 @@ from samekind.measures.sorted_trials import Levels, checked, sort_trials
 def logistic_calibration(scores: Tensor, same: Tensor, *, prior: float = 0.5) -> tuple[float, float]:
     """Slope and offset of the line from score to log likelihood ratio: ratio = slope x score + offset.
 
-    ``prior`` is the share of "same" the line is to be best at: it says how much each kind of trial weighs,
-    however many of it there are. At even odds sigmoid(slope x score + offset) is the probability itself.
-    Separated trials give a steep line and not an infinite one, scores that say nothing the ratio 0, and
-    scores that point the wrong way a falling line.
+    ``prior`` is the share of "same" that the line is best for: it weights the two kinds of trial, whatever
+    their numbers. At even odds sigmoid(slope x score + offset) is the probability. Separated trials give a
+    steep, finite line, uninformative scores the ratio 0, and reversed scores a falling line.
 
     >>> scores, same = torch.tensor([3, 2, 2, 1]), torch.tensor([True, True, False, False])
     >>> slope, offset = logistic_calibration(scores, same)
@@ -48,7 +47,7 @@ class IsotonicCalibration(NamedTuple):
     log_likelihood_ratios: Sequence[float]
 
     def log_likelihood_ratio(self, scores: Tensor) -> Tensor:
-        """What each score says, as a natural log likelihood ratio in float64, whatever the shape."""
+        """The natural log likelihood ratio of each score, in float64, for any shape."""
         knots, ratios = (torch.tensor(values, dtype=torch.double, device=scores.device) for values in self)
         inside = scores.detach().double().clamp(knots[0], knots[-1])
         right = torch.searchsorted(knots, inside.contiguous()).clamp(min=1).clamp(max=len(knots) - 1)
@@ -66,9 +65,9 @@ class IsotonicCalibration(NamedTuple):
 def isotonic_calibration(scores: Tensor, same: Tensor) -> IsotonicCalibration:
     """The rising curve that fits the trials best, whatever its form; it needs more trials than a line does.
 
-    One made-up trial of each kind is added below all scores and one above: without them the ratio of the
-    highest and the lowest scores would be infinite whenever they are all of one kind. No prior is asked
-    for, because the best rising curve is the same for all.
+    One artificial trial of each kind is added below all scores and one above: without them the ratio of the
+    highest and the lowest scores would often be infinite. No prior is needed: the best curve is the same for
+    all.
 
     >>> curve = isotonic_calibration(torch.tensor([4, 3, 2, 1]), torch.tensor([True, False, True, False]))
     >>> curve.knots
@@ -77,7 +76,7 @@ def isotonic_calibration(scores: Tensor, same: Tensor) -> IsotonicCalibration:
     [-0.693, 0.0, 0.0, 0.693]
     """
     levels = sort_trials(scores, same).levels()
-    # The made-up trials belong to a lowest and a highest level of their own, at infinity.
+    # The artificial trials are at minus and plus infinity.
     end = levels.scores.new_full((1,), math.inf)
     one = torch.ones_like(levels.targets[:1])
     pooled = pool_adjacent_violators(

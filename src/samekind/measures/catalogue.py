@@ -23,7 +23,7 @@ ACCURACY = Measure(
         "classification": Sentence("{value} of {items} items", NAMED_RIGHTLY),
         "reference": Sentence(
             "{value} of {items} items",
-            "The most alike training item, as it stands, has the right class for {}.",
+            "The most alike training item, by its raw input, has the right class for {}.",
         ),
     },
 )
@@ -151,7 +151,7 @@ def recall(k: int) -> Measure:
 
 
 def few_shot(way: int, shot: int) -> Measure:
-    """Accuracy among so many classes, from so many examples each: "5-way 1-shot"."""
+    """Accuracy among ``way`` classes with ``shot`` examples each: "5-way 1-shot"."""
     sentences = {
         1: Sentence(
             f"{{value}} of the time among {way} {{items}} classes",

@@ -14,7 +14,7 @@ from samekind.measures.labels import check_labels
 
 
 def accuracy(predicted: Tensor, truth: Tensor) -> float:
-    """The share of items whose class was predicted: 0 is none, 1 is all.
+    """The share of items whose class was predicted: 0 to 1.
 
     >>> accuracy(torch.tensor([0, 1, 1, 2]), torch.tensor([0, 1, 2, 2]))
     0.75
@@ -26,8 +26,7 @@ def accuracy(predicted: Tensor, truth: Tensor) -> float:
 def top_k_accuracy(class_scores: Tensor, truth: Tensor, *, ks: Sequence[int] = (1, 5)) -> dict[int, float]:
     """For each k, the share of items whose class is among the k with the highest scores.
 
-    Of equal scores the lower class comes first, so scores that say nothing give class 0 and no more than its
-    share. Asking for more classes than there are is an error.
+    Of equal scores the lower class comes first. A k above the number of classes is an error.
 
     >>> top_k_accuracy(torch.tensor([[0.1, 0.7, 0.2], [0.5, 0.4, 0.1]]), torch.tensor([2, 0]), ks=(1, 2))
     {1: 0.5, 2: 1.0}
@@ -79,10 +78,10 @@ def macro_f1(predicted: Tensor, truth: Tensor) -> float:
 def recall_with_confounders(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:
     """The recall of each class among look-alikes: float64 (classes,); 0 for a class without any.
 
-    Items of classes outside of 0 to classes - 1 are confounders: none of the known classes is right for
-    them, and one that is given a class counts as an item the class has missed. So it is
-    right / (items of the class + confounders taken for it): the plain recall where nothing is confounded,
-    and half of it where every item has a look-alike. Errors among the known classes count as in the recall.
+    Items of classes outside of 0 to classes - 1 are confounders: no known class is right for them, and one
+    that is given a class counts as an item the class has missed. The value is right / (items of the class +
+    confounders taken for it): the plain recall without confounders, half of it if every item has a
+    look-alike.
 
     >>> predicted, truth = torch.tensor([0, 0, 1, -1, 0]), torch.tensor([0, 0, 1, 7, 7])
     >>> recall_with_confounders(predicted, truth, classes=2).tolist()
@@ -114,7 +113,7 @@ def confusion(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:
 
 
 def adjust_prior(probabilities: Tensor, *, before: Tensor, after: Tensor) -> Tensor:
-    """Probabilities for classes that are as frequent as ``after`` says where they were as ``before`` says.
+    """Probabilities after the class frequencies changed from ``before`` to ``after``.
 
     Each is multiplied by after / before (both (classes,), in any unit) and the row divided by its sum:
     float64 (n, classes). Equal frequencies change nothing; a class that no longer occurs gets 0. A frequency
@@ -145,7 +144,7 @@ def adjust_prior(probabilities: Tensor, *, before: Tensor, after: Tensor) -> Ten
 
 
 def check_class_scores(scores: Tensor, truth: Tensor, *, name: str) -> Tensor:
-    """The truth as int64; ValueError unless scores are (n, classes) numbers and the truth (n,) of them."""
+    """The truth as int64; ValueError unless scores are (n, classes) without NaN, and the truth (n,) fits."""
     if scores.ndim != 2 or truth.shape != scores.shape[:1] or 0 in scores.shape:
         shapes = f"{tuple(scores.shape)} and {tuple(truth.shape)}"
         raise ValueError(f"expected {name} (n, classes) and truth (n,), at least one item, got {shapes}")

@@ -1,4 +1,4 @@
-"""Retrieval where some mistakes are worse than others: how near the classes found are in a tree of classes.
+"""Retrieval with a tree of classes, in which some mistakes are worse than others.
 
 Barz and Denzler, "Hierarchy-Based Image Embeddings for Semantic Image Retrieval", WACV 2019, with the
 similarity of Kim's thesis: 1 - (d / (beta + d))² of two classes at distance d in the tree, 1 for the same.
@@ -13,7 +13,7 @@ from samekind.measures.labels import check_labels
 
 
 class Graded(NamedTuple):
-    """A graded measure, and up to which rank it was taken: fewer than asked where there are no more."""
+    """A graded measure, and its last rank: less than k if there are fewer neighbours."""
 
     mean: float
     k: int
@@ -28,12 +28,12 @@ def hierarchical_similarity_at(
     beta: float = 1.0,
     gallery: Tensor | None = None,
 ) -> Graded:
-    """HS@k: what the k nearest are like the query's class in the tree, over what the best k would be.
+    """HS@k: the similarity of the k nearest to the query's class in the tree, over that of the best k.
 
     ``neighbours`` is (queries, ranks), the classes of each query's neighbours, nearest first, itself left
     out; ``labels`` (queries,); ``class_distances`` (classes, classes). ``gallery`` (items,) are the classes
     that could be found: without it the queries themselves, each without itself. 1 when no order is better.
-    A k beyond the ranks or the gallery is cut to what there is, and the answer says to what.
+    A k beyond the ranks or the gallery is cut, and the answer has the k that was used.
 
     >>> tree = torch.tensor([[0.0, 2.0, 4.0], [2.0, 0.0, 4.0], [4.0, 4.0, 0.0]])
     >>> labels = torch.tensor([0, 1, 2])
@@ -72,7 +72,7 @@ def average_hierarchical_similarity(
 def _curve(
     neighbours: Tensor, labels: Tensor, class_distances: Tensor, k: int, beta: float, gallery: Tensor | None
 ) -> Tensor:
-    """HS at every rank up to k, or as far as there is something to find."""
+    """HS at every rank up to k, or up to the end of the gallery."""
     found_in = labels if gallery is None else gallery
     check_labels(found_in, found_in, name="gallery")
     similarity = _checked(neighbours, labels, class_distances, k, beta, found_in)
@@ -82,7 +82,7 @@ def _curve(
     reached = similarity[labels.long()[:, None], neighbours[:, :k].long()].cumsum(1)
     classes, of_query = torch.unique(labels.long(), return_inverse=True)
     ideal = similarity[classes][:, found_in.long()].sort(dim=1, descending=True).values
-    # A query is the best there could be for itself, so leaving it out takes the first away.
+    # A query would be its own best neighbour, so leaving it out removes the first.
     best = ideal[:, (gallery is None) :][:, :k].cumsum(1)
     return (reached / best[of_query]).mean(0)
 
@@ -90,7 +90,7 @@ def _curve(
 def _checked(
     neighbours: Tensor, labels: Tensor, class_distances: Tensor, k: int, beta: float, gallery: Tensor
 ) -> Tensor:
-    """The similarity of any two classes; ValueError where the arguments do not fit."""
+    """The similarity of any two classes; ValueError for arguments that do not fit."""
     if neighbours.ndim != 2 or labels.ndim != 1 or len(neighbours) != len(labels):
         shapes = f"{tuple(neighbours.shape)} and {tuple(labels.shape)}"
         raise ValueError(f"expected neighbours (queries, ranks) and labels (queries,), got {shapes}")

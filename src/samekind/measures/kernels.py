@@ -18,12 +18,12 @@ from torch import Tensor
 
 
 class TwoSample(NamedTuple):
-    """The discrepancy of two samples, and how often a shuffle of them has one as large."""
+    """The discrepancy of two samples, and the share of shuffles with one as large."""
 
     discrepancy: float
     p_value: float
-    usual: float  # what 95 % of the shuffles stay at or below
-    shuffles: int  # the samples as they came among them
+    usual: float  # the 95 % quantile of the shuffles
+    shuffles: int  # including the original division
 
 
 def mean_discrepancy(kernel: Tensor, in_first: Tensor) -> float:
@@ -48,10 +48,10 @@ def two_sample_test(
 ) -> TwoSample:
     """The discrepancy, and the share of shuffles of the items over the two samples where it is as large.
 
-    Where there are no more than ``permutations`` + 1 ways to divide the items, each is looked at once and
-    the p-value is exact; else that many shuffles are drawn by the ``seed`` and the samples as they came are
-    counted with them, so that it is never 0: (1 + as large) / (1 + permutations). Either way, for samples of
-    one distribution it is below 0.05 at most 5 % of the time, whatever the kernel.
+    If there are at most ``permutations`` + 1 ways to divide the items, each is tried and the p-value exact.
+    Else ``permutations`` shuffles are drawn by the ``seed``, and the p-value is (1 + as large) / (1 +
+    permutations), never 0. For samples of one distribution it is below 0.05 at most 5 % of the time, whatever
+    the kernel.
 
     >>> kernel, in_first = torch.eye(6), torch.arange(6) < 3
     >>> two_sample_test(kernel, in_first).p_value
@@ -67,7 +67,7 @@ def two_sample_test(
 def two_sample_in_blocks(
     walk: Iterable[tuple[slice, slice, Tensor]], in_first: Tensor, *, permutations: int = 1000, seed: int = 0
 ) -> TwoSample:
-    """The same for a kernel that is never held: ``walk`` yields (rows, columns, values), each pair once.
+    """The same for a kernel in blocks: ``walk`` yields (rows, columns, values), each pair once.
 
     Memory is one block and one number for each item and permutation.
     """
@@ -90,7 +90,7 @@ def two_sample_in_blocks(
 
 
 def _divisions(in_first: Tensor, permutations: int, seed: int) -> Tensor:
-    """Who is in the first sample: (n, shuffles), the samples as they came in column 0."""
+    """Which items are in the first sample: (n, shuffles), the original division in column 0."""
     count, first = len(in_first), int(in_first.sum())
     if math.comb(count, first) <= permutations + 1:
         chosen = torch.tensor(list(itertools.combinations(range(count), first)))

@@ -11,7 +11,7 @@ from samekind.measures.ranking import check_ks, ranked
 
 
 def neighbour_accuracy(neighbours: Tensor, labels: Tensor, *, k: int = 5, at_least: int = 3) -> float:
-    """The share of queries with at least so many of their class among their k nearest.
+    """The share of queries with ``at_least`` of their class among their k nearest.
 
     3 of 5 is the strict majority that zero-shot work calls the accuracy of nearest neighbours.
 

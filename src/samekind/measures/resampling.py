@@ -25,7 +25,7 @@ Whole = NDArray[np.int64]
 #: From one threshold to the next that is looked at, the logarithms of the two error counts move by this
 #: much in all: less than any interval would show, and a few thousand thresholds cover millions of trials.
 STEP = 0.005
-#: How many weights of pairs of classes are held at a time.
+#: Weights of pairs of classes in memory at a time.
 MOST_WEIGHTS = 8_000_000
 
 
@@ -97,8 +97,8 @@ def count_trials(
 
 
 def _thresholds(scores: Tensor, same: Tensor, threshold: float | None) -> tuple[Whole, int]:
-    """The last trial (its index) that each threshold accepts, and how many of them lie at or above the one
-    asked about.
+    """The index of the last trial that each threshold accepts, and how many thresholds are at or above the
+    given one.
     """
     last_of_tie = torch.cat([scores[1:] != scores[:-1], torch.ones_like(same[:1])])
     ends = last_of_tie.nonzero().flatten()

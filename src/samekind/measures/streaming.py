@@ -1,10 +1,9 @@
 """Verification over more trials than memory holds: counted, never stored.
 
-The bits of a float32, seen as a whole number, are in the order of the floats. The first walk over the trials
-counts them by the upper 18 bits: no range has to be known and any distribution will do. That alone bounds
-the equal error rate and the area under the curve. Further walks count the lower 14 bits within the bins that
-matter, as many bins at a time as fit the memory, and what was bounded becomes exact: the very numbers
-`equal_error_rate` and `area_under_curve` give for the stored scores.
+The bits of a float32, read as a whole number, are in the order of the floats. The first walk over the trials
+counts them by the upper 18 bits, for any range and distribution. That bounds the equal error rate and the
+area under the curve. Further walks count the lower 14 bits within the bins that matter, as many at a time as
+fit the memory, which makes both exact: the numbers of `equal_error_rate` and `area_under_curve`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,20 +17,19 @@ from samekind.measures.crossing import Accepted, Crossing, gap
 from samekind.measures.sorted_trials import doubled_wins
 
 Passes = Callable[[], Iterator[tuple[Tensor, Tensor]]]
-#: Which measures are to be exact: all, none, or the equal error rate with its threshold alone.
+#: Which measures are exact: all, none, or only the equal error rate with its threshold.
 Exactness = bool | Literal["equal error"]
 
-#: Bytes of counts where nobody says otherwise.
+#: Bytes for the counts by default.
 MEMORY_BUDGET = {"cpu": 512 * 2**20, "other": 4 * 2**30}
-#: Bins worked on at a time once they are counted: few enough for the cache of a CPU; elsewhere so many that
-#: the device is not kept waiting for the next.
+#: Counted bins worked on at a time: few enough for the cache of a CPU, enough to keep a GPU busy.
 AT_ONCE = {"cpu": 4, "other": 256}
-#: Bins counted in one walk at most, so that places in the counts are int32.
+#: Bins counted in one walk at most, so that places in the counts fit int32.
 MOST_COUNTED = 2**15 - 1
 
 
 class Counter(Protocol):
-    """Who walks over the trials and counts them: see `count_bins` and `count_cells`."""
+    """Walks over the trials and counts them: see `count_bins` and `count_cells`."""
 
     device: torch.device
 
@@ -45,10 +43,9 @@ class Counter(Protocol):
 
 
 class StreamedRates(NamedTuple):
-    """What walks over the trials have shown; every pair of bounds holds the exact value.
+    """Measures of counted trials; every pair of bounds holds the exact value.
 
-    Where the measures are exact, both bounds are the value. The rates at a threshold are None unless one
-    was asked about.
+    Both bounds of an exact measure are its value. The rates at a threshold are None if none was given.
     """
 
     same: int
@@ -86,16 +83,15 @@ def streamed(
     threshold: float | None = None,
     memory_budget: int | None = None,
 ) -> StreamedRates:
-    """The equal error rate, its threshold and the area under the curve of trials that are never all there.
+    """The equal error rate, its threshold and the area under the curve of trials that are never stored.
 
-    Each call of ``passes()`` walks all trials again, the same each time, as (scores, same) in blocks of
-    any size and order, on any device. Scores are float32 or shorter, because the bits of a float64
-    are too many to count; round them first. With ``exact`` the measures are those of `equal_error_rate`
-    and `area_under_curve` on all scores at once, and ``passes`` says how many walks that took: the fewer the
-    larger ``memory_budget`` (in bytes, for the counts). ``exact="equal error"`` is content with two walks:
-    the equal error rate and its threshold are exact, the area has bounds. Without, one walk is made: the
-    equal error rate is then that of the nearest bin border, an area within a bin counts as ties, and the
-    bounds are proved. The rates at a ``threshold`` fixed beforehand are exact after one walk.
+    Each call of ``passes()`` walks the same trials again, as (scores, same) in blocks of any size and order,
+    on any device. Scores are float32 or shorter; round float64 first. ``exact=True`` gives the measures of
+    `equal_error_rate` and `area_under_curve`; ``passes`` is how many walks that took, fewer with a larger
+    ``memory_budget`` (bytes for the counts). ``exact="equal error"`` takes two walks: the equal error rate
+    and its threshold are exact, the area has bounds. ``exact=False`` takes one walk: the equal error rate is
+    that of the nearest bin border, trials of one bin count as ties, and both have bounds. The rates at a
+    ``threshold`` are exact after one walk.
 
     >>> scores, same = torch.tensor([0.9, 0.6, 0.7, 0.1]), torch.tensor([True, True, False, False])
     >>> rates = streamed(lambda: iter([(scores, same)]))
@@ -112,9 +108,9 @@ def counted_rates(
     threshold: float | None = None,
     memory_budget: int | None = None,
 ) -> StreamedRates:
-    """The same, by someone who counts in another way than block by block."""
+    """The same with another `Counter`."""
     counts, errors = counter.bins(threshold)
-    # Those that hold a trial, the highest scores first.
+    # Bins with trials, the highest scores first.
     places = counts.sum(1).nonzero().flatten().flip(0)
     bins = [
         _Bin(place, targets, impostors)
@@ -134,7 +130,7 @@ def counted_rates(
 
 
 class _Walks:
-    """Trials counted as they come, block by block."""
+    """Counts trials block by block."""
 
     def __init__(self, passes: Passes) -> None:
         self.passes = passes
@@ -154,7 +150,7 @@ class _Walks:
 def _bounded(
     bins: Sequence[_Bin], targets: int, impostors: int, errors: tuple[int, int] | None
 ) -> StreamedRates:
-    """What is certain after one walk."""
+    """The bounds after one walk."""
     middle, strict, lenient = _crossing_bin(bins, targets, impostors)
     crossing = Crossing(strict, lenient, targets, impostors)
     nearest = crossing.nearest()
@@ -209,9 +205,8 @@ def _refined(
 def _walked(
     counter: Counter, group: _Group, around: Sequence[_Bin], dtype: torch.dtype
 ) -> tuple[int, dict[_Bin, list[list[int]]]]:
-    """What one walk finds: pairs won within its bins, twice, and the cells of the bins around the crossing.
-
-    The counts end with it, before those of the next walk begin.
+    """The result of one walk: twice the pairs won within its bins, and the cells of the bins around the
+    crossing. The counts are freed before the next walk.
     """
     counted, stored = ([bin.place for bin in some] for some in group)
     store = StoredScores(sum(bin.targets for bin in group.kept), sum(each.impostors for each in group.kept))
@@ -260,7 +255,7 @@ def _crossing_cell(
 ) -> Crossing:
     """The two thresholds that are scores: in the bin the rates cross in, or the lowest of the one above.
 
-    ``around`` holds the cells of both, or of the one bin where there is none above.
+    ``around`` has the cells of both bins, or of the one if there is none above.
     """
     strict = None
     if len(around) == 2:
@@ -311,7 +306,7 @@ def _won_within(cells: Tensor, bins: Sequence[_Bin]) -> int:
 
 
 def _check_same_trials(totals: Sequence[Sequence[int]], bins: Sequence[_Bin]) -> None:
-    """ValueError where a later walk found other trials than the first."""
+    """ValueError if a later walk has other trials than the first."""
     for (impostors, targets), bin in zip(totals, bins, strict=True):
         if (impostors, targets) != (bin.impostors, bin.targets):
             expected, near = bin.impostors + bin.targets, lowest_of(bin.place)

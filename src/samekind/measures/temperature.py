@@ -19,7 +19,7 @@ from samekind.measures.classification import check_class_scores
 #: A temperature lies within these multiples of what the best score of an item is usually above its mean
 #: score. At the upper end the probabilities are those of guessing up to a thousandth of themselves.
 SHARPEST, FLATTEST = 1e-6, 1e3
-#: Larger scores cannot be told from infinite ones: their differences leave the range of float64.
+#: Differences of larger scores leave the range of float64.
 LARGEST = 1e300
 #: In units of that difference; what lies farther below the best has a probability of 0 within the bounds.
 DEEPEST = 1e12
@@ -45,12 +45,10 @@ def temperature_calibration(class_scores: Tensor, truth: Tensor) -> TemperatureC
     """The temperature of greatest likelihood: softmax(class_scores / temperature) of (n, classes), for the
     true classes (n,).
 
-    One made-up item is added, with two classes, their scores as far apart as the best two of an item usually
-    are, and the second is the true one. Without it, n items that are all right would make every probability
-    1, which they cannot know; with it they say about n / (n + 1). Scores that say nothing about the class, or
-    the wrong thing, give the highest temperature, which is as good as guessing; the order of the classes is
-    never reversed. Where the scores of each item are all the same, as those of one class are, no
-    temperature changes anything and it is 1.
+    One artificial item is added, with two classes and the typical margin between the best two scores, and the
+    second class is true. Without it, n items that are all right would make every probability 1; with it about
+    n / (n + 1). Uninformative or reversed scores give the highest temperature, which is as good as guessing.
+    If all scores of each item are equal, the temperature is 1.
 
     >>> class_scores = torch.tensor([[2.0, 0.0]] * 8 + [[0.0, 2.0]])
     >>> found = temperature_calibration(class_scores, torch.zeros(9, dtype=torch.int64))
@@ -81,13 +79,13 @@ class _Fit:
             self.targets += float(depths.gather(1, truth[rows, None]).sum())
             margins.append(-depths.topk(2, dim=1).values[:, 1])
         apart = torch.cat(margins)
-        #: How far the two classes of the made-up item are apart.
+        #: The margin of the artificial item.
         self.margin = float(apart[apart > 0].median()) if (apart > 0).any() else 0.0
 
     def slope(self, logarithm: float) -> tuple[float, float]:
         """The derivative of the cost in unit / temperature, and that one's in its logarithm."""
         inverse = math.exp(logarithm)
-        # The made-up item: the best of the two is wrong, and the less probable it is the better.
+        # The artificial item: the better of its two classes is wrong.
         wrong = 1 / (1 + math.exp(-inverse * self.margin))
         slope, curvature = self.margin * wrong, self.margin**2 * wrong * (1 - wrong)
         for depths, _ in _depths(self.scores, unit=self.unit):

@@ -35,7 +35,7 @@ class Costs(NamedTuple):
 
 
 class Unseen(NamedTuple):
-    """How high each error rate may be though no error was seen: the upper end of the interval of one."""
+    """The upper end of each error rate when no error was seen: that of the interval of one error."""
 
     false_accepts: float
     false_rejects: float
@@ -44,7 +44,7 @@ class Unseen(NamedTuple):
 def check_statistics(
     statistics: Sequence[str], thresholds: Sequence[float | None], costs: Costs, replicates: int
 ) -> None:
-    """ValueError where a name is unknown, a threshold is missing, or there is nothing to weigh or draw."""
+    """ValueError if a name is unknown, a threshold is missing, or a cost or the replicates are invalid."""
     for name in statistics:
         if name not in get_args(Statistic):
             raise ValueError(f"expected statistics among {', '.join(get_args(Statistic))}, got {name!r}")
@@ -113,10 +113,10 @@ def values_of(name: Statistic | Single, curves: Curves, costs: Costs) -> Numbers
 
 
 def not_too_sure(name: Statistic, interval: Interval, same: Tensor, costs: Costs, unseen: Unseen) -> Interval:
-    """The interval, at least as wide as that of as many independent trials, and within what can be.
+    """The interval, at least as wide as that of as many independent trials, and within the range.
 
-    Where nothing went wrong at all, or everything, there is no spread to draw from; then the rate may be as
-    high as if one trial had gone wrong, and no less than the rule of three says.
+    Without an error, or with errors only, replicates have no spread: then the interval is at least as wide as
+    that of one error, and that of the rule of three.
     """
     targets = int(same.sum())
     impostors = len(same) - targets
@@ -143,7 +143,7 @@ def not_too_sure(name: Statistic, interval: Interval, same: Tensor, costs: Costs
 
 
 def _share(interval: Interval, trials: int, unseen: float) -> Interval:
-    """A share of trials, no narrower than of independent ones, nor surer of none or all than of one."""
+    """A share of trials, at least as wide as of independent ones, and for 0 or 1 as that of one error."""
     wide = hull(interval, proportion_interval(round(interval.mean * trials), trials))
     if interval.mean == 0:
         return hull(wide, Interval(0.0, 0.0, unseen))

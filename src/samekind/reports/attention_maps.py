@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Inches: the longer side of a picture, what lies over it, under it and beside it, and the bar below it.
 SIDE, ABOVE, BELOW, BESIDE, BAR = 2.3, 0.46, 0.44, 0.22, 0.08
 COLUMNS = 5
-#: A map is drawn with at least so many dots a side, however small the picture.
+#: Dots a side of a map, at least.
 DOTS = 256
 #: How much of the picture is covered where nothing, and where most, is looked at.
 LEAST, MOST = 0.2, 0.75
@@ -57,7 +57,7 @@ def attention_maps(image: Tensor, overlays: Sequence[Overlay], *, title: str = "
     figure.set_layout_engine("none")  # every panel has its place
 
     def panel(place: int, *, below: float = 0.0, tall: float = down) -> "Axes":
-        """Axes over so many inches, ``below`` the picture's lower edge, in the place with this number."""
+        """Axes in the place with this number, ``tall`` and ``below`` the picture in inches."""
         row, column = divmod(place, columns)
         left, bottom = BESIDE + step * column, size[1] - drop * row - ABOVE - down - below
         inches = (left / size[0], bottom / size[1], across / size[0], tall / size[1])

@@ -15,7 +15,7 @@ QUESTIONS = {
     "few-shot": "A new class, from a few examples?",
     "few-shot beside known": "A new class beside the known ones?",
     "clustering": "What groups are here?",
-    "reference": "What is to be had without training?",
+    "reference": "How good are raw inputs, without training?",
 }
 
 

@@ -36,7 +36,7 @@ FULL, BESIDE, HALF = 10.5, 7.0, 5.1
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """An empty figure of so many inches, without a background: it lies on the page."""
+    """An empty figure in inches, with a transparent background."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained", facecolor="none")

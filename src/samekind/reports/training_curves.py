@@ -20,11 +20,11 @@ Entries = Sequence[Mapping[str, Any]]
 PER_CENT = (0, 0.1, 0.5, 1, 2, 5, 10, 20, 30, 50, 70, 100)
 #: The share of a panel's height above and below its lines, for the words.
 ROOM = 0.3
-#: A loss whose largest value is so many times its smallest has a logarithmic scale.
+#: The ratio of the largest to the smallest loss from which the scale is logarithmic.
 RUNAWAY = 50
 #: Columns of a legend.
 COLUMNS = 4
-#: Up to so many epochs have dots, as a single one makes no line.
+#: Epochs with dots at most; a single epoch makes no line.
 FEW = 15
 
 

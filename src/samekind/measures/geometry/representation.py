@@ -38,7 +38,7 @@ class ClassDensity(NamedTuple):
 
 
 def class_spread(features: Tensor, labels: Tensor, *, normalise: bool = True) -> ClassSpread:
-    """Squared distances between class means (D_inter) and to one's own (D_intra); φ is their ratio.
+    """Squared distances between class means (D_inter) and to the own mean (D_intra); φ is their ratio.
 
     ``between`` is the mean over ordered pairs of different classes; ``within`` the mean over classes of the
     mean squared distance to the class mean, which is not normalised. The ratio is infinite for
