@@ -1,7 +1,6 @@
 """A grid of runs carried out: several at once, one JSON a run, and what is there is not run again."""
 
 import gc
-import json
 import multiprocessing
 import os
 import threading
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import torch
+
+from samekind.training import RunFolder
 
 
 class Place(NamedTuple):
@@ -97,8 +98,7 @@ def threads_for(workers: int) -> int:
 
 def epochs_in(folder: Path) -> list[dict[str, Any]]:
     """What the record of a run says, epoch by epoch."""
-    lines = (folder / "record.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+    return RunFolder(folder).record.lines()
 
 
 def chosen_epoch(folder: Path) -> dict[str, Any]:

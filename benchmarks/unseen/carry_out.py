@@ -21,7 +21,7 @@ from samekind.recipes import fit
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
 from samekind.storage import write_text
-from samekind.training import Run
+from samekind.training import Run, RunFolder
 from samekind.training.checkpoints import load_checkpoint
 
 RANKS = (1, 2, 4, 8)
@@ -62,7 +62,7 @@ def trained(experiment: Experiment, run: Run, sets: Sets, place: Place) -> dict[
     space = fit(run, sets, folder=folder, device=place.device).to(place.device)
     over = time.perf_counter()
     chosen = about(space, _test(sets), seed=run.seed) if not experiment.full else None
-    space.load_state_dict(load_checkpoint(folder / "last.pt")["states"]["space"])
+    space.load_state_dict(load_checkpoint(RunFolder(folder).last)["states"]["space"])
     final = about(space, _test(sets), seed=run.seed)
     return {
         **(chosen or final),

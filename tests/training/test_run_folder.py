@@ -17,6 +17,7 @@ from samekind.data import DataSettings, Split, SplitSettings, digits, prepare
 from samekind.errors import DataError, SettingError, SpaceError, TrainingError
 from samekind.recipes import triplet
 from samekind.training import RunFolder, build_space, train
+from samekind.training.checkpoints import Progress, save_checkpoint
 from samekind.training.run_folder import LOCK
 
 # The bare system call: the second process need not import torch. It signs the file as FolderLock does.
@@ -280,6 +281,26 @@ def test_a_split_of_an_old_run_keeps_its_settings(copy, sets):
     replace(sets.split, settings=None).save(copy.path / "split.json")
     for opened in (copy.sets(), copy.sets_for(digits(), SPLIT)):
         assert opened.split.settings == SPLIT.to_dict()
+
+
+def test_a_lost_split_is_made_again(copy, sets):
+    (copy.path / "split.json").unlink()
+    assert torch.equal(copy.sets_for(digits(), SPLIT).train.inputs, sets.train.inputs)
+
+
+def test_an_old_stopped_run_with_another_split_is_left_to_resume(tmp_path):
+    """Its split.json does not say how it was asked for, and neither way gives the items it trains on."""
+    items = replace(digits(), groups=torch.arange(len(digits())) // 3)
+    grouped, random = SplitSettings(by="group"), SplitSettings()
+    folder, sets = RunFolder(tmp_path), prepare(items, grouped)
+    save_checkpoint(folder.last, run={}, data="others", progress=Progress(), states={})
+    with pytest.raises(SettingError, match="on other items than it would go on with"):
+        folder.sets_for(items, grouped, earlier=[random])
+    replace(sets.split, settings=None).save(tmp_path / "split.json")
+    opened = folder.sets_for(items, grouped, earlier=[random])
+    assert torch.equal(opened.train.inputs, sets.train.inputs)
+    with pytest.raises(TrainingError, match="holds a run on other data"):
+        folder.resume(triplet(items.shape), opened.train.fingerprint())
 
 
 def test_refuses_a_folder_without_a_run(tmp_path):
