@@ -1,4 +1,4 @@
-"""What a user can run into.
+"""The errors that a user can meet.
 
     SamekindError
     ├── DataError         the data is not what was expected
@@ -18,7 +18,7 @@ MOST_LISTED = 20
 
 
 class SamekindError(Exception):
-    """Anything a user can put right; shown without a traceback."""
+    """Anything a user can correct; shown without a traceback."""
 
 
 class DataError(SamekindError):
@@ -34,7 +34,7 @@ class PackageError(SettingError):
 
 
 class SpaceError(SamekindError):
-    """A space cannot be read, or cannot answer what it was asked."""
+    """A space cannot be read, or cannot answer the question."""
 
 
 class TrainingError(SamekindError):
@@ -42,18 +42,17 @@ class TrainingError(SamekindError):
 
 
 class IndexServerError(SamekindError):
-    """The server that holds an index does not answer, or refused what it was asked."""
+    """The server of an index does not answer, or refused."""
 
 
-def expect(given: object, kind: type | tuple[type, ...], what: str) -> None:
-    """Refuse an argument of another kind, which would end in words about an attribute nobody has heard of;
-    ``what`` is expected says where to get it, too.
+def expect(given: object, types: type | tuple[type, ...], what: str) -> None:
+    """Raise SettingError for an argument of another type; ``what`` says what is expected and where to get it.
 
     >>> expect([7, 8], str, 'a name, such as "7"')
     Traceback (most recent call last):
     samekind.errors.SettingError: expected a name, such as "7"; got list
     """
-    if not isinstance(given, kind):
+    if not isinstance(given, types):
         raise SettingError(f"expected {what}; got {'None' if given is None else type(given).__name__}")
 
 
@@ -64,7 +63,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     'did you mean "Cosine"? Known: Cosine, Dot'
     """
     known = sorted(known)
-    folded = {each.lower(): each for each in known}
+    folded = {option.lower(): option for option in known}
     close = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.5)
     hint = f'did you mean "{folded[close[0]]}"? ' if close else ""
     listed = ", ".join(known[:MOST_LISTED]) or "none"

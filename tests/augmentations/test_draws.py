@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from samekind.augmentations.draws import chosen, each, noise_like, uniform
+from samekind.augmentations.draws import chosen, noise_like, per_item, uniform
 
 
 def test_uniform_numbers_fill_their_interval(chances):
@@ -23,7 +23,7 @@ def test_as_many_are_chosen_as_the_probability_says(probability, chances):
 
 def test_a_number_for_each_item_meets_its_item():
     x = torch.ones(2, 3, 4, 5)
-    changed = x * each(torch.tensor([2.0, 3.0], dtype=torch.float64), x)
+    changed = x * per_item(torch.tensor([2.0, 3.0], dtype=torch.float64), x)
     assert changed.dtype == torch.float32
     assert (changed[0] == 2).all()
     assert (changed[1] == 3).all()

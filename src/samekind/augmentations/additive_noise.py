@@ -8,14 +8,14 @@ import math
 import torch
 from torch import Tensor
 
-from samekind.augmentations.draws import chosen, each, noise_like
+from samekind.augmentations.draws import chosen, noise_like, per_item
 from samekind.augmentations.limits import expect_images, expect_within
 from samekind.errors import SettingError
 
 
 class AdditiveNoise:
-    """With ``probability``, numbers uniform in (0, 1), times one of ``factors`` for the whole image, added to
-    its pixels; every image is then cut off at 0 and 1, noisy or not.
+    """With ``probability``, noise uniform in (0, 1), times one of ``factors`` for the whole image, added to
+    its pixels. All images are clipped to [0, 1].
     """
 
     def __init__(self, *, probability: float = 0.5, factors: tuple[float, ...] = (0.1, 0.2, 0.3)) -> None:
@@ -34,5 +34,5 @@ class AdditiveNoise:
         drawn = factors[torch.randint(len(factors), (len(x),), generator=generator)][rows]
         rows = rows.to(x.device, non_blocking=True)
         part = x[rows]
-        noisy = noise_like(part, generator=generator).mul_(each(drawn, x)).add_(part)
+        noisy = noise_like(part, generator=generator).mul_(per_item(drawn, x)).add_(part)
         return x.index_copy(0, rows, noisy).clamp_(0, 1)

@@ -1,4 +1,4 @@
-"""Images turned, moved, resized and slanted at once."""
+"""Images rotated, shifted, resized and sheared at once."""
 
 import torch
 from torch import Tensor
@@ -9,11 +9,11 @@ from samekind.augmentations.warping import enlarged, shifted, slanted, turned, w
 
 
 class Affine:
-    """Each image slanted, resized, turned and then moved, by amounts of its own.
+    """Each image sheared, resized, rotated and then shifted, by amounts of its own.
 
     The angle is uniform in [-degrees, degrees]; the shift in each direction is at most ``translate`` of the
-    image's side; the size is a factor uniform in ``scale``; ``shear`` is the largest slant, in degrees, from
-    side to side. What comes into view from outside is 0. With the defaults nothing but the angle changes.
+    image's side; the size is a factor uniform in ``scale``; ``shear`` is the largest horizontal shear, in
+    degrees. Pixels from outside are 0. The defaults only rotate.
     """
 
     exact = False
@@ -40,7 +40,7 @@ class Affine:
         return warp(x, self.matrices(x, generator=generator))
 
     def matrices(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
-        """(n, 3, 3), as `warping` has them."""
+        """Matrices (n, 3, 3) for `warp`."""
         count, (height, width) = len(x), x.shape[-2:]
         slants = torch.deg2rad(uniform(count, -self.shear, self.shear, generator=generator)).tan()
         sizes = uniform(count, *self.scale[:2], generator=generator)

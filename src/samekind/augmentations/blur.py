@@ -27,7 +27,7 @@ class Blur:
 def blurred(images: Tensor, sigmas: Tensor) -> Tensor:
     """Images (n, …, height, width) blurred by ``sigmas`` (n,): rows and columns one after the other.
 
-    At the border the weights of the pixels that are there add up to 1, so an even image stays even.
+    At the border the weights of the existing pixels add up to 1, so a uniform image stays uniform.
     """
     height, width = images.shape[-2:]
     down = _weights(height, sigmas).to(images.device, images.dtype, non_blocking=True)[:, None]
@@ -36,7 +36,7 @@ def blurred(images: Tensor, sigmas: Tensor) -> Tensor:
 
 
 def _weights(size: int, sigmas: Tensor) -> Tensor:
-    """What each pixel of a line gets of every other: (n, size, size), rows adding up to 1."""
+    """The weight of every pixel of a line in every other: (n, size, size); rows add up to 1."""
     places = torch.arange(size, dtype=torch.float64)
     apart = (places[:, None] - places) / sigmas[:, None, None]
     return (-apart.square() / 2).softmax(-1)

@@ -1,4 +1,4 @@
-"""Colours as another camera or another hour would give them.
+"""Colours as under another camera or light.
 
 The augmentation of few-shot learning (Chen et al., "A Closer Look at Few-shot Classification", ICLR 2019),
 whose brightness, contrast and colour of 0.4 are the defaults.
@@ -16,8 +16,8 @@ class ColourJitter:
     """Each image's brightness, contrast and saturation times factors uniform in [1 - b, 1 + b] (not below 0)
     for the setting b of that name, and its hue moved by up to ``hue`` of the colour circle either way.
 
-    The order of the four is drawn once a batch; what lies beyond 0 and 1 is cut off before a change of hue
-    and in the end. An image of one channel has neither saturation nor hue.
+    The order of the four is drawn once a batch. Values are clipped to [0, 1] before a change of hue and at
+    the end. An image of one channel has neither saturation nor hue.
     """
 
     def __init__(

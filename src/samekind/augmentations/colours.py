@@ -25,10 +25,10 @@ def grey(images: Tensor) -> Tensor:
 
 
 def recoloured(images: Tensor, changes: Sequence[Change]) -> Tensor:
-    """Images with changes made to them in their order, and cut off at 0 and 1 in the end.
+    """Images after the changes, in their order, clipped to [0, 1] at the end.
 
-    A factor (n,) of 1 leaves an image as it is; at 0 brightness gives black, contrast an even grey as bright
-    as the image on average, and saturation shades of grey.
+    A factor (n,) of 1 changes nothing; at 0 brightness gives black, contrast a uniform grey of the image's
+    mean brightness, and saturation shades of grey.
     """
     count, channels = images.shape[:2]
     luma = torch.tensor(LUMA if channels == 3 else [1 / channels] * channels, dtype=images.dtype)
@@ -42,22 +42,20 @@ def recoloured(images: Tensor, changes: Sequence[Change]) -> Tensor:
             step = factors * same + (1 - factors) * luma.expand(channels, -1)
             matrix, offset = step @ matrix, step @ offset
             continue
-        # By now the image has other colours; its mean has moved with them.
+        # Earlier changes have moved the mean.
         middle = luma @ (matrix @ means + offset) if name == "contrast" else offset.new_zeros(count, 1)
         matrix, offset = factors * matrix, factors * offset + (1 - factors) * middle[..., None]
     return torch.baddbmm(offset, matrix, images.flatten(2)).clamp_(0, 1).reshape(images.shape)
 
 
 def hue_shifted(images: Tensor, turns: Tensor) -> Tensor:
-    """Every colour moved along the colour circle by ``turns`` (n,) of it; only images of 3 channels have a
-    hue.
-    """
+    """Every colour moved along the colour circle by ``turns`` (n,); images without 3 channels have no hue."""
     if images.shape[1] != 3:
         return images
     red, green, blue = images.unbind(1)
     value, least = images.amax(1), images.amin(1)
     chroma = value - least
-    divisor = torch.where(chroma > 0, chroma, 1)  # a grey pixel has no hue; any will do
+    divisor = torch.where(chroma > 0, chroma, 1)  # a grey pixel has no hue, so any will do
     hue = torch.where(
         value == red,
         (green - blue) / divisor,

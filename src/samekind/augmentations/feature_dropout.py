@@ -1,4 +1,4 @@
-"""Vectors with gaps."""
+"""Vectors with missing features."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,10 @@ from samekind.augmentations.limits import expect_vectors, expect_within
 
 
 class FeatureDropout:
-    """Each feature of each vector left out with ``probability``: replaced by its mean, which says nothing.
+    """Each feature of each vector replaced by its mean, with ``probability``.
 
-    ``means`` (d,) are the means of the features; a run fills them in from the training items. Without them a
-    feature that is left out is 0. The features that are kept stay as they are.
+    ``means`` (d,) are the means of the features; a run fills them in from the training items. Without them
+    the feature becomes 0.
     """
 
     def __init__(self, *, probability: float = 0.1, means: Sequence[float] | None = None) -> None:
@@ -23,10 +23,8 @@ class FeatureDropout:
 
     def __call__(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
         expect_vectors(x)
-        gone = torch.rand(x.shape, dtype=torch.float64, generator=generator) < self.probability
-        instead = (
-            x.new_zeros(())
-            if self.means is None
-            else per_feature(self.means, x).to(x.device, x.dtype, non_blocking=True)
-        )
-        return torch.where(gone.to(x.device, non_blocking=True), instead, x)
+        dropped = torch.rand(x.shape, dtype=torch.float64, generator=generator) < self.probability
+        means = x.new_zeros(())
+        if self.means is not None:
+            means = per_feature(self.means, x).to(x.device, x.dtype, non_blocking=True)
+        return torch.where(dropped.to(x.device, non_blocking=True), means, x)

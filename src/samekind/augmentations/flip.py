@@ -3,15 +3,15 @@
 import torch
 from torch import Tensor
 
-from samekind.augmentations.draws import chosen, each
+from samekind.augmentations.draws import chosen, per_item
 from samekind.augmentations.limits import expect_images, expect_within
 from samekind.augmentations.warping import enlarged
 from samekind.errors import SettingError
 
 
 class Flip:
-    """Each image mirrored left to right (``horizontal``), top to bottom (``vertical``), or either of the two
-    by itself, each with ``probability``. Pixels are moved, not changed.
+    """Each image mirrored left to right (``horizontal``) and top to bottom (``vertical``), independently,
+    each with ``probability``. Pixels are moved, not changed.
     """
 
     exact = True
@@ -27,13 +27,13 @@ class Flip:
     def __call__(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
         expect_images(x)
         sideways, upside_down = self._draw(len(x), generator)
-        for wanted, flips, dimension in ((self.horizontal, sideways, -1), (self.vertical, upside_down, -2)):
-            if wanted:
-                x = torch.where(each(flips, x).bool(), x.flip(dimension), x)
+        for flipped, flips, dimension in ((self.horizontal, sideways, -1), (self.vertical, upside_down, -2)):
+            if flipped:
+                x = torch.where(per_item(flips, x).bool(), x.flip(dimension), x)
         return x
 
     def matrices(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
-        """(n, 3, 3), as `warping` has them."""
+        """Matrices (n, 3, 3) for `warp`."""
         sideways, upside_down = self._draw(len(x), generator)
         return enlarged(1.0 - 2.0 * sideways.double(), 1.0 - 2.0 * upside_down.double())
 

@@ -1,4 +1,4 @@
-"""Vectors shaken."""
+"""Noise on vectors."""
 
 import math
 from collections.abc import Sequence
@@ -6,17 +6,16 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from samekind.augmentations.draws import chosen, each
+from samekind.augmentations.draws import chosen, per_item
 from samekind.augmentations.limits import expect_vectors, expect_within
 from samekind.errors import DataError
 
 
 class GaussianNoise:
-    """With ``probability``, normal noise on every feature of a vector, with ``deviation`` as its standard
-    deviation.
+    """With ``probability``, normal noise of standard deviation ``deviation`` on every feature of a vector.
 
     ``spreads`` (d,) are the standard deviations of the features, in which ``deviation`` is then measured; a
-    run fills them in from the training items. Without them every feature is taken to spread by 1.
+    run fills them in from the training items. Without them they count as 1.
     """
 
     def __init__(
@@ -34,7 +33,7 @@ class GaussianNoise:
         noise = self.deviation * torch.randn(x.shape, dtype=torch.float64, generator=generator)
         if self.spreads is not None:
             noise = noise * per_feature(self.spreads, x)
-        return x + noise.to(x.device, x.dtype, non_blocking=True) * each(happens, x)
+        return x + noise.to(x.device, x.dtype, non_blocking=True) * per_item(happens, x)
 
 
 def per_feature(values: Sequence[float], x: Tensor) -> Tensor:

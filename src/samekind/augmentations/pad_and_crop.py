@@ -10,9 +10,7 @@ from samekind.errors import SettingError
 
 
 class PadAndCrop:
-    """``padding`` pixels of 0 on every side, and a window of the old size cut out anywhere: a shift by up to
-    ``padding`` whole pixels in each direction. Pixels are moved, not changed.
-    """
+    """A shift by up to ``padding`` whole pixels in each direction; pixels from outside are 0."""
 
     exact = True
 
@@ -29,10 +27,10 @@ class PadAndCrop:
         return windows[torch.arange(len(x), device=x.device), :, top, left]
 
     def matrices(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
-        """(n, 3, 3), as `warping` has them."""
+        """Matrices (n, 3, 3) for `warp`."""
         top, left = self._draw(len(x), generator).double()
         return shifted(self.padding - left, self.padding - top)
 
     def _draw(self, count: int, generator: torch.Generator) -> Tensor:
-        """Where the windows begin: top and left (2, count)."""
+        """The top and left of the windows (2, count)."""
         return torch.randint(2 * self.padding + 1, (2, count), generator=generator)

@@ -1,4 +1,4 @@
-"""Images seen from aside."""
+"""Images in perspective."""
 
 import torch
 from torch import Tensor
@@ -12,10 +12,10 @@ CORNERS = torch.tensor([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]], dty
 
 
 class Perspective:
-    """With ``probability``, each corner of an image moved inwards by up to ``distortion`` of half a side in
-    each direction, and the image drawn along; around it there is 0.
+    """With ``probability``, each corner of an image moves inwards by up to ``distortion`` of half a side in
+    each direction, and the image with it; pixels from outside are 0.
 
-    ``distortion`` is at most 0.5: far beyond, an image could fold over itself.
+    ``distortion`` is at most 0.5: with much more an image could fold over itself.
     """
 
     exact = False
@@ -31,7 +31,7 @@ class Perspective:
         return warp(x, self.matrices(x, generator=generator))
 
     def matrices(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
-        """(n, 3, 3), as `warping` has them."""
+        """Matrices (n, 3, 3) for `warp`."""
         count, (height, width) = len(x), x.shape[-2:]
         inwards = self.distortion * torch.rand(count, 4, 2, dtype=torch.float64, generator=generator)
         happens = chosen(count, self.probability, generator=generator)
@@ -41,11 +41,11 @@ class Perspective:
 
 
 def projection(places: Tensor, seen: Tensor) -> Tensor:
-    """The matrices (n, 3, 3) that take four places (n, 4, 2) to four others, no three in a line."""
+    """The matrices (n, 3, 3) that map four points (n, 4, 2) to four others, no three on a line."""
     (x, y), (u, v) = places.unbind(-1), seen.unbind(-1)
-    one, nought = torch.ones_like(x), torch.zeros_like(x)
+    one, zero = torch.ones_like(x), torch.zeros_like(x)
     # u = (a x + b y + c) / (g x + h y + 1), v likewise: two equations a corner, linear in the eight unknowns.
-    for_u = torch.stack([x, y, one, nought, nought, nought, -u * x, -u * y], dim=-1)
-    for_v = torch.stack([nought, nought, nought, x, y, one, -v * x, -v * y], dim=-1)
+    for_u = torch.stack([x, y, one, zero, zero, zero, -u * x, -u * y], dim=-1)
+    for_v = torch.stack([zero, zero, zero, x, y, one, -v * x, -v * y], dim=-1)
     unknown = torch.linalg.solve(torch.cat([for_u, for_v], dim=1), torch.cat([u, v], dim=1))
     return torch.cat([unknown, one[:, :1]], dim=1).reshape(-1, 3, 3)

@@ -1,4 +1,4 @@
-"""A few changes drawn from the usual list, all of one strength.
+"""A few changes drawn from a list, all of one strength.
 
 Cubuk et al., "RandAugment: Practical Automated Data Augmentation with a Reduced Search Space", 2020.
 """
@@ -18,7 +18,7 @@ from samekind.errors import SettingError
 STRONGEST = 30
 FARTHEST = 150 / 331  # 150 pixels of an image of 331, in the paper
 
-#: Those that move pixels, and those that change them.
+#: Operations that move pixels, and those that change them.
 MOVES = ("shear across", "shear along", "shift across", "shift along", "rotate")
 COLOURS = ("brightness", "colour", "contrast")
 TONES = (*COLOURS, "sharpness", "posterise", "solarise", "autocontrast", "equalise")
@@ -26,8 +26,8 @@ OPERATIONS = ("nothing", *MOVES, *TONES)
 
 
 class Drawn(NamedTuple):
-    """What some images drew: the number of the operation (n,), and how strong it is and which way, from -1 to
-    1 (n,), both on the CPU; ``strength`` is the size of all of these.
+    """What some images drew: the number of the operation (n,) and its signed strength from -1 to 1 (n,), both
+    on the CPU; ``strength`` is the size of all of these.
     """
 
     operations: Tensor
@@ -36,20 +36,20 @@ class Drawn(NamedTuple):
 
     @property
     def factors(self) -> Tensor:
-        """Of colours and sharpness: 1 is none, 0.1 and 1.9 are the most."""
+        """Factors of colours and sharpness: 1 changes nothing, 0.1 and 1.9 most."""
         return 1 + 0.9 * self.signed
 
     def by(self, name: str) -> Tensor:
-        """Which images drew this."""
+        """Which images drew this operation."""
         return self.operations == OPERATIONS.index(name)
 
 
 class RandAugment:
-    """To each image ``operations`` changes in a row, each drawn from the fourteen of `OPERATIONS`.
+    """``operations`` changes of each image, one after another, each drawn from the fourteen of `OPERATIONS`.
 
-    ``magnitude``, 0 to 30, is how strong they are; at 30 an image is turned by 30 degrees, slanted by 0.3,
-    shifted by 45% of its side, its colours changed by a factor of 0.1 or 1.9, posterised to 4 bits, and
-    turned to its negative; which way is drawn. At 0 only autocontrast and equalise change anything much.
+    ``magnitude``, 0 to 30, is their strength. At 30 an image is rotated by 30 degrees, sheared by 0.3,
+    shifted by 45% of its side, its colours changed by a factor of 0.1 or 1.9, posterised to 4 bits, or
+    inverted; the sign is drawn. At 0 only autocontrast and equalise change much.
     """
 
     def __init__(self, *, operations: int = 2, magnitude: float = 15) -> None:
@@ -70,7 +70,7 @@ class RandAugment:
 
 
 def _change(x: Tensor, drawn: Drawn) -> None:
-    """Every image by what it drew, in place. They are sorted by that once, so that few words go to a GPU."""
+    """Apply to every image what it drew, in place. Images are sorted by operation, for few calls to a GPU."""
     order = drawn.operations.argsort(stable=True)
     operations, signed = drawn.operations[order], drawn.signed[order]
     counts = torch.bincount(operations, minlength=len(OPERATIONS)).tolist()
@@ -85,12 +85,12 @@ def _change(x: Tensor, drawn: Drawn) -> None:
 
 
 def moved(images: Tensor, drawn: Drawn) -> Tensor:
-    """Those that drew a change of place, in one resampling."""
+    """Images that drew a move, in one resampling."""
     return warp(images, moves(drawn, *images.shape[-2:]))
 
 
 def moves(drawn: Drawn, height: int, width: int) -> Tensor:
-    """The matrices (n, 3, 3) of changes of place: none of more than one, so nothing is to be multiplied."""
+    """The matrices (n, 3, 3) of moves; each image has one, so there is no product."""
     across, along, right, down, turn = (drawn.signed * drawn.by(name) for name in MOVES)
     angle = torch.deg2rad(30 * turn)
     matrices = torch.eye(3, dtype=torch.float64).repeat(len(angle), 1, 1)
@@ -102,7 +102,7 @@ def moves(drawn: Drawn, height: int, width: int) -> Tensor:
 
 
 def coloured(images: Tensor, drawn: Drawn) -> Tensor:
-    """Those that drew a change of colours, in one pass: a factor of 1 changes nothing."""
+    """Images that drew a change of colours, in one pass: a factor of 1 changes nothing."""
     amounts = {name: torch.where(drawn.by(name), drawn.factors, 1.0) for name in COLOURS}
     return recoloured(
         images,
@@ -114,8 +114,8 @@ def coloured(images: Tensor, drawn: Drawn) -> Tensor:
     )
 
 
-#: What is done together, in the order of `OPERATIONS`. Solarising begins beyond the brightest of 256 levels:
-#: without strength a white pixel stays white.
+#: Operations that are applied together, in the order of `OPERATIONS`. Without strength solarise begins above
+#: the brightest of 256 levels, so that a white pixel stays white.
 CHANGES: dict[tuple[str, ...], Callable[[Tensor, Drawn], Tensor]] = {
     MOVES: moved,
     COLOURS: coloured,

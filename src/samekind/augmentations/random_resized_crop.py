@@ -13,7 +13,7 @@ from samekind.augmentations.limits import expect_images, expect_interval
 from samekind.augmentations.warping import enlarged, shifted, warp
 from samekind.errors import SettingError
 
-#: How often a window that does not fit is drawn again before the middle of the image is taken.
+#: How often a window that does not fit is drawn again before the whole image is taken.
 ATTEMPTS = 10
 
 
@@ -41,10 +41,10 @@ class RandomResizedCrop:
         return warp(x, self.matrices(x, generator=generator))
 
     def matrices(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
-        """(n, 3, 3), as `warping` has them."""
+        """Matrices (n, 3, 3) for `warp`."""
         count, (height, width) = len(x), x.shape[-2:]
         areas = uniform(ATTEMPTS * count, *self.scale[:2], generator=generator)
-        low, high = (math.log(each) for each in self.ratio)
+        low, high = map(math.log, self.ratio)
         shapes = uniform(ATTEMPTS * count, low, high, generator=generator).exp()
         # Width and height of the windows as shares of the image's: (attempts, count).
         across = (areas * shapes).sqrt().reshape(ATTEMPTS, count)

@@ -1,4 +1,4 @@
-"""Images turned."""
+"""Images rotated."""
 
 import torch
 from torch import Tensor
@@ -9,8 +9,8 @@ from samekind.augmentations.warping import turned, warp
 
 
 class Rotation:
-    """Each image turned about its centre by an angle uniform in [-degrees, degrees]; the corners that come
-    into view are 0.
+    """Each image rotated about its centre by an angle uniform in [-degrees, degrees]; pixels from outside are
+    0.
     """
 
     exact = False
@@ -24,5 +24,5 @@ class Rotation:
         return warp(x, self.matrices(x, generator=generator))
 
     def matrices(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
-        """(n, 3, 3), as `warping` has them."""
+        """Matrices (n, 3, 3) for `warp`."""
         return turned(uniform(len(x), -self.degrees, self.degrees, generator=generator))

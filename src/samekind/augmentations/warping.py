@@ -1,8 +1,8 @@
 """Pixels moved: every geometric change is a 3 x 3 matrix, and any number of them is one resampling.
 
-A matrix takes a place in the result to the place in the input that is seen there, both as (x, y, 1) in
-pixels from the centre, x to the right and y down. Matrices are (n, 3, 3) float64 on the CPU. If A happens
-to an image and then B, the whole is ``A @ B``.
+A matrix maps a place in the result to the place in the input that is shown there, both as (x, y, 1) in
+pixels from the centre, x to the right and y down. Matrices are (n, 3, 3) float64 on the CPU. A followed by B
+is ``A @ B``.
 """
 
 import torch
@@ -11,13 +11,13 @@ from torch import Tensor
 
 
 def turned(degrees: Tensor) -> Tensor:
-    """The image turned about its centre, against the clock."""
+    """The image rotated about its centre, anticlockwise."""
     angle = torch.deg2rad(degrees)
     return _matrices({(0, 0): angle.cos(), (0, 1): -angle.sin(), (1, 0): angle.sin(), (1, 1): angle.cos()})
 
 
 def shifted(right: Tensor, down: Tensor) -> Tensor:
-    """The image moved by so many pixels."""
+    """The image shifted by these numbers of pixels."""
     return _matrices({(0, 2): -right, (1, 2): -down})
 
 
@@ -34,42 +34,39 @@ def slanted(across: Tensor, along: Tensor) -> Tensor:
 
 
 def warp(images: Tensor, matrices: Tensor) -> Tensor:
-    """Images (n, channels, height, width) seen through matrices (n, 3, 3), between pixels bilinearly.
-
-    What comes from outside of an image is 0.
+    """Images (n, channels, height, width) resampled by matrices (n, 3, 3), bilinearly; pixels from outside
+    are 0.
     """
     height, width = images.shape[-2:]
-    # Places as `grid_sample` counts them, the image from -1 to 1. Written out and not as a product of
-    # matrices, which a GPU may be set to compute with too few digits for a place in a large image.
+    # Places as `grid_sample` counts them, the image from -1 to 1. Not as a product of matrices, which a GPU
+    # may compute with too few digits for a place in a large image.
     scaled = matrices / matrices.new_tensor([width / 2, height / 2, 1.0])[:, None]
     flat = bool((matrices[:, 2] == matrices.new_tensor([0.0, 0.0, 1.0])).all())
     inside = flat and _stay_inside(scaled, height, width)
     scaled = scaled.to(images.device, images.dtype, non_blocking=True)
     x = torch.arange(width, device=images.device, dtype=images.dtype) + (0.5 - width / 2)
     y = torch.arange(height, device=images.device, dtype=images.dtype) + (0.5 - height / 2)
-    # One plane of places for x and one for y: many times as fast as the pairs that `grid_sample` speaks of,
-    # and it reads them as well.
+    # One plane of places for x and one for y: many times as fast as pairs, and `grid_sample` reads it too.
     across = scaled[:, :, 0, None, None] * x  # (n, 3, 1, width)
     along = scaled[:, :, 1, None, None] * y[:, None] + scaled[:, :, 2, None, None]  # (n, 3, height, 1)
     places = across[:, :2] + along[:, :2]
     if not flat:
         places = places / (across[:, 2:] + along[:, 2:])
-    # Up to the edge of the outermost pixels they are what is seen: "zeros" would darken a rim of half a
-    # pixel, which an enlarged corner shows.
+    # Not padding with zeros, which would darken a rim of half a pixel.
     pairs = places.permute(0, 2, 3, 1)
     warped = F.grid_sample(images, pairs, padding_mode="border", align_corners=False)
     return warped if inside else warped * (places.abs() <= 1 + 1e-6).all(1, keepdim=True)
 
 
 def _stay_inside(scaled: Tensor, height: int, width: int) -> bool:
-    """Whether no matrix without perspective looks outside of its image: none does if the corners do not."""
+    """Whether matrices without perspective show nothing from outside, which their corners decide."""
     signs = torch.tensor([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], dtype=scaled.dtype)
     corners = torch.cat([signs * signs.new_tensor([width / 2, height / 2]), signs.new_ones(4, 1)], dim=1)
     return bool((scaled[:, :2] @ corners.T).abs().max().item() <= 1 + 1e-9) if len(scaled) else True
 
 
 def _matrices(entries: dict[tuple[int, int], Tensor]) -> Tensor:
-    """Unit matrices with these entries, each (n,), replaced."""
+    """Unit matrices in which these entries, each (n,), are replaced."""
     count = len(next(iter(entries.values())))
     matrices = torch.eye(3, dtype=torch.float64).repeat(count, 1, 1)
     for (row, column), values in entries.items():

@@ -15,9 +15,9 @@ from samekind.samplers.members import members_by_class
 class Balanced:
     """Batches of ``classes`` classes with ``items`` items of each, the items of a class together.
 
-    No class and no item is twice in a batch. An epoch has as many batches as fill one pass over the
-    items, at least one, and uses the classes evenly: where classes differ in size, items of a small one
-    come several times and some of a large one not at all. Only classes that occur in ``labels`` count.
+    No class and no item is twice in a batch. An epoch has as many batches as one pass over the items, at
+    least one, and uses all classes that occur in ``labels`` evenly: items of a small class come several
+    times, and some of a large one not at all.
     """
 
     def __init__(self, labels: Tensor, *, classes: int = 8, items: int = 4, seed: int) -> None:
@@ -38,7 +38,7 @@ class Balanced:
         self.seed = seed
 
     def __len__(self) -> int:
-        # Never 0: the constructor has seen enough classes of enough items for one batch.
+        # Never 0: the constructor has checked that there is one batch.
         return len(self.labels) // (self.classes * self.items)
 
     def batches(self, epoch: int) -> list[Tensor]:

@@ -14,9 +14,8 @@ class Deck:
     def deal(self, count: int) -> list[int]:
         """The next ``count`` cards, all different; ``count`` is at most the number of cards.
 
-        A hand that empties the deck goes on with the next shuffle, passing over the cards it already
-        holds; those stay in the deck. So after any number of hands no card was dealt two times more
-        than another.
+        A hand that empties the deck goes on with the next shuffle and skips the cards it holds, which stay in
+        the deck. So no card is ever dealt two times more than another.
         """
         hand, self.left = self.left[:count], self.left[count:]
         if len(hand) < count:

@@ -26,9 +26,8 @@ def episodes(
 ) -> Iterator[Episode]:
     """``tasks`` random tasks: ``way`` classes, ``shot`` support and ``queries`` query items of each.
 
-    Classes and items are drawn without replacement within a task and anew for every task. Every class
-    must have enough items: to leave one out quietly would make the tasks easier or harder than they are
-    said to be.
+    Classes and items are drawn without replacement within a task and anew for every task. Every class must
+    have enough items: leaving one out would make the tasks easier or harder.
     """
     if way < 2 or min(shot, queries, tasks) < 1:
         raise SettingError(
@@ -46,7 +45,7 @@ def episodes(
             f"{shot} shots and {queries} queries need {shot + queries} items of every class; "
             f"class {label} has {fewest}"
         )
-    # Drawn by a second function, so that what is wrong is said at the call and not at the first task.
+    # A second function, so that errors come at the call and not at the first task.
     return _draw(members, way=way, shot=shot, queries=queries, tasks=tasks, generator=generator)
 
 
@@ -59,7 +58,7 @@ def _draw(
     tasks: int,
     generator: torch.Generator,
 ) -> Iterator[Episode]:
-    """The tasks themselves, from settings known to be possible."""
+    """The tasks, from checked settings."""
     labels = torch.tensor(list(members))
     for _ in range(tasks):
         classes = labels[torch.randperm(len(labels), generator=generator)[:way]]

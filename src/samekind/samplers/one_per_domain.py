@@ -1,4 +1,4 @@
-"""Batches that hold as many items of every domain, for training across domains.
+"""Batches with equally many items of every domain, for training across domains.
 
 The batches of the domain generalisation experiments of Monteiro et al., "Learning Semantic Similarities for
 Prototypical Classifiers", 2021.
@@ -15,10 +15,9 @@ from samekind.samplers.members import members_by_class
 class OnePerDomain:
     """Batches of ``size`` groups, each of one random item of every domain, side by side.
 
-    ``domains`` (n,) says which domain each item is of. An epoch is one pass over the largest domain; each
-    domain is permuted anew, and a smaller one is gone through again from its beginning until the largest is
-    done, so its items come several times, in one batch too if it has fewer than ``size``. Within a group the
-    domains are in ascending order. The last batch may be smaller.
+    ``domains`` (n,) is the domain of each item. An epoch is one pass over the largest domain. Each domain is
+    permuted anew, and a smaller one is repeated, so its items come several times, even in one batch if it has
+    fewer than ``size``. Within a group the domains are in ascending order. The last batch may be smaller.
     """
 
     def __init__(self, labels: Tensor, *, domains: Tensor, size: int = 64, seed: int) -> None:
@@ -28,9 +27,9 @@ class OnePerDomain:
             raise SettingError(
                 f"expected a domain for each of {len(labels)} items, got {tuple(domains.shape)}"
             )
-        found = len(members_by_class(domains))
-        if found < 2:
-            raise SettingError(f"need items of at least 2 domains, got {found}; use Shuffled for one")
+        count = len(members_by_class(domains))
+        if count < 2:
+            raise SettingError(f"need items of at least 2 domains, got {count}; use Shuffled for one")
         self.labels = labels
         self.domains = domains
         self.size = size

@@ -15,14 +15,13 @@ from samekind.samplers.members import members_by_class
 class Tuples:
     """Batches of ``tuples`` tuples, each of ``size`` different items of one class, side by side.
 
-    Every epoch each class is permuted and cut into tuples anew; what is left over, fewer than ``size``
-    items, waits for another epoch. A class that has fewer altogether is one shorter tuple, and a class of a
-    single item, which has no positive, is never shown. Like ``Balanced``, but large classes come more often,
-    and two tuples of one class can meet in a batch. A last, shorter batch is kept if it holds two tuples,
-    since a single one has no negatives; neither has a single class, so two at least must have two items.
+    Every epoch each class is permuted and cut into tuples anew; the rest, fewer than ``size`` items, is left
+    out. A class with fewer than ``size`` items is one shorter tuple, and a class of one item, which has no
+    positive, is never shown. Like ``Balanced``, but large classes come more often, and two tuples of one
+    class can meet in a batch. A last, shorter batch needs two tuples, to have negatives. At least two classes
+    must have two items.
 
-    Where classes are shorter than ``size`` batches differ in length, and a run with ``compile`` compiles for
-    each length.
+    With classes shorter than ``size`` batches differ in length, and ``compile`` compiles for each length.
     """
 
     def __init__(self, labels: Tensor, *, tuples: int = 24, size: int = 5, seed: int) -> None:
@@ -33,7 +32,7 @@ class Tuples:
         shown = sum(len(indices) > 1 for indices in members_by_class(labels).values())
         if shown < 2:
             raise SettingError(
-                "tuples need two classes of two items or more, else nothing has a negative; there "
+                "tuples need two classes of two items or more, to have negatives; there "
                 f"{'is' if shown == 1 else 'are'} {shown}"
             )
         self.labels = labels
@@ -43,8 +42,8 @@ class Tuples:
 
     def __len__(self) -> int:
         counts = [len(indices) for indices in members_by_class(self.labels).values()]
-        every = sum(count // self.size or int(count > 1) for count in counts)
-        full, rest = divmod(every, self.tuples)
+        total = sum(count // self.size or int(count > 1) for count in counts)
+        full, rest = divmod(total, self.tuples)
         return full + (rest > 1)
 
     def batches(self, epoch: int) -> list[Tensor]:
@@ -55,9 +54,11 @@ class Tuples:
             groups += self._cut(indices[torch.randperm(len(indices), generator=generator)])
         order = torch.randperm(len(groups), generator=generator).tolist()
         starts = range(0, len(self) * self.tuples, self.tuples)
-        return [torch.cat([groups[each] for each in order[start : start + self.tuples]]) for start in starts]
+        return [
+            torch.cat([groups[place] for place in order[start : start + self.tuples]]) for start in starts
+        ]
 
     def _cut(self, indices: Tensor) -> list[Tensor]:
-        """The items of one class as tuples, without what is left over."""
+        """The items of one class as tuples, without the rest."""
         size = min(self.size, len(indices))
-        return [each for each in torch.split(indices, size) if len(each) == size] if size > 1 else []
+        return [part for part in torch.split(indices, size) if len(part) == size] if size > 1 else []

@@ -14,17 +14,17 @@ from samekind.samplers.members import members_by_class
 class UniformTriplets:
     """``steps`` batches an epoch, of ``triplets`` triplets: anchor, positive and negative, side by side.
 
-    The class is drawn from all alike, the negative's class from all the others alike, and each item from its
-    class alike, with replacement: an anchor and its positive can be the same item. Unlike ``Balanced``, a
-    class need not have two items, and nothing is dealt out evenly: how often an item comes is chance.
+    The class is drawn uniformly, the negative's class uniformly from the others, and each item uniformly from
+    its class, with replacement: an anchor and its positive can be the same item. Unlike in ``Balanced``, a
+    class need not have two items, and items do not come equally often.
     """
 
     def __init__(self, labels: Tensor, *, triplets: int = 20, steps: int = 1000, seed: int) -> None:
         if triplets < 1 or steps < 1:
             raise SettingError(f"need at least 1 triplet and 1 step; got {triplets} and {steps}")
-        found = len(members_by_class(labels))
-        if found < 2:
-            raise SettingError(f"a triplet needs items of 2 classes; the items are of {found}")
+        count = len(members_by_class(labels))
+        if count < 2:
+            raise SettingError(f"a triplet needs items of 2 classes; the items are of {count}")
         self.labels = labels
         self.triplets = triplets
         self.steps = steps
@@ -42,7 +42,7 @@ class UniformTriplets:
         first = torch.randint(len(members), shape, generator=generator)
         other = (first + torch.randint(1, len(members), shape, generator=generator)) % len(members)
         classes = torch.stack([first, first, other], dim=-1)
-        # In double precision a share of a class never rounds up to the whole of it.
+        # In double precision, so that a share of a class never rounds up to all of it.
         shares = torch.rand(classes.shape, dtype=torch.double, generator=generator)
         places = (shares * counts[classes]).long()
         starts = counts.cumsum(0) - counts
