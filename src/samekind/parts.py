@@ -82,8 +82,10 @@ def make(room: str, name: str, arguments: Mapping[str, Any]) -> Any:
 def members(room: str) -> dict[str, type]:
     """The parts a room exports, by name: modules, and of the data the readers."""
     module = ROOMS[room]
-    found = {name: getattr(module, name) for name in (module.READERS if module is data else module.__all__)}
-    return {name: each for name, each in found.items() if inspect.isclass(each) and not _is_protocol(each)}
+    exported = {
+        name: getattr(module, name) for name in (module.READERS if module is data else module.__all__)
+    }
+    return {name: kind for name, kind in exported.items() if inspect.isclass(kind) and not _is_protocol(kind)}
 
 
 def room_of(part: object) -> str | None:

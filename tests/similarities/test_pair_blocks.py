@@ -36,19 +36,19 @@ def tiny_cache(monkeypatch):
 
 
 @pytest.mark.usefixtures("tiny_cache")
-@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+@pytest.mark.parametrize("depth", [1, 2, 4])
 @pytest.mark.parametrize("slope", [0.1, 0.0, 1.5])
-@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 50), (50, 1), (13, 40), (40, 13), (0, 3), (3, 0)])
 @torch.no_grad()
-def test_agrees_with_the_definition(depth, slope, rows, columns):
+def test_agrees_with_the_definition(depth, slope):
     similarity = network(depth=depth, slope=slope).double()
-    a, b = some(rows, dtype=torch.double), some(columns, dtype=torch.double, seed=2)
-    ready = similarity.frozen(a, b)
-    assert isinstance(ready, PairBlocks)
-    expected = concatenated(similarity, a, b)
-    torch.testing.assert_close(ready.score_all(a, b), expected)
-    torch.testing.assert_close(ready.score_all(a, b), expected)  # what the first left behind does not matter
-    torch.testing.assert_close(similarity.score_all(a, b), expected)
+    for rows, columns in [(1, 1), (1, 50), (50, 1), (13, 40), (40, 13), (0, 3), (3, 0)]:
+        a, b = some(rows, dtype=torch.double), some(columns, dtype=torch.double, seed=2)
+        frozen = similarity.frozen(a, b)
+        assert isinstance(frozen, PairBlocks)
+        expected = concatenated(similarity, a, b)
+        torch.testing.assert_close(frozen.score_all(a, b), expected)
+        torch.testing.assert_close(frozen.score_all(a, b), expected)  # with used buffers
+        torch.testing.assert_close(similarity.score_all(a, b), expected)
 
 
 @pytest.mark.usefixtures("tiny_cache")

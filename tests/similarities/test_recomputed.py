@@ -46,15 +46,15 @@ def both(similarity, a, b):
     return ours, gradients(lambda a, b: concatenated(similarity, a, b), a, b, parameters)
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+@pytest.mark.parametrize("depth", [1, 2, 4])
 @pytest.mark.parametrize("slope", [0.1, 0.0, 0.7])
-@pytest.mark.parametrize(("rows", "columns"), [(5, 9), (1, 8), (8, 1), (1, 1), (13, 40)])
-def test_scores_and_gradients_are_those_of_the_concatenation(depth, slope, rows, columns):
+def test_scores_and_gradients_are_those_of_the_concatenation(depth, slope):
     similarity = network(depth=depth, slope=slope)
-    a, b = some(rows).requires_grad_(), some(columns, seed=2).requires_grad_()
-    (scores, ours), (expected, theirs) = both(similarity, a, b)
-    torch.testing.assert_close(scores, expected)
-    torch.testing.assert_close(ours, theirs)
+    for rows, columns in [(5, 9), (1, 8), (8, 1), (1, 1), (13, 40)]:
+        a, b = some(rows).requires_grad_(), some(columns, seed=2).requires_grad_()
+        (scores, gradient), (expected, plain_gradient) = both(similarity, a, b)
+        torch.testing.assert_close(scores, expected)
+        torch.testing.assert_close(gradient, plain_gradient)
 
 
 @settings(max_examples=40, deadline=None)
