@@ -80,7 +80,7 @@ def test_any_tensor_can_be_written(tmp_path):
     assert all(torch.equal(read[name], each) for name, each in tensors.items())
 
 
-def test_what_is_read_is_ones_own(folder):
+def test_read_tensors_do_not_change_the_file(folder):
     _, first = archive.read(folder)
     first["matrix"].zero_()
     assert torch.equal(archive.read(folder)[1]["matrix"], TENSORS["matrix"])
@@ -106,7 +106,7 @@ def test_a_folder_may_have_any_name(tmp_path, name):
 # --- what is damaged, foreign or newer --------------------------------------------------------------
 
 
-def test_where_there_is_nothing_it_says_so(tmp_path):
+def test_refuses_a_missing_folder(tmp_path):
     assert "there is no space at" in refused(tmp_path / "missing")
     (tmp_path / "file").write_text("")
     assert "there is no space at" in refused(tmp_path / "file")
@@ -146,7 +146,7 @@ def test_weights_of_another_space_are_found(folder, tmp_path):
     assert "damaged: weights.safetensors is not the file it was saved with" in refused(folder)
 
 
-def test_weights_with_the_right_digest_but_in_no_known_form_are_refused(folder, monkeypatch):
+def test_refuses_weights_of_an_unknown_format(folder, monkeypatch):
     monkeypatch.setattr(safetensors.torch, "save", lambda _: b"not tensors")
     archive.write(folder, CONTENT, TENSORS)
     assert "damaged: weights.safetensors cannot be read (" in refused(folder)
@@ -169,12 +169,12 @@ def test_a_space_json_of_something_else_is_foreign(folder, text):
 
 
 @pytest.mark.parametrize("version", [None, "1", 0, -1, 1.5, []])
-def test_a_version_that_is_none_is_damage(folder, version):
+def test_refuses_an_invalid_version(folder, version):
     change(folder, version=version)
     assert "is damaged: space.json has no version" in refused(folder)
 
 
-def test_a_newer_version_is_refused_before_anything_else_is_looked_at(folder):
+def test_refuses_a_newer_version_first(folder):
     change(folder, version=archive.VERSION + 1, weights="unknown", encoder="unknown")
     (folder / "weights.safetensors").unlink()
     sentence = refused(folder)
@@ -214,7 +214,7 @@ def test_other_files_in_the_folder_are_not_touched_by_reading(folder):
 # --- where it may be written ------------------------------------------------------------------------
 
 
-def test_an_empty_folder_will_do(tmp_path):
+def test_writes_to_an_empty_folder(tmp_path):
     archive.write(tmp_path, CONTENT, TENSORS)
     assert archive.read(tmp_path)[0]["numbers"] == CONTENT["numbers"]
 
@@ -386,14 +386,14 @@ def saved_between(folder, monkeypatch, *, times):
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_a_space_saved_anew_while_it_is_read_is_read_as_it_is_now(folder, monkeypatch, times):
+def test_a_space_saved_while_it_is_read_is_read_again(folder, monkeypatch, times):
     saves = saved_between(folder, monkeypatch, times=times)
     content, tensors = archive.read(folder)
     assert len(saves) == times
     assert content["number"] == tensors["number"].item() == times
 
 
-def test_it_ends_where_somebody_saves_for_ever(folder, monkeypatch):
+def test_gives_up_if_the_space_is_saved_for_ever(folder, monkeypatch):
     monkeypatch.setattr(archive, "MOST_SAVES", 4)
     saves = saved_between(folder, monkeypatch, times=100)
     assert "weights.safetensors is not the file" in refused(folder)
@@ -401,7 +401,7 @@ def test_it_ends_where_somebody_saves_for_ever(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("missing", ["space.json", "weights.safetensors", "folder"])
-def test_a_file_gone_with_the_old_folder_is_looked_for_in_the_new_one(folder, monkeypatch, missing):
+def test_a_file_missing_between_renames_is_read_again(folder, monkeypatch, missing):
     """The moment between two renames, or after the second while the old folder is removed file by file."""
     real, looks = storage.read_header, []
 
@@ -427,7 +427,7 @@ def test_a_file_gone_with_the_old_folder_is_looked_for_in_the_new_one(folder, mo
     assert len(looks) == 2
 
 
-def test_two_who_bring_a_folder_back_at_once_do_not_fail_each_other(folder, monkeypatch):
+def test_two_readers_may_recover_a_folder_at_once(folder, monkeypatch):
     real, calls = storage.recover_folder, []
 
     def late(given):
@@ -440,7 +440,7 @@ def test_two_who_bring_a_folder_back_at_once_do_not_fail_each_other(folder, monk
     assert archive.read(folder)[0]["encoder"] == CONTENT["encoder"]
 
 
-def test_damage_is_told_at_the_second_look(folder, monkeypatch):
+def test_damage_is_reported_at_the_second_try(folder, monkeypatch):
     (folder / "weights.safetensors").write_bytes(b"")
     looks, real = [], storage.read_header
     monkeypatch.setattr(
@@ -450,7 +450,7 @@ def test_damage_is_told_at_the_second_look(folder, monkeypatch):
     assert len(looks) == 2
 
 
-def test_reading_needs_no_right_to_write(folder, monkeypatch):
+def test_reading_needs_no_permission_to_write(folder, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("reading wrote something")
 

@@ -63,7 +63,7 @@ def failing_at(monkeypatch, owner, name, call):
 
 @settings(max_examples=20)
 @given(before=st.none() | st.binary(max_size=20), after=st.binary(max_size=20))
-def test_a_file_holds_what_was_written_last_and_nothing_lies_beside_it(tmp_path_factory, before, after):
+def test_a_file_holds_what_was_written_last_without_leftovers(tmp_path_factory, before, after):
     path = tmp_path_factory.mktemp("files") / "inside" / "deep" / "file.bin"
     if before is not None:
         storage.write_bytes(path, before)
@@ -89,7 +89,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch,
     assert names(tmp_path) == ["file"]
 
 
-def test_a_file_is_on_the_disk_before_it_takes_the_name(tmp_path, monkeypatch):
+def test_a_file_is_flushed_before_the_rename(tmp_path, monkeypatch):
     happened = []
     real_sync, real_replace = os.fsync, Path.replace
     monkeypatch.setattr(os, "fsync", lambda handle: (happened.append("flush"), real_sync(handle))[1])
@@ -112,7 +112,7 @@ def test_a_folder_holds_what_was_filled_in_and_no_more(tmp_path, exists):
     assert names(folder.parent) == ["folder"]
 
 
-def test_what_is_filled_is_a_draft_and_the_old_folder_is_there_meanwhile(tmp_path):
+def test_the_old_folder_stays_while_a_draft_is_filled(tmp_path):
     folder = tmp_path / "folder"
     storage.write_folder(folder, fill_with(OLD))
 
@@ -148,7 +148,7 @@ def test_a_folder_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatc
     assert names(tmp_path) == ["folder"]
 
 
-def test_an_interrupt_is_no_different(tmp_path):
+def test_an_interrupt_leaves_the_old_folder(tmp_path):
     folder = tmp_path / "folder"
     storage.write_folder(folder, fill_with(OLD))
 
@@ -173,7 +173,7 @@ def test_a_link_stays_a_link_and_what_it_points_to_is_replaced(tmp_path):
     assert names(tmp_path) == ["elsewhere", "link"]
 
 
-def test_a_relative_folder_will_do(tmp_path, monkeypatch):
+def test_a_folder_may_be_relative(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     storage.write_folder(Path("folder"), fill_with(NEW))
     assert names(tmp_path) == ["folder"]
@@ -189,7 +189,7 @@ def test_a_folder_left_aside_is_brought_back(tmp_path):
     assert names(tmp_path) == ["folder"]
 
 
-def test_one_left_aside_beside_the_new_one_is_removed(tmp_path):
+def test_an_old_folder_beside_the_new_one_is_removed(tmp_path):
     fill_with(OLD)(_made(tmp_path / ".folder.old"))
     fill_with(NEW)(_made(tmp_path / "folder"))
     storage.recover_folder(tmp_path / "folder")
@@ -208,7 +208,7 @@ def test_recovery_touches_nothing_else(tmp_path):
     assert names(tmp_path) == [".folder.abc.draft", ".folders.old", "folder"]
 
 
-def test_a_new_writing_begins_with_recovery(tmp_path):
+def test_writing_begins_with_recovery(tmp_path):
     fill_with(OLD)(_made(tmp_path / ".folder.old"))
 
     def fill(draft):
@@ -320,7 +320,7 @@ def test_a_process_that_dies_at_a_step_leaves_the_old_folder_or_the_new(tmp_path
 
 
 @pytest.mark.parametrize(("owner", "name"), [(os, "open"), (Path, "mkdir")])
-def test_what_cannot_be_written_is_named_and_not_its_draft(tmp_path, monkeypatch, owner, name):
+def test_an_error_names_the_file_and_not_its_draft(tmp_path, monkeypatch, owner, name):
     wanted, real = tmp_path / "wanted", getattr(owner, name)
 
     def refuse(path, *arguments, **more):
@@ -371,7 +371,7 @@ def write(target, kind):
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
-def test_what_a_killed_writer_had_begun_goes_with_the_next_writing_and_a_living_one_s_stays(tmp_path, kind):
+def test_the_next_writer_removes_drafts_of_dead_processes_only(tmp_path, kind):
     target = tmp_path / "target"
     killed, left = slow_writer(target, kind)
     with killed:
@@ -389,7 +389,7 @@ def test_what_a_killed_writer_had_begun_goes_with_the_next_writing_and_a_living_
     assert names(tmp_path) == ["target"]
 
 
-def test_drafts_of_other_files_and_names_that_only_look_like_it_stay(tmp_path):
+def test_drafts_of_other_files_stay(tmp_path):
     kept = [
         ".file.0123456.draft",
         ".file.notes123.draft",
@@ -403,7 +403,7 @@ def test_drafts_of_other_files_and_names_that_only_look_like_it_stay(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
-def test_where_there_are_no_locks_nobody_is_taken_for_dead(tmp_path, without_locks, kind):
+def test_without_locks_no_draft_of_another_is_removed(tmp_path, without_locks, kind):
     left = tmp_path / ".target.01234567.draft"
     left.touch() if kind == "file" else left.mkdir()
     write(tmp_path / "target", kind)
@@ -412,9 +412,7 @@ def test_where_there_are_no_locks_nobody_is_taken_for_dead(tmp_path, without_loc
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
 @pytest.mark.parametrize("gone", [True, False])
-def test_a_draft_that_was_taken_for_a_dead_one_s_before_it_was_locked_is_begun_again(
-    tmp_path, monkeypatch, kind, gone
-):
+def test_a_draft_removed_before_it_was_locked_is_begun_again(tmp_path, monkeypatch, kind, gone):
     seen, real = [], storage._lock
 
     def lock(handle):
@@ -433,7 +431,7 @@ def test_a_draft_that_was_taken_for_a_dead_one_s_before_it_was_locked_is_begun_a
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
-def test_a_draft_whose_writer_was_stopped_as_it_was_locked_is_gone(tmp_path, monkeypatch, kind):
+def test_an_interrupt_while_a_draft_is_locked_leaves_nothing(tmp_path, monkeypatch, kind):
     """Before, it stayed locked for as long as the process lived, and nobody could sweep it."""
     real = storage._lock
 
@@ -464,7 +462,7 @@ def test_a_lock_whose_taker_was_interrupted_is_free(tmp_path, monkeypatch):
     storage.FolderLock(tmp_path, "lock").give_back()
 
 
-def test_a_leftover_that_may_not_be_removed_is_no_reason_not_to_write(tmp_path, monkeypatch):
+def test_a_draft_that_cannot_be_removed_does_not_stop_a_writer(tmp_path, monkeypatch):
     left, real = tmp_path / ".file.01234567.draft", Path.unlink
     left.touch()
 
@@ -478,7 +476,7 @@ def test_a_leftover_that_may_not_be_removed_is_no_reason_not_to_write(tmp_path, 
     assert names(tmp_path) == [left.name, "file"]
 
 
-def test_one_who_reads_between_two_renames_does_not_stop_the_writer(tmp_path, monkeypatch):
+def test_a_reader_between_two_renames_does_not_stop_the_writer(tmp_path, monkeypatch):
     folder, real, readers = tmp_path / "folder", Path.rename, []
     storage.write_folder(folder, fill_with(OLD))
 
@@ -497,7 +495,7 @@ def test_one_who_reads_between_two_renames_does_not_stop_the_writer(tmp_path, mo
     assert names(tmp_path) == ["folder"]
 
 
-def test_a_reader_does_not_take_the_next_writers_gap_for_that_of_a_dead_one(tmp_path, monkeypatch):
+def test_a_reader_does_not_take_a_living_writer_for_dead(tmp_path, monkeypatch):
     folder, old, asked = tmp_path / "folder", tmp_path / ".folder.old", []
     fill_with(OLD)(_made(old))
 
@@ -518,7 +516,7 @@ def test_a_reader_does_not_take_the_next_writers_gap_for_that_of_a_dead_one(tmp_
     assert names(tmp_path) == ["folder"]
 
 
-def test_one_who_reads_does_not_wait_for_ever(tmp_path, monkeypatch):
+def test_a_reader_does_not_wait_for_ever(tmp_path, monkeypatch):
     monkeypatch.setattr(storage, "PATIENCE", 0.02)
     folder = tmp_path / "folder"
     fill_with(OLD)(_made(tmp_path / ".folder.old"))
@@ -576,7 +574,7 @@ def test_a_lock_has_one_holder_until_it_is_given_back(tmp_path):
 
 
 @pytest.mark.parametrize("how", ["alone", "fork"])
-def test_a_killed_process_gives_its_lock_back_also_if_one_it_forked_lives_on(tmp_path, how):
+def test_the_lock_of_a_killed_process_is_free_even_if_its_child_lives(tmp_path, how):
     command = [sys.executable, "-c", HOLDER, tmp_path, how]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
         last = int(other.stdout.readline())
@@ -592,7 +590,7 @@ def test_a_killed_process_gives_its_lock_back_also_if_one_it_forked_lives_on(tmp
                 os.kill(last, signal.SIGKILL)
 
 
-def test_the_end_of_a_forked_process_is_not_the_end_of_the_lock(tmp_path):
+def test_the_end_of_a_forked_process_does_not_free_the_lock(tmp_path):
     ended = "    sys.exit()\nos.waitpid(child, 0)\nprint('it ended', flush=True)\n"
     script = HOLDER.replace("    print(os.getpid(), flush=True)\n", ended)
     command = [sys.executable, "-c", script, tmp_path, "fork"]
@@ -620,7 +618,7 @@ def test_a_forked_process_knows_that_it_does_not_have_the_lock(tmp_path):
         (b"\xff\xff \xff", "another process"),
     ],
 )
-def test_who_holds_it_is_said_if_it_is_known(tmp_path, text, holder):
+def test_the_holder_is_named_if_known(tmp_path, text, holder):
     lock = storage.FolderLock(tmp_path, "lock")
     (tmp_path / "lock").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(storage.LockedError) as refused:
@@ -657,7 +655,7 @@ def refused_to_make(monkeypatch, folder):
     monkeypatch.setattr(os, "open", opened)
 
 
-def test_no_lock_is_to_be_had_in_a_folder_that_may_not_be_written_to(tmp_path, monkeypatch):
+def test_a_read_only_folder_cannot_be_locked(tmp_path, monkeypatch):
     (tmp_path / "another lock").touch()
     refused_to_make(monkeypatch, tmp_path)
     with pytest.raises(PermissionError) as refused:
@@ -666,7 +664,7 @@ def test_no_lock_is_to_be_had_in_a_folder_that_may_not_be_written_to(tmp_path, m
     storage.FolderLock(tmp_path, "another lock").give_back()  # somebody else's, which may be read
 
 
-def test_where_there_are_no_locks_nobody_is_kept_out(tmp_path, without_locks):
+def test_without_locks_every_request_is_granted(tmp_path, without_locks):
     locks = [storage.FolderLock(tmp_path, "lock") for _ in range(2)]
     for each in locks:
         each.give_back(remove=True)
@@ -695,7 +693,7 @@ def test_one_at_a_time_replaces_a_folder(tmp_path):
     assert names(tmp_path) == ["folder", "link"]
 
 
-def test_one_who_is_killed_keeps_nobody_from_a_folder(tmp_path):
+def test_a_killed_writer_does_not_block_the_folder(tmp_path):
     script = HOLDER.replace('"lock")\n', '".folder.lock")\n')
     with subprocess.Popen(
         [sys.executable, "-c", script, tmp_path, "alone"], stdout=subprocess.PIPE, text=True
@@ -711,12 +709,12 @@ def test_one_who_is_killed_keeps_nobody_from_a_folder(tmp_path):
     assert names(tmp_path) == []
 
 
-def test_a_folder_whose_parent_is_missing_is_nobodys(tmp_path):
+def test_a_folder_with_a_missing_parent_needs_no_lock(tmp_path):
     with storage.sole_writer(tmp_path / "deep" / "folder"):
         assert names(tmp_path) == []
 
 
-def test_the_folder_is_named_where_it_may_not_be_replaced(tmp_path, monkeypatch):
+def test_an_error_names_the_folder_and_not_its_lock(tmp_path, monkeypatch):
     refused_to_make(monkeypatch, tmp_path)
     with pytest.raises(PermissionError) as refused, storage.sole_writer(tmp_path / "folder"):
         pytest.fail("it cannot be written")
@@ -737,14 +735,14 @@ def test_the_folder_is_named_where_it_may_not_be_replaced(tmp_path, monkeypatch)
         ('{"format": "thing", "version": 3}', r"newer samekind \(format 3, this one reads up to 2\)"),
     ],
 )
-def test_a_header_that_is_none_is_refused(tmp_path, content, says):
+def test_refuses_a_damaged_foreign_or_newer_header(tmp_path, content, says):
     if content is not None:
         (tmp_path / "thing.json").write_text(content)
     with pytest.raises(SpaceError, match=says):
         storage.read_header(tmp_path, name="thing.json", what="a thing", form="thing", version=2)
 
 
-def test_a_header_is_what_was_written_and_a_missing_folder_is_named(tmp_path):
+def test_reads_a_header_and_refuses_a_missing_folder(tmp_path):
     options = {"name": "thing.json", "what": "a thing", "form": "thing", "version": 2}
     (tmp_path / "thing.json").write_text('{"format": "thing", "version": 1, "more": 5}')
     assert storage.read_header(tmp_path, **options) == {"format": "thing", "version": 1, "more": 5}
@@ -752,7 +750,7 @@ def test_a_header_is_what_was_written_and_a_missing_folder_is_named(tmp_path):
         storage.read_header(tmp_path / "none", **options)
 
 
-def test_a_folder_holds_something_else_where_a_file_has_another_name(tmp_path):
+def test_lists_other_files_in_a_folder(tmp_path):
     assert not storage.others_in(tmp_path, {"a"})
     (tmp_path / "a").touch()
     assert not storage.others_in(tmp_path, {"a", "b"})
@@ -761,7 +759,7 @@ def test_a_folder_holds_something_else_where_a_file_has_another_name(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such rights")
-def test_a_folder_that_is_replaced_keeps_its_mode_from_the_beginning_on_and_its_files_are_new(tmp_path):
+def test_a_replaced_folder_keeps_its_mode_and_not_those_of_its_files(tmp_path):
     seen = []
 
     def fill(draft):

@@ -1,6 +1,6 @@
-"""The folder a space is kept in: ``space.json`` says what it is, ``weights.safetensors`` holds the numbers.
+"""The folder of a space: ``space.json`` describes it, ``weights.safetensors`` holds the numbers.
 
-Nothing in the folder is code, and nothing in it is executed when it is read.
+Nothing in the folder is code, and reading it executes nothing.
 """
 
 import hashlib
@@ -28,43 +28,43 @@ FILES = {"space.json", "weights.safetensors"}
 
 MOST_NAMED = 5
 
-#: So often a space may be saved anew while it is read before the reader gives up.
+#: How often a space may be saved while it is read before the reader gives up.
 MOST_SAVES = 100
 
 
 def write(folder: Path, content: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
-    """Write a folder, whole or not at all; a space that was there leaves its folder and files their modes.
-    One that holds something else, or is write-protected, stays.
+    """Write a folder, whole or not at all; the modes of an older space and its files stay.
+
+    Raises SpaceError if the folder holds something else, or is write-protected.
     """
     expect_replaceable(folder)
-    # Copied, because two names may share one tensor and the format has no way to say so.
+    # Copied, because two names may share one tensor, which the format cannot say.
     weights = safetensors.torch.save(
         {
-            name: each.detach().to("cpu", copy=True, memory_format=torch.contiguous_format)
-            for name, each in tensors.items()
+            name: tensor.detach().to("cpu", copy=True, memory_format=torch.contiguous_format)
+            for name, tensor in tensors.items()
         }
     )
     header = {"format": FORMAT, "version": VERSION, "weights": hashlib.sha256(weights).hexdigest()}
-
-    written = {
+    files = {
         "weights.safetensors": weights,
         "space.json": (json.dumps({**header, **content}, indent=2) + "\n").encode(),
     }
 
     def fill(draft: Path) -> None:
-        for name, each in written.items():
+        for name, file in files.items():
             (draft / name).touch()
-            with suppress(OSError):  # there was none, or the drive has no such rights
+            with suppress(OSError):  # no old file, or a drive without modes
                 shutil.copymode(folder / name, draft / name)
-            (draft / name).write_bytes(each)
+            (draft / name).write_bytes(file)
 
     storage.write_folder(folder, fill)
 
 
 def expect_replaceable(folder: Path) -> None:
-    """Refuse a folder that saving a space to it would take something from; one that is not there will do.
+    """Raise SpaceError if saving a space to a folder would lose other files, or if it is write-protected.
 
-    Protected is what this user may not write to: for the system's administrator (root) nothing is.
+    The folder need not exist. Nothing is protected from the system's administrator (root).
     """
     others = storage.others_in(folder, FILES) if folder.exists() else []
     if others and not (folder / "space.json").is_file():
@@ -76,7 +76,7 @@ def expect_replaceable(folder: Path) -> None:
             "another folder to save to"
         )
     for path in filter(_is_protected, (folder, *(folder / name for name in sorted(FILES)))):
-        # It could be replaced all the same, for that is the right of its parent.
+        # Replacing it would work all the same: that only needs the parent's permission.
         raise SpaceError(
             f"{path} may not be written to, so the space in {folder} stays as it is; save to another folder, "
             "or let its owner allow it"
@@ -84,34 +84,33 @@ def expect_replaceable(folder: Path) -> None:
 
 
 def _is_protected(path: Path) -> bool:
-    """Whether a file or folder is there and may not be written to; asked again, for one that another writer
-    swaps this very moment is there a moment later.
-    """
+    """Whether a file or folder exists and may not be written to."""
+    # Asked twice, because another writer may just be replacing it.
     return not os.access(path, os.W_OK) and path.exists() and not os.access(path, os.W_OK)
 
 
 def read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """What `write` wrote; anything damaged, foreign or newer is refused with a sentence.
+    """What `write` wrote; raises SpaceError if it is damaged, foreign or newer.
 
-    One that is saved anew meanwhile is read as it was or as it is now, never one file of each.
+    If it is saved meanwhile, it is read as it was or as it is now, never one file of each.
     """
     failed: tuple[int, ...] | None = ()
     for _ in range(MOST_SAVES):
-        found = None
+        identity = None
         try:
             storage.recover_folder(folder)
-            found = _identity(folder)
+            identity = _identity(folder)
             return _read(folder)
         except (SpaceError, OSError):
-            # Somebody may have put another in its place meanwhile; what fails twice is at fault itself.
-            if found == failed:
+            # Another writer may have replaced the folder meanwhile; one that fails twice is damaged.
+            if identity == failed:
                 raise
-            failed = found
+            failed = identity
     return _read(folder)
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:
-    """What another folder of the same name differs in; None where there is none."""
+    """What tells a folder from another one of the same name; None if it does not exist."""
     try:
         status = folder.stat()
     except OSError:
@@ -137,8 +136,8 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 
 def encoder_described(encoder: nn.Module) -> Description:
-    """What a saved space says of its encoder: how to build it, or, of one that is not ours, its class; and
-    how its input is standardised, for who gives it again need not know the numbers.
+    """The encoder in a saved space: how to build it; of a foreign one its class, and the numbers its input is
+    standardised by, so that they need not be given again.
     """
     if is_ours(encoder):
         return describe(encoder)
@@ -149,8 +148,8 @@ def encoder_described(encoder: nn.Module) -> Description:
 
 
 def encoder_of(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module:
-    """The encoder a saved space speaks of: built if it is ours, else the one given, if it fits. Where its
-    input is standardised, it may be given with that or without.
+    """The encoder of a saved space: built if it is ours, else the given one, if it fits. One with
+    standardised input may be given with or without that.
     """
     foreign, saved = content["encoder"].get("foreign"), content["encoder fingerprint"]
     if foreign is None and given is None:
@@ -164,17 +163,16 @@ def encoder_of(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module
     if numbers is not None and not isinstance(given, Standardised):
         given = Standardised(encoder=given, means=numbers["means"], deviations=numbers["deviations"])
     if fingerprint(given) != saved:
-        wanted = foreign or content["encoder"]["name"]
         raise SpaceError(
             f"the encoder given ({called}) is not the one this space was saved with "
-            f"({wanted}): its class or the shapes of its weights differ"
+            f"({foreign or content['encoder']['name']}): its class or the shapes of its weights differ"
         )
     return given
 
 
 def fill(space: nn.Module, tensors: Mapping[str, Tensor]) -> None:
-    """Give a space its saved tensors; one saved in double or half precision stays in it."""
-    for name, each in space.state_dict(keep_vars=True).items():
+    """Load saved tensors into a space, in their saved precision."""
+    for name, tensor in space.state_dict(keep_vars=True).items():
         if name in tensors:
-            each.data = each.data.to(tensors[name].dtype)
+            tensor.data = tensor.data.to(tensors[name].dtype)
     space.load_state_dict(tensors)

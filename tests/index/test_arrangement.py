@@ -52,7 +52,7 @@ def test_few_vectors_need_no_structure(store):
     assert (arranged.structure.kind, len(arranged.structure), len(arranged.beside(store))) == ("flat", 400, 0)
 
 
-def test_what_comes_waits_beside_until_there_is_enough(store):
+def test_additions_wait_beside_the_structure_until_there_are_enough(store):
     arranged = arrangement("hnsw")
     arranged.arrange(store, most_beside=30)
     come(store, *range(400, 430))
@@ -68,7 +68,7 @@ def test_what_comes_waits_beside_until_there_is_enough(store):
     assert covered(arranged, store) == [*range(425), *range(426, 430), 500, 501]
 
 
-def test_what_is_beside_and_what_is_inside_are_both_candidates(store):
+def test_rows_beside_and_inside_the_structure_are_candidates(store):
     arranged = arrangement("ivf")
     arranged.arrange(store, most_beside=30)
     come(store, *range(400, 420))
@@ -81,7 +81,7 @@ def test_what_is_beside_and_what_is_inside_are_both_candidates(store):
     assert set(rows.flatten().tolist()) <= {*left.tolist(), -1}
 
 
-def test_is_built_anew_when_a_third_is_gone(store):
+def test_is_rebuilt_when_a_third_is_removed(store):
     arranged = arrangement("hnsw")
     arranged.arrange(store, most_beside=30)
     first = arranged.structure
@@ -99,7 +99,7 @@ def test_is_built_anew_when_a_third_is_gone(store):
 
 
 @pytest.mark.parametrize(("kind", "anew"), [("flat", False), ("hnsw", False), ("ivf", True), ("pq", True)])
-def test_lists_are_laid_out_anew_for_twice_as_many(store, kind, anew):
+def test_lists_are_rebuilt_for_twice_as_many_vectors(store, kind, anew):
     arranged = arrangement(kind)
     arranged.arrange(store, most_beside=30)
     first, lists = arranged.structure, arranged.structure.lists
@@ -157,7 +157,7 @@ def test_follows_a_store_whose_gaps_close(store, monkeypatch):
 
 @pytest.mark.parametrize("gone", [False, True])
 @pytest.mark.parametrize("kind", ["flat", "hnsw", "ivf", "pq"])
-def test_comes_back_from_the_disk(store, kind, gone, tmp_path):
+def test_is_the_same_after_writing_and_reading(store, kind, gone, tmp_path):
     arranged = arrangement(kind)
     arranged.arrange(store, most_beside=0)
     if gone:

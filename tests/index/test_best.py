@@ -47,11 +47,11 @@ def test_infinite_scores_and_both_zeros_are_scores_like_others():
     assert best_of(walk(scores, height=1, width=2), k=5)[1].tolist() == [[3, 1, 2, 0, 4]]
 
 
-def test_no_block_is_no_answer():
+def test_no_blocks_give_an_empty_answer():
     values, which = best_of([], k=3)
     assert values.shape == which.shape == (0, 0)
 
 
-def test_what_is_not_a_number_is_refused():
+def test_refuses_nan():
     with pytest.raises(SpaceError, match="not a number"):
         best_of(walk(torch.tensor([[0.0, torch.nan]]), height=1, width=1), k=1)

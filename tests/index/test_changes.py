@@ -17,7 +17,7 @@ def there_and_back(change, dimension):
 
 @settings(max_examples=30)
 @given(st.lists(texts, max_size=5), st.integers(1, 4))
-def test_comes_back_as_it_was(ids, dimension):
+def test_bytes_give_the_same_change(ids, dimension):
     assert there_and_back(Change(ids), dimension) == Change(ids)
     vectors = torch.randn(dimension, len(ids)).T  # not contiguous
     ids_again, lines, again = there_and_back(Change(ids, ["{}"] * len(ids), vectors), dimension)
@@ -29,7 +29,7 @@ def test_comes_back_as_it_was(ids, dimension):
 @pytest.mark.parametrize(
     "content", [b"", LENGTH.pack(2) + b"{}", LENGTH.pack(2) + b"[]", LENGTH.pack(3) + b"ab"]
 )
-def test_what_is_no_change_is_damage(content):
+def test_refuses_bytes_that_are_not_a_change(content):
     with pytest.raises(SpaceError, match="its journal holds no change"):
         from_content(memoryview(content), dimension=2)
 

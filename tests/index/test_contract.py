@@ -63,7 +63,7 @@ def test_every_kind_is_checked_here():
     assert {name.partition(" ")[0] for name in MAKERS} >= set(index.INDEXES)
 
 
-def test_says_where_it_is_and_how_it_finds(filled):
+def test_says_whether_it_is_exact_remote_and_built(filled):
     assert filled.exact == isinstance(filled, Exact)
     assert filled.remote == (type(filled).__name__ in ("Milvus", "Postgres"))
     assert (filled.url is not None) == (filled.name is not None) == filled.remote
@@ -82,7 +82,7 @@ def test_finds_what_was_added(filled):
     ("score", "expected"),
     [("cosine", [1, 0.5**0.5, 0]), ("dot", [2, 2, 0]), ("euclidean", [-1, -(2**0.5), -(5**0.5)])],
 )
-def test_scores_are_those_it_was_made_for(make, score, expected):
+def test_scores_by_the_score_it_was_made_for(make, score, expected):
     made = make(2, score=score)
     made.add(["a", "b", "c"], VECTORS)
     found = made.search(torch.tensor([[2.0, 0.0]]), 3)
@@ -90,13 +90,13 @@ def test_scores_are_those_it_was_made_for(make, score, expected):
     assert found.scores[0].tolist() == pytest.approx(expected)
 
 
-def test_more_than_there_is_gives_what_there_is(filled):
+def test_k_beyond_its_size_is_cut(filled):
     found = filled.search(torch.zeros(2, 2), 100)
     assert found.scores.shape == (2, 3)
     assert found.ids == [["a", "b", "c"]] * 2  # all tie: in the order they were added
 
 
-def test_nothing_stored_and_nothing_asked(make):
+def test_no_vectors_and_no_queries(make):
     empty = make(2)
     found = empty.search(torch.zeros(3, 2), 4)
     assert (found.scores.shape, found.ids, len(empty)) == ((3, 0), [[], [], []], 0)
@@ -109,7 +109,7 @@ def test_nothing_stored_and_nothing_asked(make):
     assert len(empty) == 1
 
 
-def test_what_is_removed_is_not_found_and_can_be_added_again(filled):
+def test_a_removed_id_is_not_found_and_can_be_added_again(filled):
     filled.remove(["a", "c"])
     assert told(filled)[3] == [["b"]]
     filled.add(["a"], torch.tensor([[9.0, 9.0]]))
@@ -150,7 +150,7 @@ def test_replacing_gives_an_id_its_new_vector_and_its_new_place(filled):
         (lambda it: it.search(torch.zeros(1, 2), 0), "ask for 1 or more"),
     ],
 )
-def test_a_call_that_is_refused_changes_nothing(filled, mistake, says):
+def test_a_refused_call_changes_nothing(filled, mistake, says):
     before = told(filled)
     with pytest.raises(SettingError, match=says):
         mistake(filled)
@@ -164,7 +164,7 @@ def test_an_unknown_score_and_an_impossible_dimension_are_refused(make):
         make(0)
 
 
-def test_vectors_come_in_the_order_that_is_asked_for(filled):
+def test_vectors_come_in_the_order_of_the_ids(filled):
     assert list(filled) == ["a", "b", "c"]
     assert torch.equal(filled.vectors(), VECTORS)
     assert torch.equal(filled.vectors(["c", "a", "c"]), VECTORS[[2, 0, 2]])
@@ -174,7 +174,7 @@ def test_vectors_come_in_the_order_that_is_asked_for(filled):
     assert filled.vectors().tolist() == [[1, 1], [5, 5]]
 
 
-def test_another_scorer_is_asked_about_all_vectors_the_query_first(filled):
+def test_a_scorer_gets_the_query_first_and_all_vectors(filled):
     def first_minus_second(a, b):
         return a[:, :1] - b[:, 1]
 
@@ -183,7 +183,7 @@ def test_another_scorer_is_asked_about_all_vectors_the_query_first(filled):
     assert found.scores.tolist() == [[1, 0], [3, 2]]
 
 
-def test_comes_back_from_the_disk_as_it_was(filled, tmp_path):
+def test_is_the_same_after_saving_and_opening(filled, tmp_path):
     filled.notes["shortlist"] = {"size": 12, "recall": [0.5, None]}
     filled.save(tmp_path / "index")
     before = told(filled)
@@ -199,7 +199,7 @@ def test_comes_back_from_the_disk_as_it_was(filled, tmp_path):
     assert told(open_index(tmp_path / "index")) == after != before
 
 
-def test_what_was_added_after_saving_needs_no_saving(filled, tmp_path):
+def test_an_addition_after_a_save_is_durable(filled, tmp_path):
     filled.save(tmp_path / "index")
     filled.add(["d", "e"], VECTORS[:2], [{"x": [1]}, {}])
     filled.remove(["b"])
@@ -214,7 +214,7 @@ def test_what_was_added_after_saving_needs_no_saving(filled, tmp_path):
     assert list(open_index(tmp_path / "index")) == ["d", "e", "a"]
 
 
-def test_an_empty_one_too(make, tmp_path):
+def test_an_empty_index_is_saved_and_opened(make, tmp_path):
     make(5).save(tmp_path / "index")
     again = open_index(tmp_path / "index")
     assert (len(again), again.dimension, again.vectors().shape) == (0, 5, (0, 5))
@@ -223,14 +223,14 @@ def test_an_empty_one_too(make, tmp_path):
     assert list(open_index(tmp_path / "index")) == ["a"]
 
 
-def test_that_of_another_space_is_refused(filled, tmp_path):
+def test_refuses_the_index_of_another_space(filled, tmp_path):
     filled.save(tmp_path / "index")
     assert len(open_index(tmp_path / "index", fingerprint="that space")) == 3
     with pytest.raises(SpaceError, match="made with another space"):
         open_index(tmp_path / "index", fingerprint="this space")
 
 
-def test_what_is_added_afterwards_is_not_changed_from_outside(make):
+def test_stored_vectors_do_not_change_with_the_given_tensor(make):
     made, vectors, held = make(2, score="dot"), VECTORS.clone(), {"label": ["x"]}
     made.add(["a", "b", "c"], vectors, [held, {}, {}])
     before = told(made)
@@ -242,7 +242,7 @@ def test_what_is_added_afterwards_is_not_changed_from_outside(make):
 
 
 @pytest.mark.parametrize("score", ["cosine", "dot", "euclidean"])
-def test_finds_what_the_exact_one_finds(make, score, tmp_path):
+def test_finds_what_the_exact_index_finds(make, score, tmp_path):
     """Enough vectors for every kind to build what it is named after; effort at its most."""
     draw = torch.Generator().manual_seed(3)
     vectors, queries = torch.randn(1500, 8, generator=draw), torch.randn(20, 8, generator=draw)
@@ -274,7 +274,7 @@ def test_finds_what_the_exact_one_finds(make, score, tmp_path):
     seed=st.integers(0, 2**16),
     steps=st.lists(st.tuples(st.sampled_from(["add", "replace", "remove"]), st.integers(0, 7)), max_size=12),
 )
-def test_any_history_is_like_that_of_a_dictionary(make, seed, steps):
+def test_any_history_agrees_with_a_dictionary(make, seed, steps):
     """A plain dictionary goes through the same steps; afterwards both give the same answers."""
     draw = torch.Generator().manual_seed(seed)
     made, plain = make(3, score="dot"), {}
@@ -300,6 +300,6 @@ def test_any_history_is_like_that_of_a_dictionary(make, seed, steps):
     assert found.scores[0].tolist() == [scores[id] for id in best]
 
 
-def test_the_nearest_id_is_not_looked_for_among_very_many():
+def test_no_nearest_id_is_named_among_very_many():
     with pytest.raises(SettingError, match='there is no id "x"; 20000 others are'):
         contract.refuse_unknown("x", [str(each) for each in range(20_000)])

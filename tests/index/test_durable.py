@@ -58,7 +58,7 @@ def test_the_first_change_takes_the_right_to_write(folder):
     assert list(open_index(folder)) == NAMES
 
 
-def test_a_drive_without_locks_will_do(folder, monkeypatch):
+def test_works_on_a_drive_without_locks(folder, monkeypatch):
     def flock(*_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
@@ -85,7 +85,7 @@ def test_reading_writes_nothing(folder):
     folder.chmod(0o755)
 
 
-def test_a_save_by_somebody_else_is_noticed_too(folder):
+def test_notices_a_save_by_another_writer(folder):
     first, second = open_index(folder), open_index(folder)
     first.save(folder)
     with pytest.raises(SpaceError, match="was changed by another writer"):
@@ -129,7 +129,7 @@ def test_saving_empties_the_journal(folder):
     assert list(open_index(folder)) == ["b", "c"]
 
 
-def test_a_folder_that_is_gone_is_told_and_can_be_written_again(folder):
+def test_a_missing_folder_is_refused_and_can_be_saved_again(folder):
     index = open_index(folder)
     folder.rename(folder.with_name("moved"))
     with pytest.raises(SpaceError, match="there is no index at"):
@@ -162,7 +162,7 @@ def test_a_save_that_fails_changes_nothing(folder, monkeypatch):
     assert list(open_index(folder)) == NAMES
 
 
-def test_a_save_that_fails_once_it_is_in_force_is_gone_on_from(folder, monkeypatch):
+def test_goes_on_from_a_save_that_failed_after_it_was_done(folder, monkeypatch):
     """Before, what was added then went to the journal of the generation before, and was lost."""
     index = open_index(folder)
     index.add(["c"], VECTORS[2:3])
@@ -179,9 +179,7 @@ def test_a_save_that_fails_once_it_is_in_force_is_gone_on_from(folder, monkeypat
     assert list(index) == list(open_index(folder)) == ["b", "c", "d"]
 
 
-def test_a_generation_that_somebody_else_has_written_is_not_taken_for_that_of_a_failed_save(
-    folder, monkeypatch
-):
+def test_the_save_of_another_writer_is_not_taken_for_a_failed_one(folder, monkeypatch):
     index, other = open_index(folder), open_index(folder)
 
     def full(*_):
@@ -201,7 +199,7 @@ def test_a_generation_that_somebody_else_has_written_is_not_taken_for_that_of_a_
     assert list(open_index(folder)) == ["a", "b", "c"]
 
 
-def test_vectors_that_are_written_to_after_an_interrupt_were_stored_as_they_were(folder, monkeypatch):
+def test_vectors_changed_after_an_interrupt_are_stored_as_given(folder, monkeypatch):
     index, vectors = open_index(folder), VECTORS[2:3].clone()
     real = stores.Store.count
 
@@ -218,7 +216,7 @@ def test_vectors_that_are_written_to_after_an_interrupt_were_stored_as_they_were
     assert torch.equal(open_index(folder).vectors(), VECTORS)
 
 
-def test_vectors_that_are_written_to_after_an_interrupt_are_finished_as_they_were(folder, monkeypatch):
+def test_vectors_changed_after_an_interrupt_are_finished_as_given(folder, monkeypatch):
     """The entry is whole, and is known again though the caller's numbers are others by now."""
     index, vectors = open_index(folder), VECTORS[2:3].clone()
 
@@ -234,7 +232,7 @@ def test_vectors_that_are_written_to_after_an_interrupt_are_finished_as_they_wer
     assert torch.equal(open_index(folder).vectors(), VECTORS[:3])
 
 
-def test_a_right_whose_giving_back_was_interrupted_is_given_back_by_the_next_call(folder, monkeypatch):
+def test_the_next_call_gives_back_a_lock_whose_release_was_interrupted(folder, monkeypatch):
     """Before, it was kept by the traceback alone, as long as somebody looked at it, and from oneself."""
     index = open_index(folder)
     index.add(["c"], VECTORS[2:3])
@@ -377,7 +375,7 @@ def test_a_forked_process_does_not_take_its_parents_save_for_its_own(folder, how
     assert list(open_index(folder)) == ["a", "b", "c", "of the parent"]
 
 
-def test_who_has_read_what_then_could_not_be_flushed_is_told(folder, monkeypatch):
+def test_a_reader_of_an_entry_that_could_not_be_flushed_may_not_write(folder, monkeypatch):
     """Before, it made the journal longer, by zeros, and wrote behind them."""
     index, readers = open_index(folder), []
 
@@ -400,7 +398,7 @@ def test_who_has_read_what_then_could_not_be_flushed_is_told(folder, monkeypatch
 # --- what the disk may hold -----------------------------------------------------------------------------
 
 
-def test_an_addition_that_was_cut_short_is_not_there_and_the_rest_is(folder):
+def test_an_addition_that_was_cut_short_is_dropped(folder):
     index = open_index(folder)
     index.add(["c"], VECTORS[2:3])
     path = folder / "journal.1.log"
@@ -432,7 +430,7 @@ def test_a_damaged_or_missing_journal_is_named(folder):
 
 
 @pytest.mark.parametrize("name", ["dimension", "score", "fingerprint", "count", "notes"])
-def test_a_header_that_lacks_something_is_damage(folder, name):
+def test_refuses_a_header_with_a_missing_key(folder, name):
     header = folders.read(folder)
     del header[name]
     folders.storage.write_text(folder / "index.json", folders.json.dumps(header))
@@ -440,7 +438,7 @@ def test_a_header_that_lacks_something_is_damage(folder, name):
         open_index(folder)
 
 
-def test_a_save_while_another_reads_is_read_once_more(folder, monkeypatch):
+def test_a_save_during_reading_is_read_again(folder, monkeypatch):
     """The files of the header that was read are gone by the time they are opened."""
     writer = open_index(folder)
     real, times = stores.Store.read.__func__, []
@@ -457,7 +455,7 @@ def test_a_save_while_another_reads_is_read_once_more(folder, monkeypatch):
     assert times == [1, 2]
 
 
-def test_damage_is_not_waited_for(tmp_path, monkeypatch):
+def test_damage_is_refused_at_once(tmp_path, monkeypatch):
     folders.write(tmp_path / "index", {"kind": "Made"})
     asked = []
 
@@ -509,11 +507,11 @@ def survives(kind, folder, *, kills, seed):
     assert len(names(folder)) <= 8  # what the dead left is gone
 
 
-def test_what_was_said_to_be_added_survives_being_killed(kind, tmp_path):
+def test_what_returned_survives_kill(kind, tmp_path):
     survives(kind, tmp_path / "index", kills=8, seed=0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 4))
-def test_what_was_said_to_be_added_survives_being_killed_often(kind, tmp_path, seed):
+def test_what_returned_survives_kill_often(kind, tmp_path, seed):
     survives(kind, tmp_path / "index", kills=40, seed=seed)

@@ -61,7 +61,7 @@ def test_a_learned_similarity_takes_the_query_first(random, budget):
         assert scores.tolist() == pytest.approx([one_by_one[place] for place in best], abs=1e-5)
 
 
-def test_a_plain_function_will_do_and_is_asked_in_blocks(random):
+def test_a_function_can_be_the_scorer_and_is_called_in_blocks(random):
     queries, vectors = random
     largest = 0
 
@@ -120,7 +120,7 @@ def folder(random, tmp_path):
         ("notes", []),
     ],
 )
-def test_a_header_that_does_not_fit_its_files_is_damage(folder, key, value):
+def test_refuses_a_header_that_does_not_fit_its_files(folder, key, value):
     header = json.loads((folder / "index.json").read_text())
     header[key] = value
     if value is None:
@@ -152,7 +152,7 @@ def test_the_folder_holds_plain_files_and_no_code(folder, random):
     assert (folder / "ids.1.txt").read_bytes() == b"0\x001\x002\x003\x004\0"
 
 
-def test_a_saved_index_lets_go_of_its_memory(random, tmp_path):
+def test_a_saved_index_frees_its_memory(random, tmp_path):
     """What was saved is mapped from the file: the vectors in memory are given up."""
     index = made(random[1], "dot")
     before = index.vectors().data_ptr()
@@ -165,7 +165,7 @@ def test_a_saved_index_lets_go_of_its_memory(random, tmp_path):
 
 @pytest.mark.parametrize("saved", [False, True])
 @pytest.mark.parametrize("budget", [200, 5000, None])
-def test_what_is_gone_leaves_no_trace_in_any_block(random, tmp_path, saved, budget):
+def test_removed_vectors_are_in_no_block(random, tmp_path, saved, budget):
     """Whole blocks of empty rows, blocks with some, and blocks with none, on the disk and in memory."""
     queries, vectors = (each.round() for each in random)
     index = made(vectors[:200], "dot")
@@ -183,7 +183,7 @@ def test_what_is_gone_leaves_no_trace_in_any_block(random, tmp_path, saved, budg
     assert sorted(index.search(queries[:1], 300).ids[0]) == sorted(str(each) for each in left if each >= 200)
 
 
-def test_gaps_close_when_most_is_gone():
+def test_gaps_close_when_most_is_removed():
     index = Exact(1, score="dot")
     for round in range(5):
         index.add([str(each) for each in range(800)], torch.full((800, 1), float(round)), replace=True)

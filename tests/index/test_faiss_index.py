@@ -78,7 +78,7 @@ def test_more_effort_finds_more_and_is_saved(clustered, tmp_path):
     assert Faiss.open(tmp_path / "index").effort == 3
 
 
-def test_too_few_in_the_lists_that_were_looked_into_is_made_good(clustered):
+def test_too_few_candidates_fall_back_to_all_vectors(clustered):
     """200 are wanted, and one list holds fewer: all vectors are compared for the queries that lack some."""
     queries, vectors = clustered
     index = filled(vectors, "ivf", effort=1)
@@ -89,7 +89,7 @@ def test_too_few_in_the_lists_that_were_looked_into_is_made_good(clustered):
 
 
 @pytest.mark.parametrize("kind", ["flat", "hnsw", "ivf", "pq"])
-def test_another_scorer_goes_through_the_vectors_themselves(clustered, kind):
+def test_another_scorer_compares_all_vectors(clustered, kind):
     torch.manual_seed(0)
     network, (queries, vectors) = PairsNetwork(dimension=16, hidden=6).eval(), clustered
     exact = Exact(16)
@@ -110,7 +110,7 @@ def test_equal_scores_come_in_the_order_they_were_added(clustered, only_structur
         assert index.search(torch.tensor([[1.0, 1.0]]), 4).ids == [["5", "700", "1500", "1999"]]
 
 
-def test_vectors_of_no_length_and_of_many_equals_are_no_obstacle():
+def test_zero_vectors_and_many_equal_ones_are_found():
     index = filled(torch.zeros(1500, 3), "ivf")
     assert index.search(torch.ones(2, 3), 4).scores.tolist() == [[0] * 4] * 2
     index = filled(torch.ones(1500, 3), "pq", score="euclidean")
@@ -181,7 +181,7 @@ def test_a_header_without_its_settings_is_damage(folder, key):
         Faiss.open(folder)
 
 
-def test_one_without_a_structure_is_exact_until_it_has_one(tmp_path):
+def test_is_exact_until_it_has_a_structure(tmp_path):
     index = Faiss(2)
     index.add(["a", "b"], torch.eye(2))
     index.save(tmp_path / "index")

@@ -26,7 +26,7 @@ def encoder():
     return MLP(inputs=4, dimension=3, hidden=[5])
 
 
-def test_a_copy_and_a_space_read_back_have_the_same(encoder, tmp_path):
+def test_a_copy_and_a_loaded_space_have_the_same_fingerprint(encoder, tmp_path):
     space = made(encoder, reader=VectorReader(dimension=4))
     space.save(tmp_path / "space")
     again = MetricSpace.load(tmp_path / "space")
@@ -50,7 +50,7 @@ def test_weights_settings_and_the_reader_count(encoder):
     assert len({space_fingerprint(each) for each in spaces}) == len(spaces)
 
 
-def test_a_foreign_encoder_that_is_standardised_has_one_too():
+def test_a_standardised_foreign_encoder_has_a_fingerprint():
     def standardised(shift):
         encoder = nn.Linear(2, 3)
         nn.init.ones_(encoder.weight)
@@ -61,7 +61,7 @@ def test_a_foreign_encoder_that_is_standardised_has_one_too():
     assert one == same != other
 
 
-def test_a_foreign_encoder_has_one_too():
+def test_a_foreign_encoder_has_a_fingerprint():
     one, other = nn.Linear(2, 3), nn.Linear(2, 3)
     assert space_fingerprint(made(one)) == space_fingerprint(made(copy.deepcopy(one)))
     assert space_fingerprint(made(one)) != space_fingerprint(made(other))

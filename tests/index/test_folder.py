@@ -89,7 +89,7 @@ def test_damage_is_named(place, damage, says):
 @pytest.mark.parametrize(
     "left", ["lock", ".draft.0a1b2c3d/vectors.npy", ".index.json.0a1b.draft", "ids.1.txt"]
 )
-def test_what_a_first_save_leaves_that_was_killed_is_a_half_written_index(tmp_path, left):
+def test_the_leftovers_of_a_killed_first_save_are_a_half_written_index(tmp_path, left):
     place = tmp_path / "index"
     (place / left).parent.mkdir(parents=True)
     (place / left).touch()
@@ -99,14 +99,14 @@ def test_what_a_first_save_leaves_that_was_killed_is_a_half_written_index(tmp_pa
     assert read(place)["generation"] > 0
 
 
-def test_a_lock_among_files_of_somebody_else_is_no_index(tmp_path):
+def test_a_lock_among_foreign_files_is_not_an_index(tmp_path):
     (tmp_path / "lock").touch()
     (tmp_path / "notes.txt").touch()
     with pytest.raises(SpaceError, match=r"is not an index: it has no index.json"):
         read(tmp_path)
 
 
-def test_a_large_file_that_is_mapped_is_hashed_where_that_is_asked_for(tmp_path, monkeypatch):
+def test_a_large_mapped_file_is_hashed_only_to_verify(tmp_path, monkeypatch):
     def fill(place):
         place("vectors.npy").write_text("a" * 100)
         place("rows.npy").write_text("a" * 100)
@@ -146,7 +146,7 @@ def test_an_older_index_is_replaced_and_anything_else_is_not(place):
         write(place.parent / "file")
 
 
-def test_one_of_the_first_format_is_replaced(tmp_path):
+def test_replaces_an_index_of_the_first_format(tmp_path):
     for name in ("index.json", "items.jsonl", "vectors.safetensors"):
         (tmp_path / name).write_text("old")
     write(tmp_path)
@@ -170,7 +170,7 @@ def test_a_write_that_fails_leaves_the_old_one(place):
     assert names(place.parent) == ["index"]
 
 
-def test_one_that_is_interrupted_after_the_rename_is_written(place, monkeypatch):
+def test_a_write_interrupted_after_the_rename_is_done(place, monkeypatch):
     real = storage.write_text
 
     def interrupted(path, text):
@@ -183,7 +183,7 @@ def test_one_that_is_interrupted_after_the_rename_is_written(place, monkeypatch)
     assert read(place)["generation"] == 2
 
 
-def test_one_whose_header_cannot_be_looked_at_is_left_alone(place, monkeypatch):
+def test_files_stay_if_the_header_cannot_be_read(place, monkeypatch):
     """Before, its files went, and the header that names them stayed."""
     real, read_text = storage.write_text, Path.read_text
 

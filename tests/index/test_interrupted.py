@@ -177,7 +177,9 @@ def begun(saved, folder, *, writer):
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(("name", "writer", "stop"), CASES)
-def test_a_call_was_made_or_not_and_the_next_one_is_kept(saved, name, writer, stop, tmp_path, monkeypatch):
+def test_an_interrupted_call_was_made_or_not_and_the_next_one_is_durable(
+    saved, name, writer, stop, tmp_path, monkeypatch
+):
     monkeypatch.setattr(stores.Store, "wasteful", property(lambda store: bool(store._gone)))
     index = begun(saved, tmp_path / "whole", writer=writer)
     before = held(index)
@@ -205,7 +207,7 @@ def test_a_call_was_made_or_not_and_the_next_one_is_kept(saved, name, writer, st
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("kind", [Exact, pytest.param(Faiss, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("stop", [pytest.param(stopped_at, marks=pytest.mark.slow), failing_at])
-def test_a_first_save_was_made_or_not(kind, stop, tmp_path):
+def test_an_interrupted_first_save_was_made_or_not(kind, stop, tmp_path):
     step = 0
     while True:
         folder, index = tmp_path / str(step), kind(4)
@@ -223,7 +225,7 @@ def test_a_first_save_was_made_or_not(kind, stop, tmp_path):
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("name", ["add", "replace", "remove"])
 @pytest.mark.parametrize("stop", [stopped_at, failing_at])
-def test_who_opens_the_folder_between_is_right_or_is_told(saved, name, stop, tmp_path):
+def test_a_reader_after_an_interrupt_is_right_or_is_refused(saved, name, stop, tmp_path):
     """Before, what it had seen was cut off, and what it wrote then lay behind nothing: damage for good."""
     step, after = 0, Counter()
     while True:
@@ -253,9 +255,7 @@ def test_who_opens_the_folder_between_is_right_or_is_told(saved, name, stop, tmp
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("name", ["close", "save", "search"])
-def test_an_addition_that_is_finished_late_is_finished_however_often_that_is_interrupted(
-    saved, name, tmp_path, monkeypatch
-):
+def test_a_late_addition_is_finished_even_if_that_is_interrupted(saved, name, tmp_path, monkeypatch):
     append, step = Journal.append, 0
 
     def torn(*arguments, **options):

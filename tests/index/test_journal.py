@@ -34,7 +34,7 @@ def path(tmp_path):
 
 @settings(max_examples=30)
 @given(st.lists(st.binary(max_size=40), max_size=6))
-def test_gives_back_what_was_appended(tmp_path_factory, contents):
+def test_reads_what_was_appended(tmp_path_factory, contents):
     path = tmp_path_factory.mktemp("journal") / "log"
     ends = written(path, contents)
     assert held(path) == contents
@@ -43,7 +43,7 @@ def test_gives_back_what_was_appended(tmp_path_factory, contents):
         assert held(path, start=end) == contents[place + 1 :]
 
 
-def test_an_entry_that_was_cut_short_anywhere_is_dropped_and_written_over(path):
+def test_an_entry_that_was_cut_short_is_dropped_and_overwritten(path):
     ends = written(path, [b"first", b"second", b"third one"])
     whole = path.read_bytes()
     for size in range(ends[1], ends[2]):
@@ -76,7 +76,7 @@ def test_a_changed_byte_is_damage_wherever_it_is(path):
 
 
 @pytest.mark.parametrize("content", [b"", b"something else"])
-def test_what_is_no_journal_is_damage(path, content):
+def test_refuses_a_file_that_is_not_a_journal(path, content):
     path.write_bytes(content)
     with pytest.raises(SpaceError, match="from byte 0 on"):
         held(path)
@@ -119,7 +119,7 @@ def test_an_entry_of_a_journal_that_is_gone_is_not_recorded(path):
     assert journal.recorded([b"x"], end=end) is None
 
 
-def test_an_entry_that_was_written_whole_is_recorded_whatever_came_then(path, monkeypatch):
+def test_a_whole_entry_is_recorded_even_if_interrupted(path, monkeypatch):
     """Who reads may have seen it."""
     ends = written(path, [b"first"])
     journal = journals.Journal(path)
@@ -135,7 +135,7 @@ def test_an_entry_that_was_written_whole_is_recorded_whatever_came_then(path, mo
     assert journal.recorded([b"x", b"z" * 100], end=ends[0]) is None  # another one, of who was forked
 
 
-def test_an_entry_that_could_not_be_flushed_goes(path, monkeypatch):
+def test_an_entry_that_could_not_be_flushed_is_removed(path, monkeypatch):
     """Its bytes may be zeros once the next one lies behind them."""
     ends = written(path, [b"first"])
     journal = journals.Journal(path)
@@ -150,7 +150,7 @@ def test_an_entry_that_could_not_be_flushed_goes(path, monkeypatch):
     assert path.stat().st_size == ends[0]
 
 
-def test_to_cut_never_makes_a_journal_longer(path):
+def test_cutting_never_makes_a_journal_longer(path):
     [end] = written(path, [b"first"])
     journals.Journal(path).cut(end + 50)
     assert path.stat().st_size == end
@@ -191,7 +191,7 @@ print([bytes(content) for content, _ in reading])
 """
 
 
-def test_who_reads_survives_that_a_writer_cuts_off_the_end(path):
+def test_a_reader_survives_a_writer_that_cuts_off_the_end(path):
     """In another process, because looking at a mapped page that is gone ends it (SIGBUS)."""
     [end] = written(path, [b"first"])
     with path.open("ab") as file:
@@ -203,7 +203,7 @@ def test_who_reads_survives_that_a_writer_cuts_off_the_end(path):
 
 
 @pytest.mark.parametrize("moment", [1, 2])
-def test_an_entry_that_is_exchanged_while_it_is_read_is_no_damage(path, monkeypatch, moment):
+def test_an_entry_replaced_while_it_is_read_is_not_damage(path, monkeypatch, moment):
     """A writer that was interrupted after writing goes on, between the head of the entry and its content."""
     ends = written(path, [b"first", b"x" * 100])
     read, looks = journals._read, []
@@ -219,7 +219,7 @@ def test_an_entry_that_is_exchanged_while_it_is_read_is_no_damage(path, monkeypa
     assert held(path) == [b"first", b"y" * 120]
 
 
-def test_many_zeros_at_the_end_are_looked_at_in_parts(path, monkeypatch):
+def test_many_zeros_at_the_end_are_read_in_parts(path, monkeypatch):
     written(path, [b"first"])
     monkeypatch.setattr(journals, "CHUNK", 16)
     whole = path.read_bytes()

@@ -33,7 +33,7 @@ def test_the_example_holds():
     assert doctest.testmod(kinds).failed == 0
 
 
-def test_memory_is_counted_in_the_order_one_expects():
+def test_kinds_are_ordered_by_memory():
     flat, graph, lists, codes = (kinds.bytes_of(kind, 1000, 128) for kind in KINDS)
     assert flat == 1000 * 512
     assert codes < flat / 8

@@ -25,7 +25,7 @@ VECTORS = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
         ({"url": "localhost:19530"}, "expected http://host:19530"),
     ],
 )
-def test_what_cannot_be_made_is_refused_before_anybody_is_asked(arguments, says):
+def test_refuses_impossible_settings_without_a_server(arguments, says):
     with pytest.raises(SettingError, match=says):
         Milvus(**{"dimension": 2, "url": "http://nowhere.invalid", "name": "faces", **arguments})
 
@@ -64,7 +64,7 @@ def test_metadata_beyond_what_the_server_takes_is_refused(make_milvus):
 
 @pytest.mark.servers
 @pytest.mark.parametrize("theirs", ["before ours", "after ours"])
-def test_who_meets_another_takes_its_own_rows_back(make_milvus, monkeypatch, theirs):
+def test_a_conflicting_addition_is_taken_back(make_milvus, monkeypatch, theirs):
     """Another client stores the id after we looked for it, and before or after we store ours; it stays."""
     made = make_milvus(2, score="dot")
     insert = made._collection.insert
@@ -85,7 +85,7 @@ def test_who_meets_another_takes_its_own_rows_back(make_milvus, monkeypatch, the
 
 
 @pytest.mark.servers
-def test_who_met_one_that_left_again_stays(make_milvus, monkeypatch):
+def test_an_addition_stays_if_the_other_client_left(make_milvus, monkeypatch):
     """The other one takes its row back as well: at the second look there is nobody."""
     made = make_milvus(2, score="dot")
     insert = made._collection.insert
@@ -105,7 +105,7 @@ def test_who_met_one_that_left_again_stays(make_milvus, monkeypatch):
 
 
 @pytest.mark.servers
-def test_who_always_meets_others_gives_up(make_milvus, monkeypatch):
+def test_gives_up_after_many_conflicts(make_milvus, monkeypatch):
     made = make_milvus(2, score="dot")
     monkeypatch.setattr(made, "_add", lambda ids, vectors, texts, *, replace: False)
     monkeypatch.setattr(milvus.time, "sleep", lambda seconds: None)
@@ -114,7 +114,7 @@ def test_who_always_meets_others_gives_up(make_milvus, monkeypatch):
 
 
 @pytest.mark.servers
-def test_of_those_that_replace_at_once_the_newest_stays(make_milvus):
+def test_of_two_replacements_at_once_the_newest_stays(make_milvus):
     """Two rows are under one id, as after two clients met, or one was killed: the next one puts it right."""
     made = make_milvus(2, score="dot")
     made._collection.insert(["00 1", "00 2"], ["a", "a"], VECTORS[:2], ["{}", '{"newer": true}'])
@@ -129,7 +129,7 @@ def test_of_those_that_replace_at_once_the_newest_stays(make_milvus):
 
 
 @pytest.mark.servers
-def test_an_addition_that_fails_half_way_is_taken_back(make_milvus, monkeypatch):
+def test_an_addition_that_fails_halfway_is_taken_back(make_milvus, monkeypatch):
     made = make_milvus(2, score="dot")
     insert = made._collection.insert
 
@@ -197,7 +197,7 @@ def test_a_flush_is_waited_for_longer_than_an_answer(flushing):
     assert client.asked == [("samekind_faces", 60)]
 
 
-def test_but_not_for_ever(flushing):
+def test_a_flush_that_takes_too_long_is_reported(flushing):
     client, collection = flushing(70)
     with pytest.raises(
         IndexServerError,
@@ -207,14 +207,14 @@ def test_but_not_for_ever(flushing):
     assert len(client.asked) == 1
 
 
-def test_a_flush_that_is_refused_is_told_as_such(flushing):
+def test_a_refused_flush_is_reported(flushing):
     _, collection = flushing(-1)
     with pytest.raises(IndexServerError, match=r"refused \(no room\)"):
         collection.flush()
 
 
 @pytest.mark.servers
-def test_a_collection_that_somebody_released_is_loaded_again(make_milvus):
+def test_a_released_collection_is_loaded_again(make_milvus):
     made = make_milvus(2, score="dot")
     made.add(["a"], VECTORS[:1])
     made._connection.ask(lambda it: it.release_collection(made._collection.name))

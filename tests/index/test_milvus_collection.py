@@ -9,6 +9,19 @@ from samekind.index import Exact, Milvus, milvus_collection
 pytestmark = pytest.mark.servers
 
 
+def sizes_of(index, method, monkeypatch):
+    """The number of rows or queries of each call of a client's method from now on."""
+    sizes, call = [], index._collection._call
+
+    def counted(name, settings=None):
+        if name == method:
+            sizes.append(len(settings["data"]))
+        return call(name, settings)
+
+    monkeypatch.setattr(index._collection, "_call", counted)
+    return sizes
+
+
 def test_a_walk_goes_in_order_across_segments(make_milvus):
     """Rows of two segments, one of them sealed, with places that lie between each other."""
     made = make_milvus(2, score="dot")
@@ -27,11 +40,9 @@ def test_a_walk_goes_in_order_across_segments(make_milvus):
 
 def test_a_large_addition_is_sent_in_messages_of_bounded_size(make_milvus, monkeypatch):
     made = make_milvus(2, score="dot")
-    sent = []
-    upsert = made._collection._upsert
     monkeypatch.setattr(milvus_collection, "MESSAGE", 500)
     monkeypatch.setattr(milvus_collection, "IDS_AT_ONCE", 7)
-    monkeypatch.setattr(made._collection, "_upsert", lambda rows: (sent.append(len(rows)), upsert(rows)))
+    sent = sizes_of(made, "upsert", monkeypatch)
     ids = [f"item {place}" for place in range(40)]
     made.add(ids, torch.ones(40, 2), [{"text": "x" * place} for place in range(40)])
     assert sum(sent) == 40
@@ -42,7 +53,7 @@ def test_a_large_addition_is_sent_in_messages_of_bounded_size(make_milvus, monke
     assert list(made) == ids[:5]
 
 
-def test_doing_it_again_changes_nothing(make_milvus):
+def test_a_repeated_insertion_changes_nothing(make_milvus):
     """The client repeats a message whose answer was lost."""
     made = make_milvus(2, score="dot")
     for _ in range(3):
@@ -62,7 +73,7 @@ def test_of_equals_at_the_end_the_first_are_found(make_milvus):
         assert torch.equal(found.scores, expected.scores)
 
 
-def test_more_than_the_server_gives_at_once_is_walked(make_milvus, monkeypatch):
+def test_more_than_the_limit_of_the_server_is_walked(make_milvus, monkeypatch):
     monkeypatch.setattr(milvus_collection, "MOST_FOUND", 4)
     made = make_milvus(2, score="dot")
     made.add([f"item {place}" for place in range(6)], torch.arange(12.0).reshape(6, 2))
@@ -71,21 +82,18 @@ def test_more_than_the_server_gives_at_once_is_walked(make_milvus, monkeypatch):
 
 
 @pytest.mark.parametrize(("limit", "parts"), [("QUERIES_AT_ONCE", [2, 1]), ("FOUND_AT_ONCE", [1, 1, 1])])
-def test_many_queries_are_asked_in_parts(make_milvus, monkeypatch, limit, parts):
+def test_many_queries_are_sent_in_parts(make_milvus, monkeypatch, limit, parts):
     """And so are few that want much: a million found at once are more than one message holds."""
     monkeypatch.setattr(milvus_collection, limit, 2)
     made = make_milvus(2, score="dot")
     made.add(["a", "b"], torch.eye(2))
-    queries, asked = torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]]), []
-    ask = made._collection._ask_nearest
-    monkeypatch.setattr(
-        made._collection, "_ask_nearest", lambda *a, **k: asked.append(len(k["queries"])) or ask(*a, **k)
-    )
+    sizes = sizes_of(made, "search", monkeypatch)
+    queries = torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]])
     assert made.search(queries, 1).ids == [["a"], ["b"], ["a"]]
-    assert asked == parts
+    assert sizes == parts
 
 
-def test_a_collection_that_is_none_of_ours_is_left_alone(make_milvus, milvus_server):
+def test_refuses_a_foreign_collection(make_milvus, milvus_server):
     made = make_milvus(2, score="dot")
     made._connection.ask(lambda it: it.create_collection("samekind_foreign", dimension=2, timeout=60))
     with pytest.raises(SpaceError, match="was not made by samekind; choose another name"):

@@ -48,7 +48,7 @@ def test_the_examples_hold():
 
 
 @pytest.mark.parametrize("url", ["", "localhost:19530", "postgresql://anna:hunter2@localhost", "http://"])
-def test_an_address_that_is_none_is_refused_without_saying_it(url):
+def test_refuses_a_bad_address_without_quoting_it(url):
     with pytest.raises(SettingError, match="expected http://host:19530") as caught:
         Connection(url, collection="x", timeout=1)
     assert "hunter2" not in str(caught.value)
@@ -60,7 +60,7 @@ def test_a_missing_package_is_named(monkeypatch):
         Connection("http://localhost:19530", collection="x", timeout=1)
 
 
-def test_a_server_that_is_not_there_is_told_without_the_password():
+def test_a_missing_server_is_reported_without_the_password():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -72,13 +72,13 @@ def test_a_server_that_is_not_there_is_told_without_the_password():
     assert "hunter2" not in str(caught.value)
 
 
-def test_what_passes_is_waited_for_and_what_is_not_loaded_is_loaded(connection):
+def test_waits_for_passing_errors_and_loads_the_collection(connection):
     connection._client = Client(1, NOT_LOADED, 503)
     assert connection.ask(lambda it: it.answer()) == "answer"
     assert connection._client.loaded == [("samekind_x", True)]
 
 
-def test_but_not_longer_than_the_timeout(connection):
+def test_waits_no_longer_than_the_timeout(connection):
     connection.timeout = 0
     connection._client = Client(*[NOT_LOADED] * 1000)
     with pytest.raises(IndexServerError, match=r"not ready within 0 seconds .*try again later"):
@@ -93,13 +93,13 @@ def test_but_not_longer_than_the_timeout(connection):
         (2, IndexServerError, "does not answer .*start it, or put the address right"),
     ],
 )
-def test_the_rest_is_a_sentence(connection, code, kind, says):
+def test_other_errors_become_a_sentence(connection, code, kind, says):
     connection._client = Client(code)
     with pytest.raises(kind, match=says):
         connection.ask(lambda it: it.answer())
 
 
-def test_a_mistake_of_ours_stays_what_it_is(connection):
+def test_a_programming_error_is_raised_as_it_is(connection):
     connection._client = Client()
     with pytest.raises(ValueError, match="invalid literal"):
         connection.ask(lambda it: int("x"))

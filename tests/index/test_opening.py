@@ -24,7 +24,7 @@ def test_opens_what_the_folder_holds(kind, tmp_path):
         open_index(tmp_path / "index", fingerprint="this one")
 
 
-def test_a_kind_of_the_future_is_refused_by_name(tmp_path):
+def test_refuses_an_unknown_kind(tmp_path):
     Exact(3).save(tmp_path / "index")
     header = json.loads((tmp_path / "index" / "index.json").read_text())
     (tmp_path / "index" / "index.json").write_text(json.dumps(header | {"kind": "Exakt"}))
@@ -32,7 +32,7 @@ def test_a_kind_of_the_future_is_refused_by_name(tmp_path):
         open_index(tmp_path / "index")
 
 
-def test_what_is_no_index_is_told(tmp_path):
+def test_refuses_what_is_not_an_index(tmp_path):
     with pytest.raises(SpaceError, match="is not an index: it has no index"):
         open_index(tmp_path)
     with pytest.raises(SpaceError, match="there is no index at"):

@@ -20,7 +20,7 @@ VECTORS = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
         ({"name": "Faces"}, '"Faces" cannot be the name'),
     ],
 )
-def test_what_cannot_be_made_is_refused_before_anybody_is_asked(arguments, says):
+def test_refuses_impossible_settings_without_a_server(arguments, says):
     with pytest.raises(SettingError, match=says):
         Postgres(**{"dimension": 2, "url": "host=nowhere.invalid", "name": "faces", **arguments})
 
@@ -35,7 +35,7 @@ def test_a_refused_batch_leaves_none_of_its_rows(make_postgres):
 
 
 @pytest.mark.servers
-def test_the_last_word_on_an_id_has_the_database(make_postgres, monkeypatch):
+def test_the_database_refuses_a_duplicate_id(make_postgres, monkeypatch):
     """As if another client had added the id between the look and the copy."""
     made = make_postgres(2, score="dot")
     made.add(["a"], VECTORS[:1])

@@ -21,7 +21,7 @@ def connection(postgres_server):
 @pytest.mark.parametrize(
     "url", ["postgresql://anna:hun%ter2@host/x", "host=a hunter2", "postgresql://anna:hunter2@[/"]
 )
-def test_an_address_that_is_none_is_refused_without_saying_it(url):
+def test_refuses_a_bad_address_without_quoting_it(url):
     with pytest.raises(SettingError, match="expected postgresql://user@host/database") as caught:
         Connection(url)
     assert caught.value.__cause__ is None
@@ -34,7 +34,7 @@ def test_the_password_is_not_in_what_is_shown():
     assert held.shown == "user=anna dbname=faces host=localhost port=1"
 
 
-def test_a_server_that_is_not_there_is_told_without_the_password(tmp_path):
+def test_a_missing_server_is_reported_without_the_password(tmp_path):
     held = Connection(f"postgresql://anna:hunter2@/faces?host={tmp_path}")
     with pytest.raises(
         IndexServerError, match=r"does not answer .*start it, or put the address right"
@@ -76,14 +76,16 @@ def test_a_server_that_answers_too_early_is_told_to_wait_for_its_disk(postgres_s
 
 
 @pytest.mark.servers
-def test_what_only_looks_changes_nothing(connection):
+def test_reading_changes_nothing(connection):
     with pytest.raises(IndexServerError, match=r"refused .*read-only transaction"):
         connection.read(lambda it: it.execute("CREATE TABLE looked (x int)"))
 
 
 @pytest.mark.servers
 def test_a_table_that_is_gone_and_a_statement_that_is_wrong(connection):
-    with pytest.raises(SpaceError, match=r"no longer on the PostgreSQL server .*dropped it; make it again"):
+    with pytest.raises(
+        SpaceError, match=r"no longer on the PostgreSQL server .*it was dropped; make it again"
+    ):
         connection.read(lambda it: it.execute("SELECT * FROM nobody"))
     with pytest.raises(IndexServerError, match=r"refused .*syntax error"):
         connection.read(lambda it: it.execute("SELEC"))
@@ -91,7 +93,7 @@ def test_a_table_that_is_gone_and_a_statement_that_is_wrong(connection):
 
 
 @pytest.mark.servers
-def test_who_met_others_looks_again_but_not_for_ever(connection):
+def test_conflicting_work_is_repeated_but_not_for_ever(connection):
     met = []
 
     def work(it):
@@ -120,13 +122,13 @@ def hung_up_by_the_server(connection, postgres_server):
 
 
 @pytest.mark.servers
-def test_a_connection_that_died_unseen_is_made_again(connection, postgres_server):
+def test_a_dead_connection_is_made_again(connection, postgres_server):
     hung_up_by_the_server(connection, postgres_server)
     assert connection.write(lambda it: it.execute("SELECT 1").fetchone()) == (1,)
 
 
 @pytest.mark.servers
-def test_a_change_that_may_be_there_is_not_made_twice(connection, postgres_server):
+def test_a_change_that_may_be_committed_is_not_repeated(connection, postgres_server):
     """The connection dies between the last statement and the commit."""
     done = []
 
@@ -144,7 +146,7 @@ def test_a_change_that_may_be_there_is_not_made_twice(connection, postgres_serve
 
 
 @pytest.mark.servers
-def test_who_interrupts_leaves_nothing_behind(connection):
+def test_an_interrupt_leaves_nothing_behind(connection):
     def interrupted(it):
         it.execute("CREATE TABLE interrupted (x int)")
         raise KeyboardInterrupt

@@ -90,7 +90,7 @@ def test_more_effort_finds_more(postgres_server, monkeypatch):
     made.drop()
 
 
-def test_k_beyond_what_an_index_gives_is_looked_for_among_all(postgres_server, monkeypatch, drawn):
+def test_k_beyond_the_limit_of_the_index_compares_all(postgres_server, monkeypatch, drawn):
     monkeypatch.setattr(postgres_table, "EXACT_BELOW", 1000)
     vectors, queries = drawn
     made = Postgres(16, url=by_index(postgres_server.url), name="beyond")
@@ -124,7 +124,7 @@ def test_vectors_too_long_for_an_index_are_compared_one_by_one(postgres_server, 
     made.drop()
 
 
-def test_a_table_that_is_none_of_ours_is_left_alone(postgres_server):
+def test_refuses_a_foreign_table(postgres_server):
     import psycopg
 
     with psycopg.connect(postgres_server.url, autocommit=True) as other:
@@ -136,7 +136,7 @@ def test_a_table_that_is_none_of_ours_is_left_alone(postgres_server):
         other.execute("DROP TABLE samekind_foreign")
 
 
-def test_who_may_only_read_can_search(postgres_server, make_postgres):
+def test_a_read_only_user_can_search(postgres_server, make_postgres):
     """A role without the right to make anything: joining an index that is there takes none."""
     import psycopg
 

@@ -42,7 +42,7 @@ def test_any_other_name_is_refused(name):
         (MADE._replace(fingerprint=""), "made with another space"),
     ],
 )
-def test_what_was_made_for_something_else_is_refused(held, says):
+def test_refuses_an_index_made_for_something_else(held, says):
     server.check_same(MADE, MADE, where="there")
     with pytest.raises(SpaceError, match=says):
         server.check_same(MADE, held, where="there")
@@ -58,12 +58,12 @@ def test_what_was_made_for_something_else_is_refused(held, says):
         (["a"], {"x": "\udfff"}, "metadata holds a character"),
     ],
 )
-def test_what_a_server_cannot_keep_is_refused(ids, metadata, says):
+def test_refuses_ids_and_metadata_that_a_server_cannot_keep(ids, metadata, says):
     with pytest.raises(SettingError, match=says):
         server.check_storable(ids, [json.dumps(metadata)] * len(ids))
 
 
-def test_what_only_looks_like_it_is_not():
+def test_accepts_texts_that_only_look_like_it():
     server.check_storable(
         ["é" * 1000, "\u2028😀\n'\""], [json.dumps({"\\u0000": "😀 \\ud800 é", "n": 10**30})]
     )
@@ -84,7 +84,7 @@ def test_an_address_is_shown_without_its_password(url, shown):
     assert server.without_password(url) == shown
 
 
-def test_an_address_in_the_environment_counts_where_it_is_of_the_kind(monkeypatch):
+def test_an_address_in_the_environment_replaces_one_of_its_kind(monkeypatch):
     monkeypatch.delenv(server.ADDRESS_VARIABLE, raising=False)
     assert server.address("http://kept", ["http", "https"]) == "http://kept"
     monkeypatch.setenv(server.ADDRESS_VARIABLE, "https://anna:secret@other")
@@ -102,7 +102,7 @@ def test_the_folder_says_where_an_index_is(tmp_path):
         server.read(tmp_path / "index", "Milvus", fingerprint=None)
 
 
-def test_a_folder_that_lacks_something_is_damaged(tmp_path):
+def test_refuses_a_folder_with_a_missing_key(tmp_path):
     server.save(tmp_path / "index", "Milvus", MADE, {"url": "http://here"})
     with pytest.raises(SpaceError, match=r"is damaged: index.json lacks 'name'"):
         server.read(tmp_path / "index", "Milvus", fingerprint=None)
@@ -140,7 +140,7 @@ def test_a_walk_finds_what_the_exact_index_finds(sizes, queries, k, seed):
     assert torch.equal(found.scores, expected.scores)
 
 
-def test_what_a_server_found_is_put_in_order():
+def test_hits_of_a_server_are_put_in_order():
     rows = [[(0.5, 3, "c"), (0.5, 1, "a"), (0.9, 7, "b")], [(-1.0, 1, "a"), (-2.0, 3, "c"), (-1.0, 7, "b")]]
     found = server.in_order(rows, 2)
     assert found.ids == [["b", "a"], ["a", "b"]]

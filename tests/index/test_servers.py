@@ -145,7 +145,7 @@ def test_a_forked_process_has_a_connection_of_its_own(make, kind, server):
 ASKS = {"Postgres": ("_connection", "read"), "Milvus": ("_collection", "_ask")}
 
 
-def test_metadata_of_many_is_one_question(make, kind, monkeypatch):
+def test_metadata_of_many_ids_is_one_query(make, kind, monkeypatch):
     made = make(2, score="dot")
     ids = [f"item {place}" for place in range(50)]
     made.add(ids, torch.ones(50, 2), [{"place": place} for place in range(50)])
@@ -156,7 +156,7 @@ def test_metadata_of_many_is_one_question(make, kind, monkeypatch):
     assert len(asked) == 1
 
 
-def test_two_that_add_at_once_lose_nothing_and_share_nothing(make, clients, processes):
+def test_two_clients_that_add_at_once_lose_nothing(make, clients, processes):
     made = make(2, score="dot")
     told = {}
     for who, process in zip(
@@ -174,7 +174,7 @@ def test_two_that_add_at_once_lose_nothing_and_share_nothing(make, clients, proc
     assert len(made) == len(expected)
 
 
-def test_what_a_killed_client_was_told_is_there(make, clients):
+def test_additions_of_a_killed_client_are_there(make, clients):
     made = make(2, score="dot")
     [process] = clients(made.name, "killed", batches=1000)
     told = [process.stdout.readline() for _ in range(5)]
@@ -188,7 +188,7 @@ def test_what_a_killed_client_was_told_is_there(make, clients):
     assert len(held) % 20 == 0
 
 
-def test_a_server_that_is_gone_is_told_and_back_again_all_is_well(filled, server, tmp_path):
+def test_a_server_that_went_away_is_reported_and_works_when_it_is_back(filled, server, tmp_path):
     folder = tmp_path / "index"
     filled.save(folder)
     filled.add(["d"], VECTORS[:1])
@@ -219,7 +219,7 @@ def test_a_server_that_is_gone_is_told_and_back_again_all_is_well(filled, server
         (2, "dot", "this space", "made with another space"),
     ],
 )
-def test_whoever_connects_with_something_else_is_refused(filled, kind, dimension, score, fingerprint, says):
+def test_refuses_a_client_of_another_space_or_dimension(filled, kind, dimension, score, fingerprint, says):
     with pytest.raises(SpaceError, match=says):
         getattr(index, kind)(
             dimension, url=filled.url, name=filled.name, score=score, fingerprint=fingerprint
@@ -227,7 +227,7 @@ def test_whoever_connects_with_something_else_is_refused(filled, kind, dimension
     assert len(filled) == 3
 
 
-def test_what_was_dropped_is_told(make, kind, tmp_path):
+def test_a_dropped_index_is_reported(make, kind, tmp_path):
     """By the client that still holds it, and by one that finds the folder; another index takes the name."""
     held = make.kind(2, url=make.url, name="dropped", score="dot", fingerprint="old")
     held.save(tmp_path / "index")
@@ -292,7 +292,7 @@ def test_the_password_is_written_nowhere(make, filled, server, kind, tmp_path, m
         "]",
     ],
 )
-def test_no_id_is_read_as_anything_else(filled, id):
+def test_no_id_is_read_as_an_expression(filled, id):
     assert id not in filled
     with pytest.raises(SettingError, match="there is no id"):
         filled.remove([id])
@@ -304,7 +304,7 @@ def test_no_id_is_read_as_anything_else(filled, id):
     assert list(filled) == ["a", "b", "c"]
 
 
-def test_what_cannot_be_an_id_is_not_there(filled):
+def test_an_impossible_id_is_unknown(filled):
     assert not any(each in filled for each in ["", "\0", "\ud800", 1, None])
     for mistake in (
         lambda: filled.metadata(["\0"]),

@@ -41,7 +41,7 @@ def check(store, plain, *, texts):
 
 @settings(max_examples=40)
 @given(steps)
-def test_any_history_is_like_that_of_a_dictionary(tmp_path_factory, history):
+def test_any_history_agrees_with_a_dictionary(tmp_path_factory, history):
     folder = tmp_path_factory.mktemp("store") / "index"
     store, plain, texts = Store(2), {}, {}
     for what, numbers in history:
@@ -78,7 +78,7 @@ def test_any_history_is_like_that_of_a_dictionary(tmp_path_factory, history):
     check(Store.read(folder, wrote(store, folder)), plain, texts=texts)
 
 
-def test_half_a_pair_of_surrogates_is_a_file_name_somewhere(tmp_path):
+def test_keeps_half_a_surrogate_pair_in_an_id(tmp_path):
     store = Store(1)
     store.apply(Change(["caf\udce9.png"], ["{}"], torch.ones(1, 1)))
     assert list(Store.read(tmp_path / "index", wrote(store, tmp_path / "index"))) == ["caf\udce9.png"]
@@ -98,7 +98,7 @@ def test_room_grows_by_doubling_and_not_at_every_addition(monkeypatch):
     assert torch.equal(store.vectors()[:, 0], torch.arange(1000.0))
 
 
-def test_is_wasteful_when_most_is_gone(monkeypatch):
+def test_is_wasteful_when_most_is_removed(monkeypatch):
     monkeypatch.setattr(stores, "FEWEST_GONE", 2)
     store = Store(1)
     store.apply(Change(list("abcdef"), ["{}"] * 6, torch.ones(6, 1)))

@@ -51,7 +51,7 @@ def test_finds_the_nearest(random, kind, score):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_passes_over_what_is_not_alive(random, kind):
+def test_passes_over_removed_vectors(random, kind):
     queries, vectors = random
     alive = torch.ones(700, dtype=torch.bool)
     alive[by_hand("dot", queries, vectors, 8).flatten()] = False
@@ -63,7 +63,7 @@ def test_passes_over_what_is_not_alive(random, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_says_so_where_it_finds_no_more(random, kind):
+def test_fills_up_with_minus_one(random, kind):
     queries, vectors = random
     found = made(kind, "dot", vectors).nearest(queries, 701, effort=700, alive=None)
     assert (found[:, -1] == -1).all()
@@ -95,7 +95,7 @@ def test_the_same_seed_gives_the_same_lists(random, kind, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "graph_only"), [("hnsw", True), ("hnsw", False), ("ivf", False), ("pq", False)]
 )
-def test_comes_back_from_a_file_and_can_be_added_to(random, kind, score, graph_only, tmp_path):
+def test_is_the_same_after_writing_and_reading_and_can_be_added_to(random, kind, score, graph_only, tmp_path):
     queries, vectors = random
     structure = made(kind, score, vectors[:600])
     structure.write(tmp_path / "file", graph_only=graph_only)
@@ -112,7 +112,7 @@ def test_comes_back_from_a_file_and_can_be_added_to(random, kind, score, graph_o
         assert torch.equal(found[0], by_hand(score, queries, vectors, 9))
 
 
-def test_a_file_that_is_none_is_damage(tmp_path):
+def test_refuses_a_damaged_file(tmp_path):
     (tmp_path / "structure.1.faiss").write_bytes(b"something else")
     with pytest.raises(SpaceError, match=r"is damaged: structure.1.faiss cannot be read"):
         structures.read(tmp_path / "structure.1.faiss", "ivf", 6, "dot", built_for=1, graph_only=False)
@@ -124,7 +124,7 @@ def test_says_what_to_install(monkeypatch):
         structures.package()
 
 
-def test_another_library_that_changes_faiss_for_all_is_no_obstacle():
+def test_works_after_another_library_patched_faiss():
     """In a process of its own, because it cannot be undone."""
     code = """
 import faiss.contrib.torch_utils, torch

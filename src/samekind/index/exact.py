@@ -145,9 +145,9 @@ def exhaustive(
     store: Store, similarity: Similarity, queries: Tensor, k: int, *, memory_budget: int | None = None
 ) -> Found:
     """The min(k, n) best vectors of a store for each query, by comparing all."""
-    wanted = min(k, len(store))
-    if not len(queries) or not wanted:
-        return nothing_found(len(queries), wanted)
+    k = min(k, len(store))
+    if not len(queries) or not k:
+        return nothing_found(len(queries), k)
     alive = store.alive()
     values, rows = [], []
     for start, vectors in store.segments():
@@ -156,13 +156,13 @@ def exhaustive(
             continue
         with torch.no_grad():
             walk = blocks(similarity, queries, vectors.to(queries.device), memory_budget=memory_budget)
-            best, which = best_of(walk if here is None else _living(walk, here), k=wanted)
+            best, which = best_of(walk if here is None else _living(walk, here), k=k)
         values.append(best)
         rows.append(start + (which if here is None else here.nonzero().flatten()[which]))
     # Earlier rows stand first, so that a stable sort keeps equal scores in the order added.
     scores, order = torch.cat(values, dim=1).sort(dim=1, descending=True, stable=True)
-    places = torch.cat(rows, dim=1).gather(1, order)[:, :wanted]
-    return Found(scores[:, :wanted], [store.names(row) for row in places.tolist()])
+    places = torch.cat(rows, dim=1).gather(1, order)[:, :k]
+    return Found(scores[:, :k], [store.names(row) for row in places.tolist()])
 
 
 def _living(

@@ -133,12 +133,12 @@ class Faiss:
         store = self._durable.store
         if scorer is None:
             self._arrangement.arrange(store)
-        wanted, built = min(k, len(store)), self._arrangement.structure
+        k, built = min(k, len(store)), self._arrangement.structure
         # With many candidates, comparing all vectors is as fast, and exact.
-        few = built is None or kinds.candidates_for(built.kind, wanted) > len(built) // 10
+        few = built is None or kinds.candidates_for(built.kind, k) > len(built) // 10
         if few or scorer is not None or not len(queries):
             return exhaustive(store, as_similarity(scorer, score=self.score), queries, k)
-        return self._nearest(queries.cpu(), wanted)
+        return self._nearest(queries.cpu(), k)
 
     def build(self) -> None:
         """Put all vectors into the structure now, and not at the next search."""
@@ -203,28 +203,28 @@ class Faiss:
         """Let others write to the folder; this index can still be searched."""
         self._durable.close()
 
-    def _nearest(self, queries: Tensor, wanted: int) -> Found:
+    def _nearest(self, queries: Tensor, k: int) -> Found:
         """The best candidates of each query, by their vectors; a query with too few candidates is compared
         with all vectors.
         """
         store, similarity = self._durable.store, as_similarity(None, score=self.score)
-        rows = self._arrangement.candidates(store, queries, wanted, effort=self.effort)
+        rows = self._arrangement.candidates(store, queries, k, effort=self.effort)
         rows = rows.sort(dim=1).values  # keeps equal scores in the order added
         scores = torch.empty(rows.shape)
         strip = max(1, MOST_GATHERED // (rows.shape[1] * self.dimension))
         for top in range(0, len(rows), strip):
             here = rows[top : top + strip]
             vectors = store.at(here.clamp(min=0).flatten())
-            asked = queries[top : top + strip].repeat_interleave(rows.shape[1], dim=0)
+            repeated = queries[top : top + strip].repeat_interleave(rows.shape[1], dim=0)
             with torch.no_grad():
-                scores[top : top + strip] = similarity(asked, vectors).view(here.shape)
+                scores[top : top + strip] = similarity(repeated, vectors).view(here.shape)
         scores = scores.masked_fill(rows < 0, -torch.inf)
         scores, order = scores.sort(dim=1, descending=True, stable=True)
-        scores, rows = scores[:, :wanted], rows.gather(1, order)[:, :wanted]
+        scores, rows = scores[:, :k], rows.gather(1, order)[:, :k]
         ids = [store.names(row) for row in rows.tolist()]
         short = (rows < 0).any(dim=1).nonzero().flatten()
         if len(short):
-            whole = exhaustive(store, similarity, queries[short], wanted)
+            whole = exhaustive(store, similarity, queries[short], k)
             scores[short] = whole.scores
             for place, row in zip(short.tolist(), whole.ids, strict=True):
                 ids[place] = row

@@ -11,7 +11,6 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import torch
@@ -49,7 +48,7 @@ class Collection:
 
     def join(self, *, create: bool) -> dict[str, Any]:
         """Make the collection, or check that it is the expected one; returns the notes."""
-        if not self._is_there():
+        if not self._call("has_collection"):
             if not create:
                 raise SpaceError(
                     f"{self.where} is not there; it was dropped, or the address is that of another server"
@@ -57,17 +56,15 @@ class Collection:
             self._make()
         notes = self.check()
         # The client that made the collection may have died before this; doing it twice is harmless.
-        if "vector" not in self._ask(lambda it: it.list_indexes(self.name, timeout=self._timeout)):
+        if "vector" not in self._call("list_indexes"):
             # There are no rows yet, whose indexing it could wait for.
-            self._ask(
-                lambda it: it.create_index(self.name, self._indexes(it), timeout=self._timeout, sync=False)
-            )
-        self._ask(lambda it: it.load_collection(self.name, timeout=self._timeout))
+            self._call("create_index", {"index_params": self._indexes(), "sync": False})
+        self._call("load_collection")
         return notes
 
     def check(self) -> dict[str, Any]:
         """Raise SpaceError if the collection is not what this client was made for; returns the notes."""
-        description = self._ask(lambda it: it.describe_collection(self.name, timeout=self._timeout))
+        description = self._call("describe_collection")
         try:
             held = Made(**json.loads(description["description"]))
         except (TypeError, ValueError):
@@ -77,10 +74,10 @@ class Collection:
         return notes
 
     def drop(self) -> None:
-        self._ask(lambda it: it.drop_collection(self.name, timeout=self._timeout))
+        self._call("drop_collection")
 
     def keep_notes(self, notes: str) -> None:
-        self._ask(lambda it: it.alter_collection_properties(self.name, {NOTES: notes}, timeout=self._timeout))
+        self._call("alter_collection_properties", {"properties": {NOTES: notes}})
 
     def flush(self) -> None:
         """Move the rows from the server's log to its store, and wait until they are there."""
@@ -130,14 +127,14 @@ class Collection:
             message.append({"place": place, "id": id, "vector": vector, "metadata": text})
             size += vector.nbytes + 4 * len(id) + len(text) + len(place)
             if size > MESSAGE:
-                self._upsert(message)
+                self._call("upsert", {"data": message})
                 message, size = [], 0
-        self._upsert(message)
+        if message:
+            self._call("upsert", {"data": message})
 
     def delete(self, places: Sequence[str]) -> None:
         for start in range(0, len(places), IDS_AT_ONCE):
-            some = list(places[start : start + IDS_AT_ONCE])
-            self._ask(partial(self._ask_to_delete, places=some))
+            self._call("delete", {"ids": list(places[start : start + IDS_AT_ONCE])})
 
     def nearest(self, queries: Tensor, k: int, *, effort: int) -> list[list[tuple[float, str, str]]] | None:
         """The (score, place, id) of the k best of each query, and more if there are equals at the end. None
@@ -159,9 +156,15 @@ class Collection:
         answers: list[Any] = []
         at_once = max(1, min(QUERIES_AT_ONCE, FOUND_AT_ONCE // limit))
         for start in range(0, len(queries), at_once):
-            some = queries[start : start + at_once].tolist()
-            settings = {"params": {"ef": max(effort, limit)}}
-            answers += self._ask(partial(self._ask_nearest, queries=some, limit=limit, settings=settings))
+            settings = {
+                "data": queries[start : start + at_once].tolist(),
+                "anns_field": "vector",
+                "limit": limit,
+                "output_fields": ["id", "place"],
+                "search_params": {"params": {"ef": max(effort, limit)}},
+                "consistency_level": STRONG,
+            }
+            answers += self._call("search", settings)
 
         def scored(hit: Row) -> tuple[float, str, str]:
             score = hit["distance"]
@@ -171,41 +174,16 @@ class Collection:
 
         return [[scored(hit) for hit in hits] for hits in answers]
 
-    def _ask_nearest(
-        self, client: Any, *, queries: Sequence[Sequence[float]], limit: int, settings: Mapping[str, Any]
-    ) -> list[Any]:
-        return list(
-            client.search(
-                self.name,
-                data=queries,
-                anns_field="vector",
-                limit=limit,
-                output_fields=["id", "place"],
-                search_params=settings,
-                consistency_level=STRONG,
-                timeout=self._timeout,
-            )
-        )
-
     def _query(self, filter: str, fields: Sequence[str], *, limit: int | None = None) -> list[Row]:
         # As the client's own iterator: the first rows by primary key, across all segments. But that lets the
         # server send a whole page of every segment, which may be more than there is room for.
         paged = {} if limit is None else {"limit": limit, "iterator": "True", "reduce_stop_for_best": "False"}
-        return list(
-            self._ask(
-                lambda it: it.query(
-                    self.name,
-                    filter=filter,
-                    output_fields=list(fields),
-                    consistency_level=STRONG,
-                    timeout=self._timeout,
-                    **paged,
-                )
-            )
-        )
+        settings = {"filter": filter, "output_fields": list(fields), "consistency_level": STRONG, **paged}
+        return list(self._call("query", settings))
 
-    def _ask_to_delete(self, client: Any, *, places: Sequence[str]) -> None:
-        client.delete(self.name, ids=list(places), timeout=self._timeout)
+    def _call(self, method: str, settings: Mapping[str, Any] | None = None) -> Any:
+        """The answer of a method of the client about this collection."""
+        return self._ask(lambda it: getattr(it, method)(self.name, timeout=self._timeout, **(settings or {})))
 
     def _ask_to_flush(self, client: Any) -> None:
         from pymilvus.exceptions import MilvusException
@@ -221,34 +199,24 @@ class Collection:
                 "added is in the server's log and not lost: save again later, or with a longer timeout"
             ) from error
 
-    def _upsert(self, rows: Sequence[Row]) -> None:
-        if rows:
-            self._ask(lambda it: it.upsert(self.name, list(rows), timeout=self._timeout))
-
-    def _is_there(self) -> bool:
-        return bool(self._ask(lambda it: it.has_collection(self.name, timeout=self._timeout)))
-
     def _make(self) -> None:
-        from pymilvus import DataType
+        from pymilvus import DataType, MilvusClient
 
-        description = json.dumps(self.made._asdict())
-
-        def create(client: Any) -> None:
-            schema = client.create_schema(auto_id=False, enable_dynamic_field=False, description=description)
-            schema.add_field("place", DataType.VARCHAR, is_primary=True, max_length=64)
-            schema.add_field("id", DataType.VARCHAR, max_length=LONGEST_ID)
-            schema.add_field("vector", DataType.FLOAT_VECTOR, dim=self.made.dimension)
-            schema.add_field("metadata", DataType.JSON)
-            client.create_collection(
-                self.name, schema=schema, consistency_level=STRONG, timeout=self._timeout
-            )
-
+        schema = MilvusClient.create_schema(
+            auto_id=False, enable_dynamic_field=False, description=json.dumps(self.made._asdict())
+        )
+        schema.add_field("place", DataType.VARCHAR, is_primary=True, max_length=64)
+        schema.add_field("id", DataType.VARCHAR, max_length=LONGEST_ID)
+        schema.add_field("vector", DataType.FLOAT_VECTOR, dim=self.made.dimension)
+        schema.add_field("metadata", DataType.JSON)
         # Another client may have made it meanwhile; `check` compares it.
         with suppress(IndexServerError):
-            self._ask(create)
+            self._call("create_collection", {"schema": schema, "consistency_level": STRONG})
 
-    def _indexes(self, client: Any) -> Any:
-        indexes = client.prepare_index_params()
+    def _indexes(self) -> Any:
+        from pymilvus import MilvusClient
+
+        indexes = MilvusClient.prepare_index_params()
         indexes.add_index(
             "vector",
             index_name="vector",

@@ -157,12 +157,12 @@ class Connection:
         import psycopg
         from pgvector.psycopg import register_vector
 
-        asked = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
+        statement = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
         try:
-            if connection.execute(asked).fetchone() is None:
+            if connection.execute(statement).fetchone() is None:
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", [PREPARING])
                 connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-            row = connection.execute(asked).fetchone()
+            row = connection.execute(statement).fetchone()
             register_vector(connection)
             # A commit must be on the disk, also if the server is set to answer before that.
             connection.execute(

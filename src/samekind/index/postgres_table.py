@@ -67,8 +67,8 @@ class Table:
 
     def check(self, connection: "Session") -> None:
         """Raise SpaceError if the index is not what this client was made for."""
-        asked = "SELECT dimension, score, fingerprint FROM samekind WHERE name = %s"
-        row = connection.execute(asked, [self.name]).fetchone()
+        statement = "SELECT dimension, score, fingerprint FROM samekind WHERE name = %s"
+        row = connection.execute(statement, [self.name]).fetchone()
         if row is None:
             raise SpaceError(f"{self.where} is no longer there: it was dropped; make it again")
         check_same(self.made, Made(*row), where=self.where)
@@ -87,23 +87,23 @@ class Table:
 
     def present(self, connection: "Session", ids: Sequence[str]) -> set[str]:
         """The ids that are known."""
-        asked = self._ask(connection, "SELECT id FROM {table} WHERE id = ANY(%s)", [list(ids)])
-        return {id for (id,) in asked}
+        rows = self._ask(connection, "SELECT id FROM {table} WHERE id = ANY(%s)", [list(ids)])
+        return {id for (id,) in rows}
 
     def page(self, connection: "Session", after: int, size: int) -> list[tuple[int, str]]:
         """The next places and ids after a place, in the order they were added."""
-        asked: LiteralString = "SELECT place, id FROM {table} WHERE place > %s ORDER BY place LIMIT %s"
-        return [(place, id) for place, id in self._ask(connection, asked, [after, size])]
+        statement: LiteralString = "SELECT place, id FROM {table} WHERE place > %s ORDER BY place LIMIT %s"
+        return [(place, id) for place, id in self._ask(connection, statement, [after, size])]
 
     def metadata(self, connection: "Session", ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """The metadata of the ids that are known."""
-        asked: LiteralString = "SELECT id, metadata FROM {table} WHERE id = ANY(%s)"
-        return dict(self._ask(connection, asked, [list(ids)]).fetchall())
+        statement: LiteralString = "SELECT id, metadata FROM {table} WHERE id = ANY(%s)"
+        return dict(self._ask(connection, statement, [list(ids)]).fetchall())
 
     def vectors(self, connection: "Session", ids: Sequence[str]) -> dict[str, Tensor]:
         """The vectors (1, dimension) of the ids that are known."""
-        asked: LiteralString = "SELECT id, vector FROM {table} WHERE id = ANY(%s)"
-        rows = self._ask(connection, asked, [list(ids)], binary=True)
+        statement: LiteralString = "SELECT id, vector FROM {table} WHERE id = ANY(%s)"
+        rows = self._ask(connection, statement, [list(ids)], binary=True)
         return {id: self._as_tensor([vector]) for id, vector in rows}
 
     def walk(self, connection: "Session", size: int) -> Iterator[tuple[list[str], Tensor]]:
@@ -200,8 +200,8 @@ class Table:
         if not len(queries):
             return []
         with connection.cursor() as cursor:
-            asked = self._sql(statement, k=k)
-            cursor.executemany(asked, [[query] for query in queries.cpu().numpy()], returning=True)
+            rows = [[query] for query in queries.cpu().numpy()]
+            cursor.executemany(self._sql(statement, k=k), rows, returning=True)
             return [list(result.fetchall()) for result in cursor.results()]
 
     def _notes(self, connection: "Session") -> dict[str, Any] | None:
