@@ -74,6 +74,20 @@ def trained(tmp_path_factory):
     return folder
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """An empty file instead of a report, which takes seconds to draw; returns what each would be about."""
+    contents = []
+
+    def write_report(path, **content):
+        path.write_text("")
+        contents.append(content)
+
+    for module in ("reports", "questions.report"):
+        monkeypatch.setattr(f"samekind.{module}.write_report", write_report)
+    return contents
+
+
 @pytest.fixture(scope="session")
 def pictures(tmp_path_factory):
     """The first pictures of the digits 0, 1 and 2."""

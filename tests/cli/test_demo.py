@@ -6,7 +6,6 @@ import shlex
 
 import pytest
 
-from samekind import reports
 from samekind.cli.demo import EXAMPLES, UNSEEN
 from samekind.data import ImageReader, digits
 
@@ -24,12 +23,6 @@ def first(samekind, out):
     answer = samekind(*COMMAND, "--out", out, "--json")
     assert answer.status == 0, answer.err
     return answer
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    """The report is drawn once, by the first call: it takes seconds."""
-    monkeypatch.setattr(reports, "write_report", lambda path, **content: None)
 
 
 def test_json_has_every_answer_of_both_systems(first, out):

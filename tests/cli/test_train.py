@@ -326,7 +326,7 @@ def test_a_training_makes_few_runs_and_one_split(samekind, tmp_path, counted_run
 # --- folders that Python wrote ----------------------------------------------------------------------
 
 
-def test_a_folder_that_fit_wrote_is_evaluated_and_reported(samekind, tmp_path):
+def test_a_folder_that_fit_wrote_is_evaluated_and_reported(samekind, undrawn, tmp_path):
     items = digits()
     run = recipes.prototypical(items.shape).override(["epochs=1", "space.similarity.hidden=8"])
     fit(run, prepare(items, unseen=["7", "8", "9"]), folder=tmp_path / "first")
