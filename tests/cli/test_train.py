@@ -323,6 +323,38 @@ def test_a_training_makes_few_runs_and_one_split(samekind, tmp_path, counted_run
     assert counted_runs["splits"] == 1
 
 
+# --- trainings that were stopped --------------------------------------------------------------------
+
+
+def stopped(trained, folder, epochs):
+    """What a training leaves that was stopped after some of its two epochs."""
+    names = ("run.json", "last.pt", "best.pt") if epochs else ("run.json",)
+    folder.mkdir()
+    for name in names:
+        shutil.copy(trained / name, folder)
+    lines = (trained / "record.jsonl").read_text().splitlines(keepends=True)
+    (folder / "record.jsonl").write_text("".join(lines[:epochs]))
+    return folder
+
+
+@pytest.mark.parametrize("epochs", [0, 1, 2])
+def test_commands_refuse_a_training_that_has_not_ended(samekind, trained, tmp_path, epochs):
+    run = stopped(trained, tmp_path / "run", epochs)
+    says = (
+        f"samekind: {run} holds a training that has not ended: {epochs} of 2 epochs are done; the same "
+        "samekind train command goes on with it\n"
+    )
+    commands = (("evaluate", run), ("info", run), ("calibrate", run), ("novelty", "digits", "--space", run))
+    for command in commands:
+        assert samekind(*command) == (2, "", says)
+
+
+def test_a_stopped_training_goes_on_by_the_same_command(again, samekind, trained, tmp_path):
+    run = stopped(trained, tmp_path / "run", 1)
+    assert again(run).status == 0
+    assert samekind("info", run).status == 0
+
+
 # --- folders that Python wrote ----------------------------------------------------------------------
 
 

@@ -25,7 +25,7 @@ def demo(
 ) -> None:
     """Train on the digits 0 to 6, ask every question about them and about 7, 8 and 9, and write a report."""
     from samekind import evaluation
-    from samekind.cli.experiments import open_items
+    from samekind.cli.opening import open_items
     from samekind.cli.output import (
         messages,
         print_json,

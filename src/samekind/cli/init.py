@@ -65,7 +65,7 @@ def init(
 
     Nothing is asked if the answer is given as an option, or without a terminal.
     """
-    from samekind.cli.experiments import open_items
+    from samekind.cli.opening import open_items
     from samekind.cli.output import print_json, print_text
     from samekind.cli.train import data_options, split_options
     from samekind.recipes.plans import read_plan

@@ -61,7 +61,7 @@ def leave_one_out(
     A domain is where an item comes from, such as a camera or a site: the column domain of a table or list
     (another one with --set data.domain=NAME), or the array domains of an .npz file.
     """
-    from samekind.cli.experiments import open_items
+    from samekind.cli.opening import open_items
     from samekind.cli.output import messages
     from samekind.cli.train import data_options
     from samekind.recipes import leave_one_out as trained_in_turn

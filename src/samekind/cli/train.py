@@ -65,8 +65,9 @@ def train(
     as_json: AsJson = False,
 ) -> None:
     """Train a metric space. The same command goes on where it was stopped."""
-    from samekind.cli.experiments import open_items
-    from samekind.cli.output import messages
+    from samekind.cli.opening import open_items
+    from samekind.cli.output import messages, print_messages
+    from samekind.questions.evaluate import cautions
     from samekind.recipes import fit
     from samekind.recipes.plans import because_few, chosen_in_words, read_plan
     from samekind.training import Bar, RunFolder
@@ -85,21 +86,12 @@ def train(
     folder = RunFolder(out or Path("runs") / plan.recipe)
     with folder.lock():
         sets = plan.sets(folder, items, seed=planned.seed)
-        _caution(sets)
+        print_messages(*(f"careful: {sentence}" for sentence in cautions(sets)))
         settings = plan.suited(planned, items, items=len(sets.train), encoder=encoder)
         note = because_few(chosen_in_words(planned, settings))
         watcher = Bar(messages(), title=settings.recipe, note=note)
         space = fit(settings, sets, folder=folder.path, device=device, start=first, point=at, watcher=watcher)
     _tell(folder, sets, space, settings, as_json=as_json)
-
-
-def _caution(sets: "Sets") -> None:
-    """Warn on the standard error of test items that are easier than new ones."""
-    from samekind.cli.output import messages
-    from samekind.questions.evaluate import cautions
-
-    for sentence in cautions(sets):
-        messages().print(f"careful: {sentence}", soft_wrap=True)
 
 
 def data_options(

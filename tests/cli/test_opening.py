@@ -1,20 +1,16 @@
-"""Data looked at before it is used, and the folders of runs."""
+"""Opening the items of a plan: warnings, errors, and the memory they take."""
 
 import re
-import shutil
 
 import pytest
 
-from samekind.cli.experiments import open_items
+from samekind.cli.opening import open_items
 from samekind.errors import DataError
 from samekind.recipes.plans import read_plan
 
 
 def plan(unseen=("7", "8"), **more):
     return read_plan("triplet", split={"unseen": list(unseen)}, **more)
-
-
-# --- data -------------------------------------------------------------------------------------------
 
 
 def test_opening_named_data_prints_nothing(capsys):
@@ -41,9 +37,9 @@ def test_prints_warnings_and_refuses_errors(tmp_path, capsys):
 
 
 def test_prints_the_memory_of_pictures_before_they_are_decoded(folders, monkeypatch, capsys):
-    from samekind.cli import experiments
+    from samekind.cli import opening
 
-    monkeypatch.setattr(experiments, "WORTH_SAYING", 1)
+    monkeypatch.setattr(opening, "WORTH_SAYING", 1)
     open_items(read_plan("triplet", source=str(folders)))
     assert re.match(r"decoding into memory: 0 MiB\n", capsys.readouterr().err)
     open_items(read_plan("triplet", source=str(folders), data={"memory": "never"}))
@@ -54,35 +50,3 @@ def test_prints_the_memory_of_pictures_before_they_are_decoded(folders, monkeypa
     assert "in every epoch, or once onto a GPU with enough memory; --set data.memory=always keeps" in said
     open_items(read_plan("triplet", ["data.memory=always"], source=str(folders), data={"memory_limit": 1}))
     assert "decoding into memory" in capsys.readouterr().err
-
-
-# --- folders ----------------------------------------------------------------------------------------
-
-
-def stopped(trained, folder, epochs):
-    """What a training leaves that was stopped after some of its two epochs."""
-    names = ("run.json", "last.pt", "best.pt") if epochs else ("run.json",)
-    folder.mkdir()
-    for name in names:
-        shutil.copy(trained / name, folder)
-    lines = (trained / "record.jsonl").read_text().splitlines(keepends=True)
-    (folder / "record.jsonl").write_text("".join(lines[:epochs]))
-    return folder
-
-
-@pytest.mark.parametrize("epochs", [0, 1, 2])
-def test_commands_refuse_a_training_that_has_not_ended(samekind, trained, tmp_path, epochs):
-    run = stopped(trained, tmp_path / "run", epochs)
-    says = (
-        f"samekind: {run} holds a training that has not ended: {epochs} of 2 epochs are done; the same "
-        "samekind train command goes on with it\n"
-    )
-    commands = (("evaluate", run), ("info", run), ("calibrate", run), ("novelty", "digits", "--space", run))
-    for command in commands:
-        assert samekind(*command) == (2, "", says)
-
-
-def test_a_stopped_training_goes_on_by_the_same_command(again, samekind, trained, tmp_path):
-    run = stopped(trained, tmp_path / "run", 1)
-    assert again(run).status == 0
-    assert samekind("info", run).status == 0
