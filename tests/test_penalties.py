@@ -50,19 +50,19 @@ def test_every_penalty_says_by_name_what_it_needs(penalty):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
-@pytest.mark.parametrize("count", [0, 1, 2, 9])
-def test_every_penalty_is_one_finite_number_with_a_gradient(penalty, dtype, count):
-    vectors = some(count, dtype=dtype).requires_grad_()
-    value = given(penalty, vectors)
-    value.backward()
-    assert value.shape == ()
-    assert value.dtype == dtype
-    assert value.isfinite()
-    assert vectors.grad.isfinite().all()
+def test_every_penalty_is_one_finite_number_with_a_gradient(penalty, dtype):
+    for count in (0, 1, 2, 9):
+        vectors = some(count, dtype=dtype).requires_grad_()
+        value = given(penalty, vectors)
+        value.backward()
+        assert value.shape == ()
+        assert value.dtype == dtype
+        assert value.isfinite()
+        assert vectors.grad.isfinite().all()
 
 
 @pytest.mark.parametrize("factor", [1.0, 1e-15, 1e15])
-def test_every_penalty_bears_copies_zero_vectors_and_any_length(penalty, factor):
+def test_every_penalty_takes_copies_zero_vectors_and_any_length(penalty, factor):
     vectors = torch.cat([some(2), some(2), torch.zeros(2, 4)]).float().mul(factor).requires_grad_()
     value = given(penalty, vectors)
     value.backward()
@@ -70,7 +70,7 @@ def test_every_penalty_bears_copies_zero_vectors_and_any_length(penalty, factor)
     assert vectors.grad.isfinite().all()
 
 
-def test_every_penalty_bears_vectors_that_are_all_one(penalty):
+def test_every_penalty_takes_equal_vectors(penalty):
     vectors = torch.ones(6, 4).requires_grad_()
     given(penalty, vectors).backward()
     assert vectors.grad.isfinite().all()
@@ -212,6 +212,6 @@ def test_distortion_has_known_extremes():
     assert distortion(line, torch.zeros(4, 4)).item() == 0
 
 
-def test_distortion_of_classes_that_are_not_those_of_the_prototypes_is_refused():
+def test_refuses_distances_of_other_classes():
     with pytest.raises(SettingError, match=r"\(3, 3\).*got \(2, 2\)"):
         distortion(torch.zeros(3, 1, 4), torch.ones(2, 2))

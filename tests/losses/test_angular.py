@@ -91,7 +91,7 @@ def test_huge_scores_between_candidates_do_no_harm(dtype, value):
 
 
 @pytest.mark.parametrize("alpha", [0.0, 90.0, -45.0])
-def test_an_angle_that_bounds_nothing_is_refused(alpha):
+def test_refuses_an_angle_outside_of_0_to_90_degrees(alpha):
     z, between, *masks = a_batch()
     with pytest.raises(SettingError, match=f"between 0 and 90 degrees, got {alpha}"):
         angular(z @ z.T, *masks, between=between, alpha=alpha)

@@ -101,7 +101,7 @@ def test_at_the_bound_a_negative_costs_six_percent():
     assert at_bound / at_zero == pytest.approx(math.exp(-2.77))
 
 
-def test_what_makes_no_sense_is_refused():
+def test_refuses_wrong_settings():
     batch = torch.zeros(2, 2), *pair_masks(torch.tensor([0, 1]))
     for loss in (contrastive, exponential_contrastive):
         with pytest.raises(SettingError, match='is "pairs" or "kinds"; got "kind"'):

@@ -86,6 +86,6 @@ def test_a_positive_pair_shows_in_the_shares_of_other_anchors():
     assert scores.grad[0, 0] < 0 < scores.grad[1, 1]
 
 
-def test_a_histogram_of_no_bins_is_refused():
+def test_refuses_a_histogram_without_bins():
     with pytest.raises(SettingError, match="at least 1 bin, got 0"):
         histogram(torch.zeros(8, 8), *pair_masks(LABELS), bins=0)

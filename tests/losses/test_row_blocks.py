@@ -52,7 +52,7 @@ def test_a_block_is_no_larger_than_it_may_be(block):
     assert max(sizes) <= max(1, block // 4)
 
 
-def test_what_needs_no_gradient_gets_none(block):
+def test_a_table_without_gradient_gets_none(block):
     (scores, index), (other, _), (mask, _), (shared, _) = a_call()
     tables = (scores.detach(), index), (other, None), (mask, None), (shared.detach(), ...)
     row_by_row(cost, *tables).sum().backward()

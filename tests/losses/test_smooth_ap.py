@@ -80,6 +80,6 @@ def test_a_right_order_costs_nothing_and_ties_cost_what_chance_would():
 
 
 @pytest.mark.parametrize("temperature", [0.0, -1.0])
-def test_a_temperature_that_is_none_is_refused(temperature):
+def test_refuses_a_temperature_that_is_not_positive(temperature):
     with pytest.raises(SettingError, match=f"must be a positive number, got {temperature}"):
         smooth_ap(torch.zeros(9, 9), *pair_masks(LABELS), temperature=temperature)

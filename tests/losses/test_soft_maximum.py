@@ -61,7 +61,7 @@ def test_a_factor_that_is_learned_has_a_gradient_of_its_own_type():
     assert factor.grad.item() == pytest.approx((weights * scores[:, :2]).sum().item())
 
 
-def test_nothing_to_sum_has_no_gradient_and_two_of_nothing_still_are_a_number():
+def test_an_empty_sum_has_no_gradient_and_two_of_them_add_up():
     scores = torch.randn(2, 3, requires_grad=True)
     nobody = torch.zeros(2, 3, dtype=torch.bool)
     twice = soft_maximum(scores, nobody) + soft_maximum(scores, nobody, factor=50.0)
@@ -70,7 +70,7 @@ def test_nothing_to_sum_has_no_gradient_and_two_of_nothing_still_are_a_number():
     assert (scores.grad == 0).all()
 
 
-def test_a_sum_along_nothing_is_that_of_nobody():
+def test_a_sum_over_no_candidates_is_hugely_negative():
     scores = torch.zeros(3, 0, requires_grad=True)
     mask = torch.zeros(3, 0, dtype=torch.bool)
     found = soft_maximum(scores, mask)

@@ -185,7 +185,7 @@ class Shortened(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
-def test_what_stands_in_for_tf32_shortens():
+def test_the_stand_in_for_tf32_rounds():
     numbers = torch.tensor([[2047.0], [2048.0], [2049.0], [2051.0]])
     with Shortened():
         assert (numbers @ torch.ones(1, 1))[:, 0].tolist() == [2047, 2048, 2050, 2052]

@@ -90,7 +90,7 @@ def test_has_the_gradient_it_claims(beyond):
     assert torch.autograd.gradcheck(lambda s: sphere_face(s, *masks, margin=4, beyond=beyond), cosines)
 
 
-def test_what_it_cannot_do_is_refused():
+def test_refuses_settings_it_cannot_take():
     masks = class_masks(LABELS, 5)
     for margin in (0, 1.5):
         with pytest.raises(SettingError, match=f"a whole number from 1; got {margin}"):

@@ -91,7 +91,7 @@ def test_mines_alike_twice_and_leaves_all_it_was_given_alone(miner):
 
 
 @pytest.mark.parametrize("labels", [[0, 0, 0, 0], [0, 1, 2, 3], [0, 0, 1, 2]])
-def test_bears_ties_and_batches_of_one_class_or_of_no_pair(name, labels):
+def test_takes_ties_and_batches_without_positives_or_negatives(name, labels):
     masks = pair_masks(torch.tensor(labels))
     for dtype, value in itertools.product((torch.float32, torch.bfloat16), (0.0, 1e4, -1e4)):
         rows, ahead, behind = mining(name)(torch.full((4, 4), value, dtype=dtype), *masks)

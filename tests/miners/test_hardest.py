@@ -68,7 +68,7 @@ def test_a_negative_beyond_the_margin_is_left_out():
     assert len(hardest(scores[[0, 0]], positive, negative, margin=0.25)[0]) == 2
 
 
-def test_a_breach_of_nothing_is_no_breach():
+def test_a_breach_of_0_does_not_count():
     """d(a, p) - d(a, n) + margin = 0 is not kept, unless it is all there is."""
     positive = torch.tensor([[True, False]] * 2)
     scores = torch.tensor([[0.5, 0.25], [0.5, 0.375]])
@@ -78,7 +78,7 @@ def test_a_breach_of_nothing_is_no_breach():
     assert rows.tolist() == [0]
 
 
-def test_where_none_breaks_the_margin_the_nearest_to_it_is_kept():
+def test_without_a_hard_triplet_the_nearest_is_returned():
     scores = torch.tensor([[0.9, 0.0], [0.9, 0.3], [0.9, 0.1]])
     positive = torch.tensor([[True, False]] * 3)
     rows, _, _ = hardest(scores, positive, ~positive)
@@ -93,7 +93,7 @@ def test_an_anchor_comes_once_for_each_of_its_positives():
 
 
 @pytest.mark.parametrize("labels", [[0, 0, 0], [0, 1, 2], []])
-def test_without_a_triplet_no_row_comes_back(labels):
+def test_without_a_triplet_there_is_no_row(labels):
     count = len(labels)
     masks = pair_masks(torch.tensor(labels, dtype=torch.long))
     rows, positive, negative = hardest(torch.rand(count, count), *masks)

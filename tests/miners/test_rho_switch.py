@@ -76,7 +76,7 @@ def test_scores_against_anything_but_the_batch_are_refused():
 
 
 @pytest.mark.parametrize("labels", [[0, 0, 0], [0, 1, 2]])
-def test_without_a_triplet_no_row_comes_back(labels):
+def test_without_a_triplet_there_is_no_row(labels):
     rows, positive, negative = rho_switch(torch.zeros(3, 3), *pair_masks(torch.tensor(labels)), dimension=4)
     assert rows.shape == (0,)
     assert positive.shape == negative.shape == (0, 3)

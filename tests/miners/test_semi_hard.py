@@ -65,7 +65,7 @@ def test_an_anchor_comes_once_for_each_positive_and_each_has_its_own_negatives()
 
 
 @pytest.mark.parametrize("rival", [0.5, 9.0])
-def test_where_no_negative_lies_there_no_row_comes_back(rival):
+def test_a_pair_without_a_semi_hard_negative_has_no_row(rival):
     """All nearer than the positive, or all beyond the margin."""
     positive = torch.tensor([[True, False]])
     rows, ahead, behind = semi_hard(-torch.tensor([[1.0, rival]]), positive, ~positive)

@@ -69,7 +69,7 @@ def test_settings_are_put_back_after_an_error():
         raise ValueError("on purpose")
 
 
-def test_what_a_person_has_set_stays_set():
+def test_settings_of_the_user_stay():
     torch.backends.cudnn.benchmark = True
     try:
         with tuned(CUDA, tf32=False, try_convolutions=False):
@@ -180,7 +180,7 @@ def test_pictures_that_are_to_stay_on_the_disk_are_not_decoded_onto_a_gpu(files,
     assert decoded_there(staying, CUDA) is staying
 
 
-def test_the_memory_of_the_machine_is_not_taken_for_that(files):
+def test_decoding_onto_a_gpu_takes_little_memory_of_the_cpu(files):
     assert decoded_there(files[0], CPU) is files[0]
 
 
@@ -210,7 +210,7 @@ def test_batches_keep_their_sizes_and_order(device):
     assert batches_on(torch.device(device), []) == []
 
 
-def test_a_batch_that_is_there_is_not_sent():
+def test_a_batch_on_the_device_is_not_sent():
     x = torch.randn(2, 3)
     assert sent(x, CPU) is x
 

@@ -80,7 +80,7 @@ def test_an_encoder_inside_another_is_told_the_facts_too(backbone, standardise):
         ("Conv4", "Attended: backbone must be a Module, got 'Conv4'"),
     ],
 )
-def test_what_cannot_be_inside_another_is_refused(backbone, says):
+def test_refuses_a_wrong_inner_encoder(backbone, says):
     items = images(3, 32)
     table = {"name": "Attended", "backbone": backbone}
     with pytest.raises(SettingError, match=says):
@@ -104,7 +104,7 @@ def test_an_encoder_for_vectors_takes_images_flat():
     assert build_space(run, items).encoder.inputs == 3 * 8 * 8
 
 
-def test_what_the_run_says_wins_over_the_facts():
+def test_settings_of_the_run_win_over_the_facts():
     items = images()
     run = recipes.triplet(items.shape).update({"space": {"prototypes": {"classes": []}}})
     assert build_space(run, items).classes == []
@@ -275,7 +275,7 @@ def settable(function, *, hidden):
 
 
 @pytest.mark.parametrize("name", samplers.SAMPLERS)
-def test_the_arguments_of_a_sampler_can_lie_beside_its_name(name):
+def test_the_arguments_of_a_sampler_do_not_clash_with_its_name(name):
     sampler = getattr(samplers, name)
     arguments = settable(sampler, hidden=("labels", "domains", "seed"))
     assert not set(arguments) & {each.name for each in dataclasses.fields(Batches)}
@@ -285,7 +285,7 @@ def test_the_arguments_of_a_sampler_can_lie_beside_its_name(name):
 
 
 @pytest.mark.parametrize("room", ["encoders", "similarities", "prototypes"])
-def test_the_arguments_of_a_part_can_lie_beside_its_name(room):
+def test_the_arguments_of_a_part_do_not_clash_with_its_name(room):
     for member in parts.members(room).values():
         assert not set(inspect.signature(member).parameters) & {
             each.name for each in dataclasses.fields(Part)
@@ -336,7 +336,7 @@ def test_the_channels_of_images_are_standardised_as_they_are_shown(dtype):
 
 
 @pytest.mark.parametrize("attended", [False, True])
-def test_what_scales_its_input_by_itself_is_not_standardised(attended):
+def test_refuses_to_standardise_an_encoder_that_scales_its_input(attended):
     pytest.importorskip("efficientnet_lite_pytorch")
     items, table = images(3, 32), {"name": "EfficientNetLite", "weights": False}
     if attended:
@@ -358,7 +358,7 @@ def test_a_network_of_another_library_is_told_the_channels_and_tried_out(timm):
         build_space(run, vectors)
 
 
-def test_features_that_are_no_numbers_are_found_before_training(run, items):
+def test_nan_features_are_found_before_training(run, items):
     broken = dataclasses.replace(items, inputs=items.inputs.index_fill(1, torch.tensor([2]), torch.nan))
     with pytest.raises(DataError, match=r"feature 2 .* not finite"):
         build_space(run.override(["space.standardise=features"]), broken)
@@ -394,7 +394,7 @@ def test_every_augmentation_can_be_chosen_without_an_argument(run, items, name):
 
 
 @pytest.mark.parametrize("name", augmentations.AUGMENTATIONS)
-def test_the_arguments_of_an_augmentation_can_lie_beside_its_name_and_be_checked(name):
+def test_the_arguments_of_an_augmentation_do_not_clash_with_its_name(name):
     made = getattr(augmentations, name)
     hints = typing.get_type_hints(made.__init__)
     for argument, parameter in inspect.signature(made).parameters.items():
@@ -424,13 +424,13 @@ def test_the_arguments_of_an_augmentation_can_lie_beside_its_name_and_be_checked
         ("GaussianNoise", {}, "GaussianNoise is for vectors, these items have shape (1, 8, 8)"),
     ],
 )
-def test_an_augmentation_that_cannot_be_is_refused_in_words(run, name, arguments, words):
+def test_refuses_an_augmentation_with_wrong_settings(run, name, arguments, words):
     with pytest.raises(SettingError) as refusal:
         build_augmentations(augmenting(run, (name, arguments)), images())
     assert words in str(refusal.value)
 
 
-def test_what_the_items_say_cannot_be_set(run, items):
+def test_refuses_to_set_what_the_items_give(run, items):
     with pytest.raises(SettingError, match='there is no setting "means"'):
         build_augmentations(augmenting(run, ("FeatureDropout", {"means": [0.0]})), items)
 

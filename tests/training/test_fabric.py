@@ -36,7 +36,7 @@ def test_an_unknown_device_is_refused_with_the_known_ones(device):
 
 @without_cuda
 @pytest.mark.parametrize("device", ["cuda", "cuda:0", "cuda:3"])
-def test_a_gpu_that_is_not_there_is_refused(device):
+def test_refuses_a_missing_gpu(device):
     with pytest.raises(SettingError, match="no CUDA device is available here; use --device cpu"):
         launch(device, "auto")
 
@@ -49,7 +49,7 @@ def test_a_number_beyond_the_last_gpu_is_refused(monkeypatch):
 
 
 @pytest.mark.skipif(torch.backends.mps.is_available(), reason="there is an MPS device here")
-def test_an_apple_gpu_that_is_not_there_is_refused():
+def test_refuses_a_missing_apple_gpu():
     with pytest.raises(SettingError, match="no MPS device is available here; use --device cpu"):
         launch("mps", "auto")
 

@@ -113,7 +113,7 @@ def test_a_pairs_network_scores_in_the_runs_precision_if_asked_to(
     assert lines[-1]["terms"]["pair"] < lines[0]["terms"]["pair"]
 
 
-def test_the_seed_is_all_the_chance_there_is(run, items, validate, tmp_path):
+def test_the_seed_determines_a_run(run, items, validate, tmp_path):
     first = train(run, items, folder=tmp_path / "first", validate=validate)
     torch.manual_seed(12345)
     again = train(run, items, folder=tmp_path / "again", validate=validate)
@@ -195,7 +195,7 @@ def test_the_best_epoch_is_the_one_the_measure_calls_best(run, items, measured, 
     assert load_checkpoint(tmp_path / "best.pt")["progress"].epoch == best
 
 
-def test_of_a_measure_of_ones_own_it_must_be_said_what_is_better(run, items, tmp_path):
+def test_the_direction_of_a_measure_of_ones_own_must_be_set(run, items, tmp_path):
     """Before the first step: nothing is measured, told or written."""
 
     def never(space):
@@ -209,7 +209,7 @@ def test_of_a_measure_of_ones_own_it_must_be_said_what_is_better(run, items, tmp
     assert not (tmp_path / "run").exists()
 
 
-def test_a_measure_that_is_not_there_is_refused_with_the_nearest(run, items, measured, tmp_path):
+def test_refuses_an_unknown_measure_with_the_nearest(run, items, measured, tmp_path):
     with pytest.raises(SettingError, match=r'run\.watch: no measure "eerr"; did you mean "eer"\? Known: eer'):
         train(run.override(["watch=eerr", "better=lower"]), items, folder=tmp_path, validate=measured(0.5))
 
@@ -419,7 +419,7 @@ def test_a_run_that_diverges_later_names_the_last_good_checkpoint(run, items, co
         assert all(each.isfinite().all() for each in saved["states"]["space"].values())
 
 
-def test_weights_that_are_lost_by_the_very_last_step_are_not_saved(run, items, tmp_path):
+def test_weights_that_the_last_step_broke_are_not_saved(run, items, tmp_path):
     """The loss is looked at before the step; only the weights tell that the step went wrong."""
     changed = run.override(["optimiser.rate=3e38", "batches.size=48", "epochs=1", "clip=1e6"])
     terms = {name: dataclasses.replace(term, weight=100.0) for name, term in changed.terms.items()}
@@ -531,7 +531,7 @@ def test_the_running_averages_move_with_every_batch(run, items, constant, tmp_pa
     torch.testing.assert_close(space.prototypes.vectors[:, 0], expected)
 
 
-def test_a_batch_without_any_pair_is_no_end(run, constant, tmp_path):
+def test_a_batch_without_a_pair_trains_on(run, constant, tmp_path):
     """Two items an epoch, of two classes: nothing to mine, nothing to pull together."""
     lonely = clusters(classes=2, items=1, dimension=6)
     changed = run.update({"space": {"similarity": {"name": "Euclidean"}, "auxiliary": "none"}})
@@ -554,9 +554,7 @@ def test_a_batch_without_any_pair_is_no_end(run, constant, tmp_path):
         ),
     ],
 )
-def test_a_device_that_is_not_there_is_refused_before_anything_is_written(
-    run, items, constant, tmp_path, device, words
-):
+def test_refuses_a_missing_device_before_anything_is_written(run, items, constant, tmp_path, device, words):
     with pytest.raises(SettingError, match=words):
         train(run, items, folder=tmp_path / "run", validate=constant, device=device)
     assert not (tmp_path / "run").exists()

@@ -145,7 +145,7 @@ def test_no_step_makes_the_device_wait(images, tmp_path, prototypes, adversary):
 
 
 @pytest.mark.parametrize("broken", [float("nan"), float("inf")])
-def test_a_weight_that_is_no_number_is_found_on_the_device_too(images, tmp_path, broken):
+def test_a_nan_weight_is_found_on_the_device_too(images, tmp_path, broken):
     fabric = launch("cuda", "bf16-mixed")
     trainer = Trainer(
         of_images(), images, RunFolder(tmp_path), fabric, lambda space: {"eer": 0.5}, Nobody(), None
@@ -158,7 +158,7 @@ def test_a_weight_that_is_no_number_is_found_on_the_device_too(images, tmp_path,
 
 @pytest.mark.parametrize("adversary", [None, Adversary(dropout=0.0)], ids=["alone", "under an adversary"])
 @pytest.mark.parametrize("setting", ["channels_last=true", "compile=true", "tf32=true"])
-def test_what_makes_it_quick_changes_little(images, tmp_path, setting, adversary):
+def test_settings_for_speed_change_little(images, tmp_path, setting, adversary):
     run = dataclasses.replace(of_images(*SLOWLY), adversary=adversary)
     constant = lambda space: {"eer": 0.5}  # noqa: E731
     plain = train(run, images, folder=tmp_path / "plain", validate=constant, device="cuda")

@@ -77,7 +77,7 @@ def test_rates_are_written_down_with_dots_in_a_file_too(run):
     assert type(run).from_dict(changed.to_dict()) == changed
 
 
-def test_a_rate_that_is_no_number_is_refused_by_its_whole_name(run):
+def test_refuses_a_negative_rate_by_its_whole_name(run):
     with pytest.raises(
         SettingError, match=r"run\.optimiser\.rates\.encoder\.stem: expected a number, got 'x'"
     ):
@@ -134,7 +134,7 @@ def test_frozen_weights_are_in_no_group_and_stay(run, images, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(("freeze", "rate"), [("stem", "layer1"), ("features", "layer4"), ("all", None)])
-def test_a_rate_for_what_is_frozen_is_refused(run, images, freeze, rate):
+def test_refuses_a_rate_for_frozen_weights(run, images, freeze, rate):
     name = f"encoder.{rate}" if rate else "encoder"
     changed = of_images(run, f"optimiser.rates.{name}=0.1", "optimiser.rates.prototypes=1")
     space = build_space(changed, images)

@@ -59,12 +59,12 @@ def test_stored_pictures_are_read_evenly(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("by", "shape"), [("channels", (5, 4)), ("features", (5, 3, 8, 8)), ("features", (5, 2, 2))]
 )
-def test_what_does_not_fit_is_refused(by, shape):
+def test_refuses_standardising_that_does_not_fit(by, shape):
     with pytest.raises(SettingError, match=rf'run.space.standardise: "{by}" does not fit items of shape'):
         statistics_of(items_of(torch.rand(shape)), by)
 
 
-def test_no_items_and_no_numbers_are_refused():
+def test_refuses_no_items_and_values_that_are_not_finite():
     with pytest.raises(DataError, match="things: there are no items"):
         statistics_of(items_of(torch.empty(0, 3)), "features")
     for bad in (torch.nan, torch.inf):

@@ -34,14 +34,14 @@ def test_the_terms_of_a_recipe_are_looked_up(run, items):
     assert [each.needs for each in built.values()] == handed
 
 
-@pytest.mark.parametrize("name", losses.__all__)
-def test_a_loss_is_handed_what_it_asks_for_and_nothing_else(run, items, name):
-    kind = losses.ACCEPTS.get(name, ("logit",))[0]
-    givers = ("Cosine", "Dot", "Euclidean", "LogDistance", "PairsNetwork")
-    similarity = next(each for each in givers if getattr(similarities, each).kind == kind)
-    changed = with_terms(run.update({"space": {"similarity": {"name": similarity}}}), only=Term(name))
-    needs = build_terms(changed, build_space(changed, items))["only"].needs
-    assert set(needs) == set(inspect.signature(getattr(losses, name)).parameters) & set(FOR_LOSSES)
+def test_a_loss_is_handed_what_it_asks_for_and_nothing_else(run, items):
+    for name in losses.__all__:
+        kind = losses.ACCEPTS.get(name, ("logit",))[0]
+        givers = ("Cosine", "Dot", "Euclidean", "LogDistance", "PairsNetwork")
+        similarity = next(each for each in givers if getattr(similarities, each).kind == kind)
+        changed = with_terms(run.update({"space": {"similarity": {"name": similarity}}}), only=Term(name))
+        needs = build_terms(changed, build_space(changed, items))["only"].needs
+        assert set(needs) == set(inspect.signature(getattr(losses, name)).parameters) & set(FOR_LOSSES)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_the_other_similarity_does_not_matter(run, items):
     assert list(build_terms(changed, build_space(changed, items))) == ["pair", "head"]
 
 
-def test_a_term_for_a_head_that_is_not_there_is_refused(run, items):
+def test_refuses_a_term_for_a_missing_head(run, items):
     headless = dataclasses.replace(run, space=dataclasses.replace(run.space, auxiliary=None))
     with pytest.raises(
         SettingError, match=r"run\.terms\.auxiliary: .*no auxiliary head.*run\.space\.auxiliary"
@@ -164,22 +164,22 @@ def test_a_penalty_is_given_its_settings(run):
         ({"y": 3}, 'there is no setting "y"'),
     ],
 )
-def test_a_setting_that_a_penalty_lacks_is_refused(run, settings, words):
+def test_refuses_an_unknown_setting_of_a_penalty(run, settings, words):
     confusion = {"energy": Penalty("energy_confusion", settings=settings)}
     with pytest.raises(SettingError, match=rf"run\.penalties\.energy\.settings .*{words}"):
         build_penalties(dataclasses.replace(run, penalties=confusion))
 
 
-@pytest.mark.parametrize("name", losses.__all__)
-def test_the_arguments_of_a_loss_can_lie_beside_those_of_its_term(name):
-    loss = getattr(losses, name)
-    hidden = ("scores", "positive", "negative", *FOR_LOSSES)
-    parameters = inspect.signature(loss).parameters.items()
-    arguments = {argument: parameter for argument, parameter in parameters if argument not in hidden}
-    assert not set(arguments) & {each.name for each in dataclasses.fields(Term)}
-    hints = typing.get_type_hints(loss)
-    for argument, parameter in arguments.items():
-        assert typed(hints[argument], parameter.default, argument) == parameter.default
+def test_the_arguments_of_a_loss_do_not_clash_with_those_of_its_term():
+    for name in losses.__all__:
+        loss = getattr(losses, name)
+        hidden = ("scores", "positive", "negative", *FOR_LOSSES)
+        parameters = inspect.signature(loss).parameters.items()
+        arguments = {argument: parameter for argument, parameter in parameters if argument not in hidden}
+        assert not set(arguments) & {each.name for each in dataclasses.fields(Term)}
+        hints = typing.get_type_hints(loss)
+        for argument, parameter in arguments.items():
+            assert typed(hints[argument], parameter.default, argument) == parameter.default
 
 
 @pytest.mark.parametrize("miner", miners.__all__)
@@ -193,7 +193,7 @@ def test_every_miner_can_be_chosen_without_an_argument(run, items, miner):
     assert len(rows) == len(positive) == len(negative)
 
 
-def test_a_miner_that_cannot_read_the_scores_is_refused(run, items):
+def test_refuses_a_miner_for_another_kind_of_score(run, items):
     changed = with_terms(run, only=Term("pair_likelihood", miner="distance_weighted"))
     with pytest.raises(SettingError, match=r"mining \(distance_weighted\)"):
         build_terms(changed, build_space(changed, items))
@@ -212,7 +212,7 @@ def test_a_miner_that_cannot_read_the_scores_is_refused(run, items):
     ],
     ids=lambda each: each["name"],
 )
-def test_distances_that_are_no_chords_are_refused_by_who_weighs_by_them(run, items, miner, similarity):
+def test_refuses_distances_that_are_not_chords_for_weighted_miners(run, items, miner, similarity):
     changed = run.update({"space": {"similarity": similarity}})
     space = build_space(changed, items)
     with pytest.raises(SettingError) as refusal:
@@ -228,7 +228,7 @@ def test_distances_that_are_no_chords_are_refused_by_who_weighs_by_them(run, ite
 @pytest.mark.parametrize(
     "similarity", [{"name": "Cosine"}, {"name": "Euclidean", "normalise": True}], ids=str
 )
-def test_chords_and_cosines_are_taken_as_what_they_are(run, items, similarity):
+def test_weighted_miners_take_chords_and_cosines(run, items, similarity):
     changed = run.update({"space": {"similarity": similarity}})
     changed = with_terms(changed, only=Term("triplet", miner="distance_weighted"))
     space = build_space(changed, items)
@@ -238,7 +238,7 @@ def test_chords_and_cosines_are_taken_as_what_they_are(run, items, similarity):
     }
 
 
-def test_who_says_the_kind_of_the_scores_is_believed(run, items):
+def test_the_kind_of_the_scores_can_be_set(run, items):
     """Inner products of embeddings that the encoder has put on the sphere are cosines."""
     changed = run.update({"space": {"similarity": {"name": "Dot"}}})
     changed = with_terms(changed, only=Term("triplet", miner="rho_switch", mining={"kind": "cosine"}))
@@ -254,7 +254,7 @@ def test_a_miner_of_the_auxiliary_head_is_told_its_dimension(run, items):
 
 @pytest.mark.parametrize("against", ["prototypes", "auxiliary", "memory"])
 @pytest.mark.parametrize("miner", miners.BATCH_ONLY)
-def test_who_makes_an_item_its_own_positive_looks_at_the_batch_alone(run, items, miner, against):
+def test_refuses_miners_of_the_batch_for_other_candidates(run, items, miner, against):
     cosine = {"similarity": {"name": "Cosine"}}
     changed = run.update({"memory": 16, "space": {**cosine, "auxiliary": cosine}})
     space = build_space(changed, items)
@@ -275,7 +275,7 @@ def test_who_makes_an_item_its_own_positive_looks_at_the_batch_alone(run, items,
         ("angular", {"alpha": 90.0}, "alpha is an angle between 0 and 90 degrees, got 90.0"),
     ],
 )
-def test_what_a_loss_refuses_is_refused_when_it_is_built(run, items, loss, settings, words):
+def test_a_loss_checks_its_settings_when_it_is_built(run, items, loss, settings, words):
     changed = run.update({"space": {"similarity": {"name": "Cosine"}}})
     space = build_space(changed, items)
     with pytest.raises(SettingError) as refusal:

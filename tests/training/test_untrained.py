@@ -90,7 +90,7 @@ LEARNED_SCALE = Part("Cosine", {"scale": {"name": "LearnedScale"}})
         {"terms": [CLASSES], "similarity": "PairsNetwork", "proxies": "RunningAverages"},
     ],
 )
-def test_what_is_trained_or_need_not_be_is_let_through(run, items, settings):
+def test_accepts_parts_that_are_trained_or_need_no_training(run, items, settings):
     changed = with_parts(run, **settings)
     expect_trained(changed, build_space(changed, items))
 
@@ -153,7 +153,7 @@ def of_images(run, name, *, standardise="none", **arguments):
 
 @pytest.mark.parametrize("setting", [{"freeze": "stem"}, {"freeze": "features"}, {"batch_norm": "frozen"}])
 @pytest.mark.parametrize("around", ["nothing", "Attended", "Standardised"])
-def test_a_network_frozen_as_it_was_drawn_is_refused(run, images, setting, around, tmp_path, constant):
+def test_refuses_frozen_random_weights(run, images, setting, around, tmp_path, constant):
     if around == "Attended":
         frozen = of_images(run, "Attended", backbone={"name": "ResNet12", **setting}, dimension=4)
     else:

@@ -59,7 +59,7 @@ def test_the_coefficient_is_bounded_and_falls_with_the_loss(loss, weight, thresh
 
 
 @pytest.mark.parametrize("classes", [2, 10, 100])
-def test_it_begins_with_the_loss_of_one_who_guesses(classes):
+def test_the_first_coefficient_is_that_of_a_guess(classes):
     made = ClassAdversary(Adversary(), features=4, classes=classes)
     assert made.coefficient.item() == pytest.approx(-0.5 * math.tanh(math.log(classes) - 1.5))
 
@@ -79,7 +79,7 @@ def test_by_the_step_the_coefficient_follows_the_mean_of_the_last_losses(feature
 
 
 @pytest.mark.parametrize("updated", ["epoch", "step"])
-def test_who_is_followed_step_by_step_cannot_be_driven_without_end(updated):
+def test_with_updates_by_step_the_loss_does_not_grow_without_end(updated):
     """Features that learn against a classifier, all alone: for one long epoch nothing holds them."""
     torch.manual_seed(0)
     made = ClassAdversary(
@@ -114,7 +114,7 @@ def test_it_can_be_steered_by_the_smoothed_loss():
     assert made.coefficient.item() == pytest.approx(0.231059, abs=1e-6)
 
 
-def test_the_coefficient_of_a_soft_one_is_its_weight_for_ever():
+def test_the_coefficient_of_a_soft_adversary_stays_its_weight():
     made = adversary_with(kind="soft", weight=0.3)
     for loss in (0.1, 9.0):
         assert made.after_epoch([loss, loss])["coefficient"] == pytest.approx(0.3)
@@ -184,7 +184,7 @@ def test_the_reversal_is_the_identity_whose_gradient_is_turned(features, coeffic
     torch.testing.assert_close(features.grad, -torch.tensor(coefficient).double() * weights)
 
 
-def test_a_coefficient_set_anew_does_not_reach_back(features):
+def test_a_new_coefficient_does_not_change_an_earlier_graph(features):
     features.requires_grad_()
     coefficient = torch.tensor(0.5)
     shown = reversed_gradient(features, coefficient)
@@ -217,7 +217,7 @@ def test_the_classifier_descends_its_loss_and_the_features_feel_it_reversed(feat
     torch.testing.assert_close(features.grad, -coefficient * shown, rtol=1e-6, atol=1e-9)
 
 
-def test_a_soft_one_is_a_plain_sum(features):
+def test_a_soft_adversary_adds_its_weighted_loss(features):
     """Weight times the loss, for the classifier and the features alike."""
     made = adversary_with(kind="soft", weight=0.3)
     features.requires_grad_()
@@ -230,7 +230,7 @@ def test_a_soft_one_is_a_plain_sum(features):
 
 
 @pytest.mark.parametrize("kind", ["soft", "adaptive"])
-def test_features_that_do_not_learn_are_judged_all_the_same(features, kind):
+def test_features_without_gradient_are_judged_too(features, kind):
     made = adversary_with(kind=kind)
     cost_of(made, features).descended.backward()
     assert features.grad is None
@@ -274,7 +274,7 @@ def test_refuses_an_unknown_kind():
         Adversary(kind="hard")
 
 
-def test_dropout_and_width_are_as_asked_for():
+def test_dropout_and_width_are_those_of_the_settings():
     made = ClassAdversary(Adversary(), features=4, classes=3)
     assert [type(each).__name__ for each in made.layers] == ["Linear", "ReLU", "Dropout", "Linear"]
     assert (made.layers[0].out_features, made.layers[2].p) == (512, 0.1)

@@ -74,7 +74,7 @@ def test_the_embeddings_are_the_encoders_and_the_features_are_seen_once(run, nam
     torch.testing.assert_close(logits, adversary(space.encoder.features(items.inputs)))
 
 
-def test_no_adversary_is_none(run, items):
+def test_a_run_without_an_adversary_has_no_extra(run, items):
     space = build_space(run, items)
     assert build_class_adversary(run, space, items) is None
     assert build_extras(run, space, items) == []
@@ -206,7 +206,7 @@ def test_scaled_gradients_are_unscaled_once_before_they_are_clipped(watched, ite
     assert norm > 0.06
 
 
-def test_the_space_begins_as_it_would_without(run, watched, items, tmp_path):
+def test_the_initial_space_does_not_depend_on_the_adversary(run, watched, items, tmp_path):
     one, other = (trainer_of(each, items, tmp_path / str(i)).space for i, each in enumerate((run, watched)))
     for name, each in one.state_dict().items():
         assert torch.equal(each, other.state_dict()[name]), name
@@ -224,7 +224,7 @@ AROUND = {
 
 @pytest.mark.parametrize("kind", ["soft", "adaptive"])
 @pytest.mark.parametrize("name", AROUND)
-def test_it_goes_around_any_loss(run, items, name, kind, constant, tmp_path):
+def test_an_adversary_works_with_any_loss(run, items, name, kind, constant, tmp_path):
     assert name in losses.__all__
     similarity, term = AROUND[name]
     prototypes = Part("LearnedProxies" if term.against == "prototypes" else "SupportMeans")
@@ -254,14 +254,14 @@ def test_the_record_tells_the_coefficient_of_each_epoch_by_the_loss_of_the_one_b
     assert all(line["loss"] != line["plain_loss"] for line in lines)
 
 
-def test_the_space_is_saved_without_it(watched, items, constant, tmp_path):
+def test_the_space_is_saved_without_the_adversary(watched, items, constant, tmp_path):
     space = train(watched, items, folder=tmp_path, validate=constant)
     assert not any("adversary" in name for name in space.state_dict())
     space.save(tmp_path / "space")
     assert "adversary" not in (tmp_path / "space" / "space.json").read_text()
 
 
-def test_a_loss_of_it_that_is_none_stops_the_run(watched, items, constant, tmp_path, monkeypatch):
+def test_a_nan_loss_of_the_adversary_stops_the_run(watched, items, constant, tmp_path, monkeypatch):
     def broken(*arguments):
         adversary = build_class_adversary(*arguments)
         with torch.no_grad():
@@ -273,7 +273,7 @@ def test_a_loss_of_it_that_is_none_stops_the_run(watched, items, constant, tmp_p
         train(watched, items, folder=tmp_path, validate=constant)
 
 
-def test_weights_of_it_that_are_none_are_never_saved_as_good(watched, items, constant, tmp_path, monkeypatch):
+def test_infinite_weights_of_the_adversary_are_never_saved(watched, items, constant, tmp_path, monkeypatch):
     judge = ClassAdversary.judge
 
     def spoiling(self, logits, y):
@@ -296,7 +296,7 @@ def test_one_class_is_refused(watched, tmp_path, constant):
 
 
 @pytest.mark.parametrize("setting", ["channels_last=true", "compile=true", "precision=bf16-mixed"])
-def test_what_makes_it_quick_works_under_its_eyes(watched, constant, tmp_path, setting, monkeypatch):
+def test_settings_for_speed_work_with_an_adversary(watched, constant, tmp_path, setting, monkeypatch):
     """Compiled is what comes before the embedding; a compiler itself takes too long here."""
     compiled = []
     monkeypatch.setattr(torch, "compile", lambda method, **_: compiled.append(method) or method)
