@@ -245,6 +245,26 @@ def test_examples_in_docstrings_hold(path):
     assert not failed, "what failed is printed above"
 
 
+def long_cells(page: str, most: int) -> list[str]:
+    """The cells of a page's tables with more words than that."""
+    rows = [line for line in page.splitlines() if line.startswith("|") and not line.startswith("|---")]
+    return [cell.strip() for row in rows for cell in row.split("|") if len(cell.split()) > most]
+
+
+def test_the_first_pages_are_short():
+    """README: 900 words and one picture. ARCHITECTURE: cells of at most 12 words."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.split()) <= 900
+    assert readme.count("<img ") + readme.count("![") == 1
+    assert long_cells((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), 12) == []
+
+
+def test_a_long_cell_is_found():
+    assert long_cells("| one two | three four five |\n|---|---|\nsix seven eight nine", 2) == [
+        "three four five"
+    ]
+
+
 def test_the_worked_example_for_contributors_passes_its_own_test(tmp_path):
     page = ROOT / "CONTRIBUTING.md"
     defined = run_page(page.read_text(encoding="utf-8"), tmp_path)

@@ -1,6 +1,13 @@
 """A trained space put to use: items in, answers out.
 
 The functions that users call are here. Their parts, and the types of their answers, are in the modules.
+
+- `embed` and `embed_files` do batches, device and mode; `MetricSpace.embed` is the encoder as it stands.
+- Trials carry the classes of both sides, the unit of their intervals. More trials than memory holds are
+  walked and counted (`trials.streamed_trials`): exactly in several walks, or in one walk with bounds.
+- What is fitted here (thresholds, temperatures, standings) is fitted on validation items, and kept in the
+  space.
+- The plain path is the reference. A GPU kernel is used only where it is asked for (``precision=…``).
 """
 
 from samekind.inference.axioms import metric_axioms

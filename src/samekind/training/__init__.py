@@ -1,9 +1,18 @@
 """From a run and items to a trained space.
 
-A step is ``observe`` (prototypes move), ``objective`` (the terms of the loss; it changes nothing), the
-optimiser, and ``settle`` (prototypes, scales and the memory move). `training.context` lists what losses and
-penalties may ask for. The extras (`training.extras`) train or watch beside the terms: they belong to the run
-and its checkpoint, never to the space, and so does the memory.
+- A `Run` is typed and strict: terms (a loss against the batch, the prototypes, the auxiliary head or the
+  memory), penalties by name, the parts of the space, batches, optimiser and schedule. A part that no term
+  trains is refused, and so is a loss with scores of a kind that it does not take.
+- A step is ``observe`` (prototypes move), ``objective`` (the terms of the loss; it changes nothing), the
+  optimiser, and ``settle`` (prototypes, scales and the memory move). `training.context` lists what losses
+  and penalties may ask for.
+- Extras (`training.extras`) train or watch beside the terms. They belong to the run and its checkpoint,
+  never to the space, and so does the memory.
+- A run is a function of its settings, its data and its seed. It can be killed at any moment, and goes on to
+  the same numbers.
+- `run_folder.RunFolder` alone knows the files of a run's folder. One process trains in it at a time; readers
+  need no lock.
+- A module of the user's own stands in run.json as ``given``, with its class and fingerprint.
 """
 
 from samekind.training.build import build_space
