@@ -91,7 +91,7 @@ def test_chosen_lists_every_change(no_packages):
 @pytest.mark.parametrize("name", CHOSEN)
 def test_settings_that_were_given_stay(name):
     own = recipes.prototypical(PICTURES)
-    run, free = suited(own, PICTURES, items=100, said=[name]), suited(own, PICTURES, items=100)
+    run, free = suited(own, PICTURES, items=100, given=[name]), suited(own, PICTURES, items=100)
     for setting in CHOSEN:
         # How soon running averages forget goes with the steps.
         expected = own if setting == name or (setting, name) == ("prototypes", "optimiser") else free

@@ -33,7 +33,7 @@ def suited(
     subject: Subject,
     *,
     items: int,
-    said: Collection[str] = (),
+    given: Collection[str] = (),
     own: Run | None = None,
 ) -> Run:
     """The run with settings that suit a small number of training ``items``.
@@ -41,11 +41,11 @@ def suited(
     These are Adam at a small rate that falls as half a cosine, epochs enough for 200 steps (but at most 150),
     running averages that forget sooner, and in place of a deep network from scratch a small one or, where
     its packages are installed and the pictures are large enough, a pretrained one. Settings that were
-    ``said`` (of `CHOSEN`, or "space") stay as they are in the run. The epochs also stay if the batches are
+    ``given`` (of `CHOSEN`, or "space") stay as they are in the run. The epochs also stay if the batches are
     not simply shuffled.
 
     The run stays as it is if the items are not few or not pictures, or if the recipe does not use SGD, whose
-    high rate is what does not suit few items. ``own`` is the recipe's run before anything was said, by
+    high rate is what does not suit few items. ``own`` is the recipe's run before anything was given, by
     default the run itself.
     """
     shape, medium = shape_and_medium(subject)
@@ -56,14 +56,14 @@ def suited(
         "schedule": Schedule("cosine"),
         "epochs": _epochs(run.epochs, run.batches, items),
     }
-    if "space" not in said:
+    if "space" not in given:
         parts: dict[str, Any] = {}
-        if "encoder" not in said:
+        if "encoder" not in given:
             parts["encoder"] = _encoder(run.space.encoder, shape, pretrained=pretrained_suits(subject))
-        if not {"optimiser", "prototypes"} & set(said):  # larger steps would need another momentum
+        if not {"optimiser", "prototypes"} & set(given):  # larger steps would need another momentum
             parts["prototypes"] = _prototypes(run.space.prototypes)
         settings["space"] = replace(run.space, **parts)
-    return replace(run, **{name: value for name, value in settings.items() if name not in said})
+    return replace(run, **{name: value for name, value in settings.items() if name not in given})
 
 
 def chosen(own: Run, run: Run) -> dict[str, tuple[Any, Any]]:
@@ -71,7 +71,7 @@ def chosen(own: Run, run: Run) -> dict[str, tuple[Any, Any]]:
 
     >>> from samekind import recipes
     >>> own = recipes.triplet((1, 8, 8))
-    >>> chosen(own, suited(own, (1, 8, 8), items=20, said=["optimiser", "schedule"]))
+    >>> chosen(own, suited(own, (1, 8, 8), items=20, given=["optimiser", "schedule"]))
     {'epochs': (30, 150)}
     """
     pairs = {name: (_setting(own, name), _setting(run, name)) for name in CHOSEN}

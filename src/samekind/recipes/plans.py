@@ -79,11 +79,11 @@ class Plan:
 
         An ``encoder`` that was given stays.
         """
-        said = self._said() | ({"encoder"} if encoder is not None else set())
+        given = self._given() | ({"encoder"} if encoder is not None else set())
         own = recipes.RECIPES[self.recipe](subject)
-        return recipes.suited(run, subject, items=items, said=said, own=own)
+        return recipes.suited(run, subject, items=items, given=given, own=own)
 
-    def _said(self) -> set[str]:
+    def _given(self) -> set[str]:
         """The settings that the file, the options or --set give, by their first name; those of the space by
         the name of its part.
         """
