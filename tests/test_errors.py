@@ -42,7 +42,7 @@ def test_a_misspelt_name_is_answered_with_the_one_meant(name, hint):
     assert nearest(name, known).startswith(f'did you mean "{hint}"? Known: Cosine, Dot, ')
 
 
-def test_a_name_like_none_of_them_gets_the_list_alone():
+def test_an_unknown_name_without_a_near_one_gets_the_list():
     assert nearest("qqqq", ["b", "a"]) == "Known: a, b"
     assert nearest("", ["b", "a"]) == "Known: a, b"
 
@@ -70,14 +70,14 @@ def test_a_hint_is_always_a_known_name_and_any_iterable_will_do(name, known):
 
 
 @pytest.mark.parametrize("given", [True, 3, 2.5])
-def test_what_is_of_the_kind_expected_passes(given):
+def test_accepts_the_expected_type(given):
     expect(given, (int, float), "a number")
 
 
 @pytest.mark.parametrize(
     ("given", "came"), [("3", "str"), (None, "None"), ([3], "list"), (SettingError, "type")]
 )
-def test_what_is_of_another_kind_is_named_by_it(given, came):
+def test_names_the_type_of_a_wrong_argument(given, came):
     with pytest.raises(SettingError, match=rf"^expected a number, such as 3; got {came}$"):
         expect(given, (int, float), "a number, such as 3")
 

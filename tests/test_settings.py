@@ -65,7 +65,7 @@ def test_every_kind_of_field_is_read():
     )
 
 
-def test_what_is_left_out_keeps_its_default():
+def test_missing_settings_have_their_defaults():
     assert read(Outer, {"inner": {"size": 3}}) == Outer(Inner(3))
 
 
@@ -83,7 +83,7 @@ def test_none_is_taken_where_it_is_allowed():
     assert read(Outer, {"inner": Inner(1), "limit": None, "part": None}) == Outer(Inner(1))
 
 
-def test_the_word_none_leaves_out_what_may_be_left_out_and_is_a_text_elsewhere():
+def test_the_text_none_is_null_where_that_is_allowed():
     changed = read(Outer, WHOLE | {"limit": "none", "part": "none", "table": {"a": "none", "b": {"size": 2}}})
     assert (changed.limit, changed.part, changed.table) == (None, None, {"b": Inner(2)})
     kept = read(
@@ -126,14 +126,14 @@ def test_the_word_none_leaves_out_what_may_be_left_out_and_is_a_text_elsewhere()
         ({"zzzzzz": 0.1}, ["run:", '"zzzzzz"', "Known: counts, flag, inner"]),
     ],
 )
-def test_a_wrong_value_is_refused_with_its_place_and_what_was_expected(change, words):
+def test_refuses_a_wrong_value_with_its_place(change, words):
     with pytest.raises(SettingError) as refusal:
         read(Outer, WHOLE | change)
     for word in words:
         assert word in str(refusal.value)
 
 
-def test_what_is_missing_is_named():
+def test_refuses_missing_settings():
     with pytest.raises(SettingError, match="run: missing inner"):
         read(Outer, {})
     with pytest.raises(SettingError, match=r"run\.inner: missing size"):
@@ -141,7 +141,7 @@ def test_what_is_missing_is_named():
 
 
 @pytest.mark.parametrize("values", [[], "text", None, 3])
-def test_anything_but_a_table_is_refused(values):
+def test_refuses_anything_but_a_table(values):
     with pytest.raises(SettingError, match="here: expected a table of settings"):
         read(Outer, values, where="here")
 
@@ -182,7 +182,7 @@ outers = st.builds(
 
 
 @given(outers)
-def test_what_is_written_is_read_back_also_through_json(outer):
+def test_written_settings_are_read_back(outer):
     assert read(Outer, write(outer)) == outer
     assert read(Outer, json.loads(json.dumps(write(outer)))) == outer
 
@@ -210,7 +210,7 @@ def test_override_begins_a_table_that_was_left_out():
 
 
 @pytest.mark.parametrize("path", ["tabel.b.size", "ratio.x", "table.c.size", "part.hidden.first"])
-def test_override_of_a_table_that_is_not_there_is_refused(path):
+def test_override_refuses_a_missing_table(path):
     with pytest.raises(SettingError, match=f'there is no table ".*" to set ".*{path.partition(".")[2]}"'):
         override(WHOLE, path, 1)
 
@@ -246,7 +246,7 @@ def test_override_finds_a_table_in_a_list_by_name_or_number(path, place, expecte
         ("list.C.x", 'list: there is no "C" to set "C.x" in'),
     ],
 )
-def test_override_of_a_table_that_is_not_in_the_list_is_refused(path, message):
+def test_override_refuses_a_table_missing_from_a_list(path, message):
     with pytest.raises(SettingError, match=re.escape(message)):
         override(TABLES, path, 1)
 

@@ -14,7 +14,7 @@ def parts(**options):
     return Affine(**{"degrees": 0.0, **options}).matrices(BATCH, generator=torch.Generator().manual_seed(0))
 
 
-def test_nothing_asked_for_is_nothing_done():
+def test_neutral_settings_change_nothing():
     assert torch.equal(parts(), torch.eye(3, dtype=torch.float64).expand(400, 3, 3))
 
 
@@ -51,6 +51,6 @@ def test_the_defaults_only_turn(images, chances):
     [{"degrees": 200.0}, {"translate": 1.5}, {"scale": (2.0, 1.0)}, {"scale": (1.0,)}, {"shear": 90.0}],
     ids=str,
 )
-def test_what_cannot_be_is_refused(wrong):
+def test_refuses_impossible_settings(wrong):
     with pytest.raises(SettingError, match=f"{next(iter(wrong))}: expected"):
         Affine(**wrong)

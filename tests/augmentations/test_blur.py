@@ -38,6 +38,6 @@ def test_some_are_left_as_they_are(images, chances):
 
 
 @pytest.mark.parametrize("sigma", [(0.0, 1.0), (2.0, 1.0), (1.0,)])
-def test_a_deviation_that_is_none_is_refused(sigma):
+def test_refuses_an_impossible_deviation(sigma):
     with pytest.raises(SettingError, match="sigma: expected two numbers above 0"):
         Blur(sigma=sigma)

@@ -14,8 +14,8 @@ from samekind.augmentations import (
 
 
 def one_by_one(x, augmentations, generator):
-    for each in augmentations:
-        x = each(x, generator=generator)
+    for augmentation in augmentations:
+        x = augmentation(x, generator=generator)
     return x
 
 
@@ -29,12 +29,12 @@ def test_exact_neighbours_stay_exact(images, chances):
     assert torch.equal(augment(x, listed, generator=chances(1)), one_by_one(x, listed, chances(1)))
 
 
-def test_what_does_not_move_pixels_comes_in_its_place(images, chances):
+def test_other_augmentations_keep_their_place(images, chances):
     x, listed = images(), [Flip(), ColourJitter(), PadAndCrop(padding=1)]
     assert torch.equal(augment(x, listed, generator=chances(1)), one_by_one(x, listed, chances(1)))
 
 
-def test_one_resampling_is_what_several_would_be_in_order(images, chances):
+def test_one_resampling_equals_several_in_order(images, chances):
     """Mirrors and whole shifts lose nothing, so before and after a crop the order alone counts."""
     x = images(count=12, height=16, width=16)
     for listed in (
@@ -67,7 +67,7 @@ def test_one_resampling_is_sharper_than_two(images, chances):
     torch.testing.assert_close(augment(x, [There(), Back()], generator=chances()), x, atol=1e-4, rtol=0)
 
 
-def test_there_is_no_gradient_to_follow(images, chances):
+def test_computes_no_gradient(images, chances):
     x = images().requires_grad_()
     assert not augment(x, [ColourJitter()], generator=chances()).requires_grad
 
@@ -78,4 +78,4 @@ def test_the_chances_of_a_step_depend_on_seed_and_step_alone():
     ]
     again = torch.rand(4, generator=step_generator(1, 2)).tolist()
     assert drawn[5] == again
-    assert len({tuple(each) for each in drawn}) == 9
+    assert len({tuple(draw) for draw in drawn}) == 9

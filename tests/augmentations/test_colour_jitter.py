@@ -15,7 +15,7 @@ def jittered(x, **options):
     return ColourJitter(**{**ALONE, **options})(x, generator=torch.Generator().manual_seed(0))
 
 
-def test_nothing_asked_for_is_nothing_done(images):
+def test_neutral_settings_change_nothing(images):
     x = images()
     assert torch.equal(jittered(x), x)
 
@@ -28,7 +28,7 @@ def test_brightness_factors_fill_their_range():
     assert 0 <= dark.min() < 0.05, "no factor is below 0"
 
 
-def test_each_setting_changes_what_it_is_called(images):
+def test_each_setting_changes_what_it_names(images):
     x = images(count=4) * 0.5 + 0.25
     even = torch.full((4, 3, 5, 5), 0.5)
     grey = images(count=4, channels=1).expand(-1, 3, -1, -1)
@@ -62,6 +62,6 @@ def test_the_changes_come_in_an_order_that_is_drawn(images, chances):
 
 
 @pytest.mark.parametrize("wrong", [{"brightness": -1.0}, {"contrast": float("inf")}, {"hue": 0.6}], ids=str)
-def test_what_cannot_be_is_refused(wrong):
+def test_refuses_impossible_settings(wrong):
     with pytest.raises(SettingError, match=f"{next(iter(wrong))}: expected a number from 0"):
         ColourJitter(**wrong)

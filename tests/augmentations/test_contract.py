@@ -51,7 +51,7 @@ def test_takes_keywords_only_has_defaults_and_stores_them_under_their_names(kind
         assert getattr(augmentation, name) == parameter.default
 
 
-def test_the_seed_is_all_the_chance_there_is(kind, images, chances):
+def test_draws_depend_only_on_the_seed(kind, images, chances):
     x, augmentation = items_for(kind, images), made(kind)
     torch.manual_seed(0)
     first = augmentation(x, generator=chances(3))
@@ -59,12 +59,12 @@ def test_the_seed_is_all_the_chance_there_is(kind, images, chances):
     assert torch.equal(augmentation(x, generator=chances(3)), first)
     assert torch.equal(torch.get_rng_state(), before)
     others = [augmentation(x, generator=chances(seed)) for seed in range(4, 8)]
-    assert not all(torch.equal(each, first) for each in others)
+    assert not all(torch.equal(other, first) for other in others)
 
 
 @pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_shape_type_and_range_are_kept_and_something_happens(image_kind, channels, dtype, images, chances):
+def test_keeps_shape_type_and_range_and_changes_something(image_kind, channels, dtype, images, chances):
     x = images(count=16, channels=channels).to(dtype)
     changed = made(image_kind)(x, generator=chances())
     assert (changed.shape, changed.dtype) == (x.shape, x.dtype)
@@ -81,7 +81,7 @@ def test_vectors_keep_shape_and_type(name, chances):
     assert not torch.equal(changed, x)
 
 
-def test_the_input_is_left_as_it_was(kind, images, chances):
+def test_the_input_is_unchanged(kind, images, chances):
     x = items_for(kind, images)
     before = x.clone()
     made(kind)(x, generator=chances())
@@ -89,7 +89,7 @@ def test_the_input_is_left_as_it_was(kind, images, chances):
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_one_item_and_none_are_batches_too(kind, count, images, chances):
+def test_batches_of_one_item_and_of_none(kind, count, images, chances):
     x = items_for(kind, images, count=count)
     assert made(kind)(x, generator=chances()).shape == x.shape
 
@@ -108,26 +108,26 @@ def test_items_have_chances_of_their_own(kind, images, chances):
     assert len(changed.flatten(1).unique(dim=0)) > 1
 
 
-def test_an_even_image_in_the_middle_of_the_range_stays_within_it(image_kind, chances):
+def test_a_uniform_image_stays_in_range(image_kind, chances):
     changed = made(image_kind)(torch.full((8, 3, 9, 9), 0.5), generator=chances())
     assert changed.isfinite().all()
     assert ((changed >= 0) & (changed <= 1)).all()
 
 
-def test_a_probability_of_nought_changes_nothing(kind, images, chances):
+def test_a_probability_of_0_changes_nothing(kind, images, chances):
     if "probability" in inspect.signature(kind).parameters:
         x = items_for(kind, images)
         torch.testing.assert_close(kind(probability=0.0)(x, generator=chances()), x, atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, float("nan")])
-def test_a_probability_that_is_none_is_refused(kind, wrong):
+def test_refuses_an_impossible_probability(kind, wrong):
     if "probability" in inspect.signature(kind).parameters:
         with pytest.raises(SettingError, match="probability: expected a number from 0 to 1, got"):
             kind(probability=wrong)
 
 
-def test_items_of_another_kind_are_refused(kind, chances):
+def test_refuses_items_of_another_shape(kind, chances):
     wrong = [
         torch.rand(4, 5, 6),
         torch.zeros(4, 3, 8, 8, dtype=torch.uint8),

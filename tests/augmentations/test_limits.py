@@ -9,7 +9,7 @@ from samekind.augmentations.limits import expect_images, expect_interval, expect
 from samekind.errors import DataError, SettingError
 
 
-def test_what_is_meant_passes():
+def test_accepts_valid_settings():
     expect_images(torch.rand(0, 7, 1, 1))
     expect_vectors(torch.rand(2, 0))
     expect_within("x", 0, 0, 1)

@@ -25,5 +25,5 @@ def test_the_device_gives_what_the_cpu_gives(name, images, chances):
 def test_a_chain_on_the_device(images, chances):
     listed = [augmentations.RandomResizedCrop(), augmentations.Flip(), augmentations.ColourJitter()]
     x = images(count=64, height=32, width=32)
-    here, there = (augment(each, listed, generator=chances()) for each in (x, x.cuda()))
+    here, there = (augment(images, listed, generator=chances()) for images in (x, x.cuda()))
     torch.testing.assert_close(there.cpu(), here, atol=1e-4, rtol=0)

@@ -17,14 +17,14 @@ def test_every_result_is_one_of_the_windows_and_all_occur(images, chances):
         for left in range(3)
     }
     shifted = PadAndCrop(padding=1)(x.repeat(100, 1, 1, 1), generator=chances())
-    assert {each.numpy().tobytes() for each in shifted.contiguous()} == windows
+    assert {image.numpy().tobytes() for image in shifted.contiguous()} == windows
 
 
-def test_no_padding_is_no_change(images, chances):
+def test_no_padding_changes_nothing(images, chances):
     x = images()
     assert torch.equal(PadAndCrop(padding=0)(x, generator=chances()), x)
 
 
-def test_less_than_none_is_refused():
+def test_refuses_negative_padding():
     with pytest.raises(SettingError, match="padding: expected a whole number of pixels from 0 up, got -1"):
         PadAndCrop(padding=-1)

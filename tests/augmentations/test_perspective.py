@@ -31,7 +31,7 @@ def test_about_as_many_as_the_probability_says():
     assert same.double().mean().item() == pytest.approx(0.7, abs=0.04)
 
 
-def test_no_distortion_is_no_change(images, chances):
+def test_no_distortion_changes_nothing(images, chances):
     x = images()
     seen = Perspective(distortion=0.0, probability=1.0)(x, generator=chances())
     torch.testing.assert_close(seen, x, atol=1e-5, rtol=0)

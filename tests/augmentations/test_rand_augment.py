@@ -109,7 +109,7 @@ def test_every_operation_changes_something_and_stays_in_range(only, name, images
 @pytest.mark.parametrize(
     "name", [*MOVES, "brightness", "colour", "contrast", "sharpness", "posterise", "solarise"]
 )
-def test_no_magnitude_is_no_change(only, name, images):
+def test_magnitude_0_changes_nothing(only, name, images):
     x = images()
     x[0] = 1  # white, as the background of scans and drawings
     torch.testing.assert_close(only(name, x, magnitude=0), x, atol=0.51 / 255, rtol=0)
@@ -118,7 +118,7 @@ def test_no_magnitude_is_no_change(only, name, images):
 def test_brightness_goes_both_ways(only, images):
     x = images(count=20)
     changed = only("brightness", x, magnitude=15)
-    brighter, darker = (recoloured(x, [("brightness", torch.full((20,), each))]) for each in (1.45, 0.55))
+    brighter, darker = (recoloured(x, [("brightness", torch.full((20,), factor))]) for factor in (1.45, 0.55))
     for result, up, down in zip(changed, brighter, darker, strict=True):
         assert torch.allclose(result, up) != torch.allclose(result, down)
     assert 0 < (changed.mean((1, 2, 3)) > x.mean((1, 2, 3))).sum() < 20
@@ -147,7 +147,7 @@ def test_none_and_several(images, chances):
     x = images(count=40)
     assert torch.equal(RandAugment(operations=0)(x, generator=chances()), x)
     once, thrice = (RandAugment(operations=n, magnitude=30)(x, generator=chances()) for n in (1, 3))
-    kept = [(each == x).flatten(1).all(1).sum() for each in (once, thrice)]
+    kept = [(images == x).flatten(1).all(1).sum() for images in (once, thrice)]
     assert kept[0] > kept[1], "the more operations the fewer images come through unchanged"
 
 
@@ -155,6 +155,6 @@ def test_none_and_several(images, chances):
     ("wrong", "message"),
     [({"operations": -1}, "operations: expected"), ({"magnitude": 31}, "from 0 to 30, got 31")],
 )
-def test_what_cannot_be_is_refused(wrong, message):
+def test_refuses_impossible_settings(wrong, message):
     with pytest.raises(SettingError, match=message):
         RandAugment(**wrong)

@@ -13,7 +13,7 @@ def boxes(crop, height, width, count=2000):
     return matrices[:, 0, 2], matrices[:, 1, 2], matrices[:, 0, 0] * width, matrices[:, 1, 1] * height
 
 
-def test_windows_lie_inside_and_have_the_areas_and_shapes_asked_for():
+def test_windows_lie_inside_with_the_given_areas_and_shapes():
     x, y, across, along = boxes(RandomResizedCrop(scale=(0.2, 0.9), ratio=(0.5, 2.0)), 32, 32)
     assert ((x.abs() + across / 2) <= 16 + 1e-9).all()
     assert ((y.abs() + along / 2) <= 16 + 1e-9).all()
@@ -65,6 +65,6 @@ def test_a_window_is_seen_enlarged(images, chances):
         ({"ratio": (2.0, 1.0)}, "ratio: expected two numbers above 0, the smaller first"),
     ],
 )
-def test_what_cannot_be_is_refused(wrong, message):
+def test_refuses_impossible_settings(wrong, message):
     with pytest.raises(SettingError, match=message):
         RandomResizedCrop(**wrong)

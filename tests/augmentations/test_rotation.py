@@ -19,7 +19,7 @@ def test_it_turns_as_pillow_does(images, chances, as_picture):
         assert apart.max() < 3 / 255
 
 
-def test_no_degrees_is_no_change(images, chances):
+def test_0_degrees_change_nothing(images, chances):
     x = images()
     torch.testing.assert_close(Rotation(degrees=0)(x, generator=chances()), x, atol=1e-6, rtol=0)
 

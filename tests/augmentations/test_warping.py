@@ -96,7 +96,7 @@ def test_a_perspective_takes_corners_to_corners():
         torch.testing.assert_close(torch.stack([u / w, v / w]), seen)
 
 
-def test_outside_there_is_nothing():
+def test_pixels_from_outside_are_0():
     x = torch.ones(1, 1, 4, 4)
     small = warp(x, enlarged(numbers(0.5), numbers(0.5)))[0, 0]
     assert small.sum() == 4

@@ -19,7 +19,7 @@ def test_data_that_is_fine_is_only_described():
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_everything_wrong_with_a_folder_is_said_at_once(make_folder, make_picture, zipped, packed):
+def test_reports_all_problems_of_a_folder_at_once(make_folder, make_picture, zipped, packed):
     root = make_folder({"cat": 4, "dog": 3, "emu": 0, "Dog": 1})
     (root / "cat" / "1.png").write_bytes(b"broken")
     make_picture(root / "cat" / "2.png", seed=7, height=90, width=90)
@@ -29,7 +29,7 @@ def test_everything_wrong_with_a_folder_is_said_at_once(make_folder, make_pictur
     (root / "README").write_text("about", encoding="utf-8")
     found = examine(zipped(root) if packed else root, settings=DataSettings(size=(6, 8)))
     assert sum("cat/1.png" in name or "cat/2.png" in name for name, _ in found.unreadable) == 2
-    assert any("2 of 8 files cannot be read" in each for each in found.errors)
+    assert any("2 of 8 files cannot be read" in problem for problem in found.errors)
     said = "\n".join(found.warnings)
     for part in (
         "1 class folder has no pictures or arrays: emu",
@@ -43,7 +43,7 @@ def test_everything_wrong_with_a_folder_is_said_at_once(make_folder, make_pictur
     assert found.duplicates == (("cat/0.png", "dog/0.png"),)
 
 
-def test_folders_of_sounds_are_not_called_empty_and_the_way_in_is_said(tmp_path):
+def test_advises_on_folders_of_sounds(tmp_path):
     for name in ("anna/1.ogg", "anna/2.WAV", "ben/1.flac"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"sound")
@@ -57,7 +57,7 @@ def test_folders_of_sounds_are_not_called_empty_and_the_way_in_is_said(tmp_path)
     )
 
 
-def test_what_cannot_be_opened_is_still_described(make_folder, make_picture):
+def test_describes_data_that_cannot_be_opened(make_folder, make_picture):
     root = make_folder({"cat": 2, "dog": 2})
     make_picture(root / "dog" / "9.png", height=4, width=4)
     found = examine(root)
@@ -74,7 +74,7 @@ def test_skipping_makes_unreadable_files_a_warning(make_folder):
 
 
 @pytest.mark.parametrize("source", ["digit", "none.csv"])
-def test_what_is_not_there_is_an_error_in_the_report(source):
+def test_a_missing_source_is_an_error_in_the_report(source):
     found = examine(source)
     assert found.items == 0
     assert found.errors[0].startswith("there is no")
@@ -96,17 +96,19 @@ def test_items_know_their_domains_groups_and_parts():
     )
 
 
-def test_a_split_is_looked_at_too():
+def test_reports_problems_of_a_split():
     items = clusters(classes=2, items=4, dimension=3)
     items = dataclasses.replace(items, inputs=items.inputs.index_fill(0, torch.tensor([0, 1]), 1.0))
     split = Split(
         parts={"train": torch.tensor([0]), "test": torch.tensor([1])}, fingerprint=items.fingerprint()
     )
-    assert not any("more than one part" in each for each in examine(items).warnings)
-    assert any("more than one part" in each for each in examine(items, split=split).warnings)
+    assert not any("more than one part" in warning for warning in examine(items).warnings)
+    assert any("more than one part" in warning for warning in examine(items, split=split).warnings)
 
 
 def test_a_blank_picture_is_found_among_stored_ones(make_folder):
     root = make_folder({"cat": 3, "dog": 3})
     Image.new("RGB", (8, 6), "red").save(root / "cat" / "1.png")
-    assert any("1 picture is blank" in each and "cat/1.png" in each for each in examine(root).warnings)
+    assert any(
+        "1 picture is blank" in warning and "cat/1.png" in warning for warning in examine(root).warnings
+    )

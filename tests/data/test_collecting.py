@@ -41,7 +41,7 @@ def test_files_and_folders_and_archives_of_pictures(make_folder, make_picture, z
     assert found.skipped == ()
 
 
-def test_a_name_that_is_known_is_data_unless_there_is_a_folder_called_so(make_folder, monkeypatch, tmp_path):
+def test_a_known_name_is_data_unless_there_is_such_a_folder(make_folder, monkeypatch, tmp_path):
     reader = ImageReader(height=8, width=8)
     found, every = collect(["digits"], reader), digits()
     assert torch.equal(found.inputs, every.inputs)
@@ -104,7 +104,7 @@ def test_tables_by_the_names_of_their_columns(tmp_path):
 
 
 @pytest.mark.parametrize("reader", [ROWS, VECTORS])
-def test_a_table_without_the_columns_asked_for_may_have_others(tmp_path, reader):
+def test_other_columns_are_used_if_those_asked_for_are_missing(tmp_path, reader):
     for name, label in (("first", "kind"), ("second", "label"), ("third", "sort")):
         (tmp_path / f"{name}.csv").write_text(f"a,b,{label}\n1,2,{name}\n", encoding="utf-8")
     both = [tmp_path / "first.csv", tmp_path / "second.csv"]
@@ -121,7 +121,7 @@ def test_a_table_without_the_columns_asked_for_may_have_others(tmp_path, reader)
         assert collect([tmp_path / "both.csv"], reader, **asked).labels == ("x",)
 
 
-def test_a_list_without_the_column_of_paths_asked_for_may_have_another(make_folder, tmp_path):
+def test_another_column_of_paths_is_used_if_the_first_is_missing(make_folder, tmp_path):
     root = make_folder({"cat": 1})
     for name in ("file", "path", "place"):
         (tmp_path / f"{name}.csv").write_text(f"{name}\n{root}/cat/0.png\n", encoding="utf-8")
@@ -146,7 +146,7 @@ def test_a_column_may_name_the_rows(tmp_path, reader):
             collect([tmp_path], reader, named_by="nmae")
 
 
-def test_no_column_names_pictures(make_folder):
+def test_refuses_a_column_of_ids_for_pictures(make_folder):
     with pytest.raises(SettingError, match='"name" cannot name pictures, whose ids are their paths; leave'):
         collect([make_folder({"cat": 1})], PICTURES, named_by="name")
 
@@ -177,18 +177,18 @@ def test_pictures_among_arrays_are_scaled_like_them(make_picture, tmp_path):
     torch.testing.assert_close(found.inputs[1], torch.tensor(floats))
 
 
-def test_pictures_in_arrays_are_brought_to_the_shape_of_the_space(tmp_path):
+def test_pictures_in_arrays_are_resized_for_the_space(tmp_path):
     np.savez(tmp_path / "set.npz", images=np.zeros((2, 9, 9), dtype=np.uint8))
     assert collect([tmp_path / "set.npz"], PICTURES).inputs.shape == (2, 3, 6, 8)
 
 
 @pytest.mark.parametrize("sources", [[], ["empty"]])
-def test_nothing_to_read_is_said(tmp_path, sources):
+def test_refuses_an_empty_collection(tmp_path, sources):
     (tmp_path / "empty").mkdir()
     with pytest.raises(
         DataError, match=r"there is nothing to read in .*; expected items of shape \(3, 6, 8\)"
     ):
-        collect([tmp_path / each for each in sources], PICTURES)
+        collect([tmp_path / source for source in sources], PICTURES)
 
 
 def save_idx(path, array):
@@ -227,18 +227,18 @@ def test_labels_of_arrays_have_the_names_they_have_in_training(tmp_path):
     assert collect([tmp_path / "floats.npz"], VECTORS).labels == ("1", "0")
 
 
-def test_a_row_without_a_label_is_an_item_all_the_same(tmp_path):
+def test_a_row_without_a_label_is_an_item(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,label\n1,2,x\n3,4,\n")
     assert collect([tmp_path / "t.csv"], ROWS).labels == ("x", None)
 
 
-def test_arrays_are_known_in_any_case(tmp_path):
+def test_endings_of_arrays_may_be_upper_case(tmp_path):
     with (tmp_path / "A.NPY").open("wb") as file:
         np.save(file, np.ones(2, dtype=np.float32))
     assert collect([tmp_path / "A.NPY"], VECTORS).inputs.tolist() == [[1, 1]]
 
 
-def test_a_table_in_an_archive_is_refused_for_what_it_is(tmp_path):
+def test_refuses_a_table_in_an_archive(tmp_path):
     with zipfile.ZipFile(tmp_path / "rows.zip", "w") as archive:
         archive.writestr("set/t.csv", "a,b\n1,2\n")
     with pytest.raises(

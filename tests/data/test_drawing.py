@@ -43,7 +43,7 @@ def test_however_few_there_are_pairs_of_one_class_and_of_two(most):
         drawn = counts(draw(digits(), most=most, seed=seed))
         assert sum(drawn) == most
         assert max(drawn) >= 2
-        assert sum(each > 0 for each in drawn) >= 2
+        assert sum(draw > 0 for draw in drawn) >= 2
 
 
 def test_the_seed_decides_and_the_order_stays():
@@ -74,11 +74,11 @@ def test_doctests():
     assert doctest.testmod(drawing).failed == 0
 
 
-def test_fewer_than_that_are_all_there_are():
+def test_a_small_set_is_returned_whole():
     items = made([3, 3])
     assert draw(items, most=6) is items
 
 
-def test_there_must_be_a_pair():
+def test_refuses_fewer_than_two_items():
     with pytest.raises(SettingError, match="at least 2 items, to have a pair; got 1"):
         draw(made([3, 3]), most=1)

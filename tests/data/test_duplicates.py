@@ -12,7 +12,7 @@ ITEMS = Items(INPUTS, LABELS, ("a", "b"), "five")
 
 
 def sentences(items, split=None):
-    return [each.sentence for each in duplicate_problems(items, duplicates(items), split)]
+    return [problem.sentence for problem in duplicate_problems(items, duplicates(items), split)]
 
 
 def test_agrees_with_comparing_every_pair():
@@ -35,7 +35,7 @@ def test_says_how_many_and_what_they_contradict():
     assert sentences(ITEMS.take(torch.tensor([0, 1, 4]))) == []
 
 
-def test_says_when_a_test_was_trained_on():
+def test_warns_of_test_items_in_the_training_part():
     published = Items(INPUTS, LABELS, ("a", "b"), "five", parts=("train", "train", "test", "train", "test"))
     assert "1 content is in more than one part: item 0 (train) = item 2 (test)" in sentences(published)
     parts = {"train": torch.tensor([0, 1]), "test": torch.tensor([3, 4])}

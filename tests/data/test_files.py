@@ -72,7 +72,7 @@ def test_a_name_starts_from_the_root_of_the_archive_and_stays_inside(tmp_path, n
     assert (tmp_path / "unpacked" / found).read_bytes() == name.encode()
 
 
-def test_of_members_with_one_name_the_last_counts(tmp_path):
+def test_the_last_of_several_members_with_one_name_counts(tmp_path):
     archive = packed(tmp_path / "a.zip", ["cat/0.png", "dog/0.png", "./cat/0.png"], system=3)
     assert archive.members() == ["cat/0.png", "dog/0.png"]
     assert archive.read("cat/0.png") == b"./cat/0.png"
@@ -81,7 +81,7 @@ def test_of_members_with_one_name_the_last_counts(tmp_path):
 @pytest.mark.parametrize(
     ("stored", "found"), [("Äpfel".encode(), "Äpfel"), ("Äpfel".encode("cp437"), "Äpfel"), (b"cat", "cat")]
 )
-def test_a_name_that_does_not_say_how_it_is_encoded(tmp_path, stored, found):
+def test_names_without_the_utf_8_flag(tmp_path, stored, found):
     """UTF-8 as macOS writes it, and the encoding of MS-DOS, both without the flag."""
     stand_in, path = "x" * len(stored), tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w") as made:
@@ -91,7 +91,7 @@ def test_a_name_that_does_not_say_how_it_is_encoded(tmp_path, stored, found):
     assert Archive(path).read(found) == b"content"
 
 
-def test_many_threads_read_what_one_would(archive):
+def test_threads_read_the_same_bytes(archive):
     names = archive.members() * 4
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(archive.read, names))
@@ -112,7 +112,7 @@ def test_a_digest_is_that_of_the_bytes_wherever_they_are(archive, tmp_path):
     )
 
 
-def test_what_cannot_be_had_is_named(archive, tmp_path, monkeypatch):
+def test_refuses_missing_and_oversized_members(archive, tmp_path, monkeypatch):
     with pytest.raises(DataError, match=r"no file in/none\.txt in .*a\.zip"):
         archive.read("in/none.txt")
     with pytest.raises(DataError, match=r"no file .*none\.zip"):
@@ -132,7 +132,7 @@ def test_what_cannot_be_had_is_named(archive, tmp_path, monkeypatch):
         archive.read("in/1.txt")
 
 
-def test_a_damaged_member_is_named(archive):
+def test_refuses_a_damaged_member(archive):
     content = bytearray(archive.path.read_bytes())
     info = archive._zip.getinfo("in/0.txt")
     start = info.header_offset + 30 + len("in/0.txt")
@@ -143,6 +143,6 @@ def test_a_damaged_member_is_named(archive):
 
 
 @pytest.mark.parametrize("name", [".DS_Store", "a/.hidden/b.png", "__MACOSX/a/b.png", "a/Thumbs.db"])
-def test_what_systems_leave_behind_is_hidden(name):
+def test_system_files_are_hidden(name):
     assert is_hidden(name)
     assert not is_hidden(name.replace(".", "x").replace("__", "y").replace("Thumbs", "z"))

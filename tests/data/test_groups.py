@@ -60,7 +60,7 @@ def test_a_class_of_two_groups_does_not_lose_its_training_items():
         parts = deal_groups(items.groups, items.labels, THREE, torch.arange(200), seed)
         counts = {name: torch.bincount(items.labels[part], minlength=5) for name, part in parts.items()}
         assert counts["train"].tolist() == [28, 28, 28, 28, 4]
-        assert {each for name in ("validation", "test") for each in counts[name][:4].tolist()} <= {8, 12}
+        assert {count for name in ("validation", "test") for count in counts[name][:4].tolist()} <= {8, 12}
         assert abs(len(parts["validation"]) - len(parts["test"])) <= 4
 
 
@@ -73,7 +73,7 @@ def test_training_has_the_only_group_of_a_class_however_small_its_part():
         assert set(items.labels[parts["train"]].tolist()) == set(range(5))
 
 
-def test_the_lot_decides_among_equals():
+def test_ties_are_drawn_at_random():
     items = some([0, 1] * 30, [place // 2 for place in range(60)])
     dealt = [deal_groups(items.groups, items.labels, THREE, torch.arange(60), seed) for seed in (0, 0, 1)]
     assert torch.equal(dealt[0]["test"], dealt[1]["test"])
@@ -81,13 +81,13 @@ def test_the_lot_decides_among_equals():
     assert [len(part) for part in dealt[0].values()] == [36, 12, 12]
 
 
-def test_too_few_groups_are_refused_and_how_to_tear_them_is_said():
+def test_refuses_too_few_groups():
     items = some([0, 1, 0, 1], [0, 0, 1, 1])
     with pytest.raises(DataError, match=r"2 groups for 3 parts .* --split random"):
         cut_whole(items, THREE, torch.arange(4), 0)
 
 
-def test_without_groups_items_are_cut_as_they_always_were():
+def test_without_groups_items_are_cut_one_by_one():
     items = some([0, 1, 2] * 20)
     among = torch.arange(5, 55)
     one, other = cut_whole(items, THREE, among, 3), cut(items.labels, THREE, among, 3)
@@ -119,7 +119,7 @@ def test_groups_of_several_classes_leave_every_class_to_train_on(sites, classes)
 
 @hypothesis_settings(max_examples=60, deadline=None)
 @given(st.lists(st.sets(st.integers(0, 4), min_size=1), min_size=3, max_size=6), st.integers(0, 3))
-def test_what_can_be_dealt_with_every_class_in_training_is(held, seed):
+def test_training_has_every_class_whenever_possible(held, seed):
     """Each group is the set of its classes; all ways to deal them are tried."""
     labels = torch.tensor([label for classes in held for label in sorted(classes)])
     groups = torch.tensor([group for group, classes in enumerate(held) for _ in classes])
@@ -176,7 +176,7 @@ def test_own_groups_are_left_out_where_enough_classes_have_another(labels, group
     assert found.marks.tolist() == (groups if apart else list(range(len(labels))))
 
 
-def test_torn_groups_are_counted_once():
+def test_groups_in_several_parts_are_counted_once():
     parts = {
         "train": some([0, 1, 0], [0, 1, 2]),
         "test": some([0, 1, 1], [1, 2, 2]),

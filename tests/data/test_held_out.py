@@ -120,7 +120,7 @@ def test_validation_is_cut_out_of_published_parts_and_domains_in_whole_groups():
         assert 18 <= len(split.parts["validation"]) <= 24
 
 
-def test_a_class_is_unseen_with_all_its_items_or_not_at_all():
+def test_refuses_a_class_that_is_partly_unseen():
     parts = ["train", "test", "train", "test"] * 10
     items = items_with(parts=tuple(parts))
     whole = dataclasses.replace(items, parts=tuple("unseen" if place % 2 else "train" for place in range(40)))
@@ -131,7 +131,7 @@ def test_a_class_is_unseen_with_all_its_items_or_not_at_all():
         by_part(torn, THREE, seed=0)
 
 
-def test_the_rest_of_the_fractions_is_a_whole():
+def test_the_remaining_fractions_sum_to_1():
     assert remaining(THREE, without="test") == pytest.approx({"train": 0.75, "validation": 0.25})
     with pytest.raises(SettingError, match='a fraction beside "test"'):
         remaining({"test": 1.0}, without="test")
@@ -145,13 +145,13 @@ def test_the_rest_of_the_fractions_is_a_whole():
         (lambda items: by_part(items, THREE, seed=0), "does not say which part an item belongs to"),
     ],
 )
-def test_says_what_the_items_do_not_know(split, says):
+def test_refuses_items_without_groups_domains_or_parts(split, says):
     items = Items(torch.zeros(4, 2), torch.tensor([0, 0, 1, 1]), ("a", "b"), "some")
     with pytest.raises(DataError, match=says):
         split(items)
 
 
-def test_refuses_domains_and_parts_that_cannot_be():
+def test_refuses_impossible_domains_and_parts():
     items = items_with(domains=torch.arange(6) % 2, domain_names=("photo", "sketch"))
     with pytest.raises(DataError, match='no domain "foto"; did you mean "photo"'):
         by_domain(items, test_domains=["foto"], fractions=THREE, seed=0)

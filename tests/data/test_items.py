@@ -79,7 +79,7 @@ def test_an_unknown_class_is_answered_with_the_nearest():
         fruit().only(["apple", "pair"])
 
 
-def test_refuses_to_keep_a_class_twice_or_none():
+def test_refuses_repeated_or_no_classes():
     with pytest.raises(DataError, match="repeated: plum"):
         fruit().only(["plum", "plum"])
     with pytest.raises(DataError, match="at least one class"):
@@ -156,7 +156,7 @@ def test_domains_go_where_their_items_go():
     assert plain.fingerprint() != items.fingerprint()
 
 
-def test_domains_of_another_length_are_refused():
+def test_refuses_domains_of_another_length():
     with pytest.raises(DataError, match="every item needs a domain"):
         Items(torch.zeros(3, 2), torch.zeros(3, dtype=torch.int64), ("a",), "three", torch.zeros(2))
 
@@ -179,7 +179,7 @@ def annotated():
 @pytest.mark.parametrize(
     "chosen", [torch.tensor([4, 1]), torch.tensor([False, True, False, False, True, False])]
 )
-def test_everything_beside_goes_where_its_item_goes(chosen):
+def test_extras_go_with_their_items(chosen):
     items = annotated()
     places = chosen.tolist() if chosen.dtype == torch.int64 else chosen.nonzero().flatten().tolist()
     taken = items.take(chosen)
@@ -199,7 +199,7 @@ def test_everything_beside_goes_where_its_item_goes(chosen):
         ({"domains": torch.full((6,), 2)}, "indices into the 2 domain names; got 2 to 2"),
     ],
 )
-def test_what_does_not_fit_the_items_is_refused(change, says):
+def test_refuses_extras_of_another_length(change, says):
     with pytest.raises(DataError, match=says):
         dataclasses.replace(annotated(), **change)
 
@@ -219,7 +219,7 @@ def test_the_fingerprint_is_of_what_a_split_can_depend_on(change, another):
     assert (changed.fingerprint() != annotated().fingerprint()) is another
 
 
-def test_fingerprints_from_before_there_were_notes_hold():
+def test_older_fingerprints_hold():
     """Runs keep them; this one was computed by hand from the definition."""
     items = fruit()
     digest = hashlib.sha256(json.dumps([[6, 2], "torch.float32", list(items.classes)]).encode())
@@ -266,7 +266,7 @@ def test_batches_of_stored_items_go_where_the_labels_are(stored):
     assert x.device.type == y.device.type == "cuda"
 
 
-def test_the_fingerprint_is_what_it_was_before_white_could_be_said(stored):
+def test_the_default_white_does_not_change_the_fingerprint(stored):
     heading = [[6, 3, 4, 5], "torch.uint8", ["a", "b"]]
     read_by = {"height": 4, "width": 5, "channels": 3, "fit": "stretch", "background": "white"}
     heading.append({**read_by, "cut_from": None, "_brought_to": [4, 5]})

@@ -247,11 +247,11 @@ MISTAKES = (
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=[each.what for each in MISTAKES])
-def test_the_mistake_gets_its_sentence(mistake, tmp_path):
+def test_the_mistake_gets_its_message(mistake, tmp_path):
     said = answer(mistake, tmp_path)
     assert re.match(mistake.says, said), said
     assert str(tmp_path) not in said
 
 
-def test_there_are_enough_of_them_and_each_is_another():
-    assert len({each.what for each in MISTAKES}) == len(MISTAKES) >= 40
+def test_mistakes_are_many_and_different():
+    assert len({mistake.what for mistake in MISTAKES}) == len(MISTAKES) >= 40

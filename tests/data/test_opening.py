@@ -36,11 +36,11 @@ def test_a_folder_its_archive_and_a_manifest_of_it_are_the_same_items(make_folde
         open_data(str(zipped(root))),
         open_data(write_csv(tmp_path / "list.csv", ["path", "label"], rows)),
     ]
-    assert [each.classes for each in opened] == [("birds/owl", "cat")] * 3
-    assert len({each.fingerprint() for each in opened}) == 1
-    stored = [open_data(each, settings=DataSettings(memory="never")) for each in (root, zipped(root))]
-    assert all(isinstance(each.inputs, Stored) for each in stored)
-    assert len({each.fingerprint() for each in stored}) == 1
+    assert [items.classes for items in opened] == [("birds/owl", "cat")] * 3
+    assert len({items.fingerprint() for items in opened}) == 1
+    stored = [open_data(source, settings=DataSettings(memory="never")) for source in (root, zipped(root))]
+    assert all(isinstance(items.inputs, Stored) for items in stored)
+    assert len({items.fingerprint() for items in stored}) == 1
     assert torch.equal(stored[1].inputs[:], opened[0].inputs)
 
 
@@ -69,7 +69,7 @@ def test_idx_files_arrays_and_sprites_are_known(tmp_path):
     Image.fromarray(images.reshape(2, 16)).save(sprites / "batch.png")
     (sprites / "labels.json").write_text("[5, 7]", encoding="utf-8")
     sources = [folder, folder / "train-images-idx3-ubyte.gz", tmp_path / "set.npz", sprites]
-    assert len({open_data(each).fingerprint() for each in sources}) == 1
+    assert len({open_data(source).fingerprint() for source in sources}) == 1
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_idx_files_arrays_and_sprites_are_known(tmp_path):
         ),
     ],
 )
-def test_what_is_not_there_is_said(tmp_path, source, says):
+def test_refuses_a_missing_source(tmp_path, source, says):
     with pytest.raises(DataError, match=says):
         open_data(source if source == "digit" else tmp_path / source)
 
@@ -100,18 +100,18 @@ def test_what_is_not_there_is_said(tmp_path, source, says):
         ("notes.docx", r"cannot tell what .*notes\.docx is"),
     ],
 )
-def test_what_is_no_source_is_said(tmp_path, name, says):
+def test_refuses_an_unknown_format(tmp_path, name, says):
     (tmp_path / name).write_bytes(b"x")
     with pytest.raises(DataError, match=says):
         open_data(tmp_path / name)
 
 
-def test_an_empty_folder_is_said(tmp_path):
+def test_refuses_an_empty_folder(tmp_path):
     with pytest.raises(DataError, match="has no pictures; expected folders of them, one for each class"):
         open_data(tmp_path)
 
 
-def test_what_the_items_will_take_is_known_before(make_folder, zipped, tmp_path):
+def test_memory_is_known_before_decoding(make_folder, zipped, tmp_path):
     root = make_folder({"cat": 2, "dog": 3})
     assert memory_needed(root) == open_data(root).inputs.nbytes == 5 * 3 * 6 * 8
     small = DataSettings(size=4, channels=1)
@@ -121,7 +121,7 @@ def test_what_the_items_will_take_is_known_before(make_folder, zipped, tmp_path)
     assert memory_needed("digits") == digits().inputs.nbytes
 
 
-def test_items_know_what_to_open_to_get_them_again(tmp_path, monkeypatch):
+def test_items_know_their_source(tmp_path, monkeypatch):
     path = tmp_path / "flowers.csv"
     path.write_text("petal,label\n1.5,rose\n2.0,tulip\n2.5,rose\n0.5,tulip\n")
     monkeypatch.chdir(tmp_path)

@@ -82,14 +82,14 @@ def test_items_that_are_fine_have_no_problems():
         ),
     ],
 )
-def test_each_mistake_is_found(items, severity, says):
+def test_finds_each_problem(items, severity, says):
     found = problems_of(items)
-    assert [each.severity for each in found if says in each.sentence] == [severity], found
+    assert [problem.severity for problem in found if says in problem.sentence] == [severity], found
 
 
 def test_errors_come_first():
     found = problems_of(rows((5, 0), ("cat", " dog")))
-    assert [each.severity for each in found] == sorted(each.severity for each in found)
+    assert [problem.severity for problem in found] == sorted(problem.severity for problem in found)
     assert isinstance(found[0], Problem)
 
 

@@ -22,7 +22,7 @@ def numbered(count=40):
 
 
 def numbers(items):
-    return [int(each) for each in items.inputs[:, 0]]
+    return [int(image) for image in items.inputs[:, 0]]
 
 
 def filled(sets):
@@ -36,7 +36,7 @@ def unseen(request):
 
 def test_every_item_is_in_one_set(unseen):
     sets = prepare(numbered(), unseen=unseen, seed=0)
-    assert sorted(number for each in filled(sets).values() for number in numbers(each)) == list(range(40))
+    assert sorted(number for items in filled(sets).values() for number in numbers(items)) == list(range(40))
 
 
 def test_the_first_three_hold_the_seen_classes_and_unseen_the_others(unseen):
@@ -71,7 +71,7 @@ def test_each_class_is_cut_in_the_fractions(unseen):
 @given(unseen=st.sets(st.sampled_from(NAMES), max_size=3), count=st.integers(20, 60), seed=st.integers(0, 99))
 def test_no_choice_of_classes_mixes_the_sets(unseen, count, seed):
     sets = filled(prepare(numbered(count), unseen=sorted(unseen), seed=seed))
-    assert sorted(number for each in sets.values() for number in numbers(each)) == list(range(count))
+    assert sorted(number for items in sets.values() for number in numbers(items)) == list(range(count))
     for name, items in sets.items():
         named = [items.classes[label] for label in items.labels]
         assert named == [NAMES[number % 4] for number in numbers(items)]
@@ -84,7 +84,7 @@ def test_the_seed_decides(unseen):
     assert numbers(one.train) != numbers(other.train)
 
 
-def test_what_a_split_says_is_what_the_sets_hold(unseen):
+def test_sets_follow_the_split(unseen):
     sets = prepare(numbered(), unseen=unseen, seed=0)
     for name, items in filled(sets).items():
         assert numbers(items) == sets.split.parts[name].tolist()
@@ -108,14 +108,14 @@ def test_sets_are_named_after_the_items_and_their_part():
     assert [items.name for items in filled(sets).values()] == [f"numbers, {name}" for name in PARTS]
 
 
-def test_an_evaluation_asks_about_test_items_and_about_unseen_classes_if_there_are_any():
+def test_evaluations_measure_test_items_and_unseen_classes():
     with_unseen = prepare(numbered(), unseen=["bee"], seed=0)
     assert with_unseen.tests() == {"seen": with_unseen.test, "unseen": with_unseen.unseen}
     without = prepare(numbered(), seed=0)
     assert without.tests() == {"seen": without.test}
 
 
-def test_a_text_is_a_half_and_never_taken_letter_by_letter():
+def test_a_text_for_unseen_is_not_taken_letter_by_letter():
     items = numbered()
     halves = prepare(items, unseen="half", seed=2), prepare(items, SplitSettings(unseen="half", seed=2))
     assert halves[0].unseen.classes == halves[1].unseen.classes
@@ -123,18 +123,18 @@ def test_a_text_is_a_half_and_never_taken_letter_by_letter():
         prepare(items, unseen="".join(items.classes[:2]))
 
 
-def test_a_class_that_is_not_there_cannot_be_kept_apart():
+def test_refuses_an_unknown_unseen_class():
     with pytest.raises(DataError, match='no class "bea"; did you mean "bee"'):
         prepare(numbered(), unseen=["bea"])
 
 
-def test_not_everything_can_be_kept_apart():
+def test_refuses_to_hold_back_every_class():
     with pytest.raises(SettingError, match="40 of 40 items are unseen"):
         prepare(numbered(), unseen=NAMES)
 
 
 @pytest.mark.parametrize("missing", ["train", "validation", "test"])
-def test_a_split_into_other_parts_is_refused(missing):
+def test_refuses_a_split_into_other_parts(missing):
     items = numbered()
     parts = dict(prepare(items, seed=0).split.parts)
     parts["spare"] = parts.pop(missing)
@@ -142,7 +142,7 @@ def test_a_split_into_other_parts_is_refused(missing):
         divide(items, Split(parts=parts, fingerprint=items.fingerprint()))
 
 
-def test_settings_say_what_the_keywords_do_and_more():
+def test_settings_and_keywords_give_the_same_sets():
     items = numbered()
     one, other = (
         prepare(items, SplitSettings(unseen=("bee",), seed=3)),
@@ -169,7 +169,7 @@ def test_validation_may_have_classes_of_its_own(tmp_path):
     assert again.validation.classes == sets.validation.classes
 
 
-def test_unseen_classes_may_be_all_there_is_to_test_with():
+def test_only_unseen_classes_may_be_tested():
     """The usual protocol of zero-shot retrieval: all items of the seen classes are trained on."""
     sets = prepare(numbered(), SplitSettings(unseen="half", fractions={"train": 0.8, "validation": 0.2}))
     assert len(sets.test) == 0
@@ -177,7 +177,7 @@ def test_unseen_classes_may_be_all_there_is_to_test_with():
     assert len(sets.train) + len(sets.validation) == len(sets.unseen) == 20
 
 
-def test_groups_stay_together_unless_asked_for_and_torn_ones_are_told():
+def test_groups_stay_together_by_default_and_split_ones_are_reported():
     """Ten near-copies in each of 20 groups, five groups of each class."""
     groups = torch.arange(200) // 10
     items = replace(numbered(200), labels=groups % 4, groups=groups)

@@ -55,12 +55,12 @@ def test_goes_through_json_and_back(settings):
         ({"fractions": {"trian": 1.0}}, r'split\.fractions: no part "trian"; did you mean "train"'),
     ],
 )
-def test_refuses_what_cannot_be_asked(table, says):
+def test_refuses_a_wrong_value(table, says):
     with pytest.raises(SettingError, match=says):
         SplitSettings.from_dict(table)
 
 
-def test_at_random_it_is_what_it_always_was():
+def test_random_splits_are_those_of_older_runs():
     """Runs from before there were settings must find their splits again."""
     items = numbered()
     plain, old = split_items(items, SplitSettings(seed=3)), stratified(items, FRACTIONS, seed=3)
@@ -80,8 +80,8 @@ def test_half_is_the_second_half_in_class_order():
 
 def test_a_random_half_goes_by_the_seed():
     drawn = [unseen_classes(numbered(), SplitSettings(unseen="random-half", seed=seed)) for seed in range(12)]
-    assert all(len(each) == 2 for each in drawn)
-    assert len({tuple(each) for each in drawn}) > 3
+    assert all(len(draw) == 2 for draw in drawn)
+    assert len({tuple(draw) for draw in drawn}) > 3
     assert drawn[4] == unseen_classes(numbered(), SplitSettings(unseen="random-half", seed=4))
 
 
@@ -102,13 +102,13 @@ def test_validation_classes_are_in_no_other_part():
 @pytest.mark.parametrize(
     ("count", "says"), [(5, "leaves none to train with"), (1.5, "a whole number of classes")]
 )
-def test_refuses_validation_classes_that_cannot_be(count, says):
+def test_refuses_impossible_validation_classes(count, says):
     with pytest.raises(SettingError, match=says):
         split_items(numbered(), SplitSettings(validation_classes=count))
 
 
 @pytest.mark.parametrize("by", ["group", "domain", "part"])
-def test_unseen_classes_are_kept_apart_however_the_rest_is_split(by):
+def test_unseen_classes_are_held_back_in_every_kind_of_split(by):
     items = numbered(
         groups=torch.arange(100) % 5 * 100 + torch.arange(100) // 10,
         domains=torch.arange(100) // 50,
@@ -126,7 +126,7 @@ def test_unseen_classes_are_kept_apart_however_the_rest_is_split(by):
         assert all(index >= 50 for index in split.parts["test"].tolist())
 
 
-def test_a_group_of_seen_and_unseen_classes_is_refused():
+def test_refuses_a_group_of_seen_and_unseen_classes():
     items = numbered(groups=torch.arange(100) // 10)
     with pytest.raises(DataError, match="10 groups of numbers have items of seen and of unseen classes"):
         split_items(items, SplitSettings(by="group", unseen=("bee",)))
@@ -144,7 +144,7 @@ def test_validation_classes_are_cut_out_by_group_too():
         split_items(numbered(groups=torch.arange(100) // 10), SplitSettings(by="group", validation_classes=1))
 
 
-def test_a_class_whose_groups_leave_nothing_to_train_on_is_refused():
+def test_refuses_a_class_without_training_items():
     """Three groups of one class each are too few for three parts with each class in training."""
     labels = torch.tensor([0, 0, 1, 1] * 10 + [2, 2])
     items = Items(torch.zeros(42, 1), labels, ("ant", "bee", "cat"), "some", groups=labels)
@@ -163,7 +163,7 @@ def test_published_parts_and_domains_may_have_classes_of_their_own(by):
         labels,
         tuple(f"person {place}" for place in range(10)),
         "people",
-        parts=tuple("test" if each else "train" for each in late.tolist()),
+        parts=tuple("test" if is_late else "train" for is_late in late.tolist()),
         domains=late,
         domain_names=("photo", "sketch"),
     )
@@ -173,12 +173,12 @@ def test_published_parts_and_domains_may_have_classes_of_their_own(by):
     assert split.parts["test"].tolist() == list(range(20, 40))
 
 
-def test_a_split_says_how_it_was_asked_for():
+def test_a_split_keeps_its_settings():
     for settings in (SplitSettings(seed=3), SplitSettings(unseen=("bee",))):
         assert split_items(numbered(), settings).settings == settings.to_dict()
 
 
-def test_refuses_to_keep_nothing_or_everything_apart():
+def test_refuses_to_hold_back_nothing_or_everything():
     with pytest.raises(SettingError, match="100 of 100 items are unseen"):
         split_items(numbered(), SplitSettings(unseen=NAMES))
     with pytest.raises(DataError, match="half of the classes cannot be held back: numbers has 1"):

@@ -51,7 +51,7 @@ def test_every_item_is_in_one_part_and_every_class_in_its_fractions(counts, weig
             assert abs(got - fraction * count) < len(fractions) + 1e-6
 
 
-def test_the_shares_are_exact_where_they_can_be():
+def test_shares_are_exact_if_possible():
     items = items_of(20, 40, 60)
     split = stratified(items, THREE, seed=0)
     assert counts_of(items, split.parts["train"]) == [14, 28, 42]
@@ -83,7 +83,7 @@ def test_whole_numbers_by_largest_remainder(total, fractions, counts):
     assert apportion(total, fractions, generator=torch.Generator().manual_seed(0)) == counts
 
 
-def test_ties_are_settled_by_lot_and_not_by_the_last_bit():
+def test_ties_are_drawn_at_random_despite_rounding():
     """46.5 and 3.5, but 0.07 * 50 is 3.5000000000000004."""
     generator = torch.Generator().manual_seed(0)
     drawn = {tuple(apportion(50, [0.93, 0.07], generator=generator)) for _ in range(30)}
@@ -111,7 +111,7 @@ def test_the_seed_decides_and_nothing_else():
         ({}, "sum to 1; got none"),
     ],
 )
-def test_refuses_fractions_that_are_no_division(fractions, says):
+def test_refuses_fractions_that_do_not_sum_to_1(fractions, says):
     items = items_of(4, 4)
     with pytest.raises(SettingError, match=says):
         stratified(items, fractions, seed=0)
@@ -147,7 +147,7 @@ def test_parts_share_no_item():
         Split(parts={"one": torch.tensor([1, 2]), "other": torch.tensor([2, 3])}, fingerprint="")
 
 
-def test_comes_back_from_disk_as_it_was(tmp_path):
+def test_comes_back_from_disk(tmp_path):
     items = items_of(5, 6)
     split = by_class(items, unseen=["class 1"], fractions={"train": 0.5, "test": 0.5}, seed=3)
     split.save(tmp_path / "split.json")
@@ -184,7 +184,7 @@ def test_refuses_the_split_of_another_data_set(tmp_path):
         '{"fingerprint": "x", "parts": 3}',
     ],
 )
-def test_refuses_a_file_that_is_no_split(tmp_path, content):
+def test_refuses_a_file_that_is_not_a_split(tmp_path, content):
     path = tmp_path / "split.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match="is not a split"):
@@ -192,7 +192,7 @@ def test_refuses_a_file_that_is_no_split(tmp_path, content):
 
 
 @pytest.mark.parametrize("part", [[0, 4], [-1], [[0, 1]], 3])
-def test_refuses_indices_that_are_not_there(tmp_path, part):
+def test_refuses_indices_out_of_range(tmp_path, part):
     items = items_of(2, 2)
     path = tmp_path / "split.json"
     path.write_text(
@@ -202,12 +202,12 @@ def test_refuses_indices_that_are_not_there(tmp_path, part):
         Split.load(path, items)
 
 
-def test_says_that_there_is_no_file(tmp_path):
+def test_refuses_a_missing_file(tmp_path):
     with pytest.raises(DataError, match="there is no split at"):
         Split.load(tmp_path / "none.json", items_of(2))
 
 
-def test_how_it_was_asked_for_comes_back_too(tmp_path):
+def test_settings_come_back_from_disk(tmp_path):
     items = clusters(classes=2, items=4, dimension=2)
     made = Split({"train": torch.arange(8)}, items.fingerprint(), {"by": "random", "seed": 2})
     made.save(tmp_path / "split.json")

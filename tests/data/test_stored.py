@@ -80,7 +80,7 @@ def test_decoding_can_begin_before_it_is_waited_for(six):
     assert torch.equal(torch.cat([wait() for wait in later]), tensor)
 
 
-def test_a_mask_of_another_length_is_refused(six):
+def test_refuses_a_mask_of_another_length(six):
     with pytest.raises(IndexError, match="mask of 2 for 6 files"):
         six[0][torch.tensor([True, False])]
 
@@ -110,7 +110,7 @@ def test_each_file_is_hashed_once(six, monkeypatch):
     assert stored.take(torch.tensor([3, 1])).digests() == [every[3], every[1]]
 
 
-def test_what_can_be_decoded_is_and_the_rest_is_named(six, tmp_path):
+def test_decodes_readable_files_and_names_the_others(six, tmp_path):
     stored, tensor = six
     (tmp_path / "broken.png").write_bytes(b"not a picture")
     files = [stored.files[0], tmp_path / "broken.png", stored.files[2]]
@@ -145,7 +145,7 @@ def pictures(tmp_path_factory):
 
 @pytest.mark.parametrize("workers", [0, 1, 2, 5])
 @pytest.mark.parametrize("count", [0, 1, 7, 40])
-def test_many_at_once_are_as_one_by_one(pictures, workers, count):
+def test_threads_decode_the_same_as_one_by_one(pictures, workers, count):
     found = begin_decoding(pictures[:count], PORTRAIT, workers=workers)()
     assert found.pixels.shape == (count, 3, 5, 4)
     assert found.pixels.is_contiguous()
@@ -154,7 +154,7 @@ def test_many_at_once_are_as_one_by_one(pictures, workers, count):
         assert torch.equal(found.pixels[place], PORTRAIT.pixels(pictures[place]))
 
 
-def test_what_cannot_be_read_is_named_in_order_and_spoils_no_other(pictures, tmp_path):
+def test_unreadable_files_are_named_in_order(pictures, tmp_path):
     (tmp_path / "broken.png").write_bytes(b"not a picture")
     files = [*pictures[:20], tmp_path / "broken.png", *pictures[20:], tmp_path / "none.png"]
     pixels, unreadable = begin_decoding(files, PORTRAIT, workers=2)()
@@ -166,7 +166,7 @@ def test_what_cannot_be_read_is_named_in_order_and_spoils_no_other(pictures, tmp
     assert torch.equal(pixels[readable], begin_decoding(pictures, PORTRAIT)().pixels)
 
 
-def test_what_is_no_fault_of_a_file_is_not_taken_for_one(pictures, monkeypatch):
+def test_other_errors_are_raised(pictures, monkeypatch):
     """A mistake in the program must not end as a file that cannot be read."""
 
     def broken(self, file, place):
@@ -204,7 +204,7 @@ def test_every_picture_is_in_one_part_and_all_threads_get_some(count, workers):
         assert len(portions) >= TURNS * workers
 
 
-def test_none_is_as_many_threads_as_cores_up_to_a_limit(monkeypatch):
+def test_0_workers_are_as_many_threads_as_cores_up_to_a_limit(monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 3)
     assert (threads(0), threads(7)) == (3, 7)
     monkeypatch.setattr("os.cpu_count", lambda: 1000)
@@ -213,7 +213,7 @@ def test_none_is_as_many_threads_as_cores_up_to_a_limit(monkeypatch):
     assert threads(0) == 1
 
 
-def test_those_who_want_as_many_share_their_threads():
+def test_pools_of_one_size_are_shared():
     assert pool(2) is pool(2)
     assert pool(2) is not pool(3)
 
@@ -236,17 +236,17 @@ def test_pictures_come_in_the_order_asked_for(stored):
         assert torch.equal(batch, pixels[choice])
 
 
-def test_a_tensor_is_merely_indexed(stored):
+def test_a_tensor_is_indexed(stored):
     _, pixels = stored
     for batch, choice in zip(fetched(pixels, CHOICES), CHOICES, strict=True):
         assert torch.equal(batch, pixels[choice])
 
 
-def test_nothing_asked_for_is_nothing_fetched(stored):
+def test_no_choices_fetch_nothing(stored):
     assert list(fetched(stored[0], [])) == []
 
 
-def test_a_few_are_begun_ahead_and_no_more(stored, monkeypatch):
+def test_a_few_batches_are_decoded_ahead(stored, monkeypatch):
     files, _ = stored
     begun, begin = [], Stored.begin
 
@@ -261,7 +261,7 @@ def test_a_few_are_begun_ahead_and_no_more(stored, monkeypatch):
         assert len(begun) == min(place + 1 + AHEAD, 8)
 
 
-def test_a_broken_file_is_told_when_its_batch_is_asked_for(stored, tmp_path):
+def test_a_broken_file_raises_when_its_batch_is_due(stored, tmp_path):
     files, pixels = stored
     (tmp_path / "5.png").write_bytes(b"no picture")
     batches = fetched(files, [slice(0, 5), slice(5, 10)])

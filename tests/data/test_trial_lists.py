@@ -43,10 +43,10 @@ def test_a_list_is_read_as_it_is_written(write, tmp_path):
         "\ufeff1\ta/1.png\ta/2.png\n  0   a/1.png   b/1.png  \n",
     ],
 )
-def test_the_forms_mean_the_same(write, text):
+def test_both_formats_mean_the_same(write, text):
     trials = read_trial_list(write(text))
     assert trials.same.tolist() == [True, False]
-    assert [each.name for each in trials.files] == ["1.png", "2.png", "1.png"]
+    assert [file.name for file in trials.files] == ["1.png", "2.png", "1.png"]
 
 
 def test_a_name_with_blanks_is_read_between_tabs(write):
@@ -66,8 +66,8 @@ def test_classes_are_what_the_list_implies(write):
     lines = "1 a/1.png a/2.png\n1 a/2.png b/1.png\n0 a/1.png c/1.png\n"
     trials = read_trial_list(write(lines))
     places = {
-        each.parent.name + each.name: number
-        for each, number in zip(trials.files, trials.classes.tolist(), strict=True)
+        file.parent.name + file.name: number
+        for file, number in zip(trials.files, trials.classes.tolist(), strict=True)
     }
     assert places["a1.png"] == places["a2.png"] == places["b1.png"] != places["c1.png"]
 
@@ -100,7 +100,7 @@ def test_enrolments_are_sets_of_files(write):
         ),
     ],
 )
-def test_a_mistake_is_named_with_its_line(write, text, message):
+def test_names_the_line_of_a_mistake(write, text, message):
     with pytest.raises(DataError, match=message):
         read_trial_list(write(text))
 
@@ -120,7 +120,7 @@ def test_many_mistakes_are_counted(write):
         ("ann a/1.png a/2.png\n", "1 ann a/2.png\n0 ann b/1.png\n", r"with itself: line 1: a/2\.png"),
     ],
 )
-def test_a_mistake_about_enrolments_is_named(write, enrolled, trials, message):
+def test_names_the_line_of_a_mistake_in_enrolments(write, enrolled, trials, message):
     with pytest.raises(DataError, match=message):
         read_trial_list(write(trials), enrolments=write(enrolled, "enrolled.txt"))
 

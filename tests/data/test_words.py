@@ -19,7 +19,7 @@ def test_the_words_agree_with_the_number(number, says):
     assert counted(number, "class has", "classes have") == says
 
 
-def test_long_numbers_are_told_in_thousands():
+def test_large_numbers_have_separators():
     assert counted(1234567, "item", "items") == "1,234,567 items"
 
 
@@ -33,12 +33,12 @@ def test_names_are_spelt_as_known():
     assert spelt_as([TWO], []) == [TWO]
 
 
-def test_where_both_spellings_are_known_each_is_itself():
+def test_two_known_spellings_stay_themselves():
     assert spelt_as([ONE, TWO], [ONE, TWO]) == [ONE, TWO]
 
 
 @given(name=st.text(), form=st.sampled_from(["NFC", "NFD"]))
-def test_any_name_is_found_however_it_is_stored(name, form):
+def test_names_are_found_in_either_form(name, form):
     assert spelt_as([unicodedata.normalize(form, name), name], [name]) == [name, name]
 
 

@@ -39,9 +39,11 @@ def test_the_family_is_public():
 
 def test_works_with_its_defaults_and_asks_for_a_seed(kind):
     parameters = inspect.signature(kind).parameters
-    needed = [name for name, each in parameters.items() if each.default is inspect.Parameter.empty]
+    needed = [name for name, parameter in parameters.items() if parameter.default is inspect.Parameter.empty]
     assert [name for name in needed if name not in NEEDED] == ["labels", "seed"]
-    assert all(each.kind is each.KEYWORD_ONLY for name, each in parameters.items() if name != "labels")
+    assert all(
+        parameter.kind is parameter.KEYWORD_ONLY for name, parameter in parameters.items() if name != "labels"
+    )
 
 
 def test_stores_its_arguments_under_their_names(kind):

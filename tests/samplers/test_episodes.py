@@ -59,7 +59,7 @@ def test_the_generator_decides():
         ({"tasks": 0}, "tasks 0"),
     ],
 )
-def test_says_at_once_what_is_impossible(wrong, says):
+def test_refuses_impossible_tasks_at_the_call(wrong, says):
     asked = {"way": 2, "shot": 1, "queries": 1, "tasks": 1, **wrong}
     with pytest.raises(SettingError, match=says):
         episodes(LABELS, **asked, generator=generator())

@@ -66,7 +66,7 @@ def test_domains_may_have_any_numbers():
         (0, [], 2, "at least 2 domains, got 0"),
     ],
 )
-def test_refuses_what_cannot_be(labels, domains, size, says):
+def test_refuses_impossible_settings(labels, domains, size, says):
     with pytest.raises(SettingError, match=says):
         OnePerDomain(
             torch.zeros(labels, dtype=torch.long), domains=torch.tensor(domains).long(), size=size, seed=0

@@ -72,10 +72,10 @@ def test_a_last_tuple_alone_is_dropped(groups, sizes):
     assert [len(batch) // 2 for batch in batches] == sizes
 
 
-def test_what_is_left_over_changes_from_epoch_to_epoch():
+def test_the_rest_changes_from_epoch_to_epoch():
     sampler = Tuples(labels_of(6, 6), tuples=2, size=5, seed=0)
     left = [set(range(12)) - set(torch.cat(sampler.batches(epoch)).tolist()) for epoch in range(30)]
-    assert all(len(each) == 2 for each in left)
+    assert all(len(part) == 2 for part in left)
     assert set().union(*left) == set(range(12))
 
 
@@ -109,7 +109,7 @@ def test_no_class_need_be_as_large_as_a_tuple():
 @pytest.mark.parametrize(
     ("counts", "says"), [((), "there are 0"), ((1, 1, 1), "there are 0"), ((9, 1, 1), "there is 1")]
 )
-def test_refuses_what_would_show_fewer_than_two_classes(counts, says):
+def test_refuses_fewer_than_two_usable_classes(counts, says):
     with pytest.raises(SettingError, match=f"two classes of two items or more, .*; {says}"):
         Tuples(labels_of(*counts), seed=0)
     Tuples(labels_of(*counts, 2, 2), seed=0)

@@ -29,7 +29,7 @@ def test_bytes_get_their_channels_to_the_front(shape, came):
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_floats_are_taken_as_they_are(dtype):
+def test_floats_are_unchanged(dtype):
     inputs = as_inputs(np.array([[1.5, -2]], dtype=dtype), "x")
     assert inputs.tolist() == [[1.5, -2]]
     assert inputs.dtype == torch.float32
@@ -44,12 +44,12 @@ def test_floats_are_taken_as_they_are(dtype):
         (np.array([[np.inf]]), "not finite"),
     ],
 )
-def test_refuses_what_is_no_input(array, says):
+def test_refuses_arrays_that_are_not_inputs(array, says):
     with pytest.raises(DataError, match=says):
         as_inputs(array, "x")
 
 
-def test_nothing_is_run_and_what_is_no_array_is_named(tmp_path):
+def test_refuses_pickled_objects_and_files_that_are_not_arrays(tmp_path):
     np.save(tmp_path / "code.npy", np.array([print], dtype=object), allow_pickle=True)
     with pytest.raises(DataError, match=r"cannot read .*code\.npy"):
         load_array(tmp_path / "code.npy")

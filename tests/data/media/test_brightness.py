@@ -32,7 +32,7 @@ SAYS = "16-bit pictures hold no value above 4,095, of 65,535 that is taken for w
 
 @pytest.mark.parametrize("suffix", ["png", "tif"])
 @pytest.mark.parametrize("memory", ["auto", "never"])
-def test_a_camera_of_12_bits_is_told_of_when_data_are_opened_and_looked_at(deep_folder, memory, suffix):
+def test_warns_of_a_camera_of_12_bits_when_data_is_opened_or_checked(deep_folder, memory, suffix):
     root = deep_folder(4095, suffix=suffix)
     [note] = open_data(root, settings=DataSettings(memory=memory)).notes
     assert note.startswith(SAYS)
@@ -40,7 +40,7 @@ def test_a_camera_of_12_bits_is_told_of_when_data_are_opened_and_looked_at(deep_
     assert note in examine(root).warnings
 
 
-def test_with_its_white_said_nothing_is_wrong_and_every_grey_is_kept(deep_folder):
+def test_no_warning_with_the_right_white(deep_folder):
     root, settings = deep_folder(4095), DataSettings(white=4095)
     items = open_data(root, settings=settings)
     assert items.notes == ()
@@ -52,7 +52,7 @@ def test_with_its_white_said_nothing_is_wrong_and_every_grey_is_kept(deep_folder
 
 
 @pytest.mark.parametrize("most", [16_384, 65_535])
-def test_pictures_that_use_the_range_are_not_spoken_of(deep_folder, most):
+def test_no_warning_for_pictures_that_use_the_range(deep_folder, most):
     root = deep_folder(most)
     assert open_data(root).notes == ()
     assert examine(root).warnings == ()
@@ -64,7 +64,7 @@ def test_one_bright_picture_shows_that_the_range_is_used(deep_folder):
     assert open_data(root).notes == ()
 
 
-def test_a_white_below_the_values_is_told_of(deep_folder):
+def test_warns_of_a_white_below_the_values(deep_folder):
     root, settings = deep_folder(4095), DataSettings(white=2047)
     [note] = open_data(root, settings=settings).notes
     assert "hold values up to 4,095, and all above 2,047, which is taken for white, is cut off" in note
@@ -107,7 +107,7 @@ def test_the_brightest_byte_of_each_picture():
     assert brightest(pixels[:0]).tolist() == []
 
 
-def test_only_what_is_in_doubt_is_looked_at_again(deep_folder, monkeypatch):
+def test_decodes_again_only_pictures_in_doubt(deep_folder, monkeypatch):
     """With its white said a few of many; without, the headings of the dark ones alone."""
     files = sorted(deep_folder(4095).rglob("*.png")) * 10
     decoded, asked, read_headings = [], [], module.read_headings
@@ -130,7 +130,7 @@ def test_only_what_is_in_doubt_is_looked_at_again(deep_folder, monkeypatch):
     assert asked == [flat]
 
 
-def test_what_is_cut_off_is_told_of_beside_many_full_pictures_of_8_bits(deep_folder):
+def test_warns_of_clipped_pictures_among_many_bright_ones_of_8_bits(deep_folder):
     deep = sorted(deep_folder(65535).rglob("*.png"))
     flat = deep[0].parent / "flat.png"
     Image.new("L", (8, 6), 255).save(flat)

@@ -20,8 +20,8 @@ def test_headings_come_in_the_order_of_the_files(tmp_path, make_picture):
 
 @pytest.mark.parametrize(("grey", "channels"), [([True, True], 1), ([True, False], 3), ([False, False], 3)])
 def test_one_picture_in_colour_makes_all_of_them_so(grey, channels):
-    assert reader_of([Heading(4, 5, each) for each in grey], DataSettings()).shape == (channels, 4, 5)
-    assert reader_of([Heading(4, 5, each) for each in grey], DataSettings(channels=1)).channels == 1
+    assert reader_of([Heading(4, 5, is_grey) for is_grey in grey], DataSettings()).shape == (channels, 4, 5)
+    assert reader_of([Heading(4, 5, is_grey) for is_grey in grey], DataSettings(channels=1)).channels == 1
 
 
 def test_the_settings_go_before_the_pictures():
@@ -29,7 +29,7 @@ def test_the_settings_go_before_the_pictures():
     assert (reader.shape, reader.fit) == ((1, 7, 8), "crop")
 
 
-def test_pictures_that_do_not_agree_are_told_apart_in_a_sentence():
+def test_refuses_pictures_of_different_sizes():
     with pytest.raises(
         DataError, match=r"2 different sizes, from 5 x 4 to 9 x 8; .*such as --size 4 \(size in"
     ):

@@ -28,13 +28,13 @@ def test_finds_the_reader_that_gives_the_shape_of_the_items(shape):
 
 
 @pytest.mark.parametrize("shape", [(4, 6), (1, 2, 4, 6)])
-def test_says_when_there_is_no_reader(shape):
+def test_refuses_shapes_without_a_reader(shape):
     items = Items(torch.zeros(2, *shape), torch.tensor([0, 0]), ("a",), "odd")
     with pytest.raises(DataError, match=r"no reader gives items of shape .* as odd has"):
         reader_for(items)
 
 
-def test_features_over_time_are_told_how_to_be_saved():
+def test_advises_how_to_save_features_over_time():
     items = Items(torch.zeros(2, 20, 40), torch.tensor([0, 0]), ("a",), "voices")
     with pytest.raises(DataError, match=r"as array\[None\], \(1, 20, 40\).* or save its mean over time"):
         reader_for(items)

@@ -14,10 +14,10 @@ def test_bytes_are_divided_by_255():
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
-def test_floats_are_taken_as_they_are(dtype):
+def test_floats_are_unchanged(dtype):
     x = torch.tensor([-3.0, 0.0, 700.0], dtype=dtype)
     assert scaled(x) is x
 
 
-def test_nothing_is_scaled_to_nothing():
+def test_an_empty_batch_is_scaled():
     assert scaled(torch.empty(0, 1, 2, 2, dtype=torch.uint8)).shape == (0, 1, 2, 2)

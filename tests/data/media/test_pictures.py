@@ -66,7 +66,7 @@ def test_names_the_file_and_what_it_expected(reader, tmp_path):
         reader.read(tmp_path / "empty.npy")
 
 
-def test_refuses_values_that_are_no_measurements(reader, tmp_path):
+def test_refuses_nan_and_other_types(reader, tmp_path):
     with pytest.raises(DataError, match=r"item\.npy holds values that are not finite"):
         reader.read(save_array(tmp_path / "item.npy", np.full(reader.shape, np.nan)))
     with pytest.raises(DataError, match="floats or uint8, got int64"):
@@ -151,7 +151,7 @@ def test_reads_a_palette_with_transparency(tmp_path):
 
 
 @pytest.mark.parametrize("channels", [1, 3])
-def test_scales_16_bits_rather_than_cutting_them_off(tmp_path, channels):
+def test_scales_16_bits_without_clipping(tmp_path, channels):
     levels = np.array([[0, 13107], [32768, 65535]], dtype=np.uint16)
     Image.fromarray(levels).save(tmp_path / "deep.png")
     read = ImageReader(height=2, width=2, channels=channels).read(tmp_path / "deep.png")
@@ -193,14 +193,14 @@ def test_height_and_width_are_not_swapped_by_resizing(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"not an image", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0 broken"])
-def test_names_a_file_that_is_no_image(tmp_path, content):
+def test_refuses_a_file_that_is_not_an_image(tmp_path, content):
     path = tmp_path / "broken.png"
     path.write_bytes(content)
     with pytest.raises(DataError, match=r"cannot read .*broken\.png.*expected an image or .* \(1, 4, 6\)"):
         ImageReader(height=4, width=6).read(path)
 
 
-def test_names_a_file_that_is_cut_short_or_missing(tmp_path):
+def test_refuses_a_truncated_or_missing_file(tmp_path):
     path = tmp_path / "cut.png"
     write_image(path, picture(3, height=64, width=64))
     path.write_bytes(path.read_bytes()[:2000])
@@ -224,7 +224,7 @@ def test_the_bytes_of_a_picture_are_what_is_read_before_scaling(tmp_path):
     )
 
 
-def test_pictures_in_memory_are_brought_to_the_readers_shape():
+def test_pictures_in_memory_are_resized_to_the_readers_shape():
     images = (picture(height=8, width=10) * 255).round().to(torch.uint8)[None]
     reader = ImageReader(height=4, width=5, channels=1, fit="crop")
     assert refitted(images, reader).shape == (1, 1, 4, 5)
@@ -284,13 +284,13 @@ def test_refuses_impossible_settings():
 
 
 @pytest.mark.parametrize("white", [0, 65_536])
-def test_a_white_of_other_than_16_bits_is_refused(white):
+def test_refuses_a_white_outside_16_bits(white):
     with pytest.raises(SettingError, match=f"white is a value of 16 bits, from 1 to 65535; got {white}"):
         ImageReader(height=4, width=4, white=white)
 
 
 @pytest.mark.parametrize("suffix", ["png", "tif", "pgm"])
-def test_the_white_is_of_16_bits_alone(tmp_path, suffix):
+def test_white_changes_only_16_bit_pictures(tmp_path, suffix):
     values = np.array([[0, 1000, 4095, 4096, 65_535]], dtype=np.uint16)
     Image.fromarray(values).save(tmp_path / f"deep.{suffix}")
     Image.fromarray((values // 257).astype(np.uint8)).save(tmp_path / f"plain.{suffix}")

@@ -36,7 +36,7 @@ def read(image, height, width, channels=3, fit="stretch", background="white", **
 
 @pytest.mark.parametrize(("background", "level"), [("white", 255), ("black", 0)])
 @pytest.mark.parametrize("mode", ["RGBA", "LA"])
-def test_what_is_transparent_shows_the_background(mode, background, level):
+def test_transparent_pixels_show_the_background(mode, background, level):
     image = Image.new("RGBA", (2, 1), (40, 40, 40, 255))
     image.putpixel((1, 0), (0, 0, 0, 0))
     shown = read(image.convert(mode), 1, 2, background=background)
@@ -57,13 +57,13 @@ def test_one_transparent_colour_shows_the_background():
     assert shown[0].tolist() == [[10, 20, 30], [255, 255, 255]]
 
 
-def test_of_an_animation_the_first_frame_counts():
+def test_an_animation_gives_its_first_frame():
     frames = [Image.new("RGB", (3, 2), colour) for colour in ("red", "lime", "blue")]
     shown = read(frames[0], 2, 3, format="GIF", save_all=True, append_images=frames[1:])
     assert shown.tolist() == [[[255, 0, 0]] * 3] * 2
 
 
-def test_printers_colours_become_ours():
+def test_cmyk_becomes_rgb():
     shown = read(Image.new("CMYK", (2, 2), (0, 255, 255, 0)), 2, 2, format="TIFF")
     assert np.abs(shown.astype(int) - [255, 0, 0]).max() <= 1
 
@@ -172,7 +172,7 @@ def test_every_format_is_turned_as_pillow_turns_it(format, turn):
         ),
     ],
 )
-def test_a_picture_is_read_whatever_became_of_its_exif_data(exif, format):
+def test_broken_exif_data_do_not_spoil_a_picture(exif, format):
     image = Image.fromarray(smooth(8, 12))
     assert heading(stored(image, format=format, exif=exif))[:2] == (8, 12)
     assert np.array_equal(read(image, 8, 12, format=format, exif=exif), read(image, 8, 12, format=format))
@@ -197,7 +197,7 @@ def test_refitting_is_what_reading_does(fit, channels):
     assert np.array_equal(ready, read(Image.fromarray(image), 5, 6, channels, fit, "black"))
 
 
-def test_too_many_pixels_are_refused_in_plain_words(tmp_path, monkeypatch):
+def test_refuses_too_many_pixels(tmp_path, monkeypatch):
     Image.new("L", (30, 30)).save(tmp_path / "huge.png")
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
     with pytest.raises(DataError, match=r"huge\.png: it has more pixels than the 200 that are decoded"):
@@ -216,7 +216,7 @@ def test_every_reason_is_one_line(error, says):
     assert reason(error) == says
 
 
-def test_bytes_are_written_as_they_are(tmp_path):
+def test_writes_bytes_unchanged(tmp_path):
     image = torch.randint(0, 256, (3, 4, 5), dtype=torch.uint8)
     write_image(tmp_path / "image.png", image)
     again = ImageReader(height=4, width=5, channels=3).pixels(tmp_path / "image.png")

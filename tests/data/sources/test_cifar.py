@@ -46,7 +46,7 @@ def ten_binary(folder):
 def hundred_binary(folder):
     (folder / "fine_label_names.txt").write_text("\n".join(TEN), encoding="utf-8")
     (folder / "coarse_label_names.txt").write_text("vehicles\nanimals\n", encoding="utf-8")
-    train = tuple(np.concatenate(each) for each in zip(*list(BATCHES.values())[:2], strict=True))
+    train = tuple(np.concatenate(arrays) for arrays in zip(*list(BATCHES.values())[:2], strict=True))
     return binary(folder, {"train": train, "test": BATCHES["test_batch"]}, coarse=b"\x01")
 
 
@@ -63,7 +63,7 @@ def ten_pickled(folder):
 
 
 def hundred_pickled(folder):
-    train = tuple(np.concatenate(each) for each in zip(*list(BATCHES.values())[:2], strict=True))
+    train = tuple(np.concatenate(arrays) for arrays in zip(*list(BATCHES.values())[:2], strict=True))
     batches = {"train": train, "test": BATCHES["test_batch"]}
     return pickled(folder, batches, labels="fine_labels", names="fine_label_names", meta="meta")
 
@@ -104,7 +104,7 @@ def test_a_trained_space_reads_them_too(tmp_path):
     assert found.labels == tuple(LABELS)
 
 
-def test_a_folder_of_class_folders_is_none(tmp_path):
+def test_does_not_recognise_a_folder_of_class_folders(tmp_path):
     for name in ("train", "test"):
         (tmp_path / name).mkdir()
     (tmp_path / "meta").write_bytes(b"")
@@ -114,7 +114,7 @@ def test_a_folder_of_class_folders_is_none(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"x" * 3072])
-def test_records_cut_short_are_told(tmp_path, content):
+def test_refuses_truncated_records(tmp_path, content):
     ten_binary(tmp_path)
     (tmp_path / "data_batch_2.bin").write_bytes(content)
     with pytest.raises(
@@ -123,7 +123,7 @@ def test_records_cut_short_are_told(tmp_path, content):
         open_data(tmp_path)
 
 
-def test_a_class_without_a_name_is_told(tmp_path):
+def test_refuses_a_class_without_a_name(tmp_path):
     ten_binary(tmp_path)
     (tmp_path / "batches.meta.txt").write_text("airplane\n", encoding="utf-8")
     with pytest.raises(
@@ -142,7 +142,7 @@ def test_a_class_without_a_name_is_told(tmp_path):
         {"data": np.zeros((1, 3072), np.uint8)},
     ],
 )
-def test_a_pickle_of_something_else_is_told(tmp_path, table):
+def test_refuses_a_pickle_of_something_else(tmp_path, table):
     ten_pickled(tmp_path)
     (tmp_path / "test_batch").write_bytes(pickle.dumps(table, 2))
     with pytest.raises(
@@ -151,7 +151,7 @@ def test_a_pickle_of_something_else_is_told(tmp_path, table):
         open_data(tmp_path)
 
 
-def test_names_that_are_none_are_told(tmp_path):
+def test_refuses_missing_class_names(tmp_path):
     ten_pickled(tmp_path)
     (tmp_path / "batches.meta").write_bytes(pickle.dumps({"label_names": 3}, 2))
     with pytest.raises(DataError, match=r"batches\.meta has no names of classes; .* called label_names"):

@@ -33,14 +33,14 @@ def test_the_class_is_the_path_of_the_folder(make_folder):
         ("cat/0.png", "cat"),
         ("cat/1.png", "cat"),
     ]
-    assert listing.files == [root / each for each in listing.ids]
+    assert listing.files == [root / name for name in listing.ids]
     assert (listing.name, listing.empty, listing.foreign) == ("animals", [], [])
 
 
 @pytest.mark.parametrize(
     "name", ["README.txt", "animals/README.txt", "animals/labels.csv", "about/README.txt"]
 )
-def test_what_is_no_picture_does_not_change_the_classes(make_folder, zipped, name):
+def test_other_files_do_not_change_the_classes(make_folder, zipped, name):
     """The classes are those of the pictures alone, as they are for `collect`."""
     root = make_folder({"cat": 2, "birds/owl": 1, "empty": 0})
     path = zipped(root, wrapped=True)
@@ -54,7 +54,7 @@ def test_what_is_no_picture_does_not_change_the_classes(make_folder, zipped, nam
     assert sorted(collect([path], reader).labels) == sorted(listing.labels)
 
 
-def test_hidden_files_are_not_there(make_folder, zipped):
+def test_hidden_files_are_ignored(make_folder, zipped):
     root = make_folder({"cat": 1})
     for name in (".DS_Store", "cat/._0.png", "__MACOSX/cat/0.png"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +78,7 @@ def test_suffixes_are_known_in_any_case(make_folder):
     assert list_folder(root).ids == ["cat/0.PNG"]
 
 
-def test_pictures_without_a_class_are_refused(make_folder, make_picture):
+def test_refuses_pictures_without_a_class(make_folder, make_picture):
     root = make_folder({"cat": 1})
     make_picture(root / "loose.png")
     with pytest.raises(DataError, match=r"1 of the 2 pictures of animals lie in no class folder: loose\.png"):
@@ -92,7 +92,7 @@ def test_the_class_of_a_name():
     assert [class_of(name) for name in ("a.png", "x/a.png", "x/y/a.png")] == ["", "x", "x/y"]
 
 
-def test_links_to_folders_are_followed_but_not_round_in_circles(make_folder, tmp_path):
+def test_follows_links_to_folders_but_not_in_circles(make_folder, tmp_path):
     root = make_folder({"cat": 2, "dog": 1})
     linked = tmp_path / "linked"
     linked.mkdir()
@@ -104,7 +104,7 @@ def test_links_to_folders_are_followed_but_not_round_in_circles(make_folder, tmp
     assert listing.empty == []
 
 
-def test_a_folder_that_cannot_be_read_is_named(make_folder, monkeypatch):
+def test_refuses_an_unreadable_folder(make_folder, monkeypatch):
     """Not left out: its pictures would be missing without a word."""
     root = make_folder({"cat": 1, "dog": 1})
     listed = Path.iterdir

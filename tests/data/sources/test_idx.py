@@ -52,7 +52,7 @@ def test_a_folder_of_two_pairs_knows_their_parts(tmp_path):
     assert torch.equal(items.inputs[6:, 0], torch.tensor(images(3, 1)))
 
 
-def test_a_file_that_is_there_twice_is_read_once(tmp_path):
+def test_a_file_with_a_packed_copy_is_read_once(tmp_path):
     """Packed and unpacked, and with a dot or a dash; what macOS leaves beside it is none of them."""
     for begins in ("train", "t10k"):
         for dot, packed in ((False, True), (False, False), (True, False)):
@@ -63,7 +63,7 @@ def test_a_file_that_is_there_twice_is_read_once(tmp_path):
     assert len(set(items.ids)) == 12
 
 
-def test_folders_that_are_named_as_files_are_passed_over(tmp_path):
+def test_ignores_folders_named_like_files(tmp_path):
     """As archives of MNIST are unpacked by some."""
     save_pair(tmp_path, "train", 6, dot=True)
     for name in ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"):
@@ -92,7 +92,7 @@ def test_numbered_files_are_one_set(tmp_path):
     assert len(labelled(tmp_path, DataSettings())) == 6
 
 
-def test_images_are_brought_to_size(tmp_path):
+def test_images_are_resized(tmp_path):
     items = labelled(save_pair(tmp_path, "train", 3), DataSettings(size=(10, 8), channels=3))
     assert items.inputs.shape == (3, 3, 10, 8)
 
@@ -107,13 +107,13 @@ def test_images_are_brought_to_size(tmp_path):
         (idx(np.zeros(4)), "with 3 dimensions"),
     ],
 )
-def test_names_what_is_no_idx_file(tmp_path, content, says):
+def test_refuses_files_that_are_not_idx(tmp_path, content, says):
     (tmp_path / "train-images-idx3-ubyte").write_bytes(content)
     with pytest.raises(DataError, match=says):
         read_idx(tmp_path / "train-images-idx3-ubyte", 3)
 
 
-def test_names_a_pair_that_does_not_fit(tmp_path):
+def test_refuses_a_pair_of_different_lengths(tmp_path):
     path = save_pair(tmp_path, "train", 4)
     labels = tmp_path / "train-labels-idx1-ubyte"
     labels.write_bytes(idx(np.zeros(3)))
@@ -124,7 +124,7 @@ def test_names_a_pair_that_does_not_fit(tmp_path):
         labelled(path, DataSettings())
 
 
-def test_names_a_broken_gzip(tmp_path):
+def test_refuses_a_broken_gzip(tmp_path):
     path = save_pair(tmp_path, "train", 4, packed=True)
     path.write_bytes(path.read_bytes()[:-12])
     with pytest.raises(DataError, match=r"cannot read .*ubyte\.gz"):

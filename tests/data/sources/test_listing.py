@@ -24,7 +24,7 @@ def test_the_order_does_not_depend_on_the_order_of_the_items(names):
     assert set(class_order(names)) == set(names)
 
 
-def test_one_file_that_holds_no_item_is_one():
+def test_one_foreign_file_is_counted_in_the_singular():
     assert foreign_files(["a.txt"], "a.txt") == "1 file is neither picture nor array and is left out: a.txt"
     assert foreign_files(["a", "b"], "a, b").startswith(
         "2 files are neither pictures nor arrays and are left"
@@ -35,7 +35,7 @@ def test_doctests():
     assert doctest.testmod(module).failed == 0
 
 
-def test_a_listing_knows_nothing_beside_unless_told():
+def test_a_listing_has_no_extras_by_default():
     listing = Listing(name="x", files=(), labels=(), ids=())
     assert (listing.domains, listing.parts, listing.groups) == (None, None, None)
     assert (listing.empty, listing.foreign, listing.repeated) == ((), (), ())

@@ -31,14 +31,14 @@ def test_pictures_come_with_their_labels(make_folder, make_picture, tmp_path, me
     assert items.reader.shape == (3, 6, 8)
 
 
-def test_what_takes_more_than_the_limit_stays_on_the_disk(make_folder):
+def test_pictures_above_the_memory_limit_stay_on_the_disk(make_folder):
     root = make_folder({"cat": 2, "dog": 2})
     size = 4 * 3 * 6 * 8
     assert isinstance(load(list_folder(root), DataSettings(memory_limit=size - 1)).inputs, Stored)
     assert isinstance(load(list_folder(root), DataSettings(memory_limit=size)).inputs, torch.Tensor)
 
 
-def test_what_the_beginning_and_what_the_rest_of_a_file_shows_is_named_at_once(make_folder):
+def test_names_broken_headings_and_broken_content_in_one_error(make_folder):
     root = make_folder({"cat": 3, "dog": 3})
     (root / "cat/1.png").write_bytes(b"")
     whole = (root / "dog/0.png").read_bytes()
@@ -75,7 +75,7 @@ def test_a_picture_cut_short_is_found_when_it_is_decoded(make_folder):
         stored.batch(torch.tensor([0, 1]))
 
 
-def test_nothing_readable_is_never_skipped(make_folder):
+def test_refuses_if_no_file_is_readable(make_folder):
     root = make_folder({"cat": 1})
     (root / "cat" / "0.png").write_bytes(b"broken")
     with pytest.raises(DataError, match=r"^cannot read .*0\.png: it is not an image"):
@@ -93,7 +93,7 @@ def test_arrays_in_class_folders_are_items(tmp_path):
     assert isinstance(items.reader, VectorReader)
 
 
-def test_given_classes_decide_the_order_and_what_there_may_be(make_folder):
+def test_given_classes_decide_the_order_and_exclude_others(make_folder):
     root = make_folder({"cat": 1, "dog": 1})
     items = load(list_folder(root), DataSettings(classes=("emu", "dog", "cat")))
     assert items.classes == ("emu", "dog", "cat")
@@ -102,7 +102,7 @@ def test_given_classes_decide_the_order_and_what_there_may_be(make_folder):
         load(list_folder(root), DataSettings(classes=("dog", "bat")))
 
 
-def test_what_was_left_out_is_noted(make_folder):
+def test_notes_say_what_was_left_out(make_folder):
     root = make_folder({"cat": 1, "dog": 1, "emu": 0})
     (root / "README").write_text("about", encoding="utf-8")
     notes = load(list_folder(root), DataSettings()).notes
@@ -119,7 +119,7 @@ def test_texts_become_numbers_by_their_order():
     assert numbered(None, [0]) == (None, ())
 
 
-def test_everything_beside_is_kept_for_what_is_kept():
+def test_extras_follow_the_files():
     listing = Listing(
         name="x",
         files=(),
@@ -135,7 +135,7 @@ def test_everything_beside_is_kept_for_what_is_kept():
     assert (items.parts, items.ids, items.groups.tolist()) == (("test", "test"), ("1", "2"), [1, 0])
 
 
-def test_pictures_in_memory_are_brought_to_size_and_floats_are_not():
+def test_pictures_in_memory_are_resized_and_floats_are_not():
     inputs, reader, _ = fitted(torch.zeros(2, 3, 8, 8, dtype=torch.uint8), DataSettings(size=4, channels=1))
     assert inputs.shape == (2, 1, 4, 4)
     assert isinstance(reader, ImageReader)

@@ -17,7 +17,7 @@ def manifest(**columns):
 def test_a_manifest_names_files_from_its_own_folder(tmp_path):
     table = manifest(path=["x/1.png", "/data/2.png"], label=["a", "b"], group=["g", "h"])
     listing = list_manifest(table, tmp_path, DataSettings())
-    assert [str(each) for each in listing.files] == [str(tmp_path / "x/1.png"), "/data/2.png"]
+    assert [str(file) for file in listing.files] == [str(tmp_path / "x/1.png"), "/data/2.png"]
     assert (listing.labels, listing.ids) == (["a", "b"], ["x/1.png", "/data/2.png"])
     assert (listing.groups, listing.domains, listing.parts) == (["g", "h"], None, None)
 
@@ -42,12 +42,12 @@ def test_a_file_named_twice_is_taken_once(tmp_path, again):
         ({"label": ["a", "b", "a"], "domain": ["u", "v", "v"]}, r'"u" in row 1 and "v" in row 3'),
     ],
 )
-def test_a_file_that_is_two_things_is_refused(tmp_path, beside, says):
+def test_refuses_a_file_with_two_labels(tmp_path, beside, says):
     with pytest.raises(DataError, match=says):
         list_manifest(manifest(path=["1.png", "2.png", "1.png"], **beside), tmp_path, DataSettings())
 
 
-def test_paths_of_windows_are_told_of_where_they_lead_nowhere(tmp_path):
+def test_refuses_paths_of_windows_that_are_not_found(tmp_path):
     table = manifest(path=["x\\1.png", "x\\2.png"], label=["a", "b"])
     assert len(list_manifest(table, tmp_path, DataSettings()).files) == 2
     (tmp_path / "x").mkdir()

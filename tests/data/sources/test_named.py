@@ -50,6 +50,6 @@ def test_the_seed_decides_and_nothing_else():
 
 
 @pytest.mark.parametrize("wrong", [{"classes": 0}, {"items": 0}, {"dimension": 0}, {"spread": -0.1}])
-def test_refuses_nothing_to_make(wrong):
+def test_refuses_empty_clusters(wrong):
     with pytest.raises(SettingError, match=next(iter(wrong))):
         clusters(**{"classes": 2, "items": 2, "dimension": 2, **wrong})

@@ -38,7 +38,7 @@ def test_labels_are_texts_or_indices_into_the_classes(tmp_path, labels):
     assert items.labels.tolist() == [1, 0, 2, 1]
 
 
-def test_what_is_beside_comes_along(tmp_path):
+def test_domains_groups_and_parts_come_along(tmp_path):
     path = saved(
         tmp_path,
         inputs=X,
@@ -53,7 +53,7 @@ def test_what_is_beside_comes_along(tmp_path):
     assert items.parts == ("train", "test", "train", "test")
 
 
-def test_pictures_are_kept_as_bytes_and_brought_to_size(tmp_path):
+def test_pictures_stay_bytes_and_are_resized(tmp_path):
     path = saved(tmp_path, images=np.zeros((4, 8, 8), dtype=np.uint8), y=Y)
     assert labelled(path, DataSettings()).inputs.shape == (4, 1, 8, 8)
     items = labelled(path, DataSettings(size=(4, 6), channels=3))
@@ -89,7 +89,7 @@ def test_refuses_arrays_that_do_not_fit(tmp_path, arrays, says):
         labelled(saved(tmp_path, **arrays), DataSettings())
 
 
-def test_runs_nothing_and_names_what_is_no_archive(tmp_path):
+def test_refuses_pickled_objects_and_files_that_are_not_archives(tmp_path):
     np.savez(tmp_path / "code.npz", inputs=np.array([print], dtype=object), labels=Y, allow_pickle=True)
     with pytest.raises(DataError, match=r"cannot read .*code\.npz"):
         read_npz(tmp_path / "code.npz")
@@ -105,7 +105,7 @@ def test_runs_nothing_and_names_what_is_no_archive(tmp_path):
 
 
 @pytest.mark.parametrize(("after", "byte"), [(b"PK\1\2", 6), (b"PK\3\4", 40)])
-def test_names_a_damaged_archive(tmp_path, after, byte):
+def test_refuses_a_damaged_archive(tmp_path, after, byte):
     """The version it takes to unpack the first array; and the compressed content of it."""
     np.savez_compressed(tmp_path / "set.npz", inputs=X, labels=Y)
     content = bytearray((tmp_path / "set.npz").read_bytes())

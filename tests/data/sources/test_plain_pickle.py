@@ -25,13 +25,13 @@ ARRAY = np.random.default_rng(0).integers(0, 256, (30, 12), dtype=np.uint8)
 
 @pytest.mark.parametrize("protocol", [2, 3, 4])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_arrays_come_as_they_were(protocol, order):
+def test_reads_arrays_exactly(protocol, order):
     found = read_pickle(pickle.dumps({"data": np.array(ARRAY, order=order), "n": [1]}, protocol), "it")
     assert found["n"] == [1]
     assert np.array_equal(array_in(found["data"]), ARRAY)
 
 
-def test_what_python_2_wrote_is_bytes():
+def test_texts_of_python_2_are_bytes():
     written = as_python_2_wrote(pickle.dumps({b"data": ARRAY, b"names": [b"cat"]}, 3))
     assert b"T" + struct.pack("<i", ARRAY.size) in written
     found = read_pickle(written, "it")
@@ -40,7 +40,7 @@ def test_what_python_2_wrote_is_bytes():
 
 
 @pytest.mark.parametrize("value", [3, b"bytes", np.zeros((2, 2)), np.array([print, len], dtype=object)])
-def test_what_is_no_array_of_bytes_is_none(value):
+def test_other_values_are_not_arrays(value):
     if isinstance(value, np.ndarray) and value.dtype == object:
         with pytest.raises(DataError, match=r"asks for builtins\.print, which is not run"):
             read_pickle(pickle.dumps(value), "it")
@@ -59,14 +59,14 @@ class Caller:
 
 
 @pytest.mark.parametrize("protocol", range(5))
-def test_nothing_is_run(tmp_path, protocol):
+def test_refuses_functions(tmp_path, protocol):
     content = pickle.dumps([Caller(open, tmp_path / "made", "w")], protocol)
     with pytest.raises(DataError, match=r"cannot read batch .* asks for \S+, which is not run"):
         read_pickle(content, "batch")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nor_of_numpy(tmp_path):
+def test_refuses_functions_of_numpy(tmp_path):
     content = pickle.dumps(Caller(np.fromfile, tmp_path / "none"))
     with pytest.raises(DataError, match="which is not run"):
         read_pickle(content, "batch")
@@ -84,13 +84,13 @@ def test_a_file_changes_nothing_that_it_names(named):
 
 
 @pytest.mark.parametrize("content", [b"", b"no pickle", pickle.dumps(ARRAY)[:-40], b"\x80\x02}q\x00."[:3]])
-def test_a_damaged_file_is_a_sentence(content):
+def test_refuses_a_damaged_file(content):
     with pytest.raises(DataError, match="cannot read batch as pickled lists and arrays"):
         read_pickle(content, "batch")
 
 
 @pytest.mark.parametrize("shape", [(-1, -12 * 30), (12,), (True, 360)])
-def test_a_shape_that_the_bytes_do_not_have_is_none(shape):
+def test_a_shape_that_does_not_fit_the_bytes_is_not_an_array(shape):
     content = pickle.dumps(ARRAY.reshape(360), 2)
     (found,) = [read_pickle(content, "it")]
     found.state = (found.state[0], shape, *found.state[2:])

@@ -50,7 +50,9 @@ def test_the_tenth_sprite_comes_after_the_second(tmp_path):
     for name in ("._data_batch_1.png", "._train_labels.json"):  # as macOS leaves them behind
         (tmp_path / name).write_bytes(b"x")
     items = labelled(tmp_path, DataSettings())
-    assert [items.classes[label] for label in items.labels] == [str(int(each.max())) for each in items.inputs]
+    assert [items.classes[label] for label in items.labels] == [
+        str(int(image.max())) for image in items.inputs
+    ]
     assert len(items) == 11
 
 
@@ -61,7 +63,7 @@ def test_labels_may_be_names(folder):
     assert labelled(path, DataSettings()).classes == ("0", "2", "4", "cat", "dog")
 
 
-def test_a_row_that_is_no_square_is_refused(tmp_path):
+def test_refuses_a_row_that_is_not_square(tmp_path):
     Image.new("RGB", (15, 3)).save(tmp_path / "odd.png")
     with pytest.raises(DataError, match=r"odd\.png is 15 pixels wide, which is not a square number"):
         read_sprite(tmp_path / "odd.png")
@@ -83,14 +85,14 @@ def test_a_row_that_is_no_square_is_refused(tmp_path):
         ("[1, 2", "cannot read the labels"),
     ],
 )
-def test_labels_that_do_not_fit_are_refused(folder, labels, says):
+def test_refuses_labels_that_do_not_fit(folder, labels, says):
     path, _ = folder
     (path / "train_lables.json").write_text(labels, encoding="utf-8")
     with pytest.raises(DataError, match=says):
         labelled(path, DataSettings())
 
 
-def test_labels_without_sprites_and_sprites_of_two_sizes_are_refused(folder):
+def test_refuses_labels_without_sprites_and_sprites_of_two_sizes(folder):
     path, _ = folder
     save_sprite(path / "data_batch_2.png", 2, 2, side=5)
     with pytest.raises(DataError, match="different sizes"):
@@ -100,7 +102,7 @@ def test_labels_without_sprites_and_sprites_of_two_sizes_are_refused(folder):
         labelled(path, DataSettings())
 
 
-def test_a_folder_of_class_folders_is_none(folder):
+def test_does_not_recognise_a_folder_of_class_folders(folder):
     """Whatever lies beside the class folders."""
     root, _ = folder
     assert recognises(root, DataSettings(), None)

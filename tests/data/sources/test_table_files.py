@@ -91,19 +91,19 @@ def test_many_missing_values_are_counted(tmp_path):
         (["1", "2", "1e300"], r'row 3, column "a" is not a finite number'),
     ],
 )
-def test_what_is_no_number_is_named(tmp_path, values, says):
+def test_refuses_a_cell_that_is_not_a_number(tmp_path, values, says):
     path = save_csv(tmp_path / "t.csv", {"a": values, "b": ["1", "2", "3"]}, ";")
     with pytest.raises(DataError, match=says):
         numbers(read_table(path), ["a"])
 
 
-def test_texts_in_a_parquet_file_are_named_too(tmp_path):
+def test_refuses_texts_in_a_parquet_file(tmp_path):
     path = save_parquet(tmp_path / "t.parquet", {"a": ["1", "red"]})
     with pytest.raises(DataError, match=r'column "a" is not numbers \("red" in row 2\)'):
         numbers(read_table(path), ["a"])
 
 
-def test_an_empty_text_is_named(tmp_path):
+def test_refuses_an_empty_text(tmp_path):
     table = read_table(save_csv(tmp_path / "t.csv", {"label": ["a", " ", ""], "x": ["1", "2", "3"]}))
     with pytest.raises(DataError, match=r'column "label" is empty in row 2, 3'):
         texts(table, "label")
@@ -125,7 +125,7 @@ def test_a_long_text_is_refused_in_little_memory_and_few_words(tmp_path):
     assert len(str(caught.value)) < 200
 
 
-def test_texts_that_are_stored_as_bytes_are_texts(tmp_path):
+def test_texts_stored_as_bytes_are_decoded(tmp_path):
     path = save_parquet(
         tmp_path / "t.parquet", {"label": ["Bär".encode(), b"\xff", None], "a": [b"1", b"2", b""]}
     )
@@ -188,13 +188,13 @@ def test_the_index_of_a_data_frame_is_left_out(tmp_path):
         (b'a,b\n"1,2\n', "cannot read .* as a table"),
     ],
 )
-def test_names_what_is_no_table(tmp_path, content, says):
+def test_refuses_files_that_are_not_tables(tmp_path, content, says):
     (tmp_path / "t.csv").write_bytes(content)
     with pytest.raises(DataError, match=says):
         read_table(tmp_path / "t.csv")
 
 
-def test_names_a_file_that_is_missing_or_no_parquet(tmp_path):
+def test_refuses_a_missing_or_broken_parquet_file(tmp_path):
     with pytest.raises(DataError, match=r"no file .*none\.csv"):
         read_table(tmp_path / "none.csv")
     (tmp_path / "t.parquet").write_bytes(b"none")
@@ -220,4 +220,6 @@ def test_says_what_to_install_for_parquet(tmp_path, monkeypatch):
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=8))
 def test_numbers_come_back_exactly(tmp_path_factory, values):
     path = save_csv(tmp_path_factory.mktemp("table") / "t.csv", {"a": [repr(value) for value in values]})
-    assert numbers(read_table(path), ["a"]).flatten().tolist() == [float(np.float32(each)) for each in values]
+    assert numbers(read_table(path), ["a"]).flatten().tolist() == [
+        float(np.float32(value)) for value in values
+    ]

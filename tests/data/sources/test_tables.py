@@ -56,12 +56,12 @@ def test_the_settings_choose_columns():
         ({"ignore": ("petal", "sepal")}, "no column of features beside"),
     ],
 )
-def test_refuses_columns_that_cannot_be(settings, says):
+def test_refuses_impossible_columns(settings, says):
     with pytest.raises(DataError, match=says):
         table_items(FLOWERS, DataSettings(**settings))
 
 
-def test_a_list_of_pictures_is_no_table_of_numbers():
+def test_refuses_a_list_of_pictures_as_a_table():
     table = manifest(notes=["x", "y"], filename=["x/1.PNG", "x/2.png"], label=["a", "b"])
     with pytest.raises(DataError, match=r'"filename" names files \("x/1\.PNG" in row 1\).*--path filename'):
         table_items(table, DataSettings())
