@@ -42,19 +42,19 @@ def named(space, z):
 def by_hand(space, *, way, shot, queries, tasks, seed):
     """The shares of known and of new items named rightly in each task, by `enroll` and `classify`."""
     generator, others = torch.Generator().manual_seed(seed), torch.Generator().manual_seed(seed + 1)
-    found = []
+    result = []
     for task in episodes(NEW.labels, way=way, shot=shot, queries=queries, tasks=tasks, generator=generator):
-        mine = copy.deepcopy(space)
+        enrolled_space = copy.deepcopy(space)
         for label, support in zip(task.classes.tolist(), task.support, strict=True):
-            mine.enroll(NEW.classes[label], NEW.inputs[support])
-        asked = torch.randperm(len(KNOWN), generator=others).tolist()[: way * queries]
+            enrolled_space.enroll(NEW.classes[label], NEW.inputs[support])
+        questions = torch.randperm(len(KNOWN), generator=others).tolist()[: way * queries]
         shares = []
-        for items, indices in ((KNOWN, asked), (NEW, task.query.flatten().tolist())):
+        for items, indices in ((KNOWN, questions), (NEW, task.query.flatten().tolist())):
             truth = [items.classes[int(items.labels[index])] for index in indices]
-            right = [a == b for a, b in zip(named(mine, items.inputs[indices]), truth, strict=True)]
+            right = [a == b for a, b in zip(named(enrolled_space, items.inputs[indices]), truth, strict=True)]
             shares.append(sum(right) / len(right))
-        found.append(shares)
-    return found
+        result.append(shares)
+    return result
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def test_agrees_with_enrolling_the_classes_and_asking(space):
     for shot in (1, 4):
         shares = by_hand(space, way=3, shot=shot, queries=2, tasks=8, seed=5)
         means = [2 * a * b / (a + b) if a + b else 0.0 for a, b in shares]
-        for what, each in zip(
+        for what, value in zip(
             ("known", "new", "harmonic mean"), (*zip(*shares, strict=True), means), strict=True
         ):
             row = values[f"3-way {shot}-shot {what}"]
-            assert row.value == pytest.approx(sum(each) / 8)
+            assert row.value == pytest.approx(sum(value) / 8)
             if row.low is not None:
                 assert row.low <= row.value <= row.high
                 assert row.unit == "episodes"
@@ -139,7 +139,7 @@ def test_the_space_stays_as_it_is():
     assert one == other
     assert space.training
     assert space.classes == classes
-    assert all(torch.equal(before[name], each) for name, each in space.state_dict().items())
+    assert all(torch.equal(before[name], value) for name, value in space.state_dict().items())
 
 
 def test_no_new_item_is_of_the_group_of_an_example():
@@ -150,13 +150,14 @@ def test_no_new_item_is_of_the_group_of_an_example():
     rows = few_shot_beside_known(space, *sets, name="x", way=3, shots=(1,), queries=6, tasks=8, seed=4)
     shares = []
     for task in drawn_tasks(grouped, groups_apart(grouped), way=3, shot=1, queries=6, tasks=8, seed=4):
-        mine = copy.deepcopy(space)
+        enrolled_space = copy.deepcopy(space)
         for label, support in zip(task.classes.tolist(), task.support, strict=True):
-            mine.enroll(NEW.classes[label], NEW.inputs[support])
-        asked = task.query.flatten().tolist()
-        names = named(mine, NEW.inputs[asked])
+            enrolled_space.enroll(NEW.classes[label], NEW.inputs[support])
+        queries = task.query.flatten().tolist()
+        names = named(enrolled_space, NEW.inputs[queries])
         shares.append(
-            sum(name == NEW.classes[NEW.labels[i]] for i, name in zip(asked, names, strict=True)) / len(asked)
+            sum(name == NEW.classes[NEW.labels[i]] for i, name in zip(queries, names, strict=True))
+            / len(queries)
         )
     new = next(row for row in rows if row.measure.endswith(" new"))
     assert new.value == pytest.approx(sum(shares) / 8)

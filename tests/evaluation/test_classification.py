@@ -56,18 +56,18 @@ def test_the_accuracy_of_the_similarity_alone():
 def test_f1_and_calibration_error_against_the_plain_way(head):
     space = a_space(auxiliary=an_auxiliary())
     rows = classification(space, ITEMS, ITEMS.inputs, name="seen", measures="all")
-    found = {row.measure: row.value for row in rows if row.kind == head}
-    assert list(found) == ["accuracy", "macro F1", "ECE"]
+    result = {row.measure: row.value for row in rows if row.kind == head}
+    assert list(result) == ["accuracy", "macro F1", "ECE"]
     with torch.no_grad():
         answer = space.classify(ITEMS.inputs, head=head)
     truth = [ITEMS.classes[label] for label in ITEMS.labels]
-    assert found["macro F1"] == pytest.approx(f1_score(truth, answer.classes, average="macro"))
+    assert result["macro F1"] == pytest.approx(f1_score(truth, answer.classes, average="macro"))
     gap = 0.0
     confidence = answer.probabilities.amax(1).tolist()
     for low in range(15):
-        inside = [i for i, each in enumerate(confidence) if low / 15 < each <= (low + 1) / 15]
+        inside = [i for i, value in enumerate(confidence) if low / 15 < value <= (low + 1) / 15]
         gap += abs(sum((answer.classes[i] == truth[i]) - confidence[i] for i in inside))
-    assert found["ECE"] == pytest.approx(gap / len(ITEMS), abs=1e-6)
+    assert result["ECE"] == pytest.approx(gap / len(ITEMS), abs=1e-6)
 
 
 @pytest.mark.parametrize("head", ["similarity", "auxiliary", "fused"])
@@ -77,9 +77,9 @@ def test_the_calibration_error_is_that_of_the_probabilities_a_user_gets(head):
     space.temperatures[head] = Temperature(7.0, "made up", 40)
     rows = classification(space, ITEMS, ITEMS.inputs, name="seen", measures="all")
     with torch.no_grad():
-        told = space.classify(ITEMS.inputs, head=head).probabilities
+        result = space.classify(ITEMS.inputs, head=head).probabilities
     position = torch.tensor([space.classes.index(name) for name in ITEMS.classes])
-    expected = expected_calibration_error(told, position[ITEMS.labels])
+    expected = expected_calibration_error(result, position[ITEMS.labels])
     [old] = [row for row in before if row not in rows and (row.measure, row.kind) == ("ECE", head)]
     # Of this head alone there are two now: with the temperature, and as it was without.
     new, plain = (row for row in rows if row not in before)
@@ -170,5 +170,5 @@ def test_the_rows_do_not_depend_on_the_order_of_the_items(count):
     order = torch.randperm(len(ITEMS), generator=torch.Generator().manual_seed(count))
     shuffled = ITEMS.take(order)
     expected = classification(a_space(), ITEMS, ITEMS.inputs, name="seen")
-    found = classification(a_space(), shuffled, shuffled.inputs, name="seen")
-    assert [row.value for row in found] == pytest.approx([row.value for row in expected])
+    result = classification(a_space(), shuffled, shuffled.inputs, name="seen")
+    assert [row.value for row in result] == pytest.approx([row.value for row in expected])

@@ -42,7 +42,7 @@ def test_agrees_with_the_plain_measures_of_both_kinds_of_groups(spread, seed):
     groups, centres = cluster(items.inputs, groups=4, seed=seed)
     with torch.no_grad():
         scores = [[float(space.score(c[None], x[None])) for c in centres] for x in items.inputs]
-    assigned = {"embedding": groups.tolist(), "similarity": [each.index(max(each)) for each in scores]}
+    assigned = {"embedding": groups.tolist(), "similarity": [score.index(max(score)) for score in scores]}
     measures = {"NMI": normalized_mutual_info_score, "AMI": adjusted_mutual_info_score, "F1": f1_by_hand}
     for row in rows:
         expected = measures[row.measure](assigned[row.kind], items.labels.tolist())
@@ -95,5 +95,5 @@ def test_items_that_belong_together_are_noted():
     items = clusters(classes=3, items=6, dimension=3)
     space = MetricSpace(nn.Identity(), Cosine(), SupportMeans(dimension=3)).eval()
     grouped = dataclasses.replace(items, groups=torch.arange(18) // 2)
-    notes = [clustering(space, each, items.inputs, name="x")[0].note for each in (items, grouped)]
+    notes = [clustering(space, value, items.inputs, name="x")[0].note for value in (items, grouped)]
     assert notes == ["", "own group among them"]

@@ -26,7 +26,7 @@ SPACE = MetricSpace(nn.Identity(), Euclidean(), SupportMeans(dimension=3)).eval(
 def test_agrees_with_a_loop_over_the_trials(combination):
     rows = enrolled(SPACE, ITEMS, ITEMS.inputs, name="seen", shots=3, combination=combination, seed=2)
     members = _draw(ITEMS.labels, 3, 2)
-    used = {int(i) for each in members.values() for i in each}
+    used = {int(i) for places in members.values() for i in places}
     scores, same = [], []
     for label, indices in members.items():
         for test in (i for i in range(len(ITEMS)) if i not in used):
@@ -48,7 +48,7 @@ def test_several_items_know_a_class_better_than_one():
 def test_a_small_class_keeps_an_item_to_be_tested_with():
     few = ITEMS.take(torch.tensor([0, 1, 6, 7, 8, 12]))
     drawn = _draw(few.labels, 5, 0)
-    assert {label: len(each) for label, each in drawn.items()} == {0: 1, 1: 2}
+    assert {label: len(value) for label, value in drawn.items()} == {0: 1, 1: 2}
     assert len(enrolled(SPACE, few, few.inputs, name="seen", shots=5)) == 6
 
 
@@ -67,7 +67,7 @@ def test_a_class_is_not_compared_with_the_groups_it_was_enrolled_from():
     grouped = replace(ITEMS, groups=groups)
     rows = enrolled(SPACE, grouped, ITEMS.inputs, name="seen", shots=2, seed=2)
     members = _draw(ITEMS.labels, 2, 2)
-    used = {int(i) for each in members.values() for i in each}
+    used = {int(i) for places in members.values() for i in places}
     scores, same = [], []
     for label, indices in members.items():
         for test in (i for i in range(len(ITEMS)) if i not in used):
@@ -87,6 +87,6 @@ def test_no_row_where_nothing_of_a_class_is_left():
     few = ITEMS.take(torch.tensor([0, 1, 2, 3, 6, 7, 8, 9]))
     grouped = replace(few, groups=torch.tensor([0, 1, 0, 1, 2, 3, 2, 3]))
     whole = [enrolled(SPACE, few, few.inputs, name="seen", shots=2, seed=seed) for seed in range(8)]
-    found = [enrolled(SPACE, grouped, few.inputs, name="seen", shots=3, seed=seed) for seed in range(8)]
+    result = [enrolled(SPACE, grouped, few.inputs, name="seen", shots=3, seed=seed) for seed in range(8)]
     assert all(whole)
-    assert found == [[]] * 8
+    assert result == [[]] * 8

@@ -70,12 +70,12 @@ def test_the_rows_are_those_of_the_protocols(measures):
 
 
 def test_what_cannot_be_asked_has_no_row(main):
-    asked = {(row.items, row.question) for row in main}
+    answered = {(row.items, row.question) for row in main}
     everything = {"classification", "verification", "retrieval", "few-shot", "clustering"}
-    assert {question for items, question in asked if items == "seen"} == everything
-    assert {question for items, question in asked if items == "unseen"} == everything - {"classification"}
+    assert {question for items, question in answered if items == "seen"} == everything
+    assert {question for items, question in answered if items == "unseen"} == everything - {"classification"}
     together = {"open set", "few-shot beside known"}
-    assert {question for items, question in asked if items == "seen, unseen"} == together
+    assert {question for items, question in answered if items == "seen, unseen"} == together
 
 
 def test_all_measures_are_the_main_ones_and_more(main, every):
@@ -115,10 +115,10 @@ def test_no_sets_no_rows():
 def test_a_space_on_a_device_says_the_same():
     space = a_space()
     sets = {"seen": SEEN, "unseen": UNSEEN}
-    here, there = evaluate(space, sets, tasks=5), evaluate(space.to("cuda"), sets, tasks=5)
-    assert [row[:4] for row in here] == [row[:4] for row in there]
+    on_cpu, on_gpu = evaluate(space, sets, tasks=5), evaluate(space.to("cuda"), sets, tasks=5)
+    assert [row[:4] for row in on_cpu] == [row[:4] for row in on_gpu]
     # A score may differ in its last bits, and with it one trial in a hundred.
-    assert [row.value for row in there] == pytest.approx([row.value for row in here], abs=0.02)
+    assert [row.value for row in on_gpu] == pytest.approx([row.value for row in on_cpu], abs=0.02)
 
 
 def test_a_small_set_gets_fewer_queries_and_no_shots_it_cannot_have():

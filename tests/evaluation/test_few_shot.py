@@ -44,11 +44,11 @@ def logits_by_hand(space, kind, prototypes, query):
     """Scores of one query against each prototype, the prototype first."""
     if kind == "fused":
         one, other = (
-            softmax(logits_by_hand(space, each, prototypes, query)) for each in ("similarity", "cosine")
+            softmax(logits_by_hand(space, value, prototypes, query)) for value in ("similarity", "cosine")
         )
         return [0.5 * a + 0.5 * b for a, b in zip(one, other, strict=True)]
     scale = float(space.scorer(kind).scale())
-    return [scale * float(space.score(each[None], query[None], kind=kind)) for each in prototypes]
+    return [scale * float(space.score(prototype[None], query[None], kind=kind)) for prototype in prototypes]
 
 
 @torch.no_grad()
@@ -65,7 +65,7 @@ def by_hand(space, kind, *, way, shot, queries, tasks, seed):
                 right += logits.index(max(logits)) == truth
         accuracies.append(right / (way * queries))
     mean = sum(accuracies) / tasks
-    variance = sum((each - mean) ** 2 for each in accuracies) / tasks
+    variance = sum((accuracy - mean) ** 2 for accuracy in accuracies) / tasks
     return mean, 1.96 * math.sqrt(variance / tasks)
 
 

@@ -26,7 +26,7 @@ def a_space():
 
 def a_list(sets):
     """Every set against every item that is in none."""
-    used = {each for members in sets for each in members}
+    used = {place for members in sets for place in members}
     tests = [i for i in range(len(ITEMS)) if i not in used]
     first = torch.arange(len(sets)).repeat_interleave(len(tests))
     second = torch.tensor(tests).repeat(len(sets))
@@ -54,7 +54,7 @@ def test_rows_are_the_measures_of_the_list():
     space.decisions["cosine"] = Decision("cosine", 0.5, "eer", "others", 0.1, 0.1)
     rows = listed_trials(space, listed, ITEMS.inputs, name="list")
     assert {row.kind for row in rows if row.measure == "accuracy at threshold"} == {"cosine"}
-    for row in (each for each in rows if each.measure == "AUC"):
+    for row in (row for row in rows if row.measure == "AUC"):
         scores = scored(space, listed, ITEMS.inputs, kind=row.kind).scores
         assert row[:2] == ("verification", "list")
         assert row.value == pytest.approx(roc_auc_score(listed.same, scores))
@@ -64,7 +64,7 @@ def test_rows_are_the_measures_of_the_list():
 def test_how_a_set_is_combined_matters():
     space, listed = a_space(), a_list([(0, 1), (4, 5), (8, 9, 10)])
     scores = [
-        scored(space, listed, ITEMS.inputs, combination=each).scores for each in ("embedding", "max", "min")
+        scored(space, listed, ITEMS.inputs, combination=value).scores for value in ("embedding", "max", "min")
     ]
     assert (scores[1] > scores[2]).all()
     assert not torch.allclose(scores[0], scores[1])

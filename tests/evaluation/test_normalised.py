@@ -36,7 +36,7 @@ def test_all_pairs(form, called):
     rows = normalised(space, ITEMS, ITEMS.inputs, COHORT, name="seen", form=form, top=4)
     assert [(row.kind, row.measure) for row in rows] == [(kind, m) for kind in space.kinds for m in MEASURES]
     assert {row[:2] for row in rows} == {("verification", f"seen, {called}")}
-    for row in (each for each in rows if each.measure == "AUC"):
+    for row in (row for row in rows if row.measure == "AUC"):
         trials = normalised_trials(space, ITEMS.inputs, ITEMS.labels, COHORT, kind=row.kind, form=form, top=4)
         assert row.value == pytest.approx(roc_auc_score(trials.same, trials.scores))
         assert row.unit == "classes"
@@ -49,7 +49,7 @@ def test_listed_trials():
     listed = TrialList(same, first, second, sets, tuple(map(str, range(16))), ITEMS.labels)
     rows = normalised_list(space, listed, ITEMS.inputs, COHORT, name="list", combination="max", top=4)
     assert {row.items for row in rows} == {"list, AS-norm"}
-    for row in (each for each in rows if each.measure == "AUC"):
+    for row in (row for row in rows if row.measure == "AUC"):
         scores = normalised_listed_scores(
             space, ITEMS.inputs, sets, first, second, COHORT, combination="max", kind=row.kind, top=4
         )

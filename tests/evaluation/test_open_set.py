@@ -48,12 +48,12 @@ scores = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=12)
 @given(scores, scores, st.sampled_from([0.0, 0.01, 0.1, 0.25, 0.5, 1.0]), st.randoms(use_true_random=False))
 def test_agrees_with_a_loop_over_thresholds_also_with_ties(known, unknown, false_alarms, random):
     right = [random.random() < 0.7 for _ in known]
-    found = identification(
+    result = identification(
         torch.tensor(known), torch.tensor(right), torch.tensor(unknown), false_alarms=false_alarms
     )
-    assert found.rate == pytest.approx(rate_by_hand(known, right, unknown, false_alarms))
+    assert result.rate == pytest.approx(rate_by_hand(known, right, unknown, false_alarms))
     truth = [1] * len(known) + [0] * len(unknown)
-    assert found.area == pytest.approx(roc_auc_score(truth, known + unknown))
+    assert result.area == pytest.approx(roc_auc_score(truth, known + unknown))
 
 
 @pytest.mark.parametrize("rate", [-0.1, 1.1, float("nan")])
@@ -73,7 +73,7 @@ def test_the_rows_of_a_space():
     ]
     names = space.classify(KNOWN.inputs).classes
     right = [name == KNOWN.classes[label] for name, label in zip(names, KNOWN.labels.tolist(), strict=True)]
-    inside, outside = (space.score_classes(each.inputs).amax(1) for each in (KNOWN, UNKNOWN))
+    inside, outside = (space.score_classes(value.inputs).amax(1) for value in (KNOWN, UNKNOWN))
     assert rows[0].value == pytest.approx(rate_by_hand(inside.tolist(), right, outside.tolist(), 0.1))
     for row in rows:
         assert 0 <= row.low < row.value < row.high <= 1
@@ -84,32 +84,32 @@ def test_a_stored_threshold_is_measured_too():
     space = a_space()
     space.open_set = Decision("similarity", -0.5, "eer", "others", 0.1, 0.1)
     rows = open_set(space, KNOWN, KNOWN.inputs, UNKNOWN, UNKNOWN.inputs, name="both")
-    found = {row.measure: row.value for row in rows}
+    result = {row.measure: row.value for row in rows}
     inside, outside = best_scores(space, KNOWN.inputs), best_scores(space, UNKNOWN.inputs)
     names = space.classify(KNOWN.inputs).classes
     hits = [
         name == KNOWN.classes[label] and score >= -0.5
         for name, label, score in zip(names, KNOWN.labels.tolist(), inside.tolist(), strict=True)
     ]
-    assert found["DIR at threshold"] == pytest.approx(sum(hits) / len(hits))
-    assert found["false alarms at threshold"] == pytest.approx(float((outside >= -0.5).float().mean()))
+    assert result["DIR at threshold"] == pytest.approx(sum(hits) / len(hits))
+    assert result["false alarms at threshold"] == pytest.approx(float((outside >= -0.5).float().mean()))
 
 
 def test_a_threshold_of_another_kind_of_score_is_measured_on_that_score():
     space = a_space()
     space.open_set = Decision("cosine", 0.9, "eer", "others", 0.1, 0.1)
     rows = open_set(space, KNOWN, KNOWN.inputs, UNKNOWN, UNKNOWN.inputs, name="both")
-    found = {(row.measure, row.kind): row.value for row in rows}
+    result = {(row.measure, row.kind): row.value for row in rows}
     names = space.classify(KNOWN.inputs).classes
-    inside, outside = (space.score_classes(each.inputs, kind="cosine").amax(1) for each in (KNOWN, UNKNOWN))
+    inside, outside = (space.score_classes(value.inputs, kind="cosine").amax(1) for value in (KNOWN, UNKNOWN))
     hits = [
         name == KNOWN.classes[label] and score >= 0.9
         for name, label, score in zip(names, KNOWN.labels.tolist(), inside.tolist(), strict=True)
     ]
-    assert found["DIR at threshold", "cosine"] == pytest.approx(sum(hits) / len(hits))
+    assert result["DIR at threshold", "cosine"] == pytest.approx(sum(hits) / len(hits))
     passed = sum(score >= 0.9 for score in outside.tolist())
-    assert found["false alarms at threshold", "cosine"] == pytest.approx(passed / len(outside))
-    assert ("DIR at threshold", "similarity") not in found
+    assert result["false alarms at threshold", "cosine"] == pytest.approx(passed / len(outside))
+    assert ("DIR at threshold", "similarity") not in result
 
 
 def test_where_strangers_are_known_or_the_known_are_strange_there_is_no_row():

@@ -27,9 +27,9 @@ HARDER = clusters(classes=5, items=10, dimension=3, spread=3.0, seed=1)
 
 @pytest.fixture
 def space():
-    made = MetricSpace(nn.Identity(), Euclidean(), SupportMeans(dimension=3)).eval()
-    settle(made, FITTED, FITTED)
-    return made
+    built = MetricSpace(nn.Identity(), Euclidean(), SupportMeans(dimension=3)).eval()
+    settle(built, FITTED, FITTED)
+    return built
 
 
 def test_every_decision_meets_every_set(space):
@@ -65,9 +65,9 @@ def test_they_are_json(space):
 
 def test_what_cannot_be_told_is_neither_kept_nor_broken(space):
     two = ALIKE.only(ALIKE.classes[:2])
-    [told, *_] = (row.as_json() for row in promises(space, {"two classes": two}))
-    assert (told["holds"], told["broken"]) == (False, False)
-    assert "cannot be told, fewer than 3 classes" in told["sentence"]
+    [result, *_] = (row.as_json() for row in promises(space, {"two classes": two}))
+    assert (result["holds"], result["broken"]) == (False, False)
+    assert "cannot be told, fewer than 3 classes" in result["sentence"]
     [harder, *_] = (row.as_json() for row in promises(space, {"harder": HARDER}))
     assert (harder["holds"], harder["broken"]) == (False, True)
 
@@ -103,26 +103,28 @@ def test_a_list_is_held_against_too(space):
     same = ALIKE.labels[first] == ALIKE.labels[second]
     sets = tuple((i,) for i in range(50))
     listed = TrialList(same, first, second, sets, tuple(map(str, range(50))), ALIKE.labels)
-    found = listed_promises(space, listed, ALIKE.inputs, name="list")[0]
+    result = listed_promises(space, listed, ALIKE.inputs, name="list")[0]
     expected = promise_row(space.decisions["similarity"], trials, name="list")
-    assert found.false_accepts[:4] == pytest.approx(expected.false_accepts[:4], abs=1e-3)
+    assert result.false_accepts[:4] == pytest.approx(expected.false_accepts[:4], abs=1e-3)
 
 
 def test_a_threshold_for_none_of_these_is_asked_where_both_kinds_of_item_are():
     mixed = clusters(classes=6, items=10, dimension=3, spread=0.6)
-    inside, outside = (mixed.take(each.nonzero().flatten()) for each in (mixed.labels < 3, mixed.labels > 2))
-    made = MetricSpace(nn.Identity(), Euclidean(), SupportMeans(dimension=3)).eval()
-    settle(made, inside, mixed)
-    assert made.open_set is not None
-    made.decisions.clear()
-    [alone] = promises(made, {"mixed": mixed})
+    inside, outside = (
+        mixed.take(value.nonzero().flatten()) for value in (mixed.labels < 3, mixed.labels > 2)
+    )
+    built = MetricSpace(nn.Identity(), Euclidean(), SupportMeans(dimension=3)).eval()
+    settle(built, inside, mixed)
+    assert built.open_set is not None
+    built.decisions.clear()
+    [alone] = promises(built, {"mixed": mixed})
     assert alone[:3] == ("mixed", "open set", "eer")
-    assert alone.false_accepts[:2] == (made.open_set.false_accepts, made.open_set.false_accepts)
-    [together] = promises(made, {"seen": inside, "unseen": outside})
+    assert alone.false_accepts[:2] == (built.open_set.false_accepts, built.open_set.false_accepts)
+    [together] = promises(built, {"seen": inside, "unseen": outside})
     assert together.items == "seen, unseen"
     assert together[1:] == alone[1:]
-    assert promises(made, {"seen": inside}) == promises(made, {"unseen": outside}) == []
-    assert [row.items for row in promises(made, {"mixed": mixed, "unseen": outside})] == ["mixed"]
+    assert promises(built, {"seen": inside}) == promises(built, {"unseen": outside}) == []
+    assert [row.items for row in promises(built, {"mixed": mixed, "unseen": outside})] == ["mixed"]
 
 
 def test_a_promise_of_other_pairs_says_so(space):

@@ -48,9 +48,9 @@ def test_features_are_compared_in_deviations_of_the_training_items():
     scaler = StandardScaler().fit(sets.train.inputs)
     peer = KNeighborsClassifier(1).fit(scaler.transform(sets.train.inputs), sets.train.labels)
     expected = peer.score(scaler.transform(sets.test.inputs), sets.test.labels)
-    found = value(references(sets.train, {"seen": sets.test}), "seen", "accuracy", NEAREST)
-    assert found == pytest.approx(expected)
-    assert found > 0.8
+    result = value(references(sets.train, {"seen": sets.test}), "seen", "accuracy", NEAREST)
+    assert result == pytest.approx(expected)
+    assert result > 0.8
 
 
 def test_large_pictures_are_compared_at_fewer_pixels():
@@ -59,7 +59,7 @@ def test_large_pictures_are_compared_at_fewer_pixels():
     large = small.repeat_interleave(3, 2).repeat_interleave(3, 3)
     rows = [
         references(items, {"same": items})
-        for items in (Items(each, labels, ("a", "b"), "x") for each in (small, large))
+        for items in (Items(value, labels, ("a", "b"), "x") for value in (small, large))
     ]
     assert rows[0] == rows[1]
 
@@ -77,18 +77,18 @@ def test_of_many_items_some_are_drawn_and_the_row_says_so(monkeypatch):
 def test_no_items_are_refused_with_a_sentence():
     items = prepare(digits(), seed=0).test
     none = items.take(torch.arange(0))
-    for train, asked in ((items, none), (none, items)):
+    for train, queries in ((items, none), (none, items)):
         with pytest.raises(DataError, match="digits, test: expected at least one item to compare, got none"):
-            references(train, {"seen": asked})
+            references(train, {"seen": queries})
 
 
 @pytest.mark.device
 @pytest.mark.parametrize("flat", [False, True])
 def test_distances_are_taken_on_the_device(flat, monkeypatch):
     sets = prepare(digits(), seed=0)
-    train, asked = (
-        Items(each.inputs.flatten(1) if flat else each.inputs, each.labels, each.classes, each.name)
-        for each in (sets.train, sets.test)
+    train, queries = (
+        Items(value.inputs.flatten(1) if flat else value.inputs, value.labels, value.classes, value.name)
+        for value in (sets.train, sets.test)
     )
     devices, plain = set(), torch.cdist
 
@@ -97,10 +97,10 @@ def test_distances_are_taken_on_the_device(flat, monkeypatch):
         return plain(one, other)
 
     monkeypatch.setattr(torch, "cdist", watched)
-    found = references(train, {"seen": asked}, device="cuda")
+    result = references(train, {"seen": queries}, device="cuda")
     assert devices == {"cuda"}
     monkeypatch.undo()
-    for one, other in zip(found, references(train, {"seen": asked}), strict=True):
+    for one, other in zip(result, references(train, {"seen": queries}), strict=True):
         assert one[:4] == other[:4]
         assert one.value == pytest.approx(other.value, abs=0.01)
 
@@ -116,7 +116,7 @@ def test_what_is_not_beaten_by_more_than_the_interval_is_said(reference, said):
     other = OWN._replace(kind="auxiliary", value=0.99, low=0.98)
     row = Row("reference", "seen", "accuracy", NEAREST, reference)
     sentences = not_beaten([OWN, other, row])
-    assert [each.partition("similarity ")[2].partition(" the ")[0] for each in sentences] == said
+    assert [sentence.partition("similarity ")[2].partition(" the ")[0] for sentence in sentences] == said
 
 
 def test_what_is_perfect_has_nothing_to_beat():
@@ -135,7 +135,7 @@ def test_the_nearest_of_items_with_groups_is_of_another():
     inputs = torch.randn(60, 5, generator=generator)[groups] + 0.01 * torch.randn(240, 5, generator=generator)
     items = Items(inputs, groups % 3, ("a", "b", "c"), "copies")
     grouped = replace(items, groups=groups)
-    plain, apart = (references(items, {"x": each}) for each in (items, grouped))
+    plain, apart = (references(items, {"x": entry}) for entry in (items, grouped))
     assert value(plain, "x", "Recall@1", NEAREST) == 1
     x = (inputs - inputs.mean(0)) / inputs.std(0, correction=0)
     hits = 0

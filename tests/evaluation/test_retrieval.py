@@ -55,7 +55,7 @@ def test_agrees_with_a_loop_for_each_kind_of_score(name):
     assert [(row.measure, row.kind) for row in rows] == [
         (measure, kind) for kind in space.kinds for measure in ("Recall@1", "Recall@3", "MAP@R")
     ]
-    for row in (each for each in rows if each.measure != "MAP@R"):
+    for row in (row for row in rows if row.measure != "MAP@R"):
         assert row[:2] == ("retrieval", "unseen")
         assert row.value == by_hand(space, ITEMS, row.kind, int(row.measure.partition("@")[2]))
 
@@ -98,17 +98,17 @@ def precisions_by_hand(space, items, kind):
         first = hits[:relevant]
         average = sum(sum(first[: rank + 1]) / (rank + 1) for rank in range(relevant) if first[rank])
         values.append((sum(first) / relevant, average / relevant))
-    return [sum(each) / len(each) for each in zip(*values, strict=True)]
+    return [sum(value) / len(value) for value in zip(*values, strict=True)]
 
 
 def test_r_precision_and_map_at_r_agree_with_a_loop():
     space = a_space("PairsNetwork")
     rows = retrieval(space, ITEMS, ITEMS.inputs, name="seen", measures="all")
     for kind in space.kinds:
-        found = {row.measure: row.value for row in rows if row.kind == kind}
+        result = {row.measure: row.value for row in rows if row.kind == kind}
         precision, average = precisions_by_hand(space, ITEMS, kind)
-        assert found["R-precision"] == pytest.approx(precision)
-        assert found["MAP@R"] == pytest.approx(average)
+        assert result["R-precision"] == pytest.approx(precision)
+        assert result["MAP@R"] == pytest.approx(average)
 
 
 def test_five_neighbours_vote_and_three_decide():
@@ -122,8 +122,8 @@ def test_five_neighbours_vote_and_three_decide():
                 scores = space.score_all(ITEMS.inputs[query][None], ITEMS.inputs, kind=kind)[0]
             nearest = sorted(others, key=lambda i: -float(scores[i]))[:5]
             right += sum(bool(ITEMS.labels[i] == ITEMS.labels[query]) for i in nearest) >= 3
-        found = [row.value for row in rows if row.measure == "kNN accuracy" and row.kind == kind]
-        assert found == [pytest.approx(right / len(ITEMS))]
+        result = [row.value for row in rows if row.measure == "kNN accuracy" and row.kind == kind]
+        assert result == [pytest.approx(right / len(ITEMS))]
     main = retrieval(space, ITEMS, ITEMS.inputs, name="seen", ks=(1,))
     assert "kNN accuracy" not in {row.measure for row in main}
     five = ITEMS.take(torch.tensor([0, 1, 4, 5, 8]))
@@ -199,9 +199,9 @@ def test_what_shares_class_and_camera_or_the_group_with_the_query_is_passed_over
     space = MetricSpace(nn.Identity(), similarities.Euclidean(), SupportMeans(dimension=1))
     both = (space, query, query.inputs, items, items.inputs)
     seen = query_gallery(*both, name="x", ks=(1, 2), measures="all", ignore=ignore)
-    found = {row.measure: row.value for row in seen if row.kind == "similarity"}
+    result = {row.measure: row.value for row in seen if row.kind == "similarity"}
     # Left are b at 1 and a, before another camera, at 5: one to be found, in the second place.
-    assert found == {"Recall@1": 0, "Recall@2": 1, "MAP@R": 0, "R-precision": 0}
+    assert result == {"Recall@1": 0, "Recall@2": 1, "MAP@R": 0, "R-precision": 0}
     whole = query_gallery(*both, name="x", ks=(1,))
     assert whole[0].value == 1
 
@@ -220,15 +220,15 @@ def test_no_item_finds_its_own_group():
     items = Items(x, labels, ("a", "b", "c", "d"), "copies", groups=groups)
     space = MetricSpace(nn.Identity(), similarities.Euclidean(), SupportMeans(dimension=1))
     rows = retrieval(space, items, x, name="seen", ks=(1, 4), measures="all")
-    found = {row.measure: row for row in rows if row.kind == "similarity"}
+    result = {row.measure: row for row in rows if row.kind == "similarity"}
     hits = {1: 0, 4: 0}
     for query in (*range(8), 10, 11):
         others = [i for i in range(12) if groups[i] != groups[query]]
         order = sorted(others, key=lambda i, query=query: abs(float(x[i] - x[query])))
         for k in hits:
             hits[k] += any(labels[i] == labels[query] for i in order[:k])
-    assert {k: found[f"Recall@{k}"].value for k in hits} == {k: count / 10 for k, count in hits.items()}
-    assert found["Recall@1"].value < 0.5
+    assert {k: result[f"Recall@{k}"].value for k in hits} == {k: count / 10 for k, count in hits.items()}
+    assert result["Recall@1"].value < 0.5
     note = "own group left out, 3 of 4 classes have another"
     assert {row.note for row in rows} == {note}
     both = query_gallery(space, items, x, items, x, name="seen", ignore="group", ks=(1, 4), measures="all")
@@ -246,7 +246,7 @@ def test_one_large_group_does_not_take_a_measure_away():
     x = torch.randn(30, 3, generator=torch.Generator().manual_seed(0))
     items = Items(x, labels, ("a", "b"), "uneven", groups=groups)
     space = MetricSpace(nn.Identity(), similarities.Euclidean(), SupportMeans(dimension=3))
-    found = {
+    result = {
         row.measure: row.value for row in retrieval(space, items, x, name="x") if row.kind == "similarity"
     }
     values = []
@@ -259,8 +259,8 @@ def test_one_large_group_does_not_take_a_measure_away():
         values.append(
             sum(sum(hits[: rank + 1]) / (rank + 1) for rank in range(relevant) if hits[rank]) / relevant
         )
-    assert found["MAP@R"] == pytest.approx(sum(values) / 30)
-    assert set(found) == {"Recall@1", "Recall@2", "Recall@4", "Recall@8", "MAP@R"}
+    assert result["MAP@R"] == pytest.approx(sum(values) / 30)
+    assert set(result) == {"Recall@1", "Recall@2", "Recall@4", "Recall@8", "MAP@R"}
 
 
 def test_a_query_whose_group_is_the_gallery_is_not_asked():

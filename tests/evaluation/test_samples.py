@@ -72,10 +72,10 @@ def test_replicates_draw_as_many_units_with_replacement_by_the_seed():
     replicates_of(lambda indices: seen.append(indices.tolist()) or 0.0, 0)
     assert seen.pop() == list(range(6))  # the value itself
     assert len(seen) == 200
-    assert all(len(each) == 6 and set(each) <= set(range(6)) for each in seen)
-    assert any(len(set(each)) < 6 for each in seen)
+    assert all(len(draw) == 6 and set(draw) <= set(range(6)) for draw in seen)
+    assert any(len(set(value)) < 6 for value in seen)
     again, other = (replicates_of(lambda indices: float(indices[0]), seed) for seed in (0, 1))
-    assert again.tolist() == [each[0] for each in seen]
+    assert again.tolist() == [entry[0] for entry in seen]
     assert not torch.equal(again, other)
 
 
@@ -87,34 +87,34 @@ def test_what_two_systems_share_cancels():
     # Each by itself is less sure than the whole difference.
     assert row_of(a_sample(better)).low < row_of(a_sample(VALUES * 0.9)).value
     noisy = better + torch.linspace(-0.01, 0.01, 40).double()
-    found = compared(a_sample(noisy), a_sample(VALUES * 0.9))
-    assert 0.04 < found.low < 0.05 < found.high < 0.06
-    assert found.p_value < 0.001
-    assert found.unit == "items"
+    result = compared(a_sample(noisy), a_sample(VALUES * 0.9))
+    assert 0.04 < result.low < 0.05 < result.high < 0.06
+    assert result.p_value < 0.001
+    assert result.unit == "items"
 
 
 def test_replicates_of_the_same_draws_are_paired():
     shared = torch.randn(300, generator=torch.Generator().manual_seed(0)).double()
     small = 0.01 * torch.randn(300, generator=torch.Generator().manual_seed(1)).double()
     first = a_sample(replicates=0.5 + shared + small, value=0.55)
-    found = compared(first, a_sample(replicates=0.5 + shared, value=0.5))
-    assert found.low == pytest.approx(0.05 - 2.02 * 0.01, abs=0.005)
-    assert found.p_value < 0.01
+    result = compared(first, a_sample(replicates=0.5 + shared, value=0.5))
+    assert result.low == pytest.approx(0.05 - 2.02 * 0.01, abs=0.005)
+    assert result.p_value < 0.01
 
 
 def test_equal_answers_have_no_interval_and_no_evidence():
-    found = compared(a_sample(VALUES), a_sample(VALUES))
-    assert found == Compared("question", "seen", "measure", "kind", 0.4375, 0.4375, 0.0, None, None, 1.0, "")
+    result = compared(a_sample(VALUES), a_sample(VALUES))
+    assert result == Compared("question", "seen", "measure", "kind", 0.4375, 0.4375, 0.0, None, None, 1.0, "")
 
 
 def test_too_few_units_have_no_p_value():
-    found = compared(a_sample(torch.tensor([1.0])), a_sample(torch.tensor([0.0])))
-    assert found[6:] == (1.0, None, None, None, "")
+    result = compared(a_sample(torch.tensor([1.0])), a_sample(torch.tensor([0.0])))
+    assert result[6:] == (1.0, None, None, None, "")
 
 
 def test_a_difference_is_the_first_less_the_second():
-    found = difference(("q", "i", "m", "k"), (0.25, 0.75), (-0.6, -0.4), 0.01, "classes")
-    assert found == Compared("q", "i", "m", "k", 0.25, 0.75, -0.5, -0.6, -0.4, 0.01, "classes")
+    result = difference(("q", "i", "m", "k"), (0.25, 0.75), (-0.6, -0.4), 0.01, "classes")
+    assert result == Compared("q", "i", "m", "k", 0.25, 0.75, -0.5, -0.6, -0.4, 0.01, "classes")
 
 
 @pytest.mark.parametrize(

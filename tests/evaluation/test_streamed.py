@@ -66,7 +66,7 @@ def test_a_part_without_an_error_does_not_make_the_interval_of_all_pairs_wild(en
 def test_an_interval_moves_with_its_value():
     """By as much as the odds of the value: a tenth of them."""
     odds = [rate / (1 - rate) / 10 for rate in (0.01, 0.02, 0.04)]
-    low, value, high = (each / (1 + each) for each in odds)
+    low, value, high = (odd / (1 + odd) for odd in odds)
     moved = _moved(Row(*ABOUT, "EER", 0.02, 0.01, 0.04, "classes"), value)
     assert (moved.value, moved.low, moved.high) == pytest.approx((value, low, high))
 

@@ -22,7 +22,7 @@ def test_without_groups_they_are_those_of_the_sampler():
     generator = torch.Generator().manual_seed(1)
     expected = episodes(ITEMS.labels, way=3, shot=2, queries=5, tasks=20, generator=generator)
     for task, other in zip(drawn(ITEMS), expected, strict=True):
-        assert all(torch.equal(mine, its) for mine, its in zip(task, other, strict=True))
+        assert all(torch.equal(members, its) for members, its in zip(task, other, strict=True))
     assert drawn(ITEMS, shot=12) == []
 
 

@@ -81,7 +81,7 @@ def test_two_classes_have_values_and_no_intervals():
 def test_classes_that_come_late_count_too():
     """A list may begin with a thousand trials of two classes."""
     early, late = some_trials(classes=2, count=1500), some_trials(classes=6, count=50)
-    both = Trials(*(torch.cat(each) for each in zip(early, late, strict=True)))
+    both = Trials(*(torch.cat(value) for value in zip(early, late, strict=True)))
     assert trial_rows(both, ABOUT, decision=None)[0].unit == "classes"
 
 
@@ -121,6 +121,6 @@ def test_two_classes_have_a_difference_and_no_interval():
 
 def test_trials_in_another_order_are_refused():
     one = some_trials()
-    turned = Trials(*(each.flip(0) for each in one))
+    turned = Trials(*(value.flip(0) for value in one))
     with pytest.raises(ValueError, match="same order"):
         trial_differences(one, turned, ABOUT, decisions=(None, None))

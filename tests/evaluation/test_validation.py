@@ -72,9 +72,9 @@ def ranked_labels(space, kind):
         scores = space.score_all(z, z, kind=kind)
     ranked = []
     for item in range(len(z)):
-        others = [each for each in range(len(z)) if each != item]
+        others = [number for number in range(len(z)) if number != item]
         others.sort(key=lambda each: -float(scores[item, each]))
-        ranked.append([int(ITEMS.labels[each]) for each in others])
+        ranked.append([int(ITEMS.labels[other]) for other in others])
     return ranked
 
 
@@ -89,10 +89,10 @@ def by_loops(space, kind):
 def test_retrieval_is_told_by_the_similarity_and_the_first_neighbour_by_every_kind():
     space = a_space().eval()
     every = {kind: by_loops(space, kind) for kind in space.kinds}
-    firsts = {f"recall@1 {kind}": each["recall@1"] for kind, each in every.items()}
+    firsts = {f"recall@1 {kind}": measures["recall@1"] for kind, measures in every.items()}
     expected = every["similarity"] | firsts | {"recall@1 best": max(firsts.values())}
     assert validation(ITEMS, ("retrieval",))(space) == pytest.approx(expected)
-    assert len({each["recall@1"] for each in every.values()}) > 1
+    assert len({value["recall@1"] for value in every.values()}) > 1
 
 
 FIRSTS = ("recall@1 similarity", "recall@1 best")
@@ -143,9 +143,9 @@ def test_groups_of_a_cosine_are_those_of_directions():
     by = {"lengths too": z, "directions": z / z.norm(dim=1, keepdim=True)}
     expected = {
         name: normalized_mutual_info_score(
-            items.labels.numpy(), KMeans(3, n_init=10, random_state=0).fit(each.numpy()).labels_
+            items.labels.numpy(), KMeans(3, n_init=10, random_state=0).fit(measures.numpy()).labels_
         )
-        for name, each in by.items()
+        for name, measures in by.items()
     }
     assert validation(items, ("clustering",))(space) == {"nmi": pytest.approx(expected["directions"])}
     assert expected["directions"] != pytest.approx(expected["lengths too"])
@@ -171,10 +171,10 @@ def test_several_families_are_told_together_in_the_order_they_are_named():
 
 
 def test_what_can_be_watched_is_what_is_told():
-    told = validation(ITEMS, tuple(FAMILIES))(a_space().eval())
-    for name in told:
+    result = validation(ITEMS, tuple(FAMILIES))(a_space().eval())
+    for name in result:
         assert callable(validation(ITEMS, tuple(FAMILIES), watch=name))
-    assert {measure.key for measures in MEASURES.values() for measure in measures} <= told.keys()
+    assert {measure.key for measures in MEASURES.values() for measure in measures} <= result.keys()
     assert MEASURES.keys() == FAMILIES.keys()
     with pytest.raises(
         SettingError, match=r'"nmi" is measured by "clustering", which run.validate does not name'
@@ -245,8 +245,8 @@ def test_what_is_of_one_group_is_not_compared():
         *retrieval(space, grouped, z, name="validation", measures="all"),
     ]
     expected = {(row.measure.lower(), row.kind): row.value for row in rows}
-    found = validation(grouped, ("verification", "retrieval"))(space)
+    result = validation(grouped, ("verification", "retrieval"))(space)
     for measure in ("eer", "recall@1", "recall@4", "recall@8", "knn accuracy"):
-        assert found[measure] == pytest.approx(expected[measure, "similarity"])
-    assert found["recall@1 cosine"] == pytest.approx(expected["recall@1", "cosine"])
-    assert found != validation(ITEMS, ("verification", "retrieval"))(space)
+        assert result[measure] == pytest.approx(expected[measure, "similarity"])
+    assert result["recall@1 cosine"] == pytest.approx(expected["recall@1", "cosine"])
+    assert result != validation(ITEMS, ("verification", "retrieval"))(space)

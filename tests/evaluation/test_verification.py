@@ -131,10 +131,10 @@ def test_pairs_of_one_group_are_left_out_and_it_is_noted(most_stored):
     grouped = dataclasses.replace(ITEMS, groups=groups)
     space = a_space("Euclidean")
     rows = verification(space, grouped, ITEMS.inputs, name="seen", most_stored=most_stored)
-    kept = [place for place, (i, j) in enumerate(PAIRS) if groups[i] != groups[j]]
+    places = [place for place, (i, j) in enumerate(PAIRS) if groups[i] != groups[j]]
     scores = scores_by_hand(space, "similarity")
     area = next(row for row in rows if row.measure == "AUC" and row.kind == "similarity")
-    expected = roc_auc_score([SAME[place] for place in kept], [scores[place] for place in kept])
+    expected = roc_auc_score([SAME[place] for place in places], [scores[place] for place in places])
     assert area.value == pytest.approx(expected)
     assert all(row.note.endswith("own group left out") for row in rows)
     plain = verification(space, ITEMS, ITEMS.inputs, name="seen", most_stored=most_stored)
@@ -144,7 +144,7 @@ def test_pairs_of_one_group_are_left_out_and_it_is_noted(most_stored):
 def test_where_every_class_is_one_group_its_pairs_stay_and_it_is_noted():
     grouped = dataclasses.replace(ITEMS, groups=ITEMS.labels)
     space = a_space("Euclidean")
-    found = verification(space, grouped, ITEMS.inputs, name="seen")
+    result = verification(space, grouped, ITEMS.inputs, name="seen")
     plain = verification(space, ITEMS, ITEMS.inputs, name="seen")
-    assert [row._replace(note="") for row in found] == plain
-    assert {row.note for row in found} == {"own group among them"}
+    assert [row._replace(note="") for row in result] == plain
+    assert {row.note for row in result} == {"own group among them"}

@@ -31,13 +31,13 @@ def one(score, same=True):
 @examples(max_examples=60)
 @given(FLOATS)
 def test_every_score_is_in_its_bin_and_its_cell(scores):
-    kinds = [each > 0 for each in scores]
+    kinds = [value > 0 for value in scores]
     counts, errors = count_bins([(torch.tensor(scores), torch.tensor(kinds))])
     assert errors is None
     assert int(counts.sum()) == len(scores)
     for score in scores:
         bin, cell = place(score)
-        assert int(counts[bin, int(score > 0)]) == sum(place(each)[0] == bin for each in scores)
+        assert int(counts[bin, int(score > 0)]) == sum(place(entry)[0] == bin for entry in scores)
         cells = count_cells(
             [(torch.tensor(scores), torch.tensor(kinds))],
             [bin],
@@ -47,7 +47,7 @@ def test_every_score_is_in_its_bin_and_its_cell(scores):
             device=torch.device("cpu"),
         )
         assert cells.shape == (1, 2, CELLS)
-        assert int(cells[0, int(score > 0), cell]) == sum(place(each) == (bin, cell) for each in scores)
+        assert int(cells[0, int(score > 0), cell]) == sum(place(element) == (bin, cell) for element in scores)
         assert lowest_of(bin, cell) == score
 
 
@@ -90,13 +90,13 @@ def test_the_errors_at_a_threshold(scores, threshold):
 
 def test_kept_trials_are_those_of_their_bins():
     scores, same = torch.tensor([0.5, 0.5, 4.0, -4.0, 0.5001]), torch.tensor([True, False, True, True, True])
-    kept = sorted({place(0.5)[0], place(0.5001)[0]})
+    places = sorted({place(0.5)[0], place(0.5001)[0]})
     store = StoredScores(2, 1)
     counted = [place(4.0)[0]]
     cells = count_cells(
         [(scores[:2], same[:2]), (scores[2:], same[2:])],
         counted,
-        kept,
+        places,
         store,
         dtype=torch.int32,
         device=torch.device("cpu"),

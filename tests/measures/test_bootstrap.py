@@ -19,9 +19,9 @@ from samekind.measures import bootstrap_mean, paired_bootstrap_mean, student_int
 def test_without_units_it_is_the_student_interval(numbers):
     """The bootstrap of a mean is known: its spread is the standard error, but for the luck of the draws."""
     values = [*map(float, numbers), 50.0]
-    found, known = bootstrap_mean(values, replicates=4000), student_interval(values)
-    assert found.mean == pytest.approx(known.mean)
-    assert found.half == pytest.approx(known.half, rel=0.08)
+    result, known = bootstrap_mean(values, replicates=4000), student_interval(values)
+    assert result.mean == pytest.approx(known.mean)
+    assert result.half == pytest.approx(known.half, rel=0.08)
 
 
 def test_whole_units_are_drawn():
@@ -39,13 +39,13 @@ def test_units_of_different_sizes_count_by_their_values():
     draws = [(1.0, 3), (0.25, 1)]
     possible = {(a[0] * a[1] + b[0] * b[1]) / (a[1] + b[1]) for a in draws for b in draws}
     assert possible == {0.25, 0.8125, 1.0}
-    odds = [math.log(each / (1 - each)) for each in (0.8125, 0.8125)]
+    odds = [math.log(value / (1 - value)) for value in (0.8125, 0.8125)]
     odds += [odds[0] - math.log(10), odds[0] + math.log(10)]  # no more than ten times worse, or better
     reach = stats.t.ppf(0.975, 1) * math.sqrt(2) * np.std(odds)
-    found = bootstrap_mean(values, units=units, replicates=20_000)
-    assert found.mean == 0.8125
+    result = bootstrap_mean(values, units=units, replicates=20_000)
+    assert result.mean == 0.8125
     centre = math.log(0.8125 / 0.1875)
-    assert math.log(found.low / (1 - found.low)) == pytest.approx(centre - reach, rel=0.02)
+    assert math.log(result.low / (1 - result.low)) == pytest.approx(centre - reach, rel=0.02)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
@@ -59,7 +59,7 @@ def test_a_share_without_exception_keeps_the_rule_of_three(value):
 def test_a_share_without_exception_is_no_surer_than_one_exception_where_values_go_together():
     units = torch.arange(6).repeat_interleave(50)
     values = torch.zeros(300)
-    none, every = (bootstrap_mean(each, units=units) for each in (values, 1 - values))
+    none, every = (bootstrap_mean(value, units=units) for value in (values, 1 - values))
     values[0] = 1
     one = bootstrap_mean(values, units=units)
     assert none == pytest.approx((0, 0, one.high))
@@ -91,16 +91,16 @@ def test_the_p_value_is_below_a_twentieth_where_the_interval_leaves_out_nothing(
     below, leaves_out = [], []
     for seed in range(30):
         one, other = torch.randn(2, 15, generator=generator)
-        found = paired_bootstrap_mean(one + seed / 30, other, seed=seed, replicates=100)
-        below.append(found.p_value < 0.05)
-        leaves_out.append(not found.interval.low <= 0 <= found.interval.high)
+        result = paired_bootstrap_mean(one + seed / 30, other, seed=seed, replicates=100)
+        below.append(result.p_value < 0.05)
+        leaves_out.append(not result.interval.low <= 0 <= result.interval.high)
     assert below == leaves_out
     assert 0 < sum(below) < 30
 
 
 def test_systems_that_always_differ_by_the_same_are_as_sure_as_so_many_coins():
-    found = paired_bootstrap_mean([2.0, 3.0, 4.0], [1.0, 2.0, 3.0])
-    assert (found.interval, found.p_value) == ((1, 1, 1), stats.binomtest(3, 3).pvalue)
+    result = paired_bootstrap_mean([2.0, 3.0, 4.0], [1.0, 2.0, 3.0])
+    assert (result.interval, result.p_value) == ((1, 1, 1), stats.binomtest(3, 3).pvalue)
     assert paired_bootstrap_mean([2.0, 3.0], [2.0, 3.0]).p_value == 1
     repeated = paired_bootstrap_mean([2.0] * 6, [1.0] * 6, units=torch.tensor([0, 0, 0, 1, 1, 1]))
     assert repeated.p_value == 0.5
@@ -109,21 +109,21 @@ def test_systems_that_always_differ_by_the_same_are_as_sure_as_so_many_coins():
 @pytest.mark.parametrize("count", [2, 5, 6, 40])
 def test_always_right_against_always_wrong_is_the_sign_test_with_its_interval(count):
     right, wrong = [1.0] * count, [0.0] * count
-    found, mirrored = paired_bootstrap_mean(right, wrong), paired_bootstrap_mean(wrong, right)
+    result, mirrored = paired_bootstrap_mean(right, wrong), paired_bootstrap_mean(wrong, right)
     known = stats.binomtest(count, count)
-    assert found.p_value == mirrored.p_value == pytest.approx(known.pvalue)
+    assert result.p_value == mirrored.p_value == pytest.approx(known.pvalue)
     low = 2 * known.proportion_ci(method="exact").low - 1
-    assert found.interval == pytest.approx((1, low, 1))
+    assert result.interval == pytest.approx((1, low, 1))
     assert mirrored.interval == pytest.approx((-1, -1, -low))
-    assert (found.p_value < 0.05) == (found.interval.low > 0) == (count > 5)
+    assert (result.p_value < 0.05) == (result.interval.low > 0) == (count > 5)
 
 
 def test_two_equally_good_systems_seldom_differ_clearly_however_few_items():
     generator = torch.Generator().manual_seed(0)
     for count in (2, 3, 4):
         answers = torch.randint(2, (200, 2, count), generator=generator).double()
-        values = [paired_bootstrap_mean(*each, replicates=50).p_value for each in answers]
-        assert sum(each < 0.05 for each in values) <= 0.05 * len(values)
+        values = [paired_bootstrap_mean(*pair, replicates=50).p_value for pair in answers]
+        assert sum(value < 0.05 for value in values) <= 0.05 * len(values)
 
 
 def test_two_systems_need_the_same_items():
@@ -146,8 +146,8 @@ def test_of_many_intervals_about_95_in_100_hold_the_truth(classes, is_share):
         noise = torch.rand(classes, 6, generator=generator)
         values = (noise < 0.1 + 0.3 * centres).double() if is_share else 3 * centres + noise
         units = torch.arange(classes).repeat_interleave(6)
-        found = bootstrap_mean(values.flatten(), units=units, replicates=200, seed=seed)
-        held += found.low <= (0.25 if is_share else 2.0) <= found.high
+        result = bootstrap_mean(values.flatten(), units=units, replicates=200, seed=seed)
+        held += result.low <= (0.25 if is_share else 2.0) <= result.high
     assert 0.92 <= held / 400 <= 0.985
 
 

@@ -120,8 +120,8 @@ def test_the_curve_rises_is_finite_and_flat_beyond_the_scores(given_trials):
 
 def test_between_two_knots_it_is_straight():
     curve = IsotonicCalibration([0.0, 1.0, 3.0], [-1.0, 0.0, 4.0])
-    found = curve.log_likelihood_ratio(torch.tensor([[-5.0, 0.0, 0.5], [1.0, 2.0, 9.0]]))
-    assert found.tolist() == [[-1, -1, -0.5], [0, 2, 4]]
+    result = curve.log_likelihood_ratio(torch.tensor([[-5.0, 0.0, 0.5], [1.0, 2.0, 9.0]]))
+    assert result.tolist() == [[-1, -1, -0.5], [0, 2, 4]]
 
 
 def test_a_single_knot_is_flat():

@@ -13,15 +13,15 @@ from samekind.measures import calibration_error, expected_calibration_error, max
 
 def gaps_by_hand(probabilities, truth, bins):
     """Confidences sorted into bins (low, high] one item at a time; the gap and the size of each."""
-    found = {}
+    result = {}
     for row, right in zip(probabilities.tolist(), truth.tolist(), strict=True):
         confidence = max(row)
-        found.setdefault(math.ceil(confidence * bins), []).append(
+        result.setdefault(math.ceil(confidence * bins), []).append(
             (confidence, row.index(confidence) == right)
         )
     return [
-        (abs(sum(c for c, _ in each) / len(each) - sum(r for _, r in each) / len(each)), len(each))
-        for each in found.values()
+        (abs(sum(c for c, _ in value) / len(value) - sum(r for _, r in value) / len(value)), len(value))
+        for value in result.values()
     ]
 
 

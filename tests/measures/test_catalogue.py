@@ -53,9 +53,11 @@ def test_every_measure_of_an_evaluation_is_explained(space, items):
 
 
 def test_a_name_that_was_stored_leads_back_to_its_measure():
-    constants = [each for _, each in inspect.getmembers(catalogue) if isinstance(each, Measure)]
+    constants = [
+        getmember for _, getmember in inspect.getmembers(catalogue) if isinstance(getmember, Measure)
+    ]
     assert len(constants) == len(catalogue.MEASURES)
-    for name, measure in {**MEMBERS, **{str(each): each for each in constants}}.items():
+    for name, measure in {**MEMBERS, **{str(constant): constant for constant in constants}}.items():
         assert measure == name
         assert vars(named(str(name))) == vars(measure)
         assert named(measure) is measure
@@ -96,9 +98,9 @@ def test_direction_unit_and_title(name, better, is_share, family):
 
 
 def test_what_a_run_measures_after_an_epoch_is_known_by_its_key(space, items):
-    found = validation(items, tuple(FAMILIES))(space)
-    assert {measure.key for measures in MEASURES.values() for measure in measures} <= found.keys()
-    for key in found:
+    result = validation(items, tuple(FAMILIES))(space)
+    assert {measure.key for measures in MEASURES.values() for measure in measures} <= result.keys()
+    for key in result:
         measure = of_epoch(key)
         assert measure is not None
         assert measure.key == key

@@ -50,8 +50,8 @@ def test_agree_with_the_definition_and_with_scikit_learn(pairs):
 
     table = confusion(predicted, truth, classes=CLASSES)
     assert table.tolist() == confusion_by_hand(predicted, truth)
-    theirs = confusion_matrix(truth.numpy(), predicted.numpy(), labels=range(CLASSES))
-    assert table.tolist() == theirs.tolist()
+    reference = confusion_matrix(truth.numpy(), predicted.numpy(), labels=range(CLASSES))
+    assert table.tolist() == reference.tolist()
     assert table.diagonal().sum().item() == hits
 
 
@@ -60,12 +60,12 @@ def test_agree_with_the_definition_and_with_scikit_learn(pairs):
 def test_class_by_class_they_are_scikit_learn_s(pairs):
     predicted, truth = torch.tensor(pairs).T
     every = {"labels": range(CLASSES), "average": None, "zero_division": 0}
-    theirs = recall_score(truth.numpy(), predicted.numpy(), **every)
-    assert recall_by_class(predicted, truth, classes=CLASSES).tolist() == pytest.approx(theirs.tolist())
-    theirs = f1_score(truth.numpy(), predicted.numpy(), **every)
-    assert f1_by_class(predicted, truth, classes=CLASSES).tolist() == pytest.approx(theirs.tolist())
-    theirs = f1_score(truth.numpy(), predicted.numpy(), average="macro", zero_division=0)
-    assert macro_f1(predicted, truth) == pytest.approx(theirs)
+    reference = recall_score(truth.numpy(), predicted.numpy(), **every)
+    assert recall_by_class(predicted, truth, classes=CLASSES).tolist() == pytest.approx(reference.tolist())
+    reference = f1_score(truth.numpy(), predicted.numpy(), **every)
+    assert f1_by_class(predicted, truth, classes=CLASSES).tolist() == pytest.approx(reference.tolist())
+    reference = f1_score(truth.numpy(), predicted.numpy(), average="macro", zero_division=0)
+    assert macro_f1(predicted, truth) == pytest.approx(reference)
     # Nobody is a stranger here, so the hardest recall is the plain one.
     plain = recall_by_class(predicted, truth, classes=CLASSES)
     assert torch.equal(recall_with_confounders(predicted, truth, classes=CLASSES), plain)
@@ -76,12 +76,12 @@ def test_class_by_class_they_are_scikit_learn_s(pairs):
 def test_confounders_taken_for_a_class_count_as_items_it_missed(pairs):
     """Classes 0 to 2 are known, 3 to 5 are strangers, and -1 says "none of these"."""
     predicted, truth = torch.tensor(pairs).T
-    found = recall_with_confounders(predicted, truth, classes=3).tolist()
+    result = recall_with_confounders(predicted, truth, classes=3).tolist()
     for known in range(3):
         right = sum(guess == known == true for guess, true in pairs)
         items = sum(true == known for _, true in pairs)
         fooled = sum(guess == known and true >= 3 for guess, true in pairs)
-        assert found[known] == (right / (items + fooled) if items + fooled else 0)
+        assert result[known] == (right / (items + fooled) if items + fooled else 0)
 
 
 def test_a_prediction_of_none_of_these_is_a_miss():
@@ -95,13 +95,13 @@ def test_a_prediction_of_none_of_these_is_a_miss():
 def test_top_k_is_scikit_learn_s_and_never_falls():
     generator = torch.Generator().manual_seed(0)
     scores, truth = torch.randn(50, 6, generator=generator), torch.arange(50) % 6
-    found = top_k_accuracy(scores, truth, ks=range(1, 7))
-    for k, value in found.items():
+    result = top_k_accuracy(scores, truth, ks=range(1, 7))
+    for k, value in result.items():
         if k < 6:  # scikit-learn warns that the last one says nothing
             assert value == pytest.approx(top_k_accuracy_score(truth.numpy(), scores.numpy(), k=k))
-    assert sorted(found.values()) == list(found.values())
-    assert found[1] == accuracy(scores.argmax(1), truth)
-    assert found[6] == 1
+    assert sorted(result.values()) == list(result.values())
+    assert result[1] == accuracy(scores.argmax(1), truth)
+    assert result[6] == 1
 
 
 def test_equal_scores_go_to_the_lower_class():
@@ -119,7 +119,7 @@ def test_another_prior_is_bayes_rule_and_can_be_taken_back(seed):
     generator = torch.Generator().manual_seed(seed)
     before, after = torch.rand(2, 3, generator=generator, dtype=torch.double) + 0.1
     likelihood = torch.rand(5, 3, generator=generator, dtype=torch.double) + 0.01
-    old, new = (likelihood * each / (likelihood * each).sum(1, keepdim=True) for each in (before, after))
+    old, new = (likelihood * value / (likelihood * value).sum(1, keepdim=True) for value in (before, after))
     torch.testing.assert_close(adjust_prior(old, before=before, after=after), new)
     torch.testing.assert_close(adjust_prior(old, before=before, after=7 * before), old)
     torch.testing.assert_close(adjust_prior(new, before=after, after=before), old)

@@ -138,10 +138,10 @@ def test_returns_plain_numbers_and_tensors(measure):
 
 @every_measure
 def test_leaves_its_inputs_unchanged(measure):
-    given = arguments(measure)
-    measure(**given)
-    for name in given.keys() & ITEMS.keys():
-        assert torch.equal(given[name], ITEMS[name]), name
+    options = arguments(measure)
+    measure(**options)
+    for name in options.keys() & ITEMS.keys():
+        assert torch.equal(options[name], ITEMS[name]), name
 
 
 @every_measure

@@ -53,14 +53,14 @@ def test_the_worked_example():
 def test_the_minimum_over_every_threshold_and_both_ends(given_trials, prior, miss_cost, false_accept_cost):
     scores, same = given_trials
     settings = {"prior": prior, "miss_cost": miss_cost, "false_accept_cost": false_accept_cost}
-    found = minimum_detection_cost(scores, same, **settings)
+    result = minimum_detection_cost(scores, same, **settings)
     thresholds = [math.inf, *sorted(set(scores.tolist()), reverse=True), -math.inf]
-    tried = [cost_by_hand(scores, same, each, **settings) for each in thresholds]
-    assert found.cost == pytest.approx(min(tried))
-    assert found.cost <= 1 + 1e-12
-    assert detection_cost(scores, same, found.threshold, **settings) == pytest.approx(found.cost)
+    tried = [cost_by_hand(scores, same, threshold, **settings) for threshold in thresholds]
+    assert result.cost == pytest.approx(min(tried))
+    assert result.cost <= 1 + 1e-12
+    assert detection_cost(scores, same, result.threshold, **settings) == pytest.approx(result.cost)
     best = [at for at, cost in zip(thresholds, tried, strict=True) if cost <= min(tried) + 1e-9]
-    assert found.threshold == best[0]
+    assert result.threshold == best[0]
 
 
 @pytest.mark.parametrize("prior", [0.01, 0.5, 0.99])

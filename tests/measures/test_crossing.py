@@ -21,25 +21,25 @@ def of(same, different):
 
 def difference(same, different, threshold):
     """The false-accept rate less the false-reject rate, exactly."""
-    accepts = Fraction(sum(each >= threshold for each in different), len(different))
-    return accepts - Fraction(sum(each < threshold for each in same), len(same))
+    accepts = Fraction(sum(score >= threshold for score in different), len(different))
+    return accepts - Fraction(sum(value < threshold for value in same), len(same))
 
 
 @examples(max_examples=60)
 @given(SOME, SOME)
 def test_strict_and_lenient_are_the_neighbours_of_the_crossing(same, different):
-    found = of(same, different)
+    result = of(same, different)
     thresholds = sorted({*same, *different})
-    strict = [each for each in thresholds if difference(same, different, each) <= 0]
-    lenient = [each for each in thresholds if difference(same, different, each) > 0]
-    assert (found.strict.threshold if found.strict else None) == min(strict, default=None)
-    assert found.lenient.threshold == max(lenient)
-    for point in (found.strict, found.lenient):
+    strict = [threshold for threshold in thresholds if difference(same, different, threshold) <= 0]
+    lenient = [value for value in thresholds if difference(same, different, value) > 0]
+    assert (result.strict.threshold if result.strict else None) == min(strict, default=None)
+    assert result.lenient.threshold == max(lenient)
+    for point in (result.strict, result.lenient):
         if point is not None:
-            assert point.targets == sum(each >= point.threshold for each in same)
-            assert point.impostors == sum(each >= point.threshold for each in different)
+            assert point.targets == sum(score >= point.threshold for score in same)
+            assert point.impostors == sum(entry >= point.threshold for entry in different)
             whole = difference(same, different, point.threshold) * len(same) * len(different)
-            assert found.gap(point) == whole
+            assert result.gap(point) == whole
 
 
 def test_the_gap_of_billions_is_exact():
@@ -48,9 +48,9 @@ def test_the_gap_of_billions_is_exact():
 
 def test_interpolation_is_the_straight_line():
     """From (0, 1/2) at 3 to (1, 1/2) at 2: the rates are equal half way."""
-    found = Crossing(Accepted(3.0, 1, 0), Accepted(2.0, 1, 1), 2, 1)
-    assert found.interpolated() == (0.5, 2.5)
-    assert found.nearest() == (0.25, 3.0)
+    result = Crossing(Accepted(3.0, 1, 0), Accepted(2.0, 1, 1), 2, 1)
+    assert result.interpolated() == (0.5, 2.5)
+    assert result.nearest() == (0.25, 3.0)
 
 
 def test_above_all_scores_there_is_no_threshold_to_interpolate_from():

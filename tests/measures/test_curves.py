@@ -48,7 +48,7 @@ def test_the_corners_are_points_of_the_whole_curve_and_hold_its_area(given_trial
             strict=True,
         )
     )
-    for threshold, accepts, hits in zip(*(each.tolist() for each in curve), strict=True):
+    for threshold, accepts, hits in zip(*(column.tolist() for column in curve), strict=True):
         assert (accepts, hits) == pytest.approx(every[threshold])
     area = auc(curve.false_accepts.numpy(), curve.true_accepts.numpy())
     assert area == pytest.approx(area_under_curve(scores, same))
@@ -70,9 +70,9 @@ def test_without_ties_scikit_learn_keeps_the_same_corners():
     curve = receiver_operating_characteristic(scores, same)
     # scikit-learn also keeps the first score, where the curve leaves (0, 0) straight.
     start = int(thresholds[1] != curve.thresholds[1])
-    expected = [each.tolist()[:1] + each.tolist()[1 + start :] for each in (thresholds, accepts, hits)]
-    for found, wanted in zip(curve, expected, strict=True):
-        assert found.tolist() == pytest.approx(wanted)
+    expected = [value.tolist()[:1] + value.tolist()[1 + start :] for value in (thresholds, accepts, hits)]
+    for result, rate in zip(curve, expected, strict=True):
+        assert result.tolist() == pytest.approx(rate)
 
 
 def test_the_ends_of_the_curve():
@@ -80,18 +80,20 @@ def test_the_ends_of_the_curve():
     assert (thresholds[0], accepts[0], hits[0]) == (math.inf, 0, 0)
     assert (accepts[-1], hits[-1]) == (1, 1)
     constant = receiver_operating_characteristic(torch.ones(3), torch.tensor([True, False, False]))
-    assert [each.tolist() for each in constant] == [[math.inf, 1], [0, 1], [0, 1]]
+    assert [value.tolist() for value in constant] == [[math.inf, 1], [0, 1], [0, 1]]
 
 
 def test_the_tradeoff_is_among_the_points_of_scikit_learn():
     scores, same = many(400)
     accepts, rejects, thresholds = det_curve(same.numpy(), scores.numpy())
-    theirs = dict(zip(thresholds.tolist(), zip(accepts.tolist(), rejects.tolist(), strict=True), strict=True))
+    reference = dict(
+        zip(thresholds.tolist(), zip(accepts.tolist(), rejects.tolist(), strict=True), strict=True)
+    )
     curve = detection_error_tradeoff(scores, same)
     shared = 0
-    for threshold, accept, reject in zip(*(each.tolist() for each in curve[:3]), strict=True):
-        if threshold in theirs:
-            assert (accept, reject) == pytest.approx(theirs[threshold])
+    for threshold, accept, reject in zip(*(column.tolist() for column in curve[:3]), strict=True):
+        if threshold in reference:
+            assert (accept, reject) == pytest.approx(reference[threshold])
             shared += 1
     assert shared > 50
 
@@ -102,7 +104,7 @@ def test_rates_and_probits_of_the_tradeoff(given_trials):
     scores, same = given_trials
     curve = detection_error_tradeoff(scores, same)
     sizes = int((~same).sum()), int(same.sum())
-    for threshold, *rates_and_probits in zip(*(each.tolist() for each in curve), strict=True):
+    for threshold, *rates_and_probits in zip(*(column.tolist() for column in curve), strict=True):
         assert tuple(rates_and_probits[:2]) == rates_at(scores, same, threshold)
         for rate, probit, size in zip(rates_and_probits[:2], rates_and_probits[2:], sizes, strict=True):
             assert probit == pytest.approx(norm.ppf(min(max(rate, 0.5 / size), 1 - 0.5 / size)), abs=1e-9)

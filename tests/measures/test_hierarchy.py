@@ -30,24 +30,24 @@ def similarity(first, second):
 def by_hand(neighbours, k):
     shares = []
     for query, label in enumerate(LABELS.tolist()):
-        found = sum(similarity(label, other) for other in neighbours[query, :k].tolist())
+        result = sum(similarity(label, other) for other in neighbours[query, :k].tolist())
         others = [similarity(label, other) for place, other in enumerate(LABELS.tolist()) if place != query]
-        shares.append(found / sum(sorted(others, reverse=True)[:k]))
+        shares.append(result / sum(sorted(others, reverse=True)[:k]))
     return sum(shares) / len(shares)
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_it_is_what_a_loop_says(k, seed):
-    found = hierarchical_similarity_at(ranked(seed), LABELS, class_distances=TREE, k=k)
-    assert found == (pytest.approx(by_hand(ranked(seed), k)), k)
+    result = hierarchical_similarity_at(ranked(seed), LABELS, class_distances=TREE, k=k)
+    assert result == (pytest.approx(by_hand(ranked(seed), k)), k)
 
 
 def test_the_area_is_that_under_the_curve():
     curve = [by_hand(ranked(), k) for k in range(1, 5)]
-    wanted = sum((one + other) / 2 for one, other in itertools.pairwise(curve)) / 3
-    found = average_hierarchical_similarity(ranked(), LABELS, class_distances=TREE, k=4)
-    assert found == (pytest.approx(wanted), 4)
+    expected = sum((one + other) / 2 for one, other in itertools.pairwise(curve)) / 3
+    result = average_hierarchical_similarity(ranked(), LABELS, class_distances=TREE, k=4)
+    assert result == (pytest.approx(expected), 4)
 
 
 def test_the_best_order_has_one_at_every_rank():
@@ -77,8 +77,8 @@ def test_the_published_similarities_of_tree_distances():
     tree = (steps[:, None] - steps).abs()
     neighbours, labels = torch.zeros(5, 1, dtype=torch.int64), torch.arange(5)
     similarities = _checked(neighbours, labels, tree, 1, 1.0, labels)[0]
-    wanted = torch.tensor([1, 0.555556, 0.36, 0.265306, 0.209877], dtype=torch.double)
-    torch.testing.assert_close(similarities, wanted, rtol=0, atol=1e-6)
+    expected = torch.tensor([1, 0.555556, 0.36, 0.265306, 0.209877], dtype=torch.double)
+    torch.testing.assert_close(similarities, expected, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,6 @@ def test_the_published_similarities_of_tree_distances():
     ],
 )
 def test_what_does_not_fit_is_refused(change, says):
-    given = {"neighbours": ranked(), "labels": LABELS, "class_distances": TREE, **change}
+    arguments = {"neighbours": ranked(), "labels": LABELS, "class_distances": TREE, **change}
     with pytest.raises(ValueError, match=says):
-        hierarchical_similarity_at(**given)
+        hierarchical_similarity_at(**arguments)

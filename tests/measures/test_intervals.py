@@ -58,8 +58,8 @@ def test_half_is_half_the_width():
 
 def test_of_many_student_intervals_of_three_seeds_95_in_100_hold_the_truth():
     draws = torch.randn(2000, 3, generator=torch.Generator().manual_seed(0)) + 5
-    found = [student_interval(three) for three in draws]
-    held = sum(interval.low <= 5 <= interval.high for interval in found) / len(found)
+    result = [student_interval(three) for three in draws]
+    held = sum(interval.low <= 5 <= interval.high for interval in result) / len(result)
     assert held == pytest.approx(0.95, abs=0.02)
 
 
@@ -118,9 +118,9 @@ def test_values_without_a_mean_are_refused(measure):
 def test_shares_agree_with_scipy(trials, share, form):
     hits = round(share * trials)
     known = stats.binomtest(hits, trials).proportion_ci(0.95, method=form)
-    found = proportion_interval(hits, trials, form=form)
-    assert found == pytest.approx((hits / trials, known.low, known.high), abs=1e-9)
-    assert 0 <= found.low <= found.mean <= found.high <= 1
+    result = proportion_interval(hits, trials, form=form)
+    assert result == pytest.approx((hits / trials, known.low, known.high), abs=1e-9)
+    assert 0 <= result.low <= result.mean <= result.high <= 1
 
 
 @pytest.mark.parametrize("trials", [30, 1000, 10**6])

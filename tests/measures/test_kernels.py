@@ -52,10 +52,10 @@ def test_few_items_are_divided_in_every_way():
         for chosen in itertools.combinations(range(7), 3)
     ]
     expected = sum(value >= by_hand(kernel, IN_FIRST) - 1e-12 for value in every) / 35
-    found = two_sample_test(kernel, IN_FIRST)
-    assert (found.p_value, found.shuffles) == (pytest.approx(expected), 35)
-    assert found.discrepancy == pytest.approx(by_hand(kernel, IN_FIRST))
-    assert found.usual == pytest.approx(float(torch.tensor(every).quantile(0.95)))
+    result = two_sample_test(kernel, IN_FIRST)
+    assert (result.p_value, result.shuffles) == (pytest.approx(expected), 35)
+    assert result.discrepancy == pytest.approx(by_hand(kernel, IN_FIRST))
+    assert result.usual == pytest.approx(float(torch.tensor(every).quantile(0.95)))
 
 
 def test_drawn_shuffles_come_near_to_all_of_them_and_are_fixed_by_the_seed():
@@ -76,29 +76,29 @@ def test_a_p_value_is_never_zero():
 
 
 def test_items_that_are_all_alike_are_no_evidence():
-    found = two_sample_test(torch.full((30, 30), 0.7), torch.arange(30) < 11, permutations=50)
-    assert (found.discrepancy, found.p_value) == (pytest.approx(0, abs=1e-12), 1)
+    result = two_sample_test(torch.full((30, 30), 0.7), torch.arange(30) < 11, permutations=50)
+    assert (result.discrepancy, result.p_value) == (pytest.approx(0, abs=1e-12), 1)
 
 
 def test_blocks_of_a_kernel_add_up_to_it():
     kernel = drawn()
     cuts = [slice(0, 2), slice(2, 3), slice(3, 7)]
     walk = [(rows, columns, kernel[rows, columns]) for rows in cuts for columns in cuts]
-    found = two_sample_in_blocks(iter(walk), IN_FIRST, permutations=20, seed=1)
-    assert found == pytest.approx(two_sample_test(kernel, IN_FIRST, permutations=20, seed=1))
+    result = two_sample_in_blocks(iter(walk), IN_FIRST, permutations=20, seed=1)
+    assert result == pytest.approx(two_sample_test(kernel, IN_FIRST, permutations=20, seed=1))
 
 
 def p_values(shift, *, items=15, tests=200):
     generator = torch.Generator().manual_seed(0)
     in_first = torch.arange(2 * items) < items
-    found = []
+    result = []
     for _ in range(tests):
         points = torch.randn(2 * items, 2, generator=generator, dtype=torch.double)
         points[:items] += shift
         # Neither symmetric nor semidefinite: the test is about shuffles, whatever the kernel.
         kernel = gaussian(points) + 0.1 * points[:, :1] - 0.2
-        found.append(two_sample_test(kernel, in_first, permutations=49).p_value)
-    return torch.tensor(found)
+        result.append(two_sample_test(kernel, in_first, permutations=49).p_value)
+    return torch.tensor(result)
 
 
 def test_the_level_holds_when_there_is_no_difference():

@@ -19,7 +19,7 @@ def test_agree_with_counting(lists):
     votes, enough, right = [], 0, 0
     for ranked, label in zip(lists, labels.tolist(), strict=True):
         counts = Counter(ranked)
-        votes.append(next(each for each in ranked if counts[each] == max(counts.values())))
+        votes.append(next(value for value in ranked if counts[value] == max(counts.values())))
         enough += counts[label] >= 3
         right += votes[-1] == label
     assert majority_vote(neighbours).tolist() == votes
@@ -34,10 +34,10 @@ def test_the_vote_is_scikit_learn_s_where_nothing_ties():
     labels = (z[:, 0] + torch.randn(40, generator=generator) > 0).long()
     queries = torch.randn(20, 3, generator=generator, dtype=torch.double)
     order = torch.cdist(queries, z).argsort(1)[:, :3]
-    theirs = (
+    reference = (
         KNeighborsClassifier(3, algorithm="brute").fit(z.numpy(), labels.numpy()).predict(queries.numpy())
     )
-    assert majority_vote(labels[order]).tolist() == theirs.tolist()
+    assert majority_vote(labels[order]).tolist() == reference.tolist()
 
 
 def test_the_two_forms_differ_where_the_class_leads_without_a_majority():

@@ -16,15 +16,15 @@ from samekind.measures import novelty_auroc
 @given(st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=2, max_size=12))
 @effort(max_examples=40, deadline=None)
 def test_the_value_is_that_of_scikit_learn_and_inside_its_interval(items):
-    newness, is_new = (torch.tensor(each) for each in zip(*items, strict=True))
+    newness, is_new = (torch.tensor(value) for value in zip(*items, strict=True))
     if is_new.all() or not is_new.any():
         with pytest.raises(ValueError, match="both kinds"):
             novelty_auroc(newness, is_new)
         return
-    found = novelty_auroc(newness, is_new)
-    assert found.mean == pytest.approx(roc_auc_score(is_new.numpy(), newness.numpy()))
-    assert 0 <= found.low <= found.mean <= found.high <= 1
-    assert found.half > 0
+    result = novelty_auroc(newness, is_new)
+    assert result.mean == pytest.approx(roc_auc_score(is_new.numpy(), newness.numpy()))
+    assert 0 <= result.low <= result.mean <= result.high <= 1
+    assert result.half > 0
 
 
 def variance_by_hand(value, m, n):
@@ -40,9 +40,9 @@ def variance_by_hand(value, m, n):
 def test_each_end_is_the_value_that_lies_196_of_its_own_errors_away():
     newness = torch.randn(40, generator=torch.Generator().manual_seed(0))
     is_new = torch.arange(40) < 15
-    found = novelty_auroc(newness + 0.8 * is_new, is_new)
-    for end in (found.low, found.high):
-        assert abs(end - found.mean) == pytest.approx(1.96 * math.sqrt(variance_by_hand(end, 15, 25)))
+    result = novelty_auroc(newness + 0.8 * is_new, is_new)
+    for end in (result.low, result.high):
+        assert abs(end - result.mean) == pytest.approx(1.96 * math.sqrt(variance_by_hand(end, 15, 25)))
 
 
 def test_turning_the_question_round_turns_the_interval_round():
@@ -59,6 +59,6 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says(shift):
     is_new, truth = torch.arange(50) < 20, norm.cdf(shift / math.sqrt(2))
     hits = 0
     for _ in range(400):
-        found = novelty_auroc(torch.randn(50, generator=generator) + shift * is_new, is_new)
-        hits += found.low <= truth <= found.high
+        result = novelty_auroc(torch.randn(50, generator=generator) + shift * is_new, is_new)
+        hits += result.low <= truth <= result.high
     assert 0.92 <= hits / 400 <= 0.985

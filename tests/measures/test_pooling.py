@@ -22,8 +22,8 @@ COUNTS = st.lists(
 def levels(counts):
     return Levels(
         torch.arange(len(counts)).double(),
-        torch.tensor([each[0] for each in counts]),
-        torch.tensor([each[1] for each in counts]),
+        torch.tensor([count[0] for count in counts]),
+        torch.tensor([value[1] for value in counts]),
     )
 
 
@@ -47,8 +47,8 @@ def share(block):
 @given(COUNTS)
 def test_agrees_with_one_violation_at_a_time(counts):
     pooled = pool_adjacent_violators(levels(counts))
-    found = [list(each) for each in zip(*(field.tolist() for field in pooled), strict=True)]
-    assert found == one_at_a_time(counts)
+    result = [list(value) for value in zip(*(field.tolist() for field in pooled), strict=True)]
+    assert result == one_at_a_time(counts)
 
 
 @examples(max_examples=30)
@@ -68,4 +68,4 @@ def test_the_shares_are_the_isotonic_regression_of_scikit_learn(counts):
 def test_a_fall_at_the_end_takes_back_everything_it_must():
     """Shares 1/4, 2/4, 3/4, then many impostors: each round pools one block more."""
     pooled = pool_adjacent_violators(levels([(1, 3), (2, 2), (3, 1), (0, 100)]))
-    assert [each.tolist() for each in pooled] == [[0], [6], [106]]
+    assert [value.tolist() for value in pooled] == [[0], [6], [106]]

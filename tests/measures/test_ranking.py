@@ -33,17 +33,17 @@ def test_with_a_gallery_those_with_the_query_s_mark_are_not_counted(queries, gal
     apart = relevant_counts(labels, gallery=gallery_labels, apart=(marks, gallery_marks))
     for query, (label, mark) in enumerate(queries):
         assert plain[query] == sum(other == label for other, _ in gallery)
-        assert apart[query] == sum(other == label and theirs != mark for other, theirs in gallery)
+        assert apart[query] == sum(other == label and item_mark != mark for other, item_mark in gallery)
 
 
 def test_what_is_ignored_leaves_and_the_rest_moves_up():
     neighbours, ignored = torch.tensor([[5, 7, 5, 7]]), torch.tensor([[True, False, False, True]])
-    found = ranked(neighbours, torch.tensor([5]), None, ignored)
-    assert found.hit.tolist() == [[False, True, False, False]]
-    assert found.length.tolist() == [2]
-    check_ks(found, [1, 2])
+    result = ranked(neighbours, torch.tensor([5]), None, ignored)
+    assert result.hit.tolist() == [[False, True, False, False]]
+    assert result.length.tolist() == [2]
+    check_ks(result, [1, 2])
     with pytest.raises(ValueError, match="expected k from 1 to 2, the neighbours each query has, got 3"):
-        check_ks(found, [3])
+        check_ks(result, [3])
 
 
 def test_nothing_ignored_changes_nothing():

@@ -36,10 +36,10 @@ def test_the_curves_are_those_of_trials_weighted_one_by_one(monkeypatch, most_we
     monkeypatch.setattr(resampling, "MOST_WEIGHTS", most_weights)
     scores, same, sides = trials = some_trials()
     weights = class_weights(5, 6, 0)
-    found = [each for [each] in curves([counted(trials)], weights)]
+    result = [curve for [curve] in curves([counted(trials)], weights)]
     accepts, rejects = (
         np.concatenate(parts, axis=1)
-        for parts in zip(*((each.false_accepts, each.false_rejects) for each in found), strict=True)
+        for parts in zip(*((value.false_accepts, value.false_rejects) for value in result), strict=True)
     )
     cuts = scores.unique().flip(0)
     assert len(accepts) == len(cuts)  # so few trials are looked at wherever a score lies
@@ -60,9 +60,9 @@ def test_thresholds_lie_so_close_that_neither_count_jumps():
     scores = torch.randn(60_000, generator=generator) + 2 * same
     sides = torch.randint(5, (2, 60_000), generator=generator)
     sides[1] = torch.where(same, sides[0], (sides[0] + 1) % 5)
-    found = counted((scores, same, sides))
-    accepted = found.different.sum(1).cumsum()
-    missed = 20_000 - found.same.sum(1).cumsum()
+    result = counted((scores, same, sides))
+    accepted = result.different.sum(1).cumsum()
+    missed = 20_000 - result.same.sum(1).cumsum()
     assert len(accepted) < 4500
     for counts in (accepted, missed):
         smaller, larger = np.minimum(counts[1:], counts[:-1]), np.maximum(counts[1:], counts[:-1])
@@ -74,9 +74,9 @@ def test_thresholds_lie_so_close_that_neither_count_jumps():
 @pytest.mark.parametrize("threshold", [-99.0, -0.3, 0.0, 0.125, 0.13, 99.0])
 def test_the_threshold_asked_about_is_among_them(threshold):
     scores, same, _ = trials = some_trials(3000)
-    found = counted(trials, threshold)
-    assert found.different[: found.accepting].sum() == int(((scores >= threshold) & ~same).sum())
-    assert found.same[: found.accepting].sum() == int(((scores >= threshold) & same).sum())
+    result = counted(trials, threshold)
+    assert result.different[: result.accepting].sum() == int(((scores >= threshold) & ~same).sum())
+    assert result.same[: result.accepting].sum() == int(((scores >= threshold) & same).sum())
 
 
 def test_a_part_counts_for_the_whole():
@@ -90,6 +90,6 @@ def test_replicates_without_trials_of_one_kind_are_left_out():
     weights = np.zeros((3, 5))
     weights[0, 0] = 5  # one class alone: no trial of two
     weights[1:] = 1
-    [[found]] = list(curves([counted(some_trials())], weights))
-    assert found.false_accepts.shape[1] == 2
+    [[result]] = list(curves([counted(some_trials())], weights))
+    assert result.false_accepts.shape[1] == 2
     assert list(curves([counted(some_trials())], weights[:1])) == []

@@ -76,7 +76,7 @@ def test_shapes_that_do_not_belong_together_are_refused(neighbours, labels):
 
 def values_by_hand(ranked, label, relevant, k):
     """The definitions, one query and one rank at a time."""
-    hits = [int(each == label) for each in ranked]
+    hits = [int(value == label) for value in ranked]
     precision = [sum(hits[: rank + 1]) / (rank + 1) for rank in range(len(hits))]
     gain = sum(hit / math.log2(rank + 2) for rank, hit in enumerate(hits[:k]))
     best = sum(1 / math.log2(rank + 2) for rank in range(min(k, relevant)))
@@ -125,27 +125,27 @@ def test_average_precision_and_ndcg_are_scikit_learn_s(seed):
         hits = (neighbours[query] == labels[query]).numpy()
         assert values["MAP"][query].item() == pytest.approx(average_precision_score(hits, ranks.numpy()))
         for k in (4, 11):
-            theirs = ndcg_score(hits[None].astype(float), ranks.numpy()[None], k=k)
-            assert values[f"nDCG@{k}"][query].item() == pytest.approx(theirs)
+            reference = ndcg_score(hits[None].astype(float), ranks.numpy()[None], k=k)
+            assert values[f"nDCG@{k}"][query].item() == pytest.approx(reference)
 
 
 def test_the_named_measures_are_means_over_the_queries_that_can_be_answered():
     neighbours, labels, relevant = whole_rankings(0)
     values = retrieval_values(neighbours, labels, relevant=relevant, ks=(1, 3), measures=RETRIEVAL_MEASURES)
-    found = retrieval_means(values)
-    assert (found.queries, found.left_out) == (9, int((relevant == 0).sum()))
-    assert found.left_out == 3
+    result = retrieval_means(values)
+    assert (result.queries, result.left_out) == (9, int((relevant == 0).sum()))
+    assert result.left_out == 3
     answered = relevant > 0
-    for name, value in found.means.items():
+    for name, value in result.means.items():
         expected = values[name] if name.startswith("Recall") else values[name][answered]
         assert value == pytest.approx(expected.mean().item())
     given_ = {"relevant": relevant}
-    assert precision_at(neighbours, labels, ks=(1, 3), **given_)[3] == found.means["Precision@3"]
-    assert ndcg_at(neighbours, labels, ks=(3,), **given_) == {3: found.means["nDCG@3"]}
-    assert r_precision(neighbours, labels, **given_) == found.means["R-precision"]
-    assert map_at_r(neighbours, labels, **given_) == found.means["MAP@R"]
-    assert mean_average_precision(neighbours, labels, **given_) == found.means["MAP"]
-    assert recall_at(neighbours, labels, ks=(3,))[3] == pytest.approx(found.means["Recall@3"])
+    assert precision_at(neighbours, labels, ks=(1, 3), **given_)[3] == result.means["Precision@3"]
+    assert ndcg_at(neighbours, labels, ks=(3,), **given_) == {3: result.means["nDCG@3"]}
+    assert r_precision(neighbours, labels, **given_) == result.means["R-precision"]
+    assert map_at_r(neighbours, labels, **given_) == result.means["MAP@R"]
+    assert mean_average_precision(neighbours, labels, **given_) == result.means["MAP"]
+    assert recall_at(neighbours, labels, ks=(3,))[3] == pytest.approx(result.means["Recall@3"])
 
 
 def test_a_cut_list_needs_only_r_neighbours_but_not_fewer():
@@ -165,10 +165,10 @@ def test_a_perfect_ranking_has_1_everywhere_and_the_worst_one_0():
     perfect, worst = torch.tensor([[1, 1, 0, 0]]), torch.tensor([[0, 0, 0, 0]])
     for name in RETRIEVAL_MEASURES:
         values = [
-            retrieval_values(each, labels, relevant=relevant, ks=(2,), measures=[name])
-            for each in ((perfect, worst) if name != "MAP" else (perfect,))
+            retrieval_values(value, labels, relevant=relevant, ks=(2,), measures=[name])
+            for value in ((perfect, worst) if name != "MAP" else (perfect,))
         ]
-        assert [float(next(iter(each.values()))) for each in values] == [1.0, 0.0][: len(values)]
+        assert [float(next(iter(entry.values()))) for entry in values] == [1.0, 0.0][: len(values)]
 
 
 def test_ignored_neighbours_are_as_if_they_had_never_been_found():
@@ -178,8 +178,8 @@ def test_ignored_neighbours_are_as_if_they_had_never_been_found():
     longer = torch.cat([extra[:, :1], neighbours, extra[:, 1:]], 1)
     settings_ = {"relevant": relevant, "ks": (1, 5, 11), "measures": RETRIEVAL_MEASURES}
     expected = retrieval_values(neighbours, labels, **settings_)
-    found = retrieval_values(longer, labels, ignored=ignored, **settings_)
-    torch.testing.assert_close(found, expected, equal_nan=True)
+    result = retrieval_values(longer, labels, ignored=ignored, **settings_)
+    torch.testing.assert_close(result, expected, equal_nan=True)
     assert recall_at(longer, labels, ks=(2,), ignored=ignored) == recall_at(neighbours, labels, ks=(2,))
     torch.testing.assert_close(
         cumulative_match(longer, labels, relevant=relevant, ignored=ignored),

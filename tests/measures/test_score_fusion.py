@@ -55,7 +55,7 @@ def test_two_equally_good_systems_weigh_the_same_on_their_own_scales_and_are_bet
     assert fusion.weights[0] == pytest.approx(2, rel=0.1)
     assert fusion.offset == pytest.approx(-4, rel=0.1)
     together = equal_error_rate(fusion.score(systems), same).rate
-    assert together < min(equal_error_rate(systems[:, each], same).rate for each in (0, 1)) - 0.05
+    assert together < min(equal_error_rate(systems[:, value], same).rate for value in (0, 1)) - 0.05
 
 
 def test_a_system_of_noise_gets_hardly_any_weight():
@@ -69,7 +69,7 @@ def test_separated_trials_and_equal_systems_give_finite_weights():
     scores = torch.arange(10).double()
     systems, same = torch.stack([scores, scores, torch.zeros(10)], dim=1), scores >= 5
     weights, offset = logistic_fusion(systems, same)
-    assert all(math.isfinite(each) for each in (*weights, offset))
+    assert all(math.isfinite(value) for value in (*weights, offset))
     assert weights[0] == pytest.approx(weights[1])
     assert weights[2] == pytest.approx(0)
 

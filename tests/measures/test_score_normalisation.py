@@ -12,20 +12,20 @@ from samekind.measures import as_norm, equal_error_rate, s_norm, score_normalisa
 
 def drawn(trials=6, cohort=9):
     generator = torch.Generator().manual_seed(0)
-    made = [torch.randn(trials, cohort, generator=generator) for _ in range(2)]
-    return torch.randn(trials, generator=generator), *made
+    built = [torch.randn(trials, cohort, generator=generator) for _ in range(2)]
+    return torch.randn(trials, generator=generator), *built
 
 
 def by_hand(scores, first, second, top):
     """One trial at a time: how far above the closest of each side's cohort."""
-    found = []
+    result = []
     for score, one, other in zip(scores.tolist(), first.tolist(), second.tolist(), strict=True):
         sides = []
         for cohort in (one, other):
             closest = sorted(cohort, reverse=True)[:top]
             sides.append((score - statistics.fmean(closest)) / statistics.pstdev(closest))
-        found.append(sum(sides) / 2)
-    return found
+        result.append(sum(sides) / 2)
+    return result
 
 
 @pytest.mark.parametrize("top", [2, 5, 9])
@@ -63,7 +63,7 @@ def test_rows_say_which_item_a_trial_is_about():
 
 
 def test_shift_and_scale_of_all_scores_cancel():
-    scores, first, second = (each.double() for each in drawn())
+    scores, first, second = (value.double() for value in drawn())
     moved = s_norm(3 * scores - 7, 3 * first - 7, 3 * second - 7)
     torch.testing.assert_close(moved, s_norm(scores, first, second))
 
@@ -99,9 +99,13 @@ def test_items_that_are_close_to_everybody_no_longer_confuse():
     ],
 )
 def test_what_cannot_be_normalised_is_refused(change, message):
-    given = {"scores": torch.tensor([1.0, 2.0]), "first_cohort": torch.eye(2), "second_cohort": torch.eye(2)}
+    arguments = {
+        "scores": torch.tensor([1.0, 2.0]),
+        "first_cohort": torch.eye(2),
+        "second_cohort": torch.eye(2),
+    }
     with pytest.raises(ValueError, match=message):
-        s_norm(**{**given, **change})
+        s_norm(**{**arguments, **change})
 
 
 @pytest.mark.parametrize("top", [1, 10])

@@ -20,21 +20,21 @@ def trials(same, different, dtype=torch.float32):
 @examples(max_examples=30)
 @given(SOME, SOME)
 def test_each_kind_is_sorted_and_every_level_counted(same, different):
-    found = sort_trials(*trials(same, different))
-    assert found.targets.tolist() == sorted(same)
-    assert found.impostors.tolist() == sorted(different)
-    levels = found.levels()
+    result = sort_trials(*trials(same, different))
+    assert result.targets.tolist() == sorted(same)
+    assert result.impostors.tolist() == sorted(different)
+    levels = result.levels()
     assert levels.scores.tolist() == sorted({*same, *different})
-    assert levels.targets.tolist() == [same.count(each) for each in levels.scores.tolist()]
-    assert levels.impostors.tolist() == [different.count(each) for each in levels.scores.tolist()]
+    assert levels.targets.tolist() == [same.count(score) for score in levels.scores.tolist()]
+    assert levels.impostors.tolist() == [different.count(value) for value in levels.scores.tolist()]
 
 
 @examples(max_examples=30)
 @given(SOME, SOME, st.integers(-6, 6))
 def test_a_score_at_the_threshold_is_accepted(same, different, threshold):
     targets, impostors = sort_trials(*trials(same, different)).accepted(torch.tensor([float(threshold)]))
-    assert int(targets) == sum(each >= threshold for each in same)
-    assert int(impostors) == sum(each >= threshold for each in different)
+    assert int(targets) == sum(score >= threshold for score in same)
+    assert int(impostors) == sum(value >= threshold for value in different)
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 100])
@@ -43,8 +43,8 @@ def test_a_score_at_the_threshold_is_accepted(same, different, threshold):
 def test_wins_count_double_and_ties_once(same, different, chunk):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sorted_trials, "CHUNK", chunk)
-        found = doubled_wins(sort_trials(*trials(same, different)))
-    assert found == sum(2 * (one > other) + (one == other) for one in same for other in different)
+        result = doubled_wins(sort_trials(*trials(same, different)))
+    assert result == sum(2 * (one > other) + (one == other) for one in same for other in different)
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_wins_count_double_and_ties_once(same, different, chunk):
     ],
 )
 def test_scores_keep_their_precision(dtype, sorted_as):
-    found = sort_trials(*trials([3, 1], [2], dtype))
-    assert found.targets.dtype == found.impostors.dtype == sorted_as
-    assert found.targets.tolist() == [1, 3]
+    result = sort_trials(*trials([3, 1], [2], dtype))
+    assert result.targets.dtype == result.impostors.dtype == sorted_as
+    assert result.targets.tolist() == [1, 3]
 
 
 def test_both_zeros_are_one_level():

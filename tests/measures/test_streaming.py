@@ -50,14 +50,14 @@ def normal(count, apart=1.0, seed=0):
 def test_exact_is_what_the_stored_scores_give(memory_budget, given_trials):
     scores, same = given_trials
     walks = Walks(scores, same)
-    found = streamed(walks, memory_budget=memory_budget)
-    assert (found.equal_error, found.threshold) == equal_error_rate(scores, same)
-    assert found.area == area_under_curve(scores, same)
-    assert (found.same, found.different) == (int(same.sum()), int((~same).sum()))
-    assert found.passes == walks.made
-    assert found.equal_error_bounds == (found.equal_error, found.equal_error)
-    assert found.area_bounds == (found.area, found.area)
-    assert found.threshold_bounds == (found.threshold, found.threshold)
+    result = streamed(walks, memory_budget=memory_budget)
+    assert (result.equal_error, result.threshold) == equal_error_rate(scores, same)
+    assert result.area == area_under_curve(scores, same)
+    assert (result.same, result.different) == (int(same.sum()), int((~same).sum()))
+    assert result.passes == walks.made
+    assert result.equal_error_bounds == (result.equal_error, result.equal_error)
+    assert result.area_bounds == (result.area, result.area)
+    assert result.threshold_bounds == (result.threshold, result.threshold)
 
 
 @examples(max_examples=40)
@@ -65,10 +65,10 @@ def test_exact_is_what_the_stored_scores_give(memory_budget, given_trials):
 def test_two_walks_are_enough_for_the_equal_error_rate(given_trials):
     scores, same = given_trials
     walks = Walks(scores, same)
-    found = streamed(walks, exact="equal error")
-    assert (found.equal_error, found.threshold) == equal_error_rate(scores, same)
-    assert found.area_bounds[0] <= area_under_curve(scores, same) <= found.area_bounds[1]
-    assert found.passes == walks.made == 2
+    result = streamed(walks, exact="equal error")
+    assert (result.equal_error, result.threshold) == equal_error_rate(scores, same)
+    assert result.area_bounds[0] <= area_under_curve(scores, same) <= result.area_bounds[1]
+    assert result.passes == walks.made == 2
 
 
 @examples(max_examples=60)
@@ -76,17 +76,17 @@ def test_two_walks_are_enough_for_the_equal_error_rate(given_trials):
 def test_one_walk_bounds_what_is_exact(given_trials):
     scores, same = given_trials
     walks = Walks(scores, same)
-    found, exact = streamed(walks, exact=False), equal_error_rate(scores, same)
-    assert walks.made == found.passes == 1
-    assert found.equal_error_bounds[0] <= exact.rate <= found.equal_error_bounds[1]
-    assert found.threshold_bounds[0] <= exact.threshold <= found.threshold_bounds[1]
-    assert found.area_bounds[0] <= area_under_curve(scores, same) <= found.area_bounds[1]
+    result, exact = streamed(walks, exact=False), equal_error_rate(scores, same)
+    assert walks.made == result.passes == 1
+    assert result.equal_error_bounds[0] <= exact.rate <= result.equal_error_bounds[1]
+    assert result.threshold_bounds[0] <= exact.threshold <= result.threshold_bounds[1]
+    assert result.area_bounds[0] <= area_under_curve(scores, same) <= result.area_bounds[1]
     # What is reported is an operating point of its own, and within the bounds too.
-    assert found.equal_error == sum(rates_at(scores, same, found.threshold)) / 2
+    assert result.equal_error == sum(rates_at(scores, same, result.threshold)) / 2
     for value, bounds in (
-        (found.equal_error, found.equal_error_bounds),
-        (found.threshold, found.threshold_bounds),
-        (found.area, found.area_bounds),
+        (result.equal_error, result.equal_error_bounds),
+        (result.threshold, result.threshold_bounds),
+        (result.area, result.area_bounds),
     ):
         assert bounds[0] <= value <= bounds[1]
 
@@ -103,16 +103,16 @@ def test_many_trials_in_little_memory(monkeypatch, keep, memory_budget):
     )
     scores, same = normal(20_000, apart=3.0)
     scores = (scores * 2**9).round() / 2**9 if not keep else scores  # fewer bins, or many walks are needed
-    found = streamed(Walks(scores, same, size=6000), memory_budget=memory_budget)
-    assert (found.equal_error, found.threshold) == equal_error_rate(scores, same)
-    assert found.area == area_under_curve(scores, same)
-    assert (found.passes > 2) == (memory_budget == 2**20 and not keep)
+    result = streamed(Walks(scores, same, size=6000), memory_budget=memory_budget)
+    assert (result.equal_error, result.threshold) == equal_error_rate(scores, same)
+    assert result.area == area_under_curve(scores, same)
+    assert (result.passes > 2) == (memory_budget == 2**20 and not keep)
 
 
 def test_the_bounds_of_many_trials_are_narrow():
-    found = streamed(Walks(*normal(200_000), size=50_000), exact=False)
-    assert found.area_bounds[1] - found.area_bounds[0] < 5e-4
-    assert found.equal_error_bounds[1] - found.equal_error_bounds[0] < 2e-3
+    result = streamed(Walks(*normal(200_000), size=50_000), exact=False)
+    assert result.area_bounds[1] - result.area_bounds[0] < 5e-4
+    assert result.equal_error_bounds[1] - result.equal_error_bounds[0] < 2e-3
 
 
 def test_scores_that_are_all_equal_and_scores_apart():
@@ -136,23 +136,23 @@ def test_blocks_of_any_size_even_empty_and_in_any_order():
 def test_shorter_floats_are_exact_too(dtype):
     scores, same = normal(300)
     scores = scores.to(dtype)
-    found = streamed(Walks(scores, same))
-    assert (found.equal_error, found.threshold) == equal_error_rate(scores, same)
-    assert found.area == area_under_curve(scores, same)
+    result = streamed(Walks(scores, same))
+    assert (result.equal_error, result.threshold) == equal_error_rate(scores, same)
+    assert result.area == area_under_curve(scores, same)
 
 
 @pytest.mark.parametrize("threshold", [-math.inf, 0.0, 0.1, math.inf])
 @pytest.mark.parametrize("exact", [True, False])
 def test_the_rates_at_a_threshold_are_exact(threshold, exact):
     scores, same = normal(500)
-    found = streamed(Walks(scores, same), threshold=threshold, exact=exact)
-    assert (found.false_accepts, found.false_rejects) == rates_at(scores, same, threshold)
+    result = streamed(Walks(scores, same), threshold=threshold, exact=exact)
+    assert (result.false_accepts, result.false_rejects) == rates_at(scores, same, threshold)
 
 
 def test_no_threshold_no_rates():
-    found = streamed(Walks(*normal(50)))
-    assert found.false_accepts is None
-    assert found.false_rejects is None
+    result = streamed(Walks(*normal(50)))
+    assert result.false_accepts is None
+    assert result.false_rejects is None
 
 
 def test_counts_beyond_int64_are_exact():

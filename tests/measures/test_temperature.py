@@ -31,7 +31,7 @@ def cost_by_hand(scores, truth, temperature):
         best, second = sorted(row, reverse=True)[:2]
         margins.append(best - second)
         total += (best - row[right]) / temperature
-        total += math.log(sum(math.exp((each - best) / temperature) for each in row))
+        total += math.log(sum(math.exp((value - best) / temperature) for value in row))
     apart = statistics.median_low(margins) / temperature
     return total + apart + math.log(1 + math.exp(-apart))
 
@@ -40,18 +40,18 @@ def cost_by_hand(scores, truth, temperature):
 @given(st.integers(0, 1000), st.integers(2, 20), st.integers(2, 5), st.sampled_from([0.01, 1.0, 20.0, 1e4]))
 def test_it_is_where_the_likelihood_is_greatest(seed, items, classes, factor):
     scores, truth = drawn(seed, items, classes)
-    found = temperature_calibration(factor * scores, truth)
+    result = temperature_calibration(factor * scores, truth)
     expected = minimize_scalar(
         lambda logarithm: cost_by_hand(scores, truth, math.exp(logarithm)),
-        bounds=(math.log(found.lowest / factor), math.log(found.highest / factor)),
+        bounds=(math.log(result.lowest / factor), math.log(result.highest / factor)),
         method="bounded",
         options={"xatol": 1e-9},
     )
-    here = cost_by_hand(scores, truth, found.temperature / factor)
+    here = cost_by_hand(scores, truth, result.temperature / factor)
     assert here <= expected.fun + 1e-9 * items
-    if not found.at_bound:
+    if not result.at_bound:
         for beside in (0.999, 1.001):
-            assert here < cost_by_hand(scores, truth, beside * found.temperature / factor)
+            assert here < cost_by_hand(scores, truth, beside * result.temperature / factor)
 
 
 @pytest.mark.parametrize("wrong", [0.2, 1.0, 5.0, 300.0])
@@ -66,18 +66,18 @@ def test_it_follows_the_unit_of_the_scores_and_no_shift_of_an_item(factor):
     plain = temperature_calibration(scores, truth)
     moved = factor * (scores + 100 * torch.arange(len(scores))[:, None])
     assert temperature_calibration(factor * scores, truth) == pytest.approx(
-        tuple(factor * each for each in plain), rel=1e-9
+        tuple(factor * value for value in plain), rel=1e-9
     )
-    assert temperature_calibration(moved, truth) == pytest.approx(tuple(factor * each for each in plain))
+    assert temperature_calibration(moved, truth) == pytest.approx(tuple(factor * entry for entry in plain))
 
 
 @pytest.mark.parametrize("items", [1, 10, 1000])
 def test_items_that_are_all_right_do_not_make_it_certain(items):
     """As if one more had been wrong: n of n + 1. Of one item it is one against one: a bound."""
     scores = torch.tensor([[5.0, 0.0]]).repeat(items, 1)
-    found = temperature_calibration(scores, torch.zeros(items, dtype=torch.int64))
-    assert found.at_bound == (items == 1)
-    chance = float((scores[0] / found.temperature).softmax(0)[0])
+    result = temperature_calibration(scores, torch.zeros(items, dtype=torch.int64))
+    assert result.at_bound == (items == 1)
+    chance = float((scores[0] / result.temperature).softmax(0)[0])
     assert chance == pytest.approx(items / (items + 1), abs=1e-3 if items == 1 else 1e-6)
 
 
@@ -100,27 +100,27 @@ def test_a_peer_finds_the_same_of_many_items():
     scores, truth = drawn(5, items=4000, size=2.0)
     x, y = 3 * scores.numpy(), truth.numpy()
     peer = CalibratedClassifierCV(FrozenEstimator(Given().fit(x, y)), method="temperature", cv=2).fit(x, y)
-    found = temperature_calibration(3 * scores, truth).temperature
-    ours = (3 * scores / found).softmax(1)
-    torch.testing.assert_close(torch.from_numpy(peer.predict_proba(x)), ours, atol=5e-3, rtol=0)
+    result = temperature_calibration(3 * scores, truth).temperature
+    own = (3 * scores / result).softmax(1)
+    torch.testing.assert_close(torch.from_numpy(peer.predict_proba(x)), own, atol=5e-3, rtol=0)
 
 
 @pytest.mark.parametrize("scores", [[[5.0, 0.0]], [[5.0, 0.0], [7.0, 0.0]], [[1e38, -1e38], [1.0, 0.0]]])
 def test_items_that_are_all_wrong_are_a_guess_and_the_order_stays(scores):
     scores = torch.tensor(scores)
-    found = temperature_calibration(scores, torch.ones(len(scores), dtype=torch.int64))
-    assert found.at_bound
-    assert found.temperature == found.highest
-    chances = (scores.double() / found.temperature).softmax(1)
+    result = temperature_calibration(scores, torch.ones(len(scores), dtype=torch.int64))
+    assert result.at_bound
+    assert result.temperature == result.highest
+    chances = (scores.double() / result.temperature).softmax(1)
     assert (chances[:, 0] > chances[:, 1]).all()
     assert float((chances[-1, 0] - 0.5).abs()) < 1e-3
 
 
 @pytest.mark.parametrize("scores", [torch.zeros(3, 4), torch.full((3, 4), 0.1), torch.randn(3, 1)])
 def test_scores_that_differ_for_no_class_leave_it_at_1(scores):
-    found = temperature_calibration(scores, torch.zeros(3, dtype=torch.int64))
-    assert found == TemperatureCalibration(1.0, 1.0, 1.0)
-    assert not found.at_bound
+    result = temperature_calibration(scores, torch.zeros(3, dtype=torch.int64))
+    assert result == TemperatureCalibration(1.0, 1.0, 1.0)
+    assert not result.at_bound
 
 
 def test_items_whose_scores_are_ties_do_not_decide_the_unit():
@@ -128,15 +128,15 @@ def test_items_whose_scores_are_ties_do_not_decide_the_unit():
     scores, truth = drawn(2)
     ties = torch.full((200, 4), 0.1, dtype=torch.double)
     plain = temperature_calibration(scores, truth)
-    found = temperature_calibration(torch.cat([scores, ties]), torch.cat([truth, truth.repeat(5)]))
-    assert found == pytest.approx(tuple(plain))
+    result = temperature_calibration(torch.cat([scores, ties]), torch.cat([truth, truth.repeat(5)]))
+    assert result == pytest.approx(tuple(plain))
 
 
 def test_two_best_classes_that_always_tie_are_told_from_the_others_for_certain():
     """Right half the time, whatever the temperature, and never the third: as sharp as it may be."""
     scores, truth = torch.tensor([[1.0, 1.0, 0.0]] * 4), torch.tensor([0, 1, 0, 1])
-    found = temperature_calibration(scores, truth)
-    assert (found.temperature, found.at_bound) == (found.lowest, True)
+    result = temperature_calibration(scores, truth)
+    assert (result.temperature, result.at_bound) == (result.lowest, True)
 
 
 def test_one_item_of_huge_scores_does_not_hide_the_others():

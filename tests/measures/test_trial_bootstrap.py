@@ -28,9 +28,9 @@ def trials_of(classes, items, *, effect, apart, generator, pair_effect=0.0):
     one, other = torch.triu_indices(len(labels), len(labels), 1)
     first, second = labels[one], labels[other]
     same = first == second
-    near, far, each = (torch.randn(size, generator=generator) for size in (classes, classes, len(labels)))
+    near, far, value = (torch.randn(size, generator=generator) for size in (classes, classes, len(labels)))
     both = torch.randn(classes, classes, generator=generator).triu(1) * pair_effect
-    scores = 0.5 * (each[one] + each[other]) + 0.7 * torch.randn(len(one), generator=generator)
+    scores = 0.5 * (value[one] + value[other]) + 0.7 * torch.randn(len(one), generator=generator)
     scores = scores + torch.where(
         same, apart + effect * near[first], effect * (far[first] + far[second]) + both[first, second]
     )
@@ -38,8 +38,8 @@ def trials_of(classes, items, *, effect, apart, generator, pair_effect=0.0):
 
 
 def few_trials(seed=0, classes=4, items=3):
-    made = trials_of(classes, items, effect=0.4, apart=1.5, generator=torch.Generator().manual_seed(seed))
-    return (made[0] * 4).round() / 4, *made[1:]  # with ties
+    built = trials_of(classes, items, effect=0.4, apart=1.5, generator=torch.Generator().manual_seed(seed))
+    return (built[0] * 4).round() / 4, *built[1:]  # with ties
 
 
 def resampled(scores, same, first, second, weights):
@@ -93,12 +93,12 @@ def test_agrees_with_trials_repeated_as_often_as_their_classes(name, threshold):
         if same.any() and not same.all():
             values.append(measured(name, scores, same, threshold))
     options = {"statistics": [name], "threshold": threshold, "replicates": 40, "seed": 3}
-    found = bootstrap_trials(*trials, **options)[name]
+    result = bootstrap_trials(*trials, **options)[name]
     value = measured(name, *trials[:2], threshold)
-    assert found.mean == pytest.approx(value)
+    assert result.mean == pytest.approx(value)
     reach = stats.t.ppf(0.975, 3) * math.sqrt(4 / 3)
     if name == "Cllr":
-        assert found.high == pytest.approx(value + reach * np.std(values))
+        assert result.high == pytest.approx(value + reach * np.std(values))
     elif 0 < value < 1:
         odds = math.log(value / (1 - value))
         inside = np.clip(values, 1e-9, 1 - 1e-9)
@@ -108,30 +108,30 @@ def test_agrees_with_trials_repeated_as_often_as_their_classes(name, threshold):
         if count := trials_counted.get(name):
             least = proportion_interval(round(value * count), count)
             low, high = min(low, least.low), max(high, least.high)
-        assert (found.low, found.high) == pytest.approx((low, high))
+        assert (result.low, result.high) == pytest.approx((low, high))
 
 
 def test_many_trials_are_looked_at_at_fewer_thresholds_without_harm():
     """The curve in steps of a per cent gives the spread of the curve at every score."""
-    made = trials_of(8, 25, effect=0.4, apart=2.5, generator=torch.Generator().manual_seed(0))
+    built = trials_of(8, 25, effect=0.4, apart=2.5, generator=torch.Generator().manual_seed(0))
     options = {"replicates": 60, "seed": 1}
-    found = bootstrap_trials(*made, statistics=["EER", "AUC", "minDCF"], **options)
-    draws = [resampled(*made, weights) for weights in class_weights(8, 60, 1)]
+    result = bootstrap_trials(*built, statistics=["EER", "AUC", "minDCF"], **options)
+    draws = [resampled(*built, weights) for weights in class_weights(8, 60, 1)]
     for name, measure in (("EER", lambda *x: equal_error_rate(*x).rate), ("AUC", area_under_curve)):
         values = np.array([measure(*draw) for draw in draws])
         reach = stats.t.ppf(0.975, 7) * math.sqrt(8 / 7) * np.std(np.log(values / (1 - values)))
-        value = found[name].mean
+        value = result[name].mean
         high = 1 / (1 + math.exp(-math.log(value / (1 - value)) - reach))
-        assert found[name].high == pytest.approx(high, rel=5e-3)
+        assert result[name].high == pytest.approx(high, rel=5e-3)
 
 
 @settings(max_examples=15)
 @given(seed=st.integers(0, 99))
 def test_the_value_lies_inside_and_a_share_stays_one(seed):
-    found = bootstrap_trials(
+    result = bootstrap_trials(
         *few_trials(seed), statistics=EVERYTHING, threshold=0.75, replicates=30, seed=seed
     )
-    for name, interval in found.items():
+    for name, interval in result.items():
         assert interval.low <= interval.mean <= interval.high
         assert interval.low >= 0
         assert name == "Cllr" or interval.high <= 1
@@ -152,7 +152,7 @@ def all_pairs(classes, items):
 
 def test_without_an_error_the_interval_is_that_of_one():
     """One wrong among 30 trials of one class and 160 of two: its weight in the total of every replicate."""
-    found = bootstrap_trials(*all_pairs(5, 4), statistics=EVERYTHING, threshold=0.5, replicates=40, seed=2)
+    result = bootstrap_trials(*all_pairs(5, 4), statistics=EVERYTHING, threshold=0.5, replicates=40, seed=2)
 
     def of_one(shares, count):
         odds = -math.log(count - 1)
@@ -167,12 +167,12 @@ def test_without_an_error_the_interval_is_that_of_one():
             accepted.append(weights[0] * weights[1] / pairs)
             rejected.append(weights[0] / (6 * weights.sum()))
     of_same, of_different = of_one(rejected, 30), of_one(accepted, 160)
-    assert found["FAR"] == pytest.approx((0, 0, of_different))
-    assert found["FRR"] == pytest.approx((0, 0, of_same))
-    assert found["EER"] == pytest.approx((0, 0, max(of_same, of_different)))
-    assert found["AUC"] == pytest.approx((1, 1 - max(of_same, of_different), 1))
-    assert found["minDCF"] == pytest.approx((0, 0, 1))
-    assert found["accuracy"] == pytest.approx((1, 1 - max(of_same * 30, of_different * 160) / 190, 1))
+    assert result["FAR"] == pytest.approx((0, 0, of_different))
+    assert result["FRR"] == pytest.approx((0, 0, of_same))
+    assert result["EER"] == pytest.approx((0, 0, max(of_same, of_different)))
+    assert result["AUC"] == pytest.approx((1, 1 - max(of_same, of_different), 1))
+    assert result["minDCF"] == pytest.approx((0, 0, 1))
+    assert result["accuracy"] == pytest.approx((1, 1 - max(of_same * 30, of_different * 160) / 190, 1))
 
 
 @pytest.mark.parametrize("classes", [3, 7, 40])
@@ -196,15 +196,15 @@ def test_no_error_at_all_is_never_surer_than_one(classes):
 
 def test_of_few_classes_no_error_among_very_many_trials_still_says_little():
     """Seven classes of 29 items make 17,661 trials of two classes, and 21 pairs."""
-    found = bootstrap_trials(*all_pairs(7, 29), statistics=["FAR"], threshold=0.5)["FAR"]
-    assert found.mean == found.low == 0
-    assert found.high > 5 * proportion_interval(0, 17_661).high
+    result = bootstrap_trials(*all_pairs(7, 29), statistics=["FAR"], threshold=0.5)["FAR"]
+    assert result.mean == result.low == 0
+    assert result.high > 5 * proportion_interval(0, 17_661).high
 
 
 def test_of_too_many_trials_a_part_gives_the_width_and_all_give_the_value():
-    made = trials_of(10, 12, effect=0.5, apart=2.0, generator=torch.Generator().manual_seed(0))
+    built = trials_of(10, 12, effect=0.5, apart=2.0, generator=torch.Generator().manual_seed(0))
     options = {"statistics": ("EER", "FAR", "accuracy"), "threshold": 1.0}
-    whole, part = (bootstrap_trials(*made, **options, most_trials=most) for most in (10_000, 2_000))
+    whole, part = (bootstrap_trials(*built, **options, most_trials=most) for most in (10_000, 2_000))
     for name in options["statistics"]:
         assert part[name].mean == whole[name].mean
         assert part[name] != whole[name]
@@ -217,7 +217,7 @@ def test_classes_as_different_as_they_come_widen_the_interval():
         for effect in (0.0, 0.8)
     )
     options = {"statistics": ["FAR"], "threshold": 1.0}
-    narrow, wide = (bootstrap_trials(*each, **options)["FAR"] for each in (plain, varied))
+    narrow, wide = (bootstrap_trials(*value, **options)["FAR"] for value in (plain, varied))
     independent = proportion_interval(round(narrow.mean * 6840), 6840)
     assert wide.half > 1.5 * narrow.half > 1.5 * independent.half
 
@@ -261,15 +261,15 @@ def test_pairing_cancels_what_makes_a_class_hard_for_both():
     )
     worse = scores - 0.3 * same.float()
     options = {"statistics": ["EER", "FRR"], "replicates": 200}
-    found = paired_bootstrap(scores, worse, same, first, second, thresholds=(1.0, 1.0), **options)
+    result = paired_bootstrap(scores, worse, same, first, second, thresholds=(1.0, 1.0), **options)
     alone = bootstrap_trials(scores, same, first, second, threshold=1.0, **options)
     for name in ("EER", "FRR"):
-        assert found[name].interval.high < 0  # fewer errors, clearly
-        assert found[name].p_value < 0.05
-        assert found[name].interval.half < alone[name].half
+        assert result[name].interval.high < 0  # fewer errors, clearly
+        assert result[name].p_value < 0.05
+        assert result[name].interval.half < alone[name].half
     back = paired_bootstrap(worse, scores, same, first, second, thresholds=(1.0, 1.0), **options)
-    assert back["EER"].interval.mean == -found["EER"].interval.mean
-    assert back["EER"].p_value == pytest.approx(found["EER"].p_value)
+    assert back["EER"].interval.mean == -result["EER"].interval.mean
+    assert back["EER"].p_value == pytest.approx(result["EER"].p_value)
 
 
 # --- and what is promised holds ---------------------------------------------------------------------
@@ -294,11 +294,11 @@ def test_of_many_intervals_about_95_in_100_hold_the_truth(classes, items, effect
     generator = torch.Generator().manual_seed(1)
     held = dict.fromkeys(truth, 0)
     for seed in range(tests):
-        made = trials_of(
+        built = trials_of(
             classes, items, effect=effect, apart=apart, generator=generator, pair_effect=pair_effect
         )
         options = {"threshold": threshold, "replicates": 200, "seed": seed}
-        for name, interval in bootstrap_trials(*made, statistics=tuple(truth), **options).items():
+        for name, interval in bootstrap_trials(*built, statistics=tuple(truth), **options).items():
             held[name] += interval.low <= truth[name] <= interval.high
     for name, count in held.items():
         assert 0.92 <= count / tests <= 0.985, f"{name}: {count} of {tests}"
@@ -315,13 +315,13 @@ def test_of_low_rates_too_and_of_the_tests_without_any_error(classes, items, eff
     generator = torch.Generator().manual_seed(5)
     held, of_none = 0, []
     for seed in range(200):
-        made = trials_of(
+        built = trials_of(
             classes, items, effect=effect, apart=9.0, generator=generator, pair_effect=pair_effect
         )
-        found = bootstrap_trials(*made, statistics=["FAR"], threshold=threshold, replicates=200, seed=seed)
-        inside = found["FAR"].low <= truth <= found["FAR"].high
+        result = bootstrap_trials(*built, statistics=["FAR"], threshold=threshold, replicates=200, seed=seed)
+        inside = result["FAR"].low <= truth <= result["FAR"].high
         held += inside
-        if found["FAR"].mean == 0:
+        if result["FAR"].mean == 0:
             of_none.append(inside)
     assert held >= 0.94 * 200
     assert len(of_none) >= 5

@@ -30,8 +30,8 @@ def test_weights_of_one_give_the_measure_itself(name, threshold):
     sides = torch.randint(4, (2, 400), generator=generator)
     same = sides[0] == sides[1]
     scores = ((torch.randn(400, generator=generator) + same) * 4).round() / 4
-    found = count_trials(scores, same, sides, classes=4, threshold=threshold)
-    [[curve]] = list(curves([found], np.ones((1, 4))))
+    result = count_trials(scores, same, sides, classes=4, threshold=threshold)
+    [[curve]] = list(curves([result], np.ones((1, 4))))
     expected = value_of(name, scores, same, threshold, COSTS)
     assert values_of(name, curve, COSTS) == pytest.approx([expected])
 
@@ -67,10 +67,10 @@ def test_what_cannot_be_is_cut_off_and_what_is_too_sure_widened():
 )
 def test_no_error_may_be_as_many_as_one_error_may(name, value, expected):
     same = torch.arange(100) < 20
-    found = not_too_sure(name, Interval(value, value, value), same, COSTS, UNSEEN)
-    assert found == pytest.approx((value, *expected))
+    result = not_too_sure(name, Interval(value, value, value), same, COSTS, UNSEEN)
+    assert result == pytest.approx((value, *expected))
     rule_of_three = not_too_sure(name, Interval(value, value, value), same, COSTS, Unseen(0.0, 0.0))
-    assert 0 < rule_of_three.half < found.half
+    assert 0 < rule_of_three.half < result.half
 
 
 @pytest.mark.parametrize("cost", [math.nan, math.inf, 0.0])

@@ -89,19 +89,19 @@ def trials(draw):
 def test_error_rates_are_the_roc_curve_of_scikit_learn():
     scores, same = random_trials()
     accepts, accepted, thresholds = roc_curve(same.numpy(), scores.numpy(), drop_intermediate=False)
-    ours = error_rates(scores, same)
-    torch.testing.assert_close(ours.thresholds, torch.from_numpy(thresholds))
-    torch.testing.assert_close(ours.false_accepts, torch.from_numpy(accepts))
-    torch.testing.assert_close(ours.false_rejects, 1 - torch.from_numpy(accepted))
+    result = error_rates(scores, same)
+    torch.testing.assert_close(result.thresholds, torch.from_numpy(thresholds))
+    torch.testing.assert_close(result.false_accepts, torch.from_numpy(accepts))
+    torch.testing.assert_close(result.false_rejects, 1 - torch.from_numpy(accepted))
 
 
 @settings(max_examples=40)
 @given(trials())
 def test_error_rates_agree_with_the_definition(given_trials):
     scores, same = given_trials
-    ours = error_rates(scores, same)
-    assert ours.thresholds.tolist() == [math.inf, *sorted(set(scores.tolist()), reverse=True)]
-    for threshold, accepts, rejects in zip(*(each.tolist() for each in ours), strict=True):
+    result = error_rates(scores, same)
+    assert result.thresholds.tolist() == [math.inf, *sorted(set(scores.tolist()), reverse=True)]
+    for threshold, accepts, rejects in zip(*(value.tolist() for value in result), strict=True):
         assert (accepts, rejects) == rates_by_hand(scores, same, threshold)
 
 
@@ -114,7 +114,7 @@ def test_the_ends_accept_nothing_and_everything():
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.int64])
 def test_any_number_type_gives_float64(dtype):
     scores, same = torch.tensor([3, 1, 2]).to(dtype), torch.tensor([True, False, True])
-    assert {each.dtype for each in error_rates(scores, same)} == {torch.float64}
+    assert {error_rate.dtype for error_rate in error_rates(scores, same)} == {torch.float64}
 
 
 # --- the equal error rate -------------------------------------------------------------------------
@@ -130,9 +130,9 @@ def test_the_worked_example():
 @settings(max_examples=60)
 @given(trials())
 def test_equal_error_agrees_with_the_definition(given_trials):
-    ours, by_hand = equal_error_rate(*given_trials), equal_error_by_hand(*given_trials)
-    assert ours.rate == pytest.approx(by_hand[0])
-    assert ours.threshold == by_hand[1]
+    result, by_hand = equal_error_rate(*given_trials), equal_error_by_hand(*given_trials)
+    assert result.rate == pytest.approx(by_hand[0])
+    assert result.threshold == by_hand[1]
 
 
 def test_equal_error_agrees_with_the_curve_of_scikit_learn():
@@ -284,7 +284,7 @@ def test_both_from_one_sort(given_trials):
 @settings(max_examples=30)
 @given(trials(), st.integers(2, 4))
 def test_every_trial_several_times_over_changes_nothing(given_trials, times):
-    scores, same = (each.repeat(times) for each in given_trials)
+    scores, same = (given_trial.repeat(times) for given_trial in given_trials)
     for measure in (equal_error_rate, area_under_curve, average_precision):
         assert measure(scores, same) == pytest.approx(measure(*given_trials))
 
@@ -340,9 +340,9 @@ def test_no_threshold_at_all_is_refused(measure):
 @given(trials(), st.integers(0, 12))
 def test_the_most_lenient_observed_threshold_is_found(given_trials, twelfths):
     scores, same = given_trials
-    wanted = twelfths / 12
-    threshold = threshold_at(scores, same, false_accepts=wanted)
-    allowed = [each for each in set(scores.tolist()) if rates_by_hand(scores, same, each)[0] <= wanted]
+    limit = twelfths / 12
+    threshold = threshold_at(scores, same, false_accepts=limit)
+    allowed = [value for value in set(scores.tolist()) if rates_by_hand(scores, same, value)[0] <= limit]
     if allowed:
         assert threshold == min(allowed)
     else:
@@ -377,9 +377,9 @@ def test_a_wanted_rate_is_a_share(wanted):
 @given(trials(), st.integers(0, 12))
 def test_the_strictest_threshold_for_a_rate_of_false_rejects(given_trials, twelfths):
     scores, same = given_trials
-    wanted = twelfths / 12
-    allowed = [each for each in set(scores.tolist()) if rates_by_hand(scores, same, each)[1] <= wanted]
-    assert threshold_at(scores, same, false_rejects=wanted) == max(allowed)
+    limit = twelfths / 12
+    allowed = [value for value in set(scores.tolist()) if rates_by_hand(scores, same, value)[1] <= limit]
+    assert threshold_at(scores, same, false_rejects=limit) == max(allowed)
 
 
 @pytest.mark.parametrize("given_rates", [{}, {"false_accepts": 0.1, "false_rejects": 0.1}])
@@ -392,10 +392,10 @@ def test_a_threshold_is_for_one_of_the_two_rates(given_rates):
 @given(trials(), st.integers(0, 12))
 def test_true_accepts_are_those_at_the_threshold(given_trials, twelfths):
     scores, same = given_trials
-    wanted = twelfths / 12
-    found = true_accepts_at(scores, same, false_accepts=wanted)
-    possible = [rates_by_hand(scores, same, each) for each in [math.inf, *scores.tolist()]]
-    assert found == pytest.approx(max(1 - missed for accepts, missed in possible if accepts <= wanted))
+    limit = twelfths / 12
+    result = true_accepts_at(scores, same, false_accepts=limit)
+    possible = [rates_by_hand(scores, same, value) for value in [math.inf, *scores.tolist()]]
+    assert result == pytest.approx(max(1 - missed for accepts, missed in possible if accepts <= limit))
 
 
 # --- input that cannot be measured, and much of it ------------------------------------------------

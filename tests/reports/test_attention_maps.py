@@ -17,7 +17,7 @@ def overlay(values, title="attention in layer3", note="2 x 2 places"):
 
 
 def words(axes):
-    return [axes.get_title(loc="left"), *(each.get_text() for each in axes.texts)]
+    return [axes.get_title(loc="left"), *(text.get_text() for text in axes.texts)]
 
 
 def enlarged_by_hand(values, height, width):
@@ -29,7 +29,7 @@ def enlarged_by_hand(values, height, width):
         low = min(math.floor(at), max(count - 2, 0))
         return low, min(low + 1, count - 1), at - low
 
-    found = []
+    result = []
     for y in range(height):
         top, bottom, down = between(y, rows, height)
         line = []
@@ -38,8 +38,8 @@ def enlarged_by_hand(values, height, width):
             upper = values[top][left] * (1 - across) + values[top][right] * across
             lower = values[bottom][left] * (1 - across) + values[bottom][right] * across
             line.append(upper * (1 - down) + lower * down)
-        found.append(line)
-    return found
+        result.append(line)
+    return result
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (1, 1), (3, 1)])

@@ -22,10 +22,10 @@ def counts(axes):
 def test_the_columns_are_the_cases_that_were_measured():
     axioms = metric_breaches(DISTANCES)
     figure = axiom_histograms(axioms)
-    for axes, found in zip(figure.axes, axioms, strict=True):
+    for axes, result in zip(figure.axes, axioms, strict=True):
         drawn, edges = counts(axes)
-        assert drawn.sum() == found.cases
-        np.testing.assert_allclose(drawn / found.cases / np.diff(edges), found.density, atol=1e-9)
+        assert drawn.sum() == result.cases
+        np.testing.assert_allclose(drawn / result.cases / np.diff(edges), result.density, atol=1e-9)
 
 
 def test_one_case_of_very_many_is_seen():
@@ -42,11 +42,11 @@ def test_one_case_of_very_many_is_seen():
 
 def test_the_numbers_are_written():
     axioms = metric_breaches(DISTANCES)
-    for axes, found in zip(axiom_histograms(axioms).axes, axioms, strict=True):
+    for axes, result in zip(axiom_histograms(axioms).axes, axioms, strict=True):
         [words] = [text.get_text() for text in axes.texts]
-        assert f"mean {found.mean:.3g}\n" in words
-        assert f"most {found.most:.3g}\n" in words
-        assert words.endswith(f"{found.cases:,} cases")
+        assert f"mean {result.mean:.3g}\n" in words
+        assert f"most {result.most:.3g}\n" in words
+        assert words.endswith(f"{result.cases:,} cases")
 
 
 def test_a_metric_is_drawn_at_zero():

@@ -73,8 +73,8 @@ def test_on_the_sphere_nothing_of_interest_is_hidden(form, angle):
 
 def test_the_words_say_what_is_seen():
     assert "scale 2, surest at the prototype: 1.0000" in words(panel(form="ratio"))
-    told = words(panel(form="normface", classes=2, surface="sphere"))
-    assert "scale 2, surest at the ring: 0.9442\nat the prototype: 0.8808" in told
+    result = words(panel(form="normface", classes=2, surface="sphere"))
+    assert "scale 2, surest at the ring: 0.9442\nat the prototype: 0.8808" in result
     assert "still rising at the edge: 0.9989\nat the prototype: 0.9094" in words(
         panel(form="squared", scale=1.0)
     )

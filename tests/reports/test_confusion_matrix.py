@@ -61,7 +61,7 @@ def test_long_names_do_not_take_the_room_of_a_small_table():
 
 
 def test_many_classes_have_no_numbers_and_fewer_names():
-    figure = confusion_matrix(torch.eye(120, dtype=torch.int64), [f"class {each}" for each in range(120)])
+    figure = confusion_matrix(torch.eye(120, dtype=torch.int64), [f"class {number}" for number in range(120)])
     assert not figure.axes[0].texts
     assert 25 < len(figure.axes[0].get_xticks()) <= 50
     assert figure.get_figwidth() <= 7

@@ -111,8 +111,8 @@ def dots_of(axes):
     """What is drawn, first to last: places and colours."""
     return [
         (tuple(place), to_hex(colour))
-        for each in axes.collections
-        for place, colour in zip(each.get_offsets().tolist(), each.get_facecolors(), strict=True)
+        for collection in axes.collections
+        for place, colour in zip(collection.get_offsets().tolist(), collection.get_facecolors(), strict=True)
     ]
 
 
@@ -132,7 +132,7 @@ def test_no_class_is_drawn_over_another_as_a_whole():
 
 def test_ten_classes_have_ten_colours():
     labels = torch.arange(10)
-    drawn = dots_of(embedding_map(torch.rand(10, 2), labels, [str(each) for each in range(10)]).axes[0])
+    drawn = dots_of(embedding_map(torch.rand(10, 2), labels, [str(number) for number in range(10)]).axes[0])
     assert len({colour for _, colour in drawn}) == 10
 
 
@@ -159,7 +159,7 @@ def test_one_class_alone_can_be_drawn():
 
 def test_many_classes_are_written_smaller():
     labels = torch.arange(60)
-    many = embedding_map(torch.rand(60, 2), labels, [str(each) for each in range(60)]).axes[0].texts
+    many = embedding_map(torch.rand(60, 2), labels, [str(number) for number in range(60)]).axes[0].texts
     few = embedding_map(POINTS, LABELS, CLASSES).axes[0].texts
     assert len(many) > 40
     assert many[0].get_size() < few[0].get_size()

@@ -20,7 +20,7 @@ def trials(gap, count=400):
 def curve(figure, index=0):
     """The points of a named curve, as rates."""
     lines = [line for line in figure.axes[0].lines if "EER" in line.get_label()]
-    return [norm.cdf(list(each)) for each in lines[index].get_data()]
+    return [norm.cdf(list(value)) for value in lines[index].get_data()]
 
 
 def ticks(figure):
@@ -114,7 +114,7 @@ def test_a_curve_that_is_always_wrong_is_drawn_too():
 def test_coinciding_curves_can_be_told_apart():
     rates = error_rates(*trials(1.0))
     lines = [
-        each for each in error_tradeoff({"a": rates, "b": rates}).axes[0].lines if "EER" in each.get_label()
+        line for line in error_tradeoff({"a": rates, "b": rates}).axes[0].lines if "EER" in line.get_label()
     ]
     assert lines[0].get_color() != lines[1].get_color()
     assert lines[0].get_linestyle() == "-" != lines[1].get_linestyle()

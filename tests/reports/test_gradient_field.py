@@ -57,7 +57,7 @@ def test_a_field_without_any_push_has_no_arrow():
 def test_the_arrows_of_a_panel_go_downhill():
     field = field_of(lambda z: z[0, 0])
     [axes] = gradient_field({"slope": field}).axes
-    [quiver] = [each for each in axes.collections if hasattr(each, "U")]
+    [quiver] = [collection for collection in axes.collections if hasattr(collection, "U")]
     side = round(len(field.places) ** 0.5)
     places = len(range(1, side, EVERY)) ** 2
     assert len(quiver.U) == places
@@ -68,10 +68,10 @@ def test_the_arrows_of_a_panel_go_downhill():
 @pytest.mark.parametrize(("circle", "radius"), [(False, 1.0), (True, 0.87)])
 def test_the_points_that_stand_still_are_shown(circle, radius):
     [axes] = gradient_field({"x": field_of(lambda z: z.sum(), circle)}).axes
-    found = {line.get_color(): line for line in axes.lines if line.get_marker() in ("o", "s")}
-    assert np.allclose(found[SAME].get_xydata(), radius * SAME_POINTS)
-    assert np.allclose(found[DIFFERENT].get_xydata(), radius * OTHERS)
-    assert (found[SAME].get_marker(), found[DIFFERENT].get_marker()) == ("o", "s")
+    result = {line.get_color(): line for line in axes.lines if line.get_marker() in ("o", "s")}
+    assert np.allclose(result[SAME].get_xydata(), radius * SAME_POINTS)
+    assert np.allclose(result[DIFFERENT].get_xydata(), radius * OTHERS)
+    assert (result[SAME].get_marker(), result[DIFFERENT].get_marker()) == ("o", "s")
 
 
 def test_panels_fill_rows_and_are_named():

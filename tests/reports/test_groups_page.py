@@ -15,14 +15,14 @@ def found(count=12, **more):
     draw = torch.Generator().manual_seed(0)
     assigned = torch.arange(count) % 3
     centres = torch.tensor([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]])
-    given = {
+    arguments = {
         "inputs": torch.randint(256, (count, 1, 4, 4), generator=draw, dtype=torch.uint8),
         "z": centres[assigned] + 0.1 * torch.randn(count, 2, generator=draw),
         "ids": [f"pictures/{place}.png" for place in range(count)],
         "labels": [None] * count,
         "groups": Groups(assigned, centres),
     }
-    return Grouped(**given | more)
+    return Grouped(**arguments | more)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_the_pictures_nearest_to_the_centre_come_first(written, monkeypatch):
         for group in range(3)
         for place in sorted(range(group, 12, 3), key=lambda place: float(distances[place]))[:2]
     ]
-    assert [int(each) for each in shown] == expected
+    assert [int(value) for value in shown] == expected
 
 
 def test_labels_are_counted_in_each_group(written):

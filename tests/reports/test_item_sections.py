@@ -23,9 +23,12 @@ def test_the_map_tells_seen_from_unseen_classes_by_name(vectors, space_for):
     assert [text.get_text() for text in axes.texts] == ["0", "1", "2"]
     # Both sets count from 0, yet the unseen class is a third one, with its own marker.
     discs, triangles = axes.collections
-    assert [len(each.get_offsets()) for each in (discs, triangles)] == [16, 8]
-    colours = [{tuple(each) for each in these.get_facecolors().tolist()} for these in (discs, triangles)]
-    assert [len(each) for each in colours] == [2, 1]
+    assert [len(value.get_offsets()) for value in (discs, triangles)] == [16, 8]
+    colours = [
+        {tuple(get_facecolor) for get_facecolor in these.get_facecolors().tolist()}
+        for these in (discs, triangles)
+    ]
+    assert [len(colour) for colour in colours] == [2, 1]
     assert not colours[0] & colours[1]
     assert discs.get_paths()[0].vertices.tolist() != triangles.get_paths()[0].vertices.tolist()
 

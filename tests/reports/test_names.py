@@ -63,7 +63,7 @@ def test_the_same_name_twice_is_shortened_in_one_way():
 def test_different_names_stay_different_and_none_is_longer_than_asked(most, names):
     short = shortened(names, most)
     assert len(set(short)) == len(names)
-    assert all(len(each) <= most for each in short)
+    assert all(len(name) <= most for name in short)
 
 
 def test_doctests():

@@ -45,7 +45,7 @@ def test_the_tradeoff_has_each_kind_of_each_system_where_there_are_both_kinds_of
     section = tradeoff_section(systems, sets)
     assert list(section.figure) == ["Seen items"]
     words = [text.get_text() for text in section.figure["Seen items"].axes[0].get_legend().get_texts()]
-    assert [each.partition(",")[0] for each in words] == [
+    assert [word.partition(",")[0] for word in words] == [
         "mine · similarity",
         "mine · cosine",
         "other · similarity",

@@ -46,9 +46,9 @@ def test_a_name_at_the_edge_stays_on_the_map():
 
 def test_the_first_has_the_choice_and_the_others_are_left_out():
     moves = moves_of([(100, 100)] * 60, [], all_of_them=False)
-    there = np.isfinite(moves).all(1)
+    placed = np.isfinite(moves).all(1)
     assert moves[0].tolist() == [0, 0]
-    assert 2 < there.sum() < 60
+    assert 2 < placed.sum() < 60
     assert np.isfinite(moves_of([(100, 100)] * 60, [])).all()
 
 
@@ -59,8 +59,8 @@ def test_names_that_need_not_be_there_lie_on_nothing(seed):
     places, dots = draw.uniform(0, 500, (30, 2)), draw.uniform(0, 500, (60, 2))
     sizes = draw.uniform(5, 80, (30, 2))
     moves = moves_of(places, dots, sizes=sizes, all_of_them=False)
-    there = np.isfinite(moves).all(1)
-    boxes = boxes_of(places[there], moves[there], sizes[there])
+    placed = np.isfinite(moves).all(1)
+    boxes = boxes_of(places[placed], moves[placed], sizes[placed])
     assert len(boxes)
     for index, (left, bottom, right, top) in enumerate(boxes):
         covered = [1 for x, y in dots if left < x < right and bottom < y < top]

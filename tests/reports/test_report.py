@@ -19,7 +19,7 @@ def report(tmp_path):
     def written(systems, seen, unseen=None):
         path = tmp_path / "folder" / "report.html"
         write_report(path, title="A <title>", lead="A lead.", systems=systems, seen=seen, unseen=unseen)
-        assert [each.name for each in path.parent.iterdir()] == ["report.html"]
+        assert [value.name for value in path.parent.iterdir()] == ["report.html"]
         return path.read_text(encoding="utf-8")
 
     return written

@@ -21,8 +21,8 @@ def test_training_is_shown_for_the_systems_that_have_a_record(vectors, space_for
 
 
 def test_an_adversary_is_explained_where_there_is_one(vectors, space_for, record):
-    told = {"coefficient": 0.1, "loss": 1.0, "plain_loss": 0.5}
-    watched = [{**entry, "adversary": told} for entry in record]
-    for entries, said in ((record, False), (watched, True)):
+    result = {"coefficient": 0.1, "loss": 1.0, "plain_loss": 0.5}
+    watched = [{**entry, "adversary": result} for entry in record]
+    for entries, expected in ((record, False), (watched, True)):
         section = training_section({"mine": System(space_for(vectors), [], entries)})
-        assert ("class adversary" in section.caption) == said
+        assert ("class adversary" in section.caption) == expected

@@ -117,16 +117,16 @@ def test_what_is_to_be_had_without_training_is_a_question_of_its_own():
     own = Row("classification", "seen", "accuracy", "similarity", 0.5, 0.4, 0.6)
     html = answers({"a": [own, Row("reference", "seen", "accuracy", "nearest raw input", 0.7)]})
     assert html.count("<h3>How good are raw inputs, without training?</h3>") == 1
-    said = 'Careful, "a": accuracy, seen: 50.00\u00a0% by similarity does not beat the nearest raw'
-    assert html.count(said) == 1
+    expected = 'Careful, "a": accuracy, seen: 50.00\u00a0% by similarity does not beat the nearest raw'
+    assert html.count(expected) == 1
     assert "Careful" not in answers({"a": [own, Row("reference", "seen", "accuracy", "other", 0.1)]})
 
 
 def test_what_is_to_be_had_without_training_is_shown_once_for_all_systems():
-    told = Row("reference", "seen", "accuracy", "nearest raw input", 0.7)
-    assert answers({"a": [told], "b": [told]}).count("70.00") == 1
-    assert "<span>a and b</span>" in answers({"a": [told], "b": [told]})
-    assert answers({"a": [told], "b": [told._replace(value=0.6)]}).count("<span>") == 2
+    result = Row("reference", "seen", "accuracy", "nearest raw input", 0.7)
+    assert answers({"a": [result], "b": [result]}).count("70.00") == 1
+    assert "<span>a and b</span>" in answers({"a": [result], "b": [result]})
+    assert answers({"a": [result], "b": [result._replace(value=0.6)]}).count("<span>") == 2
 
 
 def test_many_columns_of_one_table_make_all_of_them_narrow(rows):

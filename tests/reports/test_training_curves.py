@@ -9,8 +9,8 @@ from samekind.reports import training_curves
 
 def lines(axes):
     """Label to points of the lines that have a name."""
-    found = {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
-    return {name: list(zip(*map(list, line.get_data()), strict=True)) for name, line in found.items()}
+    result = {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
+    return {name: list(zip(*map(list, line.get_data()), strict=True)) for name, line in result.items()}
 
 
 def test_there_is_a_row_of_two_panels_for_each_record(record):
@@ -105,7 +105,7 @@ def adversarial(record):
 
 
 def test_recall_is_drawn_where_it_was_measured(adversarial):
-    axes = {each.get_title(loc="left"): each for each in training_curves({"one": adversarial}).axes}
+    axes = {panel.get_title(loc="left"): panel for panel in training_curves({"one": adversarial}).axes}
     assert "one: validation EER, %" not in axes
     assert lines(axes["one: validation, %"]) == {
         "Recall@1": [(1, 20.0), (2, 40.0), (3, pytest.approx(60))],
@@ -115,7 +115,7 @@ def test_recall_is_drawn_where_it_was_measured(adversarial):
 
 def test_a_measure_that_is_no_share_has_a_panel_without_per_cent(record):
     entries = [{**entry, "validation": {"eer": 0.1, "nmi": 0.25, "recall@1": 0.5}} for entry in record]
-    axes = {each.get_title(loc="left"): each for each in training_curves({"one": entries}).axes}
+    axes = {panel.get_title(loc="left"): panel for panel in training_curves({"one": entries}).axes}
     assert lines(axes["one: validation NMI"]) == {"NMI": [(1, 0.25), (2, 0.25), (3, 0.25)]}
     assert list(lines(axes["one: validation, %"])) == ["Recall@1"]
 
@@ -139,9 +139,9 @@ def test_a_classifier_that_runs_away_does_not_hide_what_was_before(adversarial):
         epochs = [
             {
                 **entry,
-                "adversary": {"coefficient": 0.1, "loss": smoothed * entry["epoch"], "plain_loss": each},
+                "adversary": {"coefficient": 0.1, "loss": smoothed * entry["epoch"], "plain_loss": value},
             }
-            for entry, each in zip(adversarial, losses, strict=True)
+            for entry, value in zip(adversarial, losses, strict=True)
         ]
         return training_curves({"one": epochs}).axes[2].get_yscale()
 

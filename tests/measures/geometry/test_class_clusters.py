@@ -23,9 +23,9 @@ def test_a_radius_is_the_mean_distance_to_the_centroid_and_a_shift_the_way_of_it
     radii, shifts = [], []
     for label in sorted(set(LABELS.tolist())):
         own = torch.eq(LABELS, label)
-        mine = FEATURES[own]
-        centroid = mine.mean(0)
-        radii.append(sum(float((item - centroid).norm()) for item in mine) / len(mine))
+        members = FEATURES[own]
+        centroid = members.mean(0)
+        radii.append(sum(float((item - centroid).norm()) for item in members) / len(members))
         shifts.append(float((MOVED[own].mean(0) - centroid).norm()))
     assert class_radii(FEATURES, LABELS).tolist() == pytest.approx(radii)
     assert centroid_shifts(FEATURES, MOVED, LABELS).tolist() == pytest.approx(shifts)

@@ -32,9 +32,9 @@ def test_the_definition_entry_by_entry():
 @effort(max_examples=15, deadline=None)
 def test_a_plain_rescaling_moved_or_not_has_no_other_part(seed, factor):
     old = drawn(5, 3, seed=seed)
-    found = rescaling(old, factor * old + drawn(3, seed=seed + 1))
-    assert found.alpha == pytest.approx(factor)
-    assert found.norm_ratio == pytest.approx(0, abs=1e-9)
+    result = rescaling(old, factor * old + drawn(3, seed=seed + 1))
+    assert result.alpha == pytest.approx(factor)
+    assert result.norm_ratio == pytest.approx(0, abs=1e-9)
 
 
 def test_a_change_across_has_no_part_that_rescales():
@@ -58,10 +58,10 @@ def test_points_are_centred_not_the_numbers_of_each_point():
 
 def test_nothing_changed_and_nothing_there():
     same = drawn(4, 2)
-    found = rescaling(same, same)
-    assert found.alpha == 1
-    assert math.isnan(found.norm_ratio)
-    assert all(math.isnan(each) for each in rescaling(torch.ones(4, 2), same))
+    result = rescaling(same, same)
+    assert result.alpha == 1
+    assert math.isnan(result.norm_ratio)
+    assert all(math.isnan(value) for value in rescaling(torch.ones(4, 2), same))
 
 
 def test_shapes_must_agree():
@@ -88,8 +88,8 @@ def test_motion_is_the_loop(vectors, alpha):
             (own if label == labels[query] else other).append(math.log(now / away[nearest]))
     con, div = math.exp(sum(own) / len(own)), math.exp(sum(other) / len(other))
     factor = alpha or rescaling(old, new).alpha
-    found = class_motion(old, new, labels, old_prototypes=before, new_prototypes=after, alpha=alpha)
-    assert found == pytest.approx((con / factor, div / factor, con / div))
+    result = class_motion(old, new, labels, old_prototypes=before, new_prototypes=after, alpha=alpha)
+    assert result == pytest.approx((con / factor, div / factor, con / div))
 
 
 def test_a_rescaled_space_has_not_moved():
@@ -103,7 +103,7 @@ def test_a_query_on_its_prototype_stays_finite():
     moved = class_motion(
         old, old + 1, torch.tensor([0, 1]), old_prototypes=prototypes, new_prototypes=prototypes, alpha=1
     )
-    assert all(math.isfinite(each) and each > 0 for each in moved)
+    assert all(math.isfinite(value) and value > 0 for value in moved)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_query_on_its_prototype_stays_finite():
     ],
 )
 def test_what_cannot_be_measured_is_refused(change, says):
-    given = {
+    arguments = {
         "old": drawn(3, 3),
         "new": drawn(3, 3, seed=1),
         "labels": torch.tensor([0, 1, 1]),
@@ -128,7 +128,7 @@ def test_what_cannot_be_measured_is_refused(change, says):
         "alpha": 1.0,
     }
     with pytest.raises(ValueError, match=says):
-        class_motion(**{**given, **change})
+        class_motion(**{**arguments, **change})
 
 
 # --- over checkpoints -------------------------------------------------------------------------------
@@ -156,17 +156,17 @@ def factors(proper, total):
 )
 def test_the_printed_p_values_of_fisher(shares, bound):
     """Kim, paper II, Table 3: the two ProtoNets of 600 checkpoints each."""
-    found = compare_checkpoints(*(factors(round(600 * share), 600) for share in shares), proper="below 1")
-    assert (found.first_proper, found.second_proper) == pytest.approx(shares, abs=1e-5)
-    assert bound[0] < found.fisher < bound[1]
+    result = compare_checkpoints(*(factors(round(600 * share), 600) for share in shares), proper="below 1")
+    assert (result.first_proper, result.second_proper) == pytest.approx(shares, abs=1e-5)
+    assert bound[0] < result.fisher < bound[1]
 
 
 def test_mann_whitney_by_its_definition_for_few_values():
     """All 20 ways to rank three against three: U of 0 or 9 has probability 2 / 20."""
-    found = compare_checkpoints([1.0, 2.0, 3.0], [4.0, 5.0, 6.0], proper="above 1")
-    assert found.mann_whitney == pytest.approx(0.1)
-    assert (found.first_proper, found.second_proper) == pytest.approx((2 / 3, 1))
-    assert (found.first_mean, found.second_mean) == pytest.approx((6 ** (1 / 3), 120 ** (1 / 3)))
+    result = compare_checkpoints([1.0, 2.0, 3.0], [4.0, 5.0, 6.0], proper="above 1")
+    assert result.mann_whitney == pytest.approx(0.1)
+    assert (result.first_proper, result.second_proper) == pytest.approx((2 / 3, 1))
+    assert (result.first_mean, result.second_mean) == pytest.approx((6 ** (1 / 3), 120 ** (1 / 3)))
 
 
 @pytest.mark.parametrize("wrong", [[], [1.0, 0.0], [1.0, math.nan], [[1.0]]])

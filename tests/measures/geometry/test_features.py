@@ -11,9 +11,9 @@ def test_class_means_are_those_of_a_loop_and_absent_classes_are_not_there():
     labels = torch.tensor([9, 2, 2, 9, 4, 4, 4])
     centres = class_centres(features, labels, normalise=False)
     for row, name in enumerate((2, 4, 9)):
-        mine = [features[index].double() for index in range(7) if labels[index] == name]
-        torch.testing.assert_close(centres.means[row], sum(mine) / len(mine))
-        assert centres.counts[row] == len(mine)
+        members = [features[index].double() for index in range(7) if labels[index] == name]
+        torch.testing.assert_close(centres.means[row], sum(members) / len(members))
+        assert centres.counts[row] == len(members)
     torch.testing.assert_close(
         centres.class_means(torch.arange(7.0).double()), torch.tensor([1.5, 5.0, 1.5]).double()
     )

@@ -27,37 +27,37 @@ def breaches_by_hand(distances):
 
 def test_the_numbers_are_those_of_the_loops():
     distances = drawn()
-    for found, values in zip(metric_breaches(distances), breaches_by_hand(distances), strict=True):
-        assert found.mean == pytest.approx(statistics.mean(values))
-        assert found.deviation == pytest.approx(statistics.pstdev(values))
-        assert found.median == pytest.approx(statistics.median(values))
-        assert found.most == pytest.approx(max(values))
-        assert found.cases == len(values)
+    for result, values in zip(metric_breaches(distances), breaches_by_hand(distances), strict=True):
+        assert result.mean == pytest.approx(statistics.mean(values))
+        assert result.deviation == pytest.approx(statistics.pstdev(values))
+        assert result.median == pytest.approx(statistics.median(values))
+        assert result.most == pytest.approx(max(values))
+        assert result.cases == len(values)
         density, edges = np.histogram(values, bins=30, density=True)
-        np.testing.assert_allclose(found.edges, edges, atol=1e-12)
-        np.testing.assert_allclose(found.density, density, atol=1e-9)
+        np.testing.assert_allclose(result.edges, edges, atol=1e-12)
+        np.testing.assert_allclose(result.density, density, atol=1e-9)
 
 
 def test_a_metric_breaks_nothing():
     points = torch.randn(9, 3, generator=torch.Generator().manual_seed(0), dtype=torch.double)
-    found = metric_breaches((points[:, None] - points).norm(dim=2))
-    for each in found:
-        assert each.most == pytest.approx(0, abs=1e-12)
+    result = metric_breaches((points[:, None] - points).norm(dim=2))
+    for value in result:
+        assert value.most == pytest.approx(0, abs=1e-12)
 
 
 def test_squared_distances_break_the_triangle_alone():
     points = torch.tensor([[0.0], [1.0], [2.0]])
-    found = metric_breaches((points - points.T).square())
-    assert (found.self_distance.most, found.asymmetry.most) == (0, 0)
+    result = metric_breaches((points - points.T).square())
+    assert (result.self_distance.most, result.asymmetry.most) == (0, 0)
     # 4 from end to end, 1 + 1 by the middle: 2 too far, in the two orders of the ends, of six triples.
-    assert found.triangle.most == 2
-    assert found.triangle.mean == pytest.approx(2 * 2 / 6)
+    assert result.triangle.most == 2
+    assert result.triangle.mean == pytest.approx(2 * 2 / 6)
 
 
 def test_a_histogram_of_one_value_still_has_an_area_of_one():
-    found = metric_breaches(1 - torch.eye(4)).self_distance
-    assert (found.mean, found.median, found.most, found.deviation) == (0, 0, 0, 0)
-    assert float((found.density * found.edges.diff()).sum()) == pytest.approx(1)
+    result = metric_breaches(1 - torch.eye(4)).self_distance
+    assert (result.mean, result.median, result.most, result.deviation) == (0, 0, 0, 0)
+    assert float((result.density * result.edges.diff()).sum()) == pytest.approx(1)
 
 
 def test_a_sample_of_triples_is_fair_and_fixed_by_its_seed():

@@ -34,12 +34,12 @@ def unit(x):
 
 def spread_by_hand(classes):
     """Squared distances, two loops: between class means, and to one's own."""
-    means = [sum(each) / len(each) for each in classes]
+    means = [sum(value) / len(value) for value in classes]
     pairs = list(itertools.permutations(means, 2))
     between = sum(float((a - b).square().sum()) for a, b in pairs) / len(pairs)
     within = 0.0
-    for mine, mean in zip(classes, means, strict=True):
-        within += sum(float((x - mean).square().sum()) for x in mine) / len(mine)
+    for members, mean in zip(classes, means, strict=True):
+        within += sum(float((x - mean).square().sum()) for x in members) / len(members)
     return between, within / len(classes)
 
 
@@ -65,7 +65,9 @@ def test_separation_is_the_double_loop_over_all_pairs_and_itself():
     features = drawn()
     features[1] = 0  # no direction: its cosine with anything, itself too, is 0
     classes = by_class([unit(x) for x in features], LABELS)
-    within = sum(sum(float(1 - a @ b) for a in each for b in each) / len(each) ** 2 for each in classes)
+    within = sum(
+        sum(float(1 - a @ b) for a in members for b in members) / len(members) ** 2 for members in classes
+    )
     total = sum(
         sum(float(1 - a @ b) for a in one for b in other) / (len(one) * len(other))
         for one in classes
@@ -86,14 +88,18 @@ def test_density_is_the_double_loop(normalisation, distance):
     def apart(a, b):
         return float(1 - a @ b) if cosine else float((a - b).square().sum())
 
-    each = [[apart(a, b) for a, b in itertools.permutations(mine, 2)] for mine in classes if len(mine) > 1]
-    every = [value for values in each for value in values]
-    within = np.mean(every) if normalisation == "global" else np.mean([np.mean(values) for values in each])
-    means = [sum(mine) / len(mine) for mine in classes]
+    entry = [
+        [apart(a, b) for a, b in itertools.permutations(members, 2)]
+        for members in classes
+        if len(members) > 1
+    ]
+    every = [value for values in entry for value in values]
+    within = np.mean(every) if normalisation == "global" else np.mean([np.mean(values) for values in entry])
+    means = [sum(own) / len(own) for own in classes]
     means = [unit(mean) for mean in means] if cosine else means
     between = np.mean([apart(a, b) for a, b in itertools.permutations(means, 2)])
-    found = class_density(features, LABELS, normalisation=normalisation, distance=distance)
-    assert found == pytest.approx((within, between, within / between))
+    result = class_density(features, LABELS, normalisation=normalisation, distance=distance)
+    assert result == pytest.approx((within, between, within / between))
 
 
 def test_the_two_normalisations_agree_for_classes_of_one_size():

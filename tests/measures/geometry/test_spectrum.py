@@ -18,8 +18,8 @@ def unit(x):
 
 def decay_by_hand(features, *, first=0, last=None, reverse=False):
     values = np.zeros(features.shape[1])  # one for each dimension, however few the items
-    found = np.linalg.svd(np.asarray(features), compute_uv=False)
-    values[: len(found)] = found
+    result = np.linalg.svd(np.asarray(features), compute_uv=False)
+    values[: len(result)] = result
     values = values[first:last]
     shares, count = values / values.sum(), len(values)
     if reverse:
@@ -39,8 +39,8 @@ def test_decay_is_the_divergence_of_the_singular_values(items, normalise):
         ("reverse",): decay_by_hand(rows, reverse=True),
         ("truncated", "skip_first", "reverse"): decay_by_hand(rows, first=1, last=4, reverse=True),
     }.items():
-        found = spectral_decay(features, normalise=normalise, **dict.fromkeys(options, True))
-        assert found == pytest.approx(expected, abs=1e-12)
+        result = spectral_decay(features, normalise=normalise, **dict.fromkeys(options, True))
+        assert result == pytest.approx(expected, abs=1e-12)
 
 
 def test_decay_is_zero_for_an_isotropic_spectrum():
