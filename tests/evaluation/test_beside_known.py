@@ -128,7 +128,7 @@ def test_limits_are_those_of_few_shot():
     ],
     ids=["the other way round", "some known unknown", "some new known", "none known", "one new class"],
 )
-def test_what_cannot_be_asked_has_no_row(sets):
+def test_questions_that_do_not_apply_have_no_row(sets):
     assert few_shot_beside_known(a_space(), *sets, name="x", tasks=2) == []
 
 

@@ -118,7 +118,7 @@ def test_every_head_that_was_trained_with_the_classes_has_its_row():
     assert len({row.value for row in rows}) > 1
 
 
-def test_a_head_that_does_not_fit_any_more_has_none():
+def test_a_head_that_lacks_a_class_has_no_row():
     space = a_space(auxiliary=an_auxiliary())
     assert heads(space) == ["similarity", "auxiliary", "fused"]
     space.enroll("new", torch.ones(1, 3))

@@ -52,7 +52,7 @@ def test_agrees_with_the_plain_measures_of_both_kinds_of_groups(spread, seed):
 @pytest.mark.parametrize(
     ("similarity", "by_direction"), [(Cosine(), True), (Euclidean(normalise=True), True), (Dot(), False)]
 )
-def test_lengths_have_no_say_where_the_similarity_does_not_look_at_them(similarity, by_direction):
+def test_lengths_do_not_matter_for_a_cosine(similarity, by_direction):
     """Four directions, and far outside as well as near: as they are, length makes the groups."""
     items = clusters(classes=4, items=8, dimension=3, spread=0.01)
     lengths = torch.where(torch.arange(32) % 2 == 0, 1.0, 100.0)[:, None]

@@ -57,7 +57,7 @@ def test_one_class_cannot_be_verified():
     assert enrolled(SPACE, alone, alone.inputs, name="seen") == []
 
 
-def test_no_shots_are_refused():
+def test_refuses_zero_shots():
     with pytest.raises(SettingError, match="got shots 0"):
         enrolled(SPACE, ITEMS, ITEMS.inputs, name="seen", shots=0)
 

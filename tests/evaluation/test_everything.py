@@ -69,7 +69,7 @@ def test_the_rows_are_those_of_the_protocols(measures):
     assert evaluate(space, sets, tasks=3, way=2, shots=(2,), **how) == expected
 
 
-def test_what_cannot_be_asked_has_no_row(main):
+def test_questions_that_do_not_apply_have_no_row(main):
     answered = {(row.items, row.question) for row in main}
     everything = {"classification", "verification", "retrieval", "few-shot", "clustering"}
     assert {question for items, question in answered if items == "seen"} == everything
@@ -128,7 +128,7 @@ def test_a_small_set_gets_fewer_queries_and_no_shots_it_cannot_have():
     assert {row.measure for row in rows if row.question == "few-shot"} == {"3-way 1-shot"}
 
 
-def test_a_set_with_nothing_to_compare_is_refused():
+def test_refuses_a_set_with_nothing_to_compare():
     items = clusters(classes=2, items=4, dimension=6, seed=0)
     space = MetricSpace(MLP(inputs=6, dimension=5), Cosine(), SupportMeans(dimension=5)).eval()
     with pytest.raises(DataError, match="two classes"):

@@ -56,6 +56,6 @@ def test_listed_trials():
         assert row.value == pytest.approx(roc_auc_score(same, scores))
 
 
-def test_too_many_pairs_are_refused():
+def test_refuses_too_many_pairs():
     with pytest.raises(DataError, match="has 120 pairs, and up to 119 can be normalised; draw fewer"):
         normalised(a_space(), ITEMS, ITEMS.inputs, COHORT, name="seen", most_stored=119)

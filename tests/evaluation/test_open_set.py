@@ -57,7 +57,7 @@ def test_agrees_with_a_loop_over_thresholds_also_with_ties(known, unknown, false
 
 
 @pytest.mark.parametrize("rate", [-0.1, 1.1, float("nan")])
-def test_a_rate_that_is_none_is_refused(rate):
+def test_refuses_an_invalid_rate(rate):
     with pytest.raises(ValueError, match="from 0 to 1"):
         identification(torch.ones(1), torch.ones(1).bool(), torch.ones(1), false_alarms=rate)
 
@@ -112,7 +112,7 @@ def test_a_threshold_of_another_kind_of_score_is_measured_on_that_score():
     assert ("DIR at threshold", "similarity") not in result
 
 
-def test_where_strangers_are_known_or_the_known_are_strange_there_is_no_row():
+def test_no_row_if_unknown_classes_are_known_or_known_ones_are_not():
     both = (KNOWN, KNOWN.inputs, UNKNOWN, UNKNOWN.inputs)
     assert open_set(a_space(("0", "1", "2", "3", "4")), *both, name="x") == []
     assert open_set(a_space(("0", "1")), *both, name="x") == []
@@ -126,7 +126,7 @@ def test_doctests():
 
 
 @pytest.mark.parametrize(("known", "right", "unknown"), [(0, 0, 3), (3, 3, 0), (3, 2, 3)])
-def test_scores_of_both_kinds_are_needed(known, right, unknown):
+def test_refuses_scores_of_one_kind(known, right, unknown):
     with pytest.raises(ValueError, match="expected scores of known and of unknown items"):
         identification(
             torch.ones(known), torch.ones(right, dtype=torch.bool), torch.ones(unknown), false_alarms=0.1

@@ -32,7 +32,7 @@ def space():
     return built
 
 
-def test_every_decision_meets_every_set(space):
+def test_every_decision_is_checked_on_every_set(space):
     rows = promises(space, {"alike": ALIKE, "harder": HARDER}, seed=3)
     assert [row[:2] for row in rows] == [
         (name, kind) for name in ("alike", "harder") for kind in ("similarity", "cosine")
@@ -63,7 +63,7 @@ def test_they_are_json(space):
     assert (stored["holds"], stored["broken"]) == (row.holds, row.broken) == (True, False)
 
 
-def test_what_cannot_be_told_is_neither_kept_nor_broken(space):
+def test_too_few_classes_are_undecided(space):
     two = ALIKE.only(ALIKE.classes[:2])
     [result, *_] = (row.as_json() for row in promises(space, {"two classes": two}))
     assert (result["holds"], result["broken"]) == (False, False)
@@ -97,7 +97,7 @@ def test_of_very_many_items_a_random_part_is_asked(space, monkeypatch):
     assert few[0] != promise_row(space.decisions["similarity"], whole, name="alike")
 
 
-def test_a_list_is_held_against_too(space):
+def test_decisions_are_checked_on_a_list(space):
     trials = all_trials(space, ALIKE.inputs, ALIKE.labels)
     first, second = torch.triu_indices(50, 50, offset=1)
     same = ALIKE.labels[first] == ALIKE.labels[second]
@@ -127,7 +127,7 @@ def test_a_threshold_for_none_of_these_is_asked_where_both_kinds_of_item_are():
     assert [row.items for row in promises(built, {"mixed": mixed, "unseen": outside})] == ["mixed"]
 
 
-def test_a_promise_of_other_pairs_says_so(space):
+def test_the_sentence_says_if_the_threshold_was_fitted_on_other_pairs(space):
     """It was fitted on all pairs, and is held against those of two groups."""
     grouped = replace(ALIKE, groups=torch.arange(len(ALIKE)) // 2)
     words = "it was not fitted with the own group left out, and is checked on pairs without it"

@@ -74,7 +74,7 @@ def test_of_many_items_some_are_drawn_and_the_row_says_so(monkeypatch):
     assert rows == references(sets.train, {"seen": sets.test})
 
 
-def test_no_items_are_refused_with_a_sentence():
+def test_refuses_no_items():
     items = prepare(digits(), seed=0).test
     none = items.take(torch.arange(0))
     for train, queries in ((items, none), (none, items)):
@@ -112,19 +112,19 @@ OWN = Row("classification", "seen", "accuracy", "similarity", 0.8, 0.7, 0.9, "it
     ("reference", "said"),
     [(0.6, []), (0.7, ["does not surely beat"]), (0.8, ["does not beat"]), (0.95, ["does not beat"])],
 )
-def test_what_is_not_beaten_by_more_than_the_interval_is_said(reference, said):
+def test_baselines_that_are_not_clearly_beaten_get_a_sentence(reference, said):
     other = OWN._replace(kind="auxiliary", value=0.99, low=0.98)
     row = Row("reference", "seen", "accuracy", NEAREST, reference)
     sentences = not_beaten([OWN, other, row])
     assert [sentence.partition("similarity ")[2].partition(" the ")[0] for sentence in sentences] == said
 
 
-def test_what_is_perfect_has_nothing_to_beat():
+def test_a_perfect_score_cannot_be_beaten():
     perfect = OWN._replace(value=1.0, low=None, high=None)
     assert not_beaten([perfect, Row("reference", "seen", "accuracy", NEAREST, 1.0)]) == []
 
 
-def test_a_reference_for_which_the_space_has_no_answer_is_not_spoken_of():
+def test_a_baseline_without_a_row_of_the_space_gets_no_sentence():
     assert not_beaten([OWN, Row("reference", "unseen", "Recall@1", NEAREST, 0.9)]) == []
 
 

@@ -140,7 +140,7 @@ def test_intervals_are_over_queries_and_fixed_by_the_seed():
 
 
 @pytest.mark.parametrize("measures", ["main", "all"])
-def test_where_no_rank_fits_the_other_measures_are_told(measures):
+def test_without_a_possible_rank_the_other_measures_remain(measures):
     """The items of its class are searched for, however far the ranks are."""
     items = clusters(classes=4, items=5, dimension=3, spread=1.0)
     space = a_space("Euclidean")
@@ -150,7 +150,7 @@ def test_where_no_rank_fits_the_other_measures_are_told(measures):
     assert rows == [row for row in near if row.measure != "Recall@1"]
 
 
-def test_a_rank_that_is_left_out_is_spoken_of():
+def test_a_rank_that_is_left_out_gets_a_sentence():
     items = clusters(classes=4, items=5, dimension=3, spread=1.0)
     rows = retrieval(a_space("Euclidean"), items, items.inputs, name="seen", ks=(1, 19, 20, 1000, 20))
     other = rows[0]._replace(question="reference", items="unseen")
@@ -188,7 +188,7 @@ def test_classes_are_matched_by_name():
 
 
 @pytest.mark.parametrize("ignore", ["domain", "group"])
-def test_what_shares_class_and_camera_or_the_group_with_the_query_is_passed_over(ignore):
+def test_ignores_the_query_s_camera_and_class_or_its_group(ignore):
     labels, cameras = torch.tensor([0, 0, 0, 1, 1]), torch.tensor([0, 0, 1, 0, 0])
     places = torch.tensor([[0.0], [0.1], [5.0], [1.0], [9.0]])
     beside = {"domains": cameras}
@@ -206,7 +206,7 @@ def test_what_shares_class_and_camera_or_the_group_with_the_query_is_passed_over
     assert whole[0].value == 1
 
 
-def test_passing_over_needs_domains():
+def test_ignoring_domains_needs_domains():
     space = a_space("Cosine")
     with pytest.raises(DataError, match="needs a domain for each item"):
         query_gallery(space, ITEMS, ITEMS.inputs, ITEMS, ITEMS.inputs, name="x", ignore="domain")
@@ -263,7 +263,7 @@ def test_one_large_group_does_not_take_a_measure_away():
     assert set(result) == {"Recall@1", "Recall@2", "Recall@4", "Recall@8", "MAP@R"}
 
 
-def test_a_query_whose_group_is_the_gallery_is_not_asked():
+def test_a_query_with_only_its_own_group_to_find_does_not_count():
     x = torch.tensor([[0.0], [1.0], [2.0], [3.0]])
     items = Items(x, torch.tensor([0, 0, 1, 1]), ("a", "b"), "x", groups=torch.tensor([0, 0, 0, 0]))
     space = MetricSpace(nn.Identity(), similarities.Euclidean(), SupportMeans(dimension=1))

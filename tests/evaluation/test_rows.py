@@ -68,13 +68,13 @@ def of_unknown(kind, high, measure="AUROC"):
     return Row("open set", "seen, unseen", measure, kind, 0.2, 0.1, high, "items")
 
 
-def test_an_order_is_upside_down_where_its_whole_interval_is_below_a_half():
+def test_an_auroc_is_upside_down_if_its_whole_interval_is_below_a_half():
     assert rows.is_upside_down(of_unknown("cosine", 0.49))
     for row in (of_unknown("cosine", 0.5), of_unknown("cosine", None), of_unknown("cosine", 0.3, "accuracy")):
         assert not rows.is_upside_down(row)
 
 
-def test_what_is_upside_down_is_named_once():
+def test_the_warning_names_every_upside_down_score_once():
     wrong = [of_unknown(kind, 0.3) for kind in ("similarity", "auxiliary", "fused", "fused")]
     assert rows.upside_down(wrong[:1]).startswith(
         "unknown items look more familiar than known ones by similarity (the AUROC is below 50% "

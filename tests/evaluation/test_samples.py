@@ -57,7 +57,7 @@ def test_a_measure_below_zero_keeps_its_place():
     ],
     ids=["one unit", "no spread", "no mistake", "nothing known"],
 )
-def test_what_cannot_be_told_is_not(sample):
+def test_no_interval_without_spread(sample):
     assert row_of(sample)[5:] == (None, None, "", "")
 
 

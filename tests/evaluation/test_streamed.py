@@ -71,7 +71,7 @@ def test_an_interval_moves_with_its_value():
     assert (moved.value, moved.low, moved.high) == pytest.approx((value, low, high))
 
 
-def test_without_a_decision_nothing_is_said_of_a_threshold():
+def test_without_a_decision_there_are_no_rates_at_a_threshold():
     rows = streamed_rows(SPACE, ITEMS.inputs, ITEMS.labels, ABOUT, kind="similarity", decision=None)
     assert [row.measure for row in rows] == ["EER", "AUC", "minDCF at 1%"]
 

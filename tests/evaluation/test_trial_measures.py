@@ -32,7 +32,7 @@ def some_trials(seed=0, classes=6, count=400):
     return Trials(scores, first == second, first, second)
 
 
-def test_without_a_decision_there_is_no_threshold_to_ask_about():
+def test_without_a_decision_there_is_no_accuracy_at_a_threshold():
     rows = trial_rows(some_trials(), ABOUT, decision=None, measures="all")
     assert [row.measure for row in rows] == ["EER", "AUC", "minDCF at 1%"]
 
@@ -58,7 +58,7 @@ def test_every_measure_is_the_one_of_its_name():
         assert row.unit == "classes"
 
 
-def test_main_leaves_out_what_is_in_the_promises():
+def test_the_main_measures_leave_out_both_error_rates():
     rows = trial_rows(some_trials(), ABOUT, decision=DECISION)
     assert [row.measure for row in rows] == ["EER", "AUC", "minDCF at 1%", "accuracy at threshold"]
 
@@ -119,7 +119,7 @@ def test_two_classes_have_a_difference_and_no_interval():
     assert rows[1][7:] == (None, None, None, "")
 
 
-def test_trials_in_another_order_are_refused():
+def test_refuses_trials_in_another_order():
     one = some_trials()
     turned = Trials(*(value.flip(0) for value in one))
     with pytest.raises(ValueError, match="same order"):

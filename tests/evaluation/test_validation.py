@@ -48,7 +48,7 @@ def test_a_space_with_one_kind_of_score_has_one_rate():
     assert len(measures) == 3
 
 
-def test_a_space_in_training_is_judged_at_rest_and_left_in_training():
+def test_a_space_in_training_mode_is_measured_in_evaluation_mode():
     """Dropout in the encoder or in the similarity would choose the best epoch by lot."""
     validate = validation(ITEMS)
     at_rest = validate(a_space().eval())
@@ -86,7 +86,7 @@ def by_loops(space, kind):
     return measures
 
 
-def test_retrieval_is_told_by_the_similarity_and_the_first_neighbour_by_every_kind():
+def test_recall_is_by_the_similarity_and_recall_at_1_by_every_kind():
     space = a_space().eval()
     every = {kind: by_loops(space, kind) for kind in space.kinds}
     firsts = {f"recall@1 {kind}": measures["recall@1"] for kind, measures in every.items()}
@@ -98,7 +98,7 @@ def test_retrieval_is_told_by_the_similarity_and_the_first_neighbour_by_every_ki
 FIRSTS = ("recall@1 similarity", "recall@1 best")
 
 
-def test_what_is_beyond_the_number_of_items_is_left_out():
+def test_ranks_beyond_the_number_of_items_are_left_out():
     few = clusters(classes=2, items=3, dimension=3)
     measures = validation(few, ("retrieval",))(a_space(Cosine()))
     assert list(measures) == ["recall@1", "recall@2", "recall@4", "knn accuracy", *FIRSTS]
@@ -159,7 +159,7 @@ def test_clear_classes_are_groups():
 # --- families -------------------------------------------------------------------------------------
 
 
-def test_several_families_are_told_together_in_the_order_they_are_named():
+def test_several_families_are_measured_in_their_order():
     space = a_space().eval()
     together = validation(ITEMS, ("clustering", "retrieval", "verification"))(space)
     apart = {}
@@ -170,7 +170,7 @@ def test_several_families_are_told_together_in_the_order_they_are_named():
     assert "recall@1" in together
 
 
-def test_what_can_be_watched_is_what_is_told():
+def test_every_measure_of_an_epoch_can_be_watched():
     result = validation(ITEMS, tuple(FAMILIES))(a_space().eval())
     for name in result:
         assert callable(validation(ITEMS, tuple(FAMILIES), watch=name))
@@ -184,11 +184,11 @@ def test_what_can_be_watched_is_what_is_told():
         validation(ITEMS, watch="eer of something")
 
 
-def test_a_run_can_ask_for_all_there_are():
+def test_a_run_can_validate_by_every_family():
     assert tuple(FAMILIES) == VALIDATIONS
 
 
-def test_a_run_knows_of_all_that_is_told_what_is_better():
+def test_a_run_knows_the_direction_of_every_measure():
     """What classes apart have more of than classes in a heap is better if there is more of it."""
     space = a_space(Cosine()).eval()
     apart, heap = (
@@ -201,19 +201,19 @@ def test_a_run_knows_of_all_that_is_told_what_is_better():
         assert replace(run, watch=name).direction == ("higher" if good > heap[name] else "lower")
 
 
-def test_classes_of_one_item_each_are_shown_a_way_out():
+def test_classes_of_one_item_each_are_told_to_enrol():
     lonely = Items(torch.zeros(3, 2), torch.arange(3), ("a", "b", "c"), "x")
     with pytest.raises(DataError, match=r"where it has nine or more\. .* samekind enroll$"):
         validation(lonely)
 
 
 @pytest.mark.parametrize("families", [(), "retrieval"])
-def test_families_are_a_list(families):
+def test_refuses_families_that_are_not_a_list(families):
     with pytest.raises(SettingError, match='expected a list of "verification", "retrieval", "clustering"'):
         validation(ITEMS, families)
 
 
-def test_a_family_that_is_none_is_answered_with_the_nearest():
+def test_an_unknown_family_names_the_nearest():
     with pytest.raises(SettingError, match=r'there is no validation by "retreival".*retrieval'):
         validation(ITEMS, ("retreival",))
 
@@ -228,7 +228,7 @@ def test_of_many_items_the_same_are_drawn_every_time():
 
 
 @pytest.mark.parametrize("family", ["verification", "retrieval", "clustering"])
-def test_one_class_or_no_pair_is_refused(family):
+def test_refuses_one_class_and_no_pair(family):
     alone = ITEMS.only([ITEMS.classes[0]])
     with pytest.raises(DataError, match="expected two classes or more"):
         validation(alone, (family,))
@@ -236,7 +236,7 @@ def test_one_class_or_no_pair_is_refused(family):
         validation(ITEMS.take(torch.tensor([0, 5, 10])), (family,))
 
 
-def test_what_is_of_one_group_is_not_compared():
+def test_items_of_one_group_are_not_compared():
     groups = torch.arange(len(ITEMS)) // 2
     space, grouped = a_space().eval(), replace(ITEMS, groups=groups)
     z = embed(space, ITEMS.inputs)

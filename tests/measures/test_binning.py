@@ -68,13 +68,13 @@ def test_both_zeros_share_a_cell():
 
 
 @pytest.mark.parametrize("extreme", [3.4028234663852886e38, -3.4028234663852886e38, 1e-45, -1e-45])
-def test_the_last_numbers_are_still_numbers(extreme):
+def test_the_largest_floats_are_counted(extreme):
     counts, _ = count_bins([one(extreme)])
     assert int(counts[place(extreme)[0], 1]) == 1
 
 
 @pytest.mark.parametrize("broken", [math.nan, -math.nan, math.inf, -math.inf])
-def test_what_is_no_number_is_refused(broken):
+def test_refuses_nan_and_infinity(broken):
     with pytest.raises(ValueError, match="expected finite scores, got 1 of 2 that are NaN or infinite"):
         count_bins([one(broken), one(0.5)])
 
@@ -88,7 +88,7 @@ def test_the_errors_at_a_threshold(scores, threshold):
     assert errors == (int((accepted & ~kinds).sum()), int((~accepted & kinds).sum()))
 
 
-def test_kept_trials_are_those_of_their_bins():
+def test_stored_trials_are_those_of_their_bins():
     scores, same = torch.tensor([0.5, 0.5, 4.0, -4.0, 0.5001]), torch.tensor([True, False, True, True, True])
     places = sorted({place(0.5)[0], place(0.5001)[0]})
     store = StoredScores(2, 1)
@@ -108,7 +108,7 @@ def test_kept_trials_are_those_of_their_bins():
 
 
 @pytest.mark.parametrize("sizes", [(0, 1), (3, 1), (2, 0)])
-def test_more_or_fewer_trials_than_expected_are_refused(sizes):
+def test_refuses_more_or_fewer_trials_than_expected(sizes):
     store = StoredScores(*sizes)
     same = torch.tensor([True, False, True])
     store.add(torch.tensor([1, 2, 3], dtype=torch.int32), same, torch.ones_like(same))
@@ -125,11 +125,11 @@ def test_more_or_fewer_trials_than_expected_are_refused(sizes):
         (torch.zeros(2), torch.ones(3).bool(), r"shape \(trials,\), got \(2,\) and \(3,\)"),
     ],
 )
-def test_blocks_that_are_no_trials_are_refused(scores, same, message):
+def test_refuses_invalid_blocks(scores, same, message):
     with pytest.raises(ValueError, match=message):
         count_bins([(scores, same)])
 
 
-def test_no_threshold_at_all_is_refused():
+def test_refuses_a_nan_threshold():
     with pytest.raises(ValueError, match=r"expected a threshold .* got NaN"):
         count_bins([one(0.5)], math.nan)

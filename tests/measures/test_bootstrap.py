@@ -74,7 +74,7 @@ def test_equal_values_that_are_no_share_have_no_width():
     assert bootstrap_mean([0.1] * 7) == pytest.approx((0.1, 0.1, 0.1))
 
 
-def test_units_that_do_not_fit_are_refused():
+def test_refuses_units_that_do_not_fit():
     with pytest.raises(ValueError, match=r"a unit for every value, got 3 values and units of shape \(2,\)"):
         bootstrap_mean([1.0, 2.0, 3.0], units=torch.tensor([0, 1]))
     with pytest.raises(ValueError, match="expected at least two units to tell a spread from, got one"):
@@ -126,7 +126,7 @@ def test_two_equally_good_systems_seldom_differ_clearly_however_few_items():
         assert sum(value < 0.05 for value in values) <= 0.05 * len(values)
 
 
-def test_two_systems_need_the_same_items():
+def test_refuses_different_numbers_of_values():
     with pytest.raises(ValueError, match="as many values as others, got 3 and 2"):
         paired_bootstrap_mean([1.0, 2.0, 3.0], [1.0, 2.0])
 
@@ -152,7 +152,7 @@ def test_of_many_intervals_about_95_in_100_hold_the_truth(classes, is_share):
 
 
 @pytest.mark.parametrize("replicates", [0, 1])
-def test_a_spread_takes_two_replicates(replicates):
+def test_refuses_a_single_replicate(replicates):
     message = f"expected two replicates or more to tell a spread from, got {replicates}"
     with pytest.raises(ValueError, match=message):
         bootstrap_mean([0.0, 1.0, 0.5], replicates=replicates)

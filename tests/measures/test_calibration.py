@@ -78,13 +78,13 @@ def test_separated_trials_give_a_steep_line_and_not_an_infinite_one(gap, prior):
 
 
 @pytest.mark.parametrize("prior", [0.01, 0.5])
-def test_scores_that_say_nothing_give_the_ratio_0(prior):
+def test_uninformative_scores_give_the_ratio_0(prior):
     slope, offset = logistic_calibration(torch.full((10,), 0.3), torch.arange(10) < 3, prior=prior)
     assert slope == pytest.approx(0, abs=1e-6)
     assert slope * 0.3 + offset == pytest.approx(0, abs=1e-6)
 
 
-def test_a_score_that_points_the_wrong_way_gets_a_falling_line():
+def test_reversed_scores_give_a_falling_line():
     assert logistic_calibration(*gaussians(1, -1))[0] < 0
 
 

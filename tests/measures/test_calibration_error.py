@@ -59,7 +59,7 @@ def test_an_edge_belongs_to_the_bin_below():
 
 
 @pytest.mark.parametrize("measure", [expected_calibration_error, maximum_calibration_error])
-def test_what_is_no_probability_is_refused(measure):
+def test_refuses_invalid_probabilities(measure):
     with pytest.raises(ValueError, match=r"expected probabilities that sum to 1, got .* take softmax"):
         measure(torch.tensor([[2.0, 1.0]]), torch.tensor([0]))
     with pytest.raises(ValueError, match="expected numbers in probabilities, got 1 that are NaN"):

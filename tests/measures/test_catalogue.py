@@ -92,7 +92,7 @@ def test_an_unknown_name_is_a_share_of_which_more_is_better():
         ("5-way 1-shot new", "higher", True, "N-way K-shot new"),
     ],
 )
-def test_direction_unit_and_title(name, better, is_share, family):
+def test_direction_unit_and_family(name, better, is_share, family):
     measure = named(name)
     assert (measure.better, measure.is_share, measure.family) == (better, is_share, family)
 
@@ -111,7 +111,7 @@ def test_a_measure_of_the_users_own_is_not_taken_for_one_of_a_similar_name():
         assert of_epoch(key) is None
 
 
-def test_a_measure_that_is_no_share_is_not_written_in_per_cent():
+def test_a_measure_that_is_not_a_share_is_not_written_in_per_cent():
     assert write_epoch("nmi", 0.7935) == "NMI 0.793"
     assert write_epoch("recall@1 best", 0.7935) == "Recall@1 best 79.35%"
     assert write_epoch("my own", 0.79354) == "my own 0.7935"

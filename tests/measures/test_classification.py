@@ -159,13 +159,13 @@ def test_small_number_types_do_not_overflow(dtype):
         ([0, 1], [0, 3], "expected truth from 0 to 2, got 0 to 3"),
     ],
 )
-def test_a_class_outside_the_table_is_refused(predicted, truth, message):
+def test_refuses_a_class_outside_the_table(predicted, truth, message):
     with pytest.raises(ValueError, match=message):
         confusion(torch.tensor(predicted), torch.tensor(truth), classes=3)
 
 
 @pytest.mark.parametrize("measure", [accuracy, lambda *labels: confusion(*labels, classes=2)])
-def test_scores_in_place_of_classes_are_refused(measure):
+def test_refuses_scores_instead_of_classes(measure):
     with pytest.raises(ValueError, match=r"of one shape .* got \(3, 2\) and \(3,\); of scores, take .argmax"):
         measure(torch.rand(3, 2), torch.tensor([0, 1, 1]))
     with pytest.raises(ValueError, match="expected whole numbers in predicted"):

@@ -168,7 +168,7 @@ def test_many_groups_do_not_need_the_whole_table():
     assert adjusted_mutual_information(truth, truth.roll(1)) < 0.01
 
 
-def test_unequal_lengths_are_refused():
+def test_refuses_unequal_lengths():
     with pytest.raises(ValueError, match="expected assigned and truth of one shape"):
         normalised_mutual_information(torch.tensor([0, 1]), torch.tensor([0]))
 

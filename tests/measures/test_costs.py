@@ -64,7 +64,7 @@ def test_the_minimum_over_every_threshold_and_both_ends(given_trials, prior, mis
 
 
 @pytest.mark.parametrize("prior", [0.01, 0.5, 0.99])
-def test_scores_apart_cost_nothing_and_scores_that_say_nothing_cost_one(prior):
+def test_separated_scores_cost_0_and_uninformative_ones_1(prior):
     scores, same = torch.tensor([4.0, 3, 2, 1]), torch.tensor([True, True, False, False])
     assert minimum_detection_cost(scores, same, prior=prior) == (0, 3)
     assert minimum_detection_cost(-scores, same, prior=prior).cost == pytest.approx(1)
@@ -98,7 +98,7 @@ def test_without_a_threshold_it_is_that_of_log_likelihood_ratios(given_trials, p
         ({"false_accept_cost": -1.0}, r"expected a false_accept_cost above 0, got -1\.0"),
     ],
 )
-def test_impossible_prices_are_refused(settings, message):
+def test_refuses_invalid_costs(settings, message):
     for measure in (minimum_detection_cost, detection_cost):
         with pytest.raises(ValueError, match=message):
             measure(*ANCHOR, **settings)

@@ -38,7 +38,7 @@ def by_hand(neighbours, k):
 
 @pytest.mark.parametrize("k", [1, 2, 5])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_it_is_what_a_loop_says(k, seed):
+def test_agrees_with_a_loop(k, seed):
     result = hierarchical_similarity_at(ranked(seed), LABELS, class_distances=TREE, k=k)
     assert result == (pytest.approx(by_hand(ranked(seed), k)), k)
 
@@ -62,7 +62,7 @@ def test_the_best_order_has_one_at_every_rank():
 
 
 @pytest.mark.parametrize("measure", [hierarchical_similarity_at, average_hierarchical_similarity])
-def test_a_k_beyond_what_there_is_is_cut_and_said(measure):
+def test_cuts_k_to_the_gallery_and_returns_it(measure):
     assert measure(ranked(), LABELS, class_distances=TREE, k=250) == measure(
         ranked(), LABELS, class_distances=TREE, k=5
     )
@@ -99,7 +99,7 @@ def test_the_published_similarities_of_tree_distances():
         ({"labels": LABELS[:3]}, r"got \(6, 5\) and \(3,\)"),
     ],
 )
-def test_what_does_not_fit_is_refused(change, says):
+def test_refuses_arguments_that_do_not_fit(change, says):
     arguments = {"neighbours": ranked(), "labels": LABELS, "class_distances": TREE, **change}
     with pytest.raises(ValueError, match=says):
         hierarchical_similarity_at(**arguments)

@@ -68,7 +68,7 @@ def test_equal_values_have_no_width():
     assert student_interval([0.5] * 4) == (0.5, 0.5, 0.5)
 
 
-def test_one_value_has_no_spread_to_speak_of():
+def test_refuses_a_single_value():
     assert normal_interval([0.5]) == (0.5, 0.5, 0.5)
     with pytest.raises(ValueError, match=r"expected at least two values .* got one"):
         student_interval([0.5])
@@ -97,13 +97,13 @@ def test_pairing_cancels_what_the_pairs_share():
     assert paired_difference(seeds + 0.1, seeds) == pytest.approx((0.1, 0.1, 0.1))
 
 
-def test_unequal_lengths_are_refused():
+def test_refuses_unequal_lengths():
     with pytest.raises(ValueError, match="as many values in first as in second, got 3 and 2"):
         paired_difference([1.0, 2.0, 3.0], [1.0, 2.0])
 
 
 @pytest.mark.parametrize("measure", [normal_interval, student_interval])
-def test_values_without_a_mean_are_refused(measure):
+def test_refuses_empty_and_nan_values(measure):
     with pytest.raises(ValueError, match="expected finite values, got 2 of 3"):
         measure([1.0, math.nan, math.inf])
     with pytest.raises(ValueError, match=r"of shape \(n,\), at least one, got shape \(2, 2\)"):
@@ -132,12 +132,12 @@ def test_the_rule_of_three(trials):
 
 
 @pytest.mark.parametrize(("hits", "trials"), [(0, 0), (-1, 3), (4, 3)])
-def test_counts_that_are_none_are_refused(hits, trials):
+def test_refuses_invalid_counts(hits, trials):
     with pytest.raises(ValueError, match=f"got {hits} of {trials}"):
         proportion_interval(hits, trials)
 
 
-def test_an_unknown_form_is_refused():
+def test_refuses_an_unknown_form():
     with pytest.raises(ValueError, match='expected the form "exact" or "wilson", got "normal"'):
         proportion_interval(1, 3, form="normal")
 

@@ -125,14 +125,14 @@ def test_the_power_grows_with_the_difference_and_with_the_items():
         (torch.full((4, 4), torch.inf), torch.arange(4) < 2, "finite kernel"),
     ],
 )
-def test_what_is_no_kernel_of_two_samples_is_refused(kernel, in_first, says):
+def test_refuses_an_invalid_kernel(kernel, in_first, says):
     with pytest.raises(ValueError, match=says):
         two_sample_test(kernel, in_first)
     with pytest.raises(ValueError, match=says):
         mean_discrepancy(kernel, in_first)
 
 
-def test_blocks_must_be_finite_and_permutations_some():
+def test_refuses_infinite_blocks_and_no_permutations():
     block = [(slice(0, 7), slice(0, 7), torch.full((7, 7), torch.nan))]
     with pytest.raises(ValueError, match="finite kernel"):
         two_sample_in_blocks(block, IN_FIRST, permutations=20)

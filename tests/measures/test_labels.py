@@ -21,12 +21,12 @@ def test_whole_numbers_of_one_length_pass(dtype):
         ([0, 1], [0j, 1j], "expected whole numbers in truth, got torch.complex64"),
     ],
 )
-def test_anything_else_is_refused(given, truth, message):
+def test_refuses_other_labels(given, truth, message):
     with pytest.raises(ValueError, match=message):
         check_labels(torch.tensor(given), torch.tensor(truth), name="groups")
 
 
-def test_nothing_is_refused():
+def test_refuses_empty_labels():
     nothing = torch.zeros(0, dtype=torch.long)
     with pytest.raises(ValueError, match="expected at least one item, got empty groups and truth"):
         check_labels(nothing, nothing, name="groups")

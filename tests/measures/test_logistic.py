@@ -85,6 +85,6 @@ def test_a_constant_column_says_nothing(constant):
 
 
 @pytest.mark.parametrize("prior", [0.0, 1.0, math.nan])
-def test_a_prior_is_between_nothing_and_everything(prior):
+def test_refuses_priors_of_0_and_1(prior):
     with pytest.raises(ValueError, match=f"expected a prior between 0 and 1, got {prior}"):
         logistic_line(*many(), prior=prior)

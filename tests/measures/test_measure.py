@@ -42,7 +42,7 @@ def test_an_interval_has_one_decimal_less_than_the_value():
     assert SHARE.ends(None, None) == ""
 
 
-def test_the_title_is_the_name_unless_it_is_given():
+def test_the_family_is_the_name_unless_it_is_given():
     assert (SHARE.family, OTHER.family) == ("Recall@k", "NMI")
 
 

@@ -54,7 +54,7 @@ def test_only_the_k_nearest_vote():
     assert majority_accuracy(neighbours, labels, k=3) == 0
 
 
-def test_what_cannot_be_voted_on_is_refused():
+def test_refuses_empty_neighbours():
     neighbours, labels = torch.zeros(2, 4, dtype=torch.long), torch.zeros(2, dtype=torch.long)
     with pytest.raises(ValueError, match=r"expected k from 1 to 4, .* got 5"):
         neighbour_accuracy(neighbours, labels)

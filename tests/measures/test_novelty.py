@@ -37,7 +37,7 @@ def variance_by_hand(value, m, n):
     )
 
 
-def test_each_end_is_the_value_that_lies_196_of_its_own_errors_away():
+def test_each_end_is_196_of_its_own_standard_errors_away():
     newness = torch.randn(40, generator=torch.Generator().manual_seed(0))
     is_new = torch.arange(40) < 15
     result = novelty_auroc(newness + 0.8 * is_new, is_new)
@@ -45,7 +45,7 @@ def test_each_end_is_the_value_that_lies_196_of_its_own_errors_away():
         assert abs(end - result.mean) == pytest.approx(1.96 * math.sqrt(variance_by_hand(end, 15, 25)))
 
 
-def test_turning_the_question_round_turns_the_interval_round():
+def test_reversing_the_scores_mirrors_the_interval():
     newness = torch.tensor([3.0, 1.0, 2.0, 2.0, 0.0])
     is_new = torch.tensor([True, True, False, False, False])
     one, other = novelty_auroc(newness, is_new), novelty_auroc(-newness, is_new)

@@ -36,7 +36,7 @@ def test_with_a_gallery_those_with_the_query_s_mark_are_not_counted(queries, gal
         assert apart[query] == sum(other == label and item_mark != mark for other, item_mark in gallery)
 
 
-def test_what_is_ignored_leaves_and_the_rest_moves_up():
+def test_ignored_neighbours_are_removed():
     neighbours, ignored = torch.tensor([[5, 7, 5, 7]]), torch.tensor([[True, False, False, True]])
     result = ranked(neighbours, torch.tensor([5]), None, ignored)
     assert result.hit.tolist() == [[False, True, False, False]]
@@ -60,12 +60,12 @@ def test_a_query_in_its_own_list_is_noticed():
 
 
 @pytest.mark.parametrize("relevant", [torch.tensor([1.0]), torch.tensor([1, 1]), torch.tensor(1)])
-def test_counts_that_are_none_are_refused(relevant):
+def test_refuses_invalid_counts(relevant):
     with pytest.raises(ValueError, match=r"expected relevant as whole numbers of shape \(1,\)"):
         ranked(torch.tensor([[0, 1]]), torch.tensor([0]), relevant, None)
 
 
-def test_marks_that_do_not_belong_are_refused():
+def test_refuses_marks_of_other_shapes():
     labels, gallery = torch.tensor([0, 1]), torch.tensor([0, 1, 1])
     with pytest.raises(ValueError, match=r"of shapes \(2,\) and \(3,\), got \(3,\) and \(2,\)"):
         relevant_counts(labels, gallery=gallery, apart=(gallery, labels))

@@ -72,14 +72,14 @@ def test_thresholds_lie_so_close_that_neither_count_jumps():
 
 
 @pytest.mark.parametrize("threshold", [-99.0, -0.3, 0.0, 0.125, 0.13, 99.0])
-def test_the_threshold_asked_about_is_among_them(threshold):
+def test_the_given_threshold_is_one_of_the_thresholds(threshold):
     scores, same, _ = trials = some_trials(3000)
     result = counted(trials, threshold)
     assert result.different[: result.accepting].sum() == int(((scores >= threshold) & ~same).sum())
     assert result.same[: result.accepting].sum() == int(((scores >= threshold) & same).sum())
 
 
-def test_a_part_counts_for_the_whole():
+def test_a_sample_is_weighted_up_to_all_trials():
     whole, half = counted(some_trials()), counted(some_trials(), shares=(0.5, 0.25))
     assert half.same.sum() == 2 * whole.same.sum()
     assert half.different.sum() == 4 * whole.different.sum()

@@ -63,13 +63,13 @@ def test_every_query_counts_once_however_many_neighbours_are_right():
 
 
 @pytest.mark.parametrize("k", [0, -1, 3])
-def test_a_k_that_is_not_there_is_refused(k):
+def test_refuses_k_beyond_the_neighbours(k):
     with pytest.raises(ValueError, match=f"expected k from 1 to 2, .* got {k}"):
         recall_at(torch.zeros(4, 2), torch.zeros(4), ks=(1, k))
 
 
 @pytest.mark.parametrize(("neighbours", "labels"), [((4,), (4,)), ((4, 2), (3,)), ((4, 2), (4, 1))])
-def test_shapes_that_do_not_belong_together_are_refused(neighbours, labels):
+def test_refuses_shapes_that_do_not_fit(neighbours, labels):
     with pytest.raises(ValueError, match=r"expected neighbours \(queries, ranks\) and labels"):
         recall_at(torch.zeros(neighbours), torch.zeros(labels), ks=(1,))
 
@@ -206,7 +206,7 @@ def test_where_nothing_can_be_found_only_recall_has_an_answer():
         retrieval_means({})
 
 
-def test_an_unknown_measure_is_refused_by_name():
+def test_refuses_an_unknown_measure():
     with pytest.raises(ValueError, match=r"expected measures among Recall, .* got recall"):
         retrieval_values(
             torch.tensor([[1]]), torch.tensor([1]), relevant=torch.tensor([1]), ks=(1,), measures=["recall"]

@@ -34,7 +34,7 @@ def test_the_papers_formula_pair_by_pair():
     assert fused_score(logits, cosines).tolist() == pytest.approx(expected)
 
 
-def test_the_fused_score_of_different_shapes_is_refused():
+def test_refuses_logits_and_cosines_of_different_shapes():
     with pytest.raises(ValueError, match=r"of one shape, at least one of each, got \(2,\) and \(3,\)"):
         fused_score(torch.zeros(2), torch.zeros(3))
 
@@ -92,7 +92,7 @@ def test_the_fused_score_is_the_weighted_sum_and_survives_json():
         (torch.full((2, 1), math.nan), torch.tensor([True, False]), "expected finite scores, got 2 of 2"),
     ],
 )
-def test_what_cannot_be_fused_is_refused(systems, same, message):
+def test_refuses_invalid_systems(systems, same, message):
     with pytest.raises(ValueError, match=message):
         logistic_fusion(systems, same)
 
@@ -103,7 +103,7 @@ def test_examples_in_the_docstrings_hold():
     assert outcome.failed == 0
 
 
-def test_nan_is_not_fused():
+def test_refuses_nan():
     numbers, broken = torch.tensor([0.0, 1.0]), torch.tensor([torch.nan, 0.5])
     for logits, cosines in ((numbers, broken), (broken, numbers)):
         with pytest.raises(ValueError, match="expected numbers, got 1 of 2 pairs with NaN"):

@@ -98,7 +98,7 @@ def test_items_that_are_close_to_everybody_no_longer_confuse():
         ({"second_rows": torch.tensor([0])}, "expected second_rows, whole numbers"),
     ],
 )
-def test_what_cannot_be_normalised_is_refused(change, message):
+def test_refuses_invalid_cohorts(change, message):
     arguments = {
         "scores": torch.tensor([1.0, 2.0]),
         "first_cohort": torch.eye(2),
@@ -109,7 +109,7 @@ def test_what_cannot_be_normalised_is_refused(change, message):
 
 
 @pytest.mark.parametrize("top", [1, 10])
-def test_a_top_is_within_the_cohort(top):
+def test_refuses_a_top_beyond_the_cohort(top):
     with pytest.raises(ValueError, match=f"expected a top from 2 to 9, the size of the cohort, got {top}"):
         as_norm(*drawn(), top=top)
 

@@ -67,18 +67,18 @@ def test_both_zeros_are_one_level():
     assert len(sort_trials(*trials([0.0], [-0.0])).levels().scores) == 1
 
 
-def test_the_scores_given_stay_as_they_are():
+def test_leaves_its_inputs_unchanged():
     scores, same = trials([3, 1, 2], [5, 4])
     sort_trials(scores, same)
     assert scores.tolist() == [3, 1, 2, 5, 4]
 
 
-def test_checked_trials_follow_no_gradient():
+def test_checked_trials_have_no_gradient():
     scores, same = trials([1], [2])
     assert not checked(scores.requires_grad_(), same)[0].requires_grad
 
 
 @pytest.mark.parametrize("same", [[True, True], [False], []])
-def test_kinds_are_two(same):
+def test_refuses_trials_of_one_kind(same):
     with pytest.raises(ValueError, match="expected trials of both kinds"):
         check_kinds(torch.tensor(same, dtype=torch.bool))

@@ -176,12 +176,12 @@ def test_walks_that_differ_are_noticed():
 
 
 @pytest.mark.parametrize("same", [[True, True], [False, False]])
-def test_trials_of_one_kind_are_refused(same):
+def test_refuses_trials_of_one_kind(same):
     with pytest.raises(ValueError, match="expected trials of both kinds"):
         streamed(Walks(torch.zeros(2), torch.tensor(same)))
 
 
-def test_no_trial_at_all_is_refused():
+def test_refuses_no_trials():
     with pytest.raises(ValueError, match="expected trials of both kinds, got 0 same and 0 different"):
         streamed(lambda: iter([]))
 

@@ -162,7 +162,7 @@ def test_whole_numbers_and_half_precision_are_scores_too():
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, 1e305])
-def test_infinite_scores_are_refused(value):
+def test_refuses_infinite_scores(value):
     scores = torch.tensor([[value, 0.0], [1.0, 0.0]], dtype=torch.double)
     with pytest.raises(
         ValueError, match="expected finite class_scores, got 1 that are infinite or nearly so"
@@ -170,7 +170,7 @@ def test_infinite_scores_are_refused(value):
         temperature_calibration(scores, torch.tensor([0, 0]))
 
 
-def test_what_cannot_be_scores_or_truth_is_refused():
+def test_refuses_invalid_scores_and_truth():
     with pytest.raises(ValueError, match="expected numbers in class_scores, got 1 that are NaN"):
         temperature_calibration(torch.tensor([[math.nan, 0.0]]), torch.tensor([0]))
     with pytest.raises(ValueError, match="expected a truth of whole numbers from 0 to 1"):

@@ -233,12 +233,12 @@ def test_classes_as_different_as_they_come_widen_the_interval():
         ({"replicates": 1}, "expected two replicates or more to tell a spread from, got 1"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(change, complaint):
+def test_refuses_invalid_settings(change, complaint):
     with pytest.raises(ValueError, match=complaint):
         bootstrap_trials(*few_trials(), **change)
 
 
-def test_trials_that_are_none_are_refused():
+def test_refuses_invalid_trials():
     scores, same, first, second = few_trials()
     with pytest.raises(ValueError, match=r"expected first and second of shape \(66,\) as same, got \(3,\)"):
         bootstrap_trials(scores, same, first[:3], second)

@@ -42,7 +42,7 @@ def test_the_weights_of_the_costs():
     assert Costs(0.9, 10.0, 1.0).weights == pytest.approx((90, 1))
 
 
-def test_what_cannot_be_is_cut_off_and_what_is_too_sure_widened():
+def test_intervals_are_clipped_to_their_range_and_not_too_narrow():
     same = torch.arange(100) < 20
     share = not_too_sure("FRR", Interval(0.5, 0.49, 0.51), same, COSTS, UNSEEN)
     assert share == (0.5, *proportion_interval(10, 20)[1:])
@@ -65,7 +65,7 @@ def test_what_cannot_be_is_cut_off_and_what_is_too_sure_widened():
         ("minDCF", 0.0, (0, 0.4 * (1 + 0.8 / 0.6))),
     ],
 )
-def test_no_error_may_be_as_many_as_one_error_may(name, value, expected):
+def test_without_errors_the_interval_is_that_of_one_error(name, value, expected):
     same = torch.arange(100) < 20
     result = not_too_sure(name, Interval(value, value, value), same, COSTS, UNSEEN)
     assert result == pytest.approx((value, *expected))
@@ -74,6 +74,6 @@ def test_no_error_may_be_as_many_as_one_error_may(name, value, expected):
 
 
 @pytest.mark.parametrize("cost", [math.nan, math.inf, 0.0])
-def test_costs_that_make_no_sense_are_refused(cost):
+def test_refuses_invalid_costs(cost):
     with pytest.raises(ValueError, match="expected a prior between 0 and 1 and costs above 0"):
         check_statistics(["EER"], [None], Costs(0.5, 1.0, cost), 10)

@@ -229,7 +229,7 @@ def test_the_forms_of_scores_apart_and_all_equal():
     assert equal_error_rate(torch.full((5,), 0.25), torch.arange(5) < 2, form="interpolated") == (0.5, 0.25)
 
 
-def test_an_unknown_form_is_refused():
+def test_refuses_an_unknown_form():
     with pytest.raises(ValueError, match=r"expected the form .* got 'median'"):
         equal_error_rate(*ANCHOR, form="median")
 
@@ -328,7 +328,7 @@ def test_a_threshold_is_read_in_the_precision_of_the_scores():
 
 
 @pytest.mark.parametrize("measure", [rates_at, accuracy_at])
-def test_no_threshold_at_all_is_refused(measure):
+def test_refuses_a_nan_threshold(measure):
     with pytest.raises(ValueError, match=r"expected a threshold .* got NaN"):
         measure(*ANCHOR, math.nan)
 
@@ -366,7 +366,7 @@ def test_where_the_highest_score_accepts_too_many_nothing_is_accepted(dtype):
 
 
 @pytest.mark.parametrize("wanted", [-0.1, 1.1, math.nan])
-def test_a_wanted_rate_is_a_share(wanted):
+def test_refuses_rates_outside_0_and_1(wanted):
     with pytest.raises(ValueError, match=f"expected a false-accept rate from 0 to 1, got {wanted}"):
         threshold_at(*ANCHOR, false_accepts=wanted)
     with pytest.raises(ValueError, match=f"expected a false-reject rate from 0 to 1, got {wanted}"):
@@ -433,7 +433,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("measure", EVERY_MEASURE)
-def test_trials_that_cannot_be_measured_are_refused(measure):
+def test_refuses_invalid_trials(measure):
     for message, (scores, same) in BROKEN.items():
         with pytest.raises(ValueError, match=message):
             measure(torch.tensor(scores), torch.tensor(same))

@@ -116,12 +116,12 @@ def test_panels_do_not_overlap_and_lie_on_the_page(shape):
 @pytest.mark.parametrize(
     "values", [torch.tensor([[float("nan")]]), torch.tensor([[-1.0]]), torch.ones(2), torch.ones(1, 2, 2)]
 )
-def test_what_is_no_map_is_refused(values):
+def test_refuses_invalid_maps(values):
     with pytest.raises(ValueError, match=r'expected a map .* for "a"; got'):
         attention_maps(PICTURE, [Overlay("a", "", values)])
 
 
 @pytest.mark.parametrize("shape", [(2, 4, 4), (4, 4), (3, 0, 4)])
-def test_what_is_no_picture_is_refused(shape):
+def test_refuses_invalid_pictures(shape):
     with pytest.raises(ValueError, match="expected a grey or colour picture"):
         attention_maps(torch.zeros(shape), [])

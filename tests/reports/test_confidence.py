@@ -169,6 +169,6 @@ def test_prototypes_on_the_sphere_are_the_axes():
         ({"form": "ratio", "scale": math.inf}, "a scale must be a positive number, got inf"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(arguments, says):
+def test_refuses_invalid_settings(arguments, says):
     with pytest.raises(SettingError, match=says):
         Confidence(**arguments)

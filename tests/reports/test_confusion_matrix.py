@@ -74,6 +74,6 @@ def test_one_class_alone_can_be_drawn():
 
 
 @pytest.mark.parametrize(("shape", "classes"), [((2, 3), 2), ((3, 3), 2), ((0, 0), 0)])
-def test_counts_that_do_not_fit_are_refused(shape, classes):
+def test_refuses_counts_that_do_not_fit(shape, classes):
     with pytest.raises(ValueError, match=r"expected counts \(\d, \d\) of at least one class"):
         confusion_matrix(torch.zeros(shape, dtype=torch.int64), CLASSES[:classes])

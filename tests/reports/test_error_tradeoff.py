@@ -127,6 +127,6 @@ def test_a_curve_of_very_many_trials_is_thinned():
     assert len(curve(error_tradeoff({"mine": rates}))[0]) < 5_000
 
 
-def test_no_curve_is_refused():
+def test_refuses_no_curve():
     with pytest.raises(ValueError, match="at least one curve"):
         error_tradeoff({})

@@ -66,7 +66,7 @@ def test_the_arrows_of_a_panel_go_downhill():
 
 
 @pytest.mark.parametrize(("circle", "radius"), [(False, 1.0), (True, 0.87)])
-def test_the_points_that_stand_still_are_shown(circle, radius):
+def test_the_other_points_are_shown(circle, radius):
     [axes] = gradient_field({"x": field_of(lambda z: z.sum(), circle)}).axes
     result = {line.get_color(): line for line in axes.lines if line.get_marker() in ("o", "s")}
     assert np.allclose(result[SAME].get_xydata(), radius * SAME_POINTS)

@@ -73,7 +73,7 @@ def test_more_labels_than_can_be_read_are_counted_only(written):
     assert page.count("and 1 other label</p>") == 3
 
 
-def test_a_long_label_is_told_whole_to_who_points_at_the_picture(written):
+def test_a_long_label_is_whole_in_the_tooltip(written):
     labels = ["Rhododendron ferrugineum", "Rhododendron hirsutum", "rose"] * 4
     page = written(found(labels=labels))
     # The first two begin alike, and are told apart though they are in different groups.
@@ -90,7 +90,7 @@ def test_the_numbers_that_were_tried_are_drawn(written):
     assert "<h2>How many groups</h2>" in page
 
 
-def test_items_that_are_no_pictures_are_named(written):
+def test_items_that_are_not_pictures_are_listed_by_id(written):
     page = written(found(inputs=torch.zeros(12, 7), ids=[f"wine.csv, row {n}" for n in range(12)]))
     assert page.count("<li>wine.csv, row ") == 12
     assert "data:image" not in page
@@ -105,7 +105,7 @@ def test_many_items_are_drawn_in_part_and_many_groups_not_shown(written, monkeyp
     assert "Group 3" not in page
 
 
-def test_one_item_and_an_empty_group_are_no_trouble(written):
+def test_one_item_and_an_empty_group_can_be_shown(written):
     page = written(
         found(
             inputs=torch.zeros(1, 1, 2, 2),

@@ -79,7 +79,7 @@ def test_every_question_has_its_sentence(question, measure, value, sentence):
     assert plain(headline(question, [Row(question, "seen", measure, "similarity", value)])) == sentence
 
 
-def test_not_quite_none_is_not_none():
+def test_values_close_to_0_are_not_written_as_0():
     row = Row("verification", "seen", "EER", "similarity", 0.0003)
     assert "misjudges 0.03 % of" in plain(headline("verification", [row]))
     assert "misjudges under 0.01 % of" in plain(headline("verification", [row._replace(value=1e-6)]))

@@ -65,7 +65,7 @@ def test_without_mistakes_the_caption_says_so(images, space_for):
     assert neighbours_section(*sets_of(space_for(images), fine)).caption.endswith("another class for 0 of 6.")
 
 
-def test_who_has_only_its_own_group_to_find_is_not_asked(images, space_for):
+def test_items_with_only_their_own_group_to_find_are_no_queries(images, space_for):
     """The last of four classes is one group: the nearest of another would always be of another class."""
     greys = images.inputs[:4].repeat(4, 1, 1, 1) / 10 + torch.arange(16).view(-1, 1, 1, 1) // 4 * 0.3
     groups = torch.tensor([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 6, 6])

@@ -69,7 +69,7 @@ def test_other_ranges_are_squeezed_into_what_can_be_shown(low, high):
     assert shades == pytest.approx([0, 1 / 3, 2 / 3, 1, 2 / 3, 0], abs=1e-6)
 
 
-def test_pictures_that_are_all_the_same_are_no_trouble():
+def test_identical_pictures_can_be_shown():
     grid(pictures(-1.0, -1.0)).draw_without_rendering()
 
 
@@ -82,7 +82,7 @@ def test_colours_stay_colours():
 
 
 @pytest.mark.parametrize("shape", [(4, 7), (4, 5, 6), (4, 2, 5, 6)])
-def test_what_is_no_picture_gives_no_grid(shape):
+def test_items_that_are_not_pictures_have_no_grid(shape):
     assert grid(torch.rand(shape)) is None
 
 

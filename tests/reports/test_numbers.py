@@ -28,11 +28,11 @@ def row(measure, value, low=None, high=None):
         ("EER", [], set()),
     ],
 )
-def test_the_best_is_pointed_out(measure, values, expected):
+def test_the_best_value_is_bold(measure, values, expected):
     assert best([row(measure, value) for value in values]) == expected
 
 
-def test_what_is_worse_than_a_coin_is_not_pointed_out():
+def test_a_value_worse_than_guessing_is_not_bold():
     wrong = [row("AUROC", 0.2, 0.1, 0.3), row("AUROC", 0.34, 0.25, 0.45)]
     assert best(wrong) == set()
     assert best([*wrong, row("AUROC", 0.4, 0.3, 0.6)]) == {"40.00"}

@@ -152,5 +152,5 @@ def test_a_name_of_two_lines_does_not_touch_what_is_beside_it():
     assert wide("unseen") <= pixels("col.items", style=SMALL_SCREENS) - 8
 
 
-def test_a_name_that_is_no_text_is_escaped():
+def test_a_name_that_is_not_utf_8_is_escaped():
     assert r"b\udcff.png" in page("b\udcff.png", "", []).encode().decode()

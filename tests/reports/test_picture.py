@@ -33,7 +33,7 @@ def test_a_drawing_keeps_its_words_and_its_shape(figure):
 
 
 @pytest.mark.parametrize("name", ["albatross", 'an "albatross" <&>', """an 'albatross' of "two"\nlines"""])
-def test_a_shortened_name_is_told_whole_to_who_points_at_it(figure, name):
+def test_a_shortened_name_has_the_whole_one_as_tooltip(figure, name):
     short = figure.axes[0].text(0, 0, "alb…")
     tell_whole(short, name)
     html = picture(figure, name="first", description="")

@@ -83,6 +83,6 @@ def test_items_without_a_mistake_can_be_reported(report, few, space_for):
     assert "0 of 8 are wrong" in html
 
 
-def test_no_system_is_refused(report, few):
+def test_refuses_no_system(report, few):
     with pytest.raises(ValueError, match="at least one system"):
         report({}, few)

@@ -115,6 +115,6 @@ def test_words_stand_on_their_own_side_of_the_threshold_and_above_all_outlines(s
             assert below.max(initial=0) < bottom
 
 
-def test_no_pair_at_all_is_refused():
+def test_refuses_no_pair():
     with pytest.raises(ValueError, match="at least one pair"):
         score_histogram(trials(torch.empty(0), torch.empty(0, dtype=torch.bool)), decision(0.5))

@@ -106,14 +106,14 @@ def test_every_name_is_text_whatever_it_is_called():
     assert "&lt;b&gt;system" in html
 
 
-def test_an_answer_that_must_not_be_used_is_said_to_be_so():
+def test_an_upside_down_score_gets_a_warning():
     wrong = Row("open set", "seen, unseen", "AUROC", "cosine", 0.2, 0.1, 0.3, "items")
     page = answers({"good": [wrong._replace(high=0.7)], "<bad>": [wrong]})
     assert page.count("Careful") == 1
     assert '<b>Careful, "&lt;bad&gt;": unknown items look more familiar than known ones by cosine (' in page
 
 
-def test_what_is_to_be_had_without_training_is_a_question_of_its_own():
+def test_baselines_are_a_question_of_their_own():
     own = Row("classification", "seen", "accuracy", "similarity", 0.5, 0.4, 0.6)
     html = answers({"a": [own, Row("reference", "seen", "accuracy", "nearest raw input", 0.7)]})
     assert html.count("<h3>How good are raw inputs, without training?</h3>") == 1
@@ -122,7 +122,7 @@ def test_what_is_to_be_had_without_training_is_a_question_of_its_own():
     assert "Careful" not in answers({"a": [own, Row("reference", "seen", "accuracy", "other", 0.1)]})
 
 
-def test_what_is_to_be_had_without_training_is_shown_once_for_all_systems():
+def test_baselines_are_shown_once_for_all_systems():
     result = Row("reference", "seen", "accuracy", "nearest raw input", 0.7)
     assert answers({"a": [result], "b": [result]}).count("70.00") == 1
     assert "<span>a and b</span>" in answers({"a": [result], "b": [result]})

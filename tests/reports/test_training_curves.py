@@ -113,7 +113,7 @@ def test_recall_is_drawn_where_it_was_measured(adversarial):
     }
 
 
-def test_a_measure_that_is_no_share_has_a_panel_without_per_cent(record):
+def test_a_measure_that_is_not_a_share_has_a_panel_without_per_cent(record):
     entries = [{**entry, "validation": {"eer": 0.1, "nmi": 0.25, "recall@1": 0.5}} for entry in record]
     axes = {panel.get_title(loc="left"): panel for panel in training_curves({"one": entries}).axes}
     assert lines(axes["one: validation NMI"]) == {"NMI": [(1, 0.25), (2, 0.25), (3, 0.25)]}
@@ -121,7 +121,7 @@ def test_a_measure_that_is_no_share_has_a_panel_without_per_cent(record):
 
 
 @pytest.mark.parametrize("recalls", [(0.01, 0.9, 1.0), (0.97, 0.98, 0.99), (0.5, 0.5, 0.5)])
-def test_no_share_is_labelled_beyond_what_there_can_be(adversarial, recalls):
+def test_no_tick_is_above_100_per_cent(adversarial, recalls):
     epochs = [
         {**entry, "validation": {"recall@1": recall}}
         for entry, recall in zip(adversarial, recalls, strict=True)
@@ -134,7 +134,7 @@ def test_no_share_is_labelled_beyond_what_there_can_be(adversarial, recalls):
     assert all(low <= tick <= high and 0 <= tick <= 100 for tick in ticks)
 
 
-def test_a_classifier_that_runs_away_does_not_hide_what_was_before(adversarial):
+def test_a_diverging_loss_has_a_logarithmic_scale(adversarial):
     def scale(*losses, smoothed=2.0):
         epochs = [
             {

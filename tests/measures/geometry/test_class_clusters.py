@@ -63,7 +63,7 @@ def test_digits_are_kept_far_from_the_origin():
     assert nearest_centroid_accuracy(near + 1e9, labels) == nearest_centroid_accuracy(near, labels) == 1
 
 
-def test_shapes_that_do_not_belong_together_are_refused():
+def test_refuses_shapes_that_do_not_fit():
     with pytest.raises(ValueError, match="expected one label an item"):
         class_radii(FEATURES, LABELS[:-1])
     with pytest.raises(ValueError, match=r"of one shape, got \(30, 4\) and \(30, 3\)"):

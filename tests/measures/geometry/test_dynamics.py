@@ -56,7 +56,7 @@ def test_points_are_centred_not_the_numbers_of_each_point():
     assert rescaling(old, 2 * old + torch.tensor([5.0, 0.0, -1.0])).norm_ratio == pytest.approx(0, abs=1e-9)
 
 
-def test_nothing_changed_and_nothing_there():
+def test_no_change_and_a_single_point_give_nan():
     same = drawn(4, 2)
     result = rescaling(same, same)
     assert result.alpha == 1
@@ -64,7 +64,7 @@ def test_nothing_changed_and_nothing_there():
     assert all(math.isnan(value) for value in rescaling(torch.ones(4, 2), same))
 
 
-def test_shapes_must_agree():
+def test_refuses_different_shapes():
     with pytest.raises(ValueError, match=r"one shape, got \(4, 2\) and \(3, 2\)"):
         rescaling(drawn(4, 2), drawn(3, 2))
 
@@ -118,7 +118,7 @@ def test_a_query_on_its_prototype_stays_finite():
         ({"alpha": math.nan}, "an alpha above 0"),
     ],
 )
-def test_what_cannot_be_measured_is_refused(change, says):
+def test_refuses_invalid_input(change, says):
     arguments = {
         "old": drawn(3, 3),
         "new": drawn(3, 3, seed=1),
@@ -139,7 +139,7 @@ def test_at_one_nothing_is_proper():
     assert proper_cases(motions) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
 
 
-def test_motions_are_numbers_of_some_checkpoint():
+def test_refuses_empty_and_nan_motions():
     for wrong in ([], torch.ones(3, 2), [ClassMotion(1.0, math.nan, 1.0)]):
         with pytest.raises(ValueError, match="expected motions"):
             proper_cases(wrong)
@@ -170,11 +170,11 @@ def test_mann_whitney_by_its_definition_for_few_values():
 
 
 @pytest.mark.parametrize("wrong", [[], [1.0, 0.0], [1.0, math.nan], [[1.0]]])
-def test_factors_are_finite_and_above_zero(wrong):
+def test_refuses_factors_that_are_not_positive(wrong):
     with pytest.raises(ValueError, match="expected other"):
         compare_checkpoints([1.0], wrong, proper="below 1")
 
 
-def test_the_proper_side_is_one_of_two():
+def test_refuses_an_unknown_proper_side():
     with pytest.raises(ValueError, match='got "below"'):
         compare_checkpoints([1.0], [1.0], proper="below")

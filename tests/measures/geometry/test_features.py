@@ -29,29 +29,29 @@ def test_on_the_sphere_lengths_are_one_and_nothing_stays_nothing():
 @pytest.mark.parametrize(
     "features", [torch.empty(0, 3), torch.empty(3, 0), torch.ones(3), torch.ones(1, 1, 1)]
 )
-def test_features_are_a_table(features):
+def test_refuses_features_that_are_not_a_matrix(features):
     with pytest.raises(ValueError, match=r"expected old of shape \(n, d\)"):
         check_features(features, name="old")
 
 
-def test_what_is_not_finite_is_counted():
+def test_the_error_counts_rows_that_are_not_finite():
     features = torch.tensor([[1.0, torch.nan], [torch.inf, torch.nan], [1.0, 1.0]])
     with pytest.raises(ValueError, match="expected finite features, got 2 of 3"):
         check_features(features)
 
 
 @pytest.mark.parametrize("labels", [torch.tensor([0, 1]), torch.tensor([[0, 1, 1]])])
-def test_there_is_a_label_for_each(labels):
+def test_refuses_missing_labels(labels):
     with pytest.raises(ValueError, match="expected one label an item"):
         check_classes(torch.ones(3, 2), labels)
 
 
 @pytest.mark.parametrize("labels", [torch.tensor([0.0, 1.0]), torch.tensor([True, False])])
-def test_labels_are_whole_numbers(labels):
+def test_refuses_labels_that_are_not_whole_numbers(labels):
     with pytest.raises(ValueError, match="expected whole numbers"):
         check_classes(torch.ones(2, 2), labels)
 
 
-def test_one_class_is_none_to_compare():
+def test_refuses_a_single_class():
     with pytest.raises(ValueError, match="at least two classes, got 1"):
         class_centres(torch.ones(3, 2), torch.tensor([4, 4, 4]), normalise=True)

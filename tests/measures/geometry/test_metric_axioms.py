@@ -89,11 +89,11 @@ def test_a_sampled_triple_never_meets_itself():
         (torch.full((3, 3), torch.nan), "finite distances"),
     ],
 )
-def test_what_is_no_table_of_distances_is_refused(distances, says):
+def test_refuses_invalid_distances(distances, says):
     with pytest.raises(ValueError, match=says):
         metric_breaches(distances)
 
 
-def test_no_triple_is_too_few():
+def test_refuses_zero_triples():
     with pytest.raises(ValueError, match="most_triples=0"):
         metric_breaches(torch.ones(3, 3), most_triples=0)

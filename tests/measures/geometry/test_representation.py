@@ -151,7 +151,7 @@ def test_classes_of_one_item_each_have_no_density():
     ("arguments", "says"),
     [({"normalisation": "local"}, 'got "local"'), ({"distance": "euclidean"}, 'got "euclidean"')],
 )
-def test_unknown_words_are_refused(arguments, says):
+def test_refuses_unknown_options(arguments, says):
     with pytest.raises(ValueError, match=says):
         class_density(drawn(), LABELS, **arguments)
 
