@@ -17,8 +17,8 @@ from samekind.errors import SpaceError
 from samekind.space import MetricSpace
 
 INTERRUPTED = (
-    "samekind: interrupted; nothing is half written: the same command goes on with a training, and begins "
-    "all else again\n"
+    "samekind: interrupted; no file is half written: the same command goes on with a training, and starts "
+    "anything else again\n"
 )
 #: As they are typed; a file is named like its command, with _ for -.
 COMMANDS = [command.callback.__name__.replace("_", "-") for command in app.registered_commands]
@@ -342,7 +342,7 @@ def test_an_interruption_while_the_program_is_loaded_is_one_line():
     program = [sys.executable, "-c", INTERRUPTED_WHILE_LOADING, "--help"]
     process = subprocess.run(program, capture_output=True, text=True, timeout=120, check=False)
     assert (process.returncode, process.stdout) == (130, "")
-    assert process.stderr == "samekind: interrupted before anything was begun\n"
+    assert process.stderr == "samekind: interrupted before anything was started\n"
 
 
 # A real SIGINT, sent by the process to itself: from outside it could come after the end of a short training.

@@ -102,8 +102,11 @@ def test_folders_of_pictures_of_two_digits_differ(samekind, trained, folders):
             ["one.npy", "other.npy", "--kind", "cosin"],
             'this space has no score "cosin"; did you mean "cosine"?',
         ),
-        (["one.npy", "other.npy", "--spectrum", "flip"], '--spectrum cannot be "flip"; did you mean "clip"?'),
-        (["one.npy", "other.npy", "--symmetrise", "min"], '--symmetrise cannot be "min"; '),
+        (
+            ["one.npy", "other.npy", "--spectrum", "flip"],
+            '--spectrum: there is no "flip"; did you mean "clip"?',
+        ),
+        (["one.npy", "other.npy", "--symmetrise", "min"], '--symmetrise: there is no "min"; '),
         (["one.npy", "other.npy", "--permutations", "0"], "invalid value for '--permutations': "),
         (["one.npy", "nowhere.npy"], ""),
     ],

@@ -8,7 +8,7 @@ from samekind.data import Collection, DataSettings
 from samekind.errors import DataError, SpaceError
 from samekind.inference.open_set import divided
 from samekind.questions import reading
-from samekind.questions.reading import Columns, collected, embedded, known_kind, read_item, with_labels
+from samekind.questions.reading import collected, embedded, known_kind, read_item, with_labels
 from samekind.space import MetricSpace
 
 
@@ -72,10 +72,17 @@ def test_embeds_in_batches_and_reports_each(plane, at, progress, monkeypatch):
     assert progress.titles == {"any": [10, 10]}
 
 
-def test_columns_are_those_of_the_training_or_the_named_one():
+@pytest.mark.parametrize(
+    ("columns", "label", "expected"),
+    [
+        ("kind,label", None, ("a",)),  # as in training
+        ("sort,label", None, ("x",)),  # without that column: the usual one
+        ("kind,sort", "sort", ("x",)),
+        ("kind,label", "sort", (None,)),  # a named column is the only one
+    ],
+)
+def test_tables_are_read_by_the_columns_of_the_training(plane, tmp_path, columns, label, expected):
+    numpy.save(tmp_path / "point.npy", numpy.zeros(2, dtype=numpy.float32))
+    (tmp_path / "list.csv").write_text(f"path,{columns}\npoint.npy,a,x\n")
     trained = DataSettings(label="kind", path="file")
-    assert Columns.of(trained) == (trained, DataSettings())
-    assert Columns.of(trained, "sort") == (
-        DataSettings(label="sort", path="file"),
-        DataSettings(label="sort"),
-    )
+    assert collected(plane, [tmp_path / "list.csv"], trained=trained, label=label).labels == expected

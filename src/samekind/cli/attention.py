@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samekind.cli.options import AsJson, Device, SkipUnreadable
+from samekind.cli.options import AsJson, Device, SkipUnreadable, SpaceArgument
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -16,20 +16,22 @@ if TYPE_CHECKING:
     from samekind.reports import Overlay
 
 LONGEST_NAME = 16
-#: Bytes of a picture's name that are kept in that of its drawing; disks take 255, some for a draft's ending.
+#: Bytes of a picture's name that the name of its drawing keeps; file systems allow 255.
 LONGEST_STEM = 200
 DOTS_PER_INCH = 160
 
 
 def attention(
-    space: Annotated[Path, typer.Argument(metavar="SPACE", help="The folder of a saved space, or of a run.")],
+    space: SpaceArgument,
     files: Annotated[
         list[str], typer.Argument(metavar="FILES…", help="Pictures, or folders and archives of them.")
     ],
     out: Annotated[Path, typer.Option(help="The folder to write to: one .png for each picture.")],
     like: Annotated[
         Path | None,
-        typer.Option(help="Show what makes them like this picture.", show_default="like the nearest class"),
+        typer.Option(
+            help="Show what makes them similar to this picture.", show_default="like the nearest class"
+        ),
     ] = None,
     layer: Annotated[
         str | None,
@@ -113,7 +115,7 @@ def _file_names(ids: Sequence[str]) -> Iterator[str]:
         stem = re.sub(r"[^\w.-]+", "-", path.stem if known else path.name)
         stem = stem.encode()[:LONGEST_STEM].decode(errors="ignore")
         name, number = f"{stem}-attention.png", 2
-        while name.lower() in taken:  # some disks do not tell A from a
+        while name.lower() in taken:  # some file systems ignore case
             name, number = f"{stem}-{number}-attention.png", number + 1
         taken.add(name.lower())
         yield name

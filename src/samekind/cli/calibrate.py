@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samekind.cli.options import AsJson, Device, LabelColumn, SkipUnreadable
+from samekind.cli.options import AsJson, Device, LabelColumn, SkipUnreadable, SpaceArgument
 from samekind.cli.together import Goes, check_together
 from samekind.settings import LARGEST_SEED
 
@@ -32,8 +32,8 @@ OpenSet = Annotated[
     bool,
     typer.Option(
         "--open-set",
-        help="Fit the threshold for none of these; DATA then has known and other classes. It is one for "
-        "one score: that of --kind, or the one chosen on DATA.",
+        help="Fit the threshold for none of these, on DATA with known and other classes: for the score of "
+        "--kind, or for the best one on DATA.",
     ),
 ]
 Trials = Annotated[
@@ -53,7 +53,7 @@ MostPaired = Annotated[
 ]
 PairedSeed = Annotated[int, typer.Option(help="Fixes which items are drawn.", min=0, max=LARGEST_SEED)]
 
-#: What to fit on, and what an option has a say in.
+#: Which options need others, and which exclude them.
 TOGETHER = {
     "data": Goes(without=("trials",), because="either is what to fit on"),
     "open_set": Goes(without=("trials",), because="a list does not say which classes are known"),
@@ -68,13 +68,13 @@ TOGETHER = {
 
 def calibrate(
     context: typer.Context,
-    space: Annotated[Path, typer.Argument(metavar="SPACE", help="The folder of a saved space, or of a run.")],
+    space: SpaceArgument,
     data: Annotated[
         str | None,
         typer.Argument(
             metavar="[DATA]",
             help="Labelled items that were not trained on: a folder, table, archive or name, or the folder "
-            "of a run, whose validation items are taken. Not needed where SPACE is the folder of a run.",
+            "of a run for its validation items. Not needed if SPACE is the folder of a run.",
         ),
     ] = None,
     at: Annotated[
@@ -91,7 +91,7 @@ def calibrate(
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
-    """Fit the thresholds of a space, store them in it, and say how far they can be trusted.
+    """Fit the thresholds of a space, store them in it, and report how reliable they are.
 
     Without --kind, --open-set and --trials the temperatures of its class probabilities are fitted as well.
     """

@@ -43,9 +43,9 @@ def check(
     changes: Changes = None,
     as_json: AsJson = False,
 ) -> None:
-    """Look at every item and say what is there, what is wrong, and what training would do with it.
+    """Look at every item: what is there, what is wrong, and what training would do with it.
 
-    The exit status is 1 where something is wrong that training would refuse.
+    The exit status is 1 if training would refuse the data.
     """
     from samekind import questions
     from samekind.cli.output import print_json

@@ -1,18 +1,17 @@
 """samekind classes: how are my classes related?"""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from samekind.cli.options import AsJson, Device
+from samekind.cli.options import AsJson, Device, SpaceArgument
 
 #: Names of a group that a line of the tree shows.
 NAMES_SHOWN = 4
 
 
 def classes(
-    space: Annotated[Path, typer.Argument(metavar="SPACE", help="The folder of a saved space, or of a run.")],
+    space: SpaceArgument,
     kind: Annotated[
         str, typer.Option(help="The score to relate them by: similarity, cosine or fused.")
     ] = "similarity",

@@ -32,7 +32,7 @@ def cluster(
         int | None,
         typer.Option(help="How many groups.", show_default="chosen by the silhouette", min=1),
     ] = None,
-    most: Annotated[int, typer.Option(help="The most groups to try where the number is chosen.", min=2)] = 20,
+    most: Annotated[int, typer.Option(help="The largest number of groups to try.", min=2)] = 20,
     report: Annotated[Path | None, typer.Option(help="Write a page about the groups here as well.")] = None,
     seed: Annotated[int, typer.Option(help="Fixes the starts of k-means.", min=0, max=LARGEST_SEED)] = 0,
     label: LabelColumn = None,

@@ -19,7 +19,7 @@ def compare(
         typer.Option(help="The score to decide by: similarity, cosine or fused.", show_default="similarity"),
     ] = None,
     prior: Annotated[
-        float, typer.Option(help="How often two items are the same where this is asked, from 0 to 1.")
+        float, typer.Option(help="The prior probability that two items are the same, from 0 to 1.")
     ] = 0.5,
     device: Device = "auto",
     as_json: AsJson = False,

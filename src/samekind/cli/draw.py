@@ -15,14 +15,14 @@ PICTURES = ("confidence",)
 
 def draw(
     what: Annotated[str, typer.Argument(metavar="WHAT", help="The picture: confidence.")],
-    out: Annotated[Path, typer.Option(help="The file to write; its ending says how: .svg, .png or .pdf.")],
+    out: Annotated[Path, typer.Option(help="The file to write: .svg, .png or .pdf.")],
     form: Annotated[
         str, typer.Option(help="What the softmax is taken of: normface, squared, distance or ratio.")
     ] = "ratio",
     classes: Annotated[
         int,
         typer.Option(
-            help="How many prototypes: 2 to 7 on the plane, 2 or 3 on the sphere, which two make a circle."
+            help="How many prototypes: 2 to 7 on the plane, 2 or 3 on the sphere (2 make a circle)."
         ),
     ] = 3,
     scale: Annotated[float, typer.Option(help="The factor of the scores.")] = 2.0,
@@ -59,7 +59,7 @@ def draw(
 
 
 def _write(drawn: "Confidence", out: Path) -> None:
-    """The picture on white paper, as a file that is there whole or not at all."""
+    """Write the picture on white paper, whole or not at all."""
     import io
 
     import matplotlib
@@ -100,7 +100,7 @@ def _answer(drawn: "Confidence") -> dict[str, Any]:
 
 def _sentence(answer: dict[str, Any]) -> str:
     place, prototype = (
-        f"({', '.join(f'{each:z.4f}' for each in answer[name])})" for name in ("maximiser", "prototype")
+        f"({', '.join(f'{number:z.4f}' for number in answer[name])})" for name in ("maximiser", "prototype")
     )
     if answer["maximiser"] == answer["prototype"]:
         return f"surest at the prototype {prototype}: probability {answer['probability']:.6f}"

@@ -10,18 +10,16 @@ from samekind.errors import SettingError
 
 
 def enroll(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What the class is called.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the class.")],
     space: SpaceFolder,
     files: Annotated[
         list[str] | None, typer.Argument(metavar="FILES…", help="Its examples: files, folders or tables.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Save the space here.", show_default="where it came from")
+        Path | None, typer.Option(help="Save the space here.", show_default="the same folder")
     ] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Let the examples take the place of a known class.")
-    ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Forget the class instead.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace a known class.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the class instead.")] = False,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,

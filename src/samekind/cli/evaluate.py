@@ -16,9 +16,10 @@ from samekind.cli.options import (
     NoReferences,
     SkipUnreadable,
     Tasks,
+    known,
 )
 from samekind.cli.together import Goes, check_together
-from samekind.errors import SettingError, nearest
+from samekind.errors import SettingError
 
 if TYPE_CHECKING:
     from samekind.cli.spaces import OpenSpace
@@ -34,27 +35,27 @@ Folder = Annotated[
 ]
 Other = Annotated[
     Path | None,
-    typer.Option(metavar="RUN", help="Another run: by how much is the first better, on the same items?"),
+    typer.Option(metavar="RUN", help="Another run: how much better is the first on the same items?"),
 ]
 OtherData = Annotated[
     str | None,
-    typer.Option(metavar="DATA", help="Ask about these items instead; do the thresholds still hold there?"),
+    typer.Option(metavar="DATA", help="Evaluate on these items instead, and check the thresholds there."),
 ]
 MostAsked = Annotated[
     int | None,
     typer.Option(
-        help="Use at most this many items of a set, drawn at random: all pairs of many items take time.",
+        help="Use at most this many items of a set, drawn at random, to save time.",
         min=4,
     ),
 ]
-Everything = Annotated[bool, typer.Option("--all", help="All measures, not the main ones alone.")]
+Everything = Annotated[bool, typer.Option("--all", help="Report all measures, not only the main ones.")]
 Report = Annotated[
     Path | None, typer.Option(help="Write a one-page HTML report on the test items here as well.")
 ]
 Out = Annotated[Path | None, typer.Option(help="Write what --json prints to this file as well.")]
 Way = Annotated[int, typer.Option(help="Classes of a few-shot task.", min=2)]
-Shots = Annotated[str, typer.Option(help="Examples of each class in few-shot tasks, with commas.")]
-Ranks = Annotated[str, typer.Option(help="Recall is told at these ranks, with commas.")]
+Shots = Annotated[str, typer.Option(help="Examples of each class in few-shot tasks, separated by commas.")]
+Ranks = Annotated[str, typer.Option(help="Ranks to report recall at, separated by commas.")]
 Enrol = Annotated[
     int | None,
     typer.Option(
@@ -88,11 +89,11 @@ CohortData = Annotated[
     str | None,
     typer.Option(
         metavar="DATA",
-        help="Also verify by scores normalised with these items: strangers, of no class asked about.",
+        help="Also verify by scores normalised with these items, of none of the tested classes.",
     ),
 ]
 Norm = Annotated[str, typer.Option(help="How to normalise: as (with the closest of --cohort) or s (all).")]
-Top = Annotated[int, typer.Option(help="How many are the closest; a smaller --cohort is taken whole.", min=2)]
+Top = Annotated[int, typer.Option(help="How many of --cohort are the closest.", min=2)]
 Gallery = Annotated[
     str | None,
     typer.Option(metavar="PART", help="Also search the items of this part of the run: train or validation."),
@@ -100,14 +101,14 @@ Gallery = Annotated[
 Ignore = Annotated[
     str,
     typer.Option(
-        help="With --gallery, what is passed over as if it were not there: nothing, domain (what has the "
-        "query's class and its domain) or group (the query's own)."
+        help="With --gallery, what a query does not find: nothing, domain (items of its class and domain) "
+        "or group (items of its group)."
     ),
 ]
 
-#: What to ask about instead of the test items of the run.
+#: What can be evaluated instead of the test items of the run.
 INSTEAD = ("data", "against", "trials")
-#: Which questions an option has a say in.
+#: Which options need others, and which exclude them.
 TOGETHER = {
     "data": Goes(without=("against", "trials")),
     "against": Goes(without=("trials",)),
@@ -161,9 +162,9 @@ def evaluate(
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Ask a trained space every question, on the test items of its run and on the unseen classes.
+    """Evaluate a trained space on the test items of its run and on the unseen classes.
 
-    Values have their 95% interval in brackets, where one can be told.
+    Values have their 95% interval in brackets, if there is one.
     """
     from samekind.questions.evaluate import EvaluationSettings
 
@@ -182,7 +183,7 @@ def evaluate(
         limit=most,
         references=not no_references,
     )
-    asked = Asked(run, device, settings, _strangers(cohort, norm, top, skip_unreadable))
+    asked = Asked(run, device, settings, (cohort, _known("norm", norm), top, skip_unreadable))
     if trials is not None:
         content, show = _about_trials(asked, trials, root, enrolments)
     elif data is not None:
@@ -192,41 +193,32 @@ def evaluate(
     _tell({"folder": str(run), **content}, show, report=report, out=out, as_json=as_json)
 
 
-class Strangers(NamedTuple):
-    """The cohort that the options name."""
-
-    data: str
-    form: Any  # of cohort.COHORT_NORMS
-    top: int
-    skip_unreadable: bool
-
-
 class Asked(NamedTuple):
-    """What every question is about, and how to ask it."""
+    """What to evaluate and how; of the cohort its data, norm, size, and whether to skip unreadable files."""
 
     run: Path
     device: str
     settings: "EvaluationSettings"
-    strangers: Strangers | None = None
+    strangers: tuple[str | None, Any, int, bool] = (None, "as", 200, False)
 
     @property
     def name(self) -> str:
-        """The run by the name of its folder."""
+        """The name of the run's folder."""
         return self.run.resolve().name
 
     def cohort(self, opened: "OpenSpace") -> "Cohort | None":
-        """The cohort embedded; labels play no part."""
+        """The cohort, embedded; labels play no part."""
         from samekind.inference import embed
         from samekind.questions.evaluate import Cohort
 
-        if self.strangers is None:
-            return None
         data, form, top, skip_unreadable = self.strangers
+        if data is None:
+            return None
         items = opened.read([data], skip_unreadable=skip_unreadable)
         return Cohort(embed(opened.space, items.inputs), form, top)
 
 
-#: What --json prints after the folder, and what prints it for people.
+#: The content for --json, and a function that prints it for people.
 Told = tuple[dict[str, Any], Callable[[], None]]
 
 
@@ -347,13 +339,8 @@ def _tell(
             print_text(f"{words} {path}")
 
 
-def _strangers(data: str | None, norm: str, top: int, skip_unreadable: bool) -> Strangers | None:
-    form = _known("norm", norm)
-    return None if data is None else Strangers(data, form, top, skip_unreadable)
-
-
 def _known(option: str, given: str) -> Any:
-    """What an option was given, where it is one of what the option takes."""
+    """The value of an option, if it is one of those it takes."""
     from samekind.evaluation.retrieval import IGNORED
     from samekind.inference.cohort import COHORT_NORMS
     from samekind.inference.enrolment import COMBINATIONS
@@ -364,15 +351,13 @@ def _known(option: str, given: str) -> Any:
         "ignore": IGNORED,
         "norm": COHORT_NORMS,
     }
-    if given not in taken[option]:
-        raise SettingError(f'--{option}: there is no "{given}"; {nearest(given, taken[option])}')
-    return given
+    return known(option, given, taken[option])
 
 
 def _numbers(option: str, given: str) -> tuple[int, ...]:
     """Whole numbers from 1 up, written with commas."""
     try:
-        numbers = tuple(int(each) for each in given.split(","))
+        numbers = tuple(int(number) for number in given.split(","))
     except ValueError:
         numbers = ()
     if not numbers or min(numbers) < 1:

@@ -16,9 +16,9 @@ def identify(
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
-    """Name the class of each item with its probability, or say that it is none of those the space knows.
+    """Name the class of each item with its probability, or none of these.
 
-    The score is of the kind the threshold for none of these was fitted for; without one, the similarity.
+    The score is of the kind that the threshold for none of these was fitted for, else the similarity.
     """
     from samekind import questions
     from samekind.cli.output import print_json, print_messages, print_table, table

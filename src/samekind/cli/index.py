@@ -11,6 +11,7 @@ from samekind.cli.options import (
     LabelColumn,
     SkipUnreadable,
     Sources,
+    SpaceArgument,
     SpaceFolder,
 )
 from samekind.settings import LARGEST_SEED
@@ -23,11 +24,8 @@ index = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 IndexFolder = Annotated[Path, typer.Argument(metavar="INDEX", help="The folder of an index.")]
-SpaceArgument = Annotated[
-    Path, typer.Argument(metavar="SPACE", help="The folder of a saved space, or of a run.")
-]
 Gallery = Annotated[
-    list[str], typer.Argument(metavar="GALLERY…", help="What is to be found: files, folders or tables.")
+    list[str], typer.Argument(metavar="GALLERY…", help="What searches find: files, folders or tables.")
 ]
 Out = Annotated[Path, typer.Option(help="The folder of the index; an older index there is replaced.")]
 IndexKind = Annotated[
@@ -41,18 +39,18 @@ Server = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
-        help="The server of postgres or milvus; one with a password is better put in SAMEKIND_INDEX_URL.",
+        help="The server of postgres or milvus; put an address with a password in SAMEKIND_INDEX_URL.",
     ),
 ]
-Name = Annotated[str | None, typer.Option(help="What the index is called on the server.")]
+Name = Annotated[str | None, typer.Option(help="The name of the index on the server.")]
 Recall = Annotated[
     float,
     typer.Option(
-        help="The share of the nearest that a search has to find; 1 compares everything.", min=0.01, max=1.0
+        help="The share of the nearest that a search must find; 1 compares everything.", min=0.01, max=1.0
     ),
 ]
 Nearest = Annotated[
-    int, typer.Option("-k", "--nearest", help="For how many nearest that is measured.", min=1)
+    int, typer.Option("-k", "--nearest", help="The number of nearest to measure it for.", min=1)
 ]
 Scores = Annotated[
     list[str] | None,
@@ -66,7 +64,7 @@ Distil = Annotated[bool, typer.Option(help="Try to shorten the list by distillin
 SampleSeed = Annotated[
     int, typer.Option(help="Fixes the sample that is measured with.", min=0, max=LARGEST_SEED)
 ]
-Replace = Annotated[bool, typer.Option("--replace", help="Put items that are there already in anew.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace items that are already there.")]
 
 #: What to do about a score that finds more.
 MEASURED_FOR = "--score {kind} measures for it, search --kind {kind} asks by it"
@@ -90,7 +88,7 @@ def build(
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
-    """Embed a gallery, keep its vectors, and measure how to search them quickly enough and well enough."""
+    """Embed a gallery, store its vectors, and measure how to search them well and quickly."""
     from samekind.cli.output import print_messages
     from samekind.cli.spaces import bar, open_space
     from samekind.index.folder import check_room
@@ -124,7 +122,7 @@ def add(
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
-    """Add items to an index; what was added survives a crash. One that has grown much is measured again."""
+    """Add items to an index; they survive a crash. An index that has grown much is measured again."""
     from samekind.cli.spaces import bar, open_space
     from samekind.questions import galleries
     from samekind.questions.index import add_to_index
@@ -139,10 +137,12 @@ def add(
 @index.command()
 def remove(
     folder: IndexFolder,
-    ids: Annotated[list[str], typer.Argument(metavar="IDS…", help="What to forget, as search names it.")],
+    ids: Annotated[
+        list[str], typer.Argument(metavar="IDS…", help="The ids to remove, as search names them.")
+    ],
     as_json: AsJson = False,
 ) -> None:
-    """Remove items from an index, all of them or, if one is not there, none."""
+    """Remove items from an index; if one is not there, none is removed."""
     from samekind.questions import galleries
     from samekind.questions.index import remove_from_index
 
@@ -151,7 +151,7 @@ def remove(
 
 @index.command()
 def info(folder: IndexFolder, as_json: AsJson = False) -> None:
-    """Show what an index holds, where it is kept, and what a search of it finds."""
+    """Show what an index holds, where it is, and what a search of it finds."""
     from samekind.questions import galleries
     from samekind.questions.index import index_info
 

@@ -1,11 +1,8 @@
 """samekind info: what a saved space is made of and what it knows."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from samekind.cli.options import AsJson
+from samekind.cli.options import AsJson, SpaceArgument
 from samekind.cli.output import print_json, print_table, print_text, table
 from samekind.cli.thresholds import print_temperatures, thresholds_table
 
@@ -18,7 +15,7 @@ LONGEST_LIST = 6
 
 
 def info(
-    space: Annotated[Path, typer.Argument(metavar="SPACE", help="The folder of a saved space, or of a run.")],
+    space: SpaceArgument,
     as_json: AsJson = False,
 ) -> None:
     """Show the parts, classes, thresholds and temperatures of a saved space."""

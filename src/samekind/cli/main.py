@@ -34,7 +34,7 @@ from samekind.errors import SamekindError, SettingError
 
 MISTAKE, INTERRUPTED = 2, 130
 
-# Every error about the command line itself; of this family typer shows only a child by its name.
+# The base class of all errors about the command line; typer exports only its children.
 UsageError: type[Any] = typer.BadParameter.__bases__[0]
 
 HELP = ["-h", "--help"]
@@ -64,10 +64,10 @@ for command in (
 app.add_typer(index, name="index")
 
 
-def _show_version(wanted: bool) -> None:
+def _show_version(is_given: bool) -> None:
     from samekind import __version__
 
-    if wanted:
+    if is_given:
         print(f"samekind {__version__}")
         raise typer.Exit
 
@@ -86,13 +86,13 @@ def main() -> None:
     """Run the program; a user's mistake is one line on the standard error and exit status 2."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A path, or a sign such as ±, that the terminal cannot write must not end the program.
+            # Characters that the terminal cannot write, as in a path, must not end the program.
             stream.reconfigure(errors="backslashreplace")
-    # Of pictures: what cannot be read gets our own sentence, and the rest is no business of the user's.
+    # Pictures that cannot be read get a message of ours.
     warnings.filterwarnings("ignore", module=r"PIL\.")
     try:
         _allow_pixels()
-        # Not standalone: typer would draw a box around a mistake, and say nothing when it is interrupted.
+        # Not standalone: typer would draw a box around errors, and print nothing on an interrupt.
         command = typer.main.get_command(app)
         _show_flags_bare(command)
         status = command(sys.argv[1:] or ["--help"], prog_name="samekind", standalone_mode=False)
@@ -101,46 +101,46 @@ def main() -> None:
     except SamekindError as error:
         _stop(str(error))
     except OSError as error:
-        # Of a file that was to take another's place, the place says more than the draft.
+        # If a file was to replace another, name the other.
         path = error.filename2 or error.filename
         _stop(f"cannot use {path}: {error.strerror}" if path else str(error))
     except UnicodeEncodeError as error:
-        # What a terminal cannot write is escaped above; this is a file.
+        # Terminals escape what they cannot write; this is a file.
         name = ascii(error.object[max(0, error.start - 40) : error.end + 20])
         _stop(f"cannot write {name} as UTF-8: the name of a file or folder is not text; rename it")
-    # A question that is not answered (Ctrl-C, or the end of the input) is an interruption too.
+    # A prompt without an answer (Ctrl-C, or the end of the input) is an interruption too.
     except (KeyboardInterrupt, typer.Abort):
         status = INTERRUPTED
     if status == INTERRUPTED:
         _stop(
-            "interrupted; nothing is half written: the same command goes on with a training, and begins "
-            "all else again",
+            "interrupted; no file is half written: the same command goes on with a training, and starts "
+            "anything else again",
             INTERRUPTED,
         )
     if isinstance(status, int) and status:
-        sys.exit(status)  # of a command that has said why
+        sys.exit(status)  # the command has said why
 
 
 def _allow_pixels() -> None:
-    """Let pictures have as many pixels as the environment says, for those who trust theirs."""
-    said = os.environ.get("SAMEKIND_MOST_PIXELS")
-    if said is None:
+    """Allow pictures as many pixels as SAMEKIND_MOST_PIXELS says."""
+    text = os.environ.get("SAMEKIND_MOST_PIXELS")
+    if text is None:
         return
-    if not said.isdecimal() or not int(said):
-        raise SettingError(f"SAMEKIND_MOST_PIXELS: expected a number of pixels, got {said!r}")
+    if not text.isdecimal() or not int(text):
+        raise SettingError(f"SAMEKIND_MOST_PIXELS: expected a number of pixels, got {text!r}")
     from PIL import Image
 
-    Image.MAX_IMAGE_PIXELS = -(-int(said) // 2)  # of which Pillow refuses twice as many
+    Image.MAX_IMAGE_PIXELS = -(-int(text) // 2)  # Pillow refuses twice as many
 
 
 def _show_flags_bare(command: Any) -> None:
-    """In the help of a command and of those below it a flag takes no value; typer writes <bool> after it."""
+    """Show flags without a value in the help of a command and its subcommands; typer writes <bool>."""
     context = typer.Context(command, help_option_names=HELP)
-    for each in command.get_params(context):
-        if getattr(each, "is_flag", False):
-            each.metavar = ""
-    for below in getattr(command, "commands", {}).values():
-        _show_flags_bare(below)
+    for parameter in command.get_params(context):
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    for subcommand in getattr(command, "commands", {}).values():
+        _show_flags_bare(subcommand)
 
 
 def _stop(message: str, status: int = MISTAKE) -> NoReturn:
@@ -149,7 +149,7 @@ def _stop(message: str, status: int = MISTAKE) -> NoReturn:
 
 
 def _about_usage(error: Any) -> str:
-    """Typer's sentence, as ours are written, and where to read more."""
+    """Typer's message in our style, and where to read more."""
     message = error.format_message().rstrip(".")
     where = error.ctx.command_path if error.ctx else "samekind"
     return f"{message[:1].lower()}{message[1:]} (see {where} --help)"

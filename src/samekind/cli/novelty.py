@@ -29,8 +29,8 @@ Score = Annotated[
 Method = Annotated[
     str | None,
     typer.Option(
-        help="What an item is held against: prototypes (the best class), neighbours (the most alike "
-        "known item) or svm (the region of the known items).",
+        help="What items are compared with: prototypes (the best class), neighbours (the nearest known "
+        "item) or svm (the region of the known items).",
         show_default="svm with --known, else prototypes",
     ),
 ]
@@ -45,7 +45,7 @@ def novelty(
     space: SpaceFolder,
     known: Annotated[
         list[str] | None,
-        typer.Option(metavar="DATA", help="Items that are not new; may be given several times."),
+        typer.Option(metavar="DATA", help="Items that are not new; can be repeated."),
     ] = None,
     method: Method = None,
     kind: Score = None,
@@ -62,7 +62,7 @@ def novelty(
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say how new each item is, newest first; with labels, also how well new and known are told apart."""
+    """Rank items by how new they are; with labels, also measure how well that tells new from known."""
     from samekind import questions
     from samekind.cli.output import print_json
     from samekind.cli.spaces import bar, open_space

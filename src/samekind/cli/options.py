@@ -1,10 +1,12 @@
 """Options that several commands share."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from samekind.errors import SettingError, nearest
 from samekind.settings import LARGEST_SEED
 
 #: What can be opened: `samekind.data.sources.KNOWN`, written out so that help does not wait for PyTorch.
@@ -30,7 +32,7 @@ PathColumn = Annotated[
     typer.Option("--path", help="The column of the files, in a list of pictures.", show_default="path"),
 ]
 Ignore = Annotated[
-    str, typer.Option(help="Columns of a table to leave out, with commas.", show_default="none")
+    str, typer.Option(help="Columns of a table to leave out, separated by commas.", show_default="none")
 ]
 Size = Annotated[
     int | None,
@@ -40,15 +42,15 @@ SplitBy = Annotated[
     str | None,
     typer.Option(
         "--split",
-        help="How the items are split: random, group, domain, or part (as a column or the files say).",
+        help="How the items are split: random, group, domain, or part (by a column or the files).",
         show_default="part where the data has parts, group where it has groups, else random",
     ),
 ]
 Unseen = Annotated[
     str,
     typer.Option(
-        help="Classes never shown in training, to test on: 7,8,9 with commas (a name that has one in double "
-        "quotes); half or random-half."
+        help="Classes to test on that training never sees: 7,8,9 (names with a comma in double quotes), half "
+        "or random-half."
     ),
 ]
 Seed = Annotated[
@@ -71,7 +73,7 @@ NoReferences = Annotated[
     bool,
     typer.Option(
         "--no-references",
-        help="Leave out what is to be had without training, which reads the training items again.",
+        help="Leave out the baselines without training, which read the training items again.",
     ),
 ]
 Changes = Annotated[
@@ -79,6 +81,9 @@ Changes = Annotated[
     typer.Option(
         "--set", metavar="NAME=VALUE", help="Change a setting of the run: epochs=10, terms.pair.weight=0.5."
     ),
+]
+SpaceArgument = Annotated[
+    Path, typer.Argument(metavar="SPACE", help="The folder of a saved space, or of a run.")
 ]
 SpaceFolder = Annotated[
     Path,
@@ -91,7 +96,7 @@ Sources = Annotated[
     ),
 ]
 SkipUnreadable = Annotated[
-    bool, typer.Option("--skip-unreadable", help="Leave out files that cannot be read, and name them.")
+    bool, typer.Option("--skip-unreadable", help="Skip files that cannot be read, and name them.")
 ]
 IdColumn = Annotated[
     str | None,
@@ -110,3 +115,10 @@ LabelColumn = Annotated[
         show_default="as in training, else label",
     ),
 ]
+
+
+def known(option: str, value: str, choices: Sequence[str]) -> Any:
+    """The value of an option, if it is one of the choices; any other is an error that names the nearest."""
+    if value not in choices:
+        raise SettingError(f'--{option}: there is no "{value}"; {nearest(value, choices)}')
+    return value

@@ -13,7 +13,7 @@ def predict(
     space: SpaceFolder,
     out: Annotated[Path, typer.Option(help="The table to write: .csv or .parquet.")],
     head: Annotated[
-        str, typer.Option(help="What answers: similarity, or where it was trained auxiliary or fused.")
+        str, typer.Option(help="What answers: similarity; auxiliary or fused, if it was trained.")
     ] = "similarity",
     label: LabelColumn = None,
     named_by: IdColumn = None,
@@ -21,11 +21,9 @@ def predict(
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the class of every item, or that it is none of those the space knows, with its probability and
-    the runner-up.
+    """Write the class of every item, or none of these, with its probability and the runner-up.
 
-    A space with a threshold for none of these answers by it as identify does, and writes the score that was
-    compared with it as well.
+    With a threshold for none of these, the score that was compared with it is written as well.
     """
     from samekind import questions
     from samekind.cli.output import print_json, print_messages, print_text

@@ -18,7 +18,7 @@ IndexFolder = Annotated[
     Path | None, typer.Option(help="The folder of an index to look in (samekind index build).")
 ]
 SaveIndex = Annotated[
-    Path | None, typer.Option(help="Keep the gallery's vectors in this folder, for the next search.")
+    Path | None, typer.Option(help="Store the gallery's vectors in this folder, for the next search.")
 ]
 Exhaustive = Annotated[
     bool, typer.Option("--exhaustive", help="Compare everything, even if the index has a shortlist.")
@@ -81,7 +81,7 @@ def search(
         print_json(answer.to_json())
         return
     hint = better_kind(opened.space, to="search") if kind is None else None
-    # A gallery that is no index is always compared whole, as --exhaustive does.
+    # How it was found is worth telling for an index alone: other galleries are compared whole.
     _show(answer, hint, answer.how if folder is not None and not exhaustive else None)
 
 
@@ -100,9 +100,10 @@ def _show(answer: "Searched", hint: str | None, how: str | None) -> None:
 
 
 def _index_folder(gallery: Sequence[str], index: Path | None, save_index: Path | None) -> Path | None:
-    """The folder of the index to look in, None if the gallery is none.
+    """The folder of the index to look in, None if the gallery is not an index.
 
-    Refuses no gallery, two of them, an index among other things, and a place to save that holds other things.
+    Raises SettingError without a gallery, with two, with an index among other sources, and if ``save_index``
+    holds something else.
     """
     from samekind.index.folder import check_room, is_index
 

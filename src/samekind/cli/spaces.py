@@ -40,12 +40,16 @@ class OpenSpace:
 
         Skipped files are named on the standard error.
         """
-        from samekind.questions import Columns, collected
+        from samekind.questions import collected
         from samekind.training import RunFolder
 
-        columns = Columns.of(RunFolder.around(self.folder).data_settings(), label)
         items = collected(
-            self.space, sources, skip_unreadable=skip_unreadable, columns=columns, named_by=named_by
+            self.space,
+            sources,
+            skip_unreadable=skip_unreadable,
+            trained=RunFolder.around(self.folder).data_settings(),
+            label=label,
+            named_by=named_by,
         )
         if items.skipped:
             reasons = "; ".join(" ".join(why.split()) for _, why in items.skipped)

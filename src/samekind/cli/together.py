@@ -1,4 +1,4 @@
-"""Options that go together: one that would do nothing beside the others is refused, not passed over."""
+"""Options that need or exclude each other: one that would have no effect is refused, not ignored."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -9,9 +9,7 @@ from samekind.errors import SettingError
 
 
 class Goes(NamedTuple):
-    """The options one of which an option needs, and those beside which it has no say, and why it has none,
-    where that is not plain.
-    """
+    """The options of which an option needs one, those that exclude it, and why, if that is not obvious."""
 
     with_one_of: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
@@ -19,15 +17,15 @@ class Goes(NamedTuple):
 
 
 def check_together(context: typer.Context, table: Mapping[str, Goes]) -> None:
-    """Refuse what was given, be it the default, and would do nothing. ``table`` has options, and arguments
-    such as DATA, by the names of their parameters.
+    """Refuse options that were given, even with their default, and have no effect. ``table`` has options and
+    arguments by the names of their parameters.
     """
-    written = {each.name: _written(each.opts[0]) for each in context.command.params}
+    written = {parameter.name: _written(parameter.opts[0]) for parameter in context.command.params}
     given = {name for name in written if name and _is_given(context, name)}
     for name, goes in table.items():
         if name not in given:
             continue
-        for other in (each for each in goes.without if each in given):
+        for other in given.intersection(goes.without):
             why = f" ({goes.because})" if goes.because else ""
             raise SettingError(f"{written[name]} and {written[other]} do not go together{why}; leave out one")
         if goes.with_one_of and not given.intersection(goes.with_one_of):

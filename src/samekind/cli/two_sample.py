@@ -1,11 +1,10 @@
 """samekind two-sample: do two collections come from one distribution, as the space sees them?"""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samekind.cli.options import AsJson, Device, SkipUnreadable, SpaceFolder
-from samekind.errors import SettingError, nearest
+from samekind.cli.options import AsJson, Device, SkipUnreadable, SpaceFolder, known
 from samekind.settings import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -17,21 +16,19 @@ def two_sample(
     second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
     space: SpaceFolder,
     kind: Annotated[
-        str, typer.Option(help="The score that is the kernel: similarity, cosine, fused.")
+        str, typer.Option(help="The score to use as kernel: similarity, cosine or fused.")
     ] = "similarity",
     symmetrise: Annotated[
-        str, typer.Option(help="How a score that depends on the order is made symmetric: max or mean.")
+        str, typer.Option(help="How to make a score symmetric that depends on the order: max or mean.")
     ] = "max",
     spectrum: Annotated[
         str,
         typer.Option(
-            help="How the kernel is made semidefinite: clip; or shift, which takes any number of items "
-            "but may overlook a difference."
+            help="How to make the kernel semidefinite: clip, or shift, which takes any number of items "
+            "but may miss a difference."
         ),
     ] = "clip",
-    permutations: Annotated[
-        int, typer.Option(help="How many shuffles of the items to compare with.", min=1)
-    ] = 1000,
+    permutations: Annotated[int, typer.Option(help="The number of shuffles to compare with.", min=1)] = 1000,
     most: Annotated[
         int, typer.Option(help="Use at most this many items of a side, drawn at random.", min=2)
     ] = 1000,
@@ -55,8 +52,8 @@ def two_sample(
     opened = open_space(space, device)
     settings = TwoSampleSettings(
         kind=known_kind(opened.space, kind),
-        symmetrise=_known("symmetrise", symmetrise, ("max", "mean")),
-        spectrum=_known("spectrum", spectrum, ("clip", "shift")),
+        symmetrise=known("symmetrise", symmetrise, ("max", "mean")),
+        spectrum=known("spectrum", spectrum, ("clip", "shift")),
         permutations=permutations,
         limit=most,
         seed=seed,
@@ -69,12 +66,6 @@ def two_sample(
         print_json(answer.to_json())
     else:
         print_text(_sentence(answer))
-
-
-def _known(option: str, value: str, known: tuple[str, ...]) -> Any:
-    if value not in known:
-        raise SettingError(f'--{option} cannot be "{value}"; {nearest(value, known)}')
-    return value
 
 
 def _sentence(answer: "Tested") -> str:

@@ -1,8 +1,8 @@
 """Items as a space reads them: sources to a collection, a collection to embeddings or labelled items."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,44 +20,28 @@ from samekind.space import MetricSpace
 BATCH = 512
 
 
-class Columns(NamedTuple):
-    """The settings a table is read by, and those to fall back on for columns that it does not have."""
-
-    first: DataSettings
-    otherwise: DataSettings
-
-    @classmethod
-    def of(cls, trained: DataSettings, label: str | None = None) -> "Columns":
-        """The columns of label, path and group that a space was trained on; in a table without them "label",
-        "path" and "group". A given ``label`` is the only one.
-        """
-        return cls(
-            DataSettings(
-                label=trained.label if label is None else label, path=trained.path, group=trained.group
-            ),
-            DataSettings() if label is None else DataSettings(label=label),
-        )
-
-
 def collected(
     space: MetricSpace,
     sources: Sequence[str | Path],
     *,
     skip_unreadable: bool = False,
-    columns: Columns | None = None,
+    trained: DataSettings | None = None,
+    label: str | None = None,
     named_by: str | None = None,
 ) -> Collection:
     """Files, folders, archives or tables, read as the space's training data was; at least one item.
 
-    ``columns`` are those of tables; None takes the usual ones. ``named_by`` is the column that names rows.
-    Labels are spelt as the space spells them, however their accents are stored.
+    Tables are read by the columns of label, path and group in ``trained``, the settings of the training; in a
+    table without them by "label", "path" and "group". A given ``label`` is the only one. ``named_by`` is the
+    column that names rows. Labels are spelt as the space spells them, however their accents are stored.
     """
+    first, usual = trained or DataSettings(), DataSettings()
     items = collect(
         sources,
         _reader(space),
         skip_unreadable=skip_unreadable,
-        settings=columns and columns.first,
-        otherwise=columns and columns.otherwise,
+        settings=DataSettings(label=label or first.label, path=first.path, group=first.group),
+        otherwise=replace(usual, label=label or usual.label),
         named_by=named_by,
     )
     names = sorted({label for label in items.labels if label is not None})
