@@ -1,4 +1,4 @@
-"""The folder a space is kept in: what is written is read, and whatever else lies there is refused."""
+"""The folder of a space: what was written is read, and anything else is refused."""
 
 import contextlib
 import json
@@ -52,13 +52,13 @@ def test_what_was_written_is_read_to_the_bit(folder):
     content, tensors = archive.read(folder)
     assert CONTENT.items() <= content.items()
     assert set(tensors) == set(TENSORS)
-    for name, each in TENSORS.items():
-        assert tensors[name].dtype == each.dtype
-        assert torch.equal(tensors[name], each)
+    for name, tensor in TENSORS.items():
+        assert tensors[name].dtype == tensor.dtype
+        assert torch.equal(tensors[name], tensor)
 
 
 def test_the_folder_holds_two_files_and_the_first_is_for_people(folder):
-    assert sorted(each.name for each in folder.iterdir()) == ["space.json", "weights.safetensors"]
+    assert sorted(path.name for path in folder.iterdir()) == ["space.json", "weights.safetensors"]
     text = (folder / "space.json").read_text()
     assert text.startswith('{\n  "format": "samekind space",\n  "version": 2,\n')
     assert json.loads(text)["encoder"] == CONTENT["encoder"]
@@ -77,7 +77,7 @@ def test_any_tensor_can_be_written(tmp_path):
     }
     archive.write(tmp_path / "space", {}, tensors)
     _, read = archive.read(tmp_path / "space")
-    assert all(torch.equal(read[name], each) for name, each in tensors.items())
+    assert all(torch.equal(read[name], tensor) for name, tensor in tensors.items())
 
 
 def test_read_tensors_do_not_change_the_file(folder):
@@ -92,7 +92,7 @@ def test_a_second_writing_replaces_the_first_altogether(folder):
     assert content["encoder"] == 2
     assert "numbers" not in content
     assert list(tensors) == ["other"]
-    assert [each.name for each in folder.parent.iterdir()] == ["space"]
+    assert [path.name for path in folder.parent.iterdir()] == ["space"]
 
 
 @pytest.mark.parametrize("name", ["space.v1.old", ".hidden", "with space", "größe"])
@@ -100,7 +100,7 @@ def test_a_folder_may_have_any_name(tmp_path, name):
     for _ in range(2):
         archive.write(tmp_path / name, CONTENT, TENSORS)
     archive.read(tmp_path / name)
-    assert [each.name for each in tmp_path.iterdir()] == [name]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 # --- what is damaged, foreign or newer --------------------------------------------------------------
@@ -193,9 +193,9 @@ def test_a_changed_digest_is_damage(folder, digest):
 def test_a_refused_folder_is_left_as_it_is(folder):
     (folder / "space.json").write_text("{")
     (folder / "notes.txt").write_text("mine")
-    before = {each.name: each.read_bytes() for each in folder.iterdir()}
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
     refused(folder)
-    assert {each.name: each.read_bytes() for each in folder.iterdir()} == before
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_other_files_in_the_folder_are_not_touched_by_reading(folder):
@@ -203,7 +203,7 @@ def test_other_files_in_the_folder_are_not_touched_by_reading(folder):
     (folder / "weights.pkl").write_bytes(b"cos\nsystem\n(S'touch ran'\ntR.")
     content, _ = archive.read(folder)
     assert content["encoder"] == CONTENT["encoder"]
-    assert sorted(each.name for each in folder.iterdir()) == [
+    assert sorted(path.name for path in folder.iterdir()) == [
         "space.json",
         "space.py",
         "weights.pkl",
@@ -319,7 +319,7 @@ def test_a_failure_at_any_step_leaves_the_old_space_and_no_draft(folder, monkeyp
     with pytest.raises(OSError, match="no space left"):
         archive.write(folder, {"encoder": "new"}, {"matrix": torch.zeros(1)})
     monkeypatch.undo()
-    assert [each.name for each in folder.parent.iterdir()] == ["space"]
+    assert [path.name for path in folder.parent.iterdir()] == ["space"]
     content, tensors = archive.read(folder)
     assert content["encoder"] == CONTENT["encoder"]
     assert torch.equal(tensors["matrix"], TENSORS["matrix"])
@@ -328,7 +328,7 @@ def test_a_failure_at_any_step_leaves_the_old_space_and_no_draft(folder, monkeyp
 def test_a_space_moved_aside_by_a_dying_process_is_found_by_the_next_reader(folder):
     folder.rename(folder.with_name(".space.old"))
     assert archive.read(folder)[0]["encoder"] == CONTENT["encoder"]
-    assert [each.name for each in folder.parent.iterdir()] == ["space"]
+    assert [path.name for path in folder.parent.iterdir()] == ["space"]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # newer Pythons: a fork where threads may be
@@ -444,7 +444,7 @@ def test_damage_is_reported_at_the_second_try(folder, monkeypatch):
     (folder / "weights.safetensors").write_bytes(b"")
     looks, real = [], storage.read_header
     monkeypatch.setattr(
-        storage, "read_header", lambda *each, **options: looks.append(1) or real(*each, **options)
+        storage, "read_header", lambda *given, **options: looks.append(1) or real(*given, **options)
     )
     assert "damaged" in refused(folder)
     assert len(looks) == 2

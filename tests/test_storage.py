@@ -1,7 +1,6 @@
 """Files and folders that are written whole or not at all, whatever goes wrong on the way."""
 
 import errno
-import fcntl
 import os
 import shutil
 import signal
@@ -26,12 +25,12 @@ class BrokenError(Exception):
 
 
 def names(folder):
-    return sorted(each.name for each in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir())
 
 
 def content(folder):
     """Everything in a folder, by relative path."""
-    return {str(each.relative_to(folder)): each.read_bytes() for each in folder.rglob("*") if each.is_file()}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def fill_with(value):
@@ -266,7 +265,7 @@ storage.write_folder(folder, fill_with("new"))
 def test_a_process_killed_at_any_moment_leaves_a_whole_folder(tmp_path):
     folder, seen = tmp_path / "folder", set()
     storage.write_folder(
-        folder, lambda draft: [(draft / each).write_text("") for each in ("first", "second")]
+        folder, lambda draft: [(draft / name).write_text("") for name in ("first", "second")]
     )
     for moment in (0.0, 0.003, 0.01, 0.02, 0.05):
         before = (folder / "first").read_text()
@@ -306,8 +305,8 @@ def _first(folder):
 def test_a_process_that_dies_at_a_step_leaves_the_old_folder_or_the_new(tmp_path, name, call, when, left):
     folder = tmp_path / "folder"
     folder.mkdir()
-    for each in ("first", "second"):
-        (folder / each).write_text("old")
+    for file in ("first", "second"):
+        (folder / file).write_text("old")
     script = [sys.executable, "-c", WRITER + ONCE, folder, name, str(call), when]
     assert subprocess.run(script, check=False).returncode == 9
     storage.recover_folder(folder)
@@ -396,8 +395,8 @@ def test_drafts_of_other_files_stay(tmp_path):
         ".file.01234567.draft.txt",
         ".files.01234567.draft",
     ]
-    for each in (*kept, ".file.01234567.draft"):
-        (tmp_path / each).touch()
+    for name in (*kept, ".file.01234567.draft"):
+        (tmp_path / name).touch()
     storage.write_bytes(tmp_path / "file", NEW)
     assert names(tmp_path) == sorted([*kept, "file"])
 
@@ -432,7 +431,7 @@ def test_a_draft_removed_before_it_was_locked_is_begun_again(tmp_path, monkeypat
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
 def test_an_interrupt_while_a_draft_is_locked_leaves_nothing(tmp_path, monkeypatch, kind):
-    """Before, it stayed locked for as long as the process lived, and nobody could sweep it."""
+    """A regression: it stayed locked as long as the process lived, and could not be removed."""
     real = storage._lock
 
     def lock(handle):
@@ -501,7 +500,7 @@ def test_a_reader_does_not_take_a_living_writer_for_dead(tmp_path, monkeypatch):
 
     def is_being_written(_):
         asked.append(old.exists())
-        if len(asked) == 1:  # nobody writes; then, before the reader looks again, one writer ends, one begins
+        if len(asked) == 1:  # no writer; before the reader looks again, one writer ends and one begins
             kept = old.rename(tmp_path / "kept")
             fill_with(OLD)(_made(old))
             shutil.rmtree(kept)
@@ -628,6 +627,7 @@ def test_the_holder_is_named_if_known(tmp_path, text, holder):
 
 
 def test_a_lock_on_a_file_that_was_removed_meanwhile_is_taken_again(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
     calls, real = [], fcntl.flock
 
     def flock(handle, operation):
@@ -661,13 +661,13 @@ def test_a_read_only_folder_cannot_be_locked(tmp_path, monkeypatch):
     with pytest.raises(PermissionError) as refused:
         storage.FolderLock(tmp_path, "lock")
     assert refused.value.filename == str(tmp_path / "lock")
-    storage.FolderLock(tmp_path, "another lock").give_back()  # somebody else's, which may be read
+    storage.FolderLock(tmp_path, "another lock").give_back()  # of another user
 
 
 def test_without_locks_every_request_is_granted(tmp_path, without_locks):
     locks = [storage.FolderLock(tmp_path, "lock") for _ in range(2)]
-    for each in locks:
-        each.give_back(remove=True)
+    for lock in locks:
+        lock.give_back(remove=True)
     assert names(tmp_path) == []
 
 

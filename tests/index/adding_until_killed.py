@@ -16,7 +16,7 @@ from samekind.index import open_index
 
 
 def say(*words):
-    os.write(1, (" ".join(str(each) for each in words) + "\n").encode())
+    os.write(1, (" ".join(str(word) for word in words) + "\n").encode())
 
 
 def work(folder, start, seed, ready):

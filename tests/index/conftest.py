@@ -33,12 +33,12 @@ class PostgresServer:
         self.url = self._server.get_uri()
 
     def kill(self):
-        """kill -9, and wait until nobody of it is left."""
+        """kill -9, and wait until all its processes are gone."""
         first = self._server.get_postmaster_info().process
         family = [first, *first.children(recursive=True)]
         os.kill(first.pid, signal.SIGKILL)
-        wait_for(lambda: not any(lives(each) for each in family))
-        # Where nobody collects the dead, these would be taken for the files of a living server.
+        wait_for(lambda: not any(lives(process) for process in family))
+        # If zombies stay, these would be taken for the files of a living server.
         for name in ("postmaster.pid", ".s.PGSQL.5432.lock", ".s.PGSQL.5432"):
             (self.folder / name).unlink(missing_ok=True)
 
@@ -134,7 +134,7 @@ class Maker:
 
 
 def lives(process):
-    """Whether a process of psutil does; the dead whom nobody collected do not."""
+    """Whether a process of psutil lives; a zombie does not."""
     import psutil
 
     try:

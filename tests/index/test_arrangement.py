@@ -19,11 +19,11 @@ def arrangement(kind="auto", **settings):
 def come(store, *numbers):
     draw = torch.Generator().manual_seed(sum(numbers))
     vectors = torch.randn(len(numbers), 4, generator=draw)
-    store.apply(Change([str(each) for each in numbers], ["{}"] * len(numbers), vectors))
+    store.apply(Change([str(number) for number in numbers], ["{}"] * len(numbers), vectors))
 
 
 def go(store, *numbers):
-    store.apply(Change([str(each) for each in numbers]))
+    store.apply(Change([str(number) for number in numbers]))
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def covered(arranged, store):
     labels = arranged.structure.nearest(
         queries, len(arranged.structure), effort=10_000, alive=arranged._alive(store)
     )
-    return sorted(int(each) for each in store.names(arranged._rows[labels[labels >= 0]].tolist()))
+    return sorted(int(name) for name in store.names(arranged._rows[labels[labels >= 0]].tolist()))
 
 
 def test_few_vectors_need_no_structure(store):
@@ -145,7 +145,7 @@ def test_follows_a_store_whose_gaps_close(store, monkeypatch):
     come(store, *range(400, 420))
     arranged.follow(store.compact(), store)
     assert covered(arranged, store) == list(range(100, 400))
-    assert store.names(arranged.beside(store).tolist()) == [str(each) for each in range(400, 420)]
+    assert store.names(arranged.beside(store).tolist()) == [str(number) for number in range(400, 420)]
     arranged.arrange(store, most_beside=0)
     assert covered(arranged, store) == list(range(100, 420))
     monkeypatch.setattr(Store, "wasteful", True)
@@ -179,13 +179,13 @@ def test_is_the_same_after_writing_and_reading(store, kind, gone, tmp_path):
         assert again.structure is None
         return
     assert again.beside(back).tolist() == [len(store)]
-    assert covered(again, back) == sorted(int(each) for each in store)
+    assert covered(again, back) == sorted(int(name) for name in store)
     queries = torch.randn(5, 4, generator=torch.Generator().manual_seed(1))
     names = [
         [held.names(row[row >= 0].tolist()) for row in one.candidates(held, queries, 9, effort=9999)]
         for one, held in ((arranged, store), (again, back))
     ]
-    assert [[each for each in row if each != "900"] for row in names[1]] == names[0]
+    assert [[name for name in row if name != "900"] for row in names[1]] == names[0]
 
 
 def test_rows_that_do_not_fit_the_structure_are_damage(store, tmp_path):

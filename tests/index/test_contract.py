@@ -124,37 +124,37 @@ def test_replacing_gives_an_id_its_new_vector_and_its_new_place(filled):
     assert filled.metadata(["a"]) == [{"new": True}]
 
 
-@pytest.mark.parametrize(
-    ("mistake", "says"),
-    [
-        (lambda it: it.add(["a"], VECTORS[:1]), '"a" is already there; ask to replace it'),
-        (lambda it: it.add(["a", "x", "b"], VECTORS), '"a" and 1 more is already there'),
-        (lambda it: it.add(["x", "y", "x"], VECTORS), '"x" comes twice'),
-        (lambda it: it.add(["x", "x"], VECTORS[:2], replace=True), '"x" comes twice'),
-        (lambda it: it.add(["x", ""], VECTORS[:2]), "texts, none of them empty"),
-        (lambda it: it.add([1, 2, 3], VECTORS), "ids are a list of texts"),
-        (lambda it: it.add(["x\0y"], VECTORS[:1]), "the character NUL"),
-        (lambda it: it.add("xyz", VECTORS), "ids are a list of texts"),
-        (lambda it: it.add(["x"], VECTORS), r"expected vectors \(1, 2\), got \(3, 2\)"),
-        (lambda it: it.add(["x"], torch.zeros(1, 3)), r"expected vectors \(1, 2\), got \(1, 3\)"),
-        (lambda it: it.add(["x"], torch.full((1, 2), torch.nan)), "not finite"),
-        (lambda it: it.add(["x"], VECTORS[:1], []), "metadata for each of 1 ids, got 0"),
-        (lambda it: it.add(["a"], VECTORS[:1], [{"b": object()}], replace=True), "what JSON can hold"),
-        (lambda it: it.add(["x"], VECTORS[:1], [{"b": float("nan")}]), "what JSON can hold"),
-        (lambda it: it.remove(["a", "aa"]), 'there is no id "aa"; did you mean "a"?'),
-        (lambda it: it.metadata(["a", "z"]), 'there is no id "z"'),
-        (lambda it: it.metadata("abc"), r'for one id give a list of one, \["abc"\]'),
-        (lambda it: it.vectors(["a", "z"]), 'there is no id "z"'),
-        (lambda it: it.search(torch.zeros(1, 3), 1), r"expected vectors \(1, 2\), got \(1, 3\)"),
-        (lambda it: it.search(torch.full((1, 2), torch.inf), 1), "not finite"),
-        (lambda it: it.search(torch.zeros(1, 2), 0), "ask for 1 or more"),
-    ],
-)
-def test_a_refused_call_changes_nothing(filled, mistake, says):
+MISTAKES = [
+    (lambda it: it.add(["a"], VECTORS[:1]), '"a" is already there; ask to replace it'),
+    (lambda it: it.add(["a", "x", "b"], VECTORS), '"a" and 1 more is already there'),
+    (lambda it: it.add(["x", "y", "x"], VECTORS), '"x" comes twice'),
+    (lambda it: it.add(["x", "x"], VECTORS[:2], replace=True), '"x" comes twice'),
+    (lambda it: it.add(["x", ""], VECTORS[:2]), "texts, none of them empty"),
+    (lambda it: it.add([1, 2, 3], VECTORS), "ids are a list of texts"),
+    (lambda it: it.add(["x\0y"], VECTORS[:1]), "the character NUL"),
+    (lambda it: it.add("xyz", VECTORS), "ids are a list of texts"),
+    (lambda it: it.add(["x"], VECTORS), r"expected vectors \(1, 2\), got \(3, 2\)"),
+    (lambda it: it.add(["x"], torch.zeros(1, 3)), r"expected vectors \(1, 2\), got \(1, 3\)"),
+    (lambda it: it.add(["x"], torch.full((1, 2), torch.nan)), "not finite"),
+    (lambda it: it.add(["x"], VECTORS[:1], []), "metadata for each of 1 ids, got 0"),
+    (lambda it: it.add(["a"], VECTORS[:1], [{"b": object()}], replace=True), "what JSON can hold"),
+    (lambda it: it.add(["x"], VECTORS[:1], [{"b": float("nan")}]), "what JSON can hold"),
+    (lambda it: it.remove(["a", "aa"]), 'there is no id "aa"; did you mean "a"?'),
+    (lambda it: it.metadata(["a", "z"]), 'there is no id "z"'),
+    (lambda it: it.metadata("abc"), r'for one id give a list of one, \["abc"\]'),
+    (lambda it: it.vectors(["a", "z"]), 'there is no id "z"'),
+    (lambda it: it.search(torch.zeros(1, 3), 1), r"expected vectors \(1, 2\), got \(1, 3\)"),
+    (lambda it: it.search(torch.full((1, 2), torch.inf), 1), "not finite"),
+    (lambda it: it.search(torch.zeros(1, 2), 0), "ask for 1 or more"),
+]
+
+
+def test_a_refused_call_changes_nothing(filled):
     before = told(filled)
-    with pytest.raises(SettingError, match=says):
-        mistake(filled)
-    assert told(filled) == before
+    for mistake, says in MISTAKES:
+        with pytest.raises(SettingError, match=says):
+            mistake(filled)
+        assert told(filled) == before, says
 
 
 def test_an_unknown_score_and_an_impossible_dimension_are_refused(make):
@@ -254,14 +254,14 @@ def test_finds_what_the_exact_index_finds(make, score, tmp_path):
         assert found.ids == expected.ids
         torch.testing.assert_close(found.scores, expected.scores)
 
-    for each in (made, exact):
-        each.add(ids[:1300], vectors[:1300])
+    for one in (made, exact):
+        one.add(ids[:1300], vectors[:1300])
     if hasattr(made, "build"):
         made.build()
     agree(made)
-    for each in (made, exact):
-        each.remove(ids[100:400])
-        each.add(ids[1300:], vectors[1300:])
+    for one in (made, exact):
+        one.remove(ids[100:400])
+        one.add(ids[1300:], vectors[1300:])
     agree(made)
     if score == "cosine" or not made.remote:  # of a server the folder has no more than the address
         made.save(tmp_path / "index")
@@ -302,4 +302,4 @@ def test_any_history_agrees_with_a_dictionary(make, seed, steps):
 
 def test_no_nearest_id_is_named_among_very_many():
     with pytest.raises(SettingError, match='there is no id "x"; 20000 others are'):
-        contract.refuse_unknown("x", [str(each) for each in range(20_000)])
+        contract.refuse_unknown("x", [str(number) for number in range(20_000)])

@@ -33,7 +33,7 @@ def folder(kind, tmp_path):
 
 
 def names(folder):
-    return sorted(each.name for each in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir())
 
 
 # --- one writer ---------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def test_an_index_moves_with_its_last_save(folder):
     index.save(folder.with_name("new"))
     index.add(["d"], VECTORS[3:])
     assert list(open_index(folder.with_name("new"))) == NAMES
-    other = open_index(folder)  # nobody writes to the old one any more
+    other = open_index(folder)  # the old one has no writer any more
     other.remove(["a"])
     assert list(open_index(folder)) == ["b", "c"]
 
@@ -163,7 +163,7 @@ def test_a_save_that_fails_changes_nothing(folder, monkeypatch):
 
 
 def test_goes_on_from_a_save_that_failed_after_it_was_done(folder, monkeypatch):
-    """Before, what was added then went to the journal of the generation before, and was lost."""
+    """A regression: later additions went to the journal of the generation before, and were lost."""
     index = open_index(folder)
     index.add(["c"], VECTORS[2:3])
 
@@ -233,7 +233,7 @@ def test_vectors_changed_after_an_interrupt_are_finished_as_given(folder, monkey
 
 
 def test_the_next_call_gives_back_a_lock_whose_release_was_interrupted(folder, monkeypatch):
-    """Before, it was kept by the traceback alone, as long as somebody looked at it, and from oneself."""
+    """A regression: the traceback held the lock for as long as it was kept."""
     index = open_index(folder)
     index.add(["c"], VECTORS[2:3])
 
@@ -307,7 +307,7 @@ tried(index.add, ["f"], one)
 
 
 def test_a_forked_process_does_not_write_beside_its_parent(folder):
-    """Before, it wrote where the journal had ended when it was forked, over what was added since."""
+    """A regression: it wrote where the journal had ended at the fork, over later additions."""
     command = [sys.executable, "-c", FORKED, folder]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -366,7 +366,7 @@ os.waitpid(child, 0)
 
 @pytest.mark.parametrize("how", ["as it is", "closed"])
 def test_a_forked_process_does_not_take_its_parents_save_for_its_own(folder, how):
-    """Before, it went on from there with what it had itself, and what the parent had added was lost."""
+    """A regression: it went on from there with its own state, and additions of the parent were lost."""
     command = [sys.executable, "-c", FORKED_AFTER_A_FAILED_SAVE, folder, how]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -376,7 +376,7 @@ def test_a_forked_process_does_not_take_its_parents_save_for_its_own(folder, how
 
 
 def test_a_reader_of_an_entry_that_could_not_be_flushed_may_not_write(folder, monkeypatch):
-    """Before, it made the journal longer, by zeros, and wrote behind them."""
+    """A regression: it filled the journal up with zeros, and wrote behind them."""
     index, readers = open_index(folder), []
 
     def failing(_):

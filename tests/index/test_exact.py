@@ -55,7 +55,7 @@ def test_a_learned_similarity_takes_the_query_first(random, budget):
     found = made(vectors, "cosine").search(queries, 3, scorer=network, memory_budget=budget)
     for query, ids, scores in zip(queries, found.ids, found.scores, strict=True):
         with torch.no_grad():
-            one_by_one = [float(network(query[None], each[None])) for each in vectors]
+            one_by_one = [float(network(query[None], vector[None])) for vector in vectors]
         best = sorted(range(len(vectors)), key=lambda place: -one_by_one[place])[:3]
         assert ids == [str(place) for place in best]
         assert scores.tolist() == pytest.approx([one_by_one[place] for place in best], abs=1e-5)
@@ -91,7 +91,7 @@ def test_ids_come_in_the_order_they_were_added(random):
 
 def test_the_search_is_that_of_all_scores_at_once(random):
     """Small blocks, large blocks: the same scores to the last digit are needed for the same ties."""
-    queries, vectors = (each.round() for each in random)  # whole numbers: sums of products are exact
+    queries, vectors = (values.round() for values in random)  # whole numbers: sums of products are exact
     index = made(vectors, "dot")
     whole = best_of([(slice(0, 50), slice(0, 300), queries @ vectors.T)], k=20)
     for budget in (100, 5000, None):
@@ -131,7 +131,7 @@ def test_refuses_a_header_that_does_not_fit_its_files(folder, key, value):
 
 
 def test_the_folder_holds_plain_files_and_no_code(folder, random):
-    assert sorted(each.name for each in folder.iterdir()) == [
+    assert sorted(path.name for path in folder.iterdir()) == [
         "ids.1.txt",
         "index.json",
         "journal.1.log",
@@ -167,7 +167,7 @@ def test_a_saved_index_frees_its_memory(random, tmp_path):
 @pytest.mark.parametrize("budget", [200, 5000, None])
 def test_removed_vectors_are_in_no_block(random, tmp_path, saved, budget):
     """Whole blocks of empty rows, blocks with some, and blocks with none, on the disk and in memory."""
-    queries, vectors = (each.round() for each in random)
+    queries, vectors = (values.round() for values in random)
     index = made(vectors[:200], "dot")
     if saved:
         index.save(tmp_path / "index")
@@ -180,12 +180,14 @@ def test_removed_vectors_are_in_no_block(random, tmp_path, saved, budget):
     assert torch.equal(found.scores, scores)
     assert found.ids == [[str(left[place]) for place in row] for row in which.tolist()]
     index.remove([str(place) for place in left if place < 200])  # a segment without anything in it
-    assert sorted(index.search(queries[:1], 300).ids[0]) == sorted(str(each) for each in left if each >= 200)
+    assert sorted(index.search(queries[:1], 300).ids[0]) == sorted(
+        str(number) for number in left if number >= 200
+    )
 
 
 def test_gaps_close_when_most_is_removed():
     index = Exact(1, score="dot")
     for round in range(5):
-        index.add([str(each) for each in range(800)], torch.full((800, 1), float(round)), replace=True)
+        index.add([str(number) for number in range(800)], torch.full((800, 1), float(round)), replace=True)
         assert index.search(torch.ones(1, 1), 1).scores.item() == round
     assert index._durable.store.height < 3 * 800

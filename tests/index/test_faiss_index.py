@@ -60,7 +60,7 @@ def test_finds_nearly_all_by_its_structure(clustered, only_structures, kind, lea
     for query, ids, scores in zip(queries, found.ids, found.scores, strict=True):
         one_by_one = exact.search(query[None], 3000)
         known = dict(zip(one_by_one.ids[0], one_by_one.scores[0].tolist(), strict=True))
-        assert scores.tolist() == pytest.approx([known[each] for each in ids], abs=1e-4)
+        assert scores.tolist() == pytest.approx([known[id] for id in ids], abs=1e-4)
         assert scores.tolist() == sorted(scores.tolist(), reverse=True)
 
 
@@ -96,7 +96,7 @@ def test_another_scorer_compares_all_vectors(clustered, kind):
     exact.add([str(place) for place in range(1200)], vectors[:1200])
     index = filled(vectors[:1200], kind)
     index.build()
-    found, truth = (each.search(queries[:3], 5, scorer=network) for each in (index, exact))
+    found, truth = (one.search(queries[:3], 5, scorer=network) for one in (index, exact))
     assert found.ids == truth.ids
     assert torch.equal(found.scores, truth.scores)
     assert torch.equal(index.vectors(), vectors[:1200])  # to the last digit, codes or not

@@ -46,8 +46,8 @@ def test_weights_settings_and_the_reader_count(encoder):
     with torch.no_grad():
         next(other.parameters()).view(-1)[0] += 1e-6
     readers = [VectorReader(dimension=4), ImageReader(height=2, width=2)]
-    spaces = [made(encoder), made(other), *(made(encoder, reader=each) for each in readers)]
-    assert len({space_fingerprint(each) for each in spaces}) == len(spaces)
+    spaces = [made(encoder), made(other), *(made(encoder, reader=reader) for reader in readers)]
+    assert len({space_fingerprint(space) for space in spaces}) == len(spaces)
 
 
 def test_a_standardised_foreign_encoder_has_a_fingerprint():
@@ -57,7 +57,7 @@ def test_a_standardised_foreign_encoder_has_a_fingerprint():
         nn.init.zeros_(encoder.bias)
         return made(Standardised(encoder=encoder, means=[shift, 0.0], deviations=[1.0, 1.0]))
 
-    one, same, other = (space_fingerprint(standardised(each)) for each in (0.0, 0.0, 1.0))
+    one, same, other = (space_fingerprint(standardised(mean)) for mean in (0.0, 0.0, 1.0))
     assert one == same != other
 
 

@@ -1,4 +1,4 @@
-"""The folder of an index: whole, or refused by a sentence that names what is wrong."""
+"""The folder of an index: whole, or refused by a sentence that names the fault."""
 
 import errno
 import json
@@ -37,7 +37,7 @@ def change(place, **values):
 
 
 def names(place):
-    return sorted(each.name for each in place.iterdir())
+    return sorted(path.name for path in place.iterdir())
 
 
 def test_what_was_written_is_read(place):
@@ -184,7 +184,7 @@ def test_a_write_interrupted_after_the_rename_is_done(place, monkeypatch):
 
 
 def test_files_stay_if_the_header_cannot_be_read(place, monkeypatch):
-    """Before, its files went, and the header that names them stayed."""
+    """A regression: its files were removed, and the header that names them stayed."""
     real, read_text = storage.write_text, Path.read_text
 
     def full(*_, **__):

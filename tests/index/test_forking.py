@@ -1,4 +1,4 @@
-"""A process that is forked leaves its parent's connections alone, and has its own."""
+"""A forked process leaves its parent's connections alone, and makes its own."""
 
 import subprocess
 import sys
@@ -44,9 +44,9 @@ parent = os.getpid()
 ours, servers = socket.socketpair()
 servers.settimeout(0.2)
 holder, gone, idle = Holder(), Holder(), postgres_connection.Connection("postgresql://localhost/faces")
-for each in (holder, gone):
-    leave_when_forked(each)
-del gone, each
+for connection in (holder, gone):
+    leave_when_forked(connection)
+del gone, connection
 postgres = postgres_connection.Connection("postgresql://localhost/faces")
 milvus = milvus_connection.Connection("http://localhost:19530", collection="x", timeout=1)
 postgres._held, milvus._client = Line(ours), Client()
@@ -82,7 +82,7 @@ print(servers.recv(100).decode())
 
 
 def test_a_forked_process_leaves_the_connections_to_its_parent():
-    """Before, to hang up in one of the two, or to end it, was the end of the other's session, too."""
+    """A regression: closing the connection in one of the two ended the session of the other."""
     done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [

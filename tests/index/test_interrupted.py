@@ -25,17 +25,17 @@ from samekind.index.journal import Journal
 
 ROOM = Path(samekind.index.__file__).parent
 OURS = (str(ROOM), storage.__file__)
-NAMES = [str(each) for each in range(6)]
+NAMES = [str(number) for number in range(6)]
 VECTORS = torch.arange(24.0).view(6, 4) + 1
 LAST = torch.full((1, 4), 9.0)
 
-# A lock that was just opened when Ctrl-C came is closed by nobody but the end of its file.
+# A file that was just opened when Ctrl-C came is closed by the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Nobody cuts the power here."""
+    """Without flushing: these tests cut no power."""
     monkeypatch.setattr(os, "fsync", lambda file: None)
 
 
@@ -92,8 +92,8 @@ def _watched(monkeypatch):
 
 
 def failing_at(step, call):
-    """Let a system call of a call fail, before (even steps) or after (odd ones) it was done: whether there
-    are that many.
+    """Let one system call of a call fail, before (even steps) or after (odd steps) it was done. Returns
+    False if there are fewer.
     """
     place, late = divmod(step, 2)
     seen = 0
@@ -122,12 +122,12 @@ def failing_at(step, call):
 def held(index):
     """What an index holds, in its order."""
     ids = list(index)
-    texts = [each["at"] for each in index.metadata(ids)]
+    texts = [entry["at"] for entry in index.metadata(ids)]
     return [*zip(ids, index.vectors(ids).tolist(), index.vectors().tolist(), texts, strict=True)]
 
 
 def put(index, ids, vectors, *, replace=False):
-    index.add(ids, vectors, [{"at": each} for each in ids], replace=replace)
+    index.add(ids, vectors, [{"at": id} for id in ids], replace=replace)
 
 
 CHANGES = {
@@ -226,7 +226,7 @@ def test_an_interrupted_first_save_was_made_or_not(kind, stop, tmp_path):
 @pytest.mark.parametrize("name", ["add", "replace", "remove"])
 @pytest.mark.parametrize("stop", [stopped_at, failing_at])
 def test_a_reader_after_an_interrupt_is_right_or_is_refused(saved, name, stop, tmp_path):
-    """Before, what it had seen was cut off, and what it wrote then lay behind nothing: damage for good."""
+    """A regression: the entry it had read was cut off, and what it wrote then was damage."""
     step, after = 0, Counter()
     while True:
         folder = tmp_path / str(step) / "index"
@@ -286,10 +286,10 @@ MANY = torch.randn(400, 4, generator=torch.Generator().manual_seed(0))
 
 def arranged(form):
     index = Faiss(4, kind=form, score="euclidean", effort=400)
-    index.add([str(each) for each in range(300)], MANY[:300])
+    index.add([str(number) for number in range(300)], MANY[:300])
     index.build()
-    index.remove([str(each) for each in range(50)])
-    index.add([str(each) for each in range(300, 400)], MANY[300:])
+    index.remove([str(number) for number in range(50)])
+    index.add([str(number) for number in range(300, 400)], MANY[300:])
     return index
 
 
@@ -297,7 +297,7 @@ def arranged(form):
 @pytest.mark.parametrize("form", ["flat", pytest.param("hnsw", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["build", "save", "search of a wasteful one"])
 def test_a_structure_follows_its_store_whatever_is_interrupted(name, form, tmp_path, monkeypatch):
-    """Before, it gave the neighbours of others, or broke down."""
+    """A regression: it returned the neighbours of other vectors, or crashed."""
     monkeypatch.setattr(arrangements, "CHUNK", 40)
     calls = {
         "build": lambda index: index.build(),
@@ -306,7 +306,7 @@ def test_a_structure_follows_its_store_whatever_is_interrupted(name, form, tmp_p
     }
     if name == "search of a wasteful one":
         monkeypatch.setattr(stores.Store, "wasteful", property(lambda store: len(store._gone) > 10))
-    files = tuple(str(ROOM / each) for each in ("faiss_index.py", "arrangement.py", "store.py"))
+    files = tuple(str(ROOM / name) for name in ("faiss_index.py", "arrangement.py", "store.py"))
     step = 0
     while True:
         index = arranged(form)
@@ -314,7 +314,7 @@ def test_a_structure_follows_its_store_whatever_is_interrupted(name, form, tmp_p
             break
         index.add(["far"], torch.full((1, 4), 99.0))
         for _ in range(2):  # as it was left, and with all inside
-            assert index.search(MANY[50::7], 1).ids == [[str(each)] for each in range(50, 400, 7)], step
+            assert index.search(MANY[50::7], 1).ids == [[str(number)] for number in range(50, 400, 7)], step
             index.build()
         step += 1
     assert step > 5

@@ -17,8 +17,8 @@ def written(path, contents):
     """A journal of these entries, and where each of them ends."""
     journals.create(path)
     journal, ends = journals.Journal(path), [journals.first_end()]
-    for each in contents:
-        ends.append(journal.append([each[:2], memoryview(each)[2:]], end=ends[-1]))
+    for content in contents:
+        ends.append(journal.append([content[:2], memoryview(content)[2:]], end=ends[-1]))
     journal.close()
     return ends[1:]
 
@@ -120,7 +120,7 @@ def test_an_entry_of_a_journal_that_is_gone_is_not_recorded(path):
 
 
 def test_a_whole_entry_is_recorded_even_if_interrupted(path, monkeypatch):
-    """Who reads may have seen it."""
+    """A reader may have seen it."""
     ends = written(path, [b"first"])
     journal = journals.Journal(path)
 

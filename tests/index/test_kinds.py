@@ -65,11 +65,13 @@ def test_every_centre_has_vectors_to_be_fitted_to(count):
 
 
 def test_codes_are_one_byte_for_four_numbers_rounded_up():
-    assert [kinds.codes_of(each) for each in (1, 4, 5, 127, 128)] == [1, 1, 2, 32, 32]
+    assert [kinds.codes_of(dimension) for dimension in (1, 4, 5, 127, 128)] == [1, 1, 2, 32, 32]
 
 
 def test_many_candidates_are_looked_for_in_more_lists():
-    few, many = (kinds.effort_for("ivf", 4_000, candidates=each, count=10**6) for each in (20, 10_000))
+    few, many = (
+        kinds.effort_for("ivf", 4_000, candidates=candidates, count=10**6) for candidates in (20, 10_000)
+    )
     assert few == kinds.effort_for("ivf", 4_000) == 125
     assert many == 1_280  # lists of 250 vectors: 320,000 of them for 10,000
     assert kinds.effort_for("ivf", 4_000, candidates=10**6, count=10**6) == 4_000

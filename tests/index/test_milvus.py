@@ -39,7 +39,7 @@ def test_places_sort_by_call_and_row_even_if_the_clock_is_set_back(monkeypatch):
     places = [place for _ in range(4) for place in client._new_places(12)]
     assert places == sorted(places)
     assert len(set(places)) == 48
-    assert max(len(each) for each in places) <= 64
+    assert max(len(place) for place in places) <= 64
 
 
 def test_no_two_clients_draw_the_same_place(monkeypatch):
@@ -65,7 +65,7 @@ def test_metadata_beyond_what_the_server_takes_is_refused(make_milvus):
 @pytest.mark.servers
 @pytest.mark.parametrize("theirs", ["before ours", "after ours"])
 def test_a_conflicting_addition_is_taken_back(make_milvus, monkeypatch, theirs):
-    """Another client stores the id after we looked for it, and before or after we store ours; it stays."""
+    """Another client stores the id after our check, and before or after our insertion; its row stays."""
     made = make_milvus(2, score="dot")
     insert = made._collection.insert
 
@@ -86,7 +86,7 @@ def test_a_conflicting_addition_is_taken_back(make_milvus, monkeypatch, theirs):
 
 @pytest.mark.servers
 def test_an_addition_stays_if_the_other_client_left(make_milvus, monkeypatch):
-    """The other one takes its row back as well: at the second look there is nobody."""
+    """The other client takes its row back as well: the second try succeeds."""
     made = make_milvus(2, score="dot")
     insert = made._collection.insert
     tried = []
@@ -149,7 +149,7 @@ def test_all_rows_are_in_the_store_when_save_returns(make_milvus, tmp_path):
     made.add([f"item {place}" for place in range(3000)], torch.randn(3000, 2))
     made.save(tmp_path / "index")
     segments = made._connection.ask(lambda it: it.list_persistent_segments(made._collection.name))
-    assert sum(each.num_rows for each in segments if each.state.name == "Flushed") >= 3000
+    assert sum(segment.num_rows for segment in segments if segment.state.name == "Flushed") >= 3000
 
 
 class Flushing:

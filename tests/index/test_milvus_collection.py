@@ -1,4 +1,4 @@
-"""What is asked of Milvus: walks across segments, messages of bounded size, ties at the end of a search."""
+"""The requests to Milvus: walks across segments, messages of bounded size, ties at the end of a search."""
 
 import pytest
 import torch
@@ -64,8 +64,8 @@ def test_a_repeated_insertion_changes_nothing(make_milvus):
 def test_of_equals_at_the_end_the_first_are_found(make_milvus):
     made, exact = make_milvus(2, score="dot"), Exact(2, score="dot")
     vectors = torch.tensor([[1.0, 1.0]] * 25 + [[2.0, 2.0]] + [[1.0, 1.0]] * 25)
-    for each in (made, exact):
-        each.add([f"item {place}" for place in range(51)], vectors)
+    for index in (made, exact):
+        index.add([f"item {place}" for place in range(51)], vectors)
     queries = torch.tensor([[1.0, 1.0], [-1.0, 0.0]])
     for k in (1, 3, 30, 50, 51):
         found, expected = made.search(queries, k), exact.search(queries, k)

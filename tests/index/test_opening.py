@@ -43,7 +43,7 @@ def test_nothing_heavy_is_imported_for_an_index_that_does_not_need_it(tmp_path):
     Exact(3).save(tmp_path / "index")
     script = (
         "import sys; from samekind.index import open_index; open_index(sys.argv[1]); "
-        "print(*(each for each in ('faiss', 'psycopg', 'pymilvus') if each in sys.modules))"
+        "print(*(name for name in ('faiss', 'psycopg', 'pymilvus') if name in sys.modules))"
     )
     command = [sys.executable, "-c", script, tmp_path / "index"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)

@@ -67,17 +67,17 @@ def test_clients_that_replace_at_once_leave_one_row(make_postgres, postgres_serv
         except Exception as error:
             failed.append(error)
 
-    threads = [threading.Thread(target=work, args=each) for each in enumerate(others)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    threads = [threading.Thread(target=work, args=arguments) for arguments in enumerate(others)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert failed == []
     assert sorted(made) == ["a", "b"]
     one, other = made.metadata(["a", "b"])
     assert one == other  # both of one transaction
-    for each in others:
-        each.close()
+    for other in others:
+        other.close()
 
 
 @pytest.mark.servers

@@ -163,9 +163,9 @@ def test_threads_take_turns(connection):
         it.execute("INSERT INTO turns SELECT count(*) FROM turns")
 
     threads = [threading.Thread(target=connection.write, args=[slowly]) for _ in range(8)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     rows = connection.read(lambda it: it.execute("SELECT x FROM turns ORDER BY x").fetchall())
     assert rows == [(turn,) for turn in range(8)]

@@ -1,4 +1,4 @@
-"""The statements sent to PostgreSQL: the server's own indexes, and what is under a name already."""
+"""The statements sent to PostgreSQL: the server's own indexes, and names that are taken."""
 
 import pytest
 import torch
@@ -48,8 +48,8 @@ def test_the_index_of_the_server_finds_nearly_all(postgres_server, monkeypatch, 
         Postgres(16, url=by_index(postgres_server.url), name=name, score=score, method=method),
         Exact(16, score=score),
     )
-    for each in (made, exact):
-        each.add([f"item {place}" for place in range(1200)], vectors)
+    for index in (made, exact):
+        index.add([f"item {place}" for place in range(1200)], vectors)
     made.build()
     assert methods(made) == ["btree", "btree"]  # too few for an index: all are compared
     assert made.search(queries, 10).ids == exact.search(queries, 10).ids
@@ -137,7 +137,7 @@ def test_refuses_a_foreign_table(postgres_server):
 
 
 def test_a_read_only_user_can_search(postgres_server, make_postgres):
-    """A role without the right to make anything: joining an index that is there takes none."""
+    """A role that may not create anything can join an existing index."""
     import psycopg
 
     made = make_postgres(2, score="dot")

@@ -68,7 +68,7 @@ def test_accepts_texts_that_only_look_like_it():
         ["é" * 1000, "\u2028😀\n'\""], [json.dumps({"\\u0000": "😀 \\ud800 é", "n": 10**30})]
     )
     assert server.storable("a")
-    assert not any(server.storable(each) for each in ["", "\0", "\ud800", 1, None])
+    assert not any(server.storable(id) for id in ["", "\0", "\ud800", 1, None])
 
 
 @pytest.mark.parametrize(

@@ -31,15 +31,15 @@ for line in sys.stdin:
     print("ready", flush=True)
     sys.stdin.readline()
     for batch in range(job["batches"]):
-        joined.add([f"{job['who']} {batch} {each}" for each in range(20)], torch.ones(20, 2))
+        joined.add([f"{job['who']} {batch} {number}" for number in range(20)], torch.ones(20, 2))
         print("added", batch, flush=True)
-    for each in range(job["contested"]):
+    for number in range(job["contested"]):
         try:
-            joined.add([f"both {each}"], torch.ones(1, 2), [{"by": job["who"]}])
-            print("won", each, flush=True)
+            joined.add([f"both {number}"], torch.ones(1, 2), [{"by": job["who"]}])
+            print("won", number, flush=True)
         except SettingError as error:
             assert "already there" in str(error), error
-            print("lost", each, flush=True)
+            print("lost", number, flush=True)
     joined.close()
     print("done", flush=True)
 """
@@ -83,9 +83,9 @@ def processes():
         return free.pop()
 
     yield take, free.append
-    for each in started:
-        each.kill()
-        each.communicate()
+    for process in started:
+        process.kill()
+        process.communicate()
 
 
 @pytest.fixture
@@ -96,12 +96,12 @@ def clients(kind, server, processes):
     def let_go(name, *names, batches, contested=0):
         job = {"kind": kind, "url": server.url, "name": name, "batches": batches, "contested": contested}
         busy = [take() for _ in names]
-        for each, who in zip(busy, names, strict=True):
-            say(each, json.dumps({**job, "who": who}))
-        for each in busy:
-            assert each.stdout.readline() == "ready\n"
-        for each in busy:
-            say(each, "go")
+        for process, who in zip(busy, names, strict=True):
+            say(process, json.dumps({**job, "who": who}))
+        for process in busy:
+            assert process.stdout.readline() == "ready\n"
+        for process in busy:
+            say(process, "go")
         return busy
 
     return let_go
@@ -121,8 +121,8 @@ kind, url, name = sys.argv[1:]
 joined = getattr(index, kind)(2, url=url, name=name, score="dot")
 joined.add(["before"], torch.ones(1, 2))
 child = os.fork()
-for each in range(20):
-    joined.add([f"{'parent' if child else 'child'} {each}"], torch.ones(1, 2))
+for number in range(20):
+    joined.add([f"{'parent' if child else 'child'} {number}"], torch.ones(1, 2))
     assert joined.search(torch.ones(1, 2), 1).ids == [["before"]]
 if child:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -132,16 +132,16 @@ joined.close()
 
 
 def test_a_forked_process_has_a_connection_of_its_own(make, kind, server):
-    """Before, both spoke on one socket, and what came back was anybody's."""
+    """A regression: both used one socket, and got each other's answers."""
     made = make(2, score="dot")
     command = [sys.executable, "-c", FORKED, kind, server.url, made.name]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    expected = {f"{who} {each}" for who in ("parent", "child") for each in range(20)}
+    expected = {f"{who} {number}" for who in ("parent", "child") for number in range(20)}
     assert set(made) == expected | {"before", "after"}
 
 
-#: Where each kind asks its server.
+#: Where number kind asks its server.
 ASKS = {"Postgres": ("_connection", "read"), "Milvus": ("_collection", "_ask")}
 
 
@@ -164,12 +164,12 @@ def test_two_clients_that_add_at_once_lose_nothing(make, clients, processes):
     ):
         told[who] = list(iter(process.stdout.readline, "done\n"))
         processes[1](process)
-    expected = {f"{who} {batch} {each}" for who in told for batch in range(3) for each in range(20)}
-    for each in range(6):
-        won = [who for who, lines in told.items() if f"won {each}\n" in lines]
-        assert len(won) == 1, f"{each}: {told}"
-        assert made.metadata([f"both {each}"]) == [{"by": won[0]}]
-        expected.add(f"both {each}")
+    expected = {f"{who} {batch} {number}" for who in told for batch in range(3) for number in range(20)}
+    for number in range(6):
+        won = [who for who, lines in told.items() if f"won {number}\n" in lines]
+        assert len(won) == 1, f"{number}: {told}"
+        assert made.metadata([f"both {number}"]) == [{"by": won[0]}]
+        expected.add(f"both {number}")
     assert sorted(made) == sorted(expected)
     assert len(made) == len(expected)
 
@@ -182,7 +182,7 @@ def test_additions_of_a_killed_client_are_there(make, clients):
     told += process.stdout.readlines()
     assert told[0] == "added 0\n"
     held = set(made)
-    assert held >= {f"killed {batch} {each}" for batch in range(len(told)) for each in range(20)}
+    assert held >= {f"killed {batch} {number}" for batch in range(len(told)) for number in range(20)}
     assert len(made) == len(held) == len(made.vectors())
     # The addition that was under way is there as a whole, or not at all.
     assert len(held) % 20 == 0
@@ -251,7 +251,7 @@ def test_a_dropped_index_is_reported(make, kind, tmp_path):
 
 
 def with_password(url):
-    """The address of a test server, which asks for none, with one."""
+    """The address of a test server with a password, which it does not check."""
     return url.replace("//", "//root:hunter2@") if url.startswith("http") else url.replace(":@", ":hunter2@")
 
 
@@ -305,7 +305,7 @@ def test_no_id_is_read_as_an_expression(filled, id):
 
 
 def test_an_impossible_id_is_unknown(filled):
-    assert not any(each in filled for each in ["", "\0", "\ud800", 1, None])
+    assert not any(id in filled for id in ["", "\0", "\ud800", 1, None])
     for mistake in (
         lambda: filled.metadata(["\0"]),
         lambda: filled.remove(["\0"]),
@@ -322,8 +322,8 @@ def test_an_impossible_id_is_unknown(filled):
 def test_a_vector_of_zeros_has_the_cosine_zero(make):
     made = make(2)
     exact = index.Exact(2)
-    for each in (made, exact):
-        each.add(["zero", "a", "b"], torch.tensor([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]]))
+    for one in (made, exact):
+        one.add(["zero", "a", "b"], torch.tensor([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]]))
     queries = torch.tensor([[1.0, 0.0], [0.0, 0.0]])
     found, expected = made.search(queries, 3), exact.search(queries, 3)
     assert found.ids == expected.ids

@@ -28,7 +28,7 @@ def check(store, plain, *, texts):
     assert list(store) == list(plain)
     assert store.vectors().tolist() == [[value, 0.0] for value in plain.values()]
     some = list(plain)[::-2]
-    assert store.vectors(some).tolist() == [[plain[each], 0.0] for each in some]
+    assert store.vectors(some).tolist() == [[plain[id], 0.0] for id in some]
     assert store.metadata(list(plain)) == [texts[value] for value in plain.values()]
     alive = store.alive()
     rows = torch.arange(store.height) if alive is None else alive.nonzero().flatten()
@@ -46,7 +46,7 @@ def test_any_history_agrees_with_a_dictionary(tmp_path_factory, history):
     store, plain, texts = Store(2), {}, {}
     for what, numbers in history:
         ids, before = (
-            [f"id {each}\n" for each in numbers],
+            [f"id {number}\n" for number in numbers],
             [store.names([row])[0] for row in range(store.height)],
         )
         gone = store.alive()
@@ -56,13 +56,13 @@ def test_any_history_agrees_with_a_dictionary(tmp_path_factory, history):
             lines = [f'{{"value": {value}, "text": "\\u2028\\n"}}' for value in values]
             vectors = torch.tensor([[value, 0.0] for value in values]).reshape(-1, 2)
             store.apply(Change(ids, lines, vectors))
-            for each, value in zip(ids, values, strict=True):
-                plain.pop(each, None)
-                plain[each] = value
+            for id, value in zip(ids, values, strict=True):
+                plain.pop(id, None)
+                plain[id] = value
         elif what == "go":
-            store.apply(Change([each for each in ids if each in plain]))
-            for each in ids:
-                plain.pop(each, None)
+            store.apply(Change([id for id in ids if id in plain]))
+            for id in ids:
+                plain.pop(id, None)
         else:
             expected = store.closed()
             moved = store.rebase(folder, wrote(store, folder)) if what == "rebase" else store.compact()

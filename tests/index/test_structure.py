@@ -104,9 +104,9 @@ def test_is_the_same_after_writing_and_reading_and_can_be_added_to(random, kind,
         assert (tmp_path / "file").stat().st_size < 600 * (4 * 2 * 24 + 100)
         again.give(vectors[start : start + 100] for start in range(0, 600, 100))
     assert (len(again), again.lists, again.built_for) == (600, structure.lists, 600)
-    for each in (structure, again):
-        each.add(vectors[600:])
-    found = [each.nearest(queries, 9, effort=700, alive=None) for each in (structure, again)]
+    for one in (structure, again):
+        one.add(vectors[600:])
+    found = [one.nearest(queries, 9, effort=700, alive=None) for one in (structure, again)]
     assert torch.equal(*found)
     if kind != "pq":
         assert torch.equal(found[0], by_hand(score, queries, vectors, 9))

@@ -227,7 +227,7 @@ class Milvus:
             with suppress(SamekindError):
                 self._collection.delete(places)
             raise
-        if replace:  # the newest stays, whoever stored it
+        if replace:  # the newest stays, of whichever client
             self._collection.delete([place for rows in stored.values() for place in rows[:-1]])
             return True
         if all(set(places).issuperset(rows) for rows in stored.values()):
