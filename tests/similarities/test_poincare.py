@@ -7,9 +7,39 @@ import torch
 
 from samekind.errors import SettingError
 from samekind.similarities import Poincare
-from samekind.similarities.poincare import add, distance, exponential_map
 
 CURVATURES = [0.3, 1.0, 2.5]
+
+
+def add(a, b, *, curvature=1.0):
+    """The gyrovector sum of points (…, d): translation by a. Neither commutative nor associative."""
+    product = (a * b).sum(-1, keepdim=True)
+    first, second = a.square().sum(-1, keepdim=True), b.square().sum(-1, keepdim=True)
+    above = (1 + 2 * curvature * product + curvature * second) * a + (1 - curvature * first) * b
+    return above / (1 + 2 * curvature * product + curvature**2 * first * second)
+
+
+def distance(a, b, *, curvature=1.0):
+    """The hyperbolic distance of points (…, d) by its definition, (2/√c) artanh(√c |(-a) + b|)."""
+    root = math.sqrt(curvature)
+    length = torch.linalg.vector_norm(add(-a, b, curvature=curvature), dim=-1)
+    return 2 / root * (root * length).clamp(max=1 - 1e-7).atanh()
+
+
+def exponential_map(vector, at=None, *, curvature=1.0):
+    """The point reached from ``at`` (default: the origin) along a tangent vector: (…, d) -> (…, d).
+
+    With this map the origin's conformal factor of 2 is part of the distance: a vector of length r leads to a
+    point at distance 2r.
+    """
+    root = math.sqrt(curvature)
+    lengths = torch.linalg.vector_norm(vector, dim=-1, keepdim=True)
+    lengths = lengths.clamp(min=1e-15)
+    if at is None:
+        return (root * lengths).tanh() / (root * lengths) * vector
+    factor = 1 / (1 - curvature * at.square().sum(-1, keepdim=True))  # half the conformal factor at the point
+    step = (root * factor * lengths).tanh() / (root * lengths) * vector
+    return add(at, step, curvature=curvature)
 
 
 def some(count, *, seed, length=1.0):

@@ -70,37 +70,3 @@ class Poincare(nn.Module):
         """
         root = math.sqrt(self.curvature)
         return -2 / root * (root * stretched).asinh()
-
-
-def add(a: Tensor, b: Tensor, *, curvature: float = 1.0) -> Tensor:
-    """The gyrovector sum of points (…, d): translation by a. Neither commutative nor associative."""
-    product = (a * b).sum(-1, keepdim=True)
-    first, second = a.square().sum(-1, keepdim=True), b.square().sum(-1, keepdim=True)
-    above = (1 + 2 * curvature * product + curvature * second) * a + (1 - curvature * first) * b
-    return above / (1 + 2 * curvature * product + curvature**2 * first * second)
-
-
-def distance(a: Tensor, b: Tensor, *, curvature: float = 1.0) -> Tensor:
-    """The hyperbolic distance of points (…, d) by its definition, (2/√c) artanh(√c |(-a) + b|).
-
-    The reference of the tests; use `Poincare` for training, which is exact near the border too.
-    """
-    root = math.sqrt(curvature)
-    length: Tensor = torch.linalg.vector_norm(add(-a, b, curvature=curvature), dim=-1)
-    return 2 / root * (root * length).clamp(max=1 - 1e-7).atanh()
-
-
-def exponential_map(vector: Tensor, at: Tensor | None = None, *, curvature: float = 1.0) -> Tensor:
-    """The point reached from ``at`` (default: the origin) along a tangent vector: (…, d) -> (…, d).
-
-    With this map the origin's conformal factor of 2 is part of the distance: a vector of length r leads to a
-    point at distance 2r.
-    """
-    root = math.sqrt(curvature)
-    lengths: Tensor = torch.linalg.vector_norm(vector, dim=-1, keepdim=True)
-    lengths = lengths.clamp(min=1e-15)
-    if at is None:
-        return (root * lengths).tanh() / (root * lengths) * vector
-    factor = 1 / (1 - curvature * at.square().sum(-1, keepdim=True))  # half the conformal factor at the point
-    step = (root * factor * lengths).tanh() / (root * lengths) * vector
-    return add(at, step, curvature=curvature)
