@@ -85,7 +85,7 @@ class AuxiliaryHead(nn.Module):
 
     @classmethod
     def build(cls, description: Mapping[str, Any]) -> Self:
-        """The head a description speaks of, with fresh weights."""
+        """The head that a description names, with fresh weights."""
         projection = description["projection"]
         for name in ("normalise", "bias"):
             if not isinstance(description[name], bool):

@@ -16,21 +16,21 @@ def at(value):
 
 @pytest.mark.parametrize("value", [0.1, 1.0, 7.0])
 def test_they_are_the_softmax_of_logit_over_temperature(value):
-    found = at(value).probabilities(LOGITS[0])
-    for row, chances in zip(LOGITS[0].tolist(), found.tolist(), strict=True):
-        powers = [math.exp(each / value) for each in row]
-        assert chances == pytest.approx([each / sum(powers) for each in powers])
-    assert torch.equal(found.argsort(1), LOGITS[0].argsort(1))
+    result = at(value).probabilities(LOGITS[0])
+    for row, chances in zip(LOGITS[0].tolist(), result.tolist(), strict=True):
+        powers = [math.exp(entry / value) for entry in row]
+        assert chances == pytest.approx([power / sum(powers) for power in powers])
+    assert torch.equal(result.argsort(1), LOGITS[0].argsort(1))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 @pytest.mark.parametrize("value", [1e-9, 1e9])
 def test_extreme_temperatures_are_numbers_in_any_precision(dtype, value):
     logits = torch.tensor([[3e4, -3e4, 2e4]], dtype=dtype)
-    found = at(value).probabilities(logits)
-    assert found.dtype == dtype
+    result = at(value).probabilities(logits)
+    assert result.dtype == dtype
     expected = [1.0, 0.0, 0.0] if value < 1 else [1 / 3] * 3
-    torch.testing.assert_close(found[0].float(), torch.tensor(expected), atol=1e-2, rtol=0)
+    torch.testing.assert_close(result[0].float(), torch.tensor(expected), atol=1e-2, rtol=0)
 
 
 def test_the_gradient_is_that_of_the_plain_formula():

@@ -59,7 +59,7 @@ def pictures(count=2, side=4, channels=1):
 
 def by_hand(encoder, x):
     """The features and weights of one item, place by place, straight from the equations."""
-    maps = {name: each[0] for name, each in encoder.backbone.maps(x[None]).items()}
+    maps = {name: value[0] for name, value in encoder.backbone.maps(x[None]).items()}
     u = maps["third"].mean((1, 2))
     features, weights = [], {}
     for name in encoder.attended:
@@ -80,10 +80,10 @@ def by_hand(encoder, x):
         features.append(
             [sum(a * float(v[k]) for a, v in zip(row[k], values, strict=True)) for k in range(len(row))]
         )
-        weights[name] = [sum(each) / len(shares) for each in zip(*shares, strict=True)]
+        weights[name] = [sum(share) / len(shares) for share in zip(*shares, strict=True)]
     if encoder.fuse == "sum":
-        features = [[sum(each) for each in zip(*features, strict=True)]]
-    together = [each for layer in features for each in layer]
+        features = [[sum(feature) for feature in zip(*features, strict=True)]]
+    together = [value for layer in features for value in layer]
     return together + (u.tolist() if encoder.with_last else []), weights
 
 
@@ -110,8 +110,8 @@ def test_agrees_with_the_equations(arguments):
     for item in range(2):
         expected, weights = by_hand(encoder, x[item])
         assert features[item].tolist() == pytest.approx(expected)
-        for name, each in weights.items():
-            assert attention[name][item].flatten().tolist() == pytest.approx(each)
+        for name, weight in weights.items():
+            assert attention[name][item].flatten().tolist() == pytest.approx(weight)
     torch.testing.assert_close(encoder(x), encoder.embedding(features))
 
 
@@ -124,12 +124,12 @@ def test_the_gradient_agrees_with_finite_differences(arguments):
 @pytest.mark.parametrize("form", FORMS)
 def test_attention_adds_up_to_one_and_keeps_the_shape_of_each_map(form):
     attention = tiny(form=form).attention(pictures(3))
-    assert {name: tuple(each.shape) for name, each in attention.items()} == {
+    assert {name: tuple(value.shape) for name, value in attention.items()} == {
         "first": (3, 4, 4),
         "second": (3, 2, 2),
     }
-    for each in attention.values():
-        torch.testing.assert_close(each.sum((1, 2)), torch.ones(3).double())
+    for value in attention.values():
+        torch.testing.assert_close(value.sum((1, 2)), torch.ones(3).double())
 
 
 @pytest.mark.parametrize(("activation", "moves"), [("tanh", True), ("relu", True), ("none", False)])
@@ -177,24 +177,26 @@ def test_a_pretrained_network_will_do_with_what_it_freezes():
     encoder = Attended(backbone=backbone, dimension=8).train()
     assert encoder.attended == ["stage5", "stage6", "stage7"]
     assert encoder.checkpointing
-    before = {name: each.clone() for name, each in encoder.state_dict().items() if "running" in name}
+    before = {name: tensor.clone() for name, tensor in encoder.state_dict().items() if "running" in name}
     encoder(torch.rand(2, 3, 64, 64)).sum().backward()
-    assert all(torch.equal(each, encoder.state_dict()[name]) for name, each in before.items())
-    learning = {name.split(".")[0] for name, each in encoder.named_parameters() if each.grad is not None}
+    assert all(torch.equal(value, encoder.state_dict()[name]) for name, value in before.items())
+    learning = {
+        name.split(".")[0] for name, parameter in encoder.named_parameters() if parameter.grad is not None
+    }
     assert learning == {"projections", "scorers", "embedding"}
-    assert not any(each.training for each in backbone.modules() if isinstance(each, nn.BatchNorm2d))
+    assert not any(module.training for module in backbone.modules() if isinstance(module, nn.BatchNorm2d))
 
 
 def test_checkpointing_of_the_backbone_changes_memory_and_nothing_else():
     x = torch.rand(3, 3, 16, 16, generator=torch.Generator().manual_seed(2))
-    found = []
+    result = []
     for checkpointing in (False, True):
         torch.manual_seed(3)
         encoder = Attended(backbone=ResNet18(checkpointing=checkpointing), dimension=4)
         encoder(x).square().sum().backward()
-        found.append({name: each.grad for name, each in encoder.named_parameters()})
-    for name, gradient in found[0].items():
-        torch.testing.assert_close(found[1][name], gradient)
+        result.append({name: parameter.grad for name, parameter in encoder.named_parameters()})
+    for name, gradient in result[0].items():
+        torch.testing.assert_close(result[1][name], gradient)
 
 
 def test_a_flattening_network_has_its_last_map_averaged_for_a_query():
@@ -212,7 +214,7 @@ def test_a_layer_of_the_width_can_be_kept_as_it_is():
 
 
 def test_each_layer_has_its_own_weights_unless_shared():
-    own, shared = (tiny(second=True, shared=each) for each in (False, True))
+    own, shared = (tiny(second=True, shared=value) for value in (False, True))
     assert list(own.scorers) == list(own.queries) == list(own.projections) == ["first", "second"]
     assert list(shared.scorers) == list(shared.queries) == ["every"]
     assert list(shared.projections) == ["first", "second"]
@@ -255,8 +257,8 @@ def test_a_standardised_network_can_be_the_backbone():
     inside = Attended(backbone=backbone.encoder, layers=["layer3"], dimension=4).eval()
     inside.load_state_dict(
         {
-            name.replace("backbone.encoder.", "backbone."): each
-            for name, each in encoder.state_dict().items()
+            name.replace("backbone.encoder.", "backbone."): tensor
+            for name, tensor in encoder.state_dict().items()
             if not name.endswith(("centre", "spread"))
         }
     )
@@ -275,9 +277,9 @@ def test_half_precision_by_autocast_is_finite_and_near(dtype, form):
         with torch.autocast("cpu", dtype):
             half, z = encoder.attention(x), encoder(x)
     assert z.isfinite().all()
-    for name, each in half.items():
-        assert each.dtype == torch.float32
-        torch.testing.assert_close(each, exact[name], atol=0.05, rtol=0)
+    for name, value in half.items():
+        assert value.dtype == torch.float32
+        torch.testing.assert_close(value, exact[name], atol=0.05, rtol=0)
 
 
 def test_a_whole_encoder_in_half_precision_keeps_it():
@@ -316,12 +318,12 @@ def test_a_whole_encoder_in_half_precision_keeps_it():
         ({"width": 0}, "must be at least 1; got width 0"),
     ],
 )
-def test_what_cannot_be_is_refused_with_a_sentence(arguments, says):
+def test_refuses_impossible_settings(arguments, says):
     with pytest.raises(SettingError, match=says):
         tiny(**{"backbone": Tiny(), **arguments})
 
 
-def test_attention_over_attention_is_refused():
+def test_refuses_attention_over_attention():
     inner = Attended(backbone=ResNet18(), dimension=None)
     with pytest.raises(SettingError, match="attends to its layers already; give its backbone"):
         Attended(backbone=inner)

@@ -43,8 +43,8 @@ def additive_by_hand(keys, query, vectors, activate):
 
 
 def softmax_by_hand(row):
-    powers = [math.exp(each - max(row)) for each in row]
-    return [each / sum(powers) for each in powers]
+    powers = [math.exp(value - max(row)) for value in row]
+    return [power / sum(powers) for power in powers]
 
 
 def test_multiplicative_scores_are_inner_products():
@@ -77,21 +77,21 @@ def test_weights_are_a_softmax_over_the_places_of_each_feature():
 @pytest.mark.parametrize("features", [1, 3])
 def test_the_weighted_mean_agrees_with_the_loop(features):
     values, weights = drawn(2, 3, 5), drawn(2, features, 5, seed=1).softmax(-1)
-    found = weighted_mean(values, weights)
+    result = weighted_mean(values, weights)
     for i in range(2):
         for k in range(3):
             own = k if features > 1 else 0
             by_hand = sum(float(weights[i, own, j]) * float(values[i, k, j]) for j in range(5))
-            assert found[i, k].item() == pytest.approx(by_hand, abs=1e-12)
+            assert result[i, k].item() == pytest.approx(by_hand, abs=1e-12)
 
 
 @settings(max_examples=20)
 @given(seed=st.integers(0, 10_000), places=st.integers(1, 6))
 def test_what_is_attended_to_lies_between_the_least_and_the_most(seed, places):
     values, scores = drawn(2, 3, places, seed=seed), 5 * drawn(2, 3, places, seed=seed + 1)
-    found = weighted_mean(values, weights_over_places(scores))
-    assert (found >= values.amin(-1) - 1e-12).all()
-    assert (found <= values.amax(-1) + 1e-12).all()
+    result = weighted_mean(values, weights_over_places(scores))
+    assert (result >= values.amin(-1) - 1e-12).all()
+    assert (result <= values.amax(-1) + 1e-12).all()
 
 
 def test_equal_scores_average_and_a_very_high_one_picks_its_place():
@@ -129,9 +129,9 @@ def test_the_gradient_of_the_scores_is_the_closed_form():
     values = drawn(1, 2, 4, seed=3)
     query.requires_grad_()
     weights = weights_over_places(additive_scores(keys, query, vectors, activation="tanh"))
-    found = weighted_mean(values, weights)
-    found[0, 1].backward()
-    a, p = weights.detach()[0, 0], found.detach()[0, 1]
+    result = weighted_mean(values, weights)
+    result[0, 1].backward()
+    a, p = weights.detach()[0, 0], result.detach()[0, 1]
     slopes = 1 - (keys[0] + query.detach()[0, :, None]).tanh() ** 2  # (width, places)
     expected = [
         sum(
@@ -155,7 +155,7 @@ def test_the_gradient_agrees_with_finite_differences(form):
             scores = additive_scores(keys, query, vectors, activation="tanh")
         return weighted_mean(values, weights_over_places(scores))
 
-    used = [each.requires_grad_() for each in (keys, query, vectors, values)]
+    used = [value.requires_grad_() for value in (keys, query, vectors, values)]
     assert torch.autograd.gradcheck(found, used)
 
 
@@ -168,11 +168,11 @@ def test_half_precision_neither_overflows_nor_loses_the_answer(dtype):
     with torch.autocast("cpu", dtype):
         scores = multiplicative_scores(keys, query)
         weights = weights_over_places(scores)
-        found = weighted_mean(keys, weights)
+        result = weighted_mean(keys, weights)
     assert scores.dtype == weights.dtype == torch.float32
     assert weights[0, 0].tolist() == [0, 1, 0]
-    assert found.dtype == dtype
-    assert torch.equal(found, keys[..., 1])
+    assert result.dtype == dtype
+    assert torch.equal(result, keys[..., 1])
     assert (
         additive_scores(keys, query, torch.ones(1, 8, dtype=dtype), activation="relu").dtype == torch.float32
     )

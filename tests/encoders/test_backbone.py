@@ -102,13 +102,13 @@ def test_torchvision_sees_the_same_images_with_weights_and_without(monkeypatch):
     stand_in(monkeypatch, "torchvision")
     stand_in(monkeypatch, "torchvision.models", get_model=get_model)
     with_weights, without = (
-        Backbone(library="torchvision", network="inception_v3", weights=each) for each in (True, False)
+        Backbone(library="torchvision", network="inception_v3", weights=value) for value in (True, False)
     )
     assert with_weights.module.transform_input is without.module.transform_input is True
 
 
 @pytest.mark.parametrize("library", ["timm", "torchvision"])
-def test_weights_that_cannot_be_fetched_are_a_sentence(monkeypatch, library):
+def test_weights_that_cannot_be_fetched_are_reported(monkeypatch, library):
     def fail(*_, **__):
         raise OSError("no route to host")
 
@@ -121,7 +121,7 @@ def test_weights_that_cannot_be_fetched_are_a_sentence(monkeypatch, library):
 
 
 @pytest.mark.parametrize("library", ["timm", "torchvision"])
-def test_a_missing_library_is_a_sentence(monkeypatch, library):
+def test_a_missing_library_is_reported(monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(PackageError, match=f"{library} cannot be imported here .*pip install {library}"):
         Backbone(library=library, network="resnet50")
@@ -166,10 +166,10 @@ def test_grey_images_are_three_equal_colours():
 @pytest.mark.usefixtures("timm")
 def test_frozen_features_leave_the_embedding_to_learn():
     encoder = tiny(dimension=2, freeze="features").train()
-    before = {name: each.clone() for name, each in encoder.module.state_dict().items()}
+    before = {name: tensor.clone() for name, tensor in encoder.module.state_dict().items()}
     encoder(torch.rand(4, 3, 8, 8)).square().sum().backward()
-    assert all(torch.equal(each, before[name]) for name, each in encoder.module.state_dict().items())
-    learning = [name for name, each in encoder.named_parameters() if each.grad is not None]
+    assert all(torch.equal(tensor, before[name]) for name, tensor in encoder.module.state_dict().items())
+    learning = [name for name, parameter in encoder.named_parameters() if parameter.grad is not None]
     assert learning == ["embedding.weight", "embedding.bias"]
 
 
@@ -205,7 +205,7 @@ def test_it_has_no_maps_to_attend_to():
         ({"network": "hf-hub:owner/net"}, 'got "hf-hub:owner/net", which is a place'),
     ],
 )
-def test_refuses_what_cannot_be(timm, wrong, says):
+def test_refuses_impossible_settings(timm, wrong, says):
     with pytest.raises(SettingError, match=says):
         Backbone(**{"library": "timm", "network": "tiny", **wrong})
     assert timm == []
@@ -243,7 +243,7 @@ def test_real_networks_give_their_features_learn_and_are_saved(library, network,
     assert encoder.feature_dimension == features
     x = torch.rand(2, 3, side, side)
     encoder.train()(x).square().sum().backward()
-    unmoved = [name for name, each in encoder.named_parameters() if each.grad is None]
+    unmoved = [name for name, parameter in encoder.named_parameters() if parameter.grad is None]
     assert unmoved == []
     space = MetricSpace(encoder, Cosine(), SupportMeans(dimension=4)).eval()
     space.save(tmp_path / "space")
@@ -261,8 +261,8 @@ def test_our_networks_take_the_weights_of_real_ones_and_give_what_they_give(ours
     network = models.get_model(theirs, weights=None).eval()
     encoder = (ours() if ours is InceptionV3 else ours(stem="imagenet")).eval()
     weights = {
-        name: each
-        for name, each in network.state_dict().items()
+        name: tensor
+        for name, tensor in network.state_dict().items()
         if not name.startswith(("fc.", "AuxLogits."))
     }
     encoder.load_state_dict(weights)

@@ -12,14 +12,14 @@ def test_has_the_published_number_of_parameters():
     # 11.3 million: 11,295,240 with the classifier of 1000 classes, which has 1024 * 1000 + 1000.
     with torch.device("meta"):
         encoder = BNInception()
-    assert sum(each.numel() for each in encoder.parameters()) == 11_295_240 - 1_025_000
+    assert sum(parameter.numel() for parameter in encoder.parameters()) == 11_295_240 - 1_025_000
 
 
 @pytest.mark.parametrize("side", [224, 227])
 def test_maps_as_the_papers_have_them(side):
     with torch.device("meta"):
         maps = BNInception().maps(torch.empty(2, 3, side, side))
-    shapes = {name: tuple(each.shape[1:]) for name, each in maps.items()}
+    shapes = {name: tuple(value.shape[1:]) for name, value in maps.items()}
     assert shapes["stem"] == (192, 28, 28)
     assert shapes["inception_3c"] == (576, 14, 14)
     assert shapes["inception_4d"] == (608, 14, 14)
@@ -40,23 +40,23 @@ def module(*, halving):
 
 
 def test_a_module_concatenates_its_branches():
-    each, x = module(halving=False), torch.rand(2, 4, 5, 5)
-    output = each(x)
+    inception, x = module(halving=False), torch.rand(2, 4, 5, 5)
+    output = inception(x)
     assert output.shape == (2, 2 + 5 + 6 + 7, 5, 5)
-    assert each.outputs == 20
-    assert torch.equal(output[:, :2], each.one_by_one(x))
-    assert torch.equal(output[:, 2:7], each.three_by_three(x))
-    assert torch.equal(output[:, 7:13], each.two_threes(x))
+    assert inception.outputs == 20
+    assert torch.equal(output[:, :2], inception.one_by_one(x))
+    assert torch.equal(output[:, 2:7], inception.three_by_three(x))
+    assert torch.equal(output[:, 7:13], inception.two_threes(x))
     # The average of a corner counts the padding: nine places, four of them there.
     pooled = torch.nn.functional.avg_pool2d(x, 3, stride=1, padding=1)
     torch.testing.assert_close(pooled[:, :, 0, 0], x[:, :, :2, :2].sum((2, 3)) / 9)
-    torch.testing.assert_close(output[:, 13:], each.projection(pooled))
+    torch.testing.assert_close(output[:, 13:], inception.projection(pooled))
 
 
 @pytest.mark.parametrize("side", [1, 2, 5, 6])
 def test_a_halving_module_passes_the_largest_of_each_window_on(side):
-    each, x = module(halving=True), torch.rand(2, 4, side, side)
-    pooled = each(x)[:, 11:]
+    inception, x = module(halving=True), torch.rand(2, 4, side, side)
+    pooled = inception(x)[:, 11:]
     half = (side + 1) // 2
     by_hand = [[x[:, :, 2 * i : 2 * i + 3, 2 * j : 2 * j + 3] for j in range(half)] for i in range(half)]
     expected = torch.stack(

@@ -27,6 +27,6 @@ def test_is_kept_with_the_weights_and_not_trained():
 
 
 @pytest.mark.parametrize(("means", "deviations"), [([0.0], []), ([], []), ([0.0], [0.0]), ([0.0], [-1.0])])
-def test_refuses_what_cannot_be(means, deviations):
+def test_refuses_impossible_settings(means, deviations):
     with pytest.raises(SettingError, match="deviations above 0"):
         ChannelScaling(means, deviations)

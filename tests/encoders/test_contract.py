@@ -101,7 +101,9 @@ def taker(encoder):
 
 def arguments_of(kind):
     """What `plain` builds it with: what has no default, and what keeps it light."""
-    needed = [name for name, each in parameters(kind).items() if each.default is inspect.Parameter.empty]
+    needed = [
+        name for name, parameter in parameters(kind).items() if parameter.default is inspect.Parameter.empty
+    ]
     return {**{name: other(kind, name) for name in needed}, **LIGHT.get(kind.__name__, {})}
 
 
@@ -137,7 +139,7 @@ def items_for(encoder, count=6):
 
 
 def test_takes_keywords_only_and_stores_them_under_their_names(kind):
-    assert all(each.kind is each.KEYWORD_ONLY for each in parameters(kind).values())
+    assert all(value.kind is value.KEYWORD_ONLY for value in parameters(kind).values())
     given = arguments_of(kind)
     encoder = shape_of(kind, given)
     for name, parameter in parameters(kind).items():
@@ -178,7 +180,7 @@ def test_features_are_what_the_embedding_layer_sees(kind):
     torch.testing.assert_close(encoder.embedding(features), encoder(items))
 
 
-def test_an_item_is_embedded_alike_alone_and_in_company(kind):
+def test_an_embedding_does_not_depend_on_the_batch(kind):
     encoder = built(kind)
     items = items_for(encoder)
     torch.testing.assert_close(encoder(items[:1]), encoder(items)[:1], atol=1e-5, rtol=1e-4)
@@ -196,7 +198,11 @@ def test_the_gradient_reaches_every_parameter(kind):
     embeddings = encoder(items_for(encoder, count=16))
     torch.manual_seed(2)
     (embeddings * torch.randn_like(embeddings)).sum().backward()
-    unmoved = [name for name, each in encoder.named_parameters() if each.grad is None or not each.grad.any()]
+    unmoved = [
+        name
+        for name, parameter in encoder.named_parameters()
+        if parameter.grad is None or not parameter.grad.any()
+    ]
     assert unmoved == []
 
 
@@ -212,7 +218,7 @@ def test_weights_travel_to_an_encoder_of_the_same_arguments(kind):
     assert torch.equal(twin(items), encoder(items))
 
 
-def test_refuses_input_of_another_shape_with_a_sentence(kind):
+def test_refuses_input_of_another_shape(kind):
     encoder = built(kind)
     items = items_for(encoder)
     wrong = [items[0], items[:, :0]]
@@ -222,13 +228,13 @@ def test_refuses_input_of_another_shape_with_a_sentence(kind):
         wrong += [items[:, :, 1:, :], items[:, :, :, 1:]]
     if hasattr(taker(encoder), "inputs"):
         wrong += [items[:, 1:]]
-    for each in wrong:
+    for value in wrong:
         with pytest.raises(DataError, match=r"the encoder takes .* got \(") as caught:
-            encoder(each)
-        assert str(tuple(each.shape)) in str(caught.value)
+            encoder(value)
+        assert str(tuple(value.shape)) in str(caught.value)
 
 
-def test_refuses_sizes_of_nothing(kind):
+def test_refuses_sizes_below_1(kind):
     for argument in ("channels", "depth", "dimension", "inputs", "size", "width"):
         if argument in parameters(kind):
             with pytest.raises(SettingError, match=r"got .*0"):
@@ -239,8 +245,8 @@ def test_is_written_down_and_built_again(kind):
     encoder = built(kind)
     with torch.device("meta") if kind.__name__ in STAGED else nullcontext():
         again = build(json.loads(json.dumps(describe(encoder))), room="encoders")
-    shapes = {name: each.shape for name, each in encoder.state_dict().items()}
-    assert {name: each.shape for name, each in again.state_dict().items()} == shapes
+    shapes = {name: tensor.shape for name, tensor in encoder.state_dict().items()}
+    assert {name: tensor.shape for name, tensor in again.state_dict().items()} == shapes
     assert again.dimension == encoder.dimension
 
 
@@ -279,8 +285,8 @@ def staged(request):
 def test_stages_hold_every_parameter_once_and_in_order(staged):
     encoder = built(staged)
     modules = [module for modules in encoder.stages().values() for module in modules]
-    listed = [id(each) for module in modules for each in module.parameters()]
-    assert listed == [id(each) for each in encoder.parameters()]
+    listed = [id(parameter) for module in modules for parameter in module.parameters()]
+    assert listed == [id(parameter) for parameter in encoder.parameters()]
     between = ["attention"] if staged is encoders.Attended else []
     assert list(encoder.stages()) == [*encoder.map_channels, *between, "embedding"]
     assert encoder.stages()["embedding"] == [encoder.embedding]
@@ -313,10 +319,10 @@ def test_maps_refuse_what_features_refuse(staged):
 
 
 @pytest.mark.parametrize("of_features", [True, False])
-def test_there_is_no_embedding_layer_unless_a_dimension_asks_for_one(staged, of_features):
+def test_there_is_no_embedding_layer_without_a_dimension_of_its_own(staged, of_features):
     features = built(staged).feature_dimension
     encoder = shape_of(staged, {**arguments_of(staged), "dimension": features if of_features else 5})
-    count = sum(each.numel() for each in encoder.embedding.parameters())
+    count = sum(parameter.numel() for parameter in encoder.embedding.parameters())
     assert count == (0 if of_features else features * 5 + 5)
 
 
@@ -340,8 +346,8 @@ def test_frozen_stages_do_not_learn_and_stay_in_evaluation_mode(freezable, freez
     frozen = {"none": [], "stem": list(stages)[:1], "features": list(stages)[:-1]}[freeze]
     for _ in range(2):  # as it is made, and after an evaluation
         for name, modules in stages.items():
-            learns = {each.requires_grad for module in modules for each in module.parameters()}
-            trains = {each.training for module in modules for each in module.modules()}
+            learns = {parameter.requires_grad for module in modules for parameter in module.parameters()}
+            trains = {value.training for module in modules for value in module.modules()}
             assert learns <= {name not in frozen}
             assert trains == {name not in frozen}
         assert encoder.training
@@ -350,18 +356,18 @@ def test_frozen_stages_do_not_learn_and_stay_in_evaluation_mode(freezable, freez
 
 def test_frozen_batch_normalisation_stays_in_evaluation_mode_and_learns(freezable):
     encoder = shape_of(freezable, {**arguments_of(freezable), "batch_norm": "frozen"})
-    norms = [each for each in encoder.modules() if isinstance(each, torch.nn.BatchNorm2d)]
-    others = [each for each in encoder.modules() if not isinstance(each, torch.nn.BatchNorm2d)]
+    norms = [module for module in encoder.modules() if isinstance(module, torch.nn.BatchNorm2d)]
+    others = [module for module in encoder.modules() if not isinstance(module, torch.nn.BatchNorm2d)]
     assert norms
     for _ in range(2):
-        assert not any(each.training for each in norms)
-        assert all(each.training for each in others)
+        assert not any(norm.training for norm in norms)
+        assert all(value.training for value in others)
         encoder.eval().train()
-    assert all(each.requires_grad for each in encoder.parameters())
+    assert all(parameter.requires_grad for parameter in encoder.parameters())
 
 
 @pytest.mark.parametrize("wrong", [{"batch_norm": "eval"}, {"freeze": "all"}])
-def test_refuses_to_freeze_what_there_is_not(freezable, wrong):
+def test_refuses_unknown_words_for_freezing(freezable, wrong):
     (name, value), *_ = wrong.items()
     with pytest.raises(SettingError, match=f'{name} is .* got "{value}"'):
         shape_of(freezable, {**arguments_of(freezable), **wrong})

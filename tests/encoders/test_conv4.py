@@ -12,7 +12,7 @@ def test_has_the_published_number_of_parameters():
     # 0.11 million: four convolutions with bias, four normalisations of 64 channels.
     by_hand = (3 * 9 + 1) * 64 + 3 * (64 * 9 + 1) * 64 + 4 * 2 * 64
     assert by_hand == 113_088
-    assert sum(each.numel() for each in Conv4().parameters()) == by_hand
+    assert sum(parameter.numel() for parameter in Conv4().parameters()) == by_hand
 
 
 @pytest.mark.parametrize(("size", "features"), [(16, 64), (28, 64), (32, 256), (84, 1600)])
@@ -34,10 +34,10 @@ def test_knows_where_things_are():
 
 def test_convolutions_start_as_published():
     torch.manual_seed(0)
-    convolutions = [each for each in Conv4().modules() if isinstance(each, nn.Conv2d)]
+    convolutions = [module for module in Conv4().modules() if isinstance(module, nn.Conv2d)]
     assert len(convolutions) == 4
-    for each in convolutions:
-        assert each.weight.std().item() == pytest.approx((2 / (3 * 3 * 64)) ** 0.5, rel=0.05)
+    for convolution in convolutions:
+        assert convolution.weight.std().item() == pytest.approx((2 / (3 * 3 * 64)) ** 0.5, rel=0.05)
 
 
 def test_refuses_less_than_sixteen_pixels():

@@ -1,4 +1,4 @@
-"""Modules from elsewhere: wrapped, frozen, saved and loaded again."""
+"""Foreign modules: wrapped, frozen, saved and loaded again."""
 
 import pytest
 import torch
@@ -37,7 +37,7 @@ def test_images_are_scaled_if_asked():
 
 
 @pytest.mark.parametrize("gives", [lambda x: x[:, :3], lambda x: (x, x), lambda x: x[:, :, None]])
-def test_another_output_is_refused_with_a_sentence(gives):
+def test_refuses_another_output(gives):
     class Odd(nn.Module):
         def forward(self, x):
             return gives(x)
@@ -49,10 +49,10 @@ def test_another_output_is_refused_with_a_sentence(gives):
 def test_frozen_features_leave_the_embedding_to_learn():
     module = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8))
     encoder = Foreign(module, feature_dimension=8, dimension=2, freeze="features").train()
-    before = {name: each.clone() for name, each in module.state_dict().items()}
+    before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
     encoder(torch.randn(6, 4)).square().sum().backward()
-    assert all(torch.equal(each, before[name]) for name, each in module.state_dict().items())
-    assert [name for name, each in encoder.named_parameters() if each.grad is not None] == [
+    assert all(torch.equal(tensor, before[name]) for name, tensor in module.state_dict().items())
+    assert [name for name, parameter in encoder.named_parameters() if parameter.grad is not None] == [
         "embedding.weight",
         "embedding.bias",
     ]
@@ -76,7 +76,7 @@ def test_frozen_statistics_hold_in_training_mode_too():
         ({"batch_norm": "off"}, 'got "off"'),
     ],
 )
-def test_refuses_what_cannot_be(wrong, says):
+def test_refuses_impossible_settings(wrong, says):
     with pytest.raises(SettingError, match=says):
         Foreign(nn.Linear(4, 8), feature_dimension=8, **wrong)
 

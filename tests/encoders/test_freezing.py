@@ -27,7 +27,7 @@ def learning(parts):
     return {
         name
         for name, modules in parts.items()
-        if any(each.requires_grad for module in modules for each in module.parameters())
+        if any(parameter.requires_grad for module in modules for parameter in module.parameters())
     }
 
 
@@ -41,7 +41,7 @@ def test_frozen_stages_do_not_learn_and_stay_in_evaluation_mode(freeze, left):
     settle(parts, batch_norm="train", freeze=freeze)
     assert learning(parts) == left
     for name, modules in parts.items():
-        modes = {each.training for module in modules for each in module.modules()}
+        modes = {value.training for module in modules for value in module.modules()}
         assert modes == {name in left}
 
 

@@ -14,7 +14,7 @@ def test_lets_images_of_the_right_shape_pass():
 
 
 @pytest.mark.parametrize("shape", [(3, 8, 8), (2, 1, 8, 8), (2, 3, 8, 5), (2, 3, 8, 8, 1), (2,)])
-def test_says_what_it_takes_and_what_came(shape):
+def test_says_what_was_expected_and_what_came(shape):
     with pytest.raises(DataError) as caught:
         expect_images(torch.zeros(shape), channels=3, size=8)
     assert "(n, 3, 8, 8)" in str(caught.value)
@@ -22,7 +22,7 @@ def test_says_what_it_takes_and_what_came(shape):
 
 
 @pytest.mark.parametrize("shape", [(3, 8, 8), (2, 1, 8, 8), (2,)])
-def test_says_that_any_size_will_do(shape):
+def test_says_that_any_size_is_allowed(shape):
     with pytest.raises(DataError, match=r"\(n, 3, height, width\)"):
         expect_images(torch.zeros(shape), channels=3)
 

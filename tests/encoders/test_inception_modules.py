@@ -32,9 +32,9 @@ def test_channels_and_places(make, inputs, side, expected):
 
 
 def test_units_have_no_bias_and_the_epsilon_of_the_paper():
-    each = unit(2, 3, 1)
-    assert each.conv.bias is None
-    assert each.bn.eps == 1e-3
+    convolution = unit(2, 3, 1)
+    assert convolution.conv.bias is None
+    assert convolution.bn.eps == 1e-3
 
 
 def test_a_reduction_passes_the_largest_of_each_window_on():

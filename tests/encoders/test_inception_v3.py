@@ -8,7 +8,7 @@ from samekind.errors import DataError
 
 
 def size_of(module):
-    return sum(each.numel() for each in module.parameters())
+    return sum(parameter.numel() for parameter in module.parameters())
 
 
 def test_has_the_published_number_of_parameters():
@@ -24,9 +24,9 @@ def test_maps_of_299_pixels():
     with torch.device("meta"):
         maps = InceptionV3().maps(torch.empty(2, 3, 299, 299))
     sides = {"stem": 35, "Mixed_5": 35, "Mixed_6": 17, "Mixed_7": 8}
-    for name, each in maps.items():
+    for name, value in maps.items():
         side = sides[name if name == "stem" else name[:-1]]
-        assert each.shape[2:] == (side, side)
+        assert value.shape[2:] == (side, side)
     assert maps["Mixed_7c"].shape == (2, 2048, 8, 8)
 
 
@@ -110,16 +110,16 @@ MIXED = {
 
 def test_published_weights_fit_by_name_and_shape():
     """But for those of the two classifiers, ``fc`` and ``AuxLogits``."""
-    mixed = {f"Mixed_{name}.{unit}": each for name, units in MIXED.items() for unit, each in units.items()}
+    mixed = {f"Mixed_{name}.{unit}": value for name, units in MIXED.items() for unit, value in units.items()}
     expected = {}
     for name, (inputs, outputs, height, width) in {**STEM, **mixed}.items():
         expected[f"{name}.conv.weight"] = (outputs, inputs, height, width)
-        for each in ("weight", "bias", "running_mean", "running_var"):
-            expected[f"{name}.bn.{each}"] = (outputs,)
+        for value in ("weight", "bias", "running_mean", "running_var"):
+            expected[f"{name}.bn.{value}"] = (outputs,)
         expected[f"{name}.bn.num_batches_tracked"] = ()
     with torch.device("meta"):
         tensors = InceptionV3().state_dict()
-    assert {name: tuple(each.shape) for name, each in tensors.items()} == expected
+    assert {name: tuple(tensor.shape) for name, tensor in tensors.items()} == expected
 
 
 def test_refuses_images_that_would_vanish():

@@ -26,12 +26,12 @@ def test_agrees_with_the_layers():
 
 def test_has_the_parameters_of_the_layers():
     convolutions = (1 * 25 + 1) * 10 + (10 * 25 + 1) * 20
-    assert sum(each.numel() for each in LeNet().parameters()) == convolutions + (320 + 1) * 50
+    assert sum(parameter.numel() for parameter in LeNet().parameters()) == convolutions + (320 + 1) * 50
 
 
 def test_drops_whole_maps_after_the_second_convolution():
     layers = list(LeNet().layers)
-    place = next(place for place, each in enumerate(layers) if isinstance(each, nn.Dropout2d))
+    place = next(place for place, layer in enumerate(layers) if isinstance(layer, nn.Dropout2d))
     assert layers[place].p == 0.5
     assert isinstance(layers[place - 1], nn.Conv2d)
     assert layers[place - 1].out_channels == 20
@@ -48,6 +48,6 @@ def test_takes_sixteen_pixels_and_more(size, features):
     assert encoder.features(torch.rand(2, 1, size, size)).shape == (2, features)
 
 
-def test_refuses_less():
+def test_refuses_fewer_pixels():
     with pytest.raises(SettingError, match="16 pixels or more, got 15"):
         LeNet(size=15)

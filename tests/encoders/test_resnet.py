@@ -9,7 +9,7 @@ from samekind.errors import DataError, SettingError
 
 
 def size_of(module):
-    return sum(each.numel() for each in module.parameters())
+    return sum(parameter.numel() for parameter in module.parameters())
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_maps_of_224_pixels(kind, widest):
     with torch.device("meta"):
         maps = kind(stem="imagenet").maps(torch.empty(2, 3, 224, 224))
     assert list(maps) == ["stem", "layer1", "layer2", "layer3", "layer4"]
-    assert [tuple(each.shape[1:]) for each in maps.values()] == [
+    assert [tuple(value.shape[1:]) for value in maps.values()] == [
         (64, 56, 56),
         (widest // 8, 56, 56),
         (widest // 4, 28, 28),
@@ -41,7 +41,7 @@ def test_maps_of_224_pixels(kind, widest):
 
 def normalised(name, channels):
     """The tensors of a batch normalisation."""
-    four = {f"{name}.{each}": (channels,) for each in ("weight", "bias", "running_mean", "running_var")}
+    four = {f"{name}.{value}": (channels,) for value in ("weight", "bias", "running_mean", "running_var")}
     return {**four, f"{name}.num_batches_tracked": ()}
 
 
@@ -77,7 +77,7 @@ def published(counts, kernels, widening):
 def test_published_weights_fit_by_name_and_shape(kind, expected):
     with torch.device("meta"):
         tensors = kind(stem="imagenet").state_dict()
-    assert {name: tuple(each.shape) for name, each in tensors.items()} == expected
+    assert {name: tuple(tensor.shape) for name, tensor in tensors.items()} == expected
 
 
 def test_the_stem_for_84_pixels_halves_them():
@@ -85,7 +85,7 @@ def test_the_stem_for_84_pixels_halves_them():
         encoder = ResNet18(stem="miniimagenet")
         maps = encoder.maps(torch.empty(2, 3, 84, 84))
     assert encoder.conv1.weight.shape == (64, 3, 5, 5)
-    assert [each.shape[-1] for each in maps.values()] == [41, 41, 21, 11, 6]
+    assert [value.shape[-1] for value in maps.values()] == [41, 41, 21, 11, 6]
 
 
 def test_the_small_stem_differs_by_its_kernel_alone():
@@ -141,13 +141,13 @@ def test_pre_activation_has_the_published_number_of_parameters():
     # 11,171,146 with the classifier of ten classes, which has 512 * 10 + 10, and no last normalisation.
     with torch.device("meta"):
         encoder = PreActResNet18()
-    assert sum(each.numel() for each in encoder.parameters()) == 11_171_146 - 5_130
+    assert sum(parameter.numel() for parameter in encoder.parameters()) == 11_171_146 - 5_130
 
 
 def test_pre_activation_maps_of_a_cifar_image():
     with torch.device("meta"):
         maps = PreActResNet18().maps(torch.empty(2, 3, 32, 32))
-    assert [tuple(each.shape[1:]) for each in maps.values()] == [
+    assert [tuple(value.shape[1:]) for value in maps.values()] == [
         (64, 32, 32),
         (64, 32, 32),
         (128, 16, 16),
@@ -177,13 +177,13 @@ def test_wide_networks_have_the_published_number_of_parameters():
 def test_depth_counts_the_convolutions_shortcuts_included(depth):
     with torch.device("meta"):
         encoder = WideResNet(depth=depth, width=2)
-    assert sum(isinstance(each, nn.Conv2d) for each in encoder.modules()) == depth
+    assert sum(isinstance(module, nn.Conv2d) for module in encoder.modules()) == depth
 
 
 def test_wide_maps_of_a_cifar_image():
     with torch.device("meta"):
         maps = WideResNet().maps(torch.empty(2, 3, 32, 32))
-    shapes = {name: tuple(each.shape[1:]) for name, each in maps.items()}
+    shapes = {name: tuple(value.shape[1:]) for name, value in maps.items()}
     assert shapes == {
         "stem": (16, 32, 32),
         "layer1": (160, 32, 32),
@@ -204,7 +204,7 @@ def test_the_pooled_map_is_active_and_the_one_before_is_not():
 def test_every_block_has_the_dropout():
     with torch.device("meta"):
         encoder = WideResNet(depth=10, width=1, dropout=0.25)
-    assert [each.p for each in encoder.modules() if isinstance(each, nn.Dropout)] == [0.25] * 3
+    assert [module.p for module in encoder.modules() if isinstance(module, nn.Dropout)] == [0.25] * 3
 
 
 @pytest.mark.parametrize(
@@ -219,13 +219,13 @@ def test_resnet12_has_the_published_number_of_parameters():
     # 12.4 million for the features alone: 12,424,320.
     with torch.device("meta"):
         encoder = ResNet12()
-    assert sum(each.numel() for each in encoder.parameters()) == 12_424_320
+    assert sum(parameter.numel() for parameter in encoder.parameters()) == 12_424_320
 
 
 def test_maps_of_84_pixels():
     with torch.device("meta"):
         maps = ResNet12().maps(torch.empty(2, 3, 84, 84))
-    assert [tuple(each.shape[1:]) for each in maps.values()] == [
+    assert [tuple(value.shape[1:]) for value in maps.values()] == [
         (64, 42, 42),
         (160, 21, 21),
         (320, 10, 10),

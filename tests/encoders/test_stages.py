@@ -33,7 +33,7 @@ def test_maps_are_the_outputs_in_order_and_the_embedding_is_not_one():
     assert torch.equal(last_map(network, x), maps["two"])
 
 
-def test_the_embedding_layer_is_left_out_where_features_are_wanted():
+def test_there_is_no_embedding_layer_for_the_features_themselves():
     assert isinstance(embedding_layer(8, None), nn.Identity)
     assert isinstance(embedding_layer(8, 8), nn.Identity)
     layer = embedding_layer(8, 3)
@@ -45,7 +45,7 @@ def trained_once(encoder, x):
     torch.manual_seed(1)
     output = encoder(x)
     output.square().sum().backward()
-    gradients = {name: each.grad for name, each in encoder.named_parameters()}
+    gradients = {name: parameter.grad for name, parameter in encoder.named_parameters()}
     return output.detach(), gradients, dict(encoder.named_buffers())
 
 
@@ -55,10 +55,10 @@ def test_computing_stages_again_changes_nothing_but_the_memory():
     again = WideResNet(depth=10, width=1, dropout=0.3, checkpointing=True)
     again.load_state_dict(plain.state_dict())
     x = torch.rand(4, 3, 8, 8)
-    for expected, came in zip(trained_once(plain, x), trained_once(again, x), strict=True):
-        torch.testing.assert_close(came, expected, rtol=0, atol=0)
+    for expected, actual in zip(trained_once(plain, x), trained_once(again, x), strict=True):
+        torch.testing.assert_close(actual, expected, rtol=0, atol=0)
     assert again.bn1.num_batches_tracked == 1
-    assert all(each.momentum == 0.1 for each in again.modules() if isinstance(each, nn.BatchNorm2d))
+    assert all(module.momentum == 0.1 for module in again.modules() if isinstance(module, nn.BatchNorm2d))
 
 
 def test_a_compiled_network_computes_its_stages_again_too():
@@ -68,8 +68,8 @@ def test_a_compiled_network_computes_its_stages_again_too():
     again.load_state_dict(plain.state_dict())
     again.forward = torch.compile(again.forward, backend="aot_eager", dynamic=False)
     x = torch.rand(4, 3, 8, 8)
-    for expected, came in zip(trained_once(plain, x), trained_once(again, x), strict=True):
-        torch.testing.assert_close(came, expected)
+    for expected, actual in zip(trained_once(plain, x), trained_once(again, x), strict=True):
+        torch.testing.assert_close(actual, expected)
     assert again.bn1.num_batches_tracked == 1
 
 
@@ -88,11 +88,11 @@ def kept_for_the_backward_pass(encoder, x):
 
 def test_less_is_kept_for_the_backward_pass():
     x = torch.rand(2, 3, 8, 8)
-    kept = {
-        each: kept_for_the_backward_pass(WideResNet(depth=10, width=1, checkpointing=each), x)
-        for each in (False, True)
+    chosen = {
+        value: kept_for_the_backward_pass(WideResNet(depth=10, width=1, checkpointing=value), x)
+        for value in (False, True)
     }
-    assert kept[True] < 0.2 * kept[False]
+    assert chosen[True] < 0.2 * chosen[False]
 
 
 @pytest.mark.parametrize("mode", [True, False])

@@ -107,12 +107,12 @@ def test_a_saved_space_gives_the_same_embeddings(tmp_path):
     ],
     ids=str,
 )
-def test_numbers_that_cannot_be_are_refused(means, deviations):
+def test_refuses_impossible_numbers(means, deviations):
     with pytest.raises(SettingError, match="expected"):
         Standardised(encoder=MLP(inputs=1), means=means, deviations=deviations)
 
 
-def test_items_with_other_features_are_refused():
+def test_refuses_items_with_other_features():
     encoder, _ = fitted(vectors(), MLP(inputs=4))
     with pytest.raises(DataError, match=r"items with 4 features or channels, .* got \(2, 5\)"):
         encoder(torch.rand(2, 5))

@@ -1,4 +1,4 @@
-"""Another method for a while: it is called, and what was there before comes back, whosever it was."""
+"""A replaced method is called, and the former one comes back, of the class or of the module."""
 
 import pytest
 import torch

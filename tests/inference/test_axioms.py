@@ -1,4 +1,4 @@
-"""Metric axioms of a space: distances by hand for every kind of score, and what the options leave."""
+"""Metric axioms of a space: distances by hand for every kind of score, and the options."""
 
 import pytest
 import torch
@@ -32,24 +32,24 @@ def test_a_learned_score_becomes_the_probability_of_two_kinds(order):
     both = {"one": lambda a, b: a, "mean": lambda a, b: (a + b) / 2, "max": max}[order]
     logits = torch.tensor([[both(score[i][j], score[j][i]) for j in range(6)] for i in range(6)])
     expected = metric_breaches(1 - logits.double().sigmoid())
-    found = metric_axioms(space, z, order=order, memory_budget=100)
-    for one, other in zip(found, expected, strict=True):
+    result = metric_axioms(space, z, order=order, memory_budget=100)
+    for one, other in zip(result, expected, strict=True):
         assert one[:5] == pytest.approx(other[:5], abs=1e-6)
-    assert (found.asymmetry.most == 0) == (order != "one")
+    assert (result.asymmetry.most == 0) == (order != "one")
 
 
 def test_what_is_a_metric_is_found_to_be_one():
     for similarity in (Euclidean(), Angle()):
-        found = metric_axioms(a_space(similarity), embeddings())
-        assert [each.most for each in found] == pytest.approx([0, 0, 0], abs=1e-3)
+        result = metric_axioms(a_space(similarity), embeddings())
+        assert [value.most for value in result] == pytest.approx([0, 0, 0], abs=1e-3)
 
 
 def test_a_squared_distance_and_a_cosine_break_the_triangle_alone():
     for similarity in (SquaredEuclidean(), Cosine()):
-        found = metric_axioms(a_space(similarity), embeddings(20))
-        assert found.self_distance.most == pytest.approx(0, abs=1e-5)
-        assert found.asymmetry.most == pytest.approx(0, abs=1e-5)
-        assert found.triangle.most > 0.05
+        result = metric_axioms(a_space(similarity), embeddings(20))
+        assert result.self_distance.most == pytest.approx(0, abs=1e-5)
+        assert result.asymmetry.most == pytest.approx(0, abs=1e-5)
+        assert result.triangle.most > 0.05
 
 
 @pytest.mark.parametrize("name", similarities.SIMILARITIES)
@@ -83,13 +83,13 @@ def test_of_many_items_some_are_drawn_by_the_seed():
 
 def test_kinds_of_score_and_mode():
     space = a_space().train()
-    found = {kind: metric_axioms(space, embeddings(), kind=kind).self_distance.mean for kind in space.kinds}
-    assert found["cosine"] == pytest.approx(0, abs=1e-6)
-    assert len(set(found.values())) == 3
+    result = {kind: metric_axioms(space, embeddings(), kind=kind).self_distance.mean for kind in space.kinds}
+    assert result["cosine"] == pytest.approx(0, abs=1e-6)
+    assert len(set(result.values())) == 3
     assert space.training
 
 
-def test_what_cannot_be_asked_is_told():
+def test_refuses_impossible_questions():
     space = a_space()
     with pytest.raises(SettingError, match='"one", "mean" or "max"; got "both"'):
         metric_axioms(space, embeddings(), order="both")

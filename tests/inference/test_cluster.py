@@ -41,17 +41,17 @@ def drawn(*shape, seed=0):
     "similarity",
     [
         *map(a_similarity, similarities.SIMILARITIES),
-        *(each(normalise=True) for each in (Euclidean, LogDistance, SquaredEuclidean)),
+        *(value(normalise=True) for value in (Euclidean, LogDistance, SquaredEuclidean)),
     ],
     ids=lambda each: f"{type(each).__name__}{', normalised' * getattr(each, 'normalise', False)}",
 )
-def test_k_means_sees_directions_alone_where_the_similarity_does(similarity):
+def test_k_means_gets_unit_vectors_if_the_similarity_ignores_lengths(similarity):
     """Which similarities these are is asked of their scores: a new one is covered by joining the room."""
     space, z = a_space(similarity), drawn(6, 3)
     longer = z * torch.arange(1, 7)[:, None]
     with torch.no_grad():
-        for each in similarity.parameters():
-            each.add_(0.1)  # as training might leave it: what begins at 0 has a say then
+        for parameter in similarity.parameters():
+            parameter.add_(0.1)  # as training might leave it: what begins at 0 has a say then
         length_counts = not torch.allclose(space.score_all(z, longer), space.score_all(z, z), atol=1e-4)
     seen = as_compared(space, longer)
     if length_counts:
@@ -62,7 +62,7 @@ def test_k_means_sees_directions_alone_where_the_similarity_does(similarity):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
-def test_an_embedding_of_no_length_has_no_direction_and_is_a_number(dtype):
+def test_a_zero_embedding_gives_no_nan(dtype):
     """Before, in float16 it was not a number."""
     z = torch.tensor([[0.0, 0.0, 0.0], [0.0, 3.0, 4.0]], dtype=dtype)
     seen = as_compared(a_space(Cosine()), z)
@@ -70,29 +70,29 @@ def test_an_embedding_of_no_length_has_no_direction_and_is_a_number(dtype):
 
 
 def test_clear_groups_are_found_with_their_means_as_centres():
-    found = cluster(ITEMS.inputs, groups=3)
-    assert adjusted_rand_score(ITEMS.labels, found.assigned) == 1
-    assert found.centres.shape == (3, 4)
+    result = cluster(ITEMS.inputs, groups=3)
+    assert adjusted_rand_score(ITEMS.labels, result.assigned) == 1
+    assert result.centres.shape == (3, 4)
     for group in range(3):
-        torch.testing.assert_close(found.centres[group], ITEMS.inputs[found.assigned == group].mean(0))
+        torch.testing.assert_close(result.centres[group], ITEMS.inputs[result.assigned == group].mean(0))
 
 
 @pytest.mark.parametrize("groups", [4, 12])
 def test_is_as_good_as_scikit_learn(groups):
     """Where a start leads is each one's own luck, so the mean over some seeds is compared."""
-    z, ours, theirs = drawn(100, 3), 0.0, 0.0
+    z, actual, expected = drawn(100, 3), 0.0, 0.0
     for seed in range(8):
-        found = cluster(z, groups=groups, restarts=3, seed=seed)
-        ours += float((z - found.centres[found.assigned]).square().sum())
-        theirs += KMeans(n_clusters=groups, n_init=3, random_state=seed).fit(z.double().numpy()).inertia_
-    assert ours == pytest.approx(theirs, rel=0.02)
+        result = cluster(z, groups=groups, restarts=3, seed=seed)
+        actual += float((z - result.centres[result.assigned]).square().sum())
+        expected += KMeans(n_clusters=groups, n_init=3, random_state=seed).fit(z.double().numpy()).inertia_
+    assert actual == pytest.approx(expected, rel=0.02)
 
 
 def test_every_item_is_in_the_group_with_the_nearest_centre():
     z = drawn(40, 3)
-    found = cluster(z, groups=4)
-    for item, group in zip(z, found.assigned.tolist(), strict=True):
-        assert group == int((item - found.centres).norm(dim=1).argmin())
+    result = cluster(z, groups=4)
+    for item, group in zip(z, result.assigned.tolist(), strict=True):
+        assert group == int((item - result.centres).norm(dim=1).argmin())
 
 
 def test_the_same_seed_finds_the_same_groups_and_types_are_kept():
@@ -111,9 +111,7 @@ def test_one_group_holds_all_and_as_many_groups_as_items_one_each():
     ("groups", "asked", "start", "restarts"),
     [(5, None, "k-means++", 10), (6, None, "random", 1), (5, 2, "k-means++", 2), (6, 2, "random", 2)],
 )
-def test_from_many_groups_on_one_run_from_random_items_is_the_custom(
-    monkeypatch, groups, asked, start, restarts
-):
+def test_many_groups_get_one_run_from_random_items(monkeypatch, groups, asked, start, restarts):
     calls = []
     kmeans = module.kmeans
     monkeypatch.setattr(module, "MANY_GROUPS", 5)
@@ -123,29 +121,29 @@ def test_from_many_groups_on_one_run_from_random_items_is_the_custom(
 
 
 @pytest.mark.parametrize("groups", [0, -1, 25])
-def test_groups_that_cannot_be_are_refused(groups):
+def test_refuses_an_impossible_number_of_groups(groups):
     with pytest.raises(SettingError, match=f"asked for {groups} groups of 24 items; ask for 1 to 24"):
         cluster(ITEMS.inputs, groups=groups)
 
 
 @pytest.mark.parametrize("memory_budget", [1, 100, 10**6])
 @pytest.mark.parametrize("name", similarities.SIMILARITIES)
-def test_items_go_to_the_most_similar_centre_which_is_in_the_first_place(name, memory_budget):
+def test_items_go_to_the_most_similar_centre_the_first_argument(name, memory_budget):
     space, centres, z = a_space(a_similarity(name)), drawn(5, 3), drawn(12, 3, seed=1)
     for kind in space.kinds:
-        found = assign_by_similarity(space, centres, z, kind=kind, memory_budget=memory_budget)
+        result = assign_by_similarity(space, centres, z, kind=kind, memory_budget=memory_budget)
         with torch.no_grad():
             scores = [[float(space.score(c[None], item[None], kind=kind)) for c in centres] for item in z]
-        assert found.tolist() == [row.index(max(row)) for row in scores]
+        assert result.tolist() == [row.index(max(row)) for row in scores]
 
 
 def test_with_distances_and_centres_of_k_means_it_is_the_assignment_of_k_means():
     z = drawn(50, 3)
-    found = cluster(z, groups=6)
-    assert torch.equal(assign_by_similarity(a_space(Euclidean()), found.centres, z), found.assigned)
+    result = cluster(z, groups=6)
+    assert torch.equal(assign_by_similarity(a_space(Euclidean()), result.centres, z), result.assigned)
 
 
-def test_equally_similar_centres_go_to_the_first_and_none_is_refused():
+def test_equally_similar_centres_go_to_the_first():
     space, z = a_space(Dot()), drawn(4, 3)
     assert assign_by_similarity(space, torch.zeros(3, 3), z, memory_budget=1).tolist() == [0, 0, 0, 0]
     assert assign_by_similarity(space, torch.zeros(3, 3), z[:0]).tolist() == []
@@ -167,8 +165,8 @@ def test_the_number_of_clear_groups_is_chosen():
     choice = choose_groups(items.inputs, candidates=range(2, 8))
     assert choice.groups == 4
     assert list(choice.silhouettes) == [2, 3, 4, 5, 6, 7]
-    found = cluster(items.inputs, groups=4)
-    expected = silhouette_score(items.inputs.numpy(), found.assigned.numpy())
+    result = cluster(items.inputs, groups=4)
+    expected = silhouette_score(items.inputs.numpy(), result.assigned.numpy())
     assert choice.silhouettes[4] == pytest.approx(expected, abs=1e-6)
 
 

@@ -1,4 +1,4 @@
-"""Scores normalised with a cohort, against loops: each side meets the strangers in its own place."""
+"""Scores normalised with a cohort, against loops: each side is scored in its own place."""
 
 import statistics
 from itertools import combinations
@@ -34,28 +34,29 @@ def score(space, one, other, kind="similarity"):
 
 
 def standardised(value, strangers, form, top):
-    kept = sorted(strangers, reverse=True)[: top if form == "as" else None]
-    return (value - statistics.fmean(kept)) / statistics.pstdev(kept)
+    chosen = sorted(strangers, reverse=True)[: top if form == "as" else None]
+    return (value - statistics.fmean(chosen)) / statistics.pstdev(chosen)
 
 
 @pytest.mark.parametrize("kind", ["similarity", "cosine", "fused"])
 def test_the_items_are_first_or_second(kind):
     space = a_space()
     for side in ("first", "second"):
-        found = cohort_scores(space, Z, COHORT, kind=kind, side=side)
+        result = cohort_scores(space, Z, COHORT, kind=kind, side=side)
         expected = [
-            [score(space, *((z, each) if side == "first" else (each, z)), kind) for each in COHORT] for z in Z
+            [score(space, *((z, value) if side == "first" else (value, z)), kind) for value in COHORT]
+            for z in Z
         ]
-        torch.testing.assert_close(found, torch.tensor(expected))
+        torch.testing.assert_close(result, torch.tensor(expected))
         small = cohort_scores(space, Z, COHORT, kind=kind, side=side, memory_budget=1)
-        torch.testing.assert_close(small, found)
+        torch.testing.assert_close(small, result)
 
 
 @pytest.mark.parametrize("kind", ["similarity", "cosine", "fused"])
 @pytest.mark.parametrize(("form", "top"), FORMS)
 def test_all_pairs_agree_with_a_loop(kind, form, top):
     space = a_space()
-    found = normalised_trials(space, Z, LABELS, COHORT, kind=kind, form=form, top=top)
+    result = normalised_trials(space, Z, LABELS, COHORT, kind=kind, form=form, top=top)
     expected = []
     for i, one in enumerate(Z):
         for j, other in list(enumerate(Z))[i + 1 :]:
@@ -64,11 +65,11 @@ def test_all_pairs_agree_with_a_loop(kind, form, top):
             right = standardised(value, [score(space, c, other, kind) for c in COHORT], form, top)
             pair = (int(LABELS[i]), int(LABELS[j]))
             expected.append(((left + right) / 2, pair[0] == pair[1], *pair))
-    rows = sorted(zip(*(each.tolist() for each in found), strict=True))
-    for row, wanted in zip(rows, sorted(expected), strict=True):
-        assert row[0] == pytest.approx(wanted[0], rel=1e-3, abs=1e-3)
-        assert row[1:] == wanted[1:]
-    assert [each.dtype for each in found] == [torch.float32, torch.bool, torch.int32, torch.int32]
+    rows = sorted(zip(*(entry.tolist() for entry in result), strict=True))
+    for row, target in zip(rows, sorted(expected), strict=True):
+        assert row[0] == pytest.approx(target[0], rel=1e-3, abs=1e-3)
+        assert row[1:] == target[1:]
+    assert [entry.dtype for entry in result] == [torch.float32, torch.bool, torch.int32, torch.int32]
 
 
 @pytest.mark.parametrize("combination", COMBINATIONS)
@@ -76,7 +77,7 @@ def test_all_pairs_agree_with_a_loop(kind, form, top):
 def test_listed_trials_agree_with_a_loop(combination, form, top):
     space, sets = a_space(), [(0,), (1, 4, 2)]
     first, second = torch.tensor([1, 0, 1, 0]), torch.tensor([3, 3, 0, 2])
-    found = normalised_listed_scores(
+    result = normalised_listed_scores(
         space, Z, sets, first, second, COHORT, combination=combination, form=form, top=top
     )
     expected = []
@@ -87,7 +88,7 @@ def test_listed_trials_agree_with_a_loop(combination, form, top):
         left = standardised(against[0], against[1:], form, top)
         right = standardised(against[0], [score(space, c, Z[j]) for c in COHORT], form, top)
         expected.append((left + right) / 2)
-    assert found.tolist() == pytest.approx(expected, rel=1e-3, abs=1e-3)
+    assert result.tolist() == pytest.approx(expected, rel=1e-3, abs=1e-3)
 
 
 def with_shift(vectors, shift):
@@ -114,8 +115,8 @@ def test_a_shift_of_one_items_scores_cancels_on_its_own_side():
     plain, moved = with_shift(Z, 1.0), with_shift(Z, torch.tensor([4.0, 1.0, 1.0, 1.0, 1.0]))
     sets, first, second = [(0,), (1,)], torch.tensor([0, 1]), torch.tensor([2, 3])
     before, after = (
-        normalised_listed_scores(space, each, sets, first, second, strangers, form="s")
-        for each in (plain, moved)
+        normalised_listed_scores(space, value, sets, first, second, strangers, form="s")
+        for value in (plain, moved)
     )
     deviation = statistics.pstdev((COHORT @ Z[2]).tolist())
     assert float(after[0] - before[0]) == pytest.approx(3.0 / deviation / 2, rel=1e-4)
@@ -124,10 +125,10 @@ def test_a_shift_of_one_items_scores_cancels_on_its_own_side():
 
 def test_only_the_scores_differ_from_those_of_all_trials():
     space = a_space()
-    plain, found = all_trials(space, Z, LABELS), normalised_trials(space, Z, LABELS, COHORT)
-    for one, other in zip(plain[1:], found[1:], strict=True):
+    plain, result = all_trials(space, Z, LABELS), normalised_trials(space, Z, LABELS, COHORT)
+    for one, other in zip(plain[1:], result[1:], strict=True):
         assert torch.equal(one, other)
-    assert not torch.allclose(plain.scores, found.scores)
+    assert not torch.allclose(plain.scores, result.scores)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +141,7 @@ def test_only_the_scores_differ_from_those_of_all_trials():
         ({"top": 1}, SettingError, "at least 2 cohort items"),
     ],
 )
-def test_what_cannot_be_normalised_is_refused(changes, error, message):
+def test_refuses_what_cannot_be_normalised(changes, error, message):
     arguments = {"z": Z, "labels": LABELS, "cohort": COHORT, **changes}
     with pytest.raises(error, match=message):
         normalised_trials(a_space(), **arguments)
@@ -149,8 +150,8 @@ def test_what_cannot_be_normalised_is_refused(changes, error, message):
 def test_pairs_of_one_group_are_left_out_here_too():
     space, groups = a_space(), torch.tensor([0, 0, 1, 1, 2])
     whole = normalised_trials(space, Z, LABELS, COHORT)
-    found = normalised_trials(space, Z, LABELS, COHORT, groups=groups)
-    kept = [place for place, (i, j) in enumerate(combinations(range(5), 2)) if groups[i] != groups[j]]
-    assert len(kept) == 8
-    for one, other in zip(found, whole, strict=True):
-        torch.testing.assert_close(one, other[kept])
+    result = normalised_trials(space, Z, LABELS, COHORT, groups=groups)
+    chosen = [place for place, (i, j) in enumerate(combinations(range(5), 2)) if groups[i] != groups[j]]
+    assert len(chosen) == 8
+    for one, other in zip(result, whole, strict=True):
+        torch.testing.assert_close(one, other[chosen])

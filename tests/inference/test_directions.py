@@ -14,8 +14,8 @@ def drawn(*shape, seed=0):
 
 def test_residuals_are_from_the_nearest_vector_of_ones_own_class():
     z, labels, prototypes = drawn(7, 3), torch.tensor([0, 1, 1, 0, 2, 2, 0]), drawn(3, 4, 3, seed=1)
-    found = residual_features(z, labels, prototypes)
-    for item, label, residual in zip(z, labels, found, strict=True):
+    result = residual_features(z, labels, prototypes)
+    for item, label, residual in zip(z, labels, result, strict=True):
         nearest = min(prototypes[label], key=lambda vector: float((item - vector).norm()))
         torch.testing.assert_close(residual, item - nearest)
 
@@ -39,7 +39,7 @@ def test_residuals_from_class_means_forget_the_class():
         (drawn(3, 2), torch.tensor([0, -1, 1]), drawn(2, 1, 2), "0 to 1; got -1 to 1"),
     ],
 )
-def test_residuals_of_what_does_not_fit_are_refused(z, labels, prototypes, says):
+def test_refuses_residuals_of_what_does_not_fit(z, labels, prototypes, says):
     with pytest.raises(DataError, match=says):
         residual_features(z, labels, prototypes)
 
@@ -47,12 +47,12 @@ def test_residuals_of_what_does_not_fit_are_refused(z, labels, prototypes, says)
 @pytest.mark.parametrize("count", [None, 2])
 def test_the_directions_are_those_of_scikit_learn(count):
     z = drawn(20, 4) * torch.tensor([3.0, 1.0, 2.0, 0.5]) + 5
-    found, expected = principal_directions(z, count=count), PCA(count).fit(z.double().numpy())
-    torch.testing.assert_close(found.mean.double(), torch.from_numpy(expected.mean_), atol=1e-5, rtol=1e-5)
+    result, expected = principal_directions(z, count=count), PCA(count).fit(z.double().numpy())
+    torch.testing.assert_close(result.mean.double(), torch.from_numpy(expected.mean_), atol=1e-5, rtol=1e-5)
     variances = torch.from_numpy(expected.explained_variance_)
-    torch.testing.assert_close(found.deviations.double().square(), variances, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(result.deviations.double().square(), variances, atol=1e-4, rtol=1e-4)
     # A direction and its opposite are the same one.
-    cosines = (found.directions.double() * torch.from_numpy(expected.components_)).sum(1).abs()
+    cosines = (result.directions.double() * torch.from_numpy(expected.components_)).sum(1).abs()
     torch.testing.assert_close(cosines, torch.ones_like(cosines), atol=1e-5, rtol=1e-5)
 
 
@@ -74,8 +74,8 @@ def test_weights_of_one_only_centre_and_a_weight_of_zero_removes():
     assert (without @ directions.directions[0]).abs().max() < 1e-5
     # Fewer items than dimensions: what varies is kept whole.
     few = drawn(3, 6)
-    kept = reweighted(few, principal_directions(few), torch.ones(3))
-    torch.testing.assert_close(kept, few - few.mean(0), atol=1e-5, rtol=1e-5)
+    chosen = reweighted(few, principal_directions(few), torch.ones(3))
+    torch.testing.assert_close(chosen, few - few.mean(0), atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A distilled similarity: a map of the query that leads an index to where the similarity's nearest lie."""
+"""A distilled similarity: a map of the query with which an index finds the similarity's nearest."""
 
 import importlib
 
@@ -47,33 +47,33 @@ def found(scorer, points, queries, stored, own, *, k=5, candidates=20):
 def test_a_distilled_query_finds_what_the_similarity_wants(score):
     own, queries, stored = SCORES[score], drawn(60, seed=1), drawn(800, seed=2)
     scorer = Turned(own)
-    made = distil(scorer, drawn(600), score=score, top=5, steps=150)
+    built = distil(scorer, drawn(600), score=score, top=5, steps=150)
     assert found(scorer, queries, queries, stored, own) < 0.3
-    assert found(scorer, made(queries), queries, stored, own) > 0.8
+    assert found(scorer, built(queries), queries, stored, own) > 0.8
 
 
 @pytest.mark.parametrize("shown", [0, 1])
-def test_a_unit_that_the_sample_hardly_had_does_not_lead_astray(shown):
+def test_a_feature_that_hardly_varies_in_the_sample_does_not_dominate(shown):
     """Behind a ReLU some units are silent in any sample; a query that has one is else like the others."""
     own, sample = Cosine(), drawn(600).relu()
     scorer, stored, queries = Turned(own), drawn(800, seed=2).relu(), drawn(60, seed=1).relu()
-    for each in (sample, stored, queries):
-        each[:, -1] = 0
+    for value in (sample, stored, queries):
+        value[:, -1] = 0
     sample[:shown, -1] = 0.3
-    made = distil(scorer, sample, top=5, steps=150)
-    as_shown = found(scorer, made(queries), queries, stored, own)
+    built = distil(scorer, sample, top=5, steps=150)
+    as_shown = found(scorer, built(queries), queries, stored, own)
     queries[:, -1] = 0.1
-    assert found(scorer, made(queries), queries, stored, own) > as_shown - 0.1
+    assert found(scorer, built(queries), queries, stored, own) > as_shown - 0.1
 
 
 def test_a_sample_without_any_spread_is_only_shifted():
-    made = distil(Cosine(), torch.ones(20, 3), top=5, steps=1)
-    assert made.deviation.tolist() == [1, 1, 1]
-    assert made(torch.full((1, 3), 2.0)).isfinite().all()
+    built = distil(Cosine(), torch.ones(20, 3), top=5, steps=1)
+    assert built.deviation.tolist() == [1, 1, 1]
+    assert built(torch.full((1, 3), 2.0)).isfinite().all()
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float64])
-def test_a_stored_vector_of_no_length_is_a_number(dtype):
+def test_a_stored_zero_vector_gives_no_nan(dtype):
     """Before, in float16 it was not."""
     z = torch.tensor([[0.0, 0.0], [3.0, 4.0]], dtype=dtype)
     torch.testing.assert_close(
@@ -86,10 +86,10 @@ def test_a_pairs_network_can_be_distilled():
     torch.manual_seed(0)
     scorer = PairsNetwork(dimension=8, hidden=32, depth=2).eval()
     queries, stored = drawn(60, seed=1), drawn(800, seed=2)
-    made = distil(scorer, drawn(800), top=5, steps=150)
+    built = distil(scorer, drawn(800), top=5, steps=150)
     with torch.no_grad():
         plain = found(scorer, queries, queries, stored, Cosine())
-        assert found(scorer, made(queries), queries, stored, Cosine()) > plain + 0.3
+        assert found(scorer, built(queries), queries, stored, Cosine()) > plain + 0.3
 
 
 def test_what_the_index_finds_meanwhile_is_learned_from_too():
@@ -104,9 +104,9 @@ def test_what_the_index_finds_meanwhile_is_learned_from_too():
 
     queries = drawn(60, seed=1)
     thin = distil(scorer, sample, top=5, steps=150)
-    made = distil(scorer, sample, near=near, top=5, steps=150)
+    built = distil(scorer, sample, near=near, top=5, steps=150)
     assert counts == [32, 32, 32]
-    plain, better = (found(scorer, each(queries), queries, stored, Cosine()) for each in (thin, made))
+    plain, better = (found(scorer, value(queries), queries, stored, Cosine()) for value in (thin, built))
     assert better > plain + 0.02
 
 
@@ -151,23 +151,23 @@ def test_a_fresh_map_moves_nothing():
     assert torch.equal(QueryMap(dimension=8)(z), F.normalize(z, dim=1))
 
 
-def test_the_seed_decides_and_nobody_else_draws():
+def test_the_seed_decides_and_the_global_generator_stays():
     with torch.no_grad():  # as it is called: inside a search
         state = torch.get_rng_state()
-        made = [distil(Turned(Cosine()), drawn(200), steps=5, seed=seed) for seed in (3, 3, 4)]
+        built = [distil(Turned(Cosine()), drawn(200), steps=5, seed=seed) for seed in (3, 3, 4)]
         assert torch.equal(torch.get_rng_state(), state)
     z = drawn(7, seed=9)
-    assert torch.equal(made[0](z), made[1](z))
-    assert not torch.equal(made[0](z), made[2](z))
-    assert not any(each.requires_grad for each in made[0].parameters())
-    assert not made[0].training
+    assert torch.equal(built[0](z), built[1](z))
+    assert not torch.equal(built[0](z), built[2](z))
+    assert not any(parameter.requires_grad for parameter in built[0].parameters())
+    assert not built[0].training
 
 
 @pytest.mark.parametrize("score", SCORES)
 def test_a_note_gives_the_same_map_back(score):
-    made = distil(Turned(Cosine()), drawn(100), score=score, steps=5, hidden=16)
-    again = QueryMap.from_note(made.to_note())
-    assert torch.equal(again(drawn(9, seed=4)), made(drawn(9, seed=4)))
+    built = distil(Turned(Cosine()), drawn(100), score=score, steps=5, hidden=16)
+    again = QueryMap.from_note(built.to_note())
+    assert torch.equal(again(drawn(9, seed=4)), built(drawn(9, seed=4)))
     assert (again.hidden, again.score, again.training) == (16, score, False)
 
 
@@ -186,16 +186,16 @@ def test_a_damaged_note_is_named(change):
     with pytest.raises(SpaceError, match="its map of queries cannot be read"):
         QueryMap.from_note(note | change)
     with pytest.raises(SpaceError, match="its map of queries cannot be read"):
-        QueryMap.from_note({name: each for name, each in note.items() if name != next(iter(change))})
+        QueryMap.from_note({name: value for name, value in note.items() if name != next(iter(change))})
 
 
 def test_a_wide_space_gets_a_narrow_map():
-    made = distil(Dot(), drawn(20, dimension=4096), top=3, steps=1)
-    assert made.hidden == 32
-    assert len(str(made.to_note())) < 2**20
+    built = distil(Dot(), drawn(20, dimension=4096), top=3, steps=1)
+    assert built.hidden == 32
+    assert len(str(built.to_note())) < 2**20
 
 
 @pytest.mark.parametrize("vectors", [torch.zeros(11, 3), torch.zeros(30)])
-def test_too_little_to_learn_from_is_refused(vectors):
+def test_refuses_too_little_to_learn_from(vectors):
     with pytest.raises(SettingError, match="expected more than 11 vectors"):
         distil(Cosine(), vectors)

@@ -1,4 +1,4 @@
-"""Items to embeddings: the same as one item at a time, and the space left as it was."""
+"""Items to embeddings: the same as one item at a time, and the space does not change."""
 
 import numpy as np
 import pytest
@@ -72,7 +72,7 @@ def test_every_part_is_left_in_the_mode_it_was_in():
     assert [module.training for module in space.modules()] == before
 
 
-def test_a_space_at_rest_stays_at_rest():
+def test_a_space_in_evaluation_mode_stays_there():
     space = a_space().eval()
     with asking(space):
         assert not torch.is_grad_enabled()
@@ -133,14 +133,14 @@ def test_no_files_give_no_embeddings():
     assert embed_files(a_space(reader=VectorReader(dimension=3)), []).shape == (0, 4)
 
 
-def test_without_a_reader_or_a_readable_file_it_says_so(tmp_path):
+def test_refuses_a_missing_reader_or_an_unreadable_file(tmp_path):
     with pytest.raises(SpaceError, match="does not say how to read a file; pass tensors to embed"):
         embed_files(a_space(), [tmp_path / "a.npy"])
     with pytest.raises(DataError, match=r"there is no file .*a\.npy"):
         embed_files(a_space(reader=VectorReader(dimension=3)), [tmp_path / "a.npy"])
 
 
-def test_where_a_space_lives():
+def test_the_device_of_a_space():
     assert device_of(a_space()) == torch.device("cpu")
     assert device_of(a_space().to("meta")) == torch.device("meta")
     nothing = MetricSpace(nn.Identity(), Cosine(), SupportMeans(dimension=2))

@@ -40,9 +40,9 @@ def by_hand(space, items, test, combination, kind):
 @pytest.mark.parametrize("combination", COMBINATIONS)
 def test_agrees_with_a_loop_over_every_item(combination, kind):
     space = a_space()
-    found = enrolment_scores(space, SETS, TESTS, combination=combination, kind=kind)
+    result = enrolment_scores(space, SETS, TESTS, combination=combination, kind=kind)
     expected = [[by_hand(space, items, test, combination, kind) for test in TESTS] for items in SETS]
-    torch.testing.assert_close(found, torch.tensor(expected))
+    torch.testing.assert_close(result, torch.tensor(expected))
 
 
 @pytest.mark.parametrize("combination", COMBINATIONS)
@@ -61,9 +61,11 @@ def test_every_item_of_a_set_counts(combination, item):
 
 
 def test_a_set_of_one_is_the_same_however_it_is_combined():
-    scores = [enrolment_scores(a_space(), SETS[:1], TESTS, combination=each) for each in COMBINATIONS]
-    for each in scores[1:]:
-        torch.testing.assert_close(each, scores[0])
+    scores = [
+        enrolment_scores(a_space(), SETS[:1], TESTS, combination=combination) for combination in COMBINATIONS
+    ]
+    for score in scores[1:]:
+        torch.testing.assert_close(score, scores[0])
 
 
 @pytest.mark.parametrize("combination", COMBINATIONS)
@@ -79,8 +81,8 @@ def test_a_list_is_scored_trial_by_trial(combination):
     sets = [(0,), (1, 2), (7, 3, 4, 5, 6)]
     first, second = torch.tensor([2, 0, 1, 2, 2]), torch.tensor([8, 11, 9, 8, 10])
     matrix = enrolment_scores(space, SETS, TESTS, combination=combination)
-    found = listed_scores(space, z, sets, first, second, combination=combination)
-    torch.testing.assert_close(found, matrix[first, second - 8])
+    result = listed_scores(space, z, sets, first, second, combination=combination)
+    torch.testing.assert_close(result, matrix[first, second - 8])
 
 
 def test_dropout_plays_no_part_and_the_mode_is_kept():
@@ -95,11 +97,11 @@ def test_nobody_enrolled_nobody_scored():
     assert enrolment_scores(a_space(), SETS, TESTS[:0]).shape == (3, 0)
 
 
-def test_an_empty_set_is_refused():
+def test_refuses_an_empty_set():
     with pytest.raises(DataError, match="number 2 of 2 has none"):
         enrolment_scores(a_space(), [SETS[0], SETS[0][:0]], TESTS)
 
 
-def test_an_unknown_combination_is_refused():
+def test_refuses_an_unknown_combination():
     with pytest.raises(SettingError, match='did you mean "median"'):
         enrolment_scores(a_space(), SETS, TESTS, combination="medan")

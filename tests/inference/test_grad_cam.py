@@ -1,4 +1,4 @@
-"""Grad-CAM against its definition, on networks whose slopes are known; and the space left as it was."""
+"""Grad-CAM against its definition, on networks with known gradients; and the space does not change."""
 
 import pytest
 import torch
@@ -51,10 +51,10 @@ class Averages(nn.Module):
 def test_of_a_mean_it_is_the_map_weighted_by_the_slopes():
     """The score 3 mean(A0) - mean(A1) has the slopes 3/4 and -1/4 at every one of four places."""
     x = torch.tensor([[[[1.0, 2.0], [0.0, 4.0]], [[1.0, 9.0], [2.0, 0.0]]]])
-    found = grad_cam(space_of(Averages()), x, lambda z: 3 * z[:, 0] - z[:, 1])
+    result = grad_cam(space_of(Averages()), x, lambda z: 3 * z[:, 0] - z[:, 1])
     first, second = x[0].flatten(1).tolist()
     by_hand = [max(0.0, 0.75 * a - 0.25 * b) for a, b in zip(first, second, strict=True)]
-    assert found.flatten().tolist() == by_hand == [0.5, 0.0, 0.0, 3.0]
+    assert result.flatten().tolist() == by_hand == [0.5, 0.0, 0.0, 3.0]
 
 
 @pytest.mark.parametrize("layer", ["layer2", "layer4"])
@@ -77,12 +77,12 @@ def test_agrees_with_slopes_by_finite_differences(layer):
             moved = [start.clone(), start.clone()]
             moved[0][:, channel] += 1e-7
             moved[1][:, channel] -= 1e-7
-            up, down = (score_from(each) for each in moved)
+            up, down = (score_from(value) for value in moved)
             weights.append(float(up - down) / 2e-7 / start[0, 0].numel())
         by_hand = sum(weight * plane for weight, plane in zip(weights, start[0], strict=True)).relu()
-    found = grad_cam(space, x, lambda z: z[:, 2], layer=layer)
-    torch.testing.assert_close(found[0], by_hand.float(), atol=1e-4 * float(by_hand.max()), rtol=1e-3)
-    assert found.max() > 0
+    result = grad_cam(space, x, lambda z: z[:, 2], layer=layer)
+    torch.testing.assert_close(result[0], by_hand.float(), atol=1e-4 * float(by_hand.max()), rtol=1e-3)
+    assert result.max() > 0
 
 
 def test_items_do_not_mix():
@@ -107,30 +107,30 @@ def test_items_do_not_mix():
 )
 def test_any_network_with_maps_will_do_and_is_left_as_it_was(encoder):
     space = space_of(encoder()).train()
-    before = {name: each.clone() for name, each in space.state_dict().items()}
-    found = grad_cam(space, pictures(), lambda z: z.square().sum(1))
-    assert found.shape == (2, *space.encoder.maps(pictures())[layer_of(space.encoder)].shape[2:])
-    assert (found >= 0).all()
-    assert found.any()
-    assert not found.requires_grad
-    assert all(each.training for each in space.modules())
-    assert all(each.grad is None for each in space.parameters())
-    assert not any(each._forward_hooks for each in space.modules())
+    before = {name: tensor.clone() for name, tensor in space.state_dict().items()}
+    result = grad_cam(space, pictures(), lambda z: z.square().sum(1))
+    assert result.shape == (2, *space.encoder.maps(pictures())[layer_of(space.encoder)].shape[2:])
+    assert (result >= 0).all()
+    assert result.any()
+    assert not result.requires_grad
+    assert all(module.training for module in space.modules())
+    assert all(parameter.grad is None for parameter in space.parameters())
+    assert not any(module._forward_hooks for module in space.modules())
     space.eval()
     space.load_state_dict(before)  # the maps asked for above moved batch statistics, in training mode
     again = grad_cam(space, pictures(), lambda z: z.square().sum(1))
-    assert torch.equal(again, found)
+    assert torch.equal(again, result)
 
 
 def test_no_hook_is_left_behind_by_a_mistake():
     space = space_of(conv4())
     with pytest.raises(ZeroDivisionError):
         grad_cam(space, pictures(), lambda _: 1 / 0)
-    assert not any(each._forward_hooks for each in space.modules())
+    assert not any(module._forward_hooks for module in space.modules())
 
 
 @pytest.mark.parametrize("similarity", [Cosine, Euclidean])
-def test_a_picture_compared_with_itself_has_nothing_that_could_speak_more_for_it(similarity):
+def test_a_picture_compared_with_itself_has_an_empty_map(similarity):
     space, x = space_of(conv4(), similarity()).eval(), pictures(1)
     z = space.embed(x).detach()
     assert grad_cam(space, x, lambda other: space.score(z, other)).isfinite().all()
@@ -145,7 +145,7 @@ def test_the_layer_is_the_last_that_the_features_are_made_of():
     assert layer_of(attended(), "layer4") == "layer4"
 
 
-def test_what_cannot_be_looked_at_is_refused_with_a_sentence():
+def test_refuses_encoders_without_maps_and_unknown_layers():
     with pytest.raises(SpaceError, match='the encoder has no map "layer9"; did you mean "layer4"'):
         grad_cam(space_of(conv4()), pictures(), lambda z: z[:, 0], layer="layer9")
     for encoder in (

@@ -57,28 +57,28 @@ def test_gives_the_measures_of_the_stored_scores():
     plain = InPlain(network)
     counter = KernelCounter(plain, z, labels)
     counter.device = torch.device("meta")  # not a CPU: nothing is kept
-    found = counted_rates(counter, threshold=0.0, memory_budget=2**26)
+    result = counted_rates(counter, threshold=0.0, memory_budget=2**26)
     scores, same = plain.trials(z, labels)
     (rate, threshold), area = equal_error_and_area(scores, same)
-    assert (found.equal_error, found.threshold, found.area) == (rate, threshold, area)
-    assert found.false_accepts == pytest.approx(float((scores[~same] >= 0).float().mean()))
-    assert found.false_rejects == pytest.approx(float((scores[same] < 0).float().mean()))
+    assert (result.equal_error, result.threshold, result.area) == (rate, threshold, area)
+    assert result.false_accepts == pytest.approx(float((scores[~same] >= 0).float().mean()))
+    assert result.false_rejects == pytest.approx(float((scores[same] < 0).float().mean()))
 
 
-def test_a_threshold_that_is_no_number_is_refused():
+def test_refuses_a_nan_threshold():
     z, labels = items()
     with pytest.raises(ValueError, match="got NaN"):
         KernelCounter(InPlain(None), z, labels).bins(float("nan"))
 
 
 @pytest.mark.parametrize("similarity", [Cosine(), PairsNetwork(dimension=8)])
-def test_without_a_gpu_a_sentence(similarity):
+def test_refuses_without_a_gpu(similarity):
     z, labels = items()
     with pytest.raises(SettingError, match=r"on a GPU, with Triton 3.6 or newer; this is .*, on cpu"):
         streamed_trials(space_of(similarity), z, labels, precision="bfloat16")
 
 
-def test_an_unknown_precision_is_refused():
+def test_refuses_an_unknown_precision():
     with pytest.raises(SettingError, match='no precision "float8"; choose one of bfloat16, float16'):
         kernel_for(space_of(Cosine()), kind="similarity", precision="float8")
 
@@ -89,13 +89,13 @@ def test_on_a_gpu_it_counts_what_the_kernel_scores(hidden):
     torch.manual_seed(0)
     space = space_of(PairsNetwork(dimension=8, hidden=hidden, depth=3)).cuda()
     z, labels = items(700)
-    found = streamed_trials(space, z, labels, precision="float16")
+    result = streamed_trials(space, z, labels, precision="float16")
     z, labels = z.cuda(), labels.cuda()
     scores = kernel_for(space, kind="similarity", precision="float16").score_all(z, z)
     above = torch.ones_like(scores, dtype=torch.bool).triu(1)
     (rate, threshold), area = equal_error_and_area(
         scores[above].cpu(), (labels[:, None] == labels)[above].cpu()
     )
-    assert (found.equal_error, found.threshold, found.area) == (rate, threshold, area)
+    assert (result.equal_error, result.threshold, result.area) == (rate, threshold, area)
     plain = streamed_trials(space, z, labels)
-    assert abs(plain.equal_error - found.equal_error) < 1e-3
+    assert abs(plain.equal_error - result.equal_error) < 1e-3

@@ -67,7 +67,7 @@ def test_blocks_cover_every_ordered_pair_once(monkeypatch, similarity, memory_bu
     )
 
 
-def test_whoever_walks_keeps_modes_and_gradients():
+def test_the_caller_keeps_its_modes_and_gradients():
     space = a_space().train()
     for _ in kernel_blocks(space, embeddings(4)):
         assert space.training
@@ -83,9 +83,9 @@ def test_a_semidefinite_kernel_stays_as_it_is():
     z = embeddings(6).double()
     kernel = z @ z.T + torch.eye(6)
     for how in ("clip", "shift"):
-        found = semidefinite(kernel, how)
-        torch.testing.assert_close(found.values, kernel)
-        torch.testing.assert_close(found.carry_over(kernel), kernel)
+        result = semidefinite(kernel, how)
+        torch.testing.assert_close(result.values, kernel)
+        torch.testing.assert_close(result.carry_over(kernel), kernel)
 
 
 def test_clip_and_shift_by_the_eigenvalues():
@@ -97,11 +97,11 @@ def test_clip_and_shift_by_the_eigenvalues():
 @pytest.mark.parametrize("how", ["clip", "shift"])
 def test_no_eigenvalue_is_negative_afterwards_and_clip_is_the_nearest(how):
     kernel = kernel_matrix(a_space(), embeddings(12))
-    found = semidefinite(kernel, how)
+    result = semidefinite(kernel, how)
     assert torch.linalg.eigvalsh(kernel)[0] < -1e-6  # there was something to do
-    assert torch.linalg.eigvalsh(found.values)[0] > -1e-9
+    assert torch.linalg.eigvalsh(result.values)[0] > -1e-9
     negative = torch.linalg.eigvalsh(kernel).clamp(max=0)
-    lost = (found.values - kernel).norm()
+    lost = (result.values - kernel).norm()
     torch.testing.assert_close(lost, negative.norm() if how == "clip" else -negative[0] * 12**0.5)
 
 
@@ -113,7 +113,7 @@ def test_other_items_are_carried_over_as_the_kernel_itself_is():
     assert torch.equal(shifted.carry_over(kernel[:3]), kernel[:3])
 
 
-def test_unknown_words_are_refused():
+def test_refuses_unknown_words():
     with pytest.raises(SettingError, match='"max" or "mean"; got "min"'):
         next(kernel_blocks(a_space(), embeddings(3), symmetrise="min"))
     with pytest.raises(SettingError, match='"max" or "mean"; got "min"'):
@@ -122,6 +122,6 @@ def test_unknown_words_are_refused():
         semidefinite(torch.eye(2), "flip")
 
 
-def test_a_score_that_is_not_finite_is_told():
+def test_refuses_a_score_that_is_not_finite():
     with pytest.raises(SpaceError, match="not finite"):
         semidefinite(torch.full((2, 2), torch.nan))

@@ -35,24 +35,24 @@ def lloyd_by_hand(z, centres, rounds):
 @pytest.mark.parametrize(("items", "groups"), [(60, 5), (200, 12)])
 def test_every_round_is_lloyd_s(items, groups, rounds):
     z = drawn(items)
-    found = kmeans(z, groups=groups, start=z[:groups], rounds=rounds)
-    assigned, centres = lloyd_by_hand(z, z[:groups], found.rounds)
-    assert torch.equal(found.assigned, assigned)
-    torch.testing.assert_close(found.centres, centres)
-    assert found.inertia == pytest.approx(float((z - centres[assigned]).square().sum()))
-    assert found.settled or found.rounds == rounds
+    result = kmeans(z, groups=groups, start=z[:groups], rounds=rounds)
+    assigned, centres = lloyd_by_hand(z, z[:groups], result.rounds)
+    assert torch.equal(result.assigned, assigned)
+    torch.testing.assert_close(result.centres, centres)
+    assert result.inertia == pytest.approx(float((z - centres[assigned]).square().sum()))
+    assert result.settled or result.rounds == rounds
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_from_one_start_scikit_learn_arrives_at_the_same_groups(seed):
     z = drawn(150, 4, seed)
     start = z[:8]
-    found = kmeans(z, groups=8, start=start, rounds=300)
-    theirs = KMeans(8, init=start.numpy(), n_init=1, max_iter=300, tol=0, algorithm="lloyd").fit(z.numpy())
-    assert found.assigned.tolist() == theirs.labels_.tolist()
-    torch.testing.assert_close(found.centres, torch.from_numpy(theirs.cluster_centers_))
-    assert found.inertia == pytest.approx(theirs.inertia_)
-    assert found.settled
+    result = kmeans(z, groups=8, start=start, rounds=300)
+    expected = KMeans(8, init=start.numpy(), n_init=1, max_iter=300, tol=0, algorithm="lloyd").fit(z.numpy())
+    assert result.assigned.tolist() == expected.labels_.tolist()
+    torch.testing.assert_close(result.centres, torch.from_numpy(expected.cluster_centers_))
+    assert result.inertia == pytest.approx(expected.inertia_)
+    assert result.settled
 
 
 @settings(max_examples=15)
@@ -61,11 +61,11 @@ def test_the_inertia_never_rises_and_every_item_is_with_the_nearest_centre(seed,
     z = drawn(40, 2, seed)
     previous = None
     for rounds in range(1, 8):
-        found = kmeans(z, groups=groups, start=start, rounds=rounds, seed=seed)
-        assert previous is None or found.inertia <= previous * (1 + 1e-12)
-        previous = found.inertia
-        distances = torch.cdist(z, found.centres)
-        nearest = distances.gather(1, found.assigned[:, None]).squeeze(1)
+        result = kmeans(z, groups=groups, start=start, rounds=rounds, seed=seed)
+        assert previous is None or result.inertia <= previous * (1 + 1e-12)
+        previous = result.inertia
+        distances = torch.cdist(z, result.centres)
+        nearest = distances.gather(1, result.assigned[:, None]).squeeze(1)
         torch.testing.assert_close(nearest, distances.amin(1))
 
 
@@ -98,31 +98,31 @@ def test_no_table_of_all_items_and_groups_is_held(monkeypatch):
 
 def test_clear_groups_are_found_from_careful_starts():
     items = clusters(classes=20, items=10, dimension=8, spread=0.02)
-    found = kmeans(items.inputs, groups=20)
-    assert adjusted_rand_score(items.labels, found.assigned) == 1
+    result = kmeans(items.inputs, groups=20)
+    assert adjusted_rand_score(items.labels, result.assigned) == 1
 
 
 def test_an_emptied_group_starts_again_from_the_item_furthest_from_its_centre():
     z = torch.tensor([[0.0], [1.0], [10.0], [11.0], [30.0]])
     start = torch.tensor([[0.0], [12.0], [1000.0]])  # the last one is nobody's nearest
-    found = kmeans(z, groups=3, start=start)
-    assert found.assigned.tolist() == [0, 0, 1, 1, 2]
-    assert found.centres.flatten().tolist() == [0.5, 10.5, 30.0]
+    result = kmeans(z, groups=3, start=start)
+    assert result.assigned.tolist() == [0, 0, 1, 1, 2]
+    assert result.centres.flatten().tolist() == [0.5, 10.5, 30.0]
 
 
 def test_fewer_distinct_items_than_groups_leave_some_empty():
     z = torch.tensor([[0.0, 1.0]] * 4 + [[5.0, 5.0]] * 3)
     for start in ("k-means++", "random"):
-        found = kmeans(z, groups=5, start=start)
-        assert found.assigned.bincount(minlength=5).count_nonzero() == 2
-        assert found.inertia == pytest.approx(0, abs=1e-9)
-        assert found.settled
-        assert found.centres.isfinite().all()
+        result = kmeans(z, groups=5, start=start)
+        assert result.assigned.bincount(minlength=5).count_nonzero() == 2
+        assert result.inertia == pytest.approx(0, abs=1e-9)
+        assert result.settled
+        assert result.centres.isfinite().all()
 
 
 def test_more_restarts_never_do_worse_and_seeds_repeat():
     z = drawn(80, 4)
-    inertias = [kmeans(z, groups=9, start="random", restarts=each).inertia for each in (1, 2, 4, 8)]
+    inertias = [kmeans(z, groups=9, start="random", restarts=value).inertia for value in (1, 2, 4, 8)]
     assert sorted(inertias, reverse=True) == inertias
     assert inertias[-1] < inertias[0]
     one, two = (kmeans(z, groups=9, seed=5) for _ in range(2))
@@ -140,10 +140,10 @@ def test_digits_are_kept_far_from_the_origin():
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
 def test_centres_have_the_items_type_and_gradients_are_not_followed(dtype):
     z = drawn(20, 2).to(dtype).requires_grad_()
-    found = kmeans(z, groups=3)
-    assert found.centres.dtype == dtype
-    assert not found.centres.requires_grad
-    assert found.assigned.dtype == torch.int64
+    result = kmeans(z, groups=3)
+    assert result.centres.dtype == dtype
+    assert not result.centres.requires_grad
+    assert result.assigned.dtype == torch.int64
 
 
 @pytest.mark.parametrize(
@@ -158,12 +158,12 @@ def test_centres_have_the_items_type_and_gradients_are_not_followed(dtype):
         ({"start": torch.zeros(2, 3), "restarts": 2}, "2 restarts from given centres are the same"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(change, message):
+def test_refuses_impossible_settings(change, message):
     with pytest.raises(SettingError, match=message):
         kmeans(drawn(9), **{"groups": 2, **change})
 
 
-def test_items_that_cannot_be_grouped_are_refused():
+def test_refuses_items_that_cannot_be_grouped():
     with pytest.raises(SettingError, match=r"of shape \(n, d\) to group, got \(9,\)"):
         kmeans(drawn(9)[:, 0], groups=2)
     with pytest.raises(SettingError, match="an embedding is not finite"):

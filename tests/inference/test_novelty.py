@@ -31,10 +31,12 @@ def embeddings(count, seed, shift=0.0):
 @pytest.mark.parametrize("kind", ["similarity", "cosine", "fused"])
 def test_by_classes_it_is_minus_the_best_score_prototype_first(kind):
     space, z = a_space(), embeddings(6, 0)
-    found = prototype_novelty(space, z, kind=kind, memory_budget=100)
+    result = prototype_novelty(space, z, kind=kind, memory_budget=100)
     with torch.no_grad():
-        for item, value in zip(z, found, strict=True):
-            scores = [space.score(each, item[None], kind=kind).item() for each in space.prototypes.vectors]
+        for item, value in zip(z, result, strict=True):
+            scores = [
+                space.score(vector, item[None], kind=kind).item() for vector in space.prototypes.vectors
+            ]
             assert value.item() == pytest.approx(-max(scores), abs=1e-5)
 
 
@@ -47,7 +49,7 @@ def test_several_vectors_of_a_class_are_pooled_as_the_space_does(pooling):
     torch.testing.assert_close(prototype_novelty(space, z), expected)
 
 
-def test_without_a_class_nothing_is_known():
+def test_refuses_a_space_without_classes():
     with pytest.raises(SpaceError, match="knows no class yet"):
         prototype_novelty(
             MetricSpace(MLP(inputs=2, dimension=3, hidden=[]), Cosine(), SupportMeans(dimension=3)),
@@ -57,10 +59,10 @@ def test_without_a_class_nothing_is_known():
 
 def test_by_neighbours_it_is_minus_the_mean_of_the_best_query_first():
     space, z, known = a_space(), embeddings(4, 0), embeddings(7, 1)
-    found = neighbour_novelty(space, z, known, neighbours=3)
+    result = neighbour_novelty(space, z, known, neighbours=3)
     with torch.no_grad():
-        for item, value in zip(z, found, strict=True):
-            scores = sorted((space.score(item[None], each[None]).item() for each in known), reverse=True)
+        for item, value in zip(z, result, strict=True):
+            scores = sorted((space.score(item[None], entry[None]).item() for entry in known), reverse=True)
             assert value.item() == pytest.approx(-sum(scores[:3]) / 3, abs=1e-5)
 
 
@@ -74,8 +76,8 @@ def test_on_a_kernel_that_is_semidefinite_it_is_scikit_learns_machine():
     machine = OneClassSVM(kernel="linear", nu=0.2).fit(known.double().numpy())
     expected = -torch.from_numpy(machine.decision_function(z.double().numpy())).float()
     for spectrum in ("clip", "shift"):
-        found = one_class_novelty(space, z, known, form="score", outliers=0.2, spectrum=spectrum)
-        torch.testing.assert_close(found, expected, atol=1e-3, rtol=1e-3)
+        result = one_class_novelty(space, z, known, form="score", outliers=0.2, spectrum=spectrum)
+        torch.testing.assert_close(result, expected, atol=1e-3, rtol=1e-3)
 
 
 @pytest.mark.parametrize("count", [4, 25])  # fewer known items than the tenth nearest, and more
@@ -115,12 +117,12 @@ def test_a_share_of_the_known_items_lies_outside(spectrum):
     space, known = a_space(), embeddings(60, 1)
     assert torch.linalg.eigvalsh(kernel_matrix(space, known))[0] < -1e-6
     for outliers in (0.1, 0.4):
-        found = one_class_novelty(space, known, known, outliers=outliers, spectrum="clip")
-        assert (found > 1e-4).double().mean() <= outliers + 1e-9
+        result = one_class_novelty(space, known, known, outliers=outliers, spectrum="clip")
+        assert (result > 1e-4).double().mean() <= outliers + 1e-9
         assert one_class_novelty(space, known, known, outliers=outliers, spectrum=spectrum).isfinite().all()
 
 
-def test_a_class_that_was_not_there_is_newer_than_those_that_were():
+def test_an_unseen_class_is_newer_than_the_known_ones():
     space = a_space(Cosine())
     known = torch.cat([embeddings(30, 1) * 0.2 + torch.eye(3)[0], embeddings(30, 2) * 0.2 + torch.eye(3)[1]])
     asked = torch.cat([known[::3], embeddings(20, 3) * 0.2 - torch.eye(3)[0]])
@@ -150,7 +152,7 @@ def test_nothing_asked_is_nothing_answered():
         assert answer.shape == (0,)
 
 
-def test_what_cannot_be_asked_is_told():
+def test_refuses_impossible_questions():
     space = a_space()
     with pytest.raises(SettingError, match="above 0 and at most 1; got 0"):
         one_class_novelty(space, embeddings(2, 0), embeddings(5, 1), outliers=0)

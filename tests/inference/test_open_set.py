@@ -52,7 +52,7 @@ def test_the_intervals_draw_the_classes_of_either_again():
     space = a_space()
     decision = fit_open_set(space, KNOWN, UNKNOWN, point="frr=0")
     with torch.no_grad():
-        inside, outside = (space.score_classes(each.inputs).max(1).values for each in (KNOWN, UNKNOWN))
+        inside, outside = (space.score_classes(value.inputs).max(1).values for value in (KNOWN, UNKNOWN))
     accepted = (outside >= decision.threshold).double()
     assert decision.false_accepts == accepted.mean() == 1 / 5
     assert decision.false_accept_interval == bootstrap_mean(accepted, units=UNKNOWN.labels)[1:]
@@ -121,12 +121,12 @@ def test_the_kind_that_was_asked_for_is_the_one_fitted(kind):
     assert f"; by {kind}, equal error " in decision.trials
 
 
-def test_a_score_there_is_not_is_refused():
+def test_refuses_an_unknown_score():
     with pytest.raises(SpaceError, match='unknown kind of score "cosin"; did you mean "cosine"'):
         fit_open_set(a_space(Euclidean()), KNOWN, UNKNOWN, kind="cosin")
 
 
-def test_without_items_of_either_kind_it_is_refused():
+def test_refuses_missing_items_of_either_kind():
     nobody = KNOWN.take(torch.empty(0, dtype=torch.int64))
     with pytest.raises(DataError, match="known and of unknown classes; got 5 and 0"):
         fit_open_set(a_space(), KNOWN, nobody)
@@ -143,7 +143,7 @@ def test_a_space_without_classes_has_nothing_to_be_like():
 def test_items_are_divided_by_the_names_the_space_knows():
     together = at([5, 180, 85, 280], [0, 2, 1, 3])
     known, unknown = divided(a_space(), together)
-    assert [each.labels.tolist() for each in (known, unknown)] == [[0, 1], [2, 3]]
+    assert [value.labels.tolist() for value in (known, unknown)] == [[0, 1], [2, 3]]
     torch.testing.assert_close(unknown.inputs, together.inputs[[1, 3]])
     assert len(divided(a_space(), at([0], [0], classes=("Right",)))[0]) == 0
 
@@ -153,27 +153,27 @@ def test_items_are_divided_by_the_names_the_space_knows():
 
 def test_without_a_threshold_every_item_gets_its_class():
     space = a_space()
-    found = identify(space, UNKNOWN.inputs)
+    result = identify(space, UNKNOWN.inputs)
     with torch.no_grad():
         expected = space.classify(UNKNOWN.inputs)
-    assert [each.name for each in found] == expected.classes
-    for answer, scores, probabilities in zip(found, *expected[:2], strict=True):
+    assert [value.name for value in result] == expected.classes
+    for answer, scores, probabilities in zip(result, *expected[:2], strict=True):
         assert answer.score == pytest.approx(float(scores.max()))
         assert answer.probability == pytest.approx(float(probabilities.max()))
 
 
-def test_with_one_what_scores_below_it_is_none_of_these():
+def test_with_a_threshold_items_below_it_get_no_class():
     space = a_space()
     space.open_set = fit_open_set(space, KNOWN, UNKNOWN, point="far=0")
-    found = identify(space, torch.cat([KNOWN.inputs, UNKNOWN.inputs]))
-    assert [each.name for each in found] == ["right", "right", "up", "up", None, *[None] * 5]
+    result = identify(space, torch.cat([KNOWN.inputs, UNKNOWN.inputs]))
+    assert [value.name for value in result] == ["right", "right", "up", "up", None, *[None] * 5]
     with torch.no_grad():
         expected = space.classify(KNOWN.inputs[:1])
     known = float(space.open_set.probability(expected.scores.max().double()))
-    assert found[0].probability == pytest.approx(known * float(expected.probabilities.max()))
-    lost = float(space.open_set.probability(torch.tensor(found[-2].score, dtype=torch.double)))
-    assert found[-2].probability == pytest.approx(1 - lost)
-    assert all(each.score >= space.open_set.threshold for each in found if each.name)
+    assert result[0].probability == pytest.approx(known * float(expected.probabilities.max()))
+    lost = float(space.open_set.probability(torch.tensor(result[-2].score, dtype=torch.double)))
+    assert result[-2].probability == pytest.approx(1 - lost)
+    assert all(value.score >= space.open_set.threshold for value in result if value.name)
 
 
 def test_the_score_of_the_threshold_decides_and_the_similarity_names():
@@ -184,9 +184,9 @@ def test_the_score_of_the_threshold_decides_and_the_similarity_names():
     space.prototypes.assign(["right", "up"], torch.tensor([[[10.0, 0]], [[0.0, 1]]]))
     between = at([44.0], [0]).inputs
     space.open_set = dataclasses.replace(space.open_set, threshold=0.7)
-    [found] = identify(space, between)
-    assert found.name == "up"
-    assert found.score == pytest.approx(float(torch.deg2rad(torch.tensor(44.0)).cos()), abs=1e-6)
+    [result] = identify(space, between)
+    assert result.name == "up"
+    assert result.score == pytest.approx(float(torch.deg2rad(torch.tensor(44.0)).cos()), abs=1e-6)
     z = torch.cat([FAR.inputs, MIDDLE.inputs])
     for answer, cosines in zip(identify(space, z), space.score_classes(z, kind="cosine"), strict=True):
         best = max(cosines.tolist())
@@ -197,18 +197,18 @@ def test_the_score_of_the_threshold_decides_and_the_similarity_names():
             assert answer.probability == pytest.approx(1 - float(known), abs=1e-6)
 
 
-def test_what_it_promised_is_held_against_its_own_kind_of_score():
+def test_a_promise_is_compared_by_its_own_kind_of_score():
     space = a_space(Euclidean())
     space.open_set = fit_open_set(space, FAR, MIDDLE)
     assert space.open_set.kind == "cosine"
     again = check_open_set(space, FAR, MIDDLE)
-    for kept, rate in zip(again, (space.open_set.false_accepts, space.open_set.false_rejects), strict=True):
-        assert kept.measured.mean == pytest.approx(rate)
+    for chosen, rate in zip(again, (space.open_set.false_accepts, space.open_set.false_rejects), strict=True):
+        assert chosen.measured.mean == pytest.approx(rate)
 
 
 @pytest.mark.parametrize("similarity", [None, Euclidean()], ids=["cosine", "euclidean"])
 @pytest.mark.parametrize("fitted", [True, False])
-def test_how_items_stand_to_the_threshold_is_what_identify_decides_by(similarity, fitted):
+def test_familiar_gives_the_numbers_that_identify_decides_by(similarity, fitted):
     space = a_space(similarity)
     space.open_set = fit_open_set(space, FAR, MIDDLE) if fitted else None
     z = torch.cat([FAR.inputs, MIDDLE.inputs])
@@ -216,8 +216,8 @@ def test_how_items_stand_to_the_threshold_is_what_identify_decides_by(similarity
     given = familiar(space, z, similarities=space.score_classes(z))
     assert all(torch.equal(one, other) for one, other in zip((scores, known, accepted), given, strict=True))
     answers = identify(space, z)
-    assert scores.tolist() == [each.score for each in answers]
-    assert accepted.tolist() == [each.name is not None for each in answers]
+    assert scores.tolist() == [answer.score for answer in answers]
+    assert accepted.tolist() == [answer.name is not None for answer in answers]
     if fitted:
         assert known.tolist() == space.open_set.probability(scores.double()).tolist()
     else:
@@ -228,7 +228,7 @@ def test_no_items_get_no_answer():
     assert identify(a_space(), torch.empty(0, 2)) == []
 
 
-def test_a_space_in_training_is_asked_at_rest_and_left_in_training():
+def test_a_space_in_training_is_asked_in_evaluation_mode_and_left_in_training():
     torch.manual_seed(0)
     space = a_space(PairsNetwork(dimension=2, hidden=4, dropout=0.9)).train()
     assert identify(space, KNOWN.inputs) == identify(space, KNOWN.inputs)

@@ -23,8 +23,8 @@ from samekind.inference.points import operating_point, support, threshold_for
     ],
 )
 def test_points_are_read(text, expected):
-    found = operating_point(text)._asdict()
-    assert {key: found[key] for key in expected} == expected
+    result = operating_point(text)._asdict()
+    assert {key: result[key] for key in expected} == expected
 
 
 NONE = ["", "EER", "eer=1", "far", "far=", "far=x", "far=-0.1", "far=1.1", "far=nan", "frr=2", "far=0.1:2"]
@@ -32,7 +32,7 @@ NO_COST = ["cost", "cost=0", "cost=1", "cost=0.5:1", "cost=0.5:0:1", "cost=0.5:1
 
 
 @pytest.mark.parametrize("text", [*NONE, *NO_COST])
-def test_anything_else_is_refused_with_what_there_is(text):
+def test_refuses_any_other_point_and_lists_the_known_ones(text):
     with pytest.raises(SettingError, match=r'^expected an operating point "eer", "far=0\.01"') as caught:
         operating_point(text)
     assert str(caught.value).endswith(f'got "{text}"')
@@ -41,11 +41,11 @@ def test_anything_else_is_refused_with_what_there_is(text):
 def test_the_thresholds_of_a_known_case():
     scores = torch.tensor([0.9, 0.8, 0.4, 0.7, 0.3, 0.2, 0.1], dtype=torch.double)
     same = torch.tensor([True] * 3 + [False] * 4)
-    found = {
+    result = {
         text: threshold_for(operating_point(text), scores, same, (2.0, -1.0))
         for text in ("eer", "far=0.25", "frr=0.4", "cost=0.5", "cost=0.1")
     }
-    assert found == pytest.approx(
+    assert result == pytest.approx(
         {"eer": 0.7, "far=0.25": 0.4, "frr=0.4": 0.8, "cost=0.5": 0.5, "cost=0.1": (1 + math.log(9)) / 2}
     )
 
@@ -70,7 +70,7 @@ def test_enough_trials_need_no_warning(decision):
     assert support(decision) is None
 
 
-def test_fewer_than_thirty_errors_are_said_with_the_trials_it_takes():
+def test_fewer_than_thirty_errors_are_reported_with_the_trials_needed():
     sentence = support(decided("far=0.001", different=9000))
     assert sentence == (
         "false accepts of 0.001 among 9,000 different trials are about 9 errors; "
@@ -87,19 +87,19 @@ def test_less_than_one_error_is_the_rule_of_three():
     )
 
 
-def test_both_errors_count_where_both_are_asked_about():
+def test_both_errors_count_at_the_equal_error_point():
     for point in ("eer", "cost=0.1"):
         sentence = support(decided(point, accepts=0.0, rejects=0.01))
         assert sentence.startswith("1,000 different trials cannot tell false accepts of 0")
         assert "; false rejects of 0.01 among 1,000 same trials are about 10 errors" in sentence
 
 
-def test_few_classes_are_said():
+def test_few_classes_are_reported():
     assert support(decided("eer", classes=5)) == "the trials are of 5 classes; what others do is a guess"
     assert support(decided("eer", classes=1)) == "the trials are of 1 class; what others do is a guess"
 
 
-def test_an_open_set_speaks_of_items():
+def test_an_open_set_is_reported_in_items():
     sentence = support(decided("far=0.05", different=60, classes=1), open_set=True)
     assert sentence == (
         "false accepts of 0.05 among 60 unknown items are about 3 errors; "
@@ -117,9 +117,9 @@ def test_an_open_set_speaks_of_items():
         (None, "the known or the unknown items are of 1 class; what others do is a guess"),  # of old
     ],
 )
-def test_which_side_of_an_open_set_is_of_one_class_is_said(alone, told):
-    others = [each for each in ("false_accept", "false_reject") if each != alone]
-    intervals = {f"{each}_interval": (0.01, 0.2) for each in others}
+def test_names_the_side_of_an_open_set_that_has_one_class(alone, told):
+    others = [name for name in ("false_accept", "false_reject") if name != alone]
+    intervals = {f"{other}_interval": (0.01, 0.2) for other in others}
     decision = replace(decided("far=0.05", classes=1), **intervals)
     assert re.fullmatch(told + ".*", support(decision, open_set=True))
     assert support(decision) == "the trials are of 1 class; what others do is a guess"
@@ -128,7 +128,7 @@ def test_which_side_of_an_open_set_is_of_one_class_is_said(alone, told):
 
 
 @pytest.mark.parametrize(("error", "told"), [(None, False), (0.39, False), (0.4, True), (0.538, True)])
-def test_a_score_that_is_near_a_coin_is_called_so_first(error, told):
+def test_a_score_near_chance_is_reported_first(error, told):
     """Items enough for a reliable rate are no help against a rate of a half."""
     decision = replace(decided("far=0.05", different=60), equal_error=error)
     sentence = support(decision, open_set=True)

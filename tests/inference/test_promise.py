@@ -1,4 +1,4 @@
-"""A promise is kept when new trials do not contradict it."""
+"""A promise holds if new trials do not contradict it."""
 
 import math
 from dataclasses import replace
@@ -45,40 +45,40 @@ def test_the_intervals_are_those_over_classes():
     decision = fit_decision(of_classes(), kind="similarity", description="then")
     new = of_classes(seed=2)
     expected = bootstrap_trials(*new, statistics=("FAR", "FRR"), threshold=decision.threshold)
-    found = check_promise(decision, new)
-    assert found.false_accepts.measured == expected["FAR"]
-    assert found.false_rejects.measured == expected["FRR"]
+    result = check_promise(decision, new)
+    assert result.false_accepts.measured == expected["FAR"]
+    assert result.false_rejects.measured == expected["FRR"]
 
 
-def test_two_classes_leave_everything_open():
+def test_two_classes_leave_a_promise_undecided():
     new = of_classes(classes=2)
-    found = check_promise(Decision("similarity", 1.5, "eer", "then", 0.02, 0.5), new)
+    result = check_promise(Decision("similarity", 1.5, "eer", "then", 0.02, 0.5), new)
     fooled = float((new.scores[~new.same] >= 1.5).double().mean())
     assert fooled > 0.04
-    assert found.false_accepts.measured == (pytest.approx(fooled), 0, 1)
-    assert found.false_accepts.verdict == "cannot be told, fewer than 3 classes"
-    assert found.false_rejects.measured.mean < found.false_rejects.promised
-    assert found.false_rejects.verdict == "cannot be told, fewer than 3 classes"
-    assert not found.false_rejects.holds
+    assert result.false_accepts.measured == (pytest.approx(fooled), 0, 1)
+    assert result.false_accepts.verdict == "cannot be told, fewer than 3 classes"
+    assert result.false_rejects.measured.mean < result.false_rejects.promised
+    assert result.false_rejects.verdict == "cannot be told, fewer than 3 classes"
+    assert not result.false_rejects.holds
 
 
-def test_a_promise_made_on_two_classes_holds_where_many_bear_it_out():
+def test_a_promise_from_two_classes_holds_if_many_classes_confirm_it():
     decision = fit_decision(of_classes(classes=2), kind="similarity", point="far=0.05", description="then")
-    found = check_promise(decision, of_classes(shift=-2.0))
-    assert (found.false_accepts.upper, found.false_accepts.verdict) == (1, "holds")
+    result = check_promise(decision, of_classes(shift=-2.0))
+    assert (result.false_accepts.upper, result.false_accepts.verdict) == (1, "holds")
 
 
-def test_a_promise_made_on_two_classes_is_not_taken_at_its_word():
+def test_a_promise_from_two_classes_is_not_taken_as_exact():
     decision = fit_decision(of_classes(classes=2), kind="similarity", point="far=0.05", description="then")
-    found = check_promise(decision, of_classes(shift=2.0))
-    assert (found.false_accepts.upper, found.false_rejects.upper) == (1, 1)
-    assert found.false_accepts.verdict == "cannot be told, fewer than 3 classes"
+    result = check_promise(decision, of_classes(shift=2.0))
+    assert (result.false_accepts.upper, result.false_rejects.upper) == (1, 1)
+    assert result.false_accepts.verdict == "cannot be told, fewer than 3 classes"
     assert check_promise(replace(decision, classes=0), of_classes(shift=2.0)).false_accepts.broken
 
 
 def test_a_promised_rate_of_false_rejects_is_the_promise():
-    found = check_promise(Decision("similarity", 1.5, "frr=0.25", "then", 0.1, 0.2), of_classes())
-    assert (found.false_accepts.promised, found.false_rejects.promised) == (0.1, 0.25)
+    result = check_promise(Decision("similarity", 1.5, "frr=0.25", "then", 0.1, 0.2), of_classes())
+    assert (result.false_accepts.promised, result.false_rejects.promised) == (0.1, 0.25)
 
 
 @pytest.mark.parametrize(
@@ -100,28 +100,28 @@ def test_inside_or_better_is_not_broken(promised, broken):
         (1.0, "does not hold"),
     ],
 )
-def test_a_rate_on_its_way_up_holds_then_cannot_be_told_then_does_not_hold(measured, verdict):
+def test_a_rising_rate_holds_then_is_undecided_then_is_broken(measured, verdict):
     """From half the odds to twice the odds is what these new trials allow."""
     low, high = (measured / (measured + factor * (1 - measured)) for factor in (2, 0.5))
-    found = PromisedRate(0.01, Interval(measured, low, high))
-    assert found.verdict == verdict
-    assert (found.holds, found.broken) == (verdict == "holds", verdict == "does not hold")
-    promise = Promise(found, PromisedRate(0.01, Interval(0.01, 0.005, 0.02)))
-    assert (promise.holds, promise.broken) == (found.holds, found.broken)
+    result = PromisedRate(0.01, Interval(measured, low, high))
+    assert result.verdict == verdict
+    assert (result.holds, result.broken) == (verdict == "holds", verdict == "does not hold")
+    promise = Promise(result, PromisedRate(0.01, Interval(0.01, 0.005, 0.02)))
+    assert (promise.holds, promise.broken) == (result.holds, result.broken)
 
 
-def test_what_is_beyond_narrow_intervals_does_not_hold_however_little_it_is():
+def test_a_small_difference_beyond_narrow_intervals_breaks_a_promise():
     assert PromisedRate(0.01, Interval(0.011, 0.0105, 0.0115)).verdict == "does not hold"
 
 
-def test_twice_the_rate_is_not_said_to_hold():
+def test_twice_the_rate_does_not_hold():
     """Rates of one test by two kinds of score: nearly the same numbers, so the same word."""
     one = PromisedRate(0.1636, Interval(0.3649, 0.1777, 0.6044), 0.3565)
     other = PromisedRate(0.1576, Interval(0.36, 0.1767, 0.5959), 0.35)
     assert one.verdict == other.verdict == "cannot be told, the interval is wide"
 
 
-def test_what_only_a_wide_interval_allows_is_not_said_to_hold():
+def test_a_wide_interval_leaves_a_promise_undecided():
     wide = PromisedRate(0.0147, Interval(0.29, 0.0136, 0.92))
     assert not wide.broken
     assert wide.verdict == "cannot be told, the interval is wide"
@@ -132,7 +132,7 @@ def test_what_only_a_wide_interval_allows_is_not_said_to_hold():
     ("promised", "measured", "holds"),
     [(0.54, 0.93, False), (0.54, 0.63, True), (0.25, 0.33, True), (0.25, 0.34, False), (0.9, 1.0, False)],
 )
-def test_a_high_promise_is_not_held_by_every_rate_there_is(promised, measured, holds):
+def test_a_high_promise_does_not_hold_for_every_rate(promised, measured, holds):
     wide = PromisedRate(promised, Interval(measured, 0.2, 1.0))
     assert wide.verdict == ("holds" if holds else "cannot be told, the interval is wide")
 
@@ -184,21 +184,23 @@ def test_a_promise_of_nothing_reaches_to_the_end_of_its_interval():
     assert PromisedRate(0.0, Interval(0.0, 0.0, 0.05)).holds
 
 
-def test_where_everything_goes_wrong_the_lower_end_counts():
+def test_a_rate_of_1_counts_by_its_lower_end():
     assert PromisedRate(0.5, Interval(1.0, 0.9, 1.0), 0.8).broken
     assert not PromisedRate(0.5, Interval(1.0, 0.75, 1.0), 0.8).broken
 
 
-def test_the_rate_asked_for_is_as_unsure_as_the_one_that_was_fitted():
+def test_a_target_rate_has_the_uncertainty_of_the_fitted_one():
     stored = {"false_accept_interval": (0.004, 0.016), "false_reject_interval": (0.1, 0.4)}
-    found = check_promise(Decision("similarity", 1.5, "far=0.01", "then", 0.008, 0.2, **stored), of_classes())
+    result = check_promise(
+        Decision("similarity", 1.5, "far=0.01", "then", 0.008, 0.2, **stored), of_classes()
+    )
     factor = odds(0.016) - odds(0.008)
-    assert odds(found.false_accepts.upper) == pytest.approx(odds(0.01) + factor)
-    assert found.false_rejects.upper == 0.4
-    assert "promised 20.00% false rejects (up to 40.00), measured" in found.sentence
+    assert odds(result.false_accepts.upper) == pytest.approx(odds(0.01) + factor)
+    assert result.false_rejects.upper == 0.4
+    assert "promised 20.00% false rejects (up to 40.00), measured" in result.sentence
     unseen = {"false_accept_interval": (0.0, 0.03), "false_reject_interval": None}
-    found = check_promise(Decision("similarity", 1.5, "far=0.01", "then", 0.0, 0.2, **unseen), of_classes())
-    assert (found.false_accepts.upper, found.false_rejects.upper) == (0.03, None)
+    result = check_promise(Decision("similarity", 1.5, "far=0.01", "then", 0.0, 0.2, **unseen), of_classes())
+    assert (result.false_accepts.upper, result.false_rejects.upper) == (0.03, None)
 
 
 def of_a_world(classes, generator, *, shift=0.0):
@@ -216,24 +218,24 @@ def of_a_world(classes, generator, *, shift=0.0):
 def alarms(checks, classes, *, point, shift=0.0):
     """In how many checks the rates of accepts and of rejects were said not to hold."""
     generator = torch.Generator().manual_seed(3)
-    found = []
+    result = []
     for seed in range(checks):
         then, now = of_a_world(classes[0], generator), of_a_world(classes[1], generator, shift=shift)
         decision = fit_decision(then, kind="similarity", point=point, description="then")
-        found.append(check_promise(decision, now, seed=seed))
-    return [sum(each[place].broken for each in found) / checks for place in (0, 1)]
+        result.append(check_promise(decision, now, seed=seed))
+    return [sum(value[place].broken for value in result) / checks for place in (0, 1)]
 
 
-def test_a_world_that_stays_the_same_seldom_breaks_a_promise():
+def test_trials_like_those_of_the_fit_seldom_break_a_promise():
     assert max(alarms(40, (20, 20), point="far=0.01")) <= 0.2
 
 
 @pytest.mark.parametrize("classes", [(2, 2), (2, 10), (10, 2)])
-def test_two_classes_then_or_now_break_none(classes):
+def test_two_classes_then_or_now_break_no_promise(classes):
     assert alarms(10, classes, point="eer") == [0, 0]
 
 
-def test_a_world_that_moved_breaks_it_nearly_always():
+def test_shifted_trials_nearly_always_break_a_promise():
     accepts, rejects = alarms(10, (20, 20), point="far=0.01", shift=1.5)
     assert accepts >= 0.9
     assert rejects <= 0.2
@@ -257,8 +259,8 @@ def of_four_known_classes(items):
     return space
 
 
-def test_a_threshold_for_none_of_these_is_held_against_other_items():
-    then, now = (clusters(classes=8, items=20, dimension=3, spread=each) for each in (0.5, 2.5))
+def test_an_open_set_threshold_is_compared_with_other_items():
+    then, now = (clusters(classes=8, items=20, dimension=3, spread=value) for value in (0.5, 2.5))
     space = of_four_known_classes(then)
     assert check_open_set(space, *divided(space, then)) is None
     space.open_set = fit_open_set(space, *divided(space, then), kind="similarity", point="frr=0.1")

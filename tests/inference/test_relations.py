@@ -25,23 +25,23 @@ def test_scores_are_those_of_the_prototypes_in_both_orders():
     torch.manual_seed(0)
     vectors = torch.randn(4, 3)
     space = a_space(vectors, PairsNetwork(dimension=3, hidden=5, depth=1, dropout=0.5)).train()
-    found = class_scores(space)
+    result = class_scores(space)
     space.eval()
     with torch.no_grad():
         for one, other in itertools.product(range(4), repeat=2):
             scores = [space.score(vectors[[a]], vectors[[b]]) for a, b in ((one, other), (other, one))]
-            assert float(found[one, other]) == pytest.approx(float(sum(scores)) / 2, abs=1e-5)
+            assert float(result[one, other]) == pytest.approx(float(sum(scores)) / 2, abs=1e-5)
 
 
 def test_the_most_alike_are_joined_first():
     """On a line, at 0, 1, 5 and 5.5: the last two, the first two, then both groups at their mean distance."""
     tree = class_tree(a_space(torch.tensor([[0.0], [1.0], [5.0], [5.5]])))
-    assert [{*each.first, *each.second} for each in tree] == [
+    assert [{*value.first, *value.second} for value in tree] == [
         {"class 2", "class 3"},
         {"class 0", "class 1"},
         {"class 0", "class 1", "class 2", "class 3"},
     ]
-    assert [each.score for each in tree] == pytest.approx([-0.5, -1.0, -(5 + 5.5 + 4 + 4.5) / 4], abs=1e-5)
+    assert [value.score for value in tree] == pytest.approx([-0.5, -1.0, -(5 + 5.5 + 4 + 4.5) / 4], abs=1e-5)
 
 
 def test_one_class_is_related_to_none():

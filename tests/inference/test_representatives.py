@@ -16,7 +16,11 @@ def test_distances_are_to_the_own_centre():
 
 
 def test_the_nearest_come_first_and_ties_in_their_order():
-    assert [each.tolist() for each in representatives(Z, GROUPS, count=3)] == [[2, 0, 4], [3], []]
+    assert [representative.tolist() for representative in representatives(Z, GROUPS, count=3)] == [
+        [2, 0, 4],
+        [3],
+        [],
+    ]
 
 
 def test_the_largest_group_comes_first():

@@ -1,4 +1,4 @@
-"""A trained space made ready: support means filled, a decision for each kind of score."""
+"""What a trained space needs before use: support means, and a decision for each kind of score."""
 
 from dataclasses import replace
 
@@ -45,7 +45,7 @@ def test_a_class_without_known_items_gets_no_prototype():
 
 
 @pytest.mark.parametrize(
-    "kind", [each for each in prototypes.PROTOTYPES if getattr(prototypes, each).trained]
+    "kind", [value for value in prototypes.PROTOTYPES if getattr(prototypes, value).trained]
 )
 def test_prototypes_that_were_trained_stay_as_they_are(kind):
     space = a_space(kind)
@@ -68,7 +68,7 @@ def test_every_kind_of_score_gets_the_decision_of_all_trials(point):
         assert decision.trials == "clusters: 40 same, 150 different"
 
 
-def test_only_the_kinds_the_space_has_get_one_and_old_ones_are_replaced():
+def test_each_kind_of_the_space_gets_a_decision_and_old_ones_are_replaced():
     space = a_space(similarity=Cosine())
     settle(space, KNOWN, TRIALS)
     assert list(space.decisions) == ["similarity"]
@@ -105,7 +105,7 @@ def test_how_each_kind_of_score_did_on_the_trials_is_kept():
     assert list(space.standings) == space.kinds
 
 
-def test_where_all_or_none_are_known_there_is_no_such_threshold():
+def test_items_all_known_or_all_unknown_give_no_open_set_threshold():
     space = a_space()
     settle(space, KNOWN, TRIALS)
     settle(space, KNOWN, TRIALS.only(["0", "1", "2"]))

@@ -40,9 +40,9 @@ def space():
 
 @pytest.fixture
 def index():
-    made = Exact(DIMENSION)
-    made.add([f"item {place}" for place in range(60)], drawn(60))
-    return made
+    built = Exact(DIMENSION)
+    built.add([f"item {place}" for place in range(60)], drawn(60))
+    return built
 
 
 def measured(space, *, kind="similarity", size=12, k=3, count=60, query_map=None):
@@ -62,7 +62,7 @@ def measured(space, *, kind="similarity", size=12, k=3, count=60, query_map=None
 
 def by_hand(space, query, point, vectors, names, *, size, k, kind="similarity"):
     """The vectors nearest to a point by the cosine, then the best of those by each pair's own score."""
-    cosines = [float(Cosine()(point[None], each[None])) for each in vectors]
+    cosines = [float(Cosine()(point[None], vector[None])) for vector in vectors]
     listed = sorted(range(len(vectors)), key=lambda place: -cosines[place])[:size]
     with torch.no_grad():
         scores = {
@@ -79,28 +79,28 @@ def test_the_similarity_chooses_among_what_the_index_proposes(space, index, kind
     nn.init.constant_(moved.last.bias, 0.7)
     keep_shortlist(index, measured(space, kind=kind, query_map=moved if mapped else None))
     queries, names = drawn(5, seed=1), list(index)
-    found = search_index(space, index, queries, 3, kind=kind)
-    assert found.scores.shape == (5, 3)
+    result = search_index(space, index, queries, 3, kind=kind)
+    assert result.scores.shape == (5, 3)
     with torch.no_grad():
         points = moved(queries) if mapped else queries
     for place, query in enumerate(queries):
         best, scores = by_hand(space, query, points[place], drawn(60), names, size=12, k=3, kind=kind)
-        assert found.ids[place] == best
-        assert found.scores[place].tolist() == pytest.approx(scores, abs=1e-5)
+        assert result.ids[place] == best
+        assert result.scores[place].tolist() == pytest.approx(scores, abs=1e-5)
 
 
 def test_without_a_shortlist_everything_is_compared(space, index):
-    found = search_index(space, index, drawn(5, seed=1), 4)
+    result = search_index(space, index, drawn(5, seed=1), 4)
     for place, query in enumerate(drawn(5, seed=1)):
         best, _ = by_hand(space, query, query, drawn(60), list(index), size=60, k=4)
-        assert found.ids[place] == best
+        assert result.ids[place] == best
 
 
 def test_the_score_of_the_index_is_its_own_answer(space):
     index = Counting(Exact(DIMENSION))
     index.add([str(place) for place in range(60)], drawn(60))
-    found = search_index(space, index, drawn(3, seed=1), 4, kind="cosine")
-    assert found.ids == index.search(drawn(3, seed=1), 4).ids
+    result = search_index(space, index, drawn(3, seed=1), 4, kind="cosine")
+    assert result.ids == index.search(drawn(3, seed=1), 4).ids
     search_index(space_with(Cosine()), index, drawn(3, seed=1), 4)
     assert index.exhaustive == 0
     search_index(space, index, drawn(3, seed=1), 4)
@@ -143,14 +143,14 @@ def test_the_size_grows_with_the_question_and_the_index(space, k, count, size):
     assert measured(space).size_for(k, count) == size
 
 
-def test_a_shortlist_that_is_none_compares_everything(space, index):
+def test_a_shortlist_without_a_size_compares_everything(space, index):
     whole = search_index(space, index, drawn(4, seed=1), 3)
     keep_shortlist(index, measured(space, size=None))
     assert measured(space, size=None).size_for(1, 10**6) is None
     assert search_index(space, index, drawn(4, seed=1), 3).ids == whole.ids
 
 
-def test_more_than_there_is_gives_what_there_is(space, index):
+def test_a_k_beyond_the_size_gives_all(space, index):
     keep_shortlist(index, measured(space))
     assert search_index(space, index, drawn(2), 100).scores.shape == (2, 60)
     assert search_index(space, index, drawn(0), 3).ids == []
@@ -158,7 +158,7 @@ def test_more_than_there_is_gives_what_there_is(space, index):
         search_index(space, index, drawn(2), 0)
 
 
-def test_a_shortlist_is_one_similaritys_own(space, index):
+def test_a_shortlist_belongs_to_one_similarity(space, index):
     keep_shortlist(index, measured(space))
     assert shortlist_of(space, index) == measured(space)
     assert shortlist_of(space, index, "fused") is None
@@ -179,8 +179,8 @@ def test_a_shortlist_is_saved_with_the_index(space, index, tmp_path):
     before = search_index(space, index, drawn(4, seed=1), 3)
     index.save(tmp_path / "index")
     again = Exact.open(tmp_path / "index")
-    kept = shortlist_of(space, again)
-    assert dataclasses.replace(kept, query_map=None) == measured(space)
+    chosen = shortlist_of(space, again)
+    assert dataclasses.replace(chosen, query_map=None) == measured(space)
     assert search_index(space, again, drawn(4, seed=1), 3).ids == before.ids
 
 
@@ -194,13 +194,13 @@ def test_a_damaged_note_is_named(space, index, change):
 
 
 @pytest.mark.parametrize("note", [None, [1], "mine"])
-def test_a_note_of_somebody_else_is_no_shortlist(space, index, note):
+def test_a_note_of_another_program_is_not_a_shortlist(space, index, note):
     index.notes["shortlist"] = note
     assert shortlist_of(space, index) is None
     assert shortlists_in(index) == []
     keep_shortlist(index, measured(space))
     keep_shortlist(index, measured(space, kind="fused"))
-    assert [each.kind for each in shortlists_in(index)] == ["similarity", "fused"]
+    assert [value.kind for value in shortlists_in(index)] == ["similarity", "fused"]
 
 
 @pytest.mark.parametrize("name", ["kind", "size", "query_map", "similarity"])
@@ -226,17 +226,17 @@ class Forgetful(Counting):
 
 
 @pytest.mark.parametrize(("times", "exhaustive"), [(0, 0), (2, 0), (3, 1)])
-def test_a_candidate_that_goes_meanwhile_is_no_mistake(space, index, times, exhaustive):
+def test_a_candidate_may_be_removed_during_a_search(space, index, times, exhaustive):
     keep_shortlist(index, measured(space))
     expected = search_index(space, index, drawn(4, seed=1), 3)
     shared = Forgetful(index, times)
-    found = search_index(space, shared, drawn(4, seed=1), 3)
+    result = search_index(space, shared, drawn(4, seed=1), 3)
     assert shared.exhaustive == exhaustive
     if not exhaustive:
-        assert found.ids == expected.ids
+        assert result.ids == expected.ids
 
 
-def test_a_score_that_is_no_number_is_told(space, index):
+def test_refuses_a_nan_score(space, index):
     keep_shortlist(index, measured(space))
     with torch.no_grad():
         space.similarity.last.bias.fill_(torch.nan)
@@ -245,7 +245,7 @@ def test_a_score_that_is_no_number_is_told(space, index):
         search_index(space, index, drawn(2), 3)
 
 
-def test_a_space_in_training_is_asked_in_earnest_and_left_in_training(space, index):
+def test_a_space_in_training_is_asked_in_evaluation_mode_and_left_in_training(space, index):
     keep_shortlist(index, measured(space))
     expected = search_index(space, index, drawn(4, seed=1), 3)
     space.train()
@@ -256,7 +256,7 @@ def test_a_space_in_training_is_asked_in_earnest_and_left_in_training(space, ind
 def test_any_index_will_do(space, index):
     other = Faiss(DIMENSION, kind="flat")
     other.add(list(index), index.vectors())
-    for each in (index, other):
-        keep_shortlist(each, measured(space))
+    for value in (index, other):
+        keep_shortlist(value, measured(space))
     queries = drawn(6, seed=1)
     assert search_index(space, other, queries, 3).ids == search_index(space, index, queries, 3).ids

@@ -92,11 +92,11 @@ def test_it_is_noted_in_the_index_and_keeps_its_promise_to_new_queries(space, in
     fitted = fit_shortlist(space, index, k=5, recall=0.9, distilled=False)
     assert shortlist_of(space, index) == fitted
     queries = drawn(300, seed=5)
-    found = search_index(space, index, queries, 5).ids
+    result = search_index(space, index, queries, 5).ids
     true = index.search(queries, 5, scorer=space.similarity).ids
-    shares = [len({*one} & {*other}) / 5 for one, other in zip(found, true, strict=True)]
+    shares = [len({*one} & {*other}) / 5 for one, other in zip(result, true, strict=True)]
     assert sum(shares) / len(shares) > 0.88
-    assert found != true  # a shortlist was used
+    assert result != true  # a shortlist was used
 
 
 def test_a_sample_without_a_miss_does_not_prove_that_there_are_none(index):
@@ -116,7 +116,7 @@ def test_a_sample_without_a_miss_does_not_prove_that_there_are_none(index):
         (COUNT, 5, 0.999, "too few queries"),  # 1,200 cannot promise it
     ],
 )
-def test_where_no_shortlist_is_worth_it_everything_is_compared(filled, space, count, k, recall, why):
+def test_everything_is_compared_if_no_shortlist_is_short_enough(filled, space, count, k, recall, why):
     index = filled(Exact(DIMENSION), count)
     fitted = fit_shortlist(space, index, k=k, recall=recall)
     assert (fitted.size, fitted.recall, fitted.interval) == (None, 1.0, (1.0, 1.0))
@@ -124,7 +124,7 @@ def test_where_no_shortlist_is_worth_it_everything_is_compared(filled, space, co
     assert shortlist_of(space, index) == fitted
 
 
-def test_what_was_chosen_is_noted_with_the_size(space, index):
+def test_the_settings_are_noted_with_the_size(space, index):
     chosen = fit_shortlist(space, index, k=5, recall=0.9, distilled=False, seed=3)
     assert (chosen.distilled, chosen.seed, why_everything(chosen)) == (False, 3, None)
     assert shortlist_of(space, index) == chosen
@@ -156,11 +156,11 @@ def test_a_distilled_query_is_kept_if_its_list_is_shorter(index, monkeypatch):
     assert fitted.interval[0] >= 0.9
 
 
-def test_a_distilled_query_is_dropped_if_it_is_not(space, index, monkeypatch):
+def test_a_distilled_query_is_dropped_if_its_list_is_longer(space, index, monkeypatch):
     def misleading(scorer, vectors, *, near, score, top, seed):
-        made = QueryMap(dimension=DIMENSION, hidden=1, score=score)
-        nn.init.constant_(made.last.bias, 100.0)
-        return made
+        built = QueryMap(dimension=DIMENSION, hidden=1, score=score)
+        nn.init.constant_(built.last.bias, 100.0)
+        return built
 
     plain = fit_shortlist(space, index, k=5, recall=0.9, distilled=False)
     monkeypatch.setattr(shortlist_fitting, "distil", misleading)
@@ -182,7 +182,7 @@ def test_what_is_learned_from_is_not_measured_with(space, index, monkeypatch):
     assert not (drawn(COUNT)[asked][:, None] == pool[None]).all(-1).any()
 
 
-def test_a_thin_sample_is_told_what_the_index_finds_and_each_once(space, index, monkeypatch):
+def test_a_sparse_sample_gets_each_vector_of_the_index_once(space, index, monkeypatch):
     given = []
 
     def watching(scorer, vectors, *, near, score, top, seed):
@@ -194,11 +194,11 @@ def test_a_thin_sample_is_told_what_the_index_finds_and_each_once(space, index, 
     fit_shortlist(space, index, k=2, recall=0.9)
     others = torch.randperm(COUNT, generator=torch.Generator().manual_seed(0))[200:207]
     for place, own in enumerate(others.tolist()):
-        found = torch.cat([each[place] for each in given])
+        result = torch.cat([value[place] for value in given])
         cosines = Cosine().score_all(drawn(COUNT)[own][None], drawn(COUNT))[0]
         nearest = cosines.topk(13).indices.tolist()  # itself and the 12 that were given
         assert nearest[0] == own
-        torch.testing.assert_close(found, drawn(COUNT)[nearest[1:]])
+        torch.testing.assert_close(result, drawn(COUNT)[nearest[1:]])
 
 
 class Stingy:
@@ -208,10 +208,10 @@ class Stingy:
         self.inside, self.fewer_than = index, fewer_than
 
     def search(self, queries, k, *, scorer=None):
-        found = self.inside.search(queries, k, scorer=scorer)
+        result = self.inside.search(queries, k, scorer=scorer)
         if scorer is not None or k >= self.fewer_than:
-            return found
-        return Found(found.scores, [["nothing"] * (k // 2) + row[: k - k // 2] for row in found.ids])
+            return result
+        return Found(result.scores, [["nothing"] * (k // 2) + row[: k - k // 2] for row in result.ids])
 
     def __getattr__(self, name):
         return getattr(self.inside, name)
@@ -236,12 +236,12 @@ def test_an_approximate_index_keeps_its_promise(space, filled, kind):
     fitted = fit_shortlist(space, index, k=5, recall=0.8, distilled=False)
     assert fitted.size is not None
     queries = drawn(200, seed=5)
-    found = search_index(space, index, queries, 5).ids
+    result = search_index(space, index, queries, 5).ids
     true = index.search(queries, 5, scorer=space.similarity).ids
-    assert sum(len({*one} & {*other}) for one, other in zip(found, true, strict=True)) > 0.78 * 5 * 200
+    assert sum(len({*one} & {*other}) for one, other in zip(result, true, strict=True)) > 0.78 * 5 * 200
 
 
-def test_the_seed_draws_the_sample_and_progress_is_told(space, index):
+def test_the_seed_draws_the_sample_and_progress_is_reported(space, index):
     told = []
     sizes = [
         fit_shortlist(space, index, k=5, recall=0.9, distilled=False, seed=seed, advance=told.append).interval
@@ -273,7 +273,7 @@ def test_other_kinds_of_score_have_a_shortlist_each(index):
         ({"recall": 0.01, "sample": 1}, "1 queries cannot promise .* a sample of 2 or more"),
     ],
 )
-def test_what_cannot_be_measured_is_refused(space, index, asked, says):
+def test_refuses_a_recall_or_sample_that_cannot_be_measured(space, index, asked, says):
     with pytest.raises(SettingError, match=says):
         fit_shortlist(space, index, **asked)
     assert index.notes == {}

@@ -1,4 +1,4 @@
-"""Each kind of score beside the space's own: against loops over pairs and queries, and where it is clear."""
+"""Each kind of score compared with the space's own, against loops over pairs and queries."""
 
 from dataclasses import replace
 
@@ -54,18 +54,18 @@ def test_the_figures_are_those_of_all_pairs_and_of_all_that_can_be_found():
     assert torch.bincount(alone.labels).tolist() == [6, 6, 6, 6, 1]
     space = a_space(network())
     with torch.no_grad():
-        found = standings(space, alone)
-        assert list(found) == ["similarity", "cosine", "fused"]
-        for kind, each in found.items():
-            assert (each.equal_error, each.recall) == pytest.approx(by_hand(space, alone, kind))
-            assert each.measured_on == "clusters"
-    assert (found["similarity"].error_gain, found["similarity"].recall_gain) == (None, None)
+        result = standings(space, alone)
+        assert list(result) == ["similarity", "cosine", "fused"]
+        for kind, value in result.items():
+            assert (value.equal_error, value.recall) == pytest.approx(by_hand(space, alone, kind))
+            assert value.measured_on == "clusters"
+    assert (result["similarity"].error_gain, result["similarity"].recall_gain) == (None, None)
     for kind in ("cosine", "fused"):
-        gain = found["similarity"].equal_error - found[kind].equal_error
-        assert sum(found[kind].error_gain) / 2 == pytest.approx(gain)
+        gain = result["similarity"].equal_error - result[kind].equal_error
+        assert sum(result[kind].error_gain) / 2 == pytest.approx(gain)
 
 
-def test_a_score_that_is_clearly_better_is_told_and_one_that_is_not_is_not():
+def test_only_a_clearly_better_score_is_reported():
     generator = torch.Generator().manual_seed(0)
     items = clusters(classes=8, items=12, dimension=3, spread=0.05, seed=1)
     lengths = torch.exp(3 * torch.randn(len(items.labels), generator=generator))
@@ -77,21 +77,21 @@ def test_a_score_that_is_clearly_better_is_told_and_one_that_is_not_is_not():
     assert not alike.finds_more
 
 
-def test_two_classes_say_nothing_of_errors():
-    found = standings(a_space(Euclidean()), ITEMS.only(ITEMS.classes[:2]))
-    assert found["cosine"].error_gain is None
-    assert found["cosine"].recall_gain is not None
+def test_two_classes_give_no_interval_of_errors():
+    result = standings(a_space(Euclidean()), ITEMS.only(ITEMS.classes[:2]))
+    assert result["cosine"].error_gain is None
+    assert result["cosine"].recall_gain is not None
 
 
 def test_a_space_of_one_kind_has_one():
-    found = standings(a_space(Cosine()), ITEMS)
-    assert list(found) == ["similarity"]
+    result = standings(a_space(Cosine()), ITEMS)
+    assert list(result) == ["similarity"]
 
 
 def test_of_many_items_some_are_drawn_and_that_is_said():
-    found = standings(a_space(Euclidean()), ITEMS, most_items=20)
-    assert found["cosine"].measured_on == "20 items drawn from clusters"
-    assert found == standings(a_space(Euclidean()), ITEMS, most_items=20)
+    result = standings(a_space(Euclidean()), ITEMS, most_items=20)
+    assert result["cosine"].measured_on == "20 items drawn from clusters"
+    assert result == standings(a_space(Euclidean()), ITEMS, most_items=20)
 
 
 @pytest.mark.parametrize("places", [[0, 1, 2], [0, 6, 12]])
@@ -99,13 +99,13 @@ def test_without_pairs_of_both_kinds_there_is_nothing_to_measure(places):
     assert standings(a_space(Euclidean()), ITEMS.take(torch.tensor(places))) == {}
 
 
-def test_what_is_of_one_group_is_not_compared():
+def test_items_of_one_group_are_not_compared():
     """By hand, without the pairs of a group."""
     items = clusters(classes=4, items=6, dimension=3, spread=0.8, seed=2)
     groups = torch.arange(24) // 2
     grouped = replace(items, groups=groups)
     space = a_space(Euclidean())
-    found = standings(space, grouped)["similarity"]
+    result = standings(space, grouped)["similarity"]
     x, labels = items.inputs, items.labels.tolist()
     scores = [[float(space.score(x[i : i + 1], x[j : j + 1])) for j in range(24)] for i in range(24)]
     apart = [(i, j) for i in range(24) for j in range(24) if groups[i] != groups[j]]
@@ -114,7 +114,7 @@ def test_what_is_of_one_group_is_not_compared():
         torch.tensor([labels[i] == labels[j] for i, j in apart if i < j]),
     ).rate
     nearest = [max((j for i, j in apart if i == query), key=scores[query].__getitem__) for query in range(24)]
-    assert found.equal_error == pytest.approx(rate)
-    assert found.recall == pytest.approx(sum(labels[i] == labels[j] for i, j in enumerate(nearest)) / 24)
-    assert found.measured_on.endswith(", own group left out")
-    assert found != standings(space, items)["similarity"]
+    assert result.equal_error == pytest.approx(rate)
+    assert result.recall == pytest.approx(sum(labels[i] == labels[j] for i, j in enumerate(nearest)) / 24)
+    assert result.measured_on.endswith(", own group left out")
+    assert result != standings(space, items)["similarity"]

@@ -1,4 +1,4 @@
-"""The temperature of each head against the measure by hand, and what it leaves as it was."""
+"""The temperature of each head against the measure by hand, and what does not change."""
 
 import pytest
 import torch
@@ -34,19 +34,19 @@ def fitted(space, items=ITEMS):
 def test_every_head_has_the_temperature_of_the_items_it_knows():
     space, known = a_space(), ITEMS.only(["0", "2", "3"])
     truth = torch.tensor([space.classes.index(known.classes[label]) for label in known.labels.tolist()])
-    found = fitted(space)
-    assert list(found) == HEADS
-    for head, each in found.items():
+    result = fitted(space)
+    assert list(result) == HEADS
+    for head, value in result.items():
         with torch.no_grad():
             plain = space.classify(known.inputs, head=head).probabilities
         expected = temperature_calibration(plain.double().log(), truth)
-        assert each.value == pytest.approx(expected.temperature, rel=1e-4)
-        assert each.at_bound == expected.at_bound
-        assert (each.items, each.fitted_on) == (120, "clusters: 120 items of known classes")
+        assert value.value == pytest.approx(expected.temperature, rel=1e-4)
+        assert value.at_bound == expected.at_bound
+        assert (value.items, value.fitted_on) == (120, "clusters: 120 items of known classes")
 
 
 @pytest.mark.parametrize("head", HEADS)
-def test_the_probabilities_become_honest_and_nothing_else_changes(head):
+def test_the_probabilities_become_calibrated_and_nothing_else_changes(head):
     space, known = a_space(), ITEMS.only(["0", "2", "3"])
     truth = torch.tensor([space.classes.index(known.classes[label]) for label in known.labels.tolist()])
     with torch.no_grad():
@@ -57,11 +57,11 @@ def test_the_probabilities_become_honest_and_nothing_else_changes(head):
     assert torch.equal(after.scores, before.scores)
     assert after.classes == before.classes
     assert torch.equal(plain.probabilities, before.probabilities)
-    cost = [-each.probabilities[torch.arange(120), truth].log().mean() for each in (before, after)]
+    cost = [-value.probabilities[torch.arange(120), truth].log().mean() for value in (before, after)]
     assert cost[1] < cost[0]
     assert torch.equal(after.probabilities.argsort(1), before.probabilities.argsort(1))
     if head == "similarity":
-        errors = [expected_calibration_error(each.probabilities, truth) for each in (before, after)]
+        errors = [expected_calibration_error(value.probabilities, truth) for value in (before, after)]
         assert errors[1] < errors[0]
 
 
@@ -72,10 +72,10 @@ def test_none_of_these_is_decided_as_before_and_its_probability_is_calibrated():
     space.temperatures = fitted(space)
     assert space.open_set == fit_open_set(space, *divided(space, ITEMS))
     after = identify(space, ITEMS.inputs)
-    assert [(each.name, each.score) for each in after] == [(each.name, each.score) for each in before]
+    assert [(value.name, value.score) for value in after] == [(value.name, value.score) for value in before]
     with torch.no_grad():
         plain, told = (
-            space.classify(ITEMS.inputs, calibrated=each).probabilities.amax(1) for each in (False, True)
+            space.classify(ITEMS.inputs, calibrated=value).probabilities.amax(1) for value in (False, True)
         )
     for one, other, old, new in zip(before, after, plain.tolist(), told.tolist(), strict=True):
         expected = one.probability if one.name is None else one.probability * new / old
@@ -93,13 +93,13 @@ def test_a_class_enrolled_later_is_answered_for_at_the_same_temperature():
 
 
 @pytest.mark.parametrize(("count", "there"), [(FEWEST - 1, False), (FEWEST, True)])
-def test_too_few_items_of_its_classes_say_nothing(count, there):
+def test_too_few_items_give_no_temperature(count, there):
     known, other = (ITEMS.labels != 1).nonzero().flatten(), (ITEMS.labels == 1).nonzero().flatten()
     items = ITEMS.take(torch.cat([known[torch.randperm(120)[:count]], other]))
     assert bool(fitted(a_space(), items)) == there
 
 
-def test_neither_does_a_space_of_one_class_or_of_none_of_theirs():
+def test_a_space_of_one_class_or_of_other_classes_gets_no_temperature():
     assert fitted(a_space(classes=("2",), auxiliary=False)) == {}
     others = Items(inputs=ITEMS.inputs, labels=ITEMS.labels, classes=tuple("abcd"), name="others")
     assert fitted(a_space(), others) == {}

@@ -45,7 +45,7 @@ def test_every_pair_is_there_once_the_earlier_item_first(name):
         assert trials.same.tolist() == [bool(labels[i] == labels[j]) for i, j in pairs]
         assert trials.first.tolist() == [int(labels[i]) for i, j in pairs]
         assert trials.second.tolist() == [int(labels[j]) for i, j in pairs]
-        assert [each.dtype for each in trials] == [torch.float32, torch.bool, torch.int32, torch.int32]
+        assert [trial.dtype for trial in trials] == [torch.float32, torch.bool, torch.int32, torch.int32]
         assert not trials.scores.requires_grad
 
 
@@ -63,7 +63,7 @@ def test_ordered_trials_are_those_of_itertools_for_every_kind():
         assert torch.equal(trials.same, labels[first] == labels[second])
         assert torch.equal(trials.first.long(), labels[first])
         assert torch.equal(trials.second.long(), labels[second])
-        assert [each.dtype for each in trials] == [torch.float32, torch.bool, torch.int32, torch.int32]
+        assert [trial.dtype for trial in trials] == [torch.float32, torch.bool, torch.int32, torch.int32]
 
 
 def test_the_order_matters_to_a_pairs_network():
@@ -85,11 +85,11 @@ def test_in_little_memory_the_same_trials_come_in_some_order(size, memory_budget
     whole = all_trials(space, z, labels)
     assert len(trials.scores) == len(trials.same) == size * (size - 1) // 2
     for classes in itertools.product(range(2), repeat=2):
-        found, expected = (
-            each.scores[(each.first == classes[0]) & (each.second == classes[1])].sort().values
-            for each in (trials, whole)
+        result, expected = (
+            value.scores[(value.first == classes[0]) & (value.second == classes[1])].sort().values
+            for value in (trials, whole)
         )
-        torch.testing.assert_close(found, expected)
+        torch.testing.assert_close(result, expected)
     assert torch.equal(trials.same, trials.first == trials.second)
 
 
@@ -100,7 +100,7 @@ def test_fewer_than_two_items_make_no_trial(size):
     assert trials.same.dtype == torch.bool
 
 
-def test_a_space_in_training_is_asked_at_rest_and_left_in_training():
+def test_a_space_in_training_is_asked_in_evaluation_mode_and_left_in_training():
     space = a_space(PairsNetwork(dimension=3, hidden=6, dropout=0.9))
     z, labels = torch.eye(3), torch.tensor([0, 0, 1])
     at_rest = all_trials(space, z, labels)
@@ -125,15 +125,15 @@ def test_a_walk_gives_the_trials_that_would_be_kept_twice_over():
     space = a_space(a_similarity("PairsNetwork"))
     generator = torch.Generator().manual_seed(0)
     z, labels = torch.randn(40, 3, generator=generator), torch.randint(3, (40,), generator=generator)
-    kept = all_trials(space, z, labels, memory_budget=1000)
+    chosen = all_trials(space, z, labels, memory_budget=1000)
     for _ in range(2):
         walked = list(walk_trials(space, z, labels, memory_budget=1000))
         assert len(walked) > 10
-        for found, expected in zip(zip(*walked, strict=True), kept, strict=True):
-            assert torch.equal(torch.cat(found), expected)
+        for result, expected in zip(zip(*walked, strict=True), chosen, strict=True):
+            assert torch.equal(torch.cat(result), expected)
 
 
-def test_whoever_walks_keeps_their_modes_and_gradients():
+def test_the_caller_keeps_its_modes_and_gradients():
     space = a_space(PairsNetwork(dimension=3, hidden=6, dropout=0.9)).train()
     for block in walk_trials(space, torch.eye(3), torch.arange(3)):
         assert torch.is_grad_enabled()
@@ -151,15 +151,15 @@ def test_counted_trials_have_the_measures_of_those_kept(name, memory_budget):
     # Coarse numbers, so that there are ties and few bins.
     z = (torch.randn(size, 3, generator=generator) + labels[:, None]).round().clamp(0, 2)
     # Blocks of another size may round differently.
-    kept = all_trials(space, z, labels, memory_budget=memory_budget)
-    found = streamed_trials(space, z, labels, threshold=0.25, memory_budget=memory_budget)
-    assert (found.equal_error, found.threshold) == equal_error_rate(kept.scores, kept.same)
-    assert found.area == area_under_curve(kept.scores, kept.same)
-    assert found.same + found.different == size * (size - 1) // 2
-    assert (found.false_accepts, found.false_rejects) == rates_at(kept.scores, kept.same, 0.25)
+    chosen = all_trials(space, z, labels, memory_budget=memory_budget)
+    result = streamed_trials(space, z, labels, threshold=0.25, memory_budget=memory_budget)
+    assert (result.equal_error, result.threshold) == equal_error_rate(chosen.scores, chosen.same)
+    assert result.area == area_under_curve(chosen.scores, chosen.same)
+    assert result.same + result.different == size * (size - 1) // 2
+    assert (result.false_accepts, result.false_rejects) == rates_at(chosen.scores, chosen.same, 0.25)
     once = streamed_trials(space, z, labels, exact=False, memory_budget=memory_budget)
     assert once.passes == 1
-    assert once.area_bounds[0] <= found.area <= once.area_bounds[1]
+    assert once.area_bounds[0] <= result.area <= once.area_bounds[1]
 
 
 @pytest.mark.parametrize("count", [9, STRIP + 5])
@@ -178,9 +178,9 @@ def test_pairs_of_one_group_are_left_out_everywhere(count):
         torch.testing.assert_close(ordered.scores, space.score(z[first], z[second]))
     stored = all_trials(space, z, labels, groups=groups)
     blocks = walk_trials(space, z, labels, groups=groups, memory_budget=1 if count < STRIP else 100_000)
-    walked = [torch.cat(each) for each in zip(*blocks, strict=True)]
-    for kept in (stored.scores, walked[0]):
-        torch.testing.assert_close(kept.sort().values, ordered.scores.sort().values)
+    walked = [torch.cat(block) for block in zip(*blocks, strict=True)]
+    for scores in (stored.scores, walked[0]):
+        torch.testing.assert_close(scores.sort().values, ordered.scores.sort().values)
     assert int(stored.same.sum()) == int(ordered.same.sum()) == int(walked[1].sum())
     counted = streamed_trials(space, z, labels, groups=groups)
     assert (counted.same, counted.different) == (int(stored.same.sum()), int((~stored.same).sum()))

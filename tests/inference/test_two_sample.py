@@ -32,10 +32,10 @@ def test_it_is_the_test_on_the_kernel(symmetrise, spectrum):
         centring = torch.eye(21) - 1 / 21
         kernel = semidefinite(centring.double() @ kernel @ centring.double(), "clip").values
     expected = two_sample_test(kernel, torch.arange(21) < 9, permutations=40, seed=3)
-    found = two_sample(
+    result = two_sample(
         space, a, b, symmetrise=symmetrise, spectrum=spectrum, permutations=40, seed=3, memory_budget=2000
     )
-    assert found == pytest.approx(expected, rel=1e-4)
+    assert result == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize("similarity", [None, Euclidean()])
@@ -60,8 +60,8 @@ def test_a_distance_needs_no_clipping_and_a_learned_score_does():
 
 def test_kinds_differ():
     a, b = embeddings(9, 0), embeddings(12, 1, shift=0.3)
-    found = {two_sample(a_space(), a, b, kind=kind).discrepancy for kind in a_space().kinds}
-    assert len(found) == 3
+    result = {two_sample(a_space(), a, b, kind=kind).discrepancy for kind in a_space().kinds}
+    assert len(result) == 3
 
 
 def test_the_mode_of_the_space_is_kept_and_dropout_plays_no_part():
@@ -71,7 +71,7 @@ def test_the_mode_of_the_space_is_kept_and_dropout_plays_no_part():
     assert other.training
 
 
-def test_what_cannot_be_tested_is_told():
+def test_refuses_samples_that_are_too_small():
     space = a_space()
     with pytest.raises(DataError, match="two items on each side; got 1 and 5"):
         two_sample(space, embeddings(1, 0), embeddings(5, 1))

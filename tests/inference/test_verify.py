@@ -93,13 +93,13 @@ def test_the_rates_stored_are_those_the_decision_has(same, different, rate):
         assert math.isfinite(decision.threshold)
 
 
-def test_an_unknown_point_is_refused():
+def test_refuses_an_unknown_point():
     with pytest.raises(SettingError, match=r'expected an operating point "eer", .* got "FAR=0.1"'):
         fit_decision(KNOWN, kind="similarity", point="FAR=0.1", description="seven")
 
 
 @pytest.mark.parametrize("same", [True, False])
-def test_trials_of_one_kind_say_nothing(same):
+def test_trials_of_one_kind_are_refused(same):
     with pytest.raises(ValueError, match="expected trials of both kinds"):
         fit_decision(pairs(torch.rand(4), torch.full((4,), same)), kind="similarity", description="one kind")
 
@@ -122,10 +122,10 @@ def of_classes(classes=6, items=5, seed=0):
 def test_the_rates_come_with_their_intervals_and_counts(point):
     trials = of_classes()
     decision = fit_decision(trials, kind="similarity", point=point, description="made up")
-    found = bootstrap_trials(*trials, statistics=("FAR", "FRR"), threshold=decision.threshold)
-    assert decision.false_accept_interval == found["FAR"][1:]
-    assert decision.false_reject_interval == found["FRR"][1:]
-    assert decision.false_accepts == found["FAR"].mean
+    result = bootstrap_trials(*trials, statistics=("FAR", "FRR"), threshold=decision.threshold)
+    assert decision.false_accept_interval == result["FAR"][1:]
+    assert decision.false_reject_interval == result["FRR"][1:]
+    assert decision.false_accepts == result["FAR"].mean
     assert (decision.same_trials, decision.different_trials, decision.classes) == (60, 375, 6)
     assert decision == fit_decision(trials, kind="similarity", point=point, description="made up")
 

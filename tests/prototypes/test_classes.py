@@ -21,7 +21,7 @@ def test_the_mean_of_each_class_is_what_a_loop_finds(seed, labels):
     assert means.shape == (5, 3)
     assert means.dtype == z.dtype
     for label in range(5):
-        members = [z[i] for i, each in enumerate(labels) if each == label]
+        members = [z[i] for i, value in enumerate(labels) if value == label]
         assert present[label] == bool(members)
         expected = sum(members) / len(members) if members else torch.zeros(3, dtype=torch.double)
         torch.testing.assert_close(means[label], expected)
@@ -40,7 +40,7 @@ def by_hand(values, how, temperature=0.1):
         return sum(values) / len(values)
     if how == "max":
         return max(values)
-    weights = [math.exp(each / temperature) for each in values]
+    weights = [math.exp(value / temperature) for value in values]
     return sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)
 
 
@@ -76,7 +76,7 @@ def test_soft_lies_between_mean_and_max():
     assert pool(1000 * scores, "soft").item() == pytest.approx(300)
 
 
-def test_an_unknown_pooling_is_refused():
+def test_refuses_an_unknown_pooling():
     with pytest.raises(SettingError, match='"mean", "max" or "soft", got "median"'):
         pool(torch.zeros(1, 1, 1), "median")
 
@@ -92,7 +92,7 @@ def test_an_unknown_pooling_is_refused():
     ],
 )
 @pytest.mark.parametrize("kind", [LearnedProxies, SupportMeans])
-def test_several_vectors_a_class_need_a_way_to_be_one(kind, settings, words):
+def test_several_vectors_a_class_need_a_pooling(kind, settings, words):
     with pytest.raises(SettingError, match=words):
         kind(["a", "b"], dimension=4, **settings)
 
@@ -103,13 +103,13 @@ def test_every_way_of_pooling_is_known_to_both(how):
     assert pool(torch.ones(1, 1, 2), how).item() == pytest.approx(1)
 
 
-def test_vectors_that_fit_are_let_through():
+def test_takes_vectors_that_fit():
     check_vectors(["a", "b"], torch.zeros(2, 3, 4), dimension=4)
     check_vectors(["a", "b"], torch.zeros(2, 3, 4), dimension=4, count=3)
     check_vectors([], torch.zeros(0, 1, 4), dimension=4)
 
 
-def test_vectors_that_do_not_fit_are_refused_with_both_shapes():
+def test_refuses_vectors_of_another_shape():
     with pytest.raises(SettingError, match=r"\(2 classes, k, 4\), got \(3, 1, 4\)"):
         check_vectors(["a", "b"], torch.zeros(3, 1, 4), dimension=4)
     with pytest.raises(SettingError, match=r"\(2 classes, 1, 4\), got \(2, 3, 4\)"):

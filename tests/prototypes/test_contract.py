@@ -80,7 +80,7 @@ def test_the_vectors_are_all_there_is_and_travel_with_the_rest(bank):
         if classes != bank.classes:
             bank.assign(classes, fitting(bank, len(classes)))
         assert list(bank.state_dict()) == ["vectors", *BESIDES.get(type(bank).__name__, [])]
-        assert all(len(each) == len(classes) for each in bank.state_dict().values())
+        assert all(len(tensor) == len(classes) for tensor in bank.state_dict().values())
         assert torch.equal(bank.state_dict()["vectors"], bank.vectors)
         assert bank.double().vectors.dtype == torch.double
         assert bank.float().vectors.dtype == torch.float32
@@ -107,8 +107,8 @@ def test_can_be_written_down_and_built_again(bank):
         assert parts.describe(again) == description
         again.load_state_dict(bank.state_dict())
         assert again.classes == classes
-        for name, each in bank.state_dict().items():
-            assert torch.equal(again.state_dict()[name], each)
+        for name, tensor in bank.state_dict().items():
+            assert torch.equal(again.state_dict()[name], tensor)
 
 
 def test_an_assignment_puts_other_classes_in_place(bank):
@@ -152,15 +152,17 @@ def test_may_begin_with_no_class_at_all(kind):
 def test_the_hooks_touch_nothing_that_has_a_gradient(bank):
     """Neither the batch, nor a learned vector; and what they do move carries no graph."""
     z, y = some(6, DIMENSION).requires_grad_(), torch.tensor([0, 0, 1, 1, 1, 0])
-    before, parameters = z.detach().clone(), [each.detach().clone() for each in bank.parameters()]
+    before, parameters = z.detach().clone(), [parameter.detach().clone() for parameter in bank.parameters()]
     for hook in (bank.before_loss, bank.after_step):
         hook(z * 1, y)
     assert torch.equal(z, before)
     assert z.grad is None
     assert bank.vectors.grad_fn is None
     assert bank.vectors.shape == (3, bank.count, DIMENSION)
-    assert all(torch.equal(each, old) for each, old in zip(bank.parameters(), parameters, strict=True))
-    assert all(each.grad is None for each in bank.parameters())
+    assert all(
+        torch.equal(parameter, old) for parameter, old in zip(bank.parameters(), parameters, strict=True)
+    )
+    assert all(parameter.grad is None for parameter in bank.parameters())
 
 
 def test_a_loss_after_the_hooks_can_be_descended(bank):

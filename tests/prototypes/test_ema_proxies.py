@@ -22,7 +22,7 @@ def updated(vectors, visited, z, y, rate):
     """The definition: the direction of the mean direction is copied at first, then moved towards."""
     vectors = vectors.clone()
     for label in set(y.tolist()):
-        members = [z[i] / z[i].norm() for i, each in enumerate(y.tolist()) if each == label]
+        members = [z[i] / z[i].norm() for i, value in enumerate(y.tolist()) if value == label]
         mean = sum(members) / len(members)
         mean = mean / mean.norm()
         new = rate * mean + (1 - rate) * vectors[label, 0] if label in visited else mean
@@ -53,7 +53,7 @@ def test_a_class_that_is_absent_stays_exactly_where_it_was():
     assert proxies.visited.tolist() == [False, True, False, False]
 
 
-def test_starts_as_directions_that_nobody_has_visited():
+def test_starts_as_random_directions_that_are_not_visited():
     torch.testing.assert_close(bank().vectors.norm(dim=-1), torch.ones(4, 1))
     assert not bank().visited.any()
 
@@ -88,8 +88,8 @@ def test_what_was_visited_is_in_the_checkpoint():
     one, other = bank(rate=0.5), bank(rate=0.5)
     one.after_step(some(2, seed=1), torch.tensor([0, 1]))
     other.load_state_dict(one.state_dict())
-    for each in (one, other):
-        each.after_step(some(4, seed=2), torch.tensor([0, 1, 2, 2]))
+    for value in (one, other):
+        value.after_step(some(4, seed=2), torch.tensor([0, 1, 2, 2]))
     assert torch.equal(one.vectors, other.vectors)
 
 
@@ -110,6 +110,6 @@ def test_one_vector_a_class_is_all_it_takes():
 
 
 @pytest.mark.parametrize("rate", [-0.1, 1.1])
-def test_a_rate_that_is_no_share_is_refused(rate):
+def test_refuses_a_rate_outside_0_to_1(rate):
     with pytest.raises(SettingError, match=f"between 0 and 1, got {rate}"):
         bank(rate=rate)

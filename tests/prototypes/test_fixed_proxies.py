@@ -9,7 +9,7 @@ from samekind.prototypes import FixedProxies
 
 def test_starts_as_random_directions():
     torch.manual_seed(0)
-    vectors = FixedProxies([str(each) for each in range(50)], dimension=64).vectors
+    vectors = FixedProxies([str(index) for index in range(50)], dimension=64).vectors
     torch.testing.assert_close(vectors.norm(dim=-1), torch.ones(50, 1))
     cosines = (vectors[:, 0] @ vectors[:, 0].T)[~torch.eye(50, dtype=torch.bool)]
     assert cosines.abs().max() < 0.7

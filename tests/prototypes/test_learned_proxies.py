@@ -16,7 +16,7 @@ from samekind.similarities import Cosine
 def test_starts_kaiming_normal_over_the_dimension(count):
     """Mean 0 and standard deviation √(2 / dimension), however many there are."""
     torch.manual_seed(0)
-    proxies = LearnedProxies([str(each) for each in range(200)], dimension=50, count=count)
+    proxies = LearnedProxies([str(index) for index in range(200)], dimension=50, count=count)
     assert abs(proxies.vectors.mean()) < 0.01
     assert proxies.vectors.std().item() == pytest.approx(math.sqrt(2 / 50), rel=0.05)
 
@@ -41,4 +41,4 @@ def test_an_assignment_takes_its_count_from_the_vectors():
     proxies = LearnedProxies(["ant"], dimension=2, count=3)
     proxies.assign(["bee", "cat"], torch.ones(2, 5, 2))
     assert proxies.count == 5
-    assert [each is proxies.vectors for each in proxies.parameters()] == [True]
+    assert [parameter is proxies.vectors for parameter in proxies.parameters()] == [True]

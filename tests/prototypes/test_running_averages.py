@@ -23,7 +23,7 @@ def updated(vectors, z, y, momentum):
     """The definition: for each class in the batch, C <- momentum C + (1 - momentum) mean."""
     vectors = vectors.clone()
     for label in set(y.tolist()):
-        members = [z[i] for i, each in enumerate(y.tolist()) if each == label]
+        members = [z[i] for i, value in enumerate(y.tolist()) if value == label]
         vectors[label, 0] = momentum * vectors[label, 0] + (1 - momentum) * sum(members) / len(members)
     return vectors
 
@@ -88,7 +88,7 @@ def test_no_gradient_flows_through_the_averages():
 
 def test_starts_as_the_text_or_as_the_code_has_it():
     torch.manual_seed(0)
-    names = [str(each) for each in range(200)]
+    names = [str(index) for index in range(200)]
     gaussian = RunningAverages(names, dimension=50).vectors
     assert abs(gaussian.mean()) < 0.05
     assert abs(gaussian.std() - 1) < 0.05
@@ -99,7 +99,7 @@ def test_starts_as_the_text_or_as_the_code_has_it():
     assert abs(uniform.mean() - 0.5) < 0.05
 
 
-def test_an_unknown_start_is_refused():
+def test_refuses_an_unknown_start():
     with pytest.raises(SettingError, match='"gaussian" or "uniform"; got "normal"'):
         RunningAverages(CLASSES, dimension=3, initial="normal")
 

@@ -82,10 +82,10 @@ def interpreting(tmp_path_factory):
 @pytest.fixture
 def made_ready(monkeypatch):
     """A 1 for every time that a network is made ready for a walk, which few pairs are enough for."""
-    made = []
+    built = []
     monkeypatch.setattr(pair_blocks, "FEWEST_PAIRS", 0)
     monkeypatch.setattr(
         "samekind.similarities.pairs_network.PairBlocks",
-        lambda *given, **settings: made.append(1) or PairBlocks(*given, **settings),
+        lambda *given, **settings: built.append(1) or PairBlocks(*given, **settings),
     )
-    return made
+    return built

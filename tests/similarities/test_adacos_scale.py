@@ -30,7 +30,7 @@ def by_hand(scale, cosines, labels):
     """ln(B) / cos(min(π/4, the median angle)), where B is the mean of the items' sums."""
     sums, angles = [], []
     for row, label in zip(cosines.tolist(), labels, strict=True):
-        sums.append(sum(math.exp(scale * each) for place, each in enumerate(row) if place != label))
+        sums.append(sum(math.exp(scale * value) for place, value in enumerate(row) if place != label))
         angles.append(math.acos(row[label]))
     median = sorted(angles)[len(angles) // 2]
     return math.log(sum(sums) / len(sums)) / math.cos(min(math.pi / 4, median))
@@ -73,6 +73,6 @@ def test_the_sum_over_wrong_classes_never_overflows():
 
 
 @pytest.mark.parametrize("classes", [0, 1, 2])
-def test_too_few_classes_are_refused(classes):
+def test_refuses_too_few_classes(classes):
     with pytest.raises(SettingError, match=f"at least 3 classes, got {classes}; use FixedScale"):
         AdaCosScale(classes=classes)

@@ -1,4 +1,4 @@
-"""The corrected cosine: the cosine at first, and the sum of its two parts ever after."""
+"""The corrected cosine: the cosine at first, then the sum of its two parts."""
 
 import pytest
 import torch
@@ -18,8 +18,8 @@ def trained(**arguments):
     """One whose network has something to say."""
     torch.manual_seed(0)
     similarity = CorrectedCosine(dimension=6, hidden=8, depth=2, **arguments).eval()
-    for each in similarity.parameters():
-        torch.nn.init.normal_(each)
+    for parameter in similarity.parameters():
+        torch.nn.init.normal_(parameter)
     return similarity
 
 
@@ -52,10 +52,10 @@ def test_everything_in_it_learns():
         optimiser.step()
         costs.append(cost.item())
     assert costs[-1] < costs[0]
-    assert all(each.grad is not None and each.grad.any() for each in similarity.parameters())
+    assert all(parameter.grad is not None and parameter.grad.any() for parameter in similarity.parameters())
 
 
-def test_what_the_network_refuses_is_refused():
+def test_refuses_what_the_network_refuses():
     with pytest.raises(SettingError, match="at least one hidden layer"):
         CorrectedCosine(dimension=6, depth=0)
 
@@ -64,10 +64,10 @@ def test_what_the_network_refuses_is_refused():
 @torch.no_grad()
 def test_a_walk_makes_the_network_ready_once_and_scores_the_plain_way(made_ready, normalise):
     similarity, a, b = trained(normalise=normalise), some(20, 1), some(30, 2)
-    found = score_all(similarity, a, b, memory_budget=10 * similarity.pair_bytes(6))
+    result = score_all(similarity, a, b, memory_budget=10 * similarity.pair_bytes(6))
     assert made_ready == [1]
     cosines, corrections = Cosine().score_all(a, b), concatenated(similarity.network, a, b)
-    torch.testing.assert_close(found, similarity.sharpness * cosines + similarity.offset + corrections)
+    torch.testing.assert_close(result, similarity.sharpness * cosines + similarity.offset + corrections)
 
 
 def test_is_itself_where_its_network_is():

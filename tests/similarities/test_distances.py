@@ -54,8 +54,8 @@ def test_agrees_with_the_definition(similarity, score):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_falls_as_two_items_part(kind):
-    there = torch.linspace(0, 5, 20)[:, None] * torch.tensor([[0.6, 0.8]])
-    scores = kind().score_all(torch.zeros(1, 2), there)[0]
+    one_way = torch.linspace(0, 5, 20)[:, None] * torch.tensor([[0.6, 0.8]])
+    scores = kind().score_all(torch.zeros(1, 2), one_way)[0]
     assert (scores.diff() < 0).all()
 
 
@@ -126,10 +126,10 @@ def test_the_distance_ratio_sees_proportions_and_the_square_does_not():
 @pytest.mark.parametrize("exponent", [1.0, 2.0, 7.389])
 def test_the_scale_is_the_exponent_of_the_ratio(exponent):
     distances = [0.5, 1.5, 3.0]
-    prototypes = torch.tensor([[each, 0.0] for each in distances], dtype=torch.double)
+    prototypes = torch.tensor([[value, 0.0] for value in distances], dtype=torch.double)
     scores = LogDistance().score_all(prototypes, torch.zeros(1, 2, dtype=torch.double)).T
-    powers = [each**-exponent for each in distances]
-    expected = torch.tensor([each / sum(powers) for each in powers], dtype=torch.double)
+    powers = [value**-exponent for value in distances]
+    expected = torch.tensor([power / sum(powers) for power in powers], dtype=torch.double)
     torch.testing.assert_close((exponent * scores).softmax(1)[0], expected, atol=1e-8, rtol=1e-8)
 
 

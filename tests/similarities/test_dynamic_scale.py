@@ -48,7 +48,7 @@ def probability(angle, scale, classes, form):
 
 def bend(scale, classes, form, angle=math.pi / 4, step=1e-3):
     """The second derivative by finite differences."""
-    low, middle, high = (probability(angle + each, scale, classes, form) for each in (-step, 0, step))
+    low, middle, high = (probability(angle + value, scale, classes, form) for value in (-step, 0, step))
     return (low - 2 * middle + high) / step**2
 
 
@@ -60,7 +60,7 @@ def test_at_the_start_the_probability_changes_fastest_at_a_quarter_turn(classes,
     # It is a crossing, and the larger of two: above it the bend stays on one side.
     assert bend(0.98 * scale, classes, form) * bend(1.02 * scale, classes, form) < 0
     above = [bend(factor * scale, classes, form) for factor in (1.02, 1.2, 1.5, 2.0)]
-    assert len({each > 0 for each in above}) == 1
+    assert len({value > 0 for value in above}) == 1
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -90,7 +90,7 @@ def test_the_turning_and_its_slope_are_the_documents_divided_by_a_number(form, r
         number = (1 + power).item()
     value = turning(scale, large.log(), angle, form=form)
     torch.testing.assert_close(value, exact / number)
-    slopes = [torch.autograd.grad(each, scale)[0] for each in (value, exact / number)]
+    slopes = [torch.autograd.grad(entry, scale)[0] for entry in (value, exact / number)]
     torch.testing.assert_close(*slopes)
 
 
@@ -112,7 +112,7 @@ def by_hand(scale, scores, labels, form):
     """ψ² (divided as above), with B the mean sum over wrong classes, held constant, and the median angle."""
     sums, angles = [], []
     for row, label in zip(scores.tolist(), labels, strict=True):
-        sums.append(sum(math.exp(scale.item() * each) for place, each in enumerate(row) if place != label))
+        sums.append(sum(math.exp(scale.item() * value) for place, value in enumerate(row) if place != label))
         own = row[label]
         angles.append(math.acos(own) if form == "cosine" else 2 * math.asin(math.exp(-own) / 2))
     angle = torch.tensor(min(math.pi / 4, sorted(angles)[len(angles) // 2]), dtype=torch.double)
@@ -153,8 +153,8 @@ def test_goes_on_from_a_checkpoint_as_if_it_had_not_stopped(form):
         one.after_step(*batch(form, seed=seed)[:2])
     assert one() != other()
     other.load_state_dict(one.state_dict())
-    for each in (one, other):
-        each.after_step(*batch(form, seed=9)[:2])
+    for value in (one, other):
+        value.after_step(*batch(form, seed=9)[:2])
     assert one() == other()
 
 
@@ -199,10 +199,10 @@ def psi(scale, scores, positive, form):
     angle = min(math.pi / 4, sorted(angles)[(len(angles) - 1) // 2])
     if form == "cosine":
         shift = scale * math.cos(angle)
-        large = sum(math.exp(min(each - shift, 600)) for row in sums for each in row) / len(sums)
+        large = sum(math.exp(min(value - shift, 600)) for row in sums for value in row) / len(sums)
         return math.cos(angle) + scale * math.sin(angle) ** 2 * (1 - large) / (1 + large)
     chord = 2 * math.sin(angle / 2)
-    power = sum(math.exp(min(each + scale * math.log(chord), 600)) for row in sums for each in row) / len(
+    power = sum(math.exp(min(value + scale * math.log(chord), 600)) for row in sums for value in row) / len(
         sums
     )
     bend = (power * (scale + 1) - scale + 1) * (1 - chord**2 / 4) + (1 + power) * chord**2 / 4
@@ -211,8 +211,8 @@ def psi(scale, scores, positive, form):
 
 def bisected(scores, positive, form):
     """All roots up to 10,000: where the sign changes from one scale to the next, a bisection."""
-    places = [1.02**each for each in range(-50, 466)]
-    values = [psi(each, scores, positive, form) for each in places]
+    places = [1.02**index for index in range(-50, 466)]
+    values = [psi(value, scores, positive, form) for value in places]
     roots = []
     for place in range(len(places) - 1):
         low, high = places[place], places[place + 1]
@@ -298,6 +298,6 @@ def test_nothing_is_learned_by_the_gradient():
         ({"classes": 9, "rate": -1.0}, "from 0 up; got -1.0"),
     ],
 )
-def test_refuses_what_has_no_scale(arguments, says):
+def test_refuses_settings_without_a_scale(arguments, says):
     with pytest.raises(SettingError, match=says):
         DynamicScale(**arguments)

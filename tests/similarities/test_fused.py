@@ -52,7 +52,7 @@ def test_a_large_logit_does_not_drown_the_cosine():
 
 
 @pytest.mark.parametrize("other", [Cosine(), Euclidean(), SquaredEuclidean(), LogDistance()])
-def test_refuses_scores_that_are_no_logits(other):
+def test_refuses_scores_that_are_not_logits(other):
     with pytest.raises(SettingError, match=rf"logits, got kind '{other.kind}'"):
         Fused(other)
 
@@ -60,9 +60,11 @@ def test_refuses_scores_that_are_no_logits(other):
 def test_learns_through_what_it_holds():
     network = PairsNetwork(dimension=3, hidden=8)
     fused = Fused(network)
-    assert {id(each) for each in network.parameters()} == {id(each) for each in fused.parameters()}
+    assert {id(parameter) for parameter in network.parameters()} == {
+        id(parameter) for parameter in fused.parameters()
+    }
     fused.score_all(torch.randn(2, 3), torch.randn(2, 3)).sum().backward()
-    assert all(each.grad is not None for each in network.parameters())
+    assert all(parameter.grad is not None for parameter in network.parameters())
 
 
 @pytest.mark.parametrize("kind", [PairsNetwork, CorrectedCosine])
@@ -71,10 +73,10 @@ def test_a_walk_makes_the_similarity_ready_once_and_scores_the_plain_way(made_re
     torch.manual_seed(0)
     learned = kind(dimension=3, hidden=8, depth=2).eval()
     a, b, fused = torch.randn(20, 3), torch.randn(30, 3), Fused(learned)
-    found = score_all(fused, a, b, memory_budget=10 * fused.pair_bytes(3))
+    result = score_all(fused, a, b, memory_budget=10 * fused.pair_bytes(3))
     assert made_ready == [1]
     pairs = a.repeat_interleave(30, 0), b.repeat(20, 1)
-    torch.testing.assert_close(found, fused(*pairs).view(20, 30))
+    torch.testing.assert_close(result, fused(*pairs).view(20, 30))
 
 
 def test_is_itself_where_its_similarity_is():

@@ -46,6 +46,6 @@ def test_learns_which_coordinates_tell_two_kinds_apart():
 
 
 @pytest.mark.parametrize("rank", [0, 5])
-def test_a_rank_that_cannot_be_is_refused(rank):
+def test_refuses_an_impossible_rank(rank):
     with pytest.raises(SettingError, match=f"from 1 to the dimension, 4; got {rank}"):
         Mahalanobis(dimension=4, rank=rank)

@@ -73,7 +73,7 @@ def test_inputs_need_not_be_contiguous_and_stay_what_they_are():
 
 
 @torch.no_grad()
-def test_not_a_number_stays_with_its_own_pairs():
+def test_nan_stays_with_its_own_pairs():
     similarity = network()
     a, b = some(9), some(8, seed=2)
     a[4, 1], b[2, 0] = torch.nan, torch.inf
@@ -144,9 +144,9 @@ class Largest(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
-        for each in result if isinstance(result, tuple | list) else [result]:
-            if isinstance(each, torch.Tensor):
-                self.numbers = max(self.numbers, each.untyped_storage().nbytes() // each.element_size())
+        for value in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(value, torch.Tensor):
+                self.numbers = max(self.numbers, value.untyped_storage().nbytes() // value.element_size())
         return result
 
 
@@ -161,15 +161,15 @@ def test_nothing_of_pairs_times_hidden_is_ever_made():
 
 @torch.no_grad()
 def test_a_walk_makes_the_weights_ready_once(monkeypatch):
-    similarity, made = network(), []
+    similarity, built = network(), []
     monkeypatch.setattr(
         "samekind.similarities.pairs_network.PairBlocks",
-        lambda *given, **settings: made.append(1) or PairBlocks(*given, **settings),
+        lambda *given, **settings: built.append(1) or PairBlocks(*given, **settings),
     )
     a, b = some(20), some(30, seed=2)
     budget = 10 * similarity.pair_bytes(DIMENSION)
     assert len(list(blocks(similarity, a, b, memory_budget=budget))) > 30
-    assert made == [1]
+    assert built == [1]
     torch.testing.assert_close(
         score_all(similarity, a, b, memory_budget=budget), concatenated(similarity, a, b)
     )

@@ -44,7 +44,7 @@ def test_normalised_it_sees_directions_alone():
     similarity = network(depth=2, normalise=True).eval()
     layers = as_layers(similarity)
     a, b = some(70), 7 * some(80, seed=2)
-    ends = [[6**0.5 * z / z.norm() for z in each] for each in (a, b)]
+    ends = [[6**0.5 * z / z.norm() for z in value] for value in (a, b)]
     by_hand = torch.tensor([[layers(torch.cat([x, y])).item() for y in ends[1]] for x in ends[0]])
     close = partial(torch.testing.assert_close, atol=1e-5, rtol=1e-5)
     close(similarity.score_all(a, b), by_hand)
@@ -62,12 +62,12 @@ def test_normalised_it_sees_directions_alone():
 def test_its_gradients_are_those_of_the_concatenation(depth, normalise):
     similarity = network(depth=depth, normalise=normalise).eval()
     weights = some(4, dimension=5, seed=3)
-    found = []
+    result = []
     for score_all in (similarity.score_all, lambda a, b: concatenated(similarity, a, b)):
         a, b = some(4).requires_grad_(), some(5, seed=2).requires_grad_()
         cost = (weights * score_all(a, b)).sum()
-        found.append(torch.autograd.grad(cost, [a, b, *similarity.parameters()]))
-    torch.testing.assert_close(found[0], found[1], atol=1e-5, rtol=1e-5)
+        result.append(torch.autograd.grad(cost, [a, b, *similarity.parameters()]))
+    torch.testing.assert_close(result[0], result[1], atol=1e-5, rtol=1e-5)
 
 
 def test_the_first_half_of_the_first_layer_belongs_to_the_first_argument():
@@ -113,15 +113,15 @@ def test_dropout_lies_between_the_last_hidden_layer_and_the_logit_alone(depth):
 def test_the_defaults_are_the_papers():
     similarity = PairsNetwork(dimension=128)
     assert (similarity.hidden, similarity.depth, similarity.dropout, similarity.slope) == (512, 1, 0.25, 0.1)
-    assert sum(each.numel() for each in similarity.parameters()) == (256 * 512 + 512) + (512 + 1)
+    assert sum(parameter.numel() for parameter in similarity.parameters()) == (256 * 512 + 512) + (512 + 1)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 5])
 def test_depth_counts_the_hidden_layers(depth):
     similarity = network(depth=depth)
-    shapes = [tuple(each.weight.shape) for each in similarity.modules() if isinstance(each, nn.Linear)]
+    shapes = [tuple(module.weight.shape) for module in similarity.modules() if isinstance(module, nn.Linear)]
     assert shapes == [(16, 12), *[(16, 16)] * (depth - 1), (1, 16)]
-    assert all(each.bias is not None for each in similarity.modules() if isinstance(each, nn.Linear))
+    assert all(module.bias is not None for module in similarity.modules() if isinstance(module, nn.Linear))
 
 
 def test_the_score_is_a_logit_not_a_probability():
@@ -139,14 +139,14 @@ def test_refuses_to_have_no_hidden_layer(depth):
 
 
 @pytest.mark.parametrize("dropout", [-0.1, 1.0, 1.5])
-def test_refuses_to_drop_everything_or_less_than_nothing(dropout):
+def test_refuses_a_dropout_outside_0_to_1(dropout):
     with pytest.raises(SettingError, match=f"dropout is a probability below 1; got {dropout}"):
         PairsNetwork(dimension=4, dropout=dropout)
 
 
 @pytest.mark.parametrize("slope", [-0.1, float("nan")])
 @pytest.mark.parametrize("kind", [PairsNetwork, CorrectedCosine])
-def test_refuses_units_that_rise_on_both_sides(kind, slope):
+def test_refuses_a_negative_slope_of_units(kind, slope):
     with pytest.raises(SettingError, match=f"a number from 0 up; got {slope}"):
         kind(dimension=4, slope=slope)
     kind(dimension=4, slope=0.0)(torch.ones(2, 4), torch.ones(2, 4)).sum().backward()

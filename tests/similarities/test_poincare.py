@@ -63,7 +63,7 @@ def test_the_distance_of_a_half_from_the_origin():
 def test_agrees_with_the_definition(curvature, length):
     a, b = some(4, seed=1, length=length), some(5, seed=2, length=length)
     similarity = Poincare(curvature=curvature, clip=1e-7)
-    x, y = (exponential_map(each, curvature=curvature) for each in (a, b))
+    x, y = (exponential_map(value, curvature=curvature) for value in (a, b))
     expected = torch.stack(
         [torch.stack([-distance(one, other, curvature=curvature) for other in y]) for one in x]
     )
@@ -74,11 +74,11 @@ def test_agrees_with_the_definition(curvature, length):
 @pytest.mark.parametrize("curvature", CURVATURES)
 def test_is_a_metric_that_translations_keep(curvature):
     x, y, z = (points(20, seed=seed, curvature=curvature) for seed in (1, 2, 3))
-    there = distance(x, y, curvature=curvature)
-    torch.testing.assert_close(there, distance(y, x, curvature=curvature))
-    assert (there <= distance(x, z, curvature=curvature) + distance(z, y, curvature=curvature) + 1e-9).all()
-    moved = [add(z, each, curvature=curvature) for each in (x, y)]
-    torch.testing.assert_close(distance(*moved, curvature=curvature), there, atol=1e-6, rtol=1e-5)
+    one_way = distance(x, y, curvature=curvature)
+    torch.testing.assert_close(one_way, distance(y, x, curvature=curvature))
+    assert (one_way <= distance(x, z, curvature=curvature) + distance(z, y, curvature=curvature) + 1e-9).all()
+    moved = [add(z, value, curvature=curvature) for value in (x, y)]
+    torch.testing.assert_close(distance(*moved, curvature=curvature), one_way, atol=1e-6, rtol=1e-5)
 
 
 @pytest.mark.parametrize("curvature", CURVATURES)
@@ -150,7 +150,7 @@ def test_the_border_has_finite_gradients(dtype):
         for scores in (Poincare()(z, other), Poincare().score_all(z, other)):
             assert scores.isfinite().all()
             slopes = torch.autograd.grad(scores.sum(), (z, other))
-            assert all(each.isfinite().all() for each in slopes)
+            assert all(slope.isfinite().all() for slope in slopes)
 
 
 def test_float32_is_right_far_out():
@@ -172,6 +172,6 @@ def test_float32_is_right_far_out():
         ({"clip": 1.0}, "between 0 and 1; got 1.0"),
     ],
 )
-def test_refuses_what_is_no_ball(arguments, says):
+def test_refuses_an_impossible_ball(arguments, says):
     with pytest.raises(SettingError, match=says):
         Poincare(**arguments)

@@ -35,15 +35,15 @@ def gradients(score, a, b, parameters, *, seed=3):
     """Of a weighted sum of the scores, by everything that needs one."""
     scores = score(a, b)
     pull = some(len(a), width=len(b), seed=seed).to(scores.dtype)
-    wanted = [each for each in (a, b, *parameters) if each.requires_grad]
-    return scores, torch.autograd.grad((pull * scores).sum(), wanted)
+    target = [value for value in (a, b, *parameters) if value.requires_grad]
+    return scores, torch.autograd.grad((pull * scores).sum(), target)
 
 
 def both(similarity, a, b):
     parameters = list(similarity.parameters())
-    ours = gradients(similarity.score_all, a, b, parameters)
-    assert type(ours[0].grad_fn).__name__.startswith("_Recomputed")
-    return ours, gradients(lambda a, b: concatenated(similarity, a, b), a, b, parameters)
+    actual = gradients(similarity.score_all, a, b, parameters)
+    assert type(actual[0].grad_fn).__name__.startswith("_Recomputed")
+    return actual, gradients(lambda a, b: concatenated(similarity, a, b), a, b, parameters)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4])
@@ -68,18 +68,22 @@ def test_scores_and_gradients_are_those_of_the_concatenation(depth, slope):
 def test_the_size_of_the_blocks_changes_nothing(rows, columns, block_pairs, hidden, depth):
     similarity = network(hidden=hidden, depth=depth)
     first, second = some(rows, width=hidden), some(columns, width=hidden, seed=2)
-    found = [
+    result = [
         gradients(
             lambda a, b, pairs=pairs: recomputed_scores(
                 a, b, list(similarity.layers), similarity.last, slope=0.1, block_pairs=pairs
             ),
             first.requires_grad_(),
             second.requires_grad_(),
-            [each for layer in [*similarity.layers, similarity.last] for each in layer.parameters()],
+            [
+                parameter
+                for layer in [*similarity.layers, similarity.last]
+                for parameter in layer.parameters()
+            ],
         )
         for pairs in (block_pairs, rows * columns)
     ]
-    torch.testing.assert_close(found[0], found[1])
+    torch.testing.assert_close(result[0], result[1])
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4])
@@ -109,30 +113,30 @@ def test_what_needs_no_gradient_gets_none_and_the_rest_is_right(frozen):
     if frozen == "all but one bias":
         similarity.requires_grad_(False)
         similarity.layers[0].bias.requires_grad_(True)
-    (_, ours), (_, theirs) = both(similarity, a, b)
-    torch.testing.assert_close(ours, theirs)
+    (_, actual), (_, expected) = both(similarity, a, b)
+    torch.testing.assert_close(actual, expected)
 
 
 def test_neither_inputs_nor_the_gradient_need_be_contiguous():
     similarity = network()
-    found = []
+    result = []
     for score in (similarity.score_all, lambda a, b: concatenated(similarity, a, b)):
         a, b = some(DIMENSION, width=12).requires_grad_(), some(9, width=10, seed=2).requires_grad_()
         scores = score(a.t()[::2], b[:, ::2])
         cost = scores.t().square()[1:].sum() + scores.sum()  # a strided gradient, and an expanded one
-        found.append(torch.autograd.grad(cost, (a, b, *similarity.parameters())))
-    torch.testing.assert_close(found[0], found[1])
+        result.append(torch.autograd.grad(cost, (a, b, *similarity.parameters())))
+    torch.testing.assert_close(result[0], result[1])
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(0, 3), (3, 0)])
-def test_nobody_to_score_has_a_gradient_of_zero(rows, columns):
+def test_no_items_have_a_gradient_of_zero(rows, columns):
     similarity = network()
     a, b = some(rows).requires_grad_(), some(columns).requires_grad_()
     scores = similarity.score_all(a, b)
     scores.sum().backward()
     assert scores.shape == (rows, columns)
-    for each in (a, b, *similarity.parameters()):
-        assert (each.grad == 0).all()
+    for value in (a, b, *similarity.parameters()):
+        assert (value.grad == 0).all()
 
 
 def test_dropout_keeps_each_unit_with_its_probability_and_scales_it_up():
@@ -142,11 +146,13 @@ def test_dropout_keeps_each_unit_with_its_probability_and_scales_it_up():
     with torch.no_grad():
         rest = concatenated(similarity.eval(), a[:1], b[:1]) - similarity.last.bias
     scores = similarity.train().score_all(a, b).detach()
-    kept = (scores - similarity.last.bias.detach()).abs() > 1e-12
-    expected = torch.where(kept, rest / 0.6, 0) + similarity.last.bias
+    chosen = (scores - similarity.last.bias.detach()).abs() > 1e-12
+    expected = torch.where(chosen, rest / 0.6, 0) + similarity.last.bias
     torch.testing.assert_close(scores, expected.detach())
-    assert 0.55 < kept.double().mean() < 0.65  # 2,000 draws: more than four standard deviations either side
-    assert len({tuple(each.tolist()) for each in kept.unfold(1, 7, 7).reshape(-1, 7)}) > 50  # blocks differ
+    assert 0.55 < chosen.double().mean() < 0.65  # 2,000 draws: more than four standard deviations either side
+    assert (
+        len({tuple(value.tolist()) for value in chosen.unfold(1, 7, 7).reshape(-1, 7)}) > 50
+    )  # blocks differ
 
 
 def test_dropout_follows_the_global_seed_and_only_in_training():
@@ -165,16 +171,16 @@ def test_dropout_follows_the_global_seed_and_only_in_training():
 def test_respects_autocast(monkeypatch, depth):
     """Scores in bfloat16, gradients in the parameters' precision, both those of autograd but for rounding."""
     similarity = network(hidden=32, depth=depth).float()
-    found = []
+    result = []
     for limit in (-1, 2**30):
         monkeypatch.setitem(recomputed.KEPT_BYTES, "cpu", limit)
         a, b = some(12, dtype=torch.float).requires_grad_(), some(20, dtype=torch.float, seed=2)
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            found.append(gradients(similarity.score_all, a, b.requires_grad_(), similarity.parameters()))
-    (scores, ours), (plain, theirs) = found
+            result.append(gradients(similarity.score_all, a, b.requires_grad_(), similarity.parameters()))
+    (scores, actual), (plain, expected) = result
     assert scores.dtype == plain.dtype == torch.bfloat16
     torch.testing.assert_close(scores, plain)
-    for one, other in zip(ours, theirs, strict=True):
+    for one, other in zip(actual, expected, strict=True):
         assert one.dtype == other.dtype == torch.float32
         assert (one - other).norm() < 0.03 * other.norm()
 
@@ -202,9 +208,9 @@ class Largest(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
-        for each in result if isinstance(result, tuple | list) else [result]:
-            if isinstance(each, torch.Tensor):
-                self.numbers = max(self.numbers, each.untyped_storage().nbytes() // each.element_size())
+        for value in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(value, torch.Tensor):
+                self.numbers = max(self.numbers, value.untyped_storage().nbytes() // value.element_size())
         return result
 
 
@@ -213,15 +219,18 @@ def test_nothing_of_pairs_times_hidden_is_ever_made():
     a, b = some(40).requires_grad_(), some(30, seed=2).requires_grad_()
     with Largest() as largest:
         scores = similarity.score_all(a, b)
-        kept = recomputed_bytes(scores)
+        chosen = recomputed_bytes(scores)
         scores.square().sum().backward()
     assert largest.numbers == 40 * 30  # the scores themselves
-    assert kept < 40 * 30 * 8
+    assert chosen < 40 * 30 * 8
 
 
 def recomputed_bytes(scores):
     """What the graph keeps for the backward pass, the parameters aside."""
-    return sum(each.numel() * each.element_size() for each in scores.grad_fn.saved_tensors[:2])
+    return sum(
+        saved_tensor.numel() * saved_tensor.element_size()
+        for saved_tensor in scores.grad_fn.saved_tensors[:2]
+    )
 
 
 def test_few_pairs_keep_their_layers_and_many_do_not(monkeypatch):
@@ -244,15 +253,15 @@ def test_reaches_the_fused_score_and_the_walk_in_blocks(monkeypatch):
     """Each with the gradient that it has by autograd alone."""
     similarity = network()
     for score in (Fused(similarity).score_all, lambda a, b: score_all(similarity, a, b, memory_budget=900)):
-        found = []
+        result = []
         for limit in (-1, 2**30):
             monkeypatch.setitem(recomputed.KEPT_BYTES, "cpu", limit)
             a, b = some(5).requires_grad_(), some(6, seed=2).requires_grad_()
-            found.append(gradients(score, a, b, similarity.parameters()))
-        torch.testing.assert_close(found[0], found[1])
+            result.append(gradients(score, a, b, similarity.parameters()))
+        torch.testing.assert_close(result[0], result[1])
 
 
-def test_a_negative_slope_is_refused():
+def test_refuses_a_negative_slope():
     similarity = network()
     first, second = some(3, width=6), some(4, width=6)
     with pytest.raises(SettingError, match=r"a slope of at least 0, got -0.1"):

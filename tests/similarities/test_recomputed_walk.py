@@ -24,9 +24,9 @@ def test_the_scores_of_a_block_are_the_networks(depth):
     torch.manual_seed(0)
     network = PairsNetwork(dimension=4, hidden=6, depth=depth).eval()
     a, b = torch.randn(7, 4), torch.randn(10, 4)
-    parameters = [each for layer in [*network.layers, network.last] for each in (layer.weight, layer.bias)]
+    parameters = [value for layer in [*network.layers, network.last] for value in (layer.weight, layer.bias)]
     with torch.no_grad():
         walk = Walk(Way(network.slope, 0.0, 0, 12), *network.halves(a, b), parameters, back=False)
         for block in walk.blocks():
-            found = walk.logits(block).view(len(a[block.rows]), -1)
-            torch.testing.assert_close(found, network.score_all(a[block.rows], b[block.columns]))
+            result = walk.logits(block).view(len(a[block.rows]), -1)
+            torch.testing.assert_close(result, network.score_all(a[block.rows], b[block.columns]))

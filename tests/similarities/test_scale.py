@@ -18,7 +18,7 @@ NEEDED = {"classes": 30}
 def made(name):
     kind = getattr(similarities, name)
     taken = inspect.signature(kind).parameters
-    return kind(**{each: value for each, value in NEEDED.items() if each in taken})
+    return kind(**{entry: value for entry, value in NEEDED.items() if entry in taken})
 
 
 def a_batch(seed=0):
@@ -34,11 +34,11 @@ def test_the_family_is_public():
 
 
 @pytest.mark.parametrize("name", similarities.SCALES)
-def test_every_scale_is_a_positive_number_that_bears_the_step(name):
+def test_every_scale_is_positive_and_takes_the_step(name):
     """What it gave before the step stays as it was, and the scores too."""
     scale = made(name)
     before = scale()
-    kept = before.detach().clone()
+    chosen = before.detach().clone()
     scores, positive = a_batch()
     given = scores.clone()
     for _ in range(3):
@@ -47,9 +47,9 @@ def test_every_scale_is_a_positive_number_that_bears_the_step(name):
         scale.after_step(scores[:0], positive[:0])  # a batch that has nobody
     assert scale().shape == ()
     assert scale() > 0
-    assert torch.equal(before, kept)
+    assert torch.equal(before, chosen)
     assert torch.equal(scores, given)
-    assert all(each.grad is None for each in scale.parameters())
+    assert all(parameter.grad is None for parameter in scale.parameters())
 
 
 @pytest.mark.parametrize("name", similarities.SCALES)
@@ -58,7 +58,7 @@ def test_every_scale_is_kept_with_the_weights(name):
     one.after_step(*a_batch())
     other.load_state_dict(one.state_dict())
     assert other() == one()
-    assert all(each.dtype == torch.double for each in one.double().state_dict().values())
+    assert all(tensor.dtype == torch.double for tensor in one.double().state_dict().values())
 
 
 def test_the_exponent_of_the_distance_ratio_is_learned():
@@ -119,6 +119,6 @@ def test_a_learned_scale_is_kept_with_the_weights():
 
 @pytest.mark.parametrize("kind", [FixedScale, LearnedScale])
 @pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan])
-def test_refuses_what_is_no_scale(kind, value):
+def test_refuses_a_scale_that_is_not_positive(kind, value):
     with pytest.raises(SettingError, match="a scale must be a positive number, got"):
         kind(value)

@@ -38,7 +38,7 @@ def test_equal_vectors_are_exactly_0_apart_and_pull_exactly_nothing():
 
 def test_the_gradient_is_that_of_the_differences():
     torch.manual_seed(0)
-    a, b = (each.double().requires_grad_() for each in with_twins(12))
+    a, b = (with_twin.double().requires_grad_() for with_twin in with_twins(12))
     assert torch.autograd.gradcheck(squared_distances, (a, b))
     weights = torch.randn(12, 12, dtype=torch.double)
     fast = torch.autograd.grad((weights * squared_distances(a, b)).sum(), (a, b))
@@ -52,9 +52,9 @@ def test_the_gradient_of_close_pairs_keeps_its_digits():
     a, b = with_twins(40)
     a.requires_grad_()
     (squared_distances(a, b) + 1e-10).log().sum().backward()
-    found, a.grad = a.grad.clone(), None
+    result, a.grad = a.grad.clone(), None
     (by_differences(a, b) + 1e-10).log().sum().backward()
-    torch.testing.assert_close(found, a.grad, rtol=1e-3, atol=1e-2)
+    torch.testing.assert_close(result, a.grad, rtol=1e-3, atol=1e-2)
 
 
 def test_one_side_alone_may_want_a_gradient():
@@ -76,7 +76,7 @@ def test_empty_and_single_sides(rows, columns):
 def test_many_close_pairs_are_gathered_in_portions(monkeypatch):
     monkeypatch.setattr("samekind.similarities.squares.GATHERED", 7)
     torch.manual_seed(0)
-    a, b = (each.double().requires_grad_() for each in with_twins(20))
+    a, b = (with_twin.double().requires_grad_() for with_twin in with_twins(20))
     torch.testing.assert_close(squared_distances(a, b), by_differences(a, b))
     assert torch.autograd.gradcheck(squared_distances, (a, b))
 

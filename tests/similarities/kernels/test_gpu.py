@@ -1,4 +1,4 @@
-"""What the kernels are told of a device."""
+"""What the kernels know about a device."""
 
 import sys
 from types import SimpleNamespace
@@ -30,7 +30,7 @@ def test_a_gpu_whose_shared_memory_nobody_knows_has_none(monkeypatch):
 @pytest.mark.parametrize(
     ("version", "new"), [("3.2.0", False), ("3.5.1+git0", False), ("3.6.0", True), ("3.10.0", True)]
 )
-def test_a_triton_that_does_not_know_the_kernels_language_counts_as_none(monkeypatch, version, new):
+def test_an_old_triton_counts_as_missing(monkeypatch, version, new):
     """PyTorch 2.6 brings Triton 3.2, in which the kernel for Hopper GPUs cannot even be imported."""
     monkeypatch.setitem(sys.modules, "triton", SimpleNamespace(__version__=version))
     assert has_triton() is new
@@ -47,7 +47,7 @@ def test_without_a_usable_triton_there_are_no_kernels(monkeypatch):
         assert walk_for(half, 3) is Walk
 
 
-def test_a_processor_needs_not_be_made_current():
+def test_a_cpu_needs_no_current_device():
     with current_gpu(torch.zeros(1)):
         pass
 

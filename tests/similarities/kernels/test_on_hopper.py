@@ -1,4 +1,4 @@
-"""What can be said of launching the Hopper kernel without one; test_pairs_kernel_hopper.py asks one."""
+"""The launch of the Hopper kernel without such a GPU; test_pairs_kernel_hopper.py needs one."""
 
 import contextlib
 from importlib.util import find_spec

@@ -1,4 +1,4 @@
-"""What the kernel is given, and what it answers, against the network it stands for."""
+"""The arguments and results of the kernel against the network."""
 
 from importlib.util import find_spec
 
@@ -30,12 +30,12 @@ def test_a_kernel_is_for_a_pairs_network_on_a_gpu():
         ({"path": "hopper"}, "at most 256 units on an H100 or H200; this network has 3 of 72, on cpu"),
     ],
 )
-def test_what_it_cannot_do_it_says(arguments, said):
+def test_refuses_unsupported_settings(arguments, said):
     with pytest.raises(SettingError, match=said):
         PairsKernel(network(), **arguments)
 
 
-def test_layers_are_filled_up_with_zeros():
+def test_layers_are_padded_with_zeros():
     packed = _packed(network(), torch.float16, pieces=False)
     assert (packed.layers, packed.width) == (2, 128)
     for found, layer in zip(packed.weights, network().layers, strict=True):

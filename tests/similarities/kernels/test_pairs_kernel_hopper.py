@@ -1,4 +1,4 @@
-"""The kernel for Hopper GPUs: compiled where there is no such GPU, and asked where there is one."""
+"""The kernel for Hopper GPUs: compiled without such a GPU, and run on one."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""The kernels for training, compiled without a GPU; test_recomputed_kernels.py checks what they say."""
+"""The kernels for training, compiled without a GPU; test_recomputed_kernels.py checks their results."""
 
 from importlib.util import find_spec
 

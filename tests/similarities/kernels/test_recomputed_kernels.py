@@ -245,7 +245,7 @@ def test_what_needs_no_gradient_gets_none_and_the_rest_is_right(interpreting):
 
 
 @needs_triton
-def test_layouts_precisions_and_nobody_at_all(interpreting):
+def test_layouts_precisions_and_no_items(interpreting):
     interpreting(BEGIN + LAYS_OUT)
 
 
@@ -281,7 +281,7 @@ def test_a_block_takes_no_more_room_than_it_is_given(n, m, pairs):
 
 
 @needs_triton
-def test_units_that_a_layer_is_filled_up_with_take_room_too(monkeypatch):
+def test_padded_units_count_as_memory(monkeypatch):
     monkeypatch.setattr(recomputed, "walk_for", lambda *_: None)
     assert recomputed.block_size(torch.empty(3, 65).half(), 2) == 2**30 // (2 * 128 * 2)
     assert recomputed.block_size(torch.empty(3, 1).half(), 4) == 2**30 // (2 * 64 * 4)

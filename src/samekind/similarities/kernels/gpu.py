@@ -1,4 +1,4 @@
-"""What the kernels have to know of a GPU."""
+"""Facts about a GPU that the kernels need."""
 
 from contextlib import AbstractContextManager
 from typing import Any
@@ -20,19 +20,19 @@ def has_triton() -> bool:
 
 
 def multiprocessors(device: torch.device) -> int:
-    """How many programs run at a time; on a CPU, where Triton's interpreter takes them in turn, a few."""
+    """How many programs run at a time; a few on a CPU, for Triton's interpreter."""
     properties: Any = torch.cuda.get_device_properties(device) if device.type == "cuda" else None
     return int(properties.multi_processor_count) if properties is not None else 4
 
 
 def shared_memory(device: torch.device) -> int:
-    """The bytes of shared memory that one program may have; 0 on a CPU, and where PyTorch does not say."""
+    """The bytes of shared memory for one program; 0 on a CPU, or if PyTorch does not know."""
     properties: Any = torch.cuda.get_device_properties(device) if device.type == "cuda" else None
     # Only for NVIDIA, and since PyTorch 2.6.
     return int(getattr(properties, "shared_memory_per_block_optin", 0))
 
 
 def current_gpu(tensor: Tensor) -> AbstractContextManager[None]:
-    """Makes the GPU of a tensor the current one, which is where Triton launches; a CPU changes nothing."""
+    """A context in which the tensor's GPU is the current one, where Triton launches; nothing for a CPU."""
     guard: AbstractContextManager[None] = torch.cuda.device_of(tensor)  # type: ignore[no-untyped-call]
     return guard

@@ -1,4 +1,4 @@
-"""How the kernel for Hopper GPUs is launched: for a network in use, and for the scores of one in training."""
+"""The launch of the kernel for Hopper GPUs, for a network in use and for the scores in training."""
 
 from typing import Literal, NamedTuple
 
@@ -9,17 +9,17 @@ from samekind.similarities.kernels.gpu import current_gpu, multiprocessors
 
 Epilogue = Literal["scores", "best", "log_sum_exp", "bins", "cells"]
 
-#: Columns that the kernel sees together, and to a multiple of which a layer is filled up with zeros.
+#: Columns of a tile; the width of a layer is padded to a multiple of it.
 PIECE = 64
 #: Units of a layer that the registers of a Hopper GPU hold.
 WIDEST = 256
 
 
 class Dropout(NamedTuple):
-    """Which units of which pairs are dropped: those whose product of two numbers is small.
+    """Which units of which pairs are dropped: those with a small product of the unit's and the pair's number.
 
-    ``factors`` (width,) are the units' numbers, ``seed`` is the first pair's, which is mixed; both are of 32
-    bits. The highest 24 of the product are compared with ``threshold``.
+    ``factors`` (width,) are the units' numbers, ``seed`` is the first pair's, which is mixed; both have 32
+    bits. The highest 24 bits of the product are compared with ``threshold``.
     """
 
     factors: Tensor
@@ -28,9 +28,9 @@ class Dropout(NamedTuple):
 
 
 def takes(device: torch.device, *, hidden: int, depth: int, slope: float) -> bool:
-    """Whether the kernel is for this GPU (H100 or H200) and such a network."""
+    """Whether the kernel takes this GPU (H100 or H200) and such a network."""
     fits = hidden <= WIDEST and depth > 1 and 0 <= slope <= 1
-    # AMD's GPUs are "cuda" to PyTorch, too, and some of them of capability 9.
+    # AMD's GPUs are "cuda" in PyTorch, too, and some have capability 9.
     nvidia = device.type == "cuda" and torch.version.hip is None
     return fits and nvidia and torch.cuda.get_device_capability(device)[0] == 9
 
@@ -63,7 +63,7 @@ def score_tiles(
     n, m, pieces = len(rows), len(columns), rows.shape[1] // PIECE
     strips = -(-m // PIECE) * -(-n // hopper.STRIP.value)
     programs = min(multiprocessors(rows.device), strips)
-    # What is not read must still be an address.
+    # An argument that is not read must still be an address.
     dropped = Dropout(given[0], 0, 0) if dropout is None else dropout
     with current_gpu(rows):
         hopper.score_tiles[(programs,)](

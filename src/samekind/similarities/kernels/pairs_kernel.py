@@ -23,21 +23,21 @@ from samekind.similarities.scale import Scale
 
 Side = Literal["first", "second"]
 
-#: How the bits of a score are cut into a bin and a cell: see `measures.binning`.
+#: How the bits of a score are divided into bin and cell: see `measures.binning`.
 BINS, CELLS = 2**18, 2**14
-#: Programs on a streaming multiprocessor, for the kernel that is not made for one GPU.
+#: Programs on a streaming multiprocessor, for the portable kernel.
 PROGRAMS = 8
-#: Bytes of hidden layers while the best groups of columns are scored again.
+#: Bytes of hidden layers when the best groups of columns are scored again.
 REFINED_BYTES = 256 * 2**20
 
 
 def has_kernel(network: object, device: torch.device) -> bool:
-    """Whether a similarity can be scored by the kernel on a device: a pairs network, a GPU, and Triton."""
+    """Whether the kernel takes a similarity on a device: a pairs network, a GPU, and Triton."""
     return isinstance(network, PairsNetwork) and device.type == "cuda" and has_triton()
 
 
 class Packed(NamedTuple):
-    """A network's layers after the first as the kernels read them, filled up with zeros."""
+    """A network's layers after the first as the kernels read them, padded with zeros."""
 
     weights: Tensor  # Hopper: pieces (layers x pieces x pieces x 64, 64); else (layers, width, width)
     bias: Tensor  # (layers, width), float32
@@ -163,13 +163,13 @@ class PairsKernel:
         return counts[1:]
 
     def _sides(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-        """What each side adds to the first layer, in 16 bits and filled up to the width of the kernel."""
+        """What each side adds to the first layer, in 16 bits and padded to the width of the kernel."""
         first, second = self._halves(a, b)
         more = self.packed.width - self.network.hidden
         return F.pad(first, (0, more)).to(self.dtype), F.pad(second, (0, more)).to(self.dtype)
 
     def _halves(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-        """The same in the network's own precision, whatever that of the embeddings."""
+        """The same in the network's own precision."""
         dtype = self.network.first.weight.dtype
         return self.network.halves(a.to(dtype), b.to(dtype))
 
@@ -194,7 +194,7 @@ class PairsKernel:
         rows, columns = (side.contiguous() for side in sides)
         if not len(rows) or not len(columns):
             return
-        # What an epilogue does not read must still be an address.
+        # An argument that an epilogue does not read must still be an address.
         unread = torch.zeros(2, dtype=torch.int64, device=rows.device)
         mine, others = labels if labels is not None else (unread, unread)
         slots, errors = slots if slots is not None else unread.int(), errors if errors is not None else unread

@@ -18,8 +18,8 @@ from samekind.similarities.kernels.on_hopper import Dropout
 from samekind.similarities.pair_blocks import shape_of_blocks
 from samekind.similarities.recomputed_walk import Block, Way, block_after_block, blocks_of
 
-#: Units that a layer is filled up to with zeros, and those that a program computes, at most: their weights,
-#: and the gradient of those, stay with it. What that takes is the shared memory of a Hopper GPU.
+#: The widths that a layer is padded to, and the most units of one program: their weights, and the gradient of
+#: these, stay in the shared memory of a Hopper GPU.
 WIDTHS = (64, 128, 256)
 OUTPUTS = 128
 SHARED_BYTES = 224 * 1024
@@ -43,7 +43,7 @@ ASCEND_FROM_HALVES = Shape(warps=4, stages=1, programs=2)
 
 
 def has_kernels(first: Tensor, depth: int) -> bool:
-    """Whether all pairs can be walked by kernels, given one side's half and the number of hidden layers."""
+    """Whether the kernels take all pairs, given one side's half and the number of hidden layers."""
     return (
         depth > 1
         and first.dtype in (torch.bfloat16, torch.float16)
@@ -53,7 +53,7 @@ def has_kernels(first: Tensor, depth: int) -> bool:
 
 
 def filled_width(hidden: int) -> int:
-    """How many units a layer of so many is filled up to.
+    """The width that a layer is padded to.
 
     >>> filled_width(100)
     128
@@ -62,7 +62,7 @@ def filled_width(hidden: int) -> int:
 
 
 class KernelWalk:
-    """One pass over all pairs: the network filled up with zeros, and the buffers of a block.
+    """One pass over all pairs: the network padded with zeros, and the buffers of a block.
 
     Of the scores alone nothing has to be kept: where the kernel for Hopper GPUs is there, that makes them.
     """
@@ -78,14 +78,14 @@ class KernelWalk:
         *layers, last, self.last_bias = parameters
         self.weights = [self._filled(each.to(first.dtype), rows=True) for each in layers[::2]]
         self.biases = [self._filled(each.float()) for each in layers[1::2]]
-        # What dropout leaves is scaled up to make up for the rest: here, once, and not a pair at a time.
+        # The factor of dropout, applied once to the weights and not to every pair.
         self.last = self._filled(last[0].float() / (1 - way.dropout))
         self.dropout = _drawn(way, self.width, first.device)
         depth = len(self.weights) + 1
         self.on_chip = not back and on_hopper.takes(
             first.device, hidden=self.width, depth=depth, slope=way.slope
         )
-        # In whole tiles: one column takes the room of eight.
+        # In whole tiles: one column takes the space of eight.
         down, across, most = _tiles(len(first)), _tiles(len(second)), max(1, way.block_pairs // PAIRS)
         height, width = shape_of_blocks(down, across, most, width=most)
         self.shape = (height * SIDE, width * SIDE)
@@ -130,7 +130,7 @@ class KernelWalk:
         return (tiles.opened(parts.sum(0)) + self.last_bias).reshape(-1)
 
     def add_gradients(self, block: Block, grad: Tensor, totals: Sequence[Tensor | None]) -> None:
-        """Add what one block's pairs give to the totals of both halves and of every parameter."""
+        """Add the gradients of one block to the totals of both halves and of every parameter."""
         first, second, *layers, last, last_bias = totals
         tiles, pull = _Tiles(block), grad[block.rows, block.columns].float()
         self._ascend(block, tiles, self.buffers, keep=True)
@@ -219,7 +219,7 @@ class KernelWalk:
         return factors, _word(seed + block.rows.start * stride + block.columns.start), stride, threshold
 
     def _filled(self, x: Tensor, *, rows: bool = False) -> Tensor:
-        """A tensor whose last dimension, or last two, are filled up to the width with zeros."""
+        """A tensor whose last dimension, or last two, are padded to the width with zeros."""
         more = self.width - self.hidden
         return F.pad(x, (0, more, 0, more) if rows else (0, more)).contiguous()
 
@@ -235,7 +235,7 @@ class _Tiles:
         self.pairs = self.count * PAIRS
 
     def closed(self, numbers: Tensor) -> Tensor:
-        """(rows, columns) -> (pairs,), 0 where a tile has a pair that is not there."""
+        """(rows, columns) -> (pairs,), 0 for the padding of a tile."""
         more = (0, self.across * SIDE - self.columns, 0, self.down * SIDE - self.rows)
         tiles = F.pad(numbers, more).view(self.down, SIDE, self.across, SIDE)
         return tiles.transpose(1, 2).reshape(-1)
@@ -246,12 +246,12 @@ class _Tiles:
         return tiles.reshape(self.down * SIDE, self.across * SIDE)[: self.rows, : self.columns]
 
     def sides(self, like: Tensor) -> Tensor:
-        """Room for a sum of each unit over each row and each column of every tile."""
+        """A buffer for the sums of each unit over each row and each column of every tile."""
         return like.new_empty(self.down, self.across, 2 * SIDE, len(like))
 
 
 def _drawn(way: Way, width: int, device: torch.device) -> Dropout:
-    """The numbers that a pass drops by; both passes draw the same."""
+    """The numbers of dropout, the same in both passes."""
     draw = torch.Generator(device).manual_seed(way.seed)
     numbers = torch.randint(-WORD // 2, WORD // 2, (width,), dtype=torch.int32, generator=draw, device=device)
     # Odd, so that a product keeps all bits of the pair's number. Those of pairs are one after the other, and
@@ -260,7 +260,7 @@ def _drawn(way: Way, width: int, device: torch.device) -> Dropout:
 
 
 def _word(number: int) -> int:
-    """The lowest 32 bits, as a number with a sign."""
+    """The lowest 32 bits, as a signed number."""
     return (number + WORD // 2) % WORD - WORD // 2
 
 
@@ -271,5 +271,5 @@ def _add(total: Tensor | None, parts: Tensor) -> None:
 
 
 def _tiles(count: int) -> int:
-    """How many tiles so many rows or columns take."""
+    """How many tiles cover so many rows or columns."""
     return -(-count // SIDE)
