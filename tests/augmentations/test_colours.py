@@ -27,16 +27,16 @@ def test_pillow_agrees(name, factor, images, as_picture):
 
 
 @pytest.mark.parametrize("channels", [1, 2, 3])
-@pytest.mark.parametrize("order", list(itertools.permutations(PEERS)), ids=str)
-def test_several_are_those_one_after_another(order, channels, images):
-    """Where nothing is cut off on the way."""
+def test_several_changes_equal_those_one_after_another(channels, images):
+    """If nothing is clipped on the way."""
     x = images(channels=channels).double() * 0.2 + 0.4
     factors = {name: torch.linspace(0.6, 1.4, 6).roll(place) for place, name in enumerate(PEERS)}
-    expected = x
-    for name in order:
-        expected = recoloured(expected, [(name, factors[name])])
-    assert 0 < expected.min() < expected.max() < 1
-    torch.testing.assert_close(recoloured(x, [(name, factors[name]) for name in order]), expected)
+    for order in itertools.permutations(PEERS):
+        expected = x
+        for name in order:
+            expected = recoloured(expected, [(name, factors[name])])
+        assert 0 < expected.min() < expected.max() < 1
+        torch.testing.assert_close(recoloured(x, [(name, factors[name]) for name in order]), expected)
 
 
 def test_each_image_has_its_own_amount(images):

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -43,13 +43,13 @@ class Examination:
 
     name: str
     items: int = 0
-    classes: dict[str, int]
+    classes: dict[str, int] = field(default_factory=dict)
     problems: tuple[Problem, ...]
     unreadable: tuple[tuple[str, str], ...] = ()
     duplicates: tuple[tuple[str, ...], ...] = ()
-    sizes: dict[tuple[int, int], int]
-    domains: dict[str, int]
-    parts: dict[str, int]
+    sizes: dict[tuple[int, int], int] = field(default_factory=dict)
+    domains: dict[str, int] = field(default_factory=dict)
+    parts: dict[str, int] = field(default_factory=dict)
     groups: int = 0
     memory: int = 0
 
@@ -81,7 +81,7 @@ def examine(
         if isinstance(content, Listing) and any(map(is_array, content.files)):
             content = load(content, settings)
     except (DataError, SettingError) as error:
-        return _refused(str(source), {}, [Problem("error", str(error))])
+        return Examination(name=str(source), problems=(Problem("error", str(error)),))
     if isinstance(content, Items):
         return _report(content, [], [], Counter(), split)
     return _examine_files(content, settings, split)
@@ -103,8 +103,14 @@ def _examine_files(listing: Listing, settings: DataSettings, split: Splitting | 
         # If no file can be read, the error repeats the reasons, which are reported beside it.
         none_readable = len(unreadable) == len(headings) > 1
         sentence = _cannot_be_read(unreadable, 0) if none_readable else str(error)
-        problems.insert(0, Problem("error", sentence))
-        return _refused(listing.name, dict(Counter(listing.labels)), problems, unreadable, sizes)
+        return Examination(
+            name=listing.name,
+            items=len(listing.labels),
+            classes=dict(Counter(listing.labels)),
+            problems=(Problem("error", sentence), *problems),
+            unreadable=tuple(unreadable),
+            sizes=dict(sizes),
+        )
     if isinstance(items.inputs, Stored):
         readable, blank, highest, undecodable = _look_inside(items.inputs)
         problems += blank_problem([items.ids[place] for place in blank] if items.ids else [])
@@ -189,23 +195,3 @@ def _domain_sizes(items: Items) -> dict[str, int]:
         return {}
     counts = sorted(Counter(items.domains.tolist()).items())
     return {items.domain_names[n] if items.domain_names else str(n): count for n, count in counts}
-
-
-def _refused(
-    name: str,
-    classes: dict[str, int],
-    problems: list[Problem],
-    unreadable: list[tuple[str, str]] | None = None,
-    sizes: Counter[tuple[int, int]] | None = None,
-) -> Examination:
-    """The report on data that cannot be opened."""
-    return Examination(
-        name=name,
-        items=sum(classes.values()),
-        classes=classes,
-        problems=tuple(problems),
-        unreadable=tuple(unreadable or ()),
-        sizes=dict(sizes or {}),
-        domains={},
-        parts={},
-    )

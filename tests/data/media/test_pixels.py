@@ -145,20 +145,19 @@ def test_the_heading_has_the_size_as_shown(turn, size):
     assert not found.grey
 
 
-@pytest.mark.parametrize("turn", range(1, 9))
 @pytest.mark.parametrize("format", ["AVIF", "JPEG", "MPO", "PNG", "TIFF", "WEBP"])
-def test_every_format_is_turned_as_pillow_turns_it(format, turn):
-    exif = Image.Exif()
-    exif[ORIENTATION] = turn
-    stream = stored(Image.fromarray(smooth(8, 12)), format=format, exif=exif)
-    shown = np.asarray(ImageOps.exif_transpose(Image.open(stream)).convert("RGB"))
-    height, width, _ = shown.shape
-    stream.seek(0)
-    found = heading(stream)
-    assert (found.height, found.width) == (height, width)
-    stream.seek(0)
-    read_back = decode(stream, height=height, width=width, channels=3, fit="stretch", background="white")
-    assert np.array_equal(read_back, shown)
+def test_every_format_is_turned_as_pillow_turns_it(format):
+    for turn in range(1, 9):
+        exif = Image.Exif()
+        exif[ORIENTATION] = turn
+        stream = stored(Image.fromarray(smooth(8, 12)), format=format, exif=exif)
+        shown = np.asarray(ImageOps.exif_transpose(Image.open(stream)).convert("RGB"))
+        height, width, _ = shown.shape
+        stream.seek(0)
+        assert heading(stream)[:2] == (height, width), turn
+        stream.seek(0)
+        read_back = decode(stream, height=height, width=width, channels=3, fit="stretch", background="white")
+        assert np.array_equal(read_back, shown), turn
 
 
 @pytest.mark.parametrize("format", ["JPEG", "PNG", "WEBP"])

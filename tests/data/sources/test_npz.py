@@ -1,5 +1,7 @@
 """NumPy archives: arrays found by their names, labels by number or text, and nothing run."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import torch
@@ -17,14 +19,13 @@ def saved(folder, **arrays):
     return folder / "set.npz"
 
 
-@pytest.mark.parametrize("inputs", NAMES["inputs"])
-@pytest.mark.parametrize("labels", ["labels", "y", "Y"])
-def test_arrays_are_found_by_any_of_their_names(tmp_path, inputs, labels):
-    items = labelled(saved(tmp_path, **{inputs: X, labels: Y}), DataSettings())
-    assert torch.equal(items.inputs, torch.tensor(X))
-    assert items.classes == ("0", "1", "10")
-    assert items.labels.tolist() == [1, 0, 2, 1]
-    assert items.name == "set.npz"
+def test_arrays_are_found_by_any_of_their_names(tmp_path):
+    for inputs, labels in product(NAMES["inputs"], ("labels", "y", "Y")):
+        items = labelled(saved(tmp_path, **{inputs: X, labels: Y}), DataSettings())
+        assert torch.equal(items.inputs, torch.tensor(X))
+        assert items.classes == ("0", "1", "10")
+        assert items.labels.tolist() == [1, 0, 2, 1]
+        assert items.name == "set.npz"
 
 
 @pytest.mark.parametrize(

@@ -167,17 +167,22 @@ def _as_numbers(table: Table, name: str) -> np.ndarray[Any, Any]:
     if isinstance(column, np.ndarray) and column.dtype.kind in "fiub":
         return column.astype(np.float64)
     try:
-        # Not by an array of texts, each of whose cells is as long as the longest.
+        # Not by an array of texts, in which every cell is as long as the longest.
         return np.fromiter(map(_number, column), dtype=np.float64, count=len(column))
     except ValueError:
-        raise _not_a_number(table.name, name, column) from None
+        row, cell = next((row, str(cell)) for row, cell in enumerate(column, start=1) if not _is_number(cell))
+        shown = cell if len(cell) <= MOST_LETTERS else f"{cell[:MOST_LETTERS]}…"
+        raise DataError(
+            f'{table.name}: the column "{name}" is not numbers ("{shown}" in row {row}); '
+            "leave it out with ignore, or write it as numbers"
+        ) from None
 
 
 def _number(cell: str | None) -> float:
     """The number in a cell, NaN if it is missing. Raises ValueError for anything else."""
     if cell is None or cell.strip().lower() in MISSING:
         return math.nan
-    if "_" in cell:  # "1_000" is a number to Python alone
+    if "_" in cell:  # "1_000" is a number only to Python
         raise ValueError(cell)
     return float(cell)
 
@@ -188,15 +193,6 @@ def _is_number(cell: str | None) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _not_a_number(table: str, name: str, column: Column) -> DataError:
-    row, cell = next((row, str(cell)) for row, cell in enumerate(column, start=1) if not _is_number(cell))
-    shown = cell if len(cell) <= MOST_LETTERS else f"{cell[:MOST_LETTERS]}…"
-    return DataError(
-        f'{table}: the column "{name}" is not numbers ("{shown}" in row {row}); '
-        "leave it out with ignore, or write it as numbers"
-    )
 
 
 def _as_text(value: Any) -> str | None:
@@ -236,7 +232,7 @@ def _rows(path: Path, file: TextIO) -> Iterator[list[str]]:
         return _divided(file, "\t")
 
     def columns(separator: str) -> tuple[bool, int]:
-        """Whether heading and first row have as many, and how many; a separator in quotes makes none."""
+        """Whether heading and first row have equally many cells, and how many."""
         try:
             heading, *first = islice(_divided(file, separator), 2)
         except (csv.Error, ValueError):
@@ -247,7 +243,7 @@ def _rows(path: Path, file: TextIO) -> Iterator[list[str]]:
 
 
 def _divided(file: TextIO, separator: str) -> Iterator[list[str]]:
-    """The lines of a text from its beginning, by their cells; blank ones are passed over."""
+    """The lines of a text from its start, as cells, without blank lines."""
     file.seek(0)
     lines = csv.reader(file, delimiter=separator, strict=True)
     return (row for row in lines if len(row) > 1 or (row and row[0].strip()))
@@ -269,18 +265,18 @@ def _parquet_file(path: Path) -> Any:
 def _parquet(path: Path) -> dict[str, Column]:
     try:
         table = _parquet_file(path).read()
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError) as error:  # damage behind the heading
         raise DataError(f"cannot read {path} as a Parquet table: {error}") from error
     _check_heading(path, table.column_names)
     columns: dict[str, Column] = {}
     for name in table.column_names:
         values = table.column(name).to_numpy()
-        columns[name] = values if values.dtype.kind in "fiub" else [_stored_text(each) for each in values]
+        columns[name] = values if values.dtype.kind in "fiub" else [_stored_text(value) for value in values]
     return columns
 
 
 def _stored_text(value: Any) -> str | None:
-    """A cell as text. Some programs store texts as bytes, and do not say that they are texts."""
+    """A cell as text; some programs store texts as bytes."""
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="backslashreplace")
     return None if value is None else str(value)
