@@ -31,7 +31,7 @@ def small(recipe, shape):
     return run.override(["epochs=2", batches, f"{network}.width=4"])
 
 
-@pytest.mark.parametrize("recipe", recipes.RECIPES)
+@pytest.mark.parametrize("recipe", ["prototypical", "verification", "triplet", "unseen-proxy-nca-adapt-adv"])
 def test_loads_the_space_that_was_saved(recipe, sets, tmp_path):
     space = fit(small(recipe, sets.train.shape), sets, folder=tmp_path)
     loaded = MetricSpace.load(tmp_path / "space")
