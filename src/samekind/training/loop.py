@@ -16,16 +16,8 @@ from samekind.data import Items, Split
 from samekind.data.stored import fetched
 from samekind.errors import SettingError, TrainingError, expect, nearest
 from samekind.space import MetricSpace
-from samekind.training.acceleration import (
-    batches_on,
-    decoded_there,
-    lay_out,
-    resident,
-)
-from samekind.training.build import (
-    build_sampler,
-    build_space,
-)
+from samekind.training.acceleration import batches_on, decoded_there, lay_out, resident
+from samekind.training.build import build_sampler, build_space
 from samekind.training.checkpoints import (
     Progress,
     load_checkpoint,

@@ -111,8 +111,8 @@ def _build_penalty(name: str, penalty: Penalty) -> BuiltPenalty:
     where = f"run.penalties.{name}"
     function = _look_up(penalties, penalty.penalty, where)
     parameters = inspect.signature(function).parameters.values()
-    needs = tuple(each.name for each in parameters if each.default is inspect.Parameter.empty)
-    settings = [each.name for each in parameters if each.name not in needs]
+    needs = tuple(parameter.name for parameter in parameters if parameter.default is inspect.Parameter.empty)
+    settings = [parameter.name for parameter in parameters if parameter.name not in needs]
     check_arguments(penalty.settings, settings, function, f"{where}.settings ({penalty.penalty})")
     missing = [name for name in needs if name not in FOR_PENALTIES]
     if missing:
