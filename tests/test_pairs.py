@@ -9,7 +9,7 @@ from samekind.errors import SettingError
 from samekind.pairs import class_masks, pair_masks
 
 labels_of_a_batch = st.lists(st.integers(0, 3), max_size=8).map(
-    lambda each: torch.tensor(each, dtype=torch.long)
+    lambda labels: torch.tensor(labels, dtype=torch.long)
 )
 
 

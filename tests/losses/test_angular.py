@@ -23,7 +23,7 @@ def by_hand(z, candidates, positive, negative, alpha):
                 for n in candidates[behind]
             ]
             if reach:
-                costs.append(math.log(1 + sum(math.exp(each) for each in reach)))
+                costs.append(math.log(1 + sum(math.exp(logit) for logit in reach)))
         shares.append(sum(costs) / len(costs) if costs else 0.0)
     return torch.tensor(shares, dtype=z.dtype)
 

@@ -106,7 +106,7 @@ def test_with_a_negative_margin_an_item_near_enough_is_not_pulled():
 def test_has_the_gradient_it_claims(margin):
     masks = class_masks(LABELS, 5)
     cosines = (0.9 * some_cosines()).requires_grad_()
-    assert torch.autograd.gradcheck(lambda each: arc_face(each, *masks, margin=margin), cosines)
+    assert torch.autograd.gradcheck(lambda leaf: arc_face(leaf, *masks, margin=margin), cosines)
 
 
 def test_a_margin_in_degrees_or_of_other_classes_is_refused():

@@ -22,7 +22,7 @@ def by_hand(scores, positive, negative, margin=0.4, sharpness=80.0):
         for s in row[behind]:
             weight = max(0.0, s.item() + margin)
             push.append(sharpness * weight * (s - margin))
-        product = sum(each.exp() for each in pull) * sum(each.exp() for each in push)
+        product = sum(value.exp() for value in pull) * sum(value.exp() for value in push)
         shares.append(torch.log1p(product) if pull and push else row.sum() * 0)
     return torch.stack(shares)
 
@@ -38,8 +38,8 @@ def test_value_and_gradient_agree_with_the_definition(masks, arguments):
     scores = some_cosines(masks[0])
     shares, expected = circle(scores, *masks, **arguments), by_hand(scores, *masks, **arguments)
     torch.testing.assert_close(shares, expected)
-    found, wanted = (torch.autograd.grad(each.sum(), scores)[0] for each in (shares, expected))
-    torch.testing.assert_close(found, wanted)
+    actual, slopes = (torch.autograd.grad(cost.sum(), scores)[0] for cost in (shares, expected))
+    torch.testing.assert_close(actual, slopes)
 
 
 def test_rows_in_blocks_cost_the_same(monkeypatch):
@@ -49,7 +49,7 @@ def test_rows_in_blocks_cost_the_same(monkeypatch):
     monkeypatch.setattr("samekind.losses.row_blocks.BLOCK", 16)
     blocks = circle(scores, *masks)
     torch.testing.assert_close(blocks, whole)
-    torch.testing.assert_close(*(torch.autograd.grad(each.sum(), scores)[0] for each in (blocks, whole)))
+    torch.testing.assert_close(*(torch.autograd.grad(cost.sum(), scores)[0] for cost in (blocks, whole)))
 
 
 def test_on_the_circle_the_share_is_log_two():

@@ -103,17 +103,17 @@ class Largest(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
-        for each in result if isinstance(result, tuple | list) else [result]:
-            if isinstance(each, torch.Tensor):
-                self.numbers = max(self.numbers, each.numel())
+        for value in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(value, torch.Tensor):
+                self.numbers = max(self.numbers, value.numel())
         return result
 
 
 def test_takes_scores_and_two_masks_and_names_the_rest(loss):
     first, *rest = inspect.signature(loss).parameters.values()
-    assert [each.name for each in [first, *rest[:2]]] == ["scores", "positive", "negative"]
-    assert all(each.kind is each.KEYWORD_ONLY for each in rest[2:])
-    assert all(each.default is not inspect.Parameter.empty for each in rest[2:])
+    assert [parameter.name for parameter in [first, *rest[:2]]] == ["scores", "positive", "negative"]
+    assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in rest[2:])
+    assert all(parameter.default is not inspect.Parameter.empty for parameter in rest[2:])
 
 
 def test_the_kinds_of_score_it_accepts_exist():
@@ -187,17 +187,17 @@ def test_does_not_care_about_the_order_of_candidates(name, seed, setting):
     masks = masks_for(LABELS["several classes"], setting)
     batch = scores_like(masks[0], seed), *masks
     shuffle = torch.randperm(batch[0].shape[1], generator=torch.Generator().manual_seed(seed))
-    torch.testing.assert_close(loss(*batch), loss(*(each[:, shuffle] for each in batch)))
+    torch.testing.assert_close(loss(*batch), loss(*(tensor[:, shuffle] for tensor in batch)))
 
 
 def test_the_order_of_anchors_only_orders_the_shares(loss, batch):
-    turned = loss(*(each.flip(0) for each in batch))
+    turned = loss(*(tensor.flip(0) for tensor in batch))
     torch.testing.assert_close(turned.flip(0), loss(*batch))
 
 
 def test_does_not_care_how_the_scores_lie_in_memory(loss, batch):
     """The scores of classes come as the transpose of prototypes against items."""
-    across = [each.detach().T.contiguous().T for each in batch]
+    across = [tensor.detach().T.contiguous().T for tensor in batch]
     assert not across[0].is_contiguous()
     torch.testing.assert_close(loss(*across), loss(*batch))
 
@@ -206,14 +206,14 @@ def test_has_the_gradient_it_claims(loss, batch):
     if loss.__name__ in NOT_THE_SLOPE:
         pytest.skip(NOT_THE_SLOPE[loss.__name__])
     scores, *masks = batch
-    assert torch.autograd.gradcheck(lambda each: loss(each, *masks), scores)
+    assert torch.autograd.gradcheck(lambda leaf: loss(leaf, *masks), scores)
 
 
 def test_leaves_its_arguments_and_the_global_generator_alone(loss, batch):
-    before, state = [each.detach().clone() for each in batch], torch.get_rng_state()
+    before, state = [tensor.detach().clone() for tensor in batch], torch.get_rng_state()
     first = loss(*batch)
     assert torch.equal(first, loss(*batch))
-    assert all(torch.equal(each, old) for each, old in zip(batch, before, strict=True))
+    assert all(torch.equal(tensor, old) for tensor, old in zip(batch, before, strict=True))
     assert torch.equal(torch.get_rng_state(), state)
 
 

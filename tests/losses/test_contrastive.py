@@ -86,7 +86,7 @@ def test_one_kind_of_pair_alone_still_counts(loss, weighting):
 def test_have_the_gradient_they_claim(loss):
     masks = pair_masks(LABELS)
     scores = -some_distances(masks[0]).requires_grad_()
-    assert torch.autograd.gradcheck(lambda each: loss(each, *masks, weighting="kinds"), scores)
+    assert torch.autograd.gradcheck(lambda leaf: loss(leaf, *masks, weighting="kinds"), scores)
 
 
 @pytest.mark.parametrize("loss", [contrastive, exponential_contrastive])

@@ -48,7 +48,7 @@ def test_has_the_gradient_it_claims(block, monkeypatch):
     monkeypatch.setattr(row_blocks, "BLOCK", block)
     masks = pair_masks(LABELS)
     scores = some_cosines(masks[0]).requires_grad_()
-    assert torch.autograd.gradcheck(lambda each: histogram(each, *masks, bins=7), scores)
+    assert torch.autograd.gradcheck(lambda leaf: histogram(leaf, *masks, bins=7), scores)
 
 
 def test_with_fine_bins_it_is_how_often_a_negative_pair_wins():

@@ -34,7 +34,7 @@ def test_in_blocks_it_has_the_gradient_it_claims(monkeypatch):
     monkeypatch.setattr(row_blocks, "BLOCK", 10)
     masks = pair_masks(LABELS)
     scores = torch.randn(8, 8, dtype=torch.double, generator=torch.Generator().manual_seed(0))
-    assert torch.autograd.gradcheck(lambda each: n_pair(each, *masks), scores.requires_grad_())
+    assert torch.autograd.gradcheck(lambda leaf: n_pair(leaf, *masks), scores.requires_grad_())
 
 
 def test_one_pair_from_each_class_is_a_classifier_of_the_anchors():

@@ -28,7 +28,7 @@ def test_the_device_gives_what_the_cpu_gives(name, against):
     for device in ("cpu", "cuda"):
         leaf = scores.detach().clone().to(device).requires_grad_()
         shares = loss(
-            leaf, *(each.to(device) for each in masks), **{k: v.to(device) for k, v in handed.items()}
+            leaf, *(mask.to(device) for mask in masks), **{k: v.to(device) for k, v in handed.items()}
         )
         shares.sum().backward()
         answers.append((shares.detach().cpu(), leaf.grad.cpu()))

@@ -67,8 +67,8 @@ def test_a_share_is_what_the_anchors_own_pairs_add():
     labels = torch.tensor([0, 0, 1, 1, 1])
     scores, (positive, negative) = some_scores(5), pair_masks(labels)
     for anchor, share in enumerate(pair_likelihood(scores, positive, negative).tolist()):
-        ahead = sum(cost(each, 1) for each in scores[anchor][positive[anchor]].tolist())
-        behind = sum(cost(each, 0) for each in scores[anchor][negative[anchor]].tolist())
+        ahead = sum(cost(value, 1) for value in scores[anchor][positive[anchor]].tolist())
+        behind = sum(cost(value, 0) for value in scores[anchor][negative[anchor]].tolist())
         assert share == pytest.approx(5 * (ahead / positive.sum().item() + behind / negative.sum().item()))
 
 
@@ -89,7 +89,7 @@ def test_a_kind_of_pair_that_is_missing_adds_nothing(weighting, labels, target):
     assert scores.grad.isfinite().all()
     apart = scores.detach()[~torch.eye(3, dtype=torch.bool)].tolist()
     # One class or no two alike: pairs there are, of one kind; triplets there are none.
-    expected = mean([cost(each, target) for each in apart]) if weighting == "pairs" else 0.0
+    expected = mean([cost(value, target) for value in apart]) if weighting == "pairs" else 0.0
     assert shares.mean().item() == pytest.approx(expected)
 
 
@@ -112,7 +112,7 @@ def test_weighting_by_triplets_is_the_mean_over_all_triplets(labels):
         share = pair_likelihood(scores, *masks, weighting="triplets").mean()
         assert share.item() == pytest.approx(expected)
     for found, kept in zip(multiplicities(labels), (slice(0, 2), slice(0, 3, 2)), strict=True):
-        assert found == Counter(each[kept] for each in listed)
+        assert found == Counter(value[kept] for value in listed)
 
 
 def test_twenty_four_classes_of_five():

@@ -30,11 +30,11 @@ def by_hand(z, proxies, labels, smoothing, denominator, lengths=(3.0, 3.0)):
     shares = []
     for item, label in zip(items, labels.tolist(), strict=True):
         logits = [-(math.dist(item, point) ** 2) for point in points]
-        summed = [each for c, each in enumerate(logits) if denominator == "all" or c != label]
-        total = math.log(sum(math.exp(each) for each in summed))
+        summed = [logit for c, logit in enumerate(logits) if denominator == "all" or c != label]
+        total = math.log(sum(math.exp(logit) for logit in summed))
         targets = [smoothing / (len(points) - 1)] * len(points)
         targets[label] = 1 - smoothing
-        shares.append(sum(t * (total - each) for t, each in zip(targets, logits, strict=True)))
+        shares.append(sum(t * (total - logit) for t, logit in zip(targets, logits, strict=True)))
     return torch.tensor(shares, dtype=z.dtype)
 
 

@@ -16,7 +16,7 @@ def by_hand(scores, between, positive, negative, labels, margin, second_margin):
         pairs = [(n, m) for n in negatives for m in negatives if labels[n] != labels[m]]
         first = [max(0.0, row[n].item() - p + margin) for p in positives for n in negatives]
         second = [max(0.0, between[n, m].item() - p + second_margin) for p in positives for n, m in pairs]
-        shares.append(sum(sum(each) / len(each) for each in (first, second) if each))
+        shares.append(sum(sum(costs) / len(costs) for costs in (first, second) if costs))
     return torch.tensor(shares, dtype=scores.dtype)
 
 
@@ -101,8 +101,8 @@ def test_huge_and_tiny_scores_between_candidates_do_no_harm(dtype, value):
     shares = quadruplet(scores, *masks, between=between)
     shares.sum().backward()
     assert shares.dtype == between.grad.dtype == dtype
-    for each in (shares, scores.grad, between.grad):
-        assert each.isfinite().all()
+    for tensor in (shares, scores.grad, between.grad):
+        assert tensor.isfinite().all()
 
 
 def test_many_candidates_fit_in_memory():
@@ -112,7 +112,7 @@ def test_many_candidates_fit_in_memory():
     scores.requires_grad_()
     shares = quadruplet(scores, *masks, between=between)
     shares.mean().backward()
-    few = [each[:1] for each in (scores, *masks)]
+    few = [tensor[:1] for tensor in (scores, *masks)]
     direct = scores[0][masks[0][0]].detach()[:, None] - between[masks[1][0]][:, masks[1][0]].flatten()
     first = triplet(*few, margin=1.0)
     second = (0.5 - direct[:, direct[0].isfinite()]).clamp(min=0).mean()

@@ -57,13 +57,14 @@ def test_a_table_without_gradient_gets_none(block):
     tables = (scores.detach(), index), (other, None), (mask, None), (shared.detach(), ...)
     row_by_row(cost, *tables).sum().backward()
     assert other.grad is not None
-    assert not row_by_row(cost, *((each.detach(), place) for each, place in tables)).requires_grad
+    assert not row_by_row(cost, *((table.detach(), place) for table, place in tables)).requires_grad
 
 
 def test_half_precision_is_computed_and_summed_in_full(block):
     rough = a_call(torch.bfloat16)
-    full = [(each.detach().to(torch.float32) if each.is_floating_point() else each, i) for each, i in rough]
-    full = [(each.requires_grad_() if each.is_floating_point() else each, i) for each, i in full]
+    full = [(table.detach(), place) for table, place in rough]
+    full = [(table.float() if table.is_floating_point() else table, place) for table, place in full]
+    full = [(table.requires_grad_() if table.is_floating_point() else table, place) for table, place in full]
     ours, expected = row_by_row(cost, *rough), row_by_row(cost, *full)
     assert ours.dtype == torch.float32
     torch.testing.assert_close(ours, expected)

@@ -51,7 +51,7 @@ def test_has_the_gradient_it_claims(block, monkeypatch):
     monkeypatch.setattr(row_blocks, "BLOCK", block)
     masks = pair_masks(LABELS)
     scores = some_cosines(masks[0]).requires_grad_()
-    assert torch.autograd.gradcheck(lambda each: smooth_ap(each, *masks, temperature=0.3), scores)
+    assert torch.autograd.gradcheck(lambda leaf: smooth_ap(leaf, *masks, temperature=0.3), scores)
 
 
 def test_when_cold_it_is_one_minus_average_precision():

@@ -25,12 +25,12 @@ def by_hand(scores, positive, negative, scale=1.0, smoothing=0.0, spread="others
             if not is_positive or not rivals:
                 continue
             logits = [scale * score, *rivals]
-            total = math.log(sum(math.exp(each) for each in logits))
+            total = math.log(sum(math.exp(logit) for logit in logits))
             if spread == "others":
                 targets = [1 - smoothing, *[smoothing / len(rivals)] * len(rivals)]
             else:
-                each = smoothing / len(logits)
-                targets = [1 - smoothing + each, *[each] * len(rivals)]
+                part = smoothing / len(logits)
+                targets = [1 - smoothing + part, *[part] * len(rivals)]
             assert sum(targets) == pytest.approx(1)
             costs.append(sum(t * (total - logit) for t, logit in zip(targets, logits, strict=True)))
         shares.append(sum(costs) / len(costs) if costs else 0.0)
@@ -152,7 +152,7 @@ def test_an_unknown_spread_is_refused():
 each_loss = pytest.mark.parametrize(
     "loss",
     [softmax, additive_margin, arc_face, sphere_face, soft_triple, proxy_nca],
-    ids=lambda each: each.__name__,
+    ids=lambda case: case.__name__,
 )
 
 
@@ -164,7 +164,7 @@ def test_targets_say_what_the_masks_say(loss, classes):
     masks = class_masks(labels, classes)
     told, seen = loss(scores, *masks, targets=labels), loss(scores, *masks)
     assert torch.equal(told, seen)
-    ours, theirs = (torch.autograd.grad(each.sum(), scores)[0] for each in (told, seen))
+    ours, theirs = (torch.autograd.grad(shares.sum(), scores)[0] for shares in (told, seen))
     assert torch.equal(ours, theirs)
 
 
@@ -181,7 +181,7 @@ class Shortened(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         if function in (torch.ops.aten.mm.default, torch.ops.aten.mv.default):
-            args = [((each.view(torch.int32) + 2**12) & -(2**13)).view(torch.float) for each in args]
+            args = [((value.view(torch.int32) + 2**12) & -(2**13)).view(torch.float) for value in args]
         return function(*args, **(kwargs or {}))
 
 

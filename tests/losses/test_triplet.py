@@ -132,7 +132,7 @@ def test_many_candidates_fit_in_memory():
     masks = pair_masks(labels)
     shares = triplet(scores, *masks)
     shares.mean().backward()
-    torch.testing.assert_close(shares[:2], by_definition(scores[:2], *(each[:2] for each in masks), 0.3))
+    torch.testing.assert_close(shares[:2], by_definition(scores[:2], *(mask[:2] for mask in masks), 0.3))
     assert scores.grad.isfinite().all()
 
 
@@ -157,7 +157,7 @@ def test_the_soft_margin_agrees_with_its_definition(seed, margin, block, monkeyp
     masks = role == 0, role == 1
     shares = triplet(scores, *masks, margin=margin, soft=True)
     torch.testing.assert_close(shares, softly_by_hand(scores, *masks, margin))
-    assert torch.autograd.gradcheck(lambda each: triplet(each, *masks, margin=margin, soft=True), scores)
+    assert torch.autograd.gradcheck(lambda leaf: triplet(leaf, *masks, margin=margin, soft=True), scores)
 
 
 def test_a_soft_margin_keeps_pulling_where_the_hinge_is_met():

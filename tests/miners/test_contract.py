@@ -38,7 +38,7 @@ def mining(name):
     """The miner of that name, with what it needs."""
     function = getattr(miners, name)
     taken = inspect.signature(function).parameters
-    return functools.partial(function, **{each: value for each, value in NEEDED.items() if each in taken})
+    return functools.partial(function, **{name: value for name, value in NEEDED.items() if name in taken})
 
 
 @pytest.fixture(params=miners.__all__)
@@ -54,9 +54,10 @@ def miner(name):
 def test_takes_scores_two_masks_and_a_generator(name):
     parameters = inspect.signature(getattr(miners, name)).parameters
     assert list(parameters)[:3] == ["scores", "positive", "negative"]
-    assert all(each.kind is each.KEYWORD_ONLY for each in list(parameters.values())[3:])
+    assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in list(parameters.values())[3:])
     assert "generator" in parameters
-    needed = {each.name for each in list(parameters.values())[3:] if each.default is each.empty}
+    rest = list(parameters.values())[3:]
+    needed = {parameter.name for parameter in rest if parameter.default is parameter.empty}
     assert needed <= NEEDED.keys()
 
 
@@ -82,7 +83,7 @@ def test_rows_are_anchors_and_their_masks_part_of_what_was_given(name, seed, anc
 
 def test_mines_alike_twice_and_leaves_all_it_was_given_alone(miner):
     batch = some_batch(0, 7, 7)
-    before, state = [each.clone() for each in batch], torch.get_rng_state()
+    before, state = [tensor.clone() for tensor in batch], torch.get_rng_state()
     first = miner(*batch, generator=torch.Generator().manual_seed(1))
     second = miner(*batch, generator=torch.Generator().manual_seed(1))
     assert all(torch.equal(one, other) for one, other in zip(first, second, strict=True))
@@ -108,7 +109,7 @@ def test_every_loss_takes_what_comes_back(miner):
         loss = getattr(losses, loss_name)
         handed = {"between": torch.randn(7, 7, generator=torch.Generator().manual_seed(1)) / 4}
         taken = inspect.signature(loss).parameters
-        given = {each: value for each, value in handed.items() if each in taken}
+        given = {name: value for name, value in handed.items() if name in taken}
         shares = loss(scores[rows], positive, negative, **given)
         shares.mean().backward()
         assert shares.shape == rows.shape, loss_name

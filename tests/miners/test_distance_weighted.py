@@ -112,7 +112,7 @@ def test_two_positives_of_an_anchor_get_negatives_of_their_own():
         distance_weighted(scores, positive, negative, dimension=4, generator=generator)[2][:2]
         for _ in range(40)
     ]
-    assert any(not torch.equal(*each) for each in both)
+    assert any(not torch.equal(*pair) for pair in both)
 
 
 @pytest.mark.parametrize(("nearest", "farthest"), [(0.0, 1.4), (1.4, 0.5), (0.5, 2.0), (0.5, math.nan)])

@@ -17,16 +17,17 @@ def by_hand(distances, labels, margin=0.1):
     """
     broken, best = [], None
     for anchor, label in enumerate(labels):
-        strangers = [each for each, other in enumerate(labels) if other != label]
+        strangers = [stranger for stranger, other in enumerate(labels) if other != label]
         for positive in range(anchor + 1, len(labels)):
             if labels[positive] != label or not strangers:
                 continue
             breach, negative = max(
-                (distances[anchor][positive] - distances[anchor][each] + margin, -each) for each in strangers
+                (distances[anchor][positive] - distances[anchor][stranger] + margin, -stranger)
+                for stranger in strangers
             )
             found = (anchor, positive, -negative)
             broken += [found] if breach > 0 else []
-            best = max(best or (breach, found), (breach, found), key=lambda each: each[0])
+            best = max(best or (breach, found), (breach, found), key=lambda row: row[0])
     return broken or ([best[1]] if best else [])
 
 

@@ -19,7 +19,7 @@ def mined(labels, seed=0, order="both"):
     rows, positive, negative = one_pair(scores, *masks, generator=generator)
     assert (positive.sum(1) == 1).all()
     pairs = list(zip(rows.tolist(), positive.int().argmax(1).tolist(), strict=True))
-    return pairs, [each.nonzero().flatten().tolist() for each in negative]
+    return pairs, [row.nonzero().flatten().tolist() for row in negative]
 
 
 @settings(max_examples=40)

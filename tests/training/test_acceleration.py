@@ -14,7 +14,7 @@ from samekind.training import acceleration
 from samekind.training.acceleration import (
     batches_on,
     compiled_forward,
-    decoded_there,
+    decoded_onto,
     lay_out,
     moves_at_once,
     resident,
@@ -91,14 +91,14 @@ def test_nothing_is_tried_where_results_must_not_differ():
 def test_filters_lie_with_their_channels_innermost_and_come_back():
     encoder = SmallConvnet(channels=3, size=8, width=4)
     before = copy.deepcopy(encoder.state_dict())
-    filters = [each for each in encoder.parameters() if each.dim() == 4]
+    filters = [weight for weight in encoder.parameters() if weight.dim() == 4]
     lay_out(encoder, channels_last=True)
     assert filters
-    assert all(each.is_contiguous(memory_format=torch.channels_last) for each in filters)
-    assert not all(each.is_contiguous() for each in filters)
+    assert all(weight.is_contiguous(memory_format=torch.channels_last) for weight in filters)
+    assert not all(weight.is_contiguous() for weight in filters)
     lay_out(encoder, channels_last=False)
-    assert all(each.is_contiguous() for each in filters)
-    assert all(torch.equal(before[name], each) for name, each in encoder.state_dict().items())
+    assert all(weight.is_contiguous() for weight in filters)
+    assert all(torch.equal(before[name], tensor) for name, tensor in encoder.state_dict().items())
 
 
 def test_a_compiled_forward_is_the_same_function_for_every_shape(monkeypatch):
@@ -164,12 +164,12 @@ def test_stored_pictures_are_decoded_once_where_a_gpu_has_room(files, monkeypatc
     monkeypatch.setattr(torch.Tensor, "to", lambda self, *to_: self if to_ == (CUDA,) else to(self, *to_))
     monkeypatch.setattr(acceleration, "TOGETHER", 2)
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (2 * items.inputs.nbytes, 0))
-    there = decoded_there(items, CUDA)
-    assert torch.equal(there.inputs, pixels)
+    on_device = decoded_onto(items, CUDA)
+    assert torch.equal(on_device.inputs, pixels)
     assert CUDA in sent_to
-    assert decoded_there(there, CUDA) is there
+    assert decoded_onto(on_device, CUDA) is on_device
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (2 * items.inputs.nbytes - 2, 0))
-    assert decoded_there(items, CUDA) is items
+    assert decoded_onto(items, CUDA) is items
 
 
 def test_pictures_that_are_to_stay_on_the_disk_are_not_decoded_onto_a_gpu(files, monkeypatch):
@@ -177,18 +177,18 @@ def test_pictures_that_are_to_stay_on_the_disk_are_not_decoded_onto_a_gpu(files,
     stored = Stored(items.inputs.files, items.inputs.reader, stays=True)
     staying = dataclasses.replace(items, inputs=stored).take(torch.arange(3))
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (2**40, 0))
-    assert decoded_there(staying, CUDA) is staying
+    assert decoded_onto(staying, CUDA) is staying
 
 
 def test_decoding_onto_a_gpu_takes_little_memory_of_the_cpu(files):
-    assert decoded_there(files[0], CPU) is files[0]
+    assert decoded_onto(files[0], CPU) is files[0]
 
 
 @pytest.mark.device
 def test_pictures_arrive_on_the_device_as_they_were_stored(files):
-    there = decoded_there(files[0], CUDA)
-    assert there.inputs.device.type == "cuda"
-    assert torch.equal(there.inputs.cpu(), files[1])
+    on_device = decoded_onto(files[0], CUDA)
+    assert on_device.inputs.device.type == "cuda"
+    assert torch.equal(on_device.inputs.cpu(), files[1])
 
 
 def test_stored_pictures_are_not_asked_whether_they_fit_before_the_training_begins(tmp_path, monkeypatch):
@@ -202,11 +202,11 @@ def test_stored_pictures_are_not_asked_whether_they_fit_before_the_training_begi
 @pytest.mark.parametrize("device", ["cpu", "meta"])
 def test_batches_keep_their_sizes_and_order(device):
     batches = [torch.tensor([3, 1]), torch.tensor([0, 2]), torch.tensor([4])]
-    there = batches_on(torch.device(device), batches)
-    assert [len(each) for each in there] == [2, 2, 1]
-    assert {each.device.type for each in there} == {device}
+    on_device = batches_on(torch.device(device), batches)
+    assert [len(batch) for batch in on_device] == [2, 2, 1]
+    assert {batch.device.type for batch in on_device} == {device}
     if device == "cpu":
-        assert all(torch.equal(*pair) for pair in zip(there, batches, strict=True))
+        assert all(torch.equal(*pair) for pair in zip(on_device, batches, strict=True))
     assert batches_on(torch.device(device), []) == []
 
 

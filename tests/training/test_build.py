@@ -214,15 +214,15 @@ def test_each_trainable_part_is_a_group_with_its_rate(run, items):
     optimiser = build_optimiser(changed.optimiser, space)
     rates = {group["name"]: group["lr"] for group in optimiser.param_groups}
     assert rates == {"encoder": 0.1, "similarity": 0.3, "auxiliary": 0.0}  # running averages are not trained
-    held = [id(each) for group in optimiser.param_groups for each in group["params"]]
-    assert sorted(held) == sorted(id(each) for each in space.parameters())
+    held = [id(weight) for group in optimiser.param_groups for weight in group["params"]]
+    assert sorted(held) == sorted(id(weight) for weight in space.parameters())
 
 
 def test_learned_prototypes_are_a_group_of_their_own(run, items):
     changed = run.update({"space": {"prototypes": {"name": "LearnedProxies"}}})
     space = build_space(changed, items)
     groups = {group["name"]: group for group in build_optimiser(changed.optimiser, space).param_groups}
-    assert [id(each) for each in groups["prototypes"]["params"]] == [id(space.prototypes.vectors)]
+    assert [id(weight) for weight in groups["prototypes"]["params"]] == [id(space.prototypes.vectors)]
 
 
 def test_the_optimisers_get_their_settings(run, items):
@@ -230,17 +230,17 @@ def test_the_optimisers_get_their_settings(run, items):
     settings = ["optimiser.momentum=0.8", "optimiser.weight_decay=0.01", "optimiser.nesterov=true"]
     sgd = build_optimiser(run.override(settings).optimiser, space)
     assert isinstance(sgd, torch.optim.SGD)
-    assert {(each["momentum"], each["weight_decay"], each["nesterov"]) for each in sgd.param_groups} == {
+    assert {(group["momentum"], group["weight_decay"], group["nesterov"]) for group in sgd.param_groups} == {
         (0.8, 0.01, True)
     }
     adam = build_optimiser(run.override([*settings, "optimiser.name=Adam"]).optimiser, space)
     assert isinstance(adam, torch.optim.Adam)
-    assert {each["weight_decay"] for each in adam.param_groups} == {0.01}
+    assert {group["weight_decay"] for group in adam.param_groups} == {0.01}
     decoupled = build_optimiser(run.override([*settings, "optimiser.name=AdamW"]).optimiser, space)
     assert type(decoupled) is torch.optim.AdamW
     assert type(adam) is torch.optim.Adam
-    assert {each["weight_decay"] for each in decoupled.param_groups} == {0.01}
-    assert {each["decoupled_weight_decay"] for each in decoupled.param_groups} == {True}
+    assert {group["weight_decay"] for group in decoupled.param_groups} == {0.01}
+    assert {group["decoupled_weight_decay"] for group in decoupled.param_groups} == {True}
 
 
 @pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW"])
@@ -253,10 +253,10 @@ def test_one_kernel_moves_the_weights_as_many_do(run, items, name):
         optimiser = build_optimiser(settings, space, fused=fused)
         assert {group["fused"] for group in optimiser.param_groups} == {fused or None}
         for _ in range(3):
-            for each in space.parameters():
-                each.grad = torch.ones_like(each) + each.detach()
+            for weight in space.parameters():
+                weight.grad = torch.ones_like(weight) + weight.detach()
             optimiser.step()
-        moved.append([each.detach() for each in space.parameters()])
+        moved.append([weight.detach() for weight in space.parameters()])
     for one, other in zip(*moved, strict=True):
         torch.testing.assert_close(one, other)
 
@@ -271,14 +271,15 @@ def test_a_rate_for_an_unknown_part_is_refused(run, items):
 
 
 def settable(function, *, hidden):
-    return {name: each for name, each in inspect.signature(function).parameters.items() if name not in hidden}
+    parameters = inspect.signature(function).parameters
+    return {name: parameter for name, parameter in parameters.items() if name not in hidden}
 
 
 @pytest.mark.parametrize("name", samplers.SAMPLERS)
 def test_the_arguments_of_a_sampler_do_not_clash_with_its_name(name):
     sampler = getattr(samplers, name)
     arguments = settable(sampler, hidden=("labels", "domains", "seed"))
-    assert not set(arguments) & {each.name for each in dataclasses.fields(Batches)}
+    assert not set(arguments) & {field.name for field in dataclasses.fields(Batches)}
     hints = typing.get_type_hints(sampler.__init__)
     for argument, parameter in arguments.items():
         assert typed(hints[argument], parameter.default, argument) == parameter.default
@@ -288,7 +289,7 @@ def test_the_arguments_of_a_sampler_do_not_clash_with_its_name(name):
 def test_the_arguments_of_a_part_do_not_clash_with_its_name(room):
     for member in parts.members(room).values():
         assert not set(inspect.signature(member).parameters) & {
-            each.name for each in dataclasses.fields(Part)
+            field.name for field in dataclasses.fields(Part)
         }
 
 
@@ -398,7 +399,7 @@ def test_the_arguments_of_an_augmentation_do_not_clash_with_its_name(name):
     made = getattr(augmentations, name)
     hints = typing.get_type_hints(made.__init__)
     for argument, parameter in inspect.signature(made).parameters.items():
-        assert argument not in {each.name for each in dataclasses.fields(Part)}
+        assert argument not in {field.name for field in dataclasses.fields(Part)}
         if argument not in ("means", "spreads"):
             assert typed(hints[argument], parameter.default, argument) == parameter.default
 

@@ -43,9 +43,9 @@ def test_the_states_put_a_learner_back(learner, items):
     assert states.keys() == names
     second.load_state_dict(states)
     following = []
-    for each in (first, second):
+    for learning in (first, second):
         torch.manual_seed(1)
-        following.append(each.step(items.inputs[16:32], items.labels[16:32], number=1))
+        following.append(learning.step(items.inputs[16:32], items.labels[16:32], number=1))
     assert following[0] == following[1]
 
 

@@ -38,7 +38,7 @@ class Notes:
         self.told.append(("end",))
 
     def kinds(self):
-        return [each[0] for each in self.told]
+        return [event[0] for event in self.told]
 
 
 def equal(one, other):
@@ -174,7 +174,7 @@ def test_the_watched_measure_picks_the_epoch(run, items, measured, tmp_path, bet
     measure = measured(*values, name="mine")
 
     def validate(space):
-        spaces.append({name: each.clone() for name, each in space.state_dict().items()})
+        spaces.append({name: tensor.clone() for name, tensor in space.state_dict().items()})
         return measure(space)
 
     changed = run.override(["watch=mine", f"better={better}"])
@@ -254,7 +254,7 @@ def test_the_record_has_a_line_for_each_epoch(run, items, measured, tmp_path):
 def test_the_loss_of_an_epoch_is_the_mean_over_its_steps(run, items, constant, tmp_path):
     notes = Notes()
     train(run, items, folder=tmp_path, validate=constant, watcher=notes)
-    losses = [each[1] for each in notes.told if each[0] == "step"]
+    losses = [event[1] for event in notes.told if event[0] == "step"]
     lines = Record(tmp_path / "record.jsonl").lines()
     assert [line["loss"] for line in lines] == pytest.approx([sum(losses[i : i + 3]) / 3 for i in (0, 3, 6)])
 
@@ -262,7 +262,7 @@ def test_the_loss_of_an_epoch_is_the_mean_over_its_steps(run, items, constant, t
 def test_the_folder_says_what_was_run(run, items, constant, tmp_path):
     train(run, items, folder=tmp_path / "deep" / "run", validate=constant)
     folder = tmp_path / "deep" / "run"
-    assert sorted(each.name for each in folder.iterdir()) == [
+    assert sorted(path.name for path in folder.iterdir()) == [
         "best.pt",
         "last.pt",
         "record.jsonl",
@@ -281,9 +281,10 @@ def test_a_watcher_is_told_of_every_step_and_epoch(run, items, constant, tmp_pat
     assert notes.kinds() == ["begin", *(["step"] * steps + ["epoch"]) * 3, "end"]
     assert notes.told[0] == ("begin", 3 * steps, 0)
     assert all(
-        loss > 0 and speed > 0 for _, loss, speed in (each for each in notes.told if each[0] == "step")
+        loss > 0 and speed > 0 for _, loss, speed in (event for event in notes.told if event[0] == "step")
     )
-    assert [each[1] for each in notes.told if each[0] == "epoch"] == Record(tmp_path / "record.jsonl").lines()
+    epochs = [event[1] for event in notes.told if event[0] == "epoch"]
+    assert epochs == Record(tmp_path / "record.jsonl").lines()
 
 
 def test_a_watcher_hears_the_end_also_of_a_run_that_fails(run, items, measured, tmp_path):
@@ -304,7 +305,7 @@ def test_a_watcher_hears_the_end_also_of_a_run_that_fails(run, items, measured, 
 
 def test_a_finished_folder_gives_the_same_space_without_training(run, items, validate, tmp_path):
     space = train(run, items, folder=tmp_path, validate=validate)
-    files = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
     def never(space):
         raise AssertionError("nothing is left to validate")
@@ -314,7 +315,7 @@ def test_a_finished_folder_gives_the_same_space_without_training(run, items, val
     assert equal(space, again)
     assert not again.training
     assert notes.told == [("begin", 9, 9), ("end",)]
-    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == files
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
 
 
 @pytest.mark.parametrize(
@@ -329,15 +330,15 @@ def test_a_finished_folder_gives_the_same_space_without_training(run, items, val
 )
 def test_other_settings_in_the_folder_are_refused_by_name(run, items, constant, tmp_path, change, name):
     train(run.override(["epochs=1"]), items, folder=tmp_path, validate=constant)
-    files = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     with pytest.raises(TrainingError, match=rf"other settings \({name}\); choose another folder"):
         train(run.override(["epochs=1", change]), items, folder=tmp_path, validate=constant)
-    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == files
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
 
 
 def test_other_data_in_the_folder_is_refused(run, items, constant, tmp_path):
     train(run, items, folder=tmp_path, validate=constant)
-    files = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     inputs = items.inputs.clone()
     inputs[0, 0] += 1e-6
     other = Items(inputs, items.labels, items.classes, items.name)
@@ -345,7 +346,7 @@ def test_other_data_in_the_folder_is_refused(run, items, constant, tmp_path):
         train(run, other, folder=tmp_path, validate=constant)
     renamed = Items(items.inputs, items.labels, items.classes, "the same under another name")
     train(run, renamed, folder=tmp_path, validate=constant)
-    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == files
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
 
 
 @pytest.mark.parametrize("name", ["last.pt", "best.pt"])
@@ -354,8 +355,8 @@ def test_a_damaged_checkpoint_is_a_sentence(run, items, constant, tmp_path, name
     (tmp_path / name).write_bytes(b"damaged")
     with pytest.raises(TrainingError, match=rf"{name} cannot be read: it is damaged"):
         train(run, items, folder=tmp_path, validate=constant)
-    for each in tmp_path.glob("*.pt"):  # what the message advises
-        each.unlink()
+    for path in tmp_path.glob("*.pt"):  # what the message advises
+        path.unlink()
     assert equal(train(run, items, folder=tmp_path, validate=constant), space)
 
 
@@ -416,7 +417,7 @@ def test_a_run_that_diverges_later_names_the_last_good_checkpoint(run, items, co
         assert "Lower optimiser.rate, set clip" in message
         saved = load_checkpoint(tmp_path / "last.pt")
         assert saved["progress"].step in (3, 4)
-        assert all(each.isfinite().all() for each in saved["states"]["space"].values())
+        assert all(tensor.isfinite().all() for tensor in saved["states"]["space"].values())
 
 
 def test_weights_that_the_last_step_broke_are_not_saved(run, items, tmp_path):
@@ -612,7 +613,7 @@ def test_stored_pictures_are_decoded_once_where_they_fit_and_only_if_there_is_so
     run, pictures, constant, tmp_path, monkeypatch
 ):
     asked = []
-    monkeypatch.setattr(loop, "decoded_there", lambda items, device: asked.append(device) or items)
+    monkeypatch.setattr(loop, "decoded_onto", lambda items, device: asked.append(device) or items)
     for _ in range(2):  # the second time it is finished
         train(of_pictures(run), pictures, folder=tmp_path, validate=constant)
     assert asked == [torch.device("cpu")]  # once, whatever the epochs find free
@@ -635,7 +636,8 @@ def test_channels_innermost_learn_the_same_and_are_kept_as_usual(run, pictures, 
     layouts = []
 
     def look(space):
-        filters = next(each for each in space.encoder.parameters() if each.dim() == 4 and each.shape[1] > 1)
+        weights = space.encoder.parameters()
+        filters = next(weight for weight in weights if weight.dim() == 4 and weight.shape[1] > 1)
         layouts.append(filters.is_contiguous(memory_format=torch.channels_last))
         return {"eer": 0.5}
 

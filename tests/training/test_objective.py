@@ -62,7 +62,7 @@ def by_hand(space, before, z, y):
         mean = torch.stack([z[i].detach() for i in range(len(y)) if y[i] == label]).mean(0)
         prototypes[label] = 0.9 * prototypes[label] + 0.1 * mean
     logits = torch.stack(
-        [torch.stack([similarity_of(space.similarity, each, item) for each in prototypes]) for item in z]
+        [torch.stack([similarity_of(space.similarity, row, item) for row in prototypes]) for item in z]
     )
     same, different = [], []
     for i in range(len(y)):
@@ -122,7 +122,7 @@ def test_positive_pairs_count_in_one_order_where_asked(plain, space, z):
         for j in range(6)
         if LABELS[i] != LABELS[j]
     ]
-    expected = sum(F.softplus(-each) for each in ahead) / 4 + sum(map(F.softplus, behind)) / len(behind)
+    expected = sum(F.softplus(-score) for score in ahead) / 4 + sum(map(F.softplus, behind)) / len(behind)
     torch.testing.assert_close(cost, expected)
 
 
@@ -286,8 +286,8 @@ def test_a_network_scores_in_the_precision_it_is_given_and_the_gradient_is_near(
     changed = plain.update({"space": {"similarity": similarity}, "terms": terms, "memory": 8})
     torch.manual_seed(0)
     space, z = build_space(changed, items), torch.randn(48, 5).requires_grad_()
-    for each in space.similarity.parameters():
-        each.data += 0.1 * torch.randn(each.shape)  # a correction begins at 0, without a gradient below
+    for weight in space.similarity.parameters():
+        weight.data += 0.1 * torch.randn(weight.shape)  # a correction begins at 0, without a gradient below
     memory = Memory(size=8, dimension=5)
     memory.push(torch.randn(8, 5), torch.arange(8) % 4)
     bfloat16 = lambda: torch.autocast("cpu", dtype=torch.bfloat16)  # noqa: E731
@@ -297,9 +297,9 @@ def test_a_network_scores_in_the_precision_it_is_given_and_the_gradient_is_near(
         mine = copy.deepcopy(space)  # the prototypes move
         made = step(mine, z, items.labels, build_terms(changed, mine), memory=memory, scoring=scoring)
         assert precisions == {precision}
-        assert {each.scores.dtype for each in made.candidates.values()} == {torch.float32}
+        assert {candidates.scores.dtype for candidates in made.candidates.values()} == {torch.float32}
         grads = torch.autograd.grad(sum(made.costs.values()), [z, *mine.similarity.parameters()])
-        found.append(torch.cat([each.flatten() for each in grads]))
+        found.append(torch.cat([gradient.flatten() for gradient in grads]))
     exact, near = found
     assert 0 < (near - exact).norm() < 0.05 * exact.norm()
 

@@ -135,13 +135,13 @@ def test_no_step_makes_the_device_wait(images, tmp_path, prototypes, adversary):
     trainer.train_epoch()  # what is set up at the first steps may wait
     trainer.close_epoch()
     batches = trainer.sampler.batches(1)
-    there = [(trainer.items.inputs[each.cuda()], trainer.items.labels[each.cuda()]) for each in batches]
+    there = [(trainer.items.inputs[batch.cuda()], trainer.items.labels[batch.cuda()]) for batch in batches]
     torch.cuda.set_sync_debug_mode("error")
     try:
         pending = [trainer.learner.step(x, y, number=0) for x, y in there]
     finally:
         torch.cuda.set_sync_debug_mode("default")
-    assert all(each.isfinite() for costs in pending for each in costs)
+    assert all(cost.isfinite() for costs in pending for cost in costs)
 
 
 @pytest.mark.parametrize("broken", [float("nan"), float("inf")])

@@ -24,9 +24,9 @@ def of_images(run, *settings, **encoder):
 
 def rates_of(run, space):
     """The rate of every weight that has one, by the name of the weight."""
-    names = {each: name for name, each in space.named_parameters()}
+    names = {weight: name for name, weight in space.named_parameters()}
     groups = parameter_groups(run.optimiser, space)
-    held = [(names[each], group["lr"]) for group in groups for each in group["params"]]
+    held = [(names[weight], group["lr"]) for group in groups for weight in group["params"]]
     assert len(held) == len(dict(held))  # none twice
     return dict(held)
 
@@ -40,10 +40,10 @@ def test_a_stage_has_its_rate_and_the_rest_that_of_the_encoder(run, images, stan
     rates = rates_of(changed, space)
     assert set(rates) == {name for name, _ in space.named_parameters()}
     stages = {
-        each: name
+        weight: name
         for name, modules in space.encoder.stages().items()
         for m in modules
-        for each in m.parameters()
+        for weight in m.parameters()
     }
     expected = {"layer1": 0.0, "embedding": 1.0}
     for name, weights in space.named_parameters():
@@ -123,14 +123,14 @@ def test_frozen_weights_are_in_no_group_and_stay(run, images, tmp_path, monkeypa
         torch.manual_seed(changed.seed)
         before = frozen_space(changed, images)
     weights = dict(before.named_parameters())
-    frozen = {name for name, each in weights.items() if not each.requires_grad}
+    frozen = {name for name, weight in weights.items() if not weight.requires_grad}
     learning = set(rates_of(changed, before))
     assert any(name.startswith("encoder.layer1") for name in frozen)
     assert learning == set(weights) - frozen
     monkeypatch.setattr(loop, "build_space", frozen_space)
     space = train(changed, images, folder=tmp_path, validate=lambda space: {"eer": 0.5})
-    for name, each in space.named_parameters():
-        assert torch.equal(each, weights[name]) == (name in frozen), name
+    for name, weight in space.named_parameters():
+        assert torch.equal(weight, weights[name]) == (name in frozen), name
 
 
 @pytest.mark.parametrize(("freeze", "rate"), [("stem", "layer1"), ("features", "layer4"), ("all", None)])
@@ -151,7 +151,7 @@ def test_a_part_of_a_stage_has_its_rate_whichever_comes_first(run, images):
     """The convolution of a stage, the stage, and the encoder it is in: the innermost rate counts."""
     rates = ["encoder=0.1", "encoder.layer2=0.2", "encoder.layer2.0=0.3"]
     for order in (rates, rates[::-1]):
-        changed = of_images(run, *(f"optimiser.rates.{each}" for each in order), "optimiser.rate=0.5")
+        changed = of_images(run, *(f"optimiser.rates.{rate}" for rate in order), "optimiser.rate=0.5")
         found = rates_of(changed, build_space(changed, images))
         for name, rate in found.items():
             expected = 0.1 if name.startswith("encoder.") else 0.5
@@ -190,7 +190,7 @@ def test_attention_and_embedding_have_their_rates_and_the_backbone_its_own(
     with torch.random.fork_rng():
         torch.manual_seed(changed.seed)
         before = build_space(changed, images)
-    weights = {name: each for name, each in before.named_parameters() if name.startswith("encoder.")}
+    weights = {name: weight for name, weight in before.named_parameters() if name.startswith("encoder.")}
     rates = rates_of(changed, before)
     assert {name: rates[name] for name in weights} == {
         name: own.get(stage_of(name), 1e-3) for name in weights
@@ -199,5 +199,5 @@ def test_attention_and_embedding_have_their_rates_and_the_backbone_its_own(
     after = dict(
         train(changed, images, folder=tmp_path, validate=lambda space: {"eer": 0.5}).named_parameters()
     )
-    for name, each in weights.items():
-        assert torch.equal(after[name], each) == (stage_of(name) == "layer1"), name
+    for name, weight in weights.items():
+        assert torch.equal(after[name], weight) == (stage_of(name) == "layer1"), name

@@ -113,7 +113,7 @@ def test_the_head_projects_once_and_all_see_the_same(plain, items, z, prototypes
     changed = plain.update({"space": {"auxiliary": {**head, "bias": False}}})
     space = build_space(changed, items).train()
     calls, seen, prototypes = [], [], space.auxiliary.prototypes
-    space.auxiliary.projection.register_forward_hook(lambda *each: calls.append(each[2].detach().clone()))
+    space.auxiliary.projection.register_forward_hook(lambda *call: calls.append(call[2].detach().clone()))
     for name in ("before_loss", "after_step"):
         real = getattr(prototypes, name)
         object.__setattr__(
@@ -123,9 +123,9 @@ def test_the_head_projects_once_and_all_see_the_same(plain, items, z, prototypes
     scores = space.auxiliary.similarity.score_all(calls[0], done.candidates["auxiliary"].vectors)
     torch.testing.assert_close(done.candidates["auxiliary"].scores, scores)
     with torch.no_grad():  # as an optimiser would
-        for each in space.auxiliary.projection.parameters():
-            each.add_(1)
+        for weight in space.auxiliary.projection.parameters():
+            weight.add_(1)
     settle(space, z, LABELS, done)
     assert len(calls) == 1
     assert len(seen) == 2
-    assert all(torch.equal(each, calls[0]) for each in seen)
+    assert all(torch.equal(value, calls[0]) for value in seen)

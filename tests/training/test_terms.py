@@ -23,22 +23,22 @@ def with_terms(run, **terms):
 def test_the_terms_of_a_recipe_are_looked_up(run, items):
     built = build_terms(run, build_space(run, items))
     assert list(built) == ["class", "pair", "auxiliary"]
-    assert [each.loss.func for each in built.values()] == [
+    assert [term.loss.func for term in built.values()] == [
         losses.softmax,
         losses.pair_likelihood,
         losses.softmax,
     ]
     assert built["pair"].loss.keywords == {"smoothing": 0.1}
-    assert all(each.miner.func is miners.everything for each in built.values())
+    assert all(term.miner.func is miners.everything for term in built.values())
     handed = [("scale", "targets"), ("generator",), ("scale", "targets")]
-    assert [each.needs for each in built.values()] == handed
+    assert [term.needs for term in built.values()] == handed
 
 
 def test_a_loss_is_handed_what_it_asks_for_and_nothing_else(run, items):
     for name in losses.__all__:
         kind = losses.ACCEPTS.get(name, ("logit",))[0]
         givers = ("Cosine", "Dot", "Euclidean", "LogDistance", "PairsNetwork")
-        similarity = next(each for each in givers if getattr(similarities, each).kind == kind)
+        similarity = next(value for value in givers if getattr(similarities, value).kind == kind)
         changed = with_terms(run.update({"space": {"similarity": {"name": similarity}}}), only=Term(name))
         needs = build_terms(changed, build_space(changed, items))["only"].needs
         assert set(needs) == set(inspect.signature(getattr(losses, name)).parameters) & set(FOR_LOSSES)
@@ -176,7 +176,7 @@ def test_the_arguments_of_a_loss_do_not_clash_with_those_of_its_term():
         hidden = ("scores", "positive", "negative", *FOR_LOSSES)
         parameters = inspect.signature(loss).parameters.items()
         arguments = {argument: parameter for argument, parameter in parameters if argument not in hidden}
-        assert not set(arguments) & {each.name for each in dataclasses.fields(Term)}
+        assert not set(arguments) & {field.name for field in dataclasses.fields(Term)}
         hints = typing.get_type_hints(loss)
         for argument, parameter in arguments.items():
             assert typed(hints[argument], parameter.default, argument) == parameter.default
@@ -210,7 +210,7 @@ def test_refuses_a_miner_for_another_kind_of_score(run, items):
         {"name": "Poincare"},
         {"name": "Dot"},
     ],
-    ids=lambda each: each["name"],
+    ids=lambda case: case["name"],
 )
 def test_refuses_distances_that_are_not_chords_for_weighted_miners(run, items, miner, similarity):
     changed = run.update({"space": {"similarity": similarity}})

@@ -65,7 +65,7 @@ def test_a_part_that_no_term_trains_is_refused(run, items, tmp_path, constant, p
     assert not (tmp_path / "run.json").exists()
     # One that begins as a trained space left it is what it was there.
     expect_trained(changed, space, begun=[part])
-    others = [each for each in ("encoder", *SAID) if each != part]
+    others = [value for value in ("encoder", *SAID) if value != part]
     with pytest.raises(SettingError, match=SAID[part]):
         expect_trained(changed, space, begun=others)
 
@@ -119,8 +119,8 @@ def test_a_head_that_began_trained_may_stay_without_a_term(run, items, constant,
     with pytest.raises(SettingError, match=SAID["auxiliary"]):
         train(alone, items, folder=tmp_path / "alone", validate=constant)
     again = train(alone, items, folder=tmp_path / "second", validate=constant, start=space)
-    for name, each in space.auxiliary.state_dict().items():
-        assert torch.equal(again.auxiliary.state_dict()[name], each), name
+    for name, tensor in space.auxiliary.state_dict().items():
+        assert torch.equal(again.auxiliary.state_dict()[name], tensor), name
     fewer = items.only(items.classes[:3])  # another head: that one knows other classes
     with pytest.raises(SettingError, match=SAID["auxiliary"]):
         train(alone, fewer, folder=tmp_path / "third", validate=constant, start=space)

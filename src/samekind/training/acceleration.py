@@ -75,7 +75,7 @@ def resident(items: Items, device: torch.device) -> Items:
     return items.to(device)
 
 
-def decoded_there(items: Items, device: torch.device) -> Items:
+def decoded_onto(items: Items, device: torch.device) -> Items:
     """Stored pictures, decoded once onto a GPU if they take at most half of its free memory. Other items, and
     pictures that are to stay stored, are returned unchanged. The CPU holds a few batches at a time.
     """

@@ -16,7 +16,7 @@ from samekind.data import Items, Split
 from samekind.data.stored import fetched
 from samekind.errors import SettingError, TrainingError, expect, nearest
 from samekind.space import MetricSpace
-from samekind.training.acceleration import batches_on, decoded_there, lay_out, resident
+from samekind.training.acceleration import batches_on, decoded_onto, lay_out, resident
 from samekind.training.build import build_sampler, build_space
 from samekind.training.checkpoints import (
     Progress,
@@ -108,7 +108,7 @@ class Trainer:
         self.watcher.begin(steps=steps, done=self.progress.step)
         try:
             if self.progress.epoch < self.run.epochs:  # a finished run needs none
-                self.items = decoded_there(self.items, self.fabric.device)
+                self.items = decoded_onto(self.items, self.fabric.device)
             while self.progress.epoch < self.run.epochs:
                 self.train_epoch()
                 self.close_epoch()

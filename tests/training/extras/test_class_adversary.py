@@ -30,8 +30,8 @@ def adversary_with(**settings):
     with torch.random.fork_rng():
         torch.manual_seed(1)
         chosen = Adversary(**{"hidden": 6, "dropout": 0.0, **settings})
-        made = ClassAdversary(chosen, features=4, classes=3)
-    return made.double()
+        adversary = ClassAdversary(chosen, features=4, classes=3)
+    return adversary.double()
 
 
 def cost_of(adversary, features, y=Y):
@@ -60,38 +60,38 @@ def test_the_coefficient_is_bounded_and_falls_with_the_loss(loss, weight, thresh
 
 @pytest.mark.parametrize("classes", [2, 10, 100])
 def test_the_first_coefficient_is_that_of_a_guess(classes):
-    made = ClassAdversary(Adversary(), features=4, classes=classes)
-    assert made.coefficient.item() == pytest.approx(-0.5 * math.tanh(math.log(classes) - 1.5))
+    adversary = ClassAdversary(Adversary(), features=4, classes=classes)
+    assert adversary.coefficient.item() == pytest.approx(-0.5 * math.tanh(math.log(classes) - 1.5))
 
 
 def test_by_the_step_the_coefficient_follows_the_mean_of_the_last_losses(features):
-    made = adversary_with(updated="step", threshold=0.5)
+    adversary = adversary_with(updated="step", threshold=0.5)
     mean = math.log(3)
     for _ in range(4):
-        judgement = cost_of(made, features).watched
+        judgement = cost_of(adversary, features).watched
         mean += 0.1 * (judgement.plain_loss.item() - mean)
         expected = adversarial_coefficient(mean, weight=0.5, threshold=0.5)
-        assert made.coefficient.item() == pytest.approx(expected, abs=1e-6)
-    before = made.coefficient.item()
-    made.after_epoch([2.0, 0.0])
-    assert made.coefficient.item() == before
-    assert not made.coefficient.requires_grad
+        assert adversary.coefficient.item() == pytest.approx(expected, abs=1e-6)
+    before = adversary.coefficient.item()
+    adversary.after_epoch([2.0, 0.0])
+    assert adversary.coefficient.item() == before
+    assert not adversary.coefficient.requires_grad
 
 
 @pytest.mark.parametrize("updated", ["epoch", "step"])
 def test_with_updates_by_step_the_loss_does_not_grow_without_end(updated):
     """Features that learn against a classifier, all alone: for one long epoch nothing holds them."""
     torch.manual_seed(0)
-    made = ClassAdversary(
+    adversary = ClassAdversary(
         Adversary(hidden=16, dropout=0.0, threshold=0.9, updated=updated), features=4, classes=3
     )
     z = torch.nn.Parameter(torch.randn(30, 4))
     y = torch.arange(30) % 3
-    made.coefficient.fill_(0.4)
+    adversary.coefficient.fill_(0.4)
     optimiser = torch.optim.SGD([z], lr=50.0)
     for _ in range(400):
         optimiser.zero_grad()
-        cost, judgement = cost_of(made, z, y)
+        cost, judgement = cost_of(adversary, z, y)
         cost.backward()
         optimiser.step()
     loss = judgement.plain_loss.item()
@@ -99,25 +99,25 @@ def test_with_updates_by_step_the_loss_does_not_grow_without_end(updated):
 
 
 def test_an_epoch_sets_the_coefficient_of_the_next_and_tells_that_of_its_own():
-    made = adversary_with()
-    first = made.coefficient.item()
-    told = made.after_epoch([2.0, 1.0])
+    adversary = adversary_with()
+    first = adversary.coefficient.item()
+    told = adversary.after_epoch([2.0, 1.0])
     assert told == {"coefficient": first, "loss": 2.0, "plain_loss": 1.0}
-    assert made.coefficient.item() == pytest.approx(0.231059, abs=1e-6)
-    assert made.after_epoch([2.0, 4.6])["coefficient"] == pytest.approx(0.231059, abs=1e-6)
-    assert made.coefficient.item() == pytest.approx(-0.497975, abs=1e-6)
+    assert adversary.coefficient.item() == pytest.approx(0.231059, abs=1e-6)
+    assert adversary.after_epoch([2.0, 4.6])["coefficient"] == pytest.approx(0.231059, abs=1e-6)
+    assert adversary.coefficient.item() == pytest.approx(-0.497975, abs=1e-6)
 
 
 def test_it_can_be_steered_by_the_smoothed_loss():
-    made = adversary_with(steered_by="loss")
-    made.after_epoch([1.0, 4.6])
-    assert made.coefficient.item() == pytest.approx(0.231059, abs=1e-6)
+    adversary = adversary_with(steered_by="loss")
+    adversary.after_epoch([1.0, 4.6])
+    assert adversary.coefficient.item() == pytest.approx(0.231059, abs=1e-6)
 
 
 def test_the_coefficient_of_a_soft_adversary_stays_its_weight():
-    made = adversary_with(kind="soft", weight=0.3)
+    adversary = adversary_with(kind="soft", weight=0.3)
     for loss in (0.1, 9.0):
-        assert made.after_epoch([loss, loss])["coefficient"] == pytest.approx(0.3)
+        assert adversary.after_epoch([loss, loss])["coefficient"] == pytest.approx(0.3)
 
 
 # --- its loss -------------------------------------------------------------------------------------
@@ -126,21 +126,21 @@ def test_the_coefficient_of_a_soft_adversary_stays_its_weight():
 @pytest.mark.parametrize(("classes", "floor"), [(51, 1.00951), (98, 1.10892), (100, 1.11198)])
 def test_the_smoothed_loss_has_the_published_floors(classes, floor):
     """The least cross-entropy with a target is its entropy, where the probabilities are the target."""
-    made = ClassAdversary(Adversary(smoothing=0.15), features=2, classes=classes)
+    adversary = ClassAdversary(Adversary(smoothing=0.15), features=2, classes=classes)
     target = torch.full((1, classes), 0.15 / (classes - 1), dtype=torch.float64)
     target[0, 3] = 0.85
-    best = made.judge(target.log(), torch.tensor([3]))
+    best = adversary.judge(target.log(), torch.tensor([3]))
     assert best.loss.item() == pytest.approx(floor, abs=1e-5)
     assert best.plain_loss.item() == pytest.approx(-math.log(0.85))
     nudged = target.log() + 0.1 * torch.randn(1, classes, generator=torch.Generator().manual_seed(0))
-    assert made.judge(nudged, torch.tensor([3])).loss > best.loss
+    assert adversary.judge(nudged, torch.tensor([3])).loss > best.loss
 
 
 def by_hand(logits, labels, smoothing):
     """Cross-entropy with each target written out."""
     total = 0.0
     for row, label in zip(logits.tolist(), labels.tolist(), strict=True):
-        normaliser = math.log(sum(math.exp(each) for each in row))
+        normaliser = math.log(sum(math.exp(logit) for logit in row))
         for place, logit in enumerate(row):
             share = 1 - smoothing if place == label else smoothing / (len(row) - 1)
             total -= share * (logit - normaliser)
@@ -149,24 +149,24 @@ def by_hand(logits, labels, smoothing):
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.15, 0.9])
 def test_the_loss_is_the_cross_entropy_with_smoothed_targets(features, smoothing):
-    made = adversary_with(smoothing=smoothing)
-    logits = made(features)
-    judged = made.judge(logits, Y)
+    adversary = adversary_with(smoothing=smoothing)
+    logits = adversary(features)
+    judged = adversary.judge(logits, Y)
     assert judged.loss.item() == pytest.approx(by_hand(logits, Y, smoothing))
     torch.testing.assert_close(judged.plain_loss, F.cross_entropy(logits, Y))
 
 
 def test_smoothing_in_equal_parts_for_all_classes_is_a_weaker_one(features):
     """The form of the paper's text, and of torch: smoothing / K for each class, the true one too."""
-    made = adversary_with(smoothing=0.15 * 2 / 3)
-    logits = made(features)
+    adversary = adversary_with(smoothing=0.15 * 2 / 3)
+    logits = adversary(features)
     expected = F.cross_entropy(logits, Y, label_smoothing=0.15)
-    torch.testing.assert_close(made.judge(logits, Y).loss, expected)
+    torch.testing.assert_close(adversary.judge(logits, Y).loss, expected)
 
 
 def test_half_precision_is_judged_in_single():
-    made = ClassAdversary(Adversary(), features=4, classes=3)
-    judged = made.judge(torch.tensor([[12.0, 0.0, 0.0]], dtype=torch.bfloat16), torch.tensor([0]))
+    adversary = ClassAdversary(Adversary(), features=4, classes=3)
+    judged = adversary.judge(torch.tensor([[12.0, 0.0, 0.0]], dtype=torch.bfloat16), torch.tensor([0]))
     assert judged.plain_loss.dtype == torch.float32
     assert judged.plain_loss.item() == pytest.approx(math.log1p(2 * math.exp(-12)), rel=1e-2)
 
@@ -193,13 +193,13 @@ def test_a_new_coefficient_does_not_change_an_earlier_graph(features):
     torch.testing.assert_close(features.grad, torch.full_like(features, -0.5))
 
 
-def closed_form(made, features):
+def closed_form(adversary, features):
     """The gradient of the smoothed cross-entropy for the last layer's offsets, and for the features."""
-    first, last = made.layers[0], made.layers[3]
+    first, last = adversary.layers[0], adversary.layers[3]
     before = features @ first.weight.T + first.bias
     logits = before.clamp(min=0) @ last.weight.T + last.bias
-    targets = torch.full_like(logits, made.settings.smoothing / 2).scatter_(
-        1, Y[:, None], 1 - made.settings.smoothing
+    targets = torch.full_like(logits, adversary.settings.smoothing / 2).scatter_(
+        1, Y[:, None], 1 - adversary.settings.smoothing
     )
     errors = (logits.softmax(1) - targets) / len(Y)
     return errors.sum(0), ((errors @ last.weight) * (before > 0)) @ first.weight
@@ -208,33 +208,33 @@ def closed_form(made, features):
 @pytest.mark.parametrize("coefficient", [-0.4, 0.25])
 def test_the_classifier_descends_its_loss_and_the_features_feel_it_reversed(features, coefficient):
     """Unit gradient for the one, minus the coefficient times it for the other."""
-    made = adversary_with()
-    made.coefficient.fill_(coefficient)
+    adversary = adversary_with()
+    adversary.coefficient.fill_(coefficient)
     features.requires_grad_()
-    cost_of(made, features).descended.backward()
-    offsets, shown = closed_form(made, features.detach())
-    torch.testing.assert_close(made.layers[3].bias.grad, offsets)
+    cost_of(adversary, features).descended.backward()
+    offsets, shown = closed_form(adversary, features.detach())
+    torch.testing.assert_close(adversary.layers[3].bias.grad, offsets)
     torch.testing.assert_close(features.grad, -coefficient * shown, rtol=1e-6, atol=1e-9)
 
 
 def test_a_soft_adversary_adds_its_weighted_loss(features):
     """Weight times the loss, for the classifier and the features alike."""
-    made = adversary_with(kind="soft", weight=0.3)
+    adversary = adversary_with(kind="soft", weight=0.3)
     features.requires_grad_()
-    cost = cost_of(made, features).descended
-    assert cost.item() == pytest.approx(0.3 * by_hand(made(features).detach(), Y, 0.15))
+    cost = cost_of(adversary, features).descended
+    assert cost.item() == pytest.approx(0.3 * by_hand(adversary(features).detach(), Y, 0.15))
     cost.backward()
-    offsets, shown = closed_form(made, features.detach())
-    torch.testing.assert_close(made.layers[3].bias.grad, 0.3 * offsets)
+    offsets, shown = closed_form(adversary, features.detach())
+    torch.testing.assert_close(adversary.layers[3].bias.grad, 0.3 * offsets)
     torch.testing.assert_close(features.grad, 0.3 * shown)
 
 
 @pytest.mark.parametrize("kind", ["soft", "adaptive"])
 def test_features_without_gradient_are_judged_too(features, kind):
-    made = adversary_with(kind=kind)
-    cost_of(made, features).descended.backward()
+    adversary = adversary_with(kind=kind)
+    cost_of(adversary, features).descended.backward()
     assert features.grad is None
-    assert made.layers[0].weight.grad.abs().sum() > 0
+    assert adversary.layers[0].weight.grad.abs().sum() > 0
 
 
 def test_a_coefficient_below_0_helps_the_classifier_and_above_0_hurts_it():
@@ -246,12 +246,12 @@ def test_a_coefficient_below_0_helps_the_classifier_and_above_0_hurts_it():
             x, y = torch.randn(60, 5), torch.arange(60) % 3
             x[:, :3] += F.one_hot(y, 3)
             extractor = torch.nn.Linear(5, 4)
-            made = ClassAdversary(Adversary(hidden=6, dropout=0.0), features=4, classes=3)
-        made.coefficient.fill_(coefficient)
-        optimiser = torch.optim.SGD([*extractor.parameters(), *made.parameters()], lr=0.3)
+            adversary = ClassAdversary(Adversary(hidden=6, dropout=0.0), features=4, classes=3)
+        adversary.coefficient.fill_(coefficient)
+        optimiser = torch.optim.SGD([*extractor.parameters(), *adversary.parameters()], lr=0.3)
         for _ in range(60):
             optimiser.zero_grad()
-            cost, judged = cost_of(made, extractor(x), y)
+            cost, judged = cost_of(adversary, extractor(x), y)
             cost.backward()
             optimiser.step()
         return judged.plain_loss.item()
@@ -275,7 +275,7 @@ def test_refuses_an_unknown_kind():
 
 
 def test_dropout_and_width_are_those_of_the_settings():
-    made = ClassAdversary(Adversary(), features=4, classes=3)
-    assert [type(each).__name__ for each in made.layers] == ["Linear", "ReLU", "Dropout", "Linear"]
-    assert (made.layers[0].out_features, made.layers[2].p) == (512, 0.1)
-    assert set(made.state_dict()) >= {"coefficient"}
+    adversary = ClassAdversary(Adversary(), features=4, classes=3)
+    assert [type(layer).__name__ for layer in adversary.layers] == ["Linear", "ReLU", "Dropout", "Linear"]
+    assert (adversary.layers[0].out_features, adversary.layers[2].p) == (512, 0.1)
+    assert set(adversary.state_dict()) >= {"coefficient"}

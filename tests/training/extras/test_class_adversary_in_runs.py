@@ -56,15 +56,15 @@ def test_the_embeddings_are_the_encoders_and_the_features_are_seen_once(run, nam
     run = dataclasses.replace(run, space=space, adversary=SMALL)
     items = Items(torch.rand(6, *shape), torch.arange(6) % 3, ("a", "b", "c"), "items")
     space = build_space(run, items)
-    before = {name: each.clone() for name, each in space.state_dict().items()}
+    before = {name: tensor.clone() for name, tensor in space.state_dict().items()}
     adversary = build_class_adversary(run, space, items)
     assert adversary.layers[0].in_features == count
     assert adversary.classes == 3
     assert space.training  # as it was, and nothing of it moved
-    assert all(torch.equal(each, before[name]) for name, each in space.state_dict().items())
+    assert all(torch.equal(tensor, before[name]) for name, tensor in space.state_dict().items())
 
     passes = []
-    first = next(each for each in space.encoder.modules() if isinstance(each, nn.Linear | nn.Conv2d))
+    first = next(module for module in space.encoder.modules() if isinstance(module, nn.Linear | nn.Conv2d))
     first.register_forward_hook(lambda *_: passes.append(1))
     space.eval()
     z, outputs = Forward(space, [adversary])(items.inputs)
@@ -132,9 +132,9 @@ def test_its_rate_is_its_own_or_that_of_the_embedding_or_of_the_run(run, rate, r
     optimiser = build_optimiser(run.optimiser, space, beside=parameter_groups_of([adversary]))
     group = optimiser.param_groups[-1]
     assert (group["name"], group["lr"]) == ("adversary", expected)
-    assert {id(each) for each in group["params"]} == {id(each) for each in adversary.parameters()}
-    assert [each["name"] for each in optimiser.param_groups[:-1]] == [
-        each["name"] for each in build_optimiser(run.optimiser, space).param_groups
+    assert {id(weight) for weight in group["params"]} == {id(weight) for weight in adversary.parameters()}
+    assert [group["name"] for group in optimiser.param_groups[:-1]] == [
+        group["name"] for group in build_optimiser(run.optimiser, space).param_groups
     ]
 
 
@@ -149,8 +149,8 @@ def gradients(run, items, folder, **adversary):
         run.override(["space.encoder.dropout=0", "space.similarity.dropout=0"]), items, folder
     )
     costs = trainer.learner.step(items.inputs[:16], items.labels[:16], number=0)
-    found = {name: each.grad.clone() for name, each in trainer.space.encoder.named_parameters()}
-    return found, costs, trainer
+    by_name = {name: weight.grad.clone() for name, weight in trainer.space.encoder.named_parameters()}
+    return by_name, costs, trainer
 
 
 def test_the_encoder_gets_the_gradient_of_the_loss_less_the_coefficient_times_the_classifiers(
@@ -171,14 +171,14 @@ def test_the_encoder_gets_the_gradient_of_the_loss_less_the_coefficient_times_th
 
 
 def gradient_norm(weights):
-    return torch.cat([each.grad.flatten() for each in weights if each.grad is not None]).norm().item()
+    return torch.cat([weight.grad.flatten() for weight in weights if weight.grad is not None]).norm().item()
 
 
 def test_clip_bounds_the_space_and_the_adversary_apart(watched, items, tmp_path):
     """In one norm, the steeper of the two would shorten the step of the other."""
     free = trainer_of(dataclasses.replace(watched, clip=None), items, tmp_path / "free")
     free.learner.step(items.inputs[:16], items.labels[:16], number=0)
-    norms = [gradient_norm(each.parameters()) for each in (free.space, free.learner.extras[0])]
+    norms = [gradient_norm(module.parameters()) for module in (free.space, free.learner.extras[0])]
     assert min(norms) > 0.05
     tight = trainer_of(watched.override(["clip=0.05"]), items, tmp_path / "tight")
     tight.learner.step(items.inputs[:16], items.labels[:16], number=0)
@@ -188,8 +188,8 @@ def test_clip_bounds_the_space_and_the_adversary_apart(watched, items, tmp_path)
     between = sum(norms) / 2
     one = trainer_of(watched.override([f"clip={between}"]), items, tmp_path / "one")
     one.learner.step(items.inputs[:16], items.labels[:16], number=0)
-    clipped = [gradient_norm(each.parameters()) for each in (one.space, one.learner.extras[0])]
-    assert clipped == pytest.approx([min(each, between) for each in norms], rel=1e-3)
+    clipped = [gradient_norm(module.parameters()) for module in (one.space, one.learner.extras[0])]
+    assert clipped == pytest.approx([min(norm, between) for norm in norms], rel=1e-3)
 
 
 def test_scaled_gradients_are_unscaled_once_before_they_are_clipped(watched, items, tmp_path, monkeypatch):
@@ -207,9 +207,10 @@ def test_scaled_gradients_are_unscaled_once_before_they_are_clipped(watched, ite
 
 
 def test_the_initial_space_does_not_depend_on_the_adversary(run, watched, items, tmp_path):
-    one, other = (trainer_of(each, items, tmp_path / str(i)).space for i, each in enumerate((run, watched)))
-    for name, each in one.state_dict().items():
-        assert torch.equal(each, other.state_dict()[name]), name
+    one = trainer_of(run, items, tmp_path / "one").space
+    other = trainer_of(watched, items, tmp_path / "other").space
+    for name, tensor in one.state_dict().items():
+        assert torch.equal(tensor, other.state_dict()[name]), name
 
 
 AROUND = {
@@ -304,7 +305,7 @@ def test_settings_for_speed_work_with_an_adversary(watched, constant, tmp_path, 
     run = watched.update({"space": {"encoder": {"name": "Conv4", "dimension": 5}}}).override(["epochs=1"])
     plain = train(run, images, folder=tmp_path / "plain", validate=constant)
     quick = train(run.override([setting]), images, folder=tmp_path / "quick", validate=constant)
-    assert [each.__name__ for each in compiled] == (["features"] if "compile" in setting else [])
+    assert [method.__name__ for method in compiled] == (["features"] if "compile" in setting else [])
     assert "features" not in vars(quick.encoder)
-    for name, each in quick.state_dict().items():
-        torch.testing.assert_close(each, plain.state_dict()[name], rtol=0.1, atol=0.05, msg=name)
+    for name, tensor in quick.state_dict().items():
+        torch.testing.assert_close(tensor, plain.state_dict()[name], rtol=0.1, atol=0.05, msg=name)
