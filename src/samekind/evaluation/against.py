@@ -61,9 +61,8 @@ def against(
             if sample[:4] in two
         ]
         by_classes = _pairs(first, second, items, first_z[name], second_z[name], name, measures, seed)
-        # Verification stands where an evaluation has it: after classification.
-        rows += [row for row in by_units if row.question == "classification"] + by_classes
-        rows += [row for row in by_units if row.question != "classification"]
+        # Verification comes second, as in an evaluation.
+        rows += sorted([*by_classes, *by_units], key=lambda row: row.question != "classification")
     return rows
 
 

@@ -6,6 +6,7 @@ asked about. The harmonic mean of their accuracies is high only if both are: Xia
 "Zero-Shot Learning: The Good, the Bad and the Ugly", CVPR 2017.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -61,13 +62,8 @@ def few_shot_beside_known(
             drawn = drawn_tasks(new, apart, way=way, shot=shot, queries=queries, tasks=tasks, seed=seed)
             if not drawn:
                 continue
-            others = torch.Generator().manual_seed(seed + 1)
-            known_queries = (
-                torch.randperm(len(known), generator=others)[: episode.query.numel()] for episode in drawn
-            )
-            shares = [_task(space, held, *task) for task in zip(known_queries, drawn, strict=True)]
-            way_drawn = len(drawn[0].classes)
-            samples += _samples(torch.stack(shares).cpu(), name=name, way=way_drawn, shot=shot)
+            shares = _shares(space, held, drawn, seed).cpu()
+            samples += _samples(shares, name=name, way=len(drawn[0].classes), shot=shot)
     return few_shot_rows(samples, tasks, apart.note)
 
 
@@ -86,6 +82,16 @@ def _held(space: MetricSpace, known: Items, z: Tensor) -> _Held:
     batches = [space.score_classes(some).max(1) for some in torch.split(z, BATCH)]
     best, named = (torch.cat(parts) for parts in zip(*batches, strict=True))
     return _Held(z, best, named[: len(own)] == own.to(z.device))
+
+
+def _shares(space: MetricSpace, held: _Held, drawn: Sequence[Episode], seed: int) -> Tensor:
+    """The shares of known and of new items named rightly in each task: (tasks, 2)."""
+    generator, known = torch.Generator().manual_seed(seed + 1), len(held.right)
+    shares = []
+    for episode in drawn:
+        known_queries = torch.randperm(known, generator=generator)[: episode.query.numel()]
+        shares.append(_task(space, held, known_queries, episode))
+    return torch.stack(shares)
 
 
 def _task(space: MetricSpace, held: _Held, known_queries: Tensor, episode: Episode) -> Tensor:

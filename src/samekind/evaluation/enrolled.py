@@ -47,29 +47,24 @@ def enrolled(
     second = of_test.repeat(len(of_set)).int()
     apart = groups_apart(items)
     counted = _of_other_groups(apart, list(members.values()), tests)
+    first, second = first[counted], second[counted]
     same = first == second
-    if counted is not None:
-        same, first, second = same[counted], first[counted], second[counted]
     if not same.any():
         return []
-    rows = []
+    rows, sets = [], [z[indices] for indices in members.values()]
     for kind in space.kinds:
-        sets = [z[indices] for indices in members.values()]
         scores = enrolment_scores(space, sets, z[tests], combination=combination, kind=kind)
-        flat = scores.flatten() if counted is None else scores.flatten()[counted]
-        trials = Trials(flat, same, first, second)
+        trials = Trials(scores.flatten()[counted], same, first, second)
         about = About(f"enrolment of {shots}", name, kind)
         rows += trial_rows(trials, about, decision=None, measures=measures, seed=seed)
     return [noted(row, apart.note) for row in rows]
 
 
-def _of_other_groups(apart: Apart, members: list[Tensor], tests: Tensor) -> Tensor | None:
-    """Which trials, set by set, are of an item whose group is not in the set: (sets x tests,); None if there
-    are no groups.
-    """
+def _of_other_groups(apart: Apart, members: list[Tensor], tests: Tensor) -> Tensor:
+    """Which trials, set by set, are of an item whose group is not in the set: (sets x tests,)."""
     groups = apart.groups
     if groups is None:
-        return None
+        return torch.ones(len(members) * int(tests.sum()), dtype=torch.bool)
     return torch.cat([~torch.isin(groups[tests], groups[indices]) for indices in members])
 
 

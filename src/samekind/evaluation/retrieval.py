@@ -98,10 +98,7 @@ def query_gallery(
     and class: the same person before the same camera, as in Zheng et al., "Scalable Person Re-identification:
     A Benchmark", ICCV 2015.
     """
-    names = {
-        class_name: index
-        for index, class_name in enumerate(dict.fromkeys([*queries.classes, *gallery.classes]))
-    }
+    names = list(dict.fromkeys([*queries.classes, *gallery.classes]))
     labels = _renamed(queries, names), _renamed(gallery, names)
     apart = None
     if ignore != "nothing":
@@ -213,9 +210,10 @@ def _votes(neighbours: Tensor, labels: Tensor) -> dict[str, Tensor]:
     return {KNN_ACCURACY: ((neighbours == labels[:, None]).sum(1) > VOTERS // 2).double()}
 
 
-def _renamed(items: Items, names: dict[str, int]) -> Tensor:
+def _renamed(items: Items, names: list[str]) -> Tensor:
     """The labels of items as indices into common class names."""
-    return torch.tensor([names[class_name] for class_name in items.classes])[items.labels.cpu()]
+    position = {name: index for index, name in enumerate(names)}
+    return torch.tensor([position[name] for name in items.classes])[items.labels.cpu()]
 
 
 def _marks(items: Items, ignore: Ignored) -> Tensor:

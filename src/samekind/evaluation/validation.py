@@ -51,12 +51,11 @@ def validation(
 ) -> Callable[[MetricSpace], dict[str, float]]:
     """A function from a space to the measures of the ``families``:
 
-    * "verification": ``eer``, the EER by the space's own similarity; with each kind of score ("eer cosine");
-      and the lowest of them ("eer best").
-    * "retrieval": every item is a query in the others. By the space's own similarity ``recall@1``,
-      ``recall@2``, ``recall@4``, ``recall@8`` and ``knn accuracy``, the share of items with three of their
-      class among their five nearest; ``recall@1`` with each kind of score ("recall@1 cosine"), and the
-      highest of them ("recall@1 best"). Ranks beyond the number of items are left out.
+    * "verification": ``eer`` by the space's own similarity, by each kind of score ("eer cosine"), and the
+      lowest of them ("eer best").
+    * "retrieval": every item is a query in the others. By the space's own similarity ``recall@1``, 2, 4 and
+      8, and ``knn accuracy``, the share of items with three of their class among their five nearest;
+      ``recall@1`` by each kind of score, and the highest of them. Ranks beyond the items are left out.
     * "clustering": ``nmi`` of k-means on the embeddings, with as many groups as classes; embeddings are
       normalised if the space's similarity depends on directions alone.
 
@@ -64,11 +63,7 @@ def validation(
     drawn for every epoch. If items have groups, items of one group are not compared. A measure to ``watch``
     that no family measures is refused before the first epoch.
     """
-    if isinstance(families, str) or not families:
-        raise SettingError(f"expected a list of {_listed()} to validate by, got {families!r}")
-    for name in families:
-        if name not in FAMILIES:
-            raise SettingError(f'there is no validation by "{name}"; {nearest(name, FAMILIES)}')
+    _check_families(families)
     if watch is not None:
         _expect_measured(watch, families)
     items = draw(items, most=most_items)
@@ -133,6 +128,15 @@ FAMILIES: dict[str, Callable[[MetricSpace, Tensor, Tensor, Apart], dict[str, flo
 }
 
 
+def _check_families(families: Sequence[str]) -> None:
+    if isinstance(families, str) or not families:
+        known = ", ".join(f'"{name}"' for name in FAMILIES)
+        raise SettingError(f"expected a list of {known} to validate by, got {families!r}")
+    for name in families:
+        if name not in FAMILIES:
+            raise SettingError(f'there is no validation by "{name}"; {nearest(name, FAMILIES)}')
+
+
 def _expect_measured(watch: str, families: Sequence[str]) -> None:
     measured = [measure.key for name in families for measure in MEASURES[name]]
     family = next((name for name in MEASURES if watch in _keys(name)), None)
@@ -155,7 +159,3 @@ def _keys(family: str) -> list[str]:
         for kind in (*get_args(Kind), "best")
     ]
     return [measure.key for measure in (*measures, *by_kind)]
-
-
-def _listed() -> str:
-    return ", ".join(f'"{name}"' for name in FAMILIES)

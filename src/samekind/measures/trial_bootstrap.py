@@ -25,7 +25,7 @@ from samekind.measures.trial_statistics import (
     values_of,
 )
 
-#: Below this there is hardly a replicate with trials of both kinds that differs from the test itself.
+#: With fewer classes, hardly a replicate has trials of both kinds and differs from the test itself.
 FEWEST_CLASSES = 3
 
 
@@ -46,15 +46,10 @@ def bootstrap_trials(
 ) -> dict[str, Interval]:
     """Measures of (trials,) scores with their intervals, the classes on both sides drawn again.
 
-    ``first`` and ``second`` (trials,) are the labels of the two sides. "FAR", "FRR" and "accuracy" are at
-    the ``threshold``; "minDCF" is the least detection cost for the ``prior`` and the costs, 1 for a score
-    that says nothing; "Cllr" reads the scores as log likelihood ratios. At least three classes are needed.
-
-    Without a single error the replicates have no spread; then the interval reaches at least as far as it
-    would had one trial gone wrong, since trials that share a class err together, seen or not.
-
-    Beyond ``most_trials`` the width is that of a random subset, which is a little wider; the value itself
-    is always that of all trials.
+    ``first`` and ``second`` (trials,) are the labels of the two sides, three classes or more. "FAR", "FRR"
+    and "accuracy" are at the ``threshold``; "minDCF" is for the ``prior`` and the costs; "Cllr" reads scores
+    as log likelihood ratios. Without errors, the interval is at least as wide as that of one error. Beyond
+    ``most_trials`` its width is that of a random sample, a little wider; the value is that of all trials.
 
     >>> scores, same = torch.tensor([4.0, 3, 2, 3, 2, 1]), torch.tensor([True] * 3 + [False] * 3)
     >>> first, second = torch.tensor([0, 1, 2, 0, 0, 1]), torch.tensor([0, 1, 2, 1, 2, 2])
@@ -94,9 +89,8 @@ def paired_bootstrap(
 ) -> dict[str, Difference]:
     """Each measure of ``scores`` minus that of ``others``, two systems on the same trials.
 
-    As `bootstrap_trials`, both weighted by the same draws of the classes, so that what makes a class hard
-    for both cancels. ``thresholds`` are those of the two systems. The p-value is by Student's t, as the
-    interval is: below 0.05 where it leaves out 0.
+    As `bootstrap_trials`, with the same draws of classes for both. ``thresholds`` are those of the two
+    systems. The p-value is by Student's t: below 0.05 if the interval excludes 0.
 
     >>> scores, same = torch.tensor([4.0, 3, 2, 3, 2, 1]), torch.tensor([True] * 3 + [False] * 3)
     >>> first, second = torch.tensor([0, 1, 2, 0, 0, 1]), torch.tensor([0, 1, 2, 1, 2, 2])
@@ -112,10 +106,8 @@ def paired_bootstrap(
     drawn = _replicates(counted, class_weights(classes, replicates, seed), statistics, costs)
     differences: dict[str, Difference] = {}
     for name in statistics:
-        one, other = (
-            value_of(name, system, same, cut, costs)
-            for system, cut in zip((scores, others), cuts, strict=True)
-        )
+        one = value_of(name, scores, same, cuts[0], costs)
+        other = value_of(name, others, same, cuts[1], costs)
         differences[name] = difference_around(one - other, drawn[name][0] - drawn[name][1], classes)
     return differences
 

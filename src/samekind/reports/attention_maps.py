@@ -40,12 +40,7 @@ def attention_maps(image: Tensor, overlays: Sequence[Overlay], *, title: str = "
     its most value written under it; a constant map is dark. A map with NaN, infinite or negative values is a
     ``ValueError``.
     """
-    for overlay in overlays:
-        if overlay.values.dim() != 2 or not (overlay.values.isfinite() & (overlay.values >= 0)).all():
-            raise ValueError(
-                f'expected a map (height, width), finite and not below 0, for "{overlay.title}"; got '
-                f"{tuple(overlay.values.shape)}"
-            )
+    _check(overlays)
     picture = _displayable(image)
     height, width = picture.shape[:2]
     across, down = SIDE * width / max(height, width), SIDE * height / max(height, width)
@@ -82,6 +77,15 @@ def enlarged(values: Tensor, size: tuple[int, int]) -> Tensor:
     [[0.0, 0.25, 0.75, 1.0]]
     """
     return F.interpolate(values[None, None], size, mode="bilinear", align_corners=False)[0, 0]
+
+
+def _check(overlays: Sequence[Overlay]) -> None:
+    for overlay in overlays:
+        if overlay.values.dim() != 2 or not (overlay.values.isfinite() & (overlay.values >= 0)).all():
+            raise ValueError(
+                f'expected a map (height, width), finite and not below 0, for "{overlay.title}"; got '
+                f"{tuple(overlay.values.shape)}"
+            )
 
 
 def _draw(axes: "Axes", bar: "Axes", picture: np.ndarray, values: Tensor) -> None:
