@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
@@ -23,6 +24,7 @@ MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*
 
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
+MOST_CASES = 150
 NAMES_THAT_SAY_NOTHING = {"util", "utils", "helper", "helpers", "common", "misc", "base", "core"}
 HEAVY = ("torch", "matplotlib", "sklearn", "lightning_fabric")
 LOCAL_PATH = re.compile(r"(?<![\w.-])/(?:work|root|tmp|home|Users)/")
@@ -226,6 +228,12 @@ def test_a_first_import_is_light():
 def test_no_file_knows_a_local_path():
     lines = {name: local_paths((ROOT / name).read_text(encoding="utf-8")) for name in PROJECT_FILES}
     assert {name: paths for name, paths in lines.items() if paths} == {}
+
+
+def test_no_test_has_hundreds_of_cases(request):
+    """Of the tests that are run together with this one: a loop that lists its offences costs less."""
+    cases = Counter(item.nodeid.partition("[")[0] for item in request.session.items)
+    assert {name: count for name, count in cases.items() if count > MOST_CASES} == {}
 
 
 # --- and each rule can fail -----------------------------------------------------------------------
