@@ -13,6 +13,7 @@ from samekind.data.items import Items
 from samekind.data.media import Problem
 from samekind.data.media.brightness import brightest, brightness
 from samekind.data.media.headings import read_headings
+from samekind.data.media.medium import named_problem
 from samekind.data.media.pictures import blank_problem, is_blank
 from samekind.data.media.pixels import Heading
 from samekind.data.opening import open_source
@@ -23,7 +24,7 @@ from samekind.data.sources.listing import Listing, foreign_files
 from samekind.data.sources.loading import load
 from samekind.data.splits import Split
 from samekind.data.stored import Stored, decode_all
-from samekind.data.words import counted, listed, named
+from samekind.data.words import listed, named
 from samekind.errors import DataError, SettingError
 
 Splitting = Split | Callable[[Items], Split | None]
@@ -139,20 +140,10 @@ def _look_inside(stored: Stored) -> tuple[list[int], list[int], torch.Tensor, li
 
 
 def _listing_problems(listing: Listing) -> Iterator[Problem]:
-    if listing.empty:
-        yield Problem(
-            "warning",
-            f"{counted(len(listing.empty), 'class folder has', 'class folders have')} no pictures or arrays: "
-            f"{listed(listing.empty)}",
-        )
+    yield from named_problem(listing.empty, "class folder has", "class folders have", "no pictures or arrays")
     if listing.foreign:
         yield Problem("warning", foreign_files(listing.foreign, listed(listing.foreign)))
-    if listing.repeated:
-        yield Problem(
-            "warning",
-            f"{counted(len(listing.repeated), 'file is', 'files are')} named more than once: "
-            f"{listed(listing.repeated)}",
-        )
+    yield from named_problem(listing.repeated, "file is", "files are", "named more than once")
 
 
 def _report(

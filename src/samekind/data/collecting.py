@@ -96,20 +96,22 @@ def _groups(blocks: Sequence[Block], readable: Sequence[int]) -> tuple[str, ...]
 
 def _numbers(blocks: Sequence[Block], reader: Reader) -> tuple[Tensor, list[int], list[tuple[str, str]]]:
     """Everything as float32 (n, …), the places of what could be read, and (file, reason) of the rest."""
-    rows: list[Tensor] = []
+    batches = [torch.empty(0, *reader.shape)]
     readable: list[int] = []
     unreadable: list[tuple[str, str]] = []
-    place = 0
+    start = 0
     for block in blocks:
         if isinstance(block.content, Tensor):
-            rows.append(scaled(block.content))
-            readable += range(place, place + len(block.ids))
+            batches.append(scaled(block.content))
+            readable += range(start, start + len(block.ids))
         else:
-            for offset, file in enumerate(block.content):
+            items = []
+            for place, file in enumerate(block.content, start):
                 try:
-                    rows.append(reader.medium.batch([reader.read(file)]))
-                    readable.append(place + offset)
+                    items.append(reader.read(file))
+                    readable.append(place)
                 except DataError as error:
                     unreadable.append((str(file), str(error)))
-        place += len(block.ids)
-    return torch.cat(rows) if rows else torch.empty(0, *reader.shape), readable, unreadable
+            batches += [reader.medium.batch(items)] if items else []
+        start += len(block.ids)
+    return torch.cat(batches), readable, unreadable

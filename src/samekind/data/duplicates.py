@@ -8,10 +8,11 @@ import torch
 
 from samekind.data.items import Items
 from samekind.data.media import Problem
+from samekind.data.media.medium import named_problem
 from samekind.data.sets import Sets
 from samekind.data.splits import Split
 from samekind.data.stored import Stored
-from samekind.data.words import counted, listed, named
+from samekind.data.words import counted, named
 
 
 def duplicates(items: Items) -> list[list[int]]:
@@ -34,24 +35,14 @@ def duplicate_problems(
         "warning", f"{counted(spare, 'item repeats', 'items repeat')} the content of another ({example})"
     )
     contradictory = [group for group in groups if len(set(items.labels[torch.tensor(group)].tolist())) > 1]
-    if contradictory:
-        names = [_contradiction(items, group) for group in contradictory]
-        yield Problem(
-            "warning",
-            f"{counted(len(contradictory), 'content has', 'contents have')} more than one label: "
-            f"{listed(names)}",
-        )
+    names = [_contradiction(items, group) for group in contradictory]
+    yield from named_problem(names, "content has", "contents have", "more than one label")
     parts = _parts(items, split)
     if parts is not None:
         across = [group for group in groups if len({parts[place] for place in group} - {None}) > 1]
-        if across:
-            pairs = [_apart(group, parts) for group in across]
-            names = [" = ".join(f"{named(items, n)} ({parts[n]})" for n in pair) for pair in pairs]
-            yield Problem(
-                "warning",
-                f"{counted(len(across), 'content is', 'contents are')} in more than one part: "
-                f"{listed(names)}",
-            )
+        pairs = [_apart(group, parts) for group in across]
+        names = [" = ".join(f"{named(items, n)} ({parts[n]})" for n in pair) for pair in pairs]
+        yield from named_problem(names, "content is", "contents are", "in more than one part")
 
 
 def trained_on_copies(sets: Sets) -> str:

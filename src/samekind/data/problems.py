@@ -10,8 +10,9 @@ import torch
 from samekind.data.held_out import PART_NAMES
 from samekind.data.items import Items
 from samekind.data.media import Problem
+from samekind.data.media.medium import named_problem
 from samekind.data.stored import Stored
-from samekind.data.words import composed, counted, listed, named
+from samekind.data.words import composed, listed, named
 
 #: More labels than this that are numbers, with fewer items of each than this, look like measurements.
 MANY_NUMBERS, FEW_OF_EACH = 20, 5
@@ -46,21 +47,10 @@ def _too_few(items: Items) -> Iterator[Problem]:
             "error", f"each of the {len(items)} items has a class of its own; is it the right label?"
         )
     else:
-        single = [name for name, count in sizes.items() if count == 1]
-        if single:
-            yield Problem(
-                "warning",
-                f"{counted(len(single), 'class has', 'classes have')} a single item, "
-                f"which makes no pair and is in one part only: "
-                f"{listed(single)}",
-            )
-        few = [name for name, count in sizes.items() if count == 2]
-        if few:
-            yield Problem(
-                "warning",
-                f"{counted(len(few), 'class has', 'classes have')} fewer items than a split has parts: "
-                f"{listed(few)}",
-            )
+        single, few = ([name for name, count in sizes.items() if count == size] for size in (1, 2))
+        alone = "a single item, which makes no pair and is in one part only"
+        yield from named_problem(single, "class has", "classes have", alone)
+        yield from named_problem(few, "class has", "classes have", "fewer items than a split has parts")
         largest, smallest = max(sizes, key=sizes.__getitem__), min(sizes, key=sizes.__getitem__)
         if sizes[largest] > UNBALANCED * sizes[smallest]:
             yield Problem(
@@ -72,10 +62,8 @@ def _too_few(items: Items) -> Iterator[Problem]:
 
 def _empty_classes(items: Items) -> Iterator[Problem]:
     empty = [name for name, count in class_sizes(items).items() if not count]
-    if empty and len(items):
-        yield Problem(
-            "warning", f"{counted(len(empty), 'class has', 'classes have')} no items: {listed(empty)}"
-        )
+    if len(items):
+        yield from named_problem(empty, "class has", "classes have", "no items")
 
 
 def _similar_names(items: Items) -> Iterator[Problem]:
@@ -127,12 +115,8 @@ def _not_finite(items: Items) -> Iterator[Problem]:
     if isinstance(inputs, Stored) or not len(items) or not inputs.is_floating_point():
         return
     broken = (~inputs.flatten(1).isfinite()).any(1).nonzero().flatten().tolist()
-    if broken:
-        names = [named(items, place) for place in broken]
-        yield Problem(
-            "error",
-            f"{counted(len(broken), 'item holds', 'items hold')} values that are not finite: {listed(names)}",
-        )
+    names = [named(items, place) for place in broken]
+    yield from named_problem(names, "item holds", "items hold", "values that are not finite", "error")
 
 
 def _given_parts(items: Items) -> Iterator[Problem]:
@@ -149,15 +133,11 @@ def _given_parts(items: Items) -> Iterator[Problem]:
     if "train" not in parts:
         yield Problem("error", "no item is of the part train")
         return
-    known = {label for label, part in zip(items.labels.tolist(), parts, strict=True) if part == "train"}
-    later = {label for label, part in zip(items.labels.tolist(), parts, strict=True) if part != "train"}
-    missing = [items.classes[label] for label in sorted(later - known)]
-    if missing:
-        yield Problem(
-            "warning",
-            f"{counted(len(missing), 'class is', 'classes are')} tested but not in the part train: "
-            f"{listed(missing)}",
-        )
+    labels: dict[bool, set[int]] = {True: set(), False: set()}
+    for label, part in zip(items.labels.tolist(), parts, strict=True):
+        labels[part == "train"].add(label)
+    missing = [items.classes[label] for label in sorted(labels[False] - labels[True])]
+    yield from named_problem(missing, "class is", "classes are", "tested but not in the part train")
 
 
 def _lonely_domains(items: Items) -> Iterator[Problem]:
@@ -168,11 +148,7 @@ def _lonely_domains(items: Items) -> Iterator[Problem]:
     for label, domain in zip(items.labels.tolist(), items.domains.tolist(), strict=True):
         homes[label].add(domain)
     lonely = [items.classes[label] for label, domains in sorted(homes.items()) if len(domains) == 1]
-    if lonely:
-        yield Problem(
-            "warning",
-            f"{counted(len(lonely), 'class occurs', 'classes occur')} in one domain only: {listed(lonely)}",
-        )
+    yield from named_problem(lonely, "class occurs", "classes occur", "in one domain only")
 
 
 def _quoted(names: Iterable[str]) -> str:

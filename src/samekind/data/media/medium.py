@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.data.words import counted, listed
+
 if TYPE_CHECKING:
     from samekind.data.items import Items
     from samekind.data.media import Reader
@@ -23,6 +25,14 @@ class Problem(NamedTuple):
 
     severity: Literal["error", "warning"]
     sentence: str
+
+
+def named_problem(
+    names: Sequence[str], one: str, many: str, what: str, severity: Literal["error", "warning"] = "warning"
+) -> Iterator[Problem]:
+    """A problem that counts and lists names, if there are any: "2 classes have no items: a, b"."""
+    if names:
+        yield Problem(severity, f"{counted(len(names), one, many)} {what}: {listed(names)}")
 
 
 class Suited(NamedTuple):

@@ -9,10 +9,19 @@ from torch import Tensor
 from samekind.data.files import Readable, is_array, name_of, opened
 from samekind.data.media import pixels
 from samekind.data.media.arrays import read_array
-from samekind.data.media.medium import Medium, Problem, Shape, Suited, Units, has_pixels, scaled
+from samekind.data.media.medium import (
+    Medium,
+    Problem,
+    Shape,
+    Suited,
+    Units,
+    has_pixels,
+    named_problem,
+    scaled,
+)
 from samekind.data.media.pixels import MODES, Pixels
 from samekind.data.settings import WHITE, Background, DataSettings, Fit
-from samekind.data.words import counted, listed, named
+from samekind.data.words import named
 from samekind.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -176,12 +185,7 @@ def is_blank(pictures: Tensor) -> Tensor:
 
 def blank_problem(names: Sequence[str]) -> Iterator[Problem]:
     """The warning about blank pictures, if there are any."""
-    if names:
-        yield Problem(
-            "warning",
-            f"{counted(len(names), 'picture is', 'pictures are')} blank, one colour all over: "
-            f"{listed(names)}",
-        )
+    return named_problem(names, "picture is", "pictures are", "blank, one colour all over")
 
 
 def _problems(items: "Items") -> Iterator[Problem]:

@@ -7,8 +7,7 @@ from torch import Tensor
 
 from samekind.data.files import TABLES, Member, Readable, is_array, name_of
 from samekind.data.media.arrays import read_array
-from samekind.data.media.medium import Medium, Problem, Shape, Suited, Units
-from samekind.data.words import counted, listed
+from samekind.data.media.medium import Medium, Problem, Shape, Suited, Units, named_problem
 from samekind.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -119,13 +118,10 @@ def _problems(items: "Items") -> Iterator[Problem]:
     if constant.all():
         yield Problem("error", "every item is the same; nothing can be told apart")
         return
-    if constant.any():
-        columns = [names[place] for place in constant.nonzero().flatten().tolist()]
-        yield Problem(
-            "warning",
-            f"{counted(len(columns), 'column is constant and tells', 'columns are constant and tell')} "
-            f"nothing: {listed(columns)}",
-        )
+    columns = [names[place] for place in constant.nonzero().flatten().tolist()]
+    yield from named_problem(
+        columns, "column is constant and tells", "columns are constant and tell", "nothing"
+    )
     counting = ((values[1:] - values[:-1]) == 1).all(0) & (len(values) > 2)
     for place in counting.nonzero().flatten().tolist():
         yield Problem("warning", f"the column {names[place]} counts the rows; leave it out with ignore")

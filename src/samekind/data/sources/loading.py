@@ -17,7 +17,7 @@ from samekind.data.media.pixels import Heading
 from samekind.data.settings import DataSettings
 from samekind.data.sources.listing import Listing, about_sounds, class_order, foreign_files
 from samekind.data.stored import Stored, decode_all, unreadable_files
-from samekind.data.words import counted
+from samekind.data.words import counted, listed
 from samekind.errors import MOST_LISTED, DataError, nearest
 
 
@@ -181,11 +181,8 @@ def _pictures(listing: Listing, settings: DataSettings) -> Items:
 def _left_out(listing: Listing) -> list[str]:
     notes = [f'the class "{name}" has no pictures and is left out' for name in listing.empty]
     if listing.foreign:
-        notes.append(foreign_files(listing.foreign, ", ".join(listing.foreign[:MOST_LISTED])))
+        notes.append(foreign_files(listing.foreign, listed(listing.foreign, MOST_LISTED)))
     if listing.repeated:
-        listed = ", ".join(listing.repeated[:MOST_LISTED])
-        notes.append(
-            f"{counted(len(listing.repeated), 'file is', 'files are')} named more than once "
-            f"and taken once: {listed}"
-        )
+        number = counted(len(listing.repeated), "file is", "files are")
+        notes.append(f"{number} named more than once and taken once: {listed(listing.repeated, MOST_LISTED)}")
     return notes
