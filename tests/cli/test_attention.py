@@ -59,7 +59,7 @@ def spaces(tmp_path_factory, files):
     }
 
 
-def test_a_drawing_for_each_picture_and_what_it_shows(samekind, spaces, files, tmp_path):
+def test_draws_each_picture(samekind, spaces, files, tmp_path):
     pictures = [files / "here" / "left.png", files / "here" / "right.png"]
     answer = samekind("attention", spaces["attended"], *pictures, "--out", tmp_path / "new" / "out", "--json")
     assert (answer.status, answer.err) == (0, "")
@@ -78,7 +78,7 @@ def test_a_drawing_for_each_picture_and_what_it_shows(samekind, spaces, files, t
             assert drawing.width > 4 * drawing.height
 
 
-def test_the_places_told_are_those_of_the_maps(samekind, spaces, files, tmp_path):
+def test_reports_where_the_maps_are_highest(samekind, spaces, files, tmp_path):
     one, other = files / "here" / "left.png", files / "there" / "right.png"
     out = samekind("attention", spaces["attended"], one, "--like", other, "--out", tmp_path, "--json").out
     [told] = json.loads(out)["pictures"]
@@ -119,7 +119,7 @@ def test_the_answer_in_words(samekind, spaces, files, tmp_path):
     assert answer.out == f"{file}: like {file} (score 1.000), drawn in {out}\n"
 
 
-def test_no_drawing_takes_the_place_of_a_picture_or_of_another_drawing(samekind, spaces, files, tmp_path):
+def test_no_drawing_replaces_a_picture_or_another_drawing(samekind, spaces, files, tmp_path):
     for name in ("here", "there"):
         shutil.copytree(files / name, tmp_path / name)
     before = (tmp_path / "here" / "left.png").read_bytes()
@@ -139,7 +139,7 @@ def test_no_drawing_takes_the_place_of_a_picture_or_of_another_drawing(samekind,
     assert len(list((tmp_path / "here").iterdir())) == 8
 
 
-def test_a_picture_called_like_a_drawing_stays_as_it_is(samekind, spaces, files, tmp_path):
+def test_keeps_a_picture_with_the_name_of_a_drawing(samekind, spaces, files, tmp_path):
     for name in ("left.png", "left-attention.png"):
         shutil.copy(files / "here" / "left.png", tmp_path / name)
     before = (tmp_path / "left-attention.png").read_bytes()
@@ -151,7 +151,7 @@ def test_a_picture_called_like_a_drawing_stays_as_it_is(samekind, spaces, files,
     assert (tmp_path / "left-attention-attention.png").exists()
 
 
-def test_the_name_of_a_drawing_fits_on_a_disk(samekind, spaces, files, tmp_path):
+def test_shortens_long_names(samekind, spaces, files, tmp_path):
     for letter in "ab":
         shutil.copy(files / "here" / "left.png", tmp_path / f"{'ü' * 120}{letter}.png")
     answer = samekind("attention", spaces["plain"], tmp_path, "--out", tmp_path / "out")
@@ -160,7 +160,7 @@ def test_the_name_of_a_drawing_fits_on_a_disk(samekind, spaces, files, tmp_path)
     assert names == [f"{'ü' * 100}-2-attention.png", f"{'ü' * 100}-attention.png"]
 
 
-def test_a_picture_that_cannot_be_read_is_named_or_left_out(samekind, spaces, files, tmp_path):
+def test_refuses_or_skips_unreadable_pictures(samekind, spaces, files, tmp_path):
     sources = [files / "text.png", files / "here" / "left.png"]
     answer = samekind("attention", spaces["plain"], *sources, "--out", tmp_path / "out")
     assert (answer.status, answer.out) == (2, "")
@@ -190,7 +190,7 @@ def test_a_picture_that_cannot_be_read_is_named_or_left_out(samekind, spaces, fi
         ("plain", ["--like", "nowhere.png"], "there is no file nowhere.png"),
     ],
 )
-def test_mistakes_are_one_line(samekind, spaces, files, tmp_path, space, more, says):
+def test_a_mistake_gets_one_line(samekind, spaces, files, tmp_path, space, more, says):
     answer = samekind(
         "attention", spaces[space], files / "here" / "left.png", "--out", tmp_path / "out", *more
     )

@@ -40,14 +40,6 @@ def test_the_class_is_the_mean_of_its_examples(samekind, run, sevens):
     assert after.decisions == before.decisions
 
 
-def test_examples_of_several_labels_are_said_to_be_one_class_now(samekind, run, folders, tmp_path):
-    says = 'its examples carry several labels (0 12, 1 12, 7 12), and all of them are now the class "mixed"'
-    answer = samekind("enroll", "mixed", folders, "--space", run, "--out", tmp_path / "new")
-    assert (answer.status, answer.err) == (0, f"careful: {says}\n")
-    told = json.loads(samekind("enroll", "mixed", folders, "--space", run, "--json").out)
-    assert (told["examples"], told["warning"]) == (36, says)
-
-
 def test_a_folder_of_examples_and_another_place_for_the_space(samekind, trained, folders, tmp_path):
     before = (trained / "space" / "space.json").read_bytes()
     answer = samekind("enroll", "seven", folders / "7", "--space", trained, "--out", tmp_path / "new")
@@ -58,7 +50,7 @@ def test_a_folder_of_examples_and_another_place_for_the_space(samekind, trained,
     assert (trained / "space" / "space.json").read_bytes() == before
 
 
-def test_a_threshold_for_none_of_these_that_was_fitted_before_is_called_so(samekind, run, sevens):
+def test_warns_of_a_threshold_fitted_before(samekind, run, sevens):
     """It was fitted to turn the sevens away, and would go on doing so without a word."""
     space = MetricSpace.load(run / "space")
     space.open_set = Decision("cosine", 0.5, "eer", "some: 9 known, 8 unknown", 0.1, 0.1)
@@ -77,7 +69,7 @@ def test_a_threshold_for_none_of_these_that_was_fitted_before_is_called_so(samek
     )
 
 
-def test_a_known_class_is_replaced_only_if_asked(samekind, run, sevens):
+def test_replaces_a_known_class_only_if_asked(samekind, run, sevens):
     refused = samekind("enroll", "0", *sevens, "--space", run)
     assert refused == (
         2,
@@ -91,7 +83,7 @@ def test_a_known_class_is_replaced_only_if_asked(samekind, run, sevens):
     torch.testing.assert_close(after.prototypes.vectors[place, 0], embed_files(after, sevens[:1])[0])
 
 
-def test_a_class_can_be_forgotten(samekind, run):
+def test_removes_a_class(samekind, run):
     assert samekind("enroll", "3", "--remove", "--space", run).out == (
         f'The class "3" is removed; the space in {run / "space"} knows 6.\n'
     )
@@ -111,7 +103,7 @@ def test_a_class_can_be_forgotten(samekind, run):
         ),
     ],
 )
-def test_orders_that_contradict_themselves(samekind, arguments, says):
+def test_refuses_options_that_contradict_each_other(samekind, arguments, says):
     assert samekind("enroll", *arguments, "--space", "nowhere") == (2, "", f"samekind: {says}\n")
 
 
@@ -130,7 +122,7 @@ def test_a_space_that_cannot_be_written_stays_as_it_was(samekind, run, sevens, m
     assert {path.name: path.read_bytes() for path in (run / "space").iterdir()} == before
 
 
-def test_only_one_changes_a_space_at_a_time(samekind, run, sevens, tmp_path):
+def test_refuses_two_changes_at_a_time(samekind, run, sevens, tmp_path):
     """Before, all of them returned 0 and the one who saved last undid what the others had done."""
     before = (run / "space" / "space.json").read_bytes()
     command = ("enroll", "seven", *sevens, "--space")
@@ -159,12 +151,7 @@ def test_the_run_can_still_be_evaluated(samekind, run, sevens):
     assert samekind("evaluate", run, "--tasks", "2").status == 0
 
 
-def test_a_class_needs_a_name(samekind, run, sevens):
-    answer = samekind("enroll", " ", *sevens, "--space", run)
-    assert (answer.status, answer.err) == (2, "samekind: a class needs a name; got an empty one\n")
-
-
-def test_a_known_name_is_known_however_its_accents_are_stored(samekind, run, sevens):
+def test_knows_a_name_however_its_accents_are_stored(samekind, run, sevens):
     assert samekind("enroll", "\u00fc", *sevens, "--space", run).status == 0
     refused = samekind("enroll", "u\u0308", *sevens, "--space", run)
     assert refused.status != 0

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-import torch
 
 from samekind.decisions import Decision
 from samekind.inference import embed_files, identify
@@ -36,7 +35,7 @@ def strict(trained, files, tmp_path_factory):
     return folder
 
 
-def test_json_is_what_the_space_says(samekind, strict, files):
+def test_json_has_the_answers_of_the_space(samekind, strict, files):
     answer = samekind("identify", *files, "--space", strict, "--json")
     assert (answer.status, answer.err) == (0, "")
     told, space = json.loads(answer.out), MetricSpace.load(strict)
@@ -57,22 +56,7 @@ def test_the_table_says_none_of_these(samekind, strict, files):
     assert answer.out.count(NONE) == 2
 
 
-def test_a_threshold_of_another_score_is_held_against_that_score(samekind, trained, files, tmp_path):
-    space = MetricSpace.load(trained / "space")
-    z = embed_files(space, files)
-    with torch.no_grad():
-        cosines = space.score_classes(z, kind="cosine").amax(1)
-    between = float(cosines.sort().values[:2].mean())
-    space.open_set = Decision("cosine", between, "eer", "made up", 0.0, 0.0, calibration=(3.0, -1.0))
-    space.save(tmp_path / "space")
-    told = json.loads(samekind("identify", *files, "--space", tmp_path / "space", "--json").out)
-    assert (told["threshold"], told["kind"]) == (between, "cosine")
-    assert [each["score"] for each in told["items"]] == pytest.approx(cosines.tolist(), abs=1e-5)
-    assert [each["class"] is None for each in told["items"]] == (cosines < between).tolist()
-    assert "score (cosine)" in samekind("identify", *files, "--space", tmp_path / "space").out
-
-
-def test_without_a_threshold_the_best_class_is_told_and_so_is_that(samekind, trained, files, tmp_path):
+def test_warns_of_a_missing_threshold(samekind, trained, files, tmp_path):
     space = MetricSpace.load(trained / "space")
     space.open_set = None
     space.save(tmp_path / "space")

@@ -1,6 +1,7 @@
 """Groups of what is alike."""
 
 import pytest
+import torch
 
 from samekind.errors import SettingError
 from samekind.questions import cluster
@@ -21,6 +22,13 @@ def test_finds_the_groups_and_their_agreement(plane, at, progress):
 def test_takes_the_number_of_groups_that_is_named(plane, at):
     told = cluster(plane, at(DEGREES), groups=3).to_json()
     assert (told["groups"], told["silhouettes"], told["agreement"]) == (3, {}, {})
+
+
+def test_a_cosine_groups_directions(plane, at):
+    items = at(DEGREES)
+    lengths = torch.linspace(1, 50, 7)[:, None]
+    answer = cluster(plane, items._replace(inputs=items.inputs * lengths), groups=2)
+    assert answer.sizes == [4, 3]
 
 
 def test_refuses_more_groups_than_items(plane, at):

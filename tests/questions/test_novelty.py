@@ -28,6 +28,13 @@ def test_a_threshold_says_what_is_new(plane, at, threshold):
     assert "new" not in other.columns
 
 
+def test_known_items_without_labels_leave_the_classes_of_the_space_known(plane, at, threshold):
+    plane.open_set = threshold(0.9, kind="cosine")  # for the best class, not for known items
+    answer = novelty(plane, at([0, 270], ["up", "down"]), at([0, 5, 10]))
+    assert (answer.auroc.new, answer.auroc.known, answer.kind) == (1, 1, "similarity")
+    assert novelty(plane, at([0, 10], ["up", "right"])).auroc is None
+
+
 @pytest.mark.parametrize("method", ["neighbours", None])
 def test_known_items_take_the_place_of_classes(plane, at, method, progress):
     items, known = at([0, 90], ["a", "b"]), at([80, 85, 90, 95], ["b"] * 4)

@@ -2,9 +2,11 @@
 
 import pytest
 
+from samekind.decisions import Temperature
 from samekind.errors import SpaceError
 from samekind.questions import predict
 from samekind.questions.identify import NO_THRESHOLD, NONE
+from samekind.space import MetricSpace
 
 
 def test_names_class_and_runner_up_and_counts_the_right_ones(plane, at):
@@ -39,6 +41,39 @@ def test_a_space_of_one_class_has_no_runner_up(plane, at):
         plane.remove(name)
     [only] = predict(plane, at([10])).predictions
     assert (only.name, only.runner_up, only.runner_up_probability) == ("right", None, None)
+
+
+def test_the_only_class_is_the_runner_up_of_none_of_these(plane, at, threshold):
+    for name in ("up", "left"):
+        plane.remove(name)
+    plane.open_set = threshold(1.1)
+    [only] = predict(plane, at([10])).predictions
+    assert (only.name, only.runner_up) == (NONE, "right")
+    assert only.probability + only.runner_up_probability == pytest.approx(1)
+
+
+def test_a_temperature_that_makes_all_alike_does_not_change_the_class(plane, at):
+    """Sorted by these probabilities, every item would be of the first class."""
+    plane.temperatures["similarity"] = Temperature(1e12, "made up", 40)
+    answer = predict(plane, at([80, 170]))
+    assert [each.name for each in answer.predictions] == ["up", "left"]
+    assert [each.probability for each in answer.predictions] == pytest.approx([1 / 3] * 2)
+    assert all(each.runner_up != each.name for each in answer.predictions)
+
+
+@pytest.mark.parametrize(("kind", "times"), [(None, 1), ("similarity", 1), ("cosine", 2)])
+def test_scores_every_class_once(plane, at, threshold, monkeypatch, kind, times):
+    """With a network over pairs, that is what takes the time."""
+    plane.open_set = None if kind is None else threshold(0.5, kind=kind)
+    score_classes, calls = MetricSpace.score_classes, []
+
+    def counted(*arguments, **options):
+        calls.append(options)
+        return score_classes(*arguments, **options)
+
+    monkeypatch.setattr(MetricSpace, "score_classes", counted)
+    predict(plane, at(range(5)))
+    assert len(calls) == times
 
 
 def test_refuses_a_head_that_the_space_does_not_have(plane, at):

@@ -1,9 +1,15 @@
 """The nearest items of a gallery."""
 
+from dataclasses import replace
+
 import pytest
 
-from samekind.questions import search
+from samekind.index import Exact, Faiss, open_index
+from samekind.inference.shortlist import keep_shortlist, shortlist_of
+from samekind.questions import build_index, search
+from samekind.questions.galleries import new_index
 from samekind.questions.search import gallery_of
+from samekind.similarities import Euclidean, FixedScale
 
 
 def test_finds_the_nearest_but_not_the_query_itself(plane, at, threshold):
@@ -17,6 +23,80 @@ def test_finds_the_nearest_but_not_the_query_itself(plane, at, threshold):
     assert 0 < first["probability"] < 1
     assert (answer.gallery, answer.shortlist) == (4, None)
     assert answer.how == "Everything was compared: the index itself goes by cosine, and is exact."
+
+
+def test_asks_for_the_labels_of_all_matches_at_once(plane, at, monkeypatch):
+    """For a server each call is a request."""
+    index, calls = gallery_of(plane, at(range(20), [str(number) for number in range(20)])), []
+    metadata = Exact.metadata
+    monkeypatch.setattr(Exact, "metadata", lambda self, ids: calls.append(ids) or metadata(self, ids))
+    answer = search(plane, at([3, 4, 5]), index, k=19)
+    [ids] = calls
+    assert len(set(ids)) == len(ids) == 20
+    assert all(match.id.startswith(match.label) for query in answer.queries for match in query.matches)
+
+
+@pytest.fixture
+def built(plane, at, tmp_path):
+    """A space with distances, another score than that of an index, and the index of a gallery."""
+    plane.similarity = Euclidean(scale=FixedScale(1.0))
+    index, items = new_index(plane, count=36), at(range(36))
+    build_index(plane, index, items, tmp_path / "index")
+    return plane, open_index(tmp_path / "index")
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({}, "with up to 1,000 vectors that is quick, and needs no shortlist."),
+        (
+            {"count": 5_000, "wanted": 1.0},
+            "a recall of 1 was asked for; built again with a lower --recall, such as 0.95, it is quicker.",
+        ),
+        (
+            {"count": 5_000, "sample": 200},
+            "no shortlist of up to 1,250 finds 95.0% of the 10 best; build it again with a lower --recall.",
+        ),
+        ({"size": 30}, "a shortlist for the 5 nearest would be more than half of the index."),
+        (
+            {"similarity": "another"},
+            "no shortlist was measured for similarity with this space, "
+            "and with so few vectors none is needed.",
+        ),
+    ],
+)
+def test_says_why_everything_was_compared(built, at, changes, says):
+    space, index = built
+    keep_shortlist(index, replace(shortlist_of(space, index), **changes))
+    assert search(space, at([50]), index).how == f"Everything was compared: {says}"
+
+
+def test_says_what_measures_a_large_index(built, at, monkeypatch):
+    monkeypatch.setattr("samekind.inference.shortlist_fitting.SMALL", 10)
+    space, index = built
+    index.notes.clear()
+    assert search(space, at([50]), index, k=2).how == (
+        "Everything was compared: no shortlist was measured for similarity with this space; "
+        "samekind index build --score similarity measures one."
+    )
+
+
+def test_says_that_an_index_found_by_its_own_score(built, at):
+    space, index = built
+    faiss = Faiss(2, kind="hnsw", fingerprint=index.fingerprint)
+    faiss.add(list(index), index.vectors())
+    assert search(space, at([50]), faiss, kind="cosine").how == (
+        "Found by the index itself, which goes by cosine; samekind index build --score cosine measures how "
+        "much it finds."
+    )
+
+
+def test_an_empty_index_gives_nothing(plane, at):
+    index = gallery_of(plane, at([0]))
+    index.remove(list(index))
+    for exhaustive in (False, True):
+        answer = search(plane, at([10]), index, exhaustive=exhaustive)
+        assert (answer.gallery, answer.shortlist, answer.queries[0].matches) == (0, None, ())
 
 
 def test_has_no_probability_without_calibration(plane, at):
