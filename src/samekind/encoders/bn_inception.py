@@ -13,7 +13,15 @@ from torch import Tensor, nn
 
 from samekind.encoders.convolution_unit import ConvolutionUnit
 from samekind.encoders.freezing import BatchNorm, Freeze, train_unless_frozen
-from samekind.encoders.stages import Stage, compose, composed_stages, embedded, image_maps, pooled_features
+from samekind.encoders.stages import (
+    ImageSettings,
+    Stage,
+    compose,
+    composed_stages,
+    embedded,
+    image_maps,
+    pooled_features,
+)
 
 SMALLEST = 7  # with fewer pixels the stem's map would be empty
 
@@ -55,16 +63,8 @@ class BNInception(nn.Module):
         freeze: Freeze = "none",
     ) -> None:
         super().__init__()
-        compose(
-            self,
-            _stages(channels),
-            channels=channels,
-            dimension=dimension,
-            checkpointing=checkpointing,
-            batch_norm=batch_norm,
-            freeze=freeze,
-            smallest=SMALLEST,
-        )
+        settings = ImageSettings(channels, dimension, checkpointing, batch_norm, freeze)
+        compose(self, _stages(channels), settings, smallest=SMALLEST)
 
     stages = composed_stages
     train = train_unless_frozen

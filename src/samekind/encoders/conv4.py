@@ -10,7 +10,15 @@ from torch import Tensor, nn
 
 from samekind.encoders.freezing import BatchNorm, Freeze, train_unless_frozen
 from samekind.encoders.images import expect_images
-from samekind.encoders.stages import Stage, compose, composed_stages, embedded, last_map, maps_of
+from samekind.encoders.stages import (
+    ImageSettings,
+    Stage,
+    compose,
+    composed_stages,
+    embedded,
+    last_map,
+    maps_of,
+)
 from samekind.errors import SettingError
 
 
@@ -43,16 +51,8 @@ class Conv4(nn.Module):
                 f"Conv4 needs images of 16 pixels or more, got {size}; SmallConvnet takes 8 and more"
             )
         self.size = size
-        compose(
-            self,
-            _layers(channels),
-            channels=channels,
-            dimension=dimension,
-            checkpointing=checkpointing,
-            batch_norm=batch_norm,
-            freeze=freeze,
-            places=(size // 16) ** 2,
-        )
+        settings = ImageSettings(channels, dimension, checkpointing, batch_norm, freeze)
+        compose(self, _layers(channels), settings, places=(size // 16) ** 2)
 
     stages = composed_stages
     train = train_unless_frozen

@@ -18,7 +18,15 @@ from samekind.encoders.inception_modules import (
     InceptionE,
     unit,
 )
-from samekind.encoders.stages import Stage, compose, composed_stages, embedded, image_maps, pooled_features
+from samekind.encoders.stages import (
+    ImageSettings,
+    Stage,
+    compose,
+    composed_stages,
+    embedded,
+    image_maps,
+    pooled_features,
+)
 
 SMALLEST = 75  # with fewer pixels the last map would be empty
 
@@ -59,16 +67,8 @@ class InceptionV3(nn.Module):
         freeze: Freeze = "none",
     ) -> None:
         super().__init__()
-        compose(
-            self,
-            _stages(channels),
-            channels=channels,
-            dimension=dimension,
-            checkpointing=checkpointing,
-            batch_norm=batch_norm,
-            freeze=freeze,
-            smallest=SMALLEST,
-        )
+        settings = ImageSettings(channels, dimension, checkpointing, batch_norm, freeze)
+        compose(self, _stages(channels), settings, smallest=SMALLEST)
 
     stages = composed_stages
     train = train_unless_frozen

@@ -16,7 +16,15 @@ from torch import nn
 from samekind.encoders.freezing import BatchNorm, Freeze, train_unless_frozen
 from samekind.encoders.images import expect_sizes
 from samekind.encoders.residual_blocks import BasicBlock, Bottleneck, LeakyBlock, PreActivationBlock, layers
-from samekind.encoders.stages import Stage, compose, composed_stages, embedded, image_maps, pooled_features
+from samekind.encoders.stages import (
+    ImageSettings,
+    Stage,
+    compose,
+    composed_stages,
+    embedded,
+    image_maps,
+    pooled_features,
+)
 from samekind.errors import SettingError
 
 #: How an image enters: "cifar" keeps its size (3x3 convolution), for about 32 pixels; "miniimagenet"
@@ -55,15 +63,8 @@ class ResNet18(nn.Module):
     ) -> None:
         super().__init__()
         self.stem = stem
-        compose(
-            self,
-            chain(_entrance(stem, channels), layers(BasicBlock, 64, WIDTHS, (2, 2, 2, 2))),
-            channels=channels,
-            dimension=dimension,
-            checkpointing=checkpointing,
-            batch_norm=batch_norm,
-            freeze=freeze,
-        )
+        parts = chain(_entrance(stem, channels), layers(BasicBlock, 64, WIDTHS, (2, 2, 2, 2)))
+        compose(self, parts, ImageSettings(channels, dimension, checkpointing, batch_norm, freeze))
 
     stages = composed_stages
     train = train_unless_frozen
@@ -90,15 +91,8 @@ class ResNet34(nn.Module):
     ) -> None:
         super().__init__()
         self.stem = stem
-        compose(
-            self,
-            chain(_entrance(stem, channels), layers(BasicBlock, 64, WIDTHS, (3, 4, 6, 3))),
-            channels=channels,
-            dimension=dimension,
-            checkpointing=checkpointing,
-            batch_norm=batch_norm,
-            freeze=freeze,
-        )
+        parts = chain(_entrance(stem, channels), layers(BasicBlock, 64, WIDTHS, (3, 4, 6, 3)))
+        compose(self, parts, ImageSettings(channels, dimension, checkpointing, batch_norm, freeze))
 
     stages = composed_stages
     train = train_unless_frozen
@@ -125,15 +119,8 @@ class ResNet50(nn.Module):
     ) -> None:
         super().__init__()
         self.stem = stem
-        compose(
-            self,
-            chain(_entrance(stem, channels), layers(Bottleneck, 64, WIDTHS, (3, 4, 6, 3), expansion=4)),
-            channels=channels,
-            dimension=dimension,
-            checkpointing=checkpointing,
-            batch_norm=batch_norm,
-            freeze=freeze,
-        )
+        parts = chain(_entrance(stem, channels), layers(Bottleneck, 64, WIDTHS, (3, 4, 6, 3), expansion=4))
+        compose(self, parts, ImageSettings(channels, dimension, checkpointing, batch_norm, freeze))
 
     stages = composed_stages
     train = train_unless_frozen
@@ -163,15 +150,8 @@ class PreActResNet18(nn.Module):
         freeze: Freeze = "none",
     ) -> None:
         super().__init__()
-        compose(
-            self,
-            chain(_convolution(channels, 64), layers(PreActivationBlock, 64, WIDTHS, (2, 2, 2, 2))),
-            channels=channels,
-            dimension=dimension,
-            checkpointing=checkpointing,
-            batch_norm=batch_norm,
-            freeze=freeze,
-        )
+        parts = chain(_convolution(channels, 64), layers(PreActivationBlock, 64, WIDTHS, (2, 2, 2, 2)))
+        compose(self, parts, ImageSettings(channels, dimension, checkpointing, batch_norm, freeze))
 
     stages = composed_stages
     train = train_unless_frozen
@@ -215,15 +195,8 @@ class WideResNet(nn.Module):
         self.dropout = dropout
         widths = [16 * width, 32 * width, 64 * width]
         block, depths = partial(PreActivationBlock, dropout=dropout), [(depth - 4) // 6] * 3
-        compose(
-            self,
-            chain(_convolution(channels, 16), layers(block, 16, widths, depths), _activation(widths[-1])),
-            channels=channels,
-            dimension=dimension,
-            checkpointing=checkpointing,
-            batch_norm=batch_norm,
-            freeze=freeze,
-        )
+        parts = chain(_convolution(channels, 16), layers(block, 16, widths, depths), _activation(widths[-1]))
+        compose(self, parts, ImageSettings(channels, dimension, checkpointing, batch_norm, freeze))
 
     stages = composed_stages
     train = train_unless_frozen
@@ -253,16 +226,8 @@ class ResNet12(nn.Module):
         freeze: Freeze = "none",
     ) -> None:
         super().__init__()
-        compose(
-            self,
-            _leaky_layers(channels),
-            channels=channels,
-            dimension=dimension,
-            checkpointing=checkpointing,
-            batch_norm=batch_norm,
-            freeze=freeze,
-            smallest=16,
-        )
+        settings = ImageSettings(channels, dimension, checkpointing, batch_norm, freeze)
+        compose(self, _leaky_layers(channels), settings, smallest=16)
 
     stages = composed_stages
     train = train_unless_frozen

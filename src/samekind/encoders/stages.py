@@ -25,27 +25,28 @@ class Stage(NamedTuple):
     modules: Mapping[str, nn.Module]
 
 
+class ImageSettings(NamedTuple):
+    """The settings that image networks share; see `ResNet18`."""
+
+    channels: int
+    dimension: int | None
+    checkpointing: bool
+    batch_norm: BatchNorm
+    freeze: Freeze
+
+
 def compose(
-    network: Any,
-    stages: Iterable[Stage],
-    *,
-    channels: int,
-    dimension: int | None,
-    checkpointing: bool,
-    batch_norm: BatchNorm,
-    freeze: Freeze,
-    smallest: int = 1,
-    places: int = 1,
+    network: Any, stages: Iterable[Stage], settings: ImageSettings, *, smallest: int = 1, places: int = 1
 ) -> None:
     """Make an image network of its stages and an embedding layer, with fresh weights.
 
     The stages come lazily: settings are checked before the first one is built. ``smallest`` is the least
     side of an image in pixels; ``places`` is how many places of the last map become features.
     """
-    expect_sizes({"channels": channels, "dimension": dimension})
-    expect_choices(batch_norm=batch_norm, freeze=freeze)
-    network.channels, network.smallest, network.checkpointing = channels, smallest, checkpointing
-    network.batch_norm, network.freeze = batch_norm, freeze
+    expect_sizes({"channels": settings.channels, "dimension": settings.dimension})
+    expect_choices(batch_norm=settings.batch_norm, freeze=settings.freeze)
+    network.smallest = smallest
+    network.channels, dimension, network.checkpointing, network.batch_norm, network.freeze = settings
     network.map_channels, network.stage_parts = {}, {}
     for stage in stages:
         network.map_channels[stage.name] = stage.channels
