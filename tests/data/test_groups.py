@@ -168,7 +168,7 @@ def test_own_groups_are_left_out_where_enough_classes_have_another(labels, group
         )
     )
     found = groups_apart(items)
-    assert found.asked.tolist() == (list(range(len(labels))) if asked is None else asked)
+    assert found.queries.tolist() == (list(range(len(labels))) if asked is None else asked)
     assert found.note == note
     assert found.named("x") == (f"x, {note}" if note else "x")
     apart = note.startswith(OTHER_GROUPS)

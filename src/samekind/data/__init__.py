@@ -1,13 +1,16 @@
 """Labelled items: where they come from (`sources`), what they are (`media`), their splits and faults.
 
 - A source is a name, folder, archive, table or array: ``open_data(source, settings=DataSettings(…))``.
-  `Items` are a value. They remember their source and settings, so that a run's folder can open them again.
-- Pictures are bytes, in memory or `Stored` (decoded when asked for), and become numbers on the device
-  (`scaled`).
-- `DataSettings` and `SplitSettings` are plain values, which a run's folder keeps.
-- Groups of items stay together. A split that nobody chose goes by published parts, then by groups, then at
-  random. `groups.deal_groups` deals whole groups to the parts; `groups.groups_apart` says which items of a
-  set are compared with one another, for trials, retrieval, references, few-shot tasks and reports alike.
+`Items` are a value. They remember their source and settings, so that a run's folder can open them again. - A
+format of `sources` recognises a path and opens it, with labels or without; one list names all formats. - A
+`Medium` (pictures, vectors, arrays) says how items are read, batched, checked and shown, and which encoder
+and augmentations suit them. Readers take files and bytes and know their ``medium``; so do items. Nothing
+outside `media` asks for the class of a reader or the number of dimensions of an item. - Pictures are bytes,
+in memory or `Stored` (decoded when asked for), and become numbers on the device (`scaled`). - `DataSettings`
+and `SplitSettings` are plain values, which a run's folder keeps. - Groups of items stay together. A split
+that nobody chose goes by published parts, then by groups, then at random. `groups.deal_groups` deals whole
+groups to the parts; `groups.groups_apart` says which items of a set are compared with one another, for
+trials, retrieval, references, few-shot tasks and reports alike.
 """
 
 from samekind.data.checking import Examination, examine

@@ -61,12 +61,7 @@ def collect(
     if not ids:
         names = ", ".join(map(str, sources)) or "no source at all"
         raise DataError(f"there is nothing to read in {names}; expected items of shape {reader.shape}")
-    files = [file for block in blocks if isinstance(block.content, list) for file in block.content]
-    pictures = decoder(reader, files)
-    if pictures is not None and len(files) == len(ids):
-        inputs, readable, unreadable = readable_pictures(files, pictures, settings)
-    else:
-        inputs, readable, unreadable = _numbers(blocks, reader)
+    inputs, readable, unreadable = _read(blocks, reader, settings)
     if unreadable and (not skip_unreadable or not readable):
         raise unreadable_files(unreadable, len(readable) + len(unreadable))
     labels = [label for block in blocks for label in block.labels]
@@ -92,6 +87,17 @@ def _groups(blocks: Sequence[Block], readable: Sequence[int]) -> tuple[str, ...]
     names = [name for block in blocks for name in block.groups or [None] * len(block.ids)]
     groups = tuple(name for place in readable if (name := names[place]) is not None)
     return groups if len(groups) == len(readable) else None
+
+
+def _read(
+    blocks: Sequence[Block], reader: Reader, settings: DataSettings
+) -> tuple[Tensor | Stored, list[int], list[tuple[str, str]]]:
+    """Pictures as the settings say, or else everything in memory; as `_numbers`."""
+    files = [file for block in blocks if isinstance(block.content, list) for file in block.content]
+    pictures = decoder(reader, files)
+    if pictures is not None and len(files) == sum(len(block.ids) for block in blocks):
+        return readable_pictures(files, pictures, settings)
+    return _numbers(blocks, reader)
 
 
 def _numbers(blocks: Sequence[Block], reader: Reader) -> tuple[Tensor, list[int], list[tuple[str, str]]]:

@@ -150,13 +150,13 @@ class Apart(NamedTuple):
 
     ``groups`` (n,) if items of one group are not compared; None if there are no groups, or too few classes
     have two. ``marks`` (n,) say the same for all sets: items with the same mark are not compared, and every
-    item has its own at least. ``asked`` (k,) are the queries: items whose class has another group. ``note``
+    item has its own at least. ``queries`` (k,) are the items whose class has another group. ``note``
     says what is left out; it is empty if there are no groups.
     """
 
     groups: Tensor | None
     marks: Tensor
-    asked: Tensor
+    queries: Tensor
     note: str
 
     def named(self, name: str) -> str:

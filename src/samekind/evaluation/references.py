@@ -78,7 +78,7 @@ def references(
 def _among_themselves(items: Items, x: Tensor, apart: Apart, name: str) -> Sample:
     """Whether the nearest other item, from another group if there are groups, is of the same class."""
     truth, nearest = _names(items), _nearest(x, x, apart=apart.marks)
-    queries = apart.asked.tolist()
+    queries = apart.queries.tolist()
     own, others = [truth[place] for place in queries], [truth[nearest[place]] for place in queries]
     return _sample(name, recall(1), NEAREST, "queries", own, others)
 

@@ -97,7 +97,7 @@ def _verification(space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart) -
 
 
 def _retrieval(space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart) -> dict[str, float]:
-    marks, queries = apart.marks, apart.asked
+    marks, queries = apart.marks, apart.queries
     available = len(z) - int(relevant_counts(marks[queries], gallery=marks).max())
     ranks = [rank for rank in RANKS if rank <= available]
     k = min(max(*RANKS, VOTERS), available)

@@ -43,7 +43,7 @@ def standings(
         return {}
     z, apart = embed(space, items.inputs), groups_apart(items)
     trials = {kind: ordered_trials(space, z, labels, groups=apart.groups, kind=kind) for kind in space.kinds}
-    queries = apart.asked[sizes[labels[apart.asked]] > 1]
+    queries = apart.queries[sizes[labels[apart.queries]] > 1]
     hits = {kind: _hits(space, z, labels, apart.marks, kind)[queries] for kind in space.kinds}
     result = {}
     for kind in space.kinds:
