@@ -1,7 +1,6 @@
 """The catalogue: every measure of an evaluation is in it, with a direction, a unit and a meaning."""
 
 import doctest
-import inspect
 
 import pytest
 from torch import nn
@@ -53,11 +52,8 @@ def test_every_measure_of_an_evaluation_is_explained(space, items):
 
 
 def test_a_name_that_was_stored_leads_back_to_its_measure():
-    constants = [
-        getmember for _, getmember in inspect.getmembers(catalogue) if isinstance(getmember, Measure)
-    ]
-    assert len(constants) == len(catalogue.MEASURES)
-    for name, measure in {**MEMBERS, **{str(constant): constant for constant in constants}}.items():
+    assert {"accuracy", "EER", "Cllr", "NMI"} <= catalogue.MEASURES.keys()
+    for name, measure in {**MEMBERS, **catalogue.MEASURES}.items():
         assert measure == name
         assert vars(named(str(name))) == vars(measure)
         assert named(measure) is measure

@@ -223,13 +223,9 @@ F1 = Measure("F1", "precision and recall of putting two items of one class into 
 
 # --- From a name back to the measure --------------------------------------------------------------
 
+#: All single measures above, by name.
 MEASURES: dict[str, Measure] = {
-    measure: measure
-    for measure in (
-        *(ACCURACY, MACRO_F1, ECE, UNCALIBRATED_ECE, AUROC, DIR_AT_THRESHOLD, FALSE_ALARMS, EER, AUC),
-        *(ACCURACY_AT_THRESHOLD, FAR_AT_THRESHOLD, FRR_AT_THRESHOLD, CLLR, MAP_AT_R, R_PRECISION),
-        *(KNN_ACCURACY, NMI, AMI, F1),
-    )
+    measure: measure for measure in tuple(globals().values()) if isinstance(measure, Measure)
 }
 
 #: The families: what their names look like in a stored evaluation, and the function that makes a member.
