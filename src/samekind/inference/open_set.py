@@ -57,8 +57,8 @@ def identify(space: MetricSpace, z: Tensor) -> list[Named]:
     with asking(space):
         for part in torch.split(z.to(device_of(space)), BATCH):
             classified = space.classify(part)
-            result = _familiar(space, part, classified.scores)
-            probabilities = result.answered(classified.probabilities.max(1).values)
+            result = familiar(space, part, similarities=classified.scores)
+            probabilities = result.answered(classified.probabilities.max(1).values.cpu())
             names = [
                 name if accepted else None
                 for name, accepted in zip(classified.classes, result.accepted.tolist(), strict=True)
@@ -86,26 +86,20 @@ def familiar(space: MetricSpace, z: Tensor, *, similarities: Tensor | None = Non
     threshold all are known, and the score is the similarity. ``similarities`` (n, classes), if given, are not
     computed again.
     """
-    device = device_of(space)
-    given = None if similarities is None else torch.split(similarities.to(device), BATCH)
-    with asking(space):
-        parts = [
-            _familiar(space, part, None if given is None else given[place])
-            for place, part in enumerate(torch.split(z.to(device), BATCH))
-        ]
-    return Familiar(*(torch.cat(column).cpu() for column in zip(*parts, strict=True)))
+    kind: Kind = "similarity" if space.open_set is None else space.open_set.kind
+    if similarities is not None and kind == "similarity":
+        return _compared(space, similarities.max(1).values.cpu())
+    return _compared(
+        space, in_batches(space, z, lambda part: space.score_classes(part, kind=kind).max(1).values)
+    )
 
 
-def _familiar(space: MetricSpace, z: Tensor, similarities: Tensor | None) -> Familiar:
-    """The same for one batch, on the space's device."""
-    decision = space.open_set
-    kind: Kind = "similarity" if decision is None else decision.kind
-    scores = similarities if kind == "similarity" else None
-    best = (space.score_classes(z, kind=kind) if scores is None else scores).max(1).values
-    if decision is None:
+def _compared(space: MetricSpace, best: Tensor) -> Familiar:
+    """The scores (n,) of the best classes compared with the threshold."""
+    if space.open_set is None:
         certain = torch.ones_like(best, dtype=torch.double)
         return Familiar(best, certain, certain.bool())
-    return Familiar(best, decision.probability(best.double()), decision.accepts(best))
+    return Familiar(best, space.open_set.probability(best.double()), space.open_set.accepts(best))
 
 
 def fit_open_set(
