@@ -23,7 +23,7 @@ from samekind.training.run import Run
 from samekind.training.statistics import statistics_of
 from samekind.training.tables import Head, Optimiser, Part
 
-#: What an augmentation of vectors is told about the features.
+#: The parameters of an augmentation that are filled in: means and deviations of the features.
 FILLED_IN = ("means", "spreads")
 
 

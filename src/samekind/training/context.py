@@ -1,4 +1,4 @@
-"""What the objective of a run is computed with, and what a loss or a penalty may ask for by name.
+"""The inputs of an objective apart from the embeddings, and what a loss or a penalty may ask for by name.
 
 A loss asks by a keyword, a penalty by the name of a parameter. A new thing to offer is one line in
 `FOR_LOSSES` or `FOR_PENALTIES`.
@@ -17,7 +17,7 @@ from samekind.space import MetricSpace
 from samekind.training.memory import Memory
 from samekind.training.tables import Term
 
-#: What makes a context to compute in, such as Fabric's autocast.
+#: Makes a context manager to score in, such as Fabric's autocast.
 Scoring = Callable[[], AbstractContextManager[Any]]
 
 
@@ -42,7 +42,7 @@ class BuiltPenalty:
 
 @dataclass(frozen=True)
 class Context:
-    """What an objective is computed with, apart from the embeddings.
+    """The inputs of an objective, apart from the embeddings.
 
     ``memory`` holds the candidates of terms against the memory. ``generator`` draws for miners and losses.
     A pairs network scores within ``scoring``.

@@ -1,4 +1,4 @@
-"""What a training step runs forward: the space, and the extras that read its encoder's features."""
+"""The forward pass of a training step: the space, and the extras that read its encoder's features."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from samekind.space import MetricSpace
 from samekind.training.extras import Extra
 from samekind.training.fabric import Fabric
 
-#: Items (n, …) to embeddings (n, d), and to what each extra made of the features, by its name.
+#: Embeddings (n, d), and the outputs of the extras that read features, by name.
 Embedding = tuple[Tensor, Mapping[str, Tensor]]
 
 
@@ -39,11 +39,10 @@ class Forward(nn.Module):
 def forward_pass(
     fabric: Fabric, wrapped: nn.Module, *, direct: bool | None = None
 ) -> Callable[[Tensor], Embedding]:
-    """The way through a module that Fabric has wrapped, in the run's precision; what comes out is in float32
-    at least.
+    """The call of a module that Fabric has wrapped, in the run's precision; outputs are in float32 at least.
 
     With several processes it is Fabric's module, which synchronises their gradients. With one it is the
-    module itself (``direct``): Fabric's looks through all that goes in and comes out, and a GPU waits for it.
+    module itself (``direct``): Fabric's walks through all inputs and outputs, and a GPU waits for it.
     """
     if direct is None:
         direct = fabric.world_size == 1

@@ -39,7 +39,7 @@ class Learner:
         self.context = self._build_context()
         self.augmentations = build_augmentations(run, items)
         lay_out(space.encoder, channels_last=run.channels_last)
-        # Last of what draws weights: the space begins as it would without.
+        # After all other weights are drawn: the space begins as it would without extras.
         self.extras = build_extras(run, space, items)
         self.names = [*self.context.terms, *self.context.penalties]
         self.watched = [*self.names, *(name for extra in self.extras for name in extra.watched)]
@@ -77,13 +77,13 @@ class Learner:
         z, outputs = self.forward(x)
         projected = observe(self.space, z, y)
         value = objective(self.space, z, y, self.context, projected=projected)
-        numbers, descended = list(value.costs.values()), value.total
+        numbers, loss = list(value.costs.values()), value.total
         for extra in self.extras:
             output = outputs.get(extra.name)
             cost = extra.cost(Step(number, self.space, x, y, z, output, self.forward, self.value))
             numbers += cost.watched
-            descended = descended if cost.descended is None else descended + cost.descended
-        self.fabric.backward(descended)
+            loss = loss if cost.loss is None else loss + cost.loss
+        self.fabric.backward(loss)
         if self.run.clip is not None:
             apart = [extra.name for extra in self.extras]
             clip_gradients(self.fabric, self.optimiser, norm=self.run.clip, apart=apart)

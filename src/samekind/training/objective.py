@@ -33,12 +33,12 @@ class Value(NamedTuple):
     """The value of an objective: its weighted terms and penalties, and what they were computed from."""
 
     costs: dict[str, Tensor]
-    candidates: dict[str, Candidates]  # by what the terms are against
+    candidates: dict[str, Candidates]  # by the ``against`` of the terms
     projected: Tensor | None  # the embeddings as the auxiliary head takes them, where there is one
 
     @property
     def total(self) -> Tensor:
-        """The number that training descends."""
+        """The loss that training minimises."""
         return functools.reduce(torch.add, self.costs.values())
 
 
@@ -97,7 +97,7 @@ def _classes(owner: MetricSpace | AuxiliaryHead, y: Tensor, scores: Tensor) -> C
 
 
 def _scored(similarity: Similarity, score: Callable[[], Tensor], scoring: Scoring) -> Tensor:
-    """What ``score`` gives: of a network within ``scoring``, and in float32 at least."""
+    """The scores; those of a network are computed within ``scoring``, and in float32 at least."""
     if not is_network(similarity):  # distances and cosines have no digits to lose
         return score()
     with scoring():

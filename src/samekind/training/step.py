@@ -26,8 +26,8 @@ def observe(space: MetricSpace, z: Tensor, y: Tensor) -> Tensor | None:
 
 @torch.no_grad()
 def settle(space: MetricSpace, z: Tensor, y: Tensor, value: Value, *, memory: Memory | None = None) -> None:
-    """Move what follows the optimiser's step, by what the step saw before: prototypes by the embeddings,
-    scales by the class scores; the memory takes the embeddings.
+    """After the optimiser's step, move prototypes by the embeddings and scales by the class scores that the
+    step began with, and add the embeddings to the memory.
     """
     z = z.detach()
     space.prototypes.after_step(z, y)

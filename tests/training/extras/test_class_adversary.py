@@ -211,7 +211,7 @@ def test_the_classifier_descends_its_loss_and_the_features_feel_it_reversed(feat
     adversary = adversary_with()
     adversary.coefficient.fill_(coefficient)
     features.requires_grad_()
-    cost_of(adversary, features).descended.backward()
+    cost_of(adversary, features).loss.backward()
     offsets, shown = closed_form(adversary, features.detach())
     torch.testing.assert_close(adversary.layers[3].bias.grad, offsets)
     torch.testing.assert_close(features.grad, -coefficient * shown, rtol=1e-6, atol=1e-9)
@@ -221,7 +221,7 @@ def test_a_soft_adversary_adds_its_weighted_loss(features):
     """Weight times the loss, for the classifier and the features alike."""
     adversary = adversary_with(kind="soft", weight=0.3)
     features.requires_grad_()
-    cost = cost_of(adversary, features).descended
+    cost = cost_of(adversary, features).loss
     assert cost.item() == pytest.approx(0.3 * by_hand(adversary(features).detach(), Y, 0.15))
     cost.backward()
     offsets, shown = closed_form(adversary, features.detach())
@@ -232,7 +232,7 @@ def test_a_soft_adversary_adds_its_weighted_loss(features):
 @pytest.mark.parametrize("kind", ["soft", "adaptive"])
 def test_features_without_gradient_are_judged_too(features, kind):
     adversary = adversary_with(kind=kind)
-    cost_of(adversary, features).descended.backward()
+    cost_of(adversary, features).loss.backward()
     assert features.grad is None
     assert adversary.layers[0].weight.grad.abs().sum() > 0
 

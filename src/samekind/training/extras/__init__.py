@@ -1,4 +1,4 @@
-"""What trains or watches beside the terms of the loss: a list of extras, which the loop walks.
+"""Extras train or watch beside the terms of the loss. The training loop knows no member, only their list.
 
 A new extra is one file with a module that keeps the contract of `Extra`, and its function in `BUILDERS`.
 """
@@ -13,7 +13,7 @@ from samekind.training.run import Run
 
 __all__ = ["BUILDERS", "Cost", "Extra", "Step", "build_extras", "parameter_groups_of"]
 
-#: Each makes an extra of a run, or None where the run has none of its kind.
+#: Each builds an extra of a run, or returns None where the run has none of its kind.
 BUILDERS: list[Callable[[Run, MetricSpace, Items], Extra | None]] = [build_class_adversary]
 
 

@@ -72,8 +72,8 @@ class ClassAdversary(nn.Module):
 
     The encoder gets its gradient times ``coefficient``: for kind "soft" the weight; for "adaptive" that of
     `adversarial_coefficient`, first for the loss of a guess, ln(classes), then for the mean of the last epoch
-    or (``updated="step"``) of the last steps. An adaptive classifier itself descends its loss, a soft one the
-    weight times its loss, so that with a weight of 0 it learns nothing.
+    or (``updated="step"``) of the last steps. An adaptive classifier itself minimises its loss, a soft one
+    the weight times its loss, so that with a weight of 0 it learns nothing.
     """
 
     name = "adversary"
@@ -115,7 +115,7 @@ class ClassAdversary(nn.Module):
         return Judgement(((1 - smoothing) * own + smoothing * others).mean(), own.mean())
 
     def cost(self, step: Step) -> Cost:
-        """What it adds to the loss that is descended; with ``updated="step"`` the coefficient moves."""
+        """What it adds to the loss; with ``updated="step"`` the coefficient moves."""
         assert step.output is not None
         judgement = self.judge(step.output, step.y)
         if self.settings.kind == "soft":

@@ -1,4 +1,4 @@
-"""The contract of an extra: what trains or watches beside the terms of the loss."""
+"""The contract of an extra, which trains or watches beside the terms of the loss."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ class Step:
     x: Tensor  # items (n, …), augmented
     y: Tensor  # labels (n,)
     z: Tensor  # embeddings (n, d)
-    output: Tensor | None  # what the extra's forward made of the encoder's features, if it reads them
+    output: Tensor | None  # of the extra's forward, if it reads the encoder's features
     forward: Callable[[Tensor], tuple[Tensor, Mapping[str, Tensor]]]  # x to z, and outputs by extra
     objective: Callable[[Tensor, Tensor], Value]  # z and y to the objective; changes nothing
 
 
 class Cost(NamedTuple):
-    """What an extra adds to the number that is descended, None for nothing, and the numbers it watches, in
+    """What an extra adds to the loss that training minimises (None: nothing), and the numbers it watches, in
     the order of `Extra.watched`.
     """
 
-    descended: Tensor | None
+    loss: Tensor | None
     watched: Sequence[Tensor] = ()
 
 
