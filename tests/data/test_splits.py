@@ -7,8 +7,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samekind.data import Items, Split, by_class, clusters, stratified
-from samekind.data.splits import apportion
+from samekind.data import Items, Split, clusters, stratified
+from samekind.data.split_settings import SplitSettings, split_items
+from samekind.data.splits import apportion, of_classes
 from samekind.errors import DataError, SettingError
 
 THREE = {"train": 0.7, "validation": 0.15, "test": 0.15}
@@ -115,13 +116,12 @@ def test_refuses_fractions_that_do_not_sum_to_1(fractions, says):
     items = items_of(4, 4)
     with pytest.raises(SettingError, match=says):
         stratified(items, fractions, seed=0)
-    with pytest.raises(SettingError, match=says):
-        by_class(items, unseen=["class 0"], fractions=fractions, seed=0)
 
 
 def test_unseen_classes_are_whole_and_nowhere_else():
     items = items_of(10, 20, 30, 40)
-    split = by_class(items, unseen=["class 3", "class 1"], fractions={"train": 0.8, "test": 0.2}, seed=0)
+    settings = SplitSettings(unseen=("class 3", "class 1"), fractions={"train": 0.8, "test": 0.2})
+    split = split_items(items, settings)
     assert list(split.parts) == ["train", "test", "unseen"]
     assert counts_of(items, split.parts["unseen"]) == [0, 20, 0, 40]
     assert counts_of(items, split.parts["train"]) == [8, 0, 24, 0]
@@ -129,17 +129,16 @@ def test_unseen_classes_are_whole_and_nowhere_else():
 
 
 @pytest.mark.parametrize(
-    ("unseen", "fractions", "error", "says"),
+    ("unseen", "error", "says"),
     [
-        (["class 9"], {"train": 1.0}, DataError, 'no class "class 9"'),
-        ([], {"train": 1.0}, SettingError, "0 of 6 items are unseen"),
-        (["class 0", "class 1"], {"train": 1.0}, SettingError, "6 of 6 items are unseen"),
-        (["class 0"], {"unseen": 1.0}, SettingError, "another name"),
+        (["class 9"], DataError, 'no class "class 9"'),
+        ([], SettingError, "0 of 6 items are unseen"),
+        (["class 0", "class 1"], SettingError, "6 of 6 items are unseen"),
     ],
 )
-def test_refuses_unseen_classes_that_leave_nothing_to_compare(unseen, fractions, error, says):
+def test_refuses_unseen_classes_that_leave_nothing_to_compare(unseen, error, says):
     with pytest.raises(error, match=says):
-        by_class(items_of(3, 3), unseen=unseen, fractions=fractions, seed=0)
+        of_classes(items_of(3, 3), unseen)
 
 
 def test_parts_share_no_item():
@@ -149,7 +148,7 @@ def test_parts_share_no_item():
 
 def test_comes_back_from_disk(tmp_path):
     items = items_of(5, 6)
-    split = by_class(items, unseen=["class 1"], fractions={"train": 0.5, "test": 0.5}, seed=3)
+    split = stratified(items, {"train": 0.5, "test": 0.5}, seed=3)
     split.save(tmp_path / "split.json")
     loaded = Split.load(tmp_path / "split.json", items)
     assert list(loaded.parts) == list(split.parts)

@@ -16,7 +16,7 @@ trials, retrieval, references, few-shot tasks and reports alike.
 from samekind.data.checking import Examination, examine
 from samekind.data.collecting import Collection, collect
 from samekind.data.drawing import draw
-from samekind.data.held_out import by_domain, by_group, by_part, leave_one_domain_out
+from samekind.data.held_out import by_domain, by_group, by_part
 from samekind.data.items import Items
 from samekind.data.media import (
     ARRAYS,
@@ -39,7 +39,7 @@ from samekind.data.sets import Sets, divide, prepare
 from samekind.data.settings import DataSettings
 from samekind.data.sources.named import clusters, digits
 from samekind.data.split_settings import SplitSettings
-from samekind.data.splits import Split, by_class, stratified
+from samekind.data.splits import Split, stratified
 from samekind.data.stored import Stored
 from samekind.data.trial_lists import TrialList, read_trial_list
 
@@ -64,7 +64,6 @@ __all__ = [
     "TableReader",
     "TrialList",
     "VectorReader",
-    "by_class",
     "by_domain",
     "by_group",
     "by_part",
@@ -74,7 +73,6 @@ __all__ = [
     "divide",
     "draw",
     "examine",
-    "leave_one_domain_out",
     "medium_of",
     "memory_needed",
     "open_data",

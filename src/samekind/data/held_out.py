@@ -1,6 +1,6 @@
 """Splits that hold back what belongs together: groups, domains, or the part an item was published in."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -47,16 +47,6 @@ def by_domain(
     rest = remaining(fractions, without="test")
     parts = cut_whole(items, rest, (~held_back).nonzero().flatten(), seed)
     return Split(parts={**parts, "test": held_back.nonzero().flatten()}, fingerprint=items.fingerprint())
-
-
-def leave_one_domain_out(
-    items: Items, *, fractions: Mapping[str, float], seed: int
-) -> Iterator[tuple[str, Split]]:
-    """For each domain in turn, its name and the split that holds it back."""
-    present = set(_domains(items).tolist())
-    for index, name in enumerate(domain_names(items)):
-        if index in present or not items.domain_names:
-            yield name, by_domain(items, test_domains=[name], fractions=fractions, seed=seed)
 
 
 def by_part(items: Items, fractions: Mapping[str, float], *, seed: int) -> Split:

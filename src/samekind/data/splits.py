@@ -84,19 +84,6 @@ def stratified(items: Items, fractions: Mapping[str, float], *, seed: int) -> Sp
     )
 
 
-def by_class(items: Items, *, unseen: Sequence[str], fractions: Mapping[str, float], seed: int) -> Split:
-    """Keep whole classes back: all items of the ``unseen`` classes are one part, named "unseen".
-
-    The other classes are split as by ``stratified``, under the names in ``fractions``.
-    """
-    check_fractions(fractions)
-    if "unseen" in fractions:
-        raise SettingError('"unseen" is the part of the classes held back; give the fraction another name')
-    held_back = of_classes(items, unseen)
-    parts = cut(items.labels, fractions, (~held_back).nonzero().flatten(), seed)
-    return Split(parts={**parts, "unseen": held_back.nonzero().flatten()}, fingerprint=items.fingerprint())
-
-
 def of_classes(items: Items, unseen: Sequence[str]) -> Tensor:
     """Which items (n,) are of the unseen classes. Raises SettingError if that is all of them, or none."""
     held_back = torch.isin(items.labels, items.class_indices(unseen)).cpu()
