@@ -310,7 +310,7 @@ def test_refuses_a_folder_without_a_run(tmp_path):
 
 def test_a_finished_run_without_data_json_says_how_to_get_it(copy):
     (copy.path / "data.json").unlink()
-    with pytest.raises(SpaceError, match=r"samekind\.fit writes it without training again"):
+    with pytest.raises(SpaceError, match=r"samekind\.fit, writes it without training again"):
         copy.sets()
 
 

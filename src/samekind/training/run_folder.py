@@ -36,8 +36,8 @@ UNFINISHED = (
 )
 NO_DATA = "{folder} is not the folder of a finished run: it has no data.json; samekind train makes one"
 FROM_BEFORE = (
-    "{folder} does not say which items it was trained and tested on: it has no data.json; the same call of "
-    "samekind.fit writes it without training again"
+    "{folder} does not say which items it was trained and tested on: it has no data.json; the same samekind "
+    "train command, or the same call of samekind.fit, writes it without training again"
 )
 IN_MEMORY = (
     "{folder} was trained on items that exist only in memory, so its test items cannot be opened again; ask "
@@ -47,8 +47,8 @@ IN_MEMORY = (
 OTHER_DATA = "{folder} holds a run on other data or another split; choose another folder"
 OTHER_ITEMS = (
     "{folder} holds a training that was stopped, on other items than it would go on with: the data have "
-    "changed, or it was begun when groups were dealt to the parts in another way; choose another folder, or "
-    "remove this one to begin anew"
+    "changed, or an older version split the groups in another way; choose another folder, or remove this one "
+    "to begin anew"
 )
 
 # The folders that this context has locked, and in which process: a forked process has none of them.
@@ -133,7 +133,7 @@ class RunFolder:
         if begun is not None and begun.settings is not None:
             stored.append(begun.settings)
         if stored:
-            way = next((way for way in ways if all(way.to_dict() == each for each in stored)), None)
+            way = next((way for way in ways if all(way.to_dict() == table for table in stored)), None)
             if way is None:
                 raise SettingError(OTHER_DATA.format(folder=self.path))
             if begun is not None:  # an old split.json does not say how it was asked for
