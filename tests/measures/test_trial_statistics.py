@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from samekind.measures import Interval, proportion_interval
+from samekind.measures.costs import Costs
 from samekind.measures.resampling import count_trials, curves
 from samekind.measures.trial_statistics import (
-    Costs,
     Statistic,
     Unseen,
     check_statistics,
@@ -75,5 +75,5 @@ def test_without_errors_the_interval_is_that_of_one_error(name, value, expected)
 
 @pytest.mark.parametrize("cost", [math.nan, math.inf, 0.0])
 def test_refuses_invalid_costs(cost):
-    with pytest.raises(ValueError, match="expected a prior between 0 and 1 and costs above 0"):
+    with pytest.raises(ValueError, match="expected a false_accept_cost above 0"):
         check_statistics(["EER"], [None], Costs(0.5, 1.0, cost), 10)

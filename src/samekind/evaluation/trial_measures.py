@@ -11,8 +11,9 @@ from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.samples import Compared, difference
 from samekind.inference.trials import Trials
 from samekind.measures import FEWEST_CLASSES, bootstrap_trials, catalogue, paired_bootstrap
+from samekind.measures.costs import Costs
 from samekind.measures.measure import Measure
-from samekind.measures.trial_statistics import Costs, Statistic, value_of
+from samekind.measures.trial_statistics import Statistic, value_of
 
 #: The prior of "same" in the detection cost.
 PRIOR = 0.01

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from samekind.measures.labels import check_labels
+from samekind.measures.checks import check_labels
 
 
 def accuracy(predicted: Tensor, truth: Tensor) -> float:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from samekind.measures.labels import check_labels
+from samekind.measures.checks import check_labels
 
 
 class _Table(NamedTuple):

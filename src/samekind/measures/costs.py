@@ -21,6 +21,28 @@ from samekind.measures.sorted_trials import checked, sort_trials
 from samekind.measures.verification import rates_at
 
 
+class Costs(NamedTuple):
+    """What the detection cost weighs: the prior of "same" and the price of each error."""
+
+    prior: float
+    miss: float
+    false_accept: float
+
+    def check(self) -> None:
+        """ValueError unless the prior is between 0 and 1 and both prices are above 0."""
+        if not 0 < self.prior < 1:
+            raise ValueError(f"expected a prior between 0 and 1, got {self.prior}")
+        for name, cost in (("miss_cost", self.miss), ("false_accept_cost", self.false_accept)):
+            if not 0 < cost < math.inf:
+                raise ValueError(f"expected a {name} above 0, got {cost}")
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """What a false-reject and a false-accept rate of 1 cost, relative to the better constant answer."""
+        miss, false_accept = self.prior * self.miss, (1 - self.prior) * self.false_accept
+        return miss / min(miss, false_accept), false_accept / min(miss, false_accept)
+
+
 class DetectionCost(NamedTuple):
     """A normalised cost and the threshold it is reached at."""
 
@@ -45,17 +67,19 @@ def minimum_detection_cost(
     >>> minimum_detection_cost(scores, torch.tensor([True] * 3 + [False] * 4), prior=0.01)
     DetectionCost(cost=0.3333333333333333, threshold=0.8)
     """
-    miss, false_accept = _weights(prior, miss_cost, false_accept_cost)
+    costs = Costs(prior, miss_cost, false_accept_cost)
+    costs.check()
+    miss, false_accept = costs.weights
     trials = sort_trials(scores, same)
     # Between two targets a stricter threshold only refuses impostors: the best is a target's score, or none.
     thresholds = torch.unique_consecutive(trials.targets).flip(0)
     targets, impostors = trials.accepted(thresholds)
     missed = (len(trials.targets) - targets).double() / len(trials.targets)
-    costs = miss * missed + false_accept * (impostors.double() / len(trials.impostors))
-    best = int(costs.argmin())
-    if miss <= costs[best]:
+    totals = miss * missed + false_accept * (impostors.double() / len(trials.impostors))
+    best = int(totals.argmin())
+    if miss <= totals[best]:
         return DetectionCost(miss, math.inf)
-    return DetectionCost(float(costs[best]), float(thresholds[best]))
+    return DetectionCost(float(totals[best]), float(thresholds[best]))
 
 
 def detection_cost(
@@ -76,11 +100,10 @@ def detection_cost(
     >>> detection_cost(scores, torch.tensor([True] * 3 + [False] * 4), 0.7, prior=0.5)
     0.5833333333333333
     """
-    weights = _weights(prior, miss_cost, false_accept_cost)
-    if threshold is None:
-        threshold = _bayes(prior, miss_cost, false_accept_cost)
-    false_accepts, false_rejects = rates_at(scores, same, threshold)
-    return weights[0] * false_rejects + weights[1] * false_accepts
+    best = bayes_threshold(prior=prior, miss_cost=miss_cost, false_accept_cost=false_accept_cost)
+    miss, false_accept = Costs(prior, miss_cost, false_accept_cost).weights
+    false_accepts, false_rejects = rates_at(scores, same, best if threshold is None else threshold)
+    return miss * false_rejects + false_accept * false_accepts
 
 
 def bayes_threshold(*, prior: float = 0.01, miss_cost: float = 1.0, false_accept_cost: float = 1.0) -> float:
@@ -91,8 +114,8 @@ def bayes_threshold(*, prior: float = 0.01, miss_cost: float = 1.0, false_accept
     >>> bayes_threshold(prior=0.5)
     0.0
     """
-    _weights(prior, miss_cost, false_accept_cost)
-    return _bayes(prior, miss_cost, false_accept_cost)
+    Costs(prior, miss_cost, false_accept_cost).check()
+    return math.log((1 - prior) * false_accept_cost) - math.log(prior * miss_cost)
 
 
 def log_likelihood_ratio_cost(scores: Tensor, same: Tensor) -> float:
@@ -127,18 +150,3 @@ def minimum_log_likelihood_ratio_cost(scores: Tensor, same: Tensor) -> float:
     surprise = surprise + torch.xlogy(impostors, both / impostors.where(impostors > 0, both))
     # Rounding may lead slightly outside the range.
     return min(float(surprise.sum()) / (2 * math.log(2)), 1.0)
-
-
-def _weights(prior: float, miss_cost: float, false_accept_cost: float) -> tuple[float, float]:
-    """What a false-reject and a false-accept rate of 1 cost, relative to the better constant answer."""
-    if not 0 < prior < 1:
-        raise ValueError(f"expected a prior between 0 and 1, got {prior}")
-    for name, cost in (("miss_cost", miss_cost), ("false_accept_cost", false_accept_cost)):
-        if not 0 < cost < math.inf:
-            raise ValueError(f"expected a {name} above 0, got {cost}")
-    miss, false_accept = prior * miss_cost, (1 - prior) * false_accept_cost
-    return miss / min(miss, false_accept), false_accept / min(miss, false_accept)
-
-
-def _bayes(prior: float, miss_cost: float, false_accept_cost: float) -> float:
-    return math.log((1 - prior) * false_accept_cost) - math.log(prior * miss_cost)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from samekind.measures.labels import check_labels
+from samekind.measures.checks import check_labels
 
 
 class Graded(NamedTuple):

@@ -16,6 +16,8 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.measures.checks import check_finite
+
 
 class Interval(NamedTuple):
     """A mean between the two ends of its 95 % interval."""
@@ -118,9 +120,7 @@ def checked_values(values: Tensor | Sequence[float], name: str) -> Tensor:
     checked = torch.as_tensor(values, dtype=torch.float64).detach()
     if checked.ndim != 1 or len(checked) == 0:
         raise ValueError(f"expected {name} of shape (n,), at least one, got shape {tuple(checked.shape)}")
-    if not checked.isfinite().all():
-        broken = int((~checked.isfinite()).sum())
-        raise ValueError(f"expected finite {name}, got {broken} of {len(checked)} that are NaN or infinite")
+    check_finite(checked, name)
     return checked
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.measures.checks import check_finite
 from samekind.measures.logistic import logistic_line
 from samekind.measures.sorted_trials import check_kinds
 
@@ -64,10 +65,6 @@ def logistic_fusion(systems: Tensor, same: Tensor, *, prior: float = 0.5) -> Fus
         shapes = f"{tuple(systems.shape)} and {tuple(same.shape)}"
         raise ValueError(f"expected scores (trials, systems) and same (trials,), got {shapes}")
     check_kinds(same)
-    if not systems.isfinite().all():
-        broken = int((~systems.isfinite()).sum())
-        raise ValueError(
-            f"expected finite scores, got {broken} of {systems.numel()} that are NaN or infinite"
-        )
+    check_finite(systems, "scores")
     weights, offset = logistic_line(systems.detach(), same, prior=prior)
     return Fusion(tuple(weights), offset)

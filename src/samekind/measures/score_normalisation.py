@@ -12,6 +12,8 @@ Score Normalization in Multilingual Speaker Recognition", Interspeech 2017.
 
 from torch import Tensor
 
+from samekind.measures.checks import check_finite
+
 
 def s_norm(
     scores: Tensor,
@@ -88,9 +90,7 @@ def _standardised(scores: Tensor, cohort: Tensor, rows: Tensor | None, top: int 
 def _check_scores(scores: Tensor) -> None:
     if scores.ndim != 1 or len(scores) == 0:
         raise ValueError(f"expected scores (trials,), at least one, got shape {tuple(scores.shape)}")
-    if not scores.isfinite().all():
-        broken = int((~scores.isfinite()).sum())
-        raise ValueError(f"expected finite scores, got {broken} of {len(scores)} that are NaN or infinite")
+    check_finite(scores, "scores")
 
 
 def _check_rows(rows: Tensor, scores: Tensor, cohort: Tensor, side: str) -> None:

@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from samekind.measures.checks import check_finite
+
 #: Scores searched for at a time, so that the places found take little memory.
 CHUNK = 2**19
 
@@ -49,9 +51,7 @@ def checked(scores: Tensor, same: Tensor) -> tuple[Tensor, Tensor]:
         shapes = f"{tuple(scores.shape)} and {tuple(same.shape)}"
         raise ValueError(f"expected scores and same of one shape (trials,), got {shapes}")
     check_kinds(same)
-    if not scores.isfinite().all():
-        broken = int((~scores.isfinite()).sum())
-        raise ValueError(f"expected finite scores, got {broken} of {len(scores)} that are NaN or infinite")
+    check_finite(scores, "scores")
     scores = scores.detach()
     return (scores if scores.is_floating_point() else scores.double()), same
 

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from samekind.measures.bootstrap import Difference, difference_around, interval_around
+from samekind.measures.costs import Costs
 from samekind.measures.intervals import Interval
 from samekind.measures.resampling import Counted, Numbers, class_weights, count_trials, curves
 from samekind.measures.sorted_trials import checked
 from samekind.measures.trial_statistics import (
-    Costs,
     Single,
     Statistic,
     Unseen,

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from torch import Tensor
 
-from samekind.measures.costs import log_likelihood_ratio_cost, minimum_detection_cost
+from samekind.measures.costs import Costs, log_likelihood_ratio_cost, minimum_detection_cost
 from samekind.measures.intervals import Interval, hull, proportion_interval
 from samekind.measures.resampling import Curves, Numbers
 from samekind.measures.verification import accuracy_at, area_under_curve, equal_error_rate, rates_at
@@ -18,20 +18,6 @@ Statistic = Literal["EER", "AUC", "FAR", "FRR", "accuracy", "minDCF", "Cllr"]
 #: What the rates would be, had a single trial gone wrong.
 Single = Literal["one false accept", "one false reject"]
 AT_A_THRESHOLD = ("FAR", "FRR", "accuracy")
-
-
-class Costs(NamedTuple):
-    """What the detection cost weighs: the prior of "same" and the price of each error."""
-
-    prior: float
-    miss: float
-    false_accept: float
-
-    @property
-    def weights(self) -> tuple[float, float]:
-        """What a false reject and a false accept weigh, where saying nothing costs 1."""
-        miss, false_accept = self.prior * self.miss, (1 - self.prior) * self.false_accept
-        return miss / min(miss, false_accept), false_accept / min(miss, false_accept)
 
 
 class Unseen(NamedTuple):
@@ -52,8 +38,7 @@ def check_statistics(
             threshold is None or math.isnan(threshold) for threshold in thresholds
         ):
             raise ValueError(f"expected a threshold for {name}, got none")
-    if not (0 < costs.prior < 1 and 0 < costs.miss < math.inf and 0 < costs.false_accept < math.inf):
-        raise ValueError(f"expected a prior between 0 and 1 and costs above 0, got {tuple(costs)}")
+    costs.check()
     if replicates < 2:
         raise ValueError(f"expected two replicates or more to tell a spread from, got {replicates}")
 

@@ -1,9 +1,9 @@
-"""The one check of all measures on labels."""
+"""Checks that several measures share."""
 
 import pytest
 import torch
 
-from samekind.measures.labels import check_labels
+from samekind.measures.checks import check_finite, check_labels
 
 
 @pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int32, torch.int64])
@@ -24,6 +24,13 @@ def test_whole_numbers_of_one_length_pass(dtype):
 def test_refuses_other_labels(given, truth, message):
     with pytest.raises(ValueError, match=message):
         check_labels(torch.tensor(given), torch.tensor(truth), name="groups")
+
+
+@pytest.mark.parametrize("values", [[1.0, torch.nan], [[torch.inf], [1.0]]])
+def test_refuses_values_that_are_not_finite(values):
+    check_finite(torch.ones(2), "values")
+    with pytest.raises(ValueError, match="expected finite values, got 1 of 2 that are NaN or infinite"):
+        check_finite(torch.tensor(values), "values")
 
 
 def test_refuses_empty_labels():

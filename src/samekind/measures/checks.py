@@ -1,4 +1,4 @@
-"""The check of label tensors that several measures share."""
+"""Checks of tensors that several measures share."""
 
 from torch import Tensor
 
@@ -14,3 +14,10 @@ def check_labels(labels: Tensor, truth: Tensor, *, name: str) -> None:
     for values, called in ((labels, name), (truth, "truth")):
         if values.is_floating_point() or values.is_complex():
             raise ValueError(f"expected whole numbers in {called}, got {values.dtype}")
+
+
+def check_finite(values: Tensor, name: str) -> None:
+    """ValueError if some values, of any shape, are NaN or infinite."""
+    if not values.isfinite().all():
+        broken = int((~values.isfinite()).sum())
+        raise ValueError(f"expected finite {name}, got {broken} of {values.numel()} that are NaN or infinite")
