@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -30,6 +30,10 @@ class Prototypes(Protocol):
     def after_step(self, z: Tensor, y: Tensor) -> None: ...
 
     def assign(self, classes: Sequence[str], vectors: Tensor) -> None: ...
+
+
+def unmoved(self: Any, z: Tensor, y: Tensor) -> None:
+    """Does nothing: the hook of prototypes that do not move there."""
 
 
 def class_means(z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.errors import SettingError
-from samekind.prototypes.classes import check_vectors, class_means
+from samekind.prototypes.classes import check_vectors, class_means, unmoved
 
 
 class EMAProxies(nn.Module):
@@ -41,8 +41,7 @@ class EMAProxies(nn.Module):
         self.register_buffer("vectors", F.normalize(torch.randn(len(self.classes), 1, dimension), dim=-1))
         self.register_buffer("visited", torch.zeros(len(self.classes), dtype=torch.bool))
 
-    def before_loss(self, z: Tensor, y: Tensor) -> None:
-        """Does nothing."""
+    before_loss = unmoved
 
     @torch.no_grad()
     def after_step(self, z: Tensor, y: Tensor) -> None:

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from samekind.prototypes.classes import check_vectors
+from samekind.prototypes.classes import check_vectors, unmoved
 
 
 class FixedProxies(nn.Module):
@@ -33,11 +33,7 @@ class FixedProxies(nn.Module):
         self.vectors: Tensor
         self.register_buffer("vectors", F.normalize(torch.randn(len(self.classes), 1, dimension), dim=-1))
 
-    def before_loss(self, z: Tensor, y: Tensor) -> None:
-        """Does nothing."""
-
-    def after_step(self, z: Tensor, y: Tensor) -> None:
-        """Does nothing."""
+    before_loss = after_step = unmoved
 
     def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
         """Replace the classes and their vectors."""

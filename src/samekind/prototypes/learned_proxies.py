@@ -6,7 +6,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from samekind.prototypes.classes import check_pooling, check_vectors
+from samekind.prototypes.classes import check_pooling, check_vectors, unmoved
 
 
 class LearnedProxies(nn.Module):
@@ -40,11 +40,7 @@ class LearnedProxies(nn.Module):
             nn.init.kaiming_normal_(start)
         self.vectors = nn.Parameter(start.view(len(self.classes), count, dimension))
 
-    def before_loss(self, z: Tensor, y: Tensor) -> None:
-        """Does nothing."""
-
-    def after_step(self, z: Tensor, y: Tensor) -> None:
-        """Does nothing; the optimiser moves them."""
+    before_loss = after_step = unmoved
 
     def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
         """Replace the classes and their vectors; an optimiser of the old ones must be built again."""

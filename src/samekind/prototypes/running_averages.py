@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from samekind.errors import SettingError
-from samekind.prototypes.classes import check_vectors, class_means
+from samekind.prototypes.classes import check_vectors, class_means, unmoved
 
 
 class RunningAverages(nn.Module):
@@ -55,8 +55,7 @@ class RunningAverages(nn.Module):
         moved = self.momentum * self.vectors[:, 0] + (1 - self.momentum) * means
         self.vectors[:, 0] = torch.where(present[:, None], moved, self.vectors[:, 0])
 
-    def after_step(self, z: Tensor, y: Tensor) -> None:
-        """Does nothing."""
+    after_step = unmoved
 
     def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
         """Replace the classes and their vectors."""

@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from samekind.prototypes.classes import check_pooling, check_vectors
+from samekind.prototypes.classes import check_pooling, check_vectors, unmoved
 
 
 class SupportMeans(nn.Module):
@@ -41,11 +41,7 @@ class SupportMeans(nn.Module):
         self.vectors: Tensor
         self.register_buffer("vectors", torch.zeros(len(self.classes), count, dimension))
 
-    def before_loss(self, z: Tensor, y: Tensor) -> None:
-        """Does nothing."""
-
-    def after_step(self, z: Tensor, y: Tensor) -> None:
-        """Does nothing."""
+    before_loss = after_step = unmoved
 
     def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
         """Replace the classes and their vectors."""
