@@ -65,14 +65,14 @@ def test_draws_each_picture(samekind, spaces, files, tmp_path):
     assert (answer.status, answer.err) == (0, "")
     told = json.loads(answer.out)
     assert (told["layer"], told["skipped"]) == ("layer3", [])
-    assert [each["class"] for each in told["pictures"]] == ["left", "right"]
-    assert [each["id"] for each in told["pictures"]] == [str(each) for each in pictures]
-    for name, each in zip(("left", "right"), told["pictures"], strict=True):
-        assert each["score"] == pytest.approx(1, abs=1e-5)
-        assert each["picture"] == str(tmp_path / "new" / "out" / f"{name}-attention.png")
-        shapes = {layer: said["shape"] for layer, said in each["attention"].items()}
+    assert [picture["class"] for picture in told["pictures"]] == ["left", "right"]
+    assert [picture["id"] for picture in told["pictures"]] == [str(picture) for picture in pictures]
+    for name, picture in zip(("left", "right"), told["pictures"], strict=True):
+        assert picture["score"] == pytest.approx(1, abs=1e-5)
+        assert picture["picture"] == str(tmp_path / "new" / "out" / f"{name}-attention.png")
+        shapes = {layer: said["shape"] for layer, said in picture["attention"].items()}
         assert shapes == {"layer1": [16, 16], "layer2": [8, 8], "layer3": [4, 4]}
-        with Image.open(each["picture"]) as drawing:
+        with Image.open(picture["picture"]) as drawing:
             # Five panels side by side: the picture, three layers, Grad-CAM.
             assert drawing.format == "PNG"
             assert drawing.width > 4 * drawing.height
@@ -93,7 +93,7 @@ def test_reports_where_the_maps_are_highest(samekind, spaces, files, tmp_path):
     assert "class" not in told
     evidence = grad_cam(space, x, lambda found: space.score(z, found))
     for said, values in [
-        *((told["attention"][name], each[0]) for name, each in attention.items()),
+        *((told["attention"][name], maps[0]) for name, maps in attention.items()),
         (told["grad_cam"], evidence[0]),
     ]:
         row, column = said["most_at"]
@@ -127,7 +127,7 @@ def test_no_drawing_replaces_a_picture_or_another_drawing(samekind, spaces, file
     sources = [tmp_path / "here", tmp_path / "there", tmp_path / "more.npz"]
     answer = samekind("attention", spaces["plain"], *sources, "--out", tmp_path / "here", "--json")
     assert answer.status == 0, answer.err
-    assert [each["picture"].rpartition("/")[2] for each in json.loads(answer.out)["pictures"]] == [
+    assert [picture["picture"].rpartition("/")[2] for picture in json.loads(answer.out)["pictures"]] == [
         "left-attention.png",
         "right-attention.png",
         "left-2-attention.png",
@@ -156,7 +156,7 @@ def test_shortens_long_names(samekind, spaces, files, tmp_path):
         shutil.copy(files / "here" / "left.png", tmp_path / f"{'ü' * 120}{letter}.png")
     answer = samekind("attention", spaces["plain"], tmp_path, "--out", tmp_path / "out")
     assert answer.status == 0, answer.err
-    names = sorted(each.name for each in (tmp_path / "out").iterdir())
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == [f"{'ü' * 100}-2-attention.png", f"{'ü' * 100}-attention.png"]
 
 

@@ -31,7 +31,7 @@ def space(run):
 
 def read(folders):
     found = collect([folders], ImageReader(height=8, width=8))
-    labels = torch.tensor([["0", "1", "7"].index(each) for each in found.labels])
+    labels = torch.tensor([["0", "1", "7"].index(label) for label in found.labels])
     return Items(inputs=found.inputs, labels=labels, classes=("0", "1", "7"), name="folders")
 
 
@@ -82,12 +82,12 @@ def test_fits_temperatures_with_all_thresholds(samekind, run, space, folders):
         assert MetricSpace.load(run / "space").temperatures == loaded.temperatures
     answer = samekind("calibrate", run)
     assert MetricSpace.load(run / "space").temperatures == expected
-    for head, each in expected.items():
-        assert [head, f"{each.value:.4g}", f"{len(items)}"] in [
+    for head, temperature in expected.items():
+        assert [head, f"{temperature.value:.4g}", f"{len(items)}"] in [
             line.split() for line in answer.out.splitlines()
         ]
     told = json.loads(samekind("calibrate", run, "--json").out)["temperatures"]
-    assert told == {head: asdict(each) for head, each in expected.items()}
+    assert told == {head: asdict(temperature) for head, temperature in expected.items()}
 
 
 def test_prints_a_table_and_a_warning(samekind, run, folders):
@@ -234,7 +234,7 @@ def test_refuses_an_enrolment_during_a_calibration(samekind, run, space, folders
 
     monkeypatch.setattr("samekind.questions.reading.collect", meanwhile)
     assert samekind("calibrate", run, folders, "--kind", "cosine").status == 0
-    assert [each.status for each in told] == [2]
+    assert [answer.status for answer in told] == [2]
     assert "is being changed by " in told[0].err
     assert MetricSpace.load(run / "space").decisions["cosine"] != space.decisions["cosine"]
 

@@ -6,14 +6,14 @@ import shutil
 import pytest
 
 
-def test_good_data_is_described_with_what_training_would_do(samekind, folders):
+def test_describes_data_and_what_training_would_do(samekind, folders):
     answer = samekind("check", folders)
     assert (answer.status, answer.err) == (0, "")
     assert "folders: 36 items of 3 classes; pictures of 8 x 8 pixels (36)" in answer.out
     assert "A run of prototypical would train SmallConvnet on items of 1 x 8 x 8 for 150 epochs" in answer.out
 
 
-def test_what_is_chosen_for_few_pictures_is_said(samekind, folders):
+def test_reports_what_is_chosen_for_few_pictures(samekind, folders):
     told = json.loads(samekind("check", folders, "--size", 32, "--json").out)
     assert told["training"]["encoder"] == "SmallConvnet"
     assert told["training"]["chosen"] == {
@@ -28,18 +28,18 @@ def test_what_is_chosen_for_few_pictures_is_said(samekind, folders):
 
 
 @pytest.mark.parametrize(("epochs", "warned"), [(49, True), (50, False)])
-def test_a_run_of_few_steps_is_warned_of(samekind, folders, tmp_path, epochs, warned):
+def test_warns_of_a_run_of_few_steps(samekind, folders, tmp_path, epochs, warned):
     """The pictures to train on are one batch."""
     path = tmp_path / "run.toml"
     path.write_text(f'recipe = "triplet"\nepochs = {epochs}\n[data]\nsource = {json.dumps(str(folders))}\n')
     said = f"a run of {epochs} steps is short"
     assert (f"warning: {said}" in samekind("check", path).out) == warned
     warnings = json.loads(samekind("check", path, "--json").out)["warnings"]
-    assert [each.partition(",")[0] for each in warnings] == ([said] if warned else [])
-    assert all(each.endswith("; --set epochs=200 makes it long enough") for each in warnings)
+    assert [sentence.partition(",")[0] for sentence in warnings] == ([said] if warned else [])
+    assert all(sentence.endswith("; --set epochs=200 makes it long enough") for sentence in warnings)
 
 
-def test_the_json_says_the_same(samekind, folders):
+def test_json_has_the_same_facts(samekind, folders):
     told = json.loads(samekind("check", folders, "--json", "--unseen", "half").out)
     assert told["classes"] == {"0": 12, "1": 12, "7": 12}
     assert (told["sizes"], told["errors"], told["unreadable"]) == ({"8x8": 36}, [], [])
@@ -49,7 +49,7 @@ def test_the_json_says_the_same(samekind, folders):
 
 
 @pytest.mark.parametrize("skip", [(), ("--skip-unreadable",)])
-def test_unreadable_files_and_copies_are_named(samekind, folders, tmp_path, skip):
+def test_names_unreadable_files_and_copies(samekind, folders, tmp_path, skip):
     copy = shutil.copytree(folders, tmp_path / "copy")
     (copy / "0" / "broken.png").write_bytes(b"no picture")
     shutil.copy(copy / "1" / "00.png", copy / "7" / "copied.png")
@@ -61,7 +61,7 @@ def test_unreadable_files_and_copies_are_named(samekind, folders, tmp_path, skip
     assert ("A run of" in answer.out) == bool(skip)
 
 
-def test_a_run_file_is_checked_with_its_own_data_and_split(samekind, folders, tmp_path):
+def test_checks_a_run_file_with_its_data_and_split(samekind, folders, tmp_path):
     path = tmp_path / "run.toml"
     path.write_text(
         f'recipe = "triplet"\n[data]\nsource = {json.dumps(str(folders))}\nsize = 12\n'
@@ -71,13 +71,13 @@ def test_a_run_file_is_checked_with_its_own_data_and_split(samekind, folders, tm
     assert (told["recipe"], told["epochs"], told["shape"]) == ("triplet", 3, [1, 12, 12])
 
 
-def test_what_a_run_cannot_do_with_the_data_is_an_error(samekind, folders):
+def test_reports_what_a_run_cannot_do_with_the_data(samekind, folders):
     answer = samekind("check", folders, "--unseen", "0,1,7")
     assert answer.status == 1
     assert "error: a split by class needs items of seen and of unseen classes" in answer.out
 
 
-def test_one_is_not_told_as_many(samekind, folders, tmp_path):
+def test_counts_one_in_the_singular(samekind, folders, tmp_path):
     shutil.copytree(folders / "0", tmp_path / "few" / "0")
     (tmp_path / "few" / "1").mkdir()
     shutil.copy(folders / "1" / "00.png", tmp_path / "few" / "1")
@@ -88,13 +88,13 @@ def test_one_is_not_told_as_many(samekind, folders, tmp_path):
     assert "few: 1 item of 1 class; pictures of 8 x 8" in samekind("check", tmp_path / "few").out
 
 
-def test_data_that_is_not_there(samekind, tmp_path):
+def test_refuses_missing_data(samekind, tmp_path):
     answer = samekind("check", tmp_path / "none")
     assert answer.status == 1
     assert "error: " in answer.out
 
 
-def test_copies_in_two_parts_of_the_split_are_found(samekind, folders, tmp_path):
+def test_finds_copies_in_two_parts_of_the_split(samekind, folders, tmp_path):
     """Every picture is there three times: no split of 60, 20 and 20 per cent keeps them all together."""
     copy = shutil.copytree(folders, tmp_path / "copy")
     for picture in sorted(copy.rglob("*.png")):
@@ -104,7 +104,7 @@ def test_copies_in_two_parts_of_the_split_are_found(samekind, folders, tmp_path)
     assert "more than one part" not in samekind("check", folders).out
 
 
-def test_what_training_would_refuse_to_validate_on_is_an_error(samekind, folders):
+def test_reports_validation_items_that_training_refuses(samekind, folders):
     """Two of three classes kept apart: one is left, and training says the same."""
     answer = samekind("check", folders, "--unseen", "0,1")
     assert answer.status == 1
@@ -130,7 +130,7 @@ def test_what_training_would_refuse_to_validate_on_is_an_error(samekind, folders
         ('better = "higher"', 'run.better: of "eer" lower is better'),
     ],
 )
-def test_a_run_file_that_training_refuses_is_refused(samekind, folders, tmp_path, settings, says):
+def test_refuses_a_run_file_that_training_refuses(samekind, folders, tmp_path, settings, says):
     """In the words of training."""
     path = tmp_path / "run.toml"
     training = settings if settings.startswith("[") else f"[training]\n{settings}"
@@ -144,7 +144,7 @@ def test_a_run_file_that_training_refuses_is_refused(samekind, folders, tmp_path
     assert (refused.status, refused.err) == (2, f"samekind: {told[0].removeprefix('error: ')}\n")
 
 
-def test_a_run_file_may_freeze_what_another_space_will_begin_it_with(samekind, folders, tmp_path):
+def test_accepts_a_frozen_encoder_that_another_space_will_give(samekind, folders, tmp_path):
     """Whether `train` is told one by --from, a file does not say."""
     path = tmp_path / "run.toml"
     encoder = '[training.space.encoder]\nname = "Conv4"\nsize = 16\nfreeze = "stem"'
@@ -158,7 +158,7 @@ def test_a_run_file_may_freeze_what_another_space_will_begin_it_with(samekind, f
     assert 'Conv4 has random weights, and freeze = "stem" would keep' in refused.err
 
 
-def test_the_test_items_are_looked_at_where_they_choose_the_epoch(samekind, tmp_path):
+def test_checks_test_items_that_choose_the_epoch(samekind, tmp_path):
     """They are of one class alone, so that no epoch can be chosen by them."""
     table = tmp_path / "t.csv"
     parts = {"train": "xy" * 10, "validation": "xy" * 4, "test": "x" * 6}
@@ -182,7 +182,7 @@ def test_columns_can_be_left_out(samekind, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["check", "init", "train"])
-def test_an_empty_folder_is_called_one(samekind, tmp_path, command):
+def test_reports_an_empty_folder(samekind, tmp_path, command):
     empty = tmp_path / "empty"
     empty.mkdir()
     arguments = ("triplet", "--data", empty) if command == "train" else (empty,)
@@ -195,7 +195,7 @@ def test_an_empty_folder_is_called_one(samekind, tmp_path, command):
 def named_otherwise(folders, tmp_path):
     """A list of pictures whose column of paths is not called so."""
     path = tmp_path / "list.csv"
-    rows = [f"{each},{each.parent.name}" for each in sorted(folders.rglob("*.png"))]
+    rows = [f"{path},{path.parent.name}" for path in sorted(folders.rglob("*.png"))]
     path.write_text("\n".join(["file,label", *rows]), encoding="utf-8")
     return path
 
@@ -215,13 +215,13 @@ def test_settings_can_be_tried_out(samekind, named_otherwise):
     assert json.loads(answer.out)["training"]["epochs"] == 7
 
 
-def test_what_is_missing_altogether_is_told_once(samekind, tmp_path):
+def test_reports_missing_items_once(samekind, tmp_path):
     path = tmp_path / "list.csv"
     path.write_text("\n".join(["path,label", *(f"{n}.png,{n % 2}" for n in range(25))]), encoding="utf-8")
     answer = samekind("check", path)
     lines = answer.out.splitlines()
-    [error] = [each for each in lines if each.startswith("error")]
+    [error] = [line for line in lines if line.startswith("error")]
     assert error.startswith("error: 25 of 25 files cannot be read: ")
     assert error.endswith(" and 15 more")
-    assert sum("unreadable: " in each for each in lines) == 20
+    assert sum("unreadable: " in line for line in lines) == 20
     assert "  and 5 more unreadable, which --json names" in lines

@@ -15,9 +15,11 @@ def test_every_class_has_its_most_alike(samekind, trained, kind):
     space = MetricSpace.load(trained / "space")
     scores = class_scores(space, kind=kind)
     for place, name in enumerate(space.classes):
-        others = [each for each in range(len(space.classes)) if each != place]
-        others.sort(key=lambda each: -float(scores[place, each]))
-        assert [each["class"] for each in told["alike"][name]] == [space.classes[each] for each in others[:2]]
+        others = [index for index in range(len(space.classes)) if index != place]
+        others.sort(key=lambda index: -float(scores[place, index]))
+        assert [other["class"] for other in told["alike"][name]] == [
+            space.classes[index] for index in others[:2]
+        ]
     assert len(told["tree"]) == len(space.classes) - 1
     assert sorted(told["tree"][-1]["first"] + told["tree"][-1]["second"]) == sorted(space.classes)
 

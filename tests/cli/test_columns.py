@@ -80,22 +80,24 @@ def the_labels_told(samekind, run, data, tmp_path, command):
             built = open_index(out)
             assert samekind("index", "add", out, data, *space, "--replace").status == 0
             added = open_index(out)
-            assert [each.metadata(list(each)) for each in (built, added)] == [added.metadata(list(added))] * 2
-            return [each["label"] for each in added.metadata(list(added))]
+            assert [index.metadata(list(index)) for index in (built, added)] == [
+                added.metadata(list(added))
+            ] * 2
+            return [metadata["label"] for metadata in added.metadata(list(added))]
         case "search":
             told = samekind("search", data, *space, "--gallery", data, "--json").out
             queries = json.loads(told)["queries"]
-            assert {row["label"] for each in queries for row in each["found"]} == {"0", "1"}
-            return [each["label"] for each in queries]
+            assert {row["label"] for query in queries for row in query["found"]} == {"0", "1"}
+            return [query["label"] for query in queries]
         case "novelty":
             told = samekind("novelty", data, *space, "--json").out
-            items = {each["id"]: each["label"] for each in json.loads(told)["items"]}
+            items = {item["id"]: item["label"] for item in json.loads(told)["items"]}
             return [items[name] for name in sorted(items)]
     raise AssertionError(command)
 
 
 @pytest.mark.parametrize("command", ["embed", "index", "search", "novelty"])
-def test_every_command_that_tells_labels_knows_the_column(samekind, run, lists, tmp_path, command):
+def test_every_command_with_labels_knows_the_column(samekind, run, lists, tmp_path, command):
     write, labels = lists
     assert the_labels_told(samekind, run, write("file", "kind"), tmp_path, command) == labels
 
@@ -140,7 +142,7 @@ def flowers(samekind, tmp_path_factory):
 @pytest.mark.parametrize(
     "command", ["predict --out", "embed --out", "cluster --groups 2 --out", "novelty --csv"]
 )
-def test_rows_are_told_by_their_own_names(samekind, flowers, tmp_path, command):
+def test_names_rows_by_a_column(samekind, flowers, tmp_path, command):
     folder, names = flowers
     data, out = folder / "t.csv", tmp_path / "out.csv"
     words = (*command.split(), out, data, "--space", folder / "run")

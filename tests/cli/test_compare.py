@@ -77,9 +77,9 @@ def test_the_space_itself_will_do(samekind, trained, pictures):
 def test_another_prior_moves_the_probability_and_nothing_else(compare):
     even = json.loads(compare("0.png", "1.png", "--kind", "cosine", "--json").out)
     rare = json.loads(compare("0.png", "1.png", "--kind", "cosine", "--prior", "0.1", "--json").out)
-    odds = [each.pop("probability") for each in (even, rare)]
+    odds = [told.pop("probability") for told in (even, rare)]
     assert even == rare
-    even_odds, rare_odds = (each / (1 - each) for each in odds)
+    even_odds, rare_odds = (chance / (1 - chance) for chance in odds)
     assert rare_odds == pytest.approx(even_odds / 9, rel=1e-3)
     refused = compare("0.png", "1.png", "--prior", "1.5")
     assert refused.status == 2

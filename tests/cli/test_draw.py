@@ -23,7 +23,7 @@ def draw(samekind, tmp_path, monkeypatch):
         (["--form", "distance"], [0, 1], 0.941086, 0.941086),
     ],
 )
-def test_json_tells_the_maximiser(draw, more, place, probability, at_prototype):
+def test_json_has_the_maximiser(draw, more, place, probability, at_prototype):
     answer = draw(*more, "--json")
     assert (answer.status, answer.err) == (0, "")
     told = json.loads(answer.out)
@@ -33,7 +33,7 @@ def test_json_tells_the_maximiser(draw, more, place, probability, at_prototype):
     assert (told["at_edge"], told["picture"]) == (False, "map.svg")
 
 
-def test_json_tells_what_was_drawn(draw):
+def test_json_has_what_was_drawn(draw):
     told = json.loads(draw("--form", "squared", "--classes", "4", "--scale", "0.5", "--json").out)
     kept = {name: told[name] for name in ("form", "surface", "classes", "scale", "angle", "at_edge")}
     assert kept == {
@@ -58,7 +58,7 @@ def test_the_answer_in_words(draw):
 
 
 @pytest.mark.parametrize("ending", HEADS)
-def test_the_ending_says_how_it_is_written_and_twice_is_the_same(samekind, tmp_path, ending):
+def test_writes_the_format_of_the_ending_reproducibly(samekind, tmp_path, ending):
     out = tmp_path / "new folder" / f"map.{ending.upper()}"
     contents = []
     for _ in range(2):
@@ -92,7 +92,7 @@ def test_a_mistake_gets_one_line_and_no_file(draw, tmp_path, more, says):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_unknown_picture_is_answered_with_the_nearest(samekind):
+def test_refuses_an_unknown_picture_and_names_the_nearest(samekind):
     answer = samekind("draw", "confidenc", "--out", "map.svg")
     assert (answer.status, answer.out) == (2, "")
     assert 'no picture "confidenc"; did you mean "confidence"?' in answer.err

@@ -51,11 +51,11 @@ def test_a_table_with_a_column_for_each_number(samekind, trained, folders, expec
     assert list(columns) == ["id", "label", *(f"v{place}" for place in range(dimension))]
     kept = [place for place, path in enumerate(expected[0]) if path.parent.name != "1"]
     assert columns["id"] == [str(expected[0][place]) for place in kept]
-    vectors = torch.tensor([[float(each) for each in columns[f"v{n}"]] for n in range(dimension)]).T
+    vectors = torch.tensor([[float(number) for number in columns[f"v{n}"]] for n in range(dimension)]).T
     torch.testing.assert_close(vectors, torch.from_numpy(expected[1][kept]))
 
 
-def test_twice_is_the_same_file(samekind, trained, folders, tmp_path):
+def test_the_same_command_writes_the_same_file(samekind, trained, folders, tmp_path):
     contents = []
     for _ in range(2):
         samekind("embed", folders, "--space", trained, "--out", tmp_path / "v.npy")
@@ -63,12 +63,12 @@ def test_twice_is_the_same_file(samekind, trained, folders, tmp_path):
     assert contents[0] == contents[1]
 
 
-def test_a_wrong_ending_is_told_before_the_work(samekind, tmp_path):
+def test_refuses_a_wrong_ending_before_the_work(samekind, tmp_path):
     answer = samekind("embed", "nowhere", "--space", "nowhere", "--out", tmp_path / "v.txt")
     assert answer == (2, "", "samekind: expected a file ending in .npy, .csv, .parquet; got v.txt\n")
 
 
-def test_unreadable_files_stop_it_or_are_skipped(samekind, trained, folders, tmp_path):
+def test_refuses_or_skips_unreadable_files(samekind, trained, folders, tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "bad.png").write_text("no picture")
     command = ("embed", folders / "0", tmp_path / "data", "--space", trained, "--out", tmp_path / "v.npy")
@@ -83,9 +83,7 @@ def test_unreadable_files_stop_it_or_are_skipped(samekind, trained, folders, tmp
     assert [path for path, _ in told["skipped"]] == [str(tmp_path / "data" / "bad.png")]
 
 
-def test_an_interrupt_leaves_nothing_and_the_next_time_it_is_whole(
-    samekind, trained, folders, tmp_path, monkeypatch
-):
+def test_an_interrupt_leaves_nothing(samekind, trained, folders, tmp_path, monkeypatch):
     def stop(space, inputs):
         raise KeyboardInterrupt
 

@@ -20,7 +20,7 @@ def strict(trained, files, tmp_path_factory):
     """The space with a threshold between the best scores of these files: it knows only the surest of them."""
     space = MetricSpace.load(trained / "space")
     space.open_set = None
-    scores = sorted(each.score for each in identify(space, embed_files(space, files)))
+    scores = sorted(item.score for item in identify(space, embed_files(space, files)))
     space.open_set = Decision(
         kind="similarity",
         threshold=(scores[1] + scores[2]) / 2,
@@ -41,13 +41,13 @@ def test_json_has_the_answers_of_the_space(samekind, strict, files):
     told, space = json.loads(answer.out), MetricSpace.load(strict)
     assert (told["threshold"], told["kind"]) == (space.open_set.threshold, "similarity")
     expected = identify(space, embed_files(space, files))
-    assert [(each["id"], each["class"]) for each in told["items"]] == [
-        (str(path), each.name) for path, each in zip(files, expected, strict=True)
+    assert [(item["id"], item["class"]) for item in told["items"]] == [
+        (str(path), item.name) for path, item in zip(files, expected, strict=True)
     ]
-    assert [each["probability"] for each in told["items"]] == pytest.approx(
-        [each.probability for each in expected], abs=1e-5
+    assert [item["probability"] for item in told["items"]] == pytest.approx(
+        [item.probability for item in expected], abs=1e-5
     )
-    assert [each["class"] is None for each in told["items"]].count(True) == 2
+    assert [item["class"] is None for item in told["items"]].count(True) == 2
 
 
 def test_the_table_says_none_of_these(samekind, strict, files):
@@ -65,7 +65,7 @@ def test_warns_of_a_missing_threshold(samekind, trained, files, tmp_path):
     assert NONE not in answer.out
     told = json.loads(samekind("identify", *files, "--space", tmp_path / "space", "--json").out)
     assert (told["threshold"], told["kind"]) == (None, "similarity")
-    assert [each["class"] for each in told["items"]][:2] == ["0", "1"]
+    assert [item["class"] for item in told["items"]][:2] == ["0", "1"]
 
 
 def test_a_folder_and_an_enrolled_class(samekind, trained, folders, tmp_path):
@@ -73,4 +73,4 @@ def test_a_folder_and_an_enrolled_class(samekind, trained, folders, tmp_path):
     sevens = sorted((folders / "7").iterdir())
     samekind("enroll", "seven", *sevens[:6], "--space", trained, "--out", tmp_path / "new")
     told = json.loads(samekind("identify", *sevens[6:], "--space", tmp_path / "new", "--json").out)
-    assert [each["class"] for each in told["items"]].count("seven") >= 4
+    assert [item["class"] for item in told["items"]].count("seven") >= 4

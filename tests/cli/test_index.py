@@ -77,7 +77,7 @@ def test_stores_the_vectors_of_the_gallery(index, space, trained, folders, tmp_p
     paths = sorted(folders.rglob("*.png"))
     assert list(made) == [str(path) for path in paths]
     torch.testing.assert_close(made.vectors(), embed_files(space, paths))
-    labels = [each["label"] for each in made.metadata(list(made))]
+    labels = [metadata["label"] for metadata in made.metadata(list(made))]
     assert labels == [path.parent.name for path in paths]
 
 
@@ -120,7 +120,9 @@ def test_the_shortlist_of_a_large_gallery_has_the_recall_it_was_measured_with(
     assert quick["shortlist"]["size"] == -(-noted["size"] * 11 // 10)  # one more, for the query itself
     assert quick["shortlist"]["recall"] == noted["recall"]
     assert whole["shortlist"] is None
-    found, true = ([{row["id"] for row in each["found"]} for each in it["queries"]] for it in (quick, whole))
+    found, true = (
+        [{row["id"] for row in query["found"]} for query in it["queries"]] for it in (quick, whole)
+    )
     shares = [len(one & other) / 10 for one, other in zip(found, true, strict=True)]
     assert 0.85 < sum(shares) / len(shares) < 1
 
@@ -132,7 +134,7 @@ def test_exhaustive_compares_every_pair(samekind, large, trained, space, folders
     [answer] = json.loads(samekind(*command).out)["queries"]
     one, z = embed_files(space, [query]), embed(space, digits().inputs[:1200])
     with torch.no_grad():
-        scores = torch.cat([space.score(one, each[None]) for each in z])
+        scores = torch.cat([space.score(one, vector[None]) for vector in z])
     assert [int(row["id"].split()[-1]) for row in answer["found"]] == scores.topk(4).indices.tolist()
 
 

@@ -34,31 +34,35 @@ def test_json_has_the_parts_as_they_are_stored(told, trained):
     assert told["parts"]["auxiliary"] == {"name": "AuxiliaryHead", "arguments": stored["auxiliary"]}
 
 
-def test_json_has_the_sizes_the_classes_and_the_decisions(told, space):
-    assert sum(told["parameters"].values()) == sum(each.numel() for each in space.parameters())
+def test_json_has_sizes_classes_and_decisions(told, space):
+    assert sum(told["parameters"].values()) == sum(parameter.numel() for parameter in space.parameters())
     assert told["parameters"].keys() == told["parts"].keys()
     assert told["classes"] == space.classes
     assert told["decisions"] == json.loads(
-        json.dumps({kind: asdict(each) for kind, each in space.decisions.items()})
+        json.dumps({kind: asdict(decision) for kind, decision in space.decisions.items()})
     )
 
 
-def test_the_temperatures_are_told(samekind, trained, told, space):
+def test_prints_temperatures(samekind, trained, told, space):
     assert list(told["temperatures"]) == ["similarity", "auxiliary", "fused"]
-    assert told["temperatures"] == {head: asdict(each) for head, each in space.temperatures.items()}
+    assert told["temperatures"] == {
+        head: asdict(temperature) for head, temperature in space.temperatures.items()
+    }
     page = samekind("info", trained).out
-    for head, each in space.temperatures.items():
-        assert [head, f"{each.value:.4g}", f"{each.items}"] in [line.split() for line in page.splitlines()]
-    assert f"temperatures: fitted on {each.fitted_on}\n" in page
+    for head, temperature in space.temperatures.items():
+        assert [head, f"{temperature.value:.4g}", f"{temperature.items}"] in [
+            line.split() for line in page.splitlines()
+        ]
+    assert f"temperatures: fitted on {temperature.fitted_on}\n" in page
 
 
-def test_how_each_kind_of_score_did_is_told(samekind, trained, told, space, tmp_path):
+def test_prints_how_each_kind_of_score_did(samekind, trained, told, space, tmp_path):
     assert list(told["standings"]) == ["similarity", "cosine", "fused"]
     page = samekind("info", trained).out
-    for kind, each in space.standings.items():
-        line = [kind, f"{each.equal_error:.2%}", f"{each.recall:.1%}"]
+    for kind, standing in space.standings.items():
+        line = [kind, f"{standing.equal_error:.2%}", f"{standing.recall:.1%}"]
         assert line in [words.split() for words in page.splitlines()]
-        assert told["standings"][kind]["equal_error"] == each.equal_error
+        assert told["standings"][kind]["equal_error"] == standing.equal_error
     assert "kinds of score: measured on digits, validation\n" in page
     unmeasured = MetricSpace.load(trained / "space")
     unmeasured.standings = {}
@@ -66,7 +70,7 @@ def test_how_each_kind_of_score_did_is_told(samekind, trained, told, space, tmp_
     assert "Kinds of score" not in samekind("info", tmp_path / "space").out
 
 
-def test_the_tables_tell_the_same(samekind, trained, told):
+def test_tables_have_the_same_values(samekind, trained, told):
     page = samekind("info", trained).out
     assert "SmallConvnet(channels=1, size=8, dimension=64, width=32)" in page
     assert "scale=FixedScale" in page
@@ -83,7 +87,7 @@ def test_the_tables_tell_the_same(samekind, trained, told):
         assert f"\n{kind}: fitted on {decision['trials']}\n" in page
 
 
-def test_the_threshold_for_none_of_these_is_told_too(samekind, space, tmp_path):
+def test_prints_the_threshold_for_none_of_these(samekind, space, tmp_path):
     other = MetricSpace(space.encoder, space.similarity, space.prototypes)
     other.open_set = Decision("similarity", 0.25, "far=0.1", "4 known, 5 unknown", 0.2, 0.0)
     other.save(tmp_path / "open")
@@ -94,7 +98,7 @@ def test_the_threshold_for_none_of_these_is_told_too(samekind, space, tmp_path):
     assert "open set: fitted on 4 known, 5 unknown\n" in page
 
 
-def test_the_folder_of_the_space_will_do(samekind, trained):
+def test_takes_the_folder_of_the_space(samekind, trained):
     assert samekind("info", trained / "space") == samekind("info", trained)
 
 
@@ -108,7 +112,7 @@ def test_a_space_without_a_head_and_without_thresholds(samekind, space, tmp_path
     assert (answer.status, answer.out.count(PLAIN)) == (0, 1)
 
 
-def test_long_lists_are_told_by_their_length(samekind, space, tmp_path):
+def test_prints_the_length_of_long_lists(samekind, space, tmp_path):
     encoder = Standardised(encoder=space.encoder, means=[0.5] * 64, deviations=[2.0] * 64)
     MetricSpace(encoder, space.similarity, space.prototypes).save(tmp_path / "wide")
     answer = samekind("info", tmp_path / "wide").out

@@ -72,12 +72,12 @@ def test_every_command_has_json_and_says_what_it_does(samekind, command):
     assert answer.status == 0
     assert "--json" in answer.out
     name = command.replace("-", "_")
-    [registered] = [each for each in app.registered_commands if each.callback.__name__ == name]
+    [registered] = [command for command in app.registered_commands if command.callback.__name__ == name]
     assert registered.callback.__doc__.split()[0] in answer.out
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_so_has_every_command_of_a_group(samekind, group):
+def test_every_subcommand_has_json_and_says_what_it_does(samekind, group):
     listed = samekind(group, "-h").out
     assert GROUPS[group]
     for command in GROUPS[group]:
@@ -259,7 +259,7 @@ def test_a_mistake_gets_one_line_and_leaves_nothing_behind(samekind, here, comma
 
 
 @pytest.mark.parametrize("command", ["train triplet", "evaluate run", "demo"])
-def test_a_device_that_is_not_there_is_a_mistake(samekind, here, monkeypatch, command):
+def test_refuses_a_missing_device(samekind, here, monkeypatch, command):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     before = everything_in(here)
     answer = samekind(*command.split(), "--device", "cuda")
@@ -300,13 +300,13 @@ def test_an_interrupt_is_one_line(samekind, monkeypatch):
     assert samekind("info", "anywhere") == (130, "", INTERRUPTED)
 
 
-def test_a_bug_is_not_taken_for_a_mistake(samekind, monkeypatch):
+def test_a_bug_is_not_hidden(samekind, monkeypatch):
     monkeypatch.setattr(MetricSpace, "load", raising(RuntimeError("a bug")))
     with pytest.raises(RuntimeError, match="a bug"):
         samekind("info", "anywhere")
 
 
-def test_signs_a_terminal_cannot_write_do_not_end_the_program(trained, undrawn, tmp_path, monkeypatch):
+def test_characters_a_terminal_cannot_write_do_not_end_the_program(trained, undrawn, tmp_path, monkeypatch):
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="ascii") for _ in range(2))
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)
@@ -338,7 +338,7 @@ main()
 """
 
 
-def test_an_interruption_while_the_program_is_loaded_is_one_line():
+def test_an_interrupt_while_loading_is_one_line():
     program = [sys.executable, "-c", INTERRUPTED_WHILE_LOADING, "--help"]
     process = subprocess.run(program, capture_output=True, text=True, timeout=120, check=False)
     assert (process.returncode, process.stdout) == (130, "")
@@ -382,7 +382,7 @@ def test_an_interrupted_training_goes_on(samekind, tmp_path):
     assert [entry["epoch"] for entry in record] == list(range(1, 5))
 
 
-def test_a_name_that_no_file_can_hold_is_one_line(samekind, monkeypatch):
+def test_refuses_a_name_that_is_not_text(samekind, monkeypatch):
     error = UnicodeEncodeError("utf-8", "a/b\udcff.png", 3, 4, "surrogates not allowed")
     monkeypatch.setattr(MetricSpace, "load", raising(error))
     answer = samekind("info", "anywhere")
@@ -390,7 +390,7 @@ def test_a_name_that_no_file_can_hold_is_one_line(samekind, monkeypatch):
     assert answer.err.startswith(r"samekind: cannot write 'a/b\udcff.png' as UTF-8: ")
 
 
-def test_a_huge_picture_is_read_where_the_environment_allows_it(samekind, folders, trained, monkeypatch):
+def test_reads_a_huge_picture_if_the_environment_allows_it(samekind, folders, trained, monkeypatch):
     picture = next(folders.rglob("*.png"))  # of 64 pixels
     monkeypatch.setattr("PIL.Image.MAX_IMAGE_PIXELS", 10)
     refused = samekind("identify", picture, "--space", trained)
@@ -403,7 +403,7 @@ def test_a_huge_picture_is_read_where_the_environment_allows_it(samekind, folder
 
 
 @pytest.mark.parametrize("said", ["", "many", "0", "-5"])
-def test_what_is_no_number_of_pixels_is_refused(samekind, monkeypatch, said):
+def test_refuses_an_invalid_number_of_pixels(samekind, monkeypatch, said):
     monkeypatch.setenv("SAMEKIND_MOST_PIXELS", said)
     answer = samekind("info", "nothing")
     assert answer.status == 2

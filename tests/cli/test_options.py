@@ -84,7 +84,7 @@ def test_either_spelling_is_taken(command, spellings):
     found = PROGRAM
     for name in command:
         found = found.commands[name]
-    assert spellings in [set(each.opts) for each in found.params]
+    assert spellings in [set(parameter.opts) for parameter in found.params]
 
 
 def test_kmeans_takes_the_largest_seed_and_none_above():

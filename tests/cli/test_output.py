@@ -70,7 +70,7 @@ def test_two_systems_stand_side_by_side_in_80_columns(capsys, monkeypatch):
     assert "accuracy at          unseen   fused       50.00% (45.0-55.0)" in lines
 
 
-def test_an_answer_that_must_not_be_used_is_said_to_be_so(capsys):
+def test_warns_of_an_answer_that_must_not_be_used(capsys):
     wrong = Row("open set", "seen, unseen", "AUROC", "cosine", 0.2, 0.1, 0.3, "items")
     found = warnings_of({"good": [wrong._replace(high=0.7)], "bad": [wrong]})
     assert (found["good"], len(found["bad"])) == ([], 1)
@@ -79,7 +79,7 @@ def test_an_answer_that_must_not_be_used_is_said_to_be_so(capsys):
     assert line.startswith("careful (bad): unknown items look more familiar than known ones by cosine (")
 
 
-def test_what_is_to_be_had_without_training_is_said(capsys):
+def test_warns_of_what_training_does_not_improve(capsys):
     own = Row("classification", "seen", "accuracy", "similarity", 0.5, 0.4, 0.6)
     systems = {"a": [own, Row("reference", "seen", "accuracy", "nearest raw input", 0.7)]}
     print_measures(systems)
@@ -121,7 +121,7 @@ def test_doctests():
     assert doctest.testmod(output).failed == 0
 
 
-def test_a_system_that_was_not_asked_has_no_line():
+def test_a_system_without_rows_has_no_line():
     [*_, clustering] = measures_tables({"prototypical": WIDE, "triplet": WIDE[:2]})
     assert clustering.row_count == 1
 
@@ -131,7 +131,7 @@ def test_the_only_system_is_not_named(capsys):
     assert "prototypical" not in capsys.readouterr().out
 
 
-def test_numbers_are_never_broken_where_there_is_no_room(capsys, monkeypatch):
+def test_never_breaks_numbers(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     print_measures({"prototypical": WIDE[3:6]})
     page = capsys.readouterr().out
@@ -140,7 +140,7 @@ def test_numbers_are_never_broken_where_there_is_no_room(capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("terminal", [False, True])
-def test_a_table_is_never_cut_off(terminal, capsys, monkeypatch):
+def test_never_cuts_off_a_table(terminal, capsys, monkeypatch):
     if terminal:
         monkeypatch.setenv("FORCE_COLOR", "1")
         monkeypatch.setenv("TERM", "xterm")
@@ -151,7 +151,7 @@ def test_a_table_is_never_cut_off(terminal, capsys, monkeypatch):
     assert "  ".join(["similarity", *rates, rates[1]]) in capsys.readouterr().out
 
 
-def test_what_is_no_terminal_has_no_edge(capsys, monkeypatch):
+def test_does_not_break_lines_outside_a_terminal(capsys, monkeypatch):
     """A path that is broken in two is not found by grep."""
     monkeypatch.delenv("COLUMNS", raising=False)
     path = "plankton-held/" * 20 + "107714.jpg"

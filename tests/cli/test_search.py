@@ -31,7 +31,7 @@ def by_hand(space, query, gallery, kind):
     z = embed_files(space, gallery)
     one = embed_files(space, [query])
     with torch.no_grad():
-        scores = [float(space.score(one, each[None], kind=kind)) for each in z]
+        scores = [float(space.score(one, vector[None], kind=kind)) for vector in z]
     return sorted(zip(map(str, gallery), scores, strict=True), key=lambda pair: -pair[1])
 
 
@@ -44,7 +44,7 @@ def test_finds_the_best_and_not_the_query_itself(search, space, folders, kind):
     expected = [pair for pair in by_hand(space, query, gallery, kind) if pair[0] != str(query)][:4]
     assert [row["id"] for row in answer["found"]] == [id for id, _ in expected]
     assert [row["score"] for row in answer["found"]] == pytest.approx(
-        [each for _, each in expected], abs=1e-4
+        [score for _, score in expected], abs=1e-4
     )
     assert [row["label"] for row in answer["found"]] == [id.split("/")[-2] for id, _ in expected]
     decision = space.decisions[kind]
@@ -101,7 +101,7 @@ def test_an_index_without_paths_is_searched_by_its_ids(search, space, two_folder
     index.add(ids, embed_files(space, ids), [{"label": "0"}] * 12)
     index.save(tmp_path / "old")
     [told] = search(first / "0" / "03.png", "--index", tmp_path / "old", "-k", "50")["queries"]
-    assert sorted(row["id"] for row in told["found"]) == [each for each in ids if each != "0/03.png"]
+    assert sorted(row["id"] for row in told["found"]) == [id for id in ids if id != "0/03.png"]
 
 
 @pytest.mark.parametrize("more", [["--kind", "cosine"], ["--kind", "cosine", "--exhaustive"]])
@@ -109,10 +109,10 @@ def test_finds_k_items_even_if_several_ids_are_the_query(search, two_folders, mo
     first, _ = two_folders
     monkeypatch.chdir(first)
     (first / "link").symlink_to(first / "0")
-    galleries = [each for name in ("0", first / "0", "link", "1") for each in ("--gallery", name)]
+    galleries = [word for name in ("0", first / "0", "link", "1") for word in ("--gallery", name)]
     told = search("0/00.png", "7/00.png", *galleries, "-k", "3", *more)
     assert told["gallery"] == 48
-    assert [len(each["found"]) for each in told["queries"]] == [3, 3]
+    assert [len(query["found"]) for query in told["queries"]] == [3, 3]
     assert not any("/00.png" in row["id"] for row in told["queries"][0]["found"])
     whole = search("0/00.png", *galleries, "-k", "100", *more)["queries"][0]["found"]
     assert len(whole) == 45
@@ -128,17 +128,17 @@ def test_named_data_do_not_find_themselves_from_another_folder(
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     told = search("digits", "--index", tmp_path / "index", "-k", "1", "--kind", "cosine")
-    assert all(each["found"][0]["id"] != each["id"] for each in told["queries"])
+    assert all(query["found"][0]["id"] != query["id"] for query in told["queries"])
 
 
 def test_several_queries_and_a_gallery_named_twice(search, folders):
     told = search(folders / "0", folders / "7" / "01.png", "--gallery", folders, "--gallery", folders / "7")
     assert told["gallery"] == 36
-    assert [each["id"] for each in told["queries"]] == [
+    assert [query["id"] for query in told["queries"]] == [
         *(str(path) for path in sorted((folders / "0").iterdir())),
         str(folders / "7" / "01.png"),
     ]
-    assert all(len(each["found"]) == 5 for each in told["queries"])
+    assert all(len(query["found"]) == 5 for query in told["queries"])
 
 
 def test_a_saved_index_gives_the_same_answer(search, samekind, trained, folders, tmp_path):
@@ -221,7 +221,7 @@ def test_refuses_no_gallery_and_two(samekind, folders, trained, tmp_path, where,
     command = ("search", query, "--space", trained)
     samekind(*command, "--gallery", folders / "0", "--save-index", index)
     names = {"DATA": str(folders), "INDEX": str(index)}
-    answer = samekind(*command, *(names.get(each, each) for each in where))
+    answer = samekind(*command, *(names.get(word, word) for word in where))
     said = says.replace("INDEX is", f"{index} is").replace("DATA", str(folders))
     assert (answer.status, answer.out) == (2, "")
     assert answer.err.startswith(f"samekind: {said.partition('…')[0]}")

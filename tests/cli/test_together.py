@@ -45,7 +45,7 @@ def ask(*arguments):
         ("--top", "7", "--strangers", "c", "--other-run", "b"),
     ],
 )
-def test_what_goes_together_passes(arguments):
+def test_accepts_options_that_go_together(arguments):
     ask(*arguments)
 
 
@@ -65,7 +65,7 @@ def test_what_goes_together_passes(arguments):
         ),
     ],
 )
-def test_what_would_do_nothing_is_refused(arguments, says):
+def test_refuses_options_without_effect(arguments, says):
     with pytest.raises(SettingError, match=says):
         ask(*arguments)
 
@@ -75,32 +75,32 @@ def test_what_would_do_nothing_is_refused(arguments, says):
 #: An option of evaluate, and beside what it would do nothing.
 IDLE = [
     *(
-        (each, other)
-        for each in ("report r", "gallery train", "no-references")
+        (option, other)
+        for option in ("report r", "gallery train", "no-references")
         for other in ("data d", "against a", "trials t")
     ),
-    *((each, "against a") for each in ("data d", "enroll 2", "cohort c", "ignore domain", "combine max")),
-    *((each, "against a") for each in ("label kind", "skip-unreadable", "norm s", "top 9", "root r")),
-    *((each, "trials t") for each in ("data d", "against a", "enroll 2", "most 9", "tasks 9", "way 3")),
-    *((each, "trials t") for each in ("shots 1", "label kind", "skip-unreadable", "combine max")),
-    *((each, "") for each in ("ignore domain", "combine max", "norm s", "top 9", "label kind")),
-    *((each, "") for each in ("skip-unreadable", "root r", "enrollments e", "combine embedding")),
-    *((each, "data d") for each in ("ignore domain", "combine max", "norm s", "top 9", "enrollments e")),
+    *((option, "against a") for option in ("data d", "enroll 2", "cohort c", "ignore domain", "combine max")),
+    *((option, "against a") for option in ("label kind", "skip-unreadable", "norm s", "top 9", "root r")),
+    *((option, "trials t") for option in ("data d", "against a", "enroll 2", "most 9", "tasks 9", "way 3")),
+    *((option, "trials t") for option in ("shots 1", "label kind", "skip-unreadable", "combine max")),
+    *((option, "") for option in ("ignore domain", "combine max", "norm s", "top 9", "label kind")),
+    *((option, "") for option in ("skip-unreadable", "root r", "enrollments e", "combine embedding")),
+    *((option, "data d") for option in ("ignore domain", "combine max", "norm s", "top 9", "enrollments e")),
 ]
 
 
 @pytest.mark.parametrize(("option", "other"), IDLE)
-def test_evaluate_refuses_what_it_would_pass_over(samekind, tmp_path, option, other):
+def test_evaluate_refuses_options_without_effect(samekind, tmp_path, option, other):
     """Before it opens anything: there is nothing here to open."""
-    words = [f"--{each}".split() for each in (option, other) if each]
-    answer = samekind("evaluate", tmp_path, *(word for each in words for word in each))
+    words = [f"--{text}".split() for text in (option, other) if text]
+    answer = samekind("evaluate", tmp_path, *(word for option in words for word in option))
     assert (answer.status, answer.out, answer.err.count("\n")) == (2, "", 1)
     assert words[0][0] in answer.err
     assert "do not go together" in answer.err or "does nothing without" in answer.err
 
 
 @pytest.mark.parametrize("other", ["--data", "--against", "--trials"])
-def test_why_there_is_no_page_is_said_and_what_there_is_instead(samekind, tmp_path, other):
+def test_says_why_there_is_no_page(samekind, tmp_path, other):
     answer = samekind("evaluate", tmp_path, "--report", "r.html", other, "x")
     why = "the page is about the test items of the run; --out writes all figures, as JSON"
     assert f"--report and {other} do not go together ({why}); leave out one\n" in answer.err
@@ -116,7 +116,7 @@ def test_why_there_is_no_page_is_said_and_what_there_is_instead(samekind, tmp_pa
         "--trials t --root r --enrollments e --combine max --cohort c --skip-unreadable --all",
     ],
 )
-def test_evaluate_takes_what_each_question_can_use(samekind, tmp_path, arguments):
+def test_evaluate_accepts_what_each_question_uses(samekind, tmp_path, arguments):
     answer = samekind("evaluate", tmp_path, *arguments.split())
     assert answer.status == 2
     assert "go together" not in answer.err
@@ -128,7 +128,7 @@ def test_evaluate_takes_what_each_question_can_use(samekind, tmp_path, arguments
     [(evaluate.evaluate, evaluate.TOGETHER), (calibrate.calibrate, calibrate.TOGETHER)],
     ids=["evaluate", "calibrate"],
 )
-def test_the_table_is_about_options_there_are(command, table):
+def test_the_tables_name_existing_options(command, table):
     names = set(inspect.signature(command).parameters)
     for name, goes in table.items():
         assert {name, *goes.with_one_of, *goes.without} <= names

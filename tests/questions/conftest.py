@@ -43,7 +43,7 @@ def at():
 
     def collection(degrees, labels=None):
         labels = [None] * len(degrees) if labels is None else labels
-        ids = tuple(f"{each} degrees" for each in degrees)
+        ids = tuple(f"{angle} degrees" for angle in degrees)
         return Collection(points(degrees), ids, tuple(labels), (("bad.npy", "cannot be read"),))
 
     return collection

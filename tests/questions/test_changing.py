@@ -18,12 +18,12 @@ def test_a_space_is_loaded_changed_and_saved(folder):
         space = MetricSpace.load(folder)
         space.remove("up")
         save(space)
-        assert [each.name for each in folder.parent.iterdir() if each != folder] == [".space.lock"]
+        assert [path.name for path in folder.parent.iterdir() if path != folder] == [".space.lock"]
     assert "up" not in MetricSpace.load(folder).classes
     assert list(folder.parent.iterdir()) == [folder]
 
 
-def test_the_second_is_refused_until_the_first_is_done(folder):
+def test_refuses_a_second_change_until_the_first_is_done(folder):
     with changing(folder), pytest.raises(SpaceError, match="is being changed by this very process"):  # noqa: SIM117
         with changing(folder):
             pytest.fail("there were two")
@@ -31,7 +31,7 @@ def test_the_second_is_refused_until_the_first_is_done(folder):
         pass
 
 
-def test_what_somebody_wrote_who_asked_nobody_is_not_undone(folder):
+def test_refuses_to_undo_a_change_made_without_the_lock(folder):
     """Such as a training that ends in the folder of the run, or a program."""
     says = "was changed by another writer since it was loaded here, and stays as it is now; give the command"
     with changing(folder) as save:
@@ -45,7 +45,7 @@ def test_what_somebody_wrote_who_asked_nobody_is_not_undone(folder):
     assert list(folder.parent.iterdir()) == [folder]
 
 
-def test_a_space_that_a_killed_save_left_aside_can_be_changed(folder):
+def test_changes_a_space_that_a_killed_save_moved_aside(folder):
     """Before, that it was put back looked like a change by another process."""
     folder.rename(folder.with_name(".space.old"))
     with changing(folder) as save:
@@ -55,7 +55,7 @@ def test_a_space_that_a_killed_save_left_aside_can_be_changed(folder):
     assert "up" not in MetricSpace.load(folder).classes
 
 
-def test_what_may_not_be_replaced_is_told_before_the_work_begins(folder):
+def test_refuses_before_the_work_what_cannot_be_replaced(folder):
     (folder / "README.txt").write_text("keep")
     with pytest.raises(SpaceError, match=r"holds README\.txt beside the space, which saving would lose"):  # noqa: SIM117
         with changing(folder):
@@ -63,7 +63,7 @@ def test_what_may_not_be_replaced_is_told_before_the_work_begins(folder):
     assert list(folder.parent.iterdir()) == [folder]
 
 
-def test_a_space_may_be_saved_where_there_is_none(folder, tmp_path):
+def test_saves_to_a_new_folder(folder, tmp_path):
     for place in (tmp_path / "new", tmp_path / "deep" / "new"):
         with changing(place) as save:
             save(MetricSpace.load(folder))

@@ -22,7 +22,7 @@ def test_the_score_decides_and_the_prior_moves_the_probability(plane, at, thresh
         "kind": "cosine",
         "point": "eer",
     }
-    odds = [each.probability / (1 - each.probability) for each in (answer, rare)]
+    odds = [comparison.probability / (1 - comparison.probability) for comparison in (answer, rare)]
     assert odds[1] == pytest.approx(odds[0] / 9, rel=1e-4)
     assert not compare(plane, start, far, kind="cosine").same
 

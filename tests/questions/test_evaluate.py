@@ -1,16 +1,34 @@
 """Every question about sets, items and trials: rows, promises and warnings."""
 
+from dataclasses import replace
+
+import numpy
+import pytest
+import torch
+
 from samekind import evaluation
-from samekind.questions.evaluate import EvaluationSettings, evaluate_items, row_warnings
+from samekind.data import SplitSettings, draw, prepare, read_trial_list
+from samekind.inference import embed_files
+from samekind.questions import evaluate_items, evaluate_run, evaluate_trials
+from samekind.questions.evaluate import Cohort, EvaluationSettings, row_warnings
 
 SETTINGS = EvaluationSettings(tasks=2, way=2, shots=(1,), ranks=(1, 500))
+HOW = {"tasks": 2, "way": 2, "shots": (1,), "ranks": (1, 500)}
 POINTS = ([0, 10, 20, 80, 90, 100], ["right"] * 3 + ["up"] * 3)
+
+
+@pytest.fixture
+def sets(items_at):
+    """Points of two classes; the others are unseen."""
+    degrees = list(range(0, 240, 3))
+    labels = [("right", "up", "down", "left")[angle // 60] for angle in degrees]
+    return prepare(items_at(degrees, labels), SplitSettings(unseen=["down", "left"]))
 
 
 def test_items_get_every_row_with_its_note(plane, items_at):
     items = items_at(*POINTS)
     answer = evaluate_items(plane, items, SETTINGS, name="plane", note="of the page")
-    expected = evaluation.evaluate(plane, {"points": items}, tasks=2, way=2, shots=(1,), ranks=(1, 500))
+    expected = evaluation.evaluate(plane, {"points": items}, **HOW)
     assert [row._replace(note="") for row in answer.rows] == expected
     assert {row.note for row in answer.rows} == {"of the page"}
     assert answer.warnings == (*row_warnings(expected), *evaluation.left_out(expected, (1, 500)))
@@ -25,5 +43,65 @@ def test_items_get_every_row_with_its_note(plane, items_at):
 def test_promises_can_be_left_out(plane, items_at, threshold):
     plane.decisions = {"similarity": threshold(0.5)}
     items = items_at(*POINTS)
-    for settings, count in ((SETTINGS, 1), (EvaluationSettings(tasks=2, way=2, promises=False), 0)):
+    for settings, count in ((SETTINGS, 1), (replace(SETTINGS, promises=False), 0)):
         assert len(evaluate_items(plane, items, settings, name="plane").promises) == count
+
+
+def test_a_run_gets_the_baselines_without_training_too(plane, sets):
+    answer = evaluate_run(plane, sets, SETTINGS, name="plane", note="selected on test")
+    own = evaluation.evaluate(plane, sets.tests(), **HOW)
+    references = evaluation.references(sets.train, sets.tests())
+    assert [*answer.rows] == [*(row._replace(note="selected on test") for row in own), *references]
+    without = evaluate_run(plane, sets, replace(SETTINGS, references=False), name="plane")
+    assert [*without.rows] == own
+
+
+def test_draws_some_items_of_each_set(plane, sets):
+    settings = replace(SETTINGS, limit=12, references=False)
+    tests = {name: draw(items, most=12) for name, items in sets.tests().items()}
+    rows = evaluate_run(plane, sets, settings, name="plane").rows
+    assert [*rows] == evaluation.evaluate(plane, tests, **HOW)
+
+
+def test_adds_enrolment_and_a_gallery(plane, sets):
+    settings = replace(
+        SETTINGS, enrol=2, combination="max", gallery="train", measures="all", references=False
+    )
+    rows = evaluate_run(plane, sets, settings, name="plane").rows
+    expected = evaluation.evaluate(plane, sets.tests(), measures="all", **HOW)
+    for name, items in sets.tests().items():
+        how = {"name": name, "shots": 2, "combination": "max", "measures": "all"}
+        expected += evaluation.enrolled(plane, items, items.inputs, **how)
+    # Unseen classes have no item in training, so nobody searches for them there.
+    pair = sets.test, sets.test.inputs, sets.train, sets.train.inputs
+    expected += evaluation.query_gallery(plane, *pair, name="seen in train", ks=(1, 500), measures="all")
+    assert [*rows] == expected
+
+
+def test_a_cohort_adds_normalised_verification(plane, sets):
+    settings, cohort = replace(SETTINGS, references=False), Cohort(torch.randn(9, 2), "s", 5)
+    plain, rows = (
+        evaluate_run(plane, sets, settings, name="plane", cohort=strangers).rows
+        for strangers in (None, cohort)
+    )
+    expected = [
+        row
+        for name, items in sets.tests().items()
+        for row in evaluation.normalised(plane, items, items.inputs, cohort.z, name=name, form="s", top=5)
+    ]
+    assert rows == (*plain, *expected)
+
+
+def test_verifies_the_trials_of_a_list(plane, tmp_path):
+    for angle in (0, 10, 80, 90):
+        radians = numpy.deg2rad(angle)
+        point = numpy.array([numpy.cos(radians), numpy.sin(radians)], dtype=numpy.float32)
+        numpy.save(tmp_path / f"{angle}.npy", point)
+    pairs = ("1 0.npy 10.npy", "0 0.npy 80.npy", "1 80.npy 90.npy", "0 10.npy 90.npy")
+    (tmp_path / "list.txt").write_text("\n".join(pairs))
+    trials, cohort = read_trial_list(tmp_path / "list.txt"), Cohort(torch.randn(9, 2))
+    answer = evaluate_trials(plane, trials, SETTINGS, name="plane", title="list", cohort=cohort)
+    z = embed_files(plane, trials.files)
+    expected = evaluation.listed_trials(plane, trials, z, name="list")
+    expected += evaluation.normalised_list(plane, trials, z, cohort.z, name="list")
+    assert [*answer.rows] == expected

@@ -25,7 +25,7 @@ def test_the_kind_is_chosen_by_size(plane, kind, count, expected, structure):
     assert structure is None or index.kind == structure
 
 
-def test_a_place_is_the_same_from_every_folder(tmp_path, monkeypatch):
+def test_a_path_is_the_same_from_every_folder(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "here")
     whole = str(tmp_path / "here" / "a.png")
@@ -35,7 +35,7 @@ def test_a_place_is_the_same_from_every_folder(tmp_path, monkeypatch):
         assert galleries.path_of(f"{id}, row 3") == f"{whole}, row 3"
 
 
-def test_named_data_are_the_same_from_every_folder_unless_a_folder_is_called_so(tmp_path, monkeypatch):
+def test_named_data_have_no_path_unless_a_folder_has_that_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert galleries.path_of("digits, item 3") == "digits, item 3"
     (tmp_path / "digits").mkdir()
@@ -52,7 +52,7 @@ def test_named_data_are_the_same_from_every_folder_unless_a_folder_is_called_so(
         ({}, "HERE/a.png"),
     ],
 )
-def test_the_place_that_is_kept_counts_and_else_the_id(tmp_path, monkeypatch, metadata, place):
+def test_takes_the_stored_path_or_else_the_id(tmp_path, monkeypatch, metadata, place):
     monkeypatch.chdir(tmp_path)
     assert galleries.stored_path("a.png", metadata) == place.replace("HERE", str(tmp_path))
 
@@ -68,7 +68,7 @@ class Far(Exact):
         return super().__contains__(id)
 
 
-def test_a_server_is_not_asked_about_every_id():
+def test_asks_a_server_about_few_ids():
     index = Far(2)
     galleries.check_new(index, [str(place) for place in range(1000)])
     assert index.asked == galleries.IDS_CHECKED

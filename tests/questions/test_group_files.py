@@ -32,7 +32,7 @@ def made(folder, names, groups):
     )
 
 
-def test_pictures_are_copied_as_they_are(tmp_path):
+def test_copies_pictures_as_they_are(tmp_path):
     found = made(tmp_path / "in", ["a/x.png", "b/x.png", "c/X.png", "d/y.png"], [0, 0, 0, 1])
     write_groups(tmp_path / "out", found, title="title")
     assert sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.*")) == [
@@ -47,7 +47,7 @@ def test_pictures_are_copied_as_they_are(tmp_path):
         assert (tmp_path / "in" / source).read_bytes() == (tmp_path / "out" / copy).read_bytes()
 
 
-def test_pictures_that_are_no_files_are_written_as_the_space_sees_them(tmp_path):
+def test_writes_pictures_without_a_file_as_the_space_sees_them(tmp_path):
     found = made(tmp_path / "in", ["pack.zip/a.jpg", "array.npy, item 1", "one.npy"], [0, 0, 0])
     write_groups(tmp_path / "out", found, title="title")
     with Image.open(tmp_path / "out" / "group-1" / "array.npy, item 1.png") as picture:
@@ -59,7 +59,7 @@ def test_pictures_that_are_no_files_are_written_as_the_space_sees_them(tmp_path)
     ]
 
 
-def test_what_is_no_picture_is_in_the_table_alone(tmp_path):
+def test_other_items_are_in_the_table_alone(tmp_path):
     found = made(tmp_path / "in", ["a.png", "b.png"], [1, 0])
     rows = Grouped(torch.zeros(2, 5), found.z, found.ids, ["x", None], found.groups)
     write_groups(tmp_path / "out", rows, title="title")
@@ -73,11 +73,11 @@ def test_what_is_no_picture_is_in_the_table_alone(tmp_path):
     ]
 
 
-def test_without_labels_there_is_no_column_for_them(tmp_path):
+def test_has_no_column_without_labels(tmp_path):
     assert list(group_columns(made(tmp_path, ["a.png"], [0]))) == ["id", "group", "distance"]
 
 
-def test_older_groups_are_replaced_and_anything_else_is_not(tmp_path):
+def test_replaces_older_groups_and_nothing_else(tmp_path):
     out = tmp_path / "out"
     for groups in ([0, 1], [0, 0]):
         write_groups(out, made(tmp_path / "in", ["a.png", "b.png"], groups), title="title")
@@ -92,7 +92,7 @@ def test_older_groups_are_replaced_and_anything_else_is_not(tmp_path):
 
 
 @pytest.mark.parametrize("protected", ["", "group-1"])
-def test_groups_that_may_not_be_written_to_stay(tmp_path, monkeypatch, protected):
+def test_refuses_a_protected_folder(tmp_path, monkeypatch, protected):
     """Before, a part of them could not be removed, and lay in the way of the next."""
     out, found = tmp_path / "out", made(tmp_path / "in", ["a.png"], [0])
     write_groups(out, found, title="title")
@@ -103,11 +103,11 @@ def test_groups_that_may_not_be_written_to_stay(tmp_path, monkeypatch, protected
     assert str(caught.value).startswith(
         f"{out / protected} may not be written to, so the groups in {out} stay"
     )
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["in", "out"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such rights")
-def test_a_copy_has_the_rights_of_its_picture_and_not_of_what_lay_there_before(tmp_path):
+def test_a_copy_has_the_rights_of_its_picture(tmp_path):
     out, names = tmp_path / "out", ["a.png"]
     for modes in (0o644, 0o600):
         found = made(tmp_path / "in", names, [0])

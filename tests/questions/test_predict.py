@@ -11,8 +11,8 @@ from samekind.space import MetricSpace
 
 def test_names_class_and_runner_up_and_counts_the_right_ones(plane, at):
     answer = predict(plane, at([10, 80, 100], ["right", "right", "elsewhere"]))
-    assert [each.name for each in answer.predictions] == ["right", "up", "up"]
-    assert [each.runner_up for each in answer.predictions] == ["up", "right", "left"]
+    assert [prediction.name for prediction in answer.predictions] == ["right", "up", "up"]
+    assert [prediction.runner_up for prediction in answer.predictions] == ["up", "right", "left"]
     assert (answer.judged, answer.accuracy, answer.none) == (2, 0.5, None)
     assert answer.warnings == (NO_THRESHOLD,)
     assert list(answer.columns()) == [
@@ -29,7 +29,7 @@ def test_names_class_and_runner_up_and_counts_the_right_ones(plane, at):
 def test_none_of_these_has_the_best_class_as_runner_up(plane, at, threshold):
     plane.open_set = threshold(0.9)
     answer = predict(plane, at([10, 50]))
-    assert [each.name for each in answer.predictions] == ["right", NONE]
+    assert [prediction.name for prediction in answer.predictions] == ["right", NONE]
     assert (answer.predictions[1].runner_up, answer.none, answer.warnings) == ("up", 1, ())
     assert answer.columns()["score"] == pytest.approx((0.985, 0.766), abs=1e-3)
     assert "label" not in answer.columns()
@@ -56,9 +56,9 @@ def test_a_temperature_that_makes_all_alike_does_not_change_the_class(plane, at)
     """Sorted by these probabilities, every item would be of the first class."""
     plane.temperatures["similarity"] = Temperature(1e12, "made up", 40)
     answer = predict(plane, at([80, 170]))
-    assert [each.name for each in answer.predictions] == ["up", "left"]
-    assert [each.probability for each in answer.predictions] == pytest.approx([1 / 3] * 2)
-    assert all(each.runner_up != each.name for each in answer.predictions)
+    assert [prediction.name for prediction in answer.predictions] == ["up", "left"]
+    assert [prediction.probability for prediction in answer.predictions] == pytest.approx([1 / 3] * 2)
+    assert all(prediction.runner_up != prediction.name for prediction in answer.predictions)
 
 
 @pytest.mark.parametrize(("kind", "times"), [(None, 1), ("similarity", 1), ("cosine", 2)])

@@ -117,7 +117,7 @@ def test_a_shortlist_in_a_sentence(shortlist, held, says):
         ("pq", False, "--kind hnsw, --kind flat, --distil or a lower --recall"),
     ],
 )
-def test_what_may_help_depends_on_how_it_was_built(index, distilled, ways):
+def test_advice_depends_on_how_the_index_was_built(index, distilled, ways):
     index = structured(index) if isinstance(index, str) else index
     shortlist = made(size=None, distilled=distilled)
     assert shortlists.warning(shortlist, index, held=17_970) == (
@@ -125,7 +125,7 @@ def test_what_may_help_depends_on_how_it_was_built(index, distilled, ways):
     )
 
 
-def test_the_most_that_can_be_promised_is_named_and_can_be():
+def test_names_the_highest_recall_that_can_be_promised():
     shortlist = made(size=None, sample=1200, count=1200, wanted=0.999)
     said = shortlists.warning(shortlist, Exact(2), held=1200)
     assert said == (
@@ -143,11 +143,11 @@ def test_the_most_that_can_be_promised_is_named_and_can_be():
         (made(size=None), 40_000),  # may no longer be so
     ],
 )
-def test_nobody_is_warned_of_the_rest(shortlist, held):
+def test_gives_no_warning_otherwise(shortlist, held):
     assert shortlists.warning(shortlist, structured("ivf"), held=held) is None
 
 
-def test_programs_are_spared_the_weights_and_told_the_case():
+def test_json_has_the_reason_and_no_weights():
     told = shortlists.to_json(made(query_map=QueryMap(dimension=2)), Exact(2), held=17_970)
     assert (told["query_map"], told["size"], told["why"], told["warning"]) == (True, 37, None, None)
     told = shortlists.to_json(made(size=None), Exact(2), held=17_970)

@@ -31,18 +31,18 @@ def test_no_rows_are_a_header():
     assert as_csv({"id": [], "label": []}) == "id,label\n"
 
 
-def test_columns_of_different_lengths_are_a_bug():
+def test_refuses_columns_of_different_lengths():
     with pytest.raises(ValueError, match="shorter"):
         as_csv({"a": [1, 2], "b": [1]})
 
 
 @pytest.mark.parametrize("name", ["table", "table.txt", "csv", "table.csv.gz"])
-def test_an_ending_that_says_nothing_is_refused(tmp_path, name):
+def test_refuses_an_unknown_ending(tmp_path, name):
     with pytest.raises(SettingError, match=r"expected a file ending in \.csv, \.parquet; got "):
         check_ending(tmp_path / name)
 
 
-def test_without_pyarrow_a_sentence_says_what_to_do(tmp_path, monkeypatch):
+def test_says_what_to_do_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(SettingError, match=r"install samekind\[tables\], or write a \.csv"):
         write_table(tmp_path / "table.parquet", COLUMNS)
@@ -51,7 +51,7 @@ def test_without_pyarrow_a_sentence_says_what_to_do(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
-def test_names_that_are_no_text_are_escaped(tmp_path, name):
+def test_escapes_names_that_are_not_text(tmp_path, name):
     """A file's name is bytes: those that are not UTF-8 come as lone surrogates."""
     path = tmp_path / name
     write_table(path, {"id": ["b\udcff.png", None], "n": [1, 2]})

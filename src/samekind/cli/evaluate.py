@@ -1,4 +1,4 @@
-"""samekind evaluate: every question, asked of held-out items."""
+"""samekind evaluate: how well a space answers every question, on held-out items."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -183,17 +183,17 @@ def evaluate(
         limit=most,
         references=not no_references,
     )
-    asked = Asked(run, device, settings, (cohort, _known("norm", norm), top, skip_unreadable))
+    request = Request(run, device, settings, (cohort, _known("norm", norm), top, skip_unreadable))
     if trials is not None:
-        content, show = _about_trials(asked, trials, root, enrolments)
+        content, show = _about_trials(request, trials, root, enrolments)
     elif data is not None:
-        content, show = _about_data(asked, data, label, skip_unreadable)
+        content, show = _about_data(request, data, label, skip_unreadable)
     else:
-        content, show = _about_tests(asked, report) if against is None else _about_two(asked, against)
+        content, show = _about_tests(request, report) if against is None else _about_two(request, against)
     _tell({"folder": str(run), **content}, show, report=report, out=out, as_json=as_json)
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """What to evaluate and how; of the cohort its data, norm, size, and whether to skip unreadable files."""
 
     run: Path
@@ -222,12 +222,12 @@ class Asked(NamedTuple):
 Told = tuple[dict[str, Any], Callable[[], None]]
 
 
-def _about_tests(asked: Asked, report: Path | None) -> Told:
-    answer = evaluated_tests(asked, report)
+def _about_tests(request: Request, report: Path | None) -> Told:
+    answer = evaluated_tests(request, report)
     return answer.to_json(), partial(_print_evaluated, answer)
 
 
-def evaluated_tests(asked: Asked, report: Path | None) -> "Evaluated":
+def evaluated_tests(request: Request, report: Path | None) -> "Evaluated":
     """A run on its test items, with the page about it if one is asked for."""
     from samekind.cli.spaces import open_space
     from samekind.evaluation.rows import SELECTED_ON_TEST
@@ -235,70 +235,70 @@ def evaluated_tests(asked: Asked, report: Path | None) -> "Evaluated":
     from samekind.questions.report import write_run_report
     from samekind.training import RunFolder
 
-    folder = RunFolder(asked.run)
+    folder = RunFolder(request.run)
     sets = folder.sets()
-    opened = open_space(asked.run, asked.device)
+    opened = open_space(request.run, request.device)
     answer = evaluate_run(
         opened.space,
         sets,
-        asked.settings,
-        name=asked.name,
+        request.settings,
+        name=request.name,
         note=SELECTED_ON_TEST if folder.selected_on_test else "",
-        cohort=asked.cohort(opened),
+        cohort=request.cohort(opened),
     )
     if report is not None:
         write_run_report(report, opened.space, sets, answer, folder.record.lines())
     return answer
 
 
-def _about_data(asked: Asked, data: str, label: str | None, skip_unreadable: bool) -> Told:
+def _about_data(request: Request, data: str, label: str | None, skip_unreadable: bool) -> Told:
     from samekind.cli.output import print_messages
     from samekind.cli.spaces import open_space
     from samekind.evaluation.rows import TRAINED_ON
     from samekind.questions.evaluate import evaluate_items
     from samekind.training import RunFolder
 
-    opened = open_space(asked.run, asked.device)
+    opened = open_space(request.run, request.device)
     items = opened.read_labelled(data, label=label, skip_unreadable=skip_unreadable)
-    note = TRAINED_ON if RunFolder.around(asked.run).trained_on(data) else ""
+    note = TRAINED_ON if RunFolder.around(request.run).trained_on(data) else ""
     if note:
         print_messages(CAREFUL.format(data=data))
     answer = evaluate_items(
-        opened.space, items, asked.settings, name=asked.name, note=note, cohort=asked.cohort(opened)
+        opened.space, items, request.settings, name=request.name, note=note, cohort=request.cohort(opened)
     )
     return {"data": data, **answer.to_json()}, partial(_print_evaluated, answer)
 
 
-def _about_trials(asked: Asked, trials: Path, root: Path | None, enrolments: Path | None) -> Told:
+def _about_trials(request: Request, trials: Path, root: Path | None, enrolments: Path | None) -> Told:
     from samekind.cli.spaces import open_space
     from samekind.data import read_trial_list
     from samekind.questions.evaluate import evaluate_trials
 
     listed = read_trial_list(trials, root=root, enrolments=enrolments)
-    opened = open_space(asked.run, asked.device)
+    opened = open_space(request.run, request.device)
     answer = evaluate_trials(
         opened.space,
         listed,
-        asked.settings,
-        name=asked.name,
+        request.settings,
+        name=request.name,
         title=trials.stem,
-        cohort=asked.cohort(opened),
+        cohort=request.cohort(opened),
     )
     return {"trials": str(trials), **answer.to_json()}, partial(_print_evaluated, answer)
 
 
-def _about_two(asked: Asked, against: Path) -> Told:
+def _about_two(request: Request, against: Path) -> Told:
     from samekind.cli.output import print_differences, print_warnings
     from samekind.cli.spaces import open_space
     from samekind.questions.evaluate_against import evaluate_against
     from samekind.training import RunFolder
 
-    first, second = asked.name, against.resolve().name
+    first, second = request.name, against.resolve().name
     answer = evaluate_against(
-        (open_space(asked.run, asked.device).space, open_space(against, asked.device).space),
-        (RunFolder(asked.run).sets(), RunFolder(against).sets()),
-        asked.settings,
-        names=(first, second) if first != second else (str(asked.run), str(against)),
+        (open_space(request.run, request.device).space, open_space(against, request.device).space),
+        (RunFolder(request.run).sets(), RunFolder(against).sets()),
+        request.settings,
+        names=(first, second) if first != second else (str(request.run), str(against)),
     )
 
     def show() -> None:

@@ -59,8 +59,8 @@ def search(
     folder = _index_folder(gallery or [], index, save_index)
     opened = open_space(space, device)
     score = known_kind(opened.space, kind or "similarity")
-    asked = opened.read(queries, label=label, skip_unreadable=skip_unreadable)
-    skipped = asked.skipped
+    query_items = opened.read(queries, label=label, skip_unreadable=skip_unreadable)
+    skipped = query_items.skipped
     if folder is not None:
         stored = open_gallery(folder, opened.space)
     else:
@@ -70,7 +70,7 @@ def search(
         stored.save(save_index)
     answer = questions.search(
         opened.space,
-        asked._replace(skipped=skipped),
+        query_items._replace(skipped=skipped),
         stored,
         k=k,
         kind=score,

@@ -72,13 +72,13 @@ def calibrate(
     z = embedded(space, items.inputs, title="calibrate", progress=progress)
     apart = groups_apart(items)
     decisions: dict[str, Decision] = {
-        each: fit_decision(
-            all_trials(space, z, items.labels, groups=apart.groups, kind=each),
-            kind=each,
+        score: fit_decision(
+            all_trials(space, z, items.labels, groups=apart.groups, kind=score),
+            kind=score,
             point=point,
             description=apart.named(items.name),
         )
-        for each in (space.kinds if kind is None else [kind])
+        for score in (space.kinds if kind is None else [kind])
     }
     space.decisions.update(decisions)
     if kind is not None:

@@ -76,10 +76,10 @@ def evaluate_run(
 ) -> Evaluated:
     """Every question about the test sets of a run. A ``note`` is added to every row of the space."""
     tests = drawn(sets.tests(), settings)
-    rows = _rows(space, tests, settings, cohort)
-    if settings.gallery is not None:
-        rows += _retrieval(space, tests, getattr(sets, settings.gallery), settings)
-    rows = [noted(row, note) for row in rows]
+    in_gallery: list[Row] = []
+    if settings.gallery is not None:  # first: it may be refused, and the rest takes long
+        in_gallery = _retrieval(space, tests, getattr(sets, settings.gallery), settings)
+    rows = [noted(row, note) for row in [*_rows(space, tests, settings, cohort), *in_gallery]]
     if settings.references:
         rows += evaluation.references(sets.train, tests, seed=settings.seed, device=device_of(space))
     return _evaluated(name, rows, _promises(space, tests, settings), settings, also=cautions(sets))

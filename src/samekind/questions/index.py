@@ -119,16 +119,16 @@ def build_index(
     progress: Progress = silent,
 ) -> IndexInfo:
     """Embed a gallery into an empty index (`galleries.new_index`), save it and measure shortlists for it."""
-    wanted = settings or ShortlistSettings()
+    settings = settings or ShortlistSettings()
     if index.remote:
         # What is added is there at once. If this is interrupted, `add_to_index` can go on by this folder; the
         # note of an empty index tells it what to measure for.
-        _measure(space, index, wanted, progress)
+        _measure(space, index, settings, progress)
         index.save(folder)
     galleries.fill(space, index, items, progress=progress)
     if index.remote:
         index.save(folder)  # a server now makes its own index: measured is what will be searched
-    _measure(space, index, wanted, progress)
+    _measure(space, index, settings, progress)
     index.save(folder)
     index.close()
     return index_info(index, skipped=items.skipped)

@@ -36,7 +36,7 @@ class SpaceInfo:
 def info(space: MetricSpace) -> SpaceInfo:
     """Describe a space."""
     parts = _parts(space)
-    sizes = {name: sum(each.numel() for each in getattr(space, name).parameters()) for name in parts}
+    sizes = {name: sum(tensor.numel() for tensor in getattr(space, name).parameters()) for name in parts}
     return SpaceInfo(
         parts=parts,
         parameters=sizes,
