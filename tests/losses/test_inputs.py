@@ -1,4 +1,4 @@
-"""A loss says what it expected and what it got."""
+"""Wrong inputs of a loss raise an error with what was expected and what came."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""log Σ exp over a mask, against a loop, and where torch's own would give no number."""
+"""log Σ exp over a mask, against a loop, and where torch's own would give NaN."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What is set for the training steps is put back, and nothing of it changes what is learned."""
+"""Settings for speed are reset after the training steps, and do not change what is learned."""
 
 import copy
 import dataclasses

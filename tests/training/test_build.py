@@ -1,4 +1,4 @@
-"""A run made real: facts filled in, names looked up, and what does not fit together refused in words."""
+"""Building a run: facts are filled in, names looked up, and wrong combinations refused."""
 
 import dataclasses
 import inspect

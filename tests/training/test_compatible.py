@@ -1,4 +1,4 @@
-"""What misreads its scores is refused, in words that say what to change; what reads them right is not."""
+"""Losses, miners and scales that would misread their scores are refused, with what to change."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The device that was asked for, or a sentence that says why not."""
+"""A launch gives the requested device, or an error that says why not."""
 
 import pytest
 import torch

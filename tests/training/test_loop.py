@@ -1,4 +1,4 @@
-"""The training loop: it learns, keeps the best epoch, writes down what happened, and stops when it must."""
+"""The training loop learns, keeps the best epoch, records each epoch, and stops at a broken number."""
 
 import dataclasses
 import json
@@ -20,7 +20,7 @@ CHANCE = 1 / 4
 
 
 class Notes:
-    """A watcher that remembers everything it is told."""
+    """A watcher that notes every call."""
 
     def __init__(self):
         self.told = []
@@ -421,7 +421,7 @@ def test_a_run_that_diverges_later_names_the_last_good_checkpoint(run, items, co
 
 
 def test_weights_that_the_last_step_broke_are_not_saved(run, items, tmp_path):
-    """The loss is looked at before the step; only the weights tell that the step went wrong."""
+    """The loss is computed before the step; only the weights show that the step went wrong."""
     changed = run.override(["optimiser.rate=3e38", "batches.size=48", "epochs=1", "clip=1e6"])
     terms = {name: dataclasses.replace(term, weight=100.0) for name, term in changed.terms.items()}
     changed = dataclasses.replace(changed, terms=terms)

@@ -1,4 +1,4 @@
-"""Every weight that learns is in one group, at the rate that was asked for it."""
+"""Every weight that learns is in one group, at its rate."""
 
 import pytest
 import torch

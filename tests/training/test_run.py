@@ -1,4 +1,4 @@
-"""A run is plain typed values: written down, read back, overridden, and refused where it makes no sense."""
+"""A run is plain typed values: written, read back, overridden, and refused where they are wrong."""
 
 import json
 import tomllib
@@ -284,7 +284,7 @@ def test_the_direction_of_a_known_measure_need_not_be_set(prototypical):
 
 @pytest.mark.parametrize(("first", "then"), [("eer", "recall@1"), ("nmi", "eer best"), ("recall@1", "mine")])
 def test_another_measure_does_not_inherit_the_direction(prototypical, first, then):
-    """However a run came by it: a stored run has it said."""
+    """Also for a stored run, which has ``better`` written."""
     said = replace(prototypical, watch=first, better=KNOWN[first])
     for run in (said, replace(said, epochs=3), Run.from_dict(said.to_dict())):
         assert run.direction == KNOWN[first]

@@ -1,4 +1,4 @@
-"""What no term of a run trains is not saved as if it were."""
+"""A part that no term trains is refused."""
 
 import dataclasses
 

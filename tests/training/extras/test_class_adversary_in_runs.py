@@ -1,4 +1,4 @@
-"""A space under an adversary's eyes: one pass, the same embeddings, any loss, and a run that tells of it."""
+"""Runs with a class adversary: one pass, the same embeddings, any loss, and entries in the record."""
 
 import dataclasses
 import math
@@ -298,7 +298,7 @@ def test_one_class_is_refused(watched, tmp_path, constant):
 
 @pytest.mark.parametrize("setting", ["channels_last=true", "compile=true", "precision=bf16-mixed"])
 def test_settings_for_speed_work_with_an_adversary(watched, constant, tmp_path, setting, monkeypatch):
-    """Compiled is what comes before the embedding; a compiler itself takes too long here."""
+    """The features are compiled, not the embedding; a stand-in for the compiler saves time."""
     compiled = []
     monkeypatch.setattr(torch, "compile", lambda method, **_: compiled.append(method) or method)
     images = Items(torch.rand(32, 3, 16, 16), torch.arange(32) % 4, tuple("abcd"), "images")
