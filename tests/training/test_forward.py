@@ -1,6 +1,9 @@
 """The way forward: one pass, and the same numbers through Fabric's module as past it."""
 
 import dataclasses
+import json
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -46,3 +49,49 @@ def test_several_processes_go_through_fabrics_module(run, items, tmp_path, proce
     assert z.shape == (4, 5)
     assert outputs == {}
     assert len(calls) == (taken == "wrapped")
+
+
+TWO_PROCESSES = """
+import json, sys
+import torch
+from samekind.data import clusters
+from samekind.training import Run, build_space
+from samekind.training.fabric import Fabric
+from samekind.training.learner import Learner
+
+def gradients(fabric, settings, rows, path):
+    torch.set_num_threads(1)
+    run, items = Run.from_dict(settings), clusters(classes=4, items=12, dimension=6, seed=1)
+    torch.manual_seed(0)
+    learner = Learner(run, build_space(run, items), items, fabric, batches=3)
+    rows = slice(*rows[fabric.global_rank])
+    learner.step(items.inputs[rows], items.labels[rows], number=0)
+    weights = learner.wrapped.module.named_parameters()
+    torch.save({name: weight.grad for name, weight in weights}, f"{path}{fabric.global_rank}.pt")
+
+if __name__ == "__main__":
+    settings, folder = json.loads(sys.argv[1]), sys.argv[2]
+    for part in ((0, 16), (16, 32)):
+        gradients(Fabric(accelerator="cpu", devices=1), settings, [part], f"{folder}/from{part[0]}-")
+    both = Fabric(accelerator="cpu", devices=2, strategy="ddp_spawn")
+    both.launch(gradients, settings, [(0, 16), (16, 32)], f"{folder}/both-")
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_share_the_mean_of_their_gradients(run, tmp_path):
+    """Through Fabric's module, the adversary's weights included."""
+    plain = ["space.encoder.dropout=0", "space.similarity.dropout=0", "terms.pair.smoothing=0"]
+    changed = dataclasses.replace(run.override(plain), adversary=Adversary(hidden=8, dropout=0.0), clip=None)
+    script = tmp_path / "two_processes.py"
+    script.write_text(TWO_PROCESSES)
+    command = [sys.executable, str(script), json.dumps(changed.to_dict()), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    first, second, one, other = (
+        torch.load(tmp_path / f"{name}.pt") for name in ("from0-0", "from16-0", "both-0", "both-1")
+    )
+    for name, gradient in one.items():
+        torch.testing.assert_close(gradient, other[name], msg=name)
+        torch.testing.assert_close(gradient, (first[name] + second[name]) / 2, msg=name)
+    assert any(name.startswith("extras.adversary") for name in one)
