@@ -26,14 +26,7 @@ def demo(
     """Train on the digits 0 to 6, ask every question about them and about 7, 8 and 9, and write a report."""
     from samekind import evaluation
     from samekind.cli.opening import open_items
-    from samekind.cli.output import (
-        messages,
-        print_json,
-        print_measures,
-        print_warnings,
-        rows_as_json,
-        warnings_of,
-    )
+    from samekind.cli.output import messages, print_systems
     from samekind.recipes import fit
     from samekind.recipes.plans import read_plan
     from samekind.reports import System, write_report
@@ -66,13 +59,9 @@ def demo(
         unseen=sets.unseen,
     )
     answers = {name: system.rows for name, system in systems.items()}
-    if as_json:
-        told = {"systems": rows_as_json(answers), "warnings": warnings_of(answers)}
-        print_json({"report": str(out / "report.html"), **told})
-        return
-    print_measures(answers)
-    print_warnings(warnings_of(answers))
-    _print_next(out, examples)
+    print_systems({"report": str(out / "report.html")}, answers, as_json=as_json)
+    if not as_json:
+        _print_next(out, examples)
 
 
 def _print_next(out: Path, examples: list[Path]) -> None:

@@ -21,9 +21,6 @@ from samekind.cli.options import (
 from samekind.errors import SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from samekind.evaluation import Row
     from samekind.recipes.plans import Plan
 
 SelectOnTest = Annotated[
@@ -62,7 +59,7 @@ def leave_one_out(
     (another one with --set data.domain=NAME), or the array domains of an .npz file.
     """
     from samekind.cli.opening import open_items
-    from samekind.cli.output import messages
+    from samekind.cli.output import messages, print_systems
     from samekind.cli.train import data_options
     from samekind.recipes import leave_one_out as trained_in_turn
     from samekind.recipes.leave_one_out import fewest_trained_on
@@ -91,18 +88,7 @@ def leave_one_out(
         device=device,
         watcher=Bar(messages(), title=plan.recipe, note=note),
     )
-    _tell(out, {plan.recipe: rows}, as_json=as_json)
-
-
-def _tell(folder: Path, systems: "Mapping[str, Sequence[Row]]", *, as_json: bool) -> None:
-    from samekind.cli.output import print_json, print_measures, print_warnings, rows_as_json, warnings_of
-
-    if as_json:
-        told = {"systems": rows_as_json(systems), "warnings": warnings_of(systems)}
-        print_json({"folder": str(folder), **told})
-    else:
-        print_measures(systems)
-        print_warnings(warnings_of(systems))
+    print_systems({"folder": str(out)}, {plan.recipe: rows}, as_json=as_json)
 
 
 def _check_split(plan: "Plan") -> None:

@@ -65,6 +65,16 @@ def print_warnings(warnings: Mapping[str, Sequence[str]]) -> None:
         print_messages(*(f"careful ({system}): {sentence}" for sentence in sentences))
 
 
+def print_systems(about: Mapping[str, Any], systems: Mapping[str, Sequence["Row"]], *, as_json: bool) -> None:
+    """The rows of systems and the warnings about them: as tables, or as JSON behind ``about``."""
+    warnings = warnings_of(systems)
+    if as_json:
+        print_json({**about, "systems": rows_as_json(systems), "warnings": warnings})
+        return
+    print_measures(systems)
+    print_warnings(warnings)
+
+
 def print_differences(names: tuple[str, str], rows: Sequence["Compared"]) -> None:
     """The tables of a comparison."""
     for made in differences_tables(names, rows):
