@@ -739,11 +739,11 @@ def test_refuses_a_damaged_foreign_or_newer_header(tmp_path, content, says):
     if content is not None:
         (tmp_path / "thing.json").write_text(content)
     with pytest.raises(SpaceError, match=says):
-        storage.read_header(tmp_path, name="thing.json", what="a thing", form="thing", version=2)
+        storage.read_header(tmp_path, name="thing.json", what="a thing", format_name="thing", version=2)
 
 
 def test_reads_a_header_and_refuses_a_missing_folder(tmp_path):
-    options = {"name": "thing.json", "what": "a thing", "form": "thing", "version": 2}
+    options = {"name": "thing.json", "what": "a thing", "format_name": "thing", "version": 2}
     (tmp_path / "thing.json").write_text('{"format": "thing", "version": 1, "more": 5}')
     assert storage.read_header(tmp_path, **options) == {"format": "thing", "version": 1, "more": 5}
     with pytest.raises(SpaceError, match=r"there is no thing at .*none; expected a folder with thing\.json"):

@@ -119,7 +119,9 @@ def _identity(folder: Path) -> tuple[int, int] | None:
 
 
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    content = storage.read_header(folder, name="space.json", what="a space", form=FORMAT, version=VERSION)
+    content = storage.read_header(
+        folder, name="space.json", what="a space", format_name=FORMAT, version=VERSION
+    )
     path = folder / "weights.safetensors"
     if not path.is_file():
         raise SpaceError(f"{folder} is damaged: weights.safetensors is missing; restore it or train again")

@@ -48,11 +48,11 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode())
 
 
-def read_header(folder: Path, *, name: str, what: str, form: str, version: int) -> dict[str, Any]:
+def read_header(folder: Path, *, name: str, what: str, format_name: str, version: int) -> dict[str, Any]:
     """The JSON header of a folder; raises SpaceError if it is missing, damaged, foreign or newer.
 
-    ``what`` is the folder's content in words ("a space"), ``form`` the format that its header names, and
-    ``version`` the newest version that can be read.
+    ``what`` is the folder's content in words ("a space"), ``format_name`` the format that its header must
+    name, and ``version`` the newest version that can be read.
     """
     bare, path = what.partition(" ")[2], folder / name
     if not folder.is_dir():
@@ -63,7 +63,7 @@ def read_header(folder: Path, *, name: str, what: str, form: str, version: int) 
         content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise SpaceError(f"{folder} is damaged: {name} cannot be read ({error})") from error
-    if not isinstance(content, dict) or content.get("format") != form:
+    if not isinstance(content, dict) or content.get("format") != format_name:
         raise SpaceError(f"{folder} is not {what}: {name} has another format")
     saved = content.get("version")
     if not isinstance(saved, int) or saved < 1:
@@ -176,7 +176,7 @@ class FolderLock:
             with suppress(OSError):  # Windows does not remove an open file
                 self.path.unlink(missing_ok=True)
         self._lock.release(force=True)
-        self._process = 0  # last: where Ctrl-C comes before, the next call gives it back
+        self._process = 0  # last: if Ctrl-C comes before, the next call gives it back
 
 
 @contextmanager
@@ -200,14 +200,14 @@ def sole_writer(folder: Path) -> Iterator[None]:
 
 
 def _sign(handle: int) -> None:
-    """Write into the file of a lock who holds it."""
+    """Write the process and host of the holder into the file of a lock."""
     with suppress(OSError):
         os.ftruncate(handle, 0)
         os.write(handle, f"{os.getpid()} {socket.gethostname()}\n".encode())
 
 
 def _holder(path: Path) -> str:
-    """Who holds a lock, in words."""
+    """The holder of a lock, in words."""
     try:
         number, host = path.read_bytes()[:1000].decode().split()
         process = int(number)

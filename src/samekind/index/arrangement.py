@@ -46,10 +46,10 @@ class Arrangement:
         self.memory = memory
         self.seed = seed
         self.structure: Structure | None = None
-        self._rows = torch.empty(0, dtype=torch.int64)  # of each label; -1 for what is gone
+        self._rows = torch.empty(0, dtype=torch.int64)  # of each label; -1 if its vector was removed
         self._behind = 0  # the first row that is not in the structure
         self._moves = 0  # of the store, that the rows have followed
-        self._gone = 0  # labels of what is gone
+        self._gone = 0  # the number of labels whose vectors were removed
         self._known_alive: tuple[int, Tensor | None] | None = None  # at a version of the store
 
     def arrange(self, store: Store, *, most_beside: int = MOST_BESIDE) -> None:

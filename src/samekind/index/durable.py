@@ -225,7 +225,7 @@ class _Home:
 
     def _go_on_from(self, header: Mapping[str, Any]) -> None:
         self._generation, self.end = header["generation"], journals.first_end()
-        self._save = ""  # last, for where Ctrl-C comes
+        self._save = ""  # last: if Ctrl-C comes before, the next call does this again
 
     def _leave_to_parent(self) -> None:
         """Forget the right to write of the process that this one was forked from."""
@@ -241,7 +241,7 @@ class _Home:
         self._let_go_of_journal()
         if self._lock is not None:
             self._lock.give_back()
-        self._lock = None  # last: where Ctrl-C comes first, the next call gives it back
+        self._lock = None  # last: if Ctrl-C comes before, the next call gives it back
 
 
 def settled(folder: Path, read: Callable[[], T]) -> T:

@@ -103,7 +103,7 @@ def read(
         raise SpaceError(
             f"{folder} is a half-written index: its first save was cut short; make the index again"
         )
-    header = storage.read_header(folder, name=HEADER, what="an index", form=FORMAT, version=VERSION)
+    header = storage.read_header(folder, name=HEADER, what="an index", format_name=FORMAT, version=VERSION)
     if header["version"] < VERSION:
         older = f"format {header['version']}, this one reads {VERSION}"
         raise SpaceError(f"{folder} was saved by an older samekind ({older}); make the index again")

@@ -1,4 +1,4 @@
-"""A connection to Milvus that waits for what passes by itself, and reports the rest in sentences."""
+"""A connection to Milvus that waits while a server starts, and reports errors in sentences."""
 
 import json
 import logging

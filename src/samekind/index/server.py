@@ -93,7 +93,7 @@ def storable(id: object) -> bool:
 
 
 def in_order_of(ids: Sequence[str], held: Mapping[str, T], known: Collection[str]) -> list[T]:
-    """What is held under ids, in their order; an id that is not held is refused as not ``known``."""
+    """The values held under ids, in their order; a missing id is refused, with the nearest ``known`` one."""
     for id in ids:
         if id not in held:
             refuse_unknown(id, known)
