@@ -17,12 +17,7 @@ from samekind.losses.soft_maximum import soft_maximum
 
 
 def angular(
-    scores: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    *,
-    between: Tensor | None = None,
-    alpha: float = 45.0,
+    scores: Tensor, positive: Tensor, negative: Tensor, *, between: Tensor | None = None, alpha: float = 45.0
 ) -> Tensor:
     """ln(1 + Σ exp(4 tan²α (a + p)·n - 2 (1 + tan²α) a·p)) over all negatives n of an anchor a, the mean over
     its positives p.

@@ -15,12 +15,7 @@ from samekind.losses.soft_maximum import soft_maximum
 
 
 def lifted_structure(
-    scores: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    *,
-    between: Tensor | None = None,
-    margin: float = 1.0,
+    scores: Tensor, positive: Tensor, negative: Tensor, *, between: Tensor | None = None, margin: float = 1.0
 ) -> Tensor:
     """½ [ln(Σ exp(margin - d(a, n)) + Σ exp(margin - d(p, n))) + d(a, p)]₊², d = -score, the mean over pairs.
 

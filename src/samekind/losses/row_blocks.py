@@ -75,11 +75,7 @@ class _InBlocks(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
-        cost: Callable[..., Tensor],
-        blocks: list[slice],
-        indices: list[Index],
-        *tables: Tensor,
+        ctx: Any, cost: Callable[..., Tensor], blocks: list[slice], indices: list[Index], *tables: Tensor
     ) -> Tensor:
         ctx.cost, ctx.blocks, ctx.indices = cost, blocks, indices
         ctx.save_for_backward(*tables)

@@ -13,12 +13,7 @@ from samekind.losses.row_blocks import mean_over_positives
 
 
 def swapped_triplet(
-    scores: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    *,
-    between: Tensor | None = None,
-    margin: float = 0.3,
+    scores: Tensor, positive: Tensor, negative: Tensor, *, between: Tensor | None = None, margin: float = 0.3
 ) -> Tensor:
     """Mean over the (positive, negative) pairs of each anchor of [margin + nearer negative - positive]₊.
 

@@ -85,11 +85,7 @@ def build_augmentations(run: Run, items: Items) -> list[Augmentation]:
 
 
 def build_optimiser(
-    settings: Optimiser,
-    space: MetricSpace,
-    *,
-    beside: Sequence[Mapping[str, Any]] = (),
-    fused: bool = False,
+    settings: Optimiser, space: MetricSpace, *, beside: Sequence[Mapping[str, Any]] = (), fused: bool = False
 ) -> torch.optim.Optimizer:
     """The optimiser of the weights of the space, each group at its own rate, and of the groups ``beside``
     it. With ``fused`` one kernel moves all weights of a group.
