@@ -11,8 +11,8 @@ def test_every_image_is_itself_or_its_mirror(images, chances):
     x = images(count=64)
     flipped = Flip()(x, generator=chances())
     mirrored = [torch.equal(one, other.flip(-1)) for one, other in zip(flipped, x, strict=True)]
-    kept = [torch.equal(one, other) for one, other in zip(flipped, x, strict=True)]
-    assert all(a != b for a, b in zip(mirrored, kept, strict=True))
+    unchanged = [torch.equal(one, other) for one, other in zip(flipped, x, strict=True)]
+    assert all(a != b for a, b in zip(mirrored, unchanged, strict=True))
     assert 20 < sum(mirrored) < 44
 
 

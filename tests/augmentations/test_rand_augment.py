@@ -60,7 +60,7 @@ def test_a_move_at_full_strength_and_at_half(name, entry, most):
 def test_moves_are_those_of_warping(sign):
     """All five at once, an image for each; sheared, shifted and turned by what the paper gives."""
     drawn = torch.tensor([OPERATIONS.index(name) for name in MOVES])
-    found = moves(Drawn(drawn, torch.full((5,), 0.5 * sign, dtype=torch.float64), 0.5), 20, 40)
+    changed = moves(Drawn(drawn, torch.full((5,), 0.5 * sign, dtype=torch.float64), 0.5), 20, 40)
     none, half = torch.zeros(1, dtype=torch.float64), torch.full((1,), 0.5 * sign, dtype=torch.float64)
     expected = [
         slanted(0.3 * half, none),
@@ -69,7 +69,7 @@ def test_moves_are_those_of_warping(sign):
         shifted(none, 20 * 150 / 331 * half),
         turned(30 * half),
     ]
-    torch.testing.assert_close(found, torch.cat(expected))
+    torch.testing.assert_close(changed, torch.cat(expected))
 
 
 def test_a_batch_of_all_operations_gives_each_image_its_own(only, images, monkeypatch):
@@ -84,9 +84,9 @@ def test_a_batch_of_all_operations_gives_each_image_its_own(only, images, monkey
         return order if high == len(OPERATIONS) else drawn
 
     monkeypatch.setattr(rand_augment.torch, "randint", fixed)
-    found = RandAugment(operations=1, magnitude=20)(x, generator=torch.Generator().manual_seed(0))
+    changed = RandAugment(operations=1, magnitude=20)(x, generator=torch.Generator().manual_seed(0))
     for place, drawn in enumerate(order.tolist()):
-        torch.testing.assert_close(found[place], alone[OPERATIONS[drawn]][place], msg=OPERATIONS[drawn])
+        torch.testing.assert_close(changed[place], alone[OPERATIONS[drawn]][place], msg=OPERATIONS[drawn])
 
 
 def test_changes_are_in_the_order_of_the_operations():

@@ -10,12 +10,12 @@ from samekind.data import DataSettings, Split, clusters, digits, examine
 
 
 def test_data_that_is_fine_is_only_described():
-    found = examine("digits")
-    assert found.problems == ()
-    assert (found.name, found.items) == ("digits", 1797)
-    assert sum(found.classes.values()) == 1797
-    assert found.memory == digits().inputs.nbytes
-    assert (found.domains, found.parts, found.groups) == ({}, {}, 0)
+    report = examine("digits")
+    assert report.problems == ()
+    assert (report.name, report.items) == ("digits", 1797)
+    assert sum(report.classes.values()) == 1797
+    assert report.memory == digits().inputs.nbytes
+    assert (report.domains, report.parts, report.groups) == ({}, {}, 0)
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -27,10 +27,10 @@ def test_reports_all_problems_of_a_folder_at_once(make_folder, make_picture, zip
     cut.write_bytes(cut.read_bytes()[:5000])
     (root / "dog" / "0.png").write_bytes((root / "cat" / "0.png").read_bytes())
     (root / "README").write_text("about", encoding="utf-8")
-    found = examine(zipped(root) if packed else root, settings=DataSettings(size=(6, 8)))
-    assert sum("cat/1.png" in name or "cat/2.png" in name for name, _ in found.unreadable) == 2
-    assert any("2 of 8 files cannot be read" in problem for problem in found.errors)
-    said = "\n".join(found.warnings)
+    report = examine(zipped(root) if packed else root, settings=DataSettings(size=(6, 8)))
+    assert sum("cat/1.png" in name or "cat/2.png" in name for name, _ in report.unreadable) == 2
+    assert any("2 of 8 files cannot be read" in problem for problem in report.errors)
+    said = "\n".join(report.warnings)
     for part in (
         "1 class folder has no pictures or arrays: emu",
         "1 file is neither picture nor array and is left out: README",
@@ -39,18 +39,18 @@ def test_reports_all_problems_of_a_folder_at_once(make_folder, make_picture, zip
         "1 content has more than one label",
     ):
         assert part in said
-    assert found.sizes == {(6, 8): 6, (90, 90): 1}
-    assert found.duplicates == (("cat/0.png", "dog/0.png"),)
+    assert report.sizes == {(6, 8): 6, (90, 90): 1}
+    assert report.duplicates == (("cat/0.png", "dog/0.png"),)
 
 
 def test_advises_on_folders_of_sounds(tmp_path):
     for name in ("anna/1.ogg", "anna/2.WAV", "ben/1.flac"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"sound")
-    found = examine(tmp_path)
+    report = examine(tmp_path)
     way_in = "; sounds are not read: save the features of each as a .npy array, in a folder for each class"
-    assert found.errors[0].endswith(f"expected folders of them, one for each class{way_in}")
-    assert found.warnings == (
+    assert report.errors[0].endswith(f"expected folders of them, one for each class{way_in}")
+    assert report.warnings == (
         "2 class folders have no pictures or arrays: anna, ben",
         "3 files are neither pictures nor arrays and are left out: anna/1.ogg, anna/2.WAV, "
         f"ben/1.flac{way_in}",
@@ -60,10 +60,10 @@ def test_advises_on_folders_of_sounds(tmp_path):
 def test_describes_data_that_cannot_be_opened(make_folder, make_picture):
     root = make_folder({"cat": 2, "dog": 2})
     make_picture(root / "dog" / "9.png", height=4, width=4)
-    found = examine(root)
-    assert found.classes == {"cat": 2, "dog": 3}
-    assert found.sizes == {(6, 8): 4, (4, 4): 1}
-    assert "2 different sizes" in found.errors[0]
+    report = examine(root)
+    assert report.classes == {"cat": 2, "dog": 3}
+    assert report.sizes == {(6, 8): 4, (4, 4): 1}
+    assert "2 different sizes" in report.errors[0]
 
 
 def test_skipping_makes_unreadable_files_a_warning(make_folder):
@@ -75,9 +75,9 @@ def test_skipping_makes_unreadable_files_a_warning(make_folder):
 
 @pytest.mark.parametrize("source", ["digit", "none.csv"])
 def test_a_missing_source_is_an_error_in_the_report(source):
-    found = examine(source)
-    assert found.items == 0
-    assert found.errors[0].startswith("there is no")
+    report = examine(source)
+    assert report.items == 0
+    assert report.errors[0].startswith("there is no")
 
 
 def test_items_know_their_domains_groups_and_parts():
@@ -88,8 +88,8 @@ def test_items_know_their_domains_groups_and_parts():
         groups=torch.arange(8) // 2,
         parts=("train", "test") * 4,
     )
-    found = examine(items)
-    assert (found.domains, found.groups, found.parts) == (
+    report = examine(items)
+    assert (report.domains, report.groups, report.parts) == (
         {"photo": 4, "sketch": 4},
         4,
         {"train": 4, "test": 4},

@@ -30,23 +30,23 @@ VECTORS = VectorReader(dimension=2)
 def test_files_and_folders_and_archives_of_pictures(make_folder, make_picture, zipped, tmp_path, wrapped):
     root = make_folder({"cat": 1, "birds/owl": 2})
     alone = make_picture(tmp_path / "alone.jpg.png", seed=9)
-    found = collect([tmp_path / "alone.jpg.png", root, zipped(root, wrapped=wrapped)], PICTURES)
-    assert found.inputs.dtype == torch.uint8
-    assert len(found.inputs) == len(found.ids) == 7
-    assert found.ids[0] == str(tmp_path / "alone.jpg.png")
-    assert found.ids[1] == str(root / "birds/owl/0.png")
-    assert found.labels == (None, "birds/owl", "birds/owl", "cat", "birds/owl", "birds/owl", "cat")
-    assert torch.equal(found.inputs[0], torch.tensor(alone.transpose(2, 0, 1).copy()))
-    assert torch.equal(found.inputs[1:4], found.inputs[4:])
-    assert found.skipped == ()
+    collection = collect([tmp_path / "alone.jpg.png", root, zipped(root, wrapped=wrapped)], PICTURES)
+    assert collection.inputs.dtype == torch.uint8
+    assert len(collection.inputs) == len(collection.ids) == 7
+    assert collection.ids[0] == str(tmp_path / "alone.jpg.png")
+    assert collection.ids[1] == str(root / "birds/owl/0.png")
+    assert collection.labels == (None, "birds/owl", "birds/owl", "cat", "birds/owl", "birds/owl", "cat")
+    assert torch.equal(collection.inputs[0], torch.tensor(alone.transpose(2, 0, 1).copy()))
+    assert torch.equal(collection.inputs[1:4], collection.inputs[4:])
+    assert collection.skipped == ()
 
 
 def test_a_known_name_is_data_unless_there_is_such_a_folder(make_folder, monkeypatch, tmp_path):
     reader = ImageReader(height=8, width=8)
-    found, every = collect(["digits"], reader), digits()
-    assert torch.equal(found.inputs, every.inputs)
-    assert found.labels == tuple(every.classes[label] for label in every.labels.tolist())
-    assert (found.ids[0], len(set(found.ids))) == ("digits, item 0", 1797)
+    collection, every = collect(["digits"], reader), digits()
+    assert torch.equal(collection.inputs, every.inputs)
+    assert collection.labels == tuple(every.classes[label] for label in every.labels.tolist())
+    assert (collection.ids[0], len(set(collection.ids))) == ("digits, item 0", 1797)
     with pytest.raises(DataError, match=r"digits holds items of shape \(1, 8, 8\); expected \(3, 6, 8\)"):
         collect(["digits"], PICTURES)
     make_folder({"cat": 2}, name="digits")
@@ -61,9 +61,9 @@ def test_pictures_in_the_root_have_no_class(make_folder, make_picture):
 
 
 def test_many_pictures_stay_on_the_disk(make_folder):
-    found = collect([make_folder({"cat": 3})], PICTURES, settings=DataSettings(memory="never"))
-    assert isinstance(found.inputs, Stored)
-    assert len(found.inputs[:]) == 3
+    collection = collect([make_folder({"cat": 3})], PICTURES, settings=DataSettings(memory="never"))
+    assert isinstance(collection.inputs, Stored)
+    assert len(collection.inputs[:]) == 3
 
 
 def test_unreadable_files_are_named_or_skipped_with_their_reason(make_folder, tmp_path):
@@ -72,9 +72,12 @@ def test_unreadable_files_are_named_or_skipped_with_their_reason(make_folder, tm
     sources = [root, tmp_path / "none.png"]
     with pytest.raises(DataError, match=r"(?s)2 of 3 files cannot be read.*0\.png.*none\.png"):
         collect(sources, PICTURES)
-    found = collect(sources, PICTURES, skip_unreadable=True)
-    assert found.ids == (str(root / "cat" / "1.png"),)
-    assert [name for name, _ in found.skipped] == [str(root / "cat" / "0.png"), str(tmp_path / "none.png")]
+    collection = collect(sources, PICTURES, skip_unreadable=True)
+    assert collection.ids == (str(root / "cat" / "1.png"),)
+    assert [name for name, _ in collection.skipped] == [
+        str(root / "cat" / "0.png"),
+        str(tmp_path / "none.png"),
+    ]
     with pytest.raises(DataError, match=r"^there is no file .*none\.png"):
         collect([tmp_path / "none.png"], PICTURES, skip_unreadable=True)
 
@@ -84,9 +87,9 @@ def test_a_manifest_of_pictures(make_folder, tmp_path):
     (tmp_path / "list.csv").write_text(
         "path,label\nanimals/cat/1.png,x\nanimals/cat/0.png,y\n", encoding="utf-8"
     )
-    found = collect([tmp_path / "list.csv"], PICTURES)
-    assert found.labels == ("x", "y")
-    assert found.ids[0] == str(root / "cat" / "1.png")
+    collection = collect([tmp_path / "list.csv"], PICTURES)
+    assert collection.labels == ("x", "y")
+    assert collection.ids[0] == str(root / "cat" / "1.png")
     (tmp_path / "table.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(DataError, match=r'table\.csv is a table, but this space reads pictures; .*"path"'):
         collect([tmp_path / "table.csv"], PICTURES)
@@ -96,10 +99,10 @@ def test_tables_by_the_names_of_their_columns(tmp_path):
     (tmp_path / "t.csv").write_text("b,extra,a,label\n1,x,2,p\n3,y,4,q\n", encoding="utf-8")
     pyarrow.parquet.write_table(pyarrow.table({"a": [5.0], "b": [6.0]}), tmp_path / "u.parquet")
     np.save(tmp_path / "v.npy", np.array([7.0, 8.0]))
-    found = collect([tmp_path / "t.csv", tmp_path / "u.parquet", tmp_path / "v.npy"], ROWS)
-    assert found.inputs.tolist() == [[2, 1], [4, 3], [5, 6], [7, 8]]
-    assert found.labels == ("p", "q", None, None)
-    assert found.ids[1] == f"{tmp_path / 't.csv'}, row 2"
+    collection = collect([tmp_path / "t.csv", tmp_path / "u.parquet", tmp_path / "v.npy"], ROWS)
+    assert collection.inputs.tolist() == [[2, 1], [4, 3], [5, 6], [7, 8]]
+    assert collection.labels == ("p", "q", None, None)
+    assert collection.ids[1] == f"{tmp_path / 't.csv'}, row 2"
     assert len(collect([tmp_path], ROWS).ids) == 4
 
 
@@ -125,22 +128,22 @@ def test_another_column_of_paths_is_used_if_the_first_is_missing(make_folder, tm
     root = make_folder({"cat": 1})
     for name in ("file", "path", "place"):
         (tmp_path / f"{name}.csv").write_text(f"{name}\n{root}/cat/0.png\n", encoding="utf-8")
-    asked = {"settings": DataSettings(path="file"), "otherwise": DataSettings()}
-    assert len(collect([tmp_path / "file.csv", tmp_path / "path.csv"], PICTURES, **asked).ids) == 2
+    settings = {"settings": DataSettings(path="file"), "otherwise": DataSettings()}
+    assert len(collect([tmp_path / "file.csv", tmp_path / "path.csv"], PICTURES, **settings).ids) == 2
     with pytest.raises(DataError, match=r'place\.csv is a table, .* expected a column "file" of files'):
-        collect([tmp_path / "place.csv"], PICTURES, **asked)
+        collect([tmp_path / "place.csv"], PICTURES, **settings)
 
 
 @pytest.mark.parametrize("reader", [ROWS, VECTORS], ids=["by name", "by width"])
 def test_a_column_may_name_the_rows(tmp_path, reader):
     (tmp_path / "t.csv").write_text("name,a,b\nfirst,1,2\nfirst,3,4\n7,5,6\n")
-    found = collect([tmp_path / "t.csv"], reader, named_by="name")
-    assert found.ids == ("first", "first", "7")
-    assert found.inputs.tolist() == [[1, 2], [3, 4], [5, 6]]
+    collection = collect([tmp_path / "t.csv"], reader, named_by="name")
+    assert collection.ids == ("first", "first", "7")
+    assert collection.inputs.tolist() == [[1, 2], [3, 4], [5, 6]]
     if reader is ROWS:
         (tmp_path / "below").mkdir()
         (tmp_path / "t.csv").rename(tmp_path / "below" / "t.csv")
-        assert collect([tmp_path], reader, named_by="name").ids == found.ids
+        assert collect([tmp_path], reader, named_by="name").ids == collection.ids
         assert collect([tmp_path], reader).ids[0] == f"{tmp_path / 'below' / 't.csv'}, row 1"
         with pytest.raises(DataError, match=r't\.csv has no column "nmae"; did you mean "name"\?'):
             collect([tmp_path], reader, named_by="nmae")
@@ -157,10 +160,10 @@ def test_vectors_from_arrays_and_tables_of_their_width(tmp_path):
     np.savez(tmp_path / "set.npz", x=np.array([[7.0, 8.0]]), y=np.array(["p"]))
     (tmp_path / "t.csv").write_text("u,v\n9,10\n", encoding="utf-8")
     names = ["one.npy", "many.npy", "set.npz", "t.csv"]
-    found = collect([tmp_path / name for name in names], VECTORS)
-    assert found.inputs.flatten().tolist() == list(range(1, 11))
-    assert found.labels == (None, None, None, "p", None)
-    assert found.ids[2] == f"{tmp_path / 'many.npy'}, item 1"
+    collection = collect([tmp_path / name for name in names], VECTORS)
+    assert collection.inputs.flatten().tolist() == list(range(1, 11))
+    assert collection.labels == (None, None, None, "p", None)
+    assert collection.ids[2] == f"{tmp_path / 'many.npy'}, item 1"
     with pytest.raises(DataError, match=r"t\.csv has 2 columns of features, but this space reads 3: u, v"):
         collect([tmp_path / "t.csv"], VectorReader(dimension=3))
     with pytest.raises(DataError, match=r"many\.npy holds items of shape \(2,\); expected \(3,\)"):
@@ -171,10 +174,10 @@ def test_pictures_among_arrays_are_scaled_like_them(make_picture, tmp_path):
     image = make_picture(tmp_path / "a.png")
     floats = np.random.default_rng(0).random((3, 6, 8)).astype(np.float32)
     np.save(tmp_path / "b.npy", floats)
-    found = collect([tmp_path / "a.png", tmp_path / "b.npy"], PICTURES)
-    assert found.inputs.dtype == torch.float32
-    torch.testing.assert_close(found.inputs[0], scaled(torch.tensor(image.transpose(2, 0, 1).copy())))
-    torch.testing.assert_close(found.inputs[1], torch.tensor(floats))
+    collection = collect([tmp_path / "a.png", tmp_path / "b.npy"], PICTURES)
+    assert collection.inputs.dtype == torch.float32
+    torch.testing.assert_close(collection.inputs[0], scaled(torch.tensor(image.transpose(2, 0, 1).copy())))
+    torch.testing.assert_close(collection.inputs[1], torch.tensor(floats))
 
 
 def test_pictures_in_arrays_are_resized_for_the_space(tmp_path):
@@ -202,10 +205,10 @@ def test_idx_files_and_folders_of_them_come_with_their_labels(tmp_path):
     save_idx(tmp_path / "t10k-labels-idx1-ubyte", np.array([4, 0, 4]))
     reader = ImageReader(height=6, width=8)
     for source in (tmp_path, tmp_path / "t10k-images-idx3-ubyte"):
-        found = collect([source], reader)
-        assert torch.equal(found.inputs, scaled(torch.tensor(drawn[:, None])))
-        assert found.labels == ("4", "0", "4")
-        assert found.ids[2] == f"{source}, test 2"
+        collection = collect([source], reader)
+        assert torch.equal(collection.inputs, scaled(torch.tensor(drawn[:, None])))
+        assert collection.labels == ("4", "0", "4")
+        assert collection.ids[2] == f"{source}, test 2"
     (tmp_path / "t10k-labels-idx1-ubyte").unlink()
     assert collect([tmp_path / "t10k-images-idx3-ubyte"], reader).labels == (None, None, None)
 
@@ -214,9 +217,9 @@ def test_a_row_of_a_sprite_is_a_picture(tmp_path):
     drawn = np.random.default_rng(0).integers(0, 256, (3, 16, 3), dtype=np.uint8)
     Image.fromarray(drawn).save(tmp_path / "data_batch_1.png")
     (tmp_path / "train_labels.json").write_text("[1, 0, 1]")
-    found = collect([tmp_path], ImageReader(height=4, width=4, channels=3))
-    assert torch.equal(found.inputs, scaled(torch.tensor(drawn).view(3, 4, 4, 3).permute(0, 3, 1, 2)))
-    assert found.labels == ("1", "0", "1")
+    collection = collect([tmp_path], ImageReader(height=4, width=4, channels=3))
+    assert torch.equal(collection.inputs, scaled(torch.tensor(drawn).view(3, 4, 4, 3).permute(0, 3, 1, 2)))
+    assert collection.labels == ("1", "0", "1")
 
 
 def test_labels_of_arrays_have_the_names_they_have_in_training(tmp_path):

@@ -68,10 +68,10 @@ def test_taking_items_keeps_all_the_classes():
 
 
 def test_only_some_classes_are_relabelled_in_the_order_given():
-    kept = fruit().only(["plum", "apple"])
-    assert kept.classes == ("plum", "apple")
-    assert kept.labels.tolist() == [1, 0, 1, 0]
-    assert named(kept) == [(0, "apple"), (2, "plum"), (3, "apple"), (5, "plum")]
+    fruits = fruit().only(["plum", "apple"])
+    assert fruits.classes == ("plum", "apple")
+    assert fruits.labels.tolist() == [1, 0, 1, 0]
+    assert named(fruits) == [(0, "apple"), (2, "plum"), (3, "apple"), (5, "plum")]
 
 
 def test_an_unknown_class_is_answered_with_the_nearest():

@@ -83,14 +83,14 @@ def test_items_that_are_fine_have_no_problems():
     ],
 )
 def test_finds_each_problem(items, severity, says):
-    found = problems_of(items)
-    assert [problem.severity for problem in found if says in problem.sentence] == [severity], found
+    problems = problems_of(items)
+    assert [problem.severity for problem in problems if says in problem.sentence] == [severity], problems
 
 
 def test_errors_come_first():
-    found = problems_of(rows((5, 0), ("cat", " dog")))
-    assert [problem.severity for problem in found] == sorted(problem.severity for problem in found)
-    assert isinstance(found[0], Problem)
+    problems = problems_of(rows((5, 0), ("cat", " dog")))
+    assert [problem.severity for problem in problems] == sorted(problem.severity for problem in problems)
+    assert isinstance(problems[0], Problem)
 
 
 def test_whole_numbers_are_classes():

@@ -208,8 +208,8 @@ def test_refuses_a_missing_file(tmp_path):
 
 def test_settings_come_back_from_disk(tmp_path):
     items = clusters(classes=2, items=4, dimension=2)
-    made = Split({"train": torch.arange(8)}, items.fingerprint(), {"by": "random", "seed": 2})
-    made.save(tmp_path / "split.json")
+    split = Split({"train": torch.arange(8)}, items.fingerprint(), {"by": "random", "seed": 2})
+    split.save(tmp_path / "split.json")
     assert Split.load(tmp_path / "split.json", items).settings == {"by": "random", "seed": 2}
     before = {"fingerprint": items.fingerprint(), "parts": {"train": [0, 1]}}
     (tmp_path / "split.json").write_text(json.dumps(before))

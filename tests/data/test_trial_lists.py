@@ -26,11 +26,11 @@ def write(tmp_path):
 def test_a_list_is_read_as_it_is_written(write, tmp_path):
     trials = read_trial_list(write("1 a/1.png a/2.png\n\n0 a/1.png b/1.png\n0 b/1.png a/2.png\n"))
     assert trials.same.tolist() == [True, False, False]
-    told = [
+    pairs = [
         ([str(trials.files[i].relative_to(tmp_path)) for i in trials.sets[one]], trials.files[other].name)
         for one, other in zip(trials.first.tolist(), trials.second.tolist(), strict=True)
     ]
-    assert told == [(["a/1.png"], "2.png"), (["a/1.png"], "1.png"), (["b/1.png"], "2.png")]
+    assert pairs == [(["a/1.png"], "2.png"), (["a/1.png"], "1.png"), (["b/1.png"], "2.png")]
     assert len(trials.files) == len(set(trials.files)) == 3
 
 

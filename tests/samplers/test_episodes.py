@@ -60,6 +60,6 @@ def test_the_generator_decides():
     ],
 )
 def test_refuses_impossible_tasks_at_the_call(wrong, says):
-    asked = {"way": 2, "shot": 1, "queries": 1, "tasks": 1, **wrong}
+    arguments = {"way": 2, "shot": 1, "queries": 1, "tasks": 1, **wrong}
     with pytest.raises(SettingError, match=says):
-        episodes(LABELS, **asked, generator=generator())
+        episodes(LABELS, **arguments, generator=generator())

@@ -45,8 +45,8 @@ def test_the_items_of_a_class_are_as_likely(place):
 
 
 def test_an_anchor_can_be_its_own_positive():
-    found = triplets()
-    of_three = found[LABELS[found[:, 0]] == -1]
+    drawn = triplets()
+    of_three = drawn[LABELS[drawn[:, 0]] == -1]
     assert (of_three[:, 0] == of_three[:, 1]).float().mean().item() == pytest.approx(1 / 3, abs=0.06)
 
 

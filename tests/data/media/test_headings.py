@@ -12,10 +12,10 @@ def test_headings_come_in_the_order_of_the_files(tmp_path, make_picture):
     for number in range(5):
         make_picture(tmp_path / f"{number}.png", height=3 + number, width=4, channels=1 + 2 * (number % 2))
     (tmp_path / "5.png").write_text("no picture", encoding="utf-8")
-    found = read_headings([tmp_path / f"{number}.png" for number in range(7)], workers=3)
-    assert found[:5] == [Heading(3 + number, 4, number % 2 == 0) for number in range(5)]
-    assert "5.png: it is not an image" in str(found[5])
-    assert "6.png" in str(found[6])
+    headings = read_headings([tmp_path / f"{number}.png" for number in range(7)], workers=3)
+    assert headings[:5] == [Heading(3 + number, 4, number % 2 == 0) for number in range(5)]
+    assert "5.png: it is not an image" in str(headings[5])
+    assert "6.png" in str(headings[6])
 
 
 @pytest.mark.parametrize(("grey", "channels"), [([True, True], 1), ([True, False], 3), ([False, False], 3)])
@@ -39,6 +39,6 @@ def test_refuses_pictures_of_different_sizes():
 def test_the_size_proposed_is_one_that_half_of_the_pictures_have():
     """The commonest size says little where nearly all differ."""
     heights = [4, 4, 30, 31, 32, 33, 34]
-    found = [Heading(height, height + 9, True) for height in heights]
+    headings = [Heading(height, height + 9, True) for height in heights]
     with pytest.raises(DataError, match="such as --size 31 "):
-        reader_of(found, DataSettings())
+        reader_of(headings, DataSettings())

@@ -23,13 +23,13 @@ def picture(channels=3, height=4, width=6, seed=0):
 
 @pytest.fixture(params=data.READERS)
 def reader(request):
-    made = {
+    arguments = {
         "ImageReader": {"height": 2, "width": 3, "channels": 3},
         "VectorReader": {"dimension": 4},
         "TableReader": {"columns": ["a", "b", "c"]},
         "ArrayReader": {"shape": [2, 3, 4]},
     }
-    return getattr(data, request.param)(**made[request.param])
+    return getattr(data, request.param)(**arguments[request.param])
 
 
 def save_array(path, array):

@@ -140,9 +140,9 @@ def test_a_large_jpeg_is_turned_as_a_small_one_is(turn):
 def test_the_heading_has_the_size_as_shown(turn, size):
     exif = Image.Exif()
     exif[ORIENTATION] = turn
-    found = heading(stored(Image.new("RGB", (6, 4)), exif=exif))
-    assert (found.height, found.width) == size
-    assert not found.grey
+    read = heading(stored(Image.new("RGB", (6, 4)), exif=exif))
+    assert (read.height, read.width) == size
+    assert not read.grey
 
 
 @pytest.mark.parametrize("format", ["AVIF", "JPEG", "MPO", "PNG", "TIFF", "WEBP"])

@@ -99,9 +99,9 @@ def test_the_tenth_file_comes_after_the_second(tmp_path):
 
 def test_a_trained_space_reads_them_too(tmp_path):
     items = open_data(ten_binary(tmp_path))
-    found = collect([tmp_path], items.reader)
-    assert torch.equal((found.inputs[:] * 255).round().byte(), PICTURES)
-    assert found.labels == tuple(LABELS)
+    collection = collect([tmp_path], items.reader)
+    assert torch.equal((collection.inputs[:] * 255).round().byte(), PICTURES)
+    assert collection.labels == tuple(LABELS)
 
 
 def test_does_not_recognise_a_folder_of_class_folders(tmp_path):

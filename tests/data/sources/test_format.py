@@ -26,8 +26,8 @@ SRC = Path(sources.__file__).parents[2]
 def test_every_format_answers_the_same_calls():
     for format in (named, *FORMATS):
         for call in ("recognises", "labelled", "unlabelled"):
-            wanted = list(inspect.signature(getattr(Format, call)).parameters)[1:]
-            assert list(inspect.signature(getattr(format, call)).parameters) == wanted, format.__name__
+            expected = list(inspect.signature(getattr(Format, call)).parameters)[1:]
+            assert list(inspect.signature(getattr(format, call)).parameters) == expected, format.__name__
 
 
 def test_the_sentence_of_formats_is_made_of_theirs():

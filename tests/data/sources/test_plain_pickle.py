@@ -26,17 +26,17 @@ ARRAY = np.random.default_rng(0).integers(0, 256, (30, 12), dtype=np.uint8)
 @pytest.mark.parametrize("protocol", [2, 3, 4])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_reads_arrays_exactly(protocol, order):
-    found = read_pickle(pickle.dumps({"data": np.array(ARRAY, order=order), "n": [1]}, protocol), "it")
-    assert found["n"] == [1]
-    assert np.array_equal(array_in(found["data"]), ARRAY)
+    content = read_pickle(pickle.dumps({"data": np.array(ARRAY, order=order), "n": [1]}, protocol), "it")
+    assert content["n"] == [1]
+    assert np.array_equal(array_in(content["data"]), ARRAY)
 
 
 def test_texts_of_python_2_are_bytes():
     written = as_python_2_wrote(pickle.dumps({b"data": ARRAY, b"names": [b"cat"]}, 3))
     assert b"T" + struct.pack("<i", ARRAY.size) in written
-    found = read_pickle(written, "it")
-    assert found[b"names"] == [b"cat"]
-    assert np.array_equal(array_in(found[b"data"]), ARRAY)
+    content = read_pickle(written, "it")
+    assert content[b"names"] == [b"cat"]
+    assert np.array_equal(array_in(content[b"data"]), ARRAY)
 
 
 @pytest.mark.parametrize("value", [3, b"bytes", np.zeros((2, 2)), np.array([print, len], dtype=object)])
