@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samekind.cli.options import AsJson, Device, LabelColumn, SkipUnreadable, SpaceArgument
+from samekind.cli.options import AsJson, Device, LabelColumn, Root, SkipUnreadable, SpaceArgument
 from samekind.cli.together import Goes, check_together
 from samekind.settings import LARGEST_SEED
 
@@ -41,9 +41,6 @@ Trials = Annotated[
     typer.Option(
         metavar="LIST", help='Fit on the trials of a list instead of DATA: a line "1 first second" each.'
     ),
-]
-Root = Annotated[
-    Path | None, typer.Option(help="Where the paths of the list start.", show_default="the list's folder")
 ]
 MostPaired = Annotated[
     int,

@@ -62,5 +62,3 @@ def _check_options(name: str, files: list[str] | None, *, replace: bool, remove:
         raise SettingError("--remove forgets a class: give its name, no files and no --replace")
     if not remove and not files:
         raise SettingError(f'to enrol "{name}" give a few examples of it: files, folders or tables')
-    if not name.strip():
-        raise SettingError("a class needs a name; got an empty one")

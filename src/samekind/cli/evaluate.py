@@ -14,6 +14,7 @@ from samekind.cli.options import (
     DrawSeed,
     LabelColumn,
     NoReferences,
+    Root,
     SkipUnreadable,
     Tasks,
     known,
@@ -72,9 +73,6 @@ Combine = Annotated[
 Trials = Annotated[
     Path | None,
     typer.Option(metavar="LIST", help='Verify the trials of a list instead: a line "1 first second" each.'),
-]
-Root = Annotated[
-    Path | None, typer.Option(help="Where the paths of the list start.", show_default="the list's folder")
 ]
 Enrolments = Annotated[
     Path | None,

@@ -82,6 +82,10 @@ Changes = Annotated[
         "--set", metavar="NAME=VALUE", help="Change a setting of the run: epochs=10, terms.pair.weight=0.5."
     ),
 ]
+Root = Annotated[
+    Path | None,
+    typer.Option(help="The folder that the paths of the list start from.", show_default="its own"),
+]
 SpaceArgument = Annotated[
     Path, typer.Argument(metavar="SPACE", help="The folder of a saved space, or of a run.")
 ]

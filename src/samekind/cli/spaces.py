@@ -1,4 +1,4 @@
-"""What the commands share that ask a space: the space with what its run says, its items, a progress bar."""
+"""An open space with the folder of its run, the items it reads, and a progress bar."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,34 +1,30 @@
-"""A saved space that is read, changed and saved again: by one command at a time."""
+"""Changes to a saved space, by one writer at a time."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from samekind.archive import expect_replaceable
 from samekind.errors import SpaceError
+from samekind.space import MetricSpace
 from samekind.storage import LockedError, recover_folder, sole_writer
-
-if TYPE_CHECKING:
-    from samekind.space import MetricSpace
 
 
 @contextmanager
-def changing(folder: Path) -> "Iterator[Callable[[MetricSpace], None]]":
-    """Have the folder of a space to oneself, from before it is loaded; yields what saves to it.
+def changing(folder: Path) -> Iterator[Callable[[MetricSpace], None]]:
+    """Lock the folder of a space, before it is loaded, and yield a function that saves to it.
 
-    Of two that change it at a time, the one who saves last would undo what the other did, so the second is
-    refused. One who asks nobody, such as a training that ends meanwhile, is noticed before it is undone. A
-    folder that may not be replaced is refused at once, not when the work is done.
+    Raises SpaceError if another writer has the lock, because the last to save would undo what the first did;
+    if the space was changed without the lock, as by a training that ends meanwhile; and at once if the folder
+    cannot be replaced.
     """
-    from samekind.archive import expect_replaceable
-
     try:
         with sole_writer(folder):
-            recover_folder(folder)  # as loading it would, which must not look like somebody's change
+            recover_folder(folder)  # as loading does, which must not look like a change
             expect_replaceable(folder)
             before = _header(folder)
 
-            def save(space: "MetricSpace") -> None:
+            def save(space: MetricSpace) -> None:
                 if _header(folder) != before:
                     raise SpaceError(
                         f"{folder} was changed by another writer since it was loaded here, and stays as it "
@@ -44,7 +40,7 @@ def changing(folder: Path) -> "Iterator[Callable[[MetricSpace], None]]":
 
 
 def _header(folder: Path) -> bytes | None:
-    """All that is said of a space, with a hash of its weights; None where there is none."""
+    """The description of a space, with a hash of its weights; None if there is none."""
     try:
         return (folder / "space.json").read_bytes()
     except OSError:
