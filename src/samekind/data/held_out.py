@@ -26,7 +26,9 @@ def by_group(items: Items, fractions: Mapping[str, float], *, seed: int) -> Spli
     The fractions are met, class by class, as well as the sizes of the groups allow: see `deal_groups`.
     """
     check_fractions(fractions)
-    parts = deal_groups(_groups(items), items.labels, fractions, torch.arange(len(items)), seed)
+    parts = deal_groups(
+        _numbers(items, "groups", "keep together"), items.labels, fractions, torch.arange(len(items)), seed
+    )
     return Split(parts=parts, fingerprint=items.fingerprint())
 
 
@@ -121,19 +123,16 @@ def _expect_unseen_whole(items: Items, parts: Mapping[str, Tensor]) -> None:
         )
 
 
-def _groups(items: Items) -> Tensor:
-    if items.groups is None:
+def _numbers(items: Items, name: str, purpose: str) -> Tensor:
+    """The groups or domains of items."""
+    numbers: Tensor | None = getattr(items, name)
+    if numbers is None:
         raise DataError(
-            f"{items.name} has no groups to keep together; "
-            'give a column (its name is the setting "group"), or split another way'
+            f"{items.name} has no {name} to {purpose}; "
+            f'give a column (its name is the setting "{name.removesuffix("s")}"), or split another way'
         )
-    return items.groups
+    return numbers.cpu()
 
 
 def _domains(items: Items) -> Tensor:
-    if items.domains is None:
-        raise DataError(
-            f"{items.name} has no domains to hold back; "
-            'give a column (its name is the setting "domain"), or split another way'
-        )
-    return items.domains.cpu()
+    return _numbers(items, "domains", "hold back")

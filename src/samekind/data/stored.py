@@ -9,6 +9,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -109,14 +110,8 @@ class Stored:
 
     def take(self, chosen: slice | Tensor) -> "Stored":
         """Some of the files, not decoded."""
-        taken = Stored(
-            self._chosen(chosen),
-            self.reader,
-            workers=self.workers,
-            skippable=self.skippable,
-            stays=self.stays,
-        )
-        taken._digests = self._digests
+        taken = copy(self)
+        taken.files = self._chosen(chosen)
         return taken
 
     def digests(self) -> list[bytes]:
