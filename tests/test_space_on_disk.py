@@ -121,14 +121,14 @@ def refused(folder, **options):
 # --- there and back ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", prototypes.PROTOTYPES)
 @pytest.mark.parametrize("similarity", similarities.SIMILARITIES)
-def test_a_loaded_space_answers_to_the_bit_as_before(tmp_path, similarity, kind):
-    space = a_space(similarity, kind)
-    assert_same(saved(space, tmp_path / "space"), space)
-    space.enroll("dog", torch.ones(2, 4))
-    space.remove("ant")
-    assert_same(saved(space, tmp_path / "space"), space)
+def test_a_loaded_space_answers_to_the_bit_as_before(tmp_path, similarity):
+    for kind in prototypes.PROTOTYPES:
+        space = a_space(similarity, kind)
+        assert_same(saved(space, tmp_path / "space"), space)
+        space.enroll("dog", torch.ones(2, 4))
+        space.remove("ant")
+        assert_same(saved(space, tmp_path / "space"), space)
 
 
 def test_so_does_one_with_everything(tmp_path):
