@@ -44,7 +44,7 @@ def test_what_the_readme_says_is_in_the_table(benchmark, stored):
         asked = [(own, "seen", "accuracy"), (pairs, "seen", "EER"), (pairs, "unseen", "EER")]
         asked.append((pairs, "unseen", "Recall@1"))
         values = [stored[system, kind, items, measure] for kind, items, measure in asked]
-        cells = [benchmark.percent(benchmark.student_interval(each)) for each in values]
+        cells = [benchmark.percent(benchmark.student_interval(row)) for row in values]
         assert f"| {name} | " + " | ".join(cells) + " |" in readme
 
 
@@ -58,7 +58,7 @@ def test_raw_pixels_by_a_loop(benchmark):
         return pixels / np.linalg.norm(pixels, axis=1, keepdims=True), items.labels.tolist()
 
     (known, classes), (asked, truth) = units(sets.train), units(sets.test)
-    right = [classes[int(np.argmax(known @ each))] == own for each, own in zip(asked, truth, strict=True)]
+    right = [classes[int(np.argmax(known @ vector))] == own for vector, own in zip(asked, truth, strict=True)]
     assert found["seen", "accuracy"] == pytest.approx(np.mean(right))
     vectors, labels = units(sets.unseen)
     alike = vectors @ vectors.T
@@ -72,7 +72,7 @@ def test_differences_are_paired_by_seed_for_errors_and_for_neighbours(benchmark)
     base = [0.10, 0.20, 0.30]
     change = [0.01, 0.02, 0.03]
     measured = {}
-    for system, kind in [(each, kind) for each in benchmark.LEARNED for kind in benchmark.SCORES]:
+    for system, kind in [(system, kind) for system in benchmark.LEARNED for kind in benchmark.SCORES]:
         moved = change if kind == "similarity" else [0.0] * 3
         for items in ("seen", "unseen"):
             measured[system, kind, items, "EER"] = [a - b for a, b in zip(base, moved, strict=True)]

@@ -26,7 +26,7 @@ def every_change_of(image, padding):
     padded = F.pad(image, [padding] * 4)
     shifts = range(2 * padding + 1)
     moved = [padded[:, top : top + height, left : left + width] for top in shifts for left in shifts]
-    return torch.stack([each for one in moved for each in (one, one.flip(2))]).float() / 255
+    return torch.stack([picture for one in moved for picture in (one, one.flip(2))]).float() / 255
 
 
 def test_the_plain_loop_and_the_loader_change_images_alike(training):
@@ -76,6 +76,6 @@ def test_every_way_gives_the_same_loss_and_trains(training, tmp_path, monkeypatc
     ways = {training.OURS: ours, training.PLAIN: plain}
     training.check(ways, plain)
     before = plain.proxies.detach().clone()
-    assert all(each.epoch() > 0 for each in ways.values())
+    assert all(way.epoch() > 0 for way in ways.values())
     assert not torch.equal(plain.proxies, before)
     assert not torch.equal(ours.trainer.space.prototypes.vectors[:, 0], before)

@@ -48,13 +48,13 @@ def load(monkeypatch):
     def module(name, folder=None):
         if folder is not None:
             monkeypatch.syspath_prepend(str(BENCHMARKS / folder))
-            for each in OWN:
-                monkeypatch.delitem(sys.modules, each, raising=False)
+            for own in OWN:
+                monkeypatch.delitem(sys.modules, own, raising=False)
         return importlib.import_module(name)
 
     yield module
-    for each in [name for name in sys.modules if name in OWN or name.partition(".")[0] == "grids"]:
-        monkeypatch.delitem(sys.modules, each)
+    for imported in [name for name in sys.modules if name in OWN or name.partition(".")[0] == "grids"]:
+        monkeypatch.delitem(sys.modules, imported)
 
 
 # --- carrying out -----------------------------------------------------------------------------------
@@ -228,23 +228,23 @@ def test_tables_go_between_their_own_marks_and_nowhere_else(load):
 @pytest.mark.parametrize("quick", [False, True])
 def test_every_run_of_a_grid_is_one_and_has_a_name_of_its_own(load, folder, quick):
     grid = load("grid", folder).grid(epochs=7, quick=quick)
-    names = [each.name for each in grid]
+    names = [experiment.name for experiment in grid]
     assert len(set(names)) == len(names) > 5
-    for each in grid:
-        if each.run is not None:
-            assert Run.from_dict(each.run.to_dict()) == each.run
-            assert each.run.seed == int(each.name.rpartition("-")[2])
-            times = 4 if each.variant == "prototypical-long" else 1
-            assert each.run.epochs == (2 if quick else 7 * times)
+    for experiment in grid:
+        if experiment.run is not None:
+            assert Run.from_dict(experiment.run.to_dict()) == experiment.run
+            assert experiment.run.seed == int(experiment.name.rpartition("-")[2])
+            times = 4 if experiment.variant == "prototypical-long" else 1
+            assert experiment.run.epochs == (2 if quick else 7 * times)
 
 
 def test_the_unseen_grid_has_every_loss_with_every_extension_and_two_seeds(load):
     experiments = load("grid", "unseen").grid()
-    names = {each.name for each in experiments}
+    names = {experiment.name for experiment in experiments}
     for loss in ("triplet", "angular", "proxy-nca"):
         for extension in ("base", "energy", "soft-adv", "adapt-adv"):
             assert {f"{loss}-{extension}-{seed}" for seed in (0, 1)} <= names
-    runs = {each.variant: each.run for each in experiments if each.run is not None}
+    runs = {experiment.variant: experiment.run for experiment in experiments if experiment.run is not None}
     attended = {name for name, run in runs.items() if run.space.encoder.name == "Attended"}
     assert {"triplet-attention", "triplet-adapt-adv", "proxy-nca-soft-adv"} <= attended
     assert not {"triplet-base", "triplet-adversary", "proxy-anchor-64"} & attended
@@ -257,18 +257,18 @@ def contents_of(experiments, rows):
     """A JSON for every run, all of its rows a half."""
     kinds = [{"measure": measure, "kind": kind, "value": 0.5} for measure, kind in rows]
     chosen = {"epoch": 3, "validation": {"recall@1": 0.5}, "items_per_second": 1.0}
-    for each in experiments:
+    for experiment in experiments:
         yield {
-            "variant": each.variant,
-            "seed": each.seed,
-            "size": each.size,
-            "full": getattr(each, "full", False),
-            "run": None if each.run is None else each.run.to_dict(),
+            "variant": experiment.variant,
+            "seed": experiment.seed,
+            "size": experiment.size,
+            "full": getattr(experiment, "full", False),
+            "run": None if experiment.run is None else experiment.run.to_dict(),
             "rows": kinds,
             "final": kinds,
             "every other": kinds,
-            "by class": [[each.seed + 3, 10], [5, 10]],
-            "chosen": None if each.run is None else chosen,
+            "by class": [[experiment.seed + 3, 10], [5, 10]],
+            "chosen": None if experiment.run is None else chosen,
             "epochs": [{"adversary": {"coefficient": -0.1}}],
             "seconds": {"training": 1.0, "evaluation": 1.0},
         }
@@ -277,7 +277,7 @@ def contents_of(experiments, rows):
 def test_the_tables_of_unseen_classes_show_every_run(load):
     grid, tables, results = load("grid", "unseen"), load("tables"), load("grids.results")
     measures = ("Recall@1", "Recall@2", "Recall@4", "Recall@8", "kNN accuracy")
-    rows = [*((each, "similarity") for each in measures), ("NMI", "embedding")]
+    rows = [*((measure, "similarity") for measure in measures), ("NMI", "embedding")]
     found = results.Results(list(contents_of(grid.grid(), rows)))
     written = tables.tables(found)
     assert "Not run yet" not in written
@@ -314,8 +314,8 @@ def test_what_a_run_left_is_kept_until_its_result_is_written(load, tmp_path, mon
         "chosen_epoch": Mock(return_value={}),
         "epochs_in": Mock(return_value=[]),
     }
-    for name, each in stand_ins.items():
-        monkeypatch.setattr(module, name, each)
+    for name, stand_in in stand_ins.items():
+        monkeypatch.setattr(module, name, stand_in)
     write = module.write_text
     monkeypatch.setattr(module, "write_text", Mock(side_effect=OSError("no room")))
     with pytest.raises(OSError, match="no room"):
@@ -332,9 +332,9 @@ def test_the_tables_of_birds_show_every_run(load):
     rows = [(f"Recall@{k}", kind) for k in (1, 2, 4, 8, 16) for kind in ("similarity", "cosine", "fused")]
     rows += [(name, kind) for name in ("NMI", "NMI from true means") for kind in ("embedding", "similarity")]
     contents = list(contents_of(grid.grid(), rows))
-    for each in contents:
-        if each["chosen"] is not None:
-            each["chosen"] = {"similarity": {"epoch": 7}, "cosine": {"epoch": 3}, "fused": {"epoch": 5}}
+    for content in contents:
+        if content["chosen"] is not None:
+            content["chosen"] = {"similarity": {"epoch": 7}, "cosine": {"epoch": 3}, "fused": {"epoch": 5}}
     written = tables.tables(results.Results(contents))
     assert "Not run yet" not in written
     assert "| ImageNet alone | cosine | 50.00 |" in written
@@ -353,18 +353,18 @@ def test_the_tables_of_the_similarity_show_every_run(load):
     ]
     breach = {"mean": 0.1, "median": 0.1, "most": 0.1, "cases": 10}
     contents = []
-    for each in contents_of([like_birds(each) for each in grid.grid()], rows):
-        each["axioms"] = dict.fromkeys(("self_distance", "asymmetry", "triangle"), breach)
-        each["items"] = {"train": 49_000}
-        each["chosen"] = {"epoch": 3, "validation": {"eer best": 0.1, "eer fused": 0.1, "eer cosine": 0.2}}
-        each.pop("epochs")
-        contents.append(each)
+    for content in contents_of([like_birds(experiment) for experiment in grid.grid()], rows):
+        content["axioms"] = dict.fromkeys(("self_distance", "asymmetry", "triangle"), breach)
+        content["items"] = {"train": 49_000}
+        content["chosen"] = {"epoch": 3, "validation": {"eer best": 0.1, "eer fused": 0.1, "eer cosine": 0.2}}
+        content.pop("epochs")
+        contents.append(content)
     written = tables.tables(results.Results(contents))
     assert "Not run yet" not in written
     assert "| verification, pairs with a memory | 1 | 50.00 | +0.00 |" in written
     assert "| 120 | 49,000 | fused | 50.00 | 3.42 | 50.00 | 50.00 |" in written
     assert "In one and the same training" not in written
-    chosen = next(each for each in contents if each["variant"] == "verification-selected-on-test")
+    chosen = next(content for content in contents if content["variant"] == "verification-selected-on-test")
     errors = [(0.30, 0.20), (0.25, 0.10), (0.20, 0.15)]  # of test and of validation items, epoch by epoch
     chosen["epochs"] = [
         {"epoch": epoch, "validation": {"eer best": test, "validation eer best": fair}}
@@ -387,7 +387,7 @@ def test_a_run_chosen_on_test_items_is_measured_on_validation_items_too(load, tm
     both = module.fit_on_both(run, sets, folder=tmp_path / "both", device="cpu")
     alone = fit(run, sets, folder=tmp_path / "alone", device="cpu")
     assert both.decisions == alone.decisions
-    assert all(torch.equal(both.state_dict()[name], each) for name, each in alone.state_dict().items())
+    assert all(torch.equal(both.state_dict()[name], tensor) for name, tensor in alone.state_dict().items())
     for one, other in zip(*(running.epochs_in(tmp_path / name) for name in ("both", "alone")), strict=True):
         assert other["validation"].items() <= one["validation"].items()
         assert one["best"] == other["best"]
@@ -469,7 +469,7 @@ def test_every_row_about_birds_is_a_command(load, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("folder", ["similarity", "birds", "characters"])
 def test_what_was_run_is_what_the_grid_has(load, folder):
-    runs = {each.name: each.run for each in load("grid", folder).grid()}
+    runs = {experiment.name: experiment.run for experiment in load("grid", folder).grid()}
     paths = sorted((BENCHMARKS.parent / "results" / folder).glob("*-[0-9].json"))
     assert paths
     for path in paths:
@@ -550,11 +550,11 @@ def test_pictures_are_drawn_of_digits_and_leave_the_page_alone(load, tmp_path, m
     assert list(known["medians"]) == [str(digit) for digit in range(10)]
     assert known["2 dimensions"]["kept"] == known["2 dimensions"]["epochs"] == 1
     assert known["2 dimensions"]["seconds"]["training"] > 0
-    assert sorted(each.name for each in work.glob("*.png")) == [
+    assert sorted(path.name for path in work.glob("*.png")) == [
         "digits-metric-axioms.png",
         "digits-two-dimensions.png",
     ]
-    assert [each.name for each in tmp_path.iterdir()] == ["runs"]
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
     assert "1,770 pairs" in capsys.readouterr().out
 
 
@@ -571,7 +571,7 @@ def test_what_is_stored_is_drawn_without_data(load, tmp_path, monkeypatch):
     command = ["pictures.py", "--stored", "--results", str(results), "--out", str(tmp_path / "out")]
     monkeypatch.setattr(sys, "argv", command)
     pictures.main()
-    assert sorted(each.name for each in (tmp_path / "out").iterdir()) == [
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "cifar10-metric-axioms.png",
         "mnist-metric-axioms.png",
     ]
@@ -593,10 +593,10 @@ def test_what_the_page_says_of_the_pictures_is_what_was_measured(load):
     words, _, rest = section.partition("<!-- pictures: begin -->")
     table, _, after = rest.partition("<!-- pictures: end -->")
     grid = page.partition("### Is it a metric?")[2].partition("###")[0]
-    measured = {float(each.replace(",", "")) for each in NUMBER.findall(table + grid)}
+    measured = {float(number.replace(",", "")) for number in NUMBER.findall(table + grid)}
     for number in NUMBER.findall(PICTURE.sub("", words + after)):
         digits_after = len(number.partition(".")[2])
-        rounded = {f"{each:.{digits_after}f}" for each in measured}
+        rounded = {f"{number:.{digits_after}f}" for number in measured}
         assert number.replace(",", "") in rounded | SETTINGS, number
 
 
@@ -606,13 +606,13 @@ def test_what_the_page_says_of_the_pictures_is_what_was_measured(load):
 def test_runs_with_more_classes_are_as_long(load):
     module = load("grid", "characters")
     experiments = module.grid()
-    names = [each.name for each in experiments]
+    names = [experiment.name for experiment in experiments]
     assert len(set(names)) == len(names) == 3 * len(module.CLASSES) * 3
-    for each in experiments:
-        assert Run.from_dict(each.run.to_dict()) == each.run
-        tuples = each.classes * module.DRAWINGS // module.OF_A_CLASS
-        steps = each.run.epochs * -(-tuples // module.TUPLES)
-        assert abs(steps - module.STEPS) <= 0.17 * module.STEPS, each.name
+    for experiment in experiments:
+        assert Run.from_dict(experiment.run.to_dict()) == experiment.run
+        tuples = experiment.classes * module.DRAWINGS // module.OF_A_CLASS
+        steps = experiment.run.epochs * -(-tuples // module.TUPLES)
+        assert abs(steps - module.STEPS) <= 0.17 * module.STEPS, experiment.name
 
 
 def test_characters_to_train_to_validate_and_to_test_with_are_different_ones(load, tmp_path, monkeypatch):
@@ -629,7 +629,7 @@ def test_characters_to_train_to_validate_and_to_test_with_are_different_ones(loa
     np.savez(tmp_path / "omniglot.npz", **arrays)
     few, more = (module.characters(tmp_path / "omniglot.npz", classes=count, seed=1) for count in (4, 9))
     for sets, count in ((few, 4), (more, 9)):
-        train, validation, unseen = (set(each.classes) for each in (sets.train, sets.validation, sets.unseen))
+        train, validation, unseen = (set(part.classes) for part in (sets.train, sets.validation, sets.unseen))
         assert (len(train), len(validation), len(unseen)) == (count, 3, 4)
         assert not train & validation
         assert all(name.startswith("background") for name in train | validation)
@@ -641,7 +641,7 @@ def test_characters_to_train_to_validate_and_to_test_with_are_different_ones(loa
 def test_the_table_of_characters_shows_every_run(load):
     grid, tables, results = load("grid", "characters"), load("tables"), load("grids.results")
     kinds = [(name, kind) for name in ("Recall@1", "EER") for kind in ("similarity", "cosine", "fused")]
-    found = results.Results(list(contents_of([like_birds(each) for each in grid.grid()], kinds)))
+    found = results.Results(list(contents_of([like_birds(experiment) for experiment in grid.grid()], kinds)))
     written = tables.tables(found)
     assert "| prototypical | 940 | 18,800 | 3 | 50.00 ± 0.00 | 50.00 ± 0.00 |" in written
     assert written.count("\n| ") == 1 + 3 * len(grid.CLASSES)

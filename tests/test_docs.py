@@ -126,7 +126,7 @@ def links_of(page: str) -> list[str]:
 def expectations(block: Block) -> dict[int, str]:
     """The ``# -> text`` comments by line number within the block."""
     tokens = tokenize.generate_tokens(io.StringIO(block.text).readline)
-    comments = {each.start[0]: each.string for each in tokens if each.type == tokenize.COMMENT}
+    comments = {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
     return {
         line: re.sub(r"\s*(\.\.\.|…)$", "", found[1])
         for line, text in comments.items()
@@ -150,7 +150,7 @@ def run_python(block: Block, namespace: dict[str, object], page: str) -> None:
             with contextlib.redirect_stdout(printed):
                 value = eval(compile(ast.Expression(node.value), page, "eval"), namespace)
             came = [printed.getvalue()] if printed.getvalue() else [str(value), repr(value)]
-            if not any(squeezed(each).startswith(squeezed(text)) for each in came):
+            if not any(squeezed(line).startswith(squeezed(text)) for line in came):
                 raise PageError(f"line {node.lineno}: promised {text!r}, got {came[0]!r}")
     if expected:
         line, text = next(iter(expected.items()))

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from samekind import errors
 from samekind.errors import MOST_LISTED, SamekindError, SettingError, expect, nearest
 
-KINDS = [each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, Exception)]
+KINDS = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, Exception)]
 
 
 def test_the_tree_is_the_one_on_the_page():
-    assert {each.__name__ for each in KINDS} == {
+    assert {kind.__name__ for kind in KINDS} == {
         "SamekindError",
         "DataError",
         "SettingError",
@@ -23,7 +23,7 @@ def test_the_tree_is_the_one_on_the_page():
         "TrainingError",
         "IndexServerError",
     }
-    assert all(f" {each.__name__} " in f"{errors.__doc__} ".replace("\n", " ") for each in KINDS)
+    assert all(f" {kind.__name__} " in f"{errors.__doc__} ".replace("\n", " ") for kind in KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -40,16 +40,17 @@ def values_in(cell):
     if cell == "none":
         return {}
     call = ast.parse(f"f({cell.strip('`')})", mode="eval").body
-    return {each.arg: ast.literal_eval(each.value) for each in call.keywords}
+    return {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
 
 
 def defaults_of(member):
     """What may be set and has a value of its own; None and what must be given are filled in elsewhere."""
     parameters = inspect.signature(member).parameters.values()
     return {
-        each.name: each.default
-        for each in parameters
-        if each.default not in (inspect.Parameter.empty, None) and each.kind is each.KEYWORD_ONLY
+        parameter.name: parameter.default
+        for parameter in parameters
+        if parameter.default not in (inspect.Parameter.empty, None)
+        and parameter.kind is parameter.KEYWORD_ONLY
     }
 
 
@@ -161,7 +162,7 @@ def test_every_picture_is_on_the_page_and_they_are_small(script):
 
 def test_a_moving_item_is_pushed_as_the_loss_says(script):
     """Finite differences of the batch's mean loss at one place."""
-    panel = next(each for each in script.ON_THE_PLANE if each.name == "quadruplet")
+    panel = next(panel for panel in script.ON_THE_PLANE if panel.name == "quadruplet")
     point, step = torch.tensor([[0.3, -0.2]], dtype=torch.double, requires_grad=True), 1e-6
     cost = script.batch_cost(panel, script.ON_PLANE, point)
     (slope,) = torch.autograd.grad(cost, point)

@@ -110,14 +110,16 @@ def every_member(test):
 
 def other_arguments(room, name):
     parameters = inspect.signature(members(room)[name]).parameters
-    return {each: EXCEPTIONS.get((name, each), OTHER.get(each)) for each in parameters}
+    return {argument: EXCEPTIONS.get((name, argument), OTHER.get(argument)) for argument in parameters}
 
 
 def plain_arguments(room, name):
     """The needed arguments only."""
     parameters = inspect.signature(members(room)[name]).parameters
-    needed = [each.name for each in parameters.values() if each.default is inspect.Parameter.empty]
-    return {each: other_arguments(room, name)[each] for each in needed}
+    needed = [
+        parameter.name for parameter in parameters.values() if parameter.default is inspect.Parameter.empty
+    ]
+    return {argument: other_arguments(room, name)[argument] for argument in needed}
 
 
 def same(one, other):
@@ -210,7 +212,7 @@ def test_the_members_are_the_classes_each_room_exports():
     assert set(members("prototypes")) == set(prototypes.PROTOTYPES)
     assert set(members("similarities")) == {*similarities.SIMILARITIES, *similarities.SCALES, "Fused"}
     for room, module in ROOMS.items():
-        assert all(getattr(module, name) is each for name, each in members(room).items())
+        assert all(getattr(module, name) is member for name, member in members(room).items())
 
 
 def test_the_room_of_a_part():
@@ -247,7 +249,7 @@ def test_a_part_is_ours_if_all_inside_it_is():
     assert is_ours(Standardised(encoder=Standardised(encoder=MLP(inputs=1), **inside), **inside))
     assert is_ours(VectorReader(dimension=2))
     nested = Standardised(encoder=Standardised(encoder=nn.Linear(1, 1), **inside), **inside)
-    assert not any(is_ours(each) for each in (nested, nn.Linear(2, 2), None, 3, Cosine))
+    assert not any(is_ours(part) for part in (nested, nn.Linear(2, 2), None, 3, Cosine))
 
 
 # --- what is refused --------------------------------------------------------------------------------
@@ -429,7 +431,7 @@ def test_a_fingerprint_does_not_depend_on_the_weights_but_on_all_else():
         Other(),
         nn.Linear(2, 3),
     ]
-    assert len({fingerprint(each) for each in different}) == len(different)
+    assert len({fingerprint(part) for part in different}) == len(different)
 
 
 def test_a_fingerprint_is_compared_across_years_so_it_is_spelt_out_here():
@@ -442,7 +444,7 @@ def test_a_fingerprint_is_compared_across_years_so_it_is_spelt_out_here():
 def test_an_argument_that_came_later_is_as_usual_if_it_is_not_said(room, name):
     later = getattr(members(room)[name], "came_later", ())
     parameters = inspect.signature(members(room)[name]).parameters
-    assert all(parameters[each].default is not inspect.Parameter.empty for each in later)
+    assert all(parameters[argument].default is not inspect.Parameter.empty for argument in later)
 
 
 def test_what_is_saved_is_described_as_before_an_argument_came():

@@ -175,7 +175,7 @@ def test_probabilities_are_the_softmax_of_scale_times_score(similarity, scale):
         assert torch.equal(answer.scores, space.score_classes(z))
         for scores, probabilities, name in zip(*answer, strict=True):
             powers = [math.exp(float(scale()) * score) for score in scores.tolist()]
-            torch.testing.assert_close(probabilities, torch.tensor([each / sum(powers) for each in powers]))
+            torch.testing.assert_close(probabilities, torch.tensor([power / sum(powers) for power in powers]))
             assert name == CLASSES[int(scores.argmax())]
 
 
@@ -212,17 +212,17 @@ def test_the_fused_head_averages_probabilities_and_its_scores_logits():
 def test_a_temperature_divides_the_logarithm_of_the_probabilities_of_its_head_alone(head):
     space = with_auxiliary()
     z = random(6, 4, seed=5)
-    plain = {each: space.classify(z, head=each) for each in HEADS}
+    plain = {name: space.classify(z, head=name) for name in HEADS}
     torch.testing.assert_close(space.log_probabilities(z, head=head), plain[head].probabilities.log())
     space.temperatures[head] = Temperature(2.5, "made up", 40)
-    for each in HEADS:
-        found = space.classify(z, head=each)
-        powers = plain[each].probabilities ** (1 / 2.5 if each == head else 1)
+    for name in HEADS:
+        found = space.classify(z, head=name)
+        powers = plain[name].probabilities ** (1 / 2.5 if name == head else 1)
         torch.testing.assert_close(found.probabilities, powers / powers.sum(1, keepdim=True))
-        assert torch.equal(found.scores, plain[each].scores)
-        assert found.classes == plain[each].classes
-        uncalibrated = space.classify(z, head=each, calibrated=False)
-        assert torch.equal(uncalibrated.probabilities, plain[each].probabilities)
+        assert torch.equal(found.scores, plain[name].scores)
+        assert found.classes == plain[name].classes
+        uncalibrated = space.classify(z, head=name, calibrated=False)
+        assert torch.equal(uncalibrated.probabilities, plain[name].probabilities)
 
 
 @pytest.mark.parametrize("value", [1e-12, 1e12])
@@ -444,7 +444,7 @@ def test_a_class_has_one_name_however_its_accents_are_stored(kind):
     assert space.classes == CLASSES
     space.rename("bee", one)
     space.remove(two)
-    assert space.classes == [each for each in CLASSES if each != "bee"]
+    assert space.classes == [name for name in CLASSES if name != "bee"]
 
 
 def test_a_name_is_a_text(kind):

@@ -193,9 +193,9 @@ def test_the_precision_is_kept(tmp_path, dtype):
     loaded = saved(space, tmp_path)
     state = space.state_dict()
     assert set(loaded.state_dict()) == set(state)
-    for name, each in loaded.state_dict().items():
-        assert each.dtype == state[name].dtype
-        assert torch.equal(each, state[name])
+    for name, tensor in loaded.state_dict().items():
+        assert tensor.dtype == state[name].dtype
+        assert torch.equal(tensor, state[name])
 
 
 def test_a_space_without_classes_is_kept(tmp_path):
@@ -221,10 +221,10 @@ def test_saving_changes_nothing_and_loading_gives_a_space_at_rest(tmp_path):
     loaded = saved(space, tmp_path)
     assert space.training
     assert space.encoder.training
-    assert all(torch.equal(each, before[name]) for name, each in space.state_dict().items())
+    assert all(torch.equal(tensor, before[name]) for name, tensor in space.state_dict().items())
     assert not any(module.training for module in loaded.modules())
-    assert all(each.device.type == "cpu" for each in loaded.state_dict().values())
-    assert all(each.requires_grad for each in loaded.parameters())  # it can be trained further
+    assert all(tensor.device.type == "cpu" for tensor in loaded.state_dict().values())
+    assert all(parameter.requires_grad for parameter in loaded.parameters())  # it can be trained further
 
 
 def test_a_folder_may_be_given_as_a_text(tmp_path):
@@ -281,7 +281,7 @@ def test_another_encoder_is_refused_and_left_as_it_is(tmp_path, given):
         f"the encoder given ({type(given).__name__}) is not the one this space was saved with (Mine)"
         in sentence
     )
-    assert all(torch.equal(each, before[name]) for name, each in given.state_dict().items())
+    assert all(torch.equal(tensor, before[name]) for name, tensor in given.state_dict().items())
 
 
 def test_a_foreign_encoder_that_is_standardised_is_passed_in_with_that_or_without(tmp_path):
@@ -399,7 +399,7 @@ def test_parts_that_are_not_ours_are_refused(tmp_path, part, changes, sentence):
     ],
 )
 @pytest.mark.parametrize("place", ["decisions", "open set"])
-def test_a_decision_that_is_none_is_refused(tmp_path, changes, place):
+def test_refuses_a_malformed_decision(tmp_path, changes, place):
     full_space().save(tmp_path)
 
     def change(content):
@@ -432,7 +432,7 @@ def test_a_threshold_for_none_of_these_from_before_answers_as_before(tmp_path):
     assert loaded.open_set == OPEN_SET
     assert identify(loaded, loaded.embed(ITEMS)) == before
     best = space.score_classes(space.embed(ITEMS)).amax(1)
-    assert [each.name is not None for each in before] == (best >= OPEN_SET.threshold).tolist()
+    assert [answer.name is not None for answer in before] == (best >= OPEN_SET.threshold).tolist()
 
 
 def test_a_space_saved_before_there_were_intervals_is_read(tmp_path):
@@ -485,7 +485,7 @@ def test_a_space_saved_before_there_were_temperatures_answers_as_before(tmp_path
         {"surprise": 1},
     ],
 )
-def test_a_temperature_that_is_none_is_refused(tmp_path, changes):
+def test_refuses_a_malformed_temperature(tmp_path, changes):
     full_space().save(tmp_path)
     edit(tmp_path, lambda content: content["temperatures"]["fused"].update(changes))
     assert "is damaged: " in refused(tmp_path)
@@ -510,7 +510,7 @@ def test_tensors_that_do_not_fit_are_named(tmp_path, changed):
     else:
         name = "similarity.first.other" if changed == "unexpected" else "similarity.first.weight"
         tensors[name] = weight[:, 1:]
-    kept = {key: each for key, each in content.items() if key not in ("format", "version", "weights")}
+    kept = {key: value for key, value in content.items() if key not in ("format", "version", "weights")}
     archive.write(tmp_path, kept, tensors)
     sentence = refused(tmp_path)
     assert "is damaged: " in sentence
@@ -521,8 +521,8 @@ def paths(value, path=()):
     """Every place in a JSON value."""
     yield path
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, each in inner:
-        yield from paths(each, (*path, key))
+    for key, inside in inner:
+        yield from paths(inside, (*path, key))
 
 
 @pytest.mark.parametrize("value", [None, -1, 1.5, "x", [], "removed"], ids=str)
@@ -531,7 +531,7 @@ def test_whatever_is_changed_in_it_loading_refuses_with_a_sentence_or_gives_a_sp
 ):
     full_space().save(tmp_path)
     whole, refusals = json.loads((tmp_path / "space.json").read_text()), 0
-    for *path, last in [each for each in paths(whole) if each]:
+    for *path, last in filter(None, paths(whole)):
         content = copy.deepcopy(whole)
         place = content
         for key in path:
@@ -546,7 +546,7 @@ def test_whatever_is_changed_in_it_loading_refuses_with_a_sentence_or_gives_a_sp
         except SpaceError:
             refusals += 1
         else:
-            assert all(each.isfinite().all() for each in said), (*path, last)
+            assert all(answer.isfinite().all() for answer in said), (*path, last)
     assert refusals > 20
 
 
@@ -600,7 +600,7 @@ def test_a_part_that_names_something_dangerous_is_refused_and_not_run(
         lambda content: content["similarity"].update({"arguments": {"scale": description}}),
     )
     refused(tmp_path / "space")
-    assert [each.name for each in tmp_path.iterdir()] == ["space"]
+    assert [path.name for path in tmp_path.iterdir()] == ["space"]
 
 
 # --- whole or not at all ----------------------------------------------------------------------------
@@ -620,7 +620,7 @@ def test_a_failed_save_leaves_the_space_that_was_there(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="no space left"):
         changed.save(folder)
     assert_same(MetricSpace.load(folder), space)
-    assert [each.name for each in tmp_path.iterdir()] == ["space"]
+    assert [path.name for path in tmp_path.iterdir()] == ["space"]
     monkeypatch.undo()
     assert saved(changed, folder).classes == [*CLASSES, "dog"]
 
@@ -629,4 +629,4 @@ def test_a_folder_of_something_else_is_not_saved_into(tmp_path):
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(SpaceError, match="holds something else than a space"):
         a_space().save(tmp_path)
-    assert [each.name for each in tmp_path.iterdir()] == ["thesis.tex"]
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]

@@ -73,7 +73,7 @@ def minimise(loss, start):
 
 def test_at_the_optimum_the_logit_is_the_log_likelihood_ratio():
     same, different = pairs_of_symbols()
-    logits, value = minimise(lambda each: expected_loss(each, same, different), torch.zeros_like(same))
+    logits, value = minimise(lambda logits: expected_loss(logits, same, different), torch.zeros_like(same))
     torch.testing.assert_close(logits, (same / different).log(), atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(logits.sigmoid(), same / (same + different), atol=1e-6, rtol=1e-5)
     assert value == pytest.approx(math.log(4) - 2 * jensen_shannon(same, different), abs=1e-10)
@@ -82,7 +82,9 @@ def test_at_the_optimum_the_logit_is_the_log_likelihood_ratio():
 @pytest.mark.parametrize("weight", [0.25, 3.0])
 def test_a_weight_of_the_positives_is_added_as_its_logarithm(weight):
     same, different = pairs_of_symbols()
-    logits, _ = minimise(lambda each: expected_loss(each, same, different, weight), torch.zeros_like(same))
+    logits, _ = minimise(
+        lambda logits: expected_loss(logits, same, different, weight), torch.zeros_like(same)
+    )
     torch.testing.assert_close(logits, (same / different).log() + math.log(weight), atol=1e-4, rtol=1e-4)
 
 
@@ -161,16 +163,16 @@ def test_no_score_decides_with_fewer_errors_than_the_log_likelihood_ratio():
     """At the threshold 0 the two error rates add up to 1 less the total variation, the least there is."""
     same, different = pairs_of_symbols()
     # As many trials of each pair of symbols as its probability says, to a rounding.
-    counts = [(each * 20_000).round().long().flatten() for each in (same, different)]
+    counts = [(share * 20_000).round().long().flatten() for share in (same, different)]
     ratio = (same / different).log().flatten()
-    scores = torch.cat([ratio.repeat_interleave(each) for each in counts])
+    scores = torch.cat([ratio.repeat_interleave(count) for count in counts])
     truth = torch.arange(len(scores)) < counts[0].sum()
     variation = float((same - different).abs().sum()) / 2
     assert sum(rates_at(scores, truth, 0.0)) == pytest.approx(1 - variation, abs=1e-3)
     generator = torch.Generator().manual_seed(0)
     for _ in range(20):
         other = ratio + torch.randn(16, generator=generator)
-        scores = torch.cat([other.repeat_interleave(each) for each in counts])
+        scores = torch.cat([other.repeat_interleave(count) for count in counts])
         assert sum(rates_at(scores, truth, 0.0)) >= 1 - variation - 1e-3
 
 

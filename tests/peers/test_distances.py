@@ -25,5 +25,5 @@ def test_agrees_on_every_pair(name):
     mine, other = ours.score_all(a, b), sign * theirs(a, b)
     torch.testing.assert_close(mine, other, rtol=1e-5, atol=1e-5)
     weights = torch.randn(7, 9, dtype=torch.double, generator=generator)
-    gradients = [torch.autograd.grad((weights * each).sum(), (a, b)) for each in (mine, other)]
+    gradients = [torch.autograd.grad((weights * scores).sum(), (a, b)) for scores in (mine, other)]
     torch.testing.assert_close(gradients[0], gradients[1], rtol=1e-5, atol=1e-5)

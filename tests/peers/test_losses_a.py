@@ -68,7 +68,7 @@ def test_contrastive(z, margin, weighting):
         reducer=reducers.DoNothingReducer(),
     )
     costs = loss(z, LABELS)
-    kinds = [costs[each]["losses"].square() / 2 for each in ("pos_loss", "neg_loss")]
+    kinds = [costs[name]["losses"].square() / 2 for name in ("pos_loss", "neg_loss")]
     scores = Euclidean().score_all(z, z)
     theirs = torch.cat(kinds).mean() if weighting == "pairs" else kinds[0].mean() + kinds[1].mean()
     agree(contrastive(scores, *MASKS, margin=margin, weighting=weighting).mean(), theirs, z)

@@ -36,7 +36,7 @@ def agree(ours, theirs, *leaves):
     assert ours.item() > 0.01
     torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
     gradients = [torch.autograd.grad(cost, leaves) for cost in (ours, theirs)]
-    assert all((each != 0).any() for each in gradients[0])
+    assert all((gradient != 0).any() for gradient in gradients[0])
     torch.testing.assert_close(gradients[0], gradients[1], atol=1e-5, rtol=1e-5)
 
 

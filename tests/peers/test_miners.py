@@ -22,7 +22,7 @@ def z(request):
 
 
 def listed(*indices):
-    return set(zip(*(each.tolist() for each in indices), strict=True))
+    return set(zip(*(column.tolist() for column in indices), strict=True))
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.1, 0.4])
