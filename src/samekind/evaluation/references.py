@@ -126,8 +126,10 @@ class _Inputs:
     def __init__(self, train: Items, device: torch.device | str) -> None:
         self.device = device
         means, deviations = [0.0], [1.0]
-        if train.medium.units(train.shape) == "features":
+        units = train.medium.units(train.shape)
+        if units == "features":
             means, deviations = statistics_of(train, "features")
+        self.has_pixels = units == "channels"
         self.means, self.deviations = (
             torch.tensor(numbers, device=device) for numbers in (means, deviations)
         )
@@ -139,7 +141,7 @@ class _Inputs:
 
     def _compared(self, x: Tensor) -> Tensor:
         x = x.to(self.device).float()
-        if x.dim() == 4 and max(x.shape[2:]) > MOST_PIXELS:
+        if self.has_pixels and max(x.shape[2:]) > MOST_PIXELS:
             height, width = (min(side, MOST_PIXELS) for side in x.shape[2:])
             x = F.adaptive_avg_pool2d(x, (height, width))
         return ((x - self.means) / self.deviations).flatten(1)
