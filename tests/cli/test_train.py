@@ -7,7 +7,7 @@ import sys
 import pytest
 import torch
 
-from samekind import recipes, reports
+from samekind import recipes
 from samekind.cli.train import data_options, split_options
 from samekind.data import digits, open_data, prepare, sets
 from samekind.errors import SettingError
@@ -371,7 +371,7 @@ def test_a_stopped_training_goes_on_by_the_same_command(again, samekind, trained
 
 def test_a_folder_that_fit_wrote_is_evaluated_and_reported(samekind, tmp_path, monkeypatch):
     written = []
-    monkeypatch.setattr(reports, "write_report", lambda path, **content: written.append(path))
+    monkeypatch.setattr("samekind.questions.report.write_report", lambda path, **_: written.append(path))
     items, folder = digits(), tmp_path / "first"
     run = recipes.triplet(items.shape).override(["epochs=1", "space.encoder.width=4"])
     fit(run, prepare(items, unseen=["7", "8", "9"]), folder=folder)

@@ -93,8 +93,8 @@ def build(
     from samekind.cli.spaces import bar, open_space
     from samekind.index.folder import check_room
     from samekind.questions.better_kind import better_kind
-    from samekind.questions.galleries import check_kind, new_index
-    from samekind.questions.index import ShortlistSettings, build_index
+    from samekind.questions.galleries import ShortlistSettings, check_kind, new_index
+    from samekind.questions.index import build_index
     from samekind.questions.reading import known_kind
 
     check_kind(kind, server, name)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
@@ -33,6 +34,17 @@ ADDED_AT_ONCE = 8_192
 IDS_CHECKED = 100
 #: An index that has grown by this factor since its shortlist was measured is measured again.
 GROWN = 1.25
+
+
+@dataclass(frozen=True)
+class ShortlistSettings:
+    """What shortlists are measured for: the share ``recall`` of the ``k`` best, by these kinds of score."""
+
+    recall: float = 0.95
+    k: int = 10
+    kinds: tuple[Kind, ...] = ("similarity",)
+    distilled: bool = True
+    seed: int = 0
 
 
 def check_kind(kind: str, url: str | None, name: str | None) -> None:
@@ -156,21 +168,22 @@ def check_new(index: Index, ids: Sequence[str]) -> None:
 
 
 def measure(
-    space: MetricSpace,
-    index: Index,
-    kind: Kind,
-    *,
-    recall: float,
-    k: int,
-    distilled: bool = True,
-    seed: int = 0,
-    progress: Progress = silent,
-) -> Shortlist:
-    """Measure how long a shortlist must be for this recall, and note it in the index."""
-    with progress(f"measuring the shortlist ({kind})", min(sample_for(recall), len(index))) as advance:
-        return fit_shortlist(
-            space, index, kind=kind, recall=recall, k=k, distilled=distilled, seed=seed, advance=advance
-        )
+    space: MetricSpace, index: Index, settings: ShortlistSettings, *, progress: Progress = silent
+) -> None:
+    """Measure how long a shortlist must be for each kind of score, and note it in the index."""
+    total = min(sample_for(settings.recall), len(index))
+    for kind in settings.kinds:
+        with progress(f"measuring the shortlist ({kind})", total) as advance:
+            fit_shortlist(
+                space,
+                index,
+                kind=kind,
+                recall=settings.recall,
+                k=settings.k,
+                distilled=settings.distilled,
+                seed=settings.seed,
+                advance=advance,
+            )
 
 
 def outgrown(space: MetricSpace, index: Index) -> list[Shortlist]:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from samekind.data import Collection
-from samekind.decisions import Kind
 from samekind.index import Index
 from samekind.inference.shortlist import shortlists_in
 from samekind.questions import galleries, shortlists
@@ -65,17 +64,6 @@ class IndexInfo:
         }
 
 
-@dataclass(frozen=True)
-class ShortlistSettings:
-    """What shortlists are measured for: the share ``recall`` of the ``k`` best, by these kinds of score."""
-
-    recall: float = 0.95
-    k: int = 10
-    kinds: tuple[Kind, ...] = ("similarity",)
-    distilled: bool = True
-    seed: int = 0
-
-
 def index_info(
     index: Index,
     *,
@@ -115,20 +103,20 @@ def build_index(
     items: Collection,
     folder: Path,
     *,
-    settings: ShortlistSettings | None = None,
+    settings: galleries.ShortlistSettings | None = None,
     progress: Progress = silent,
 ) -> IndexInfo:
     """Embed a gallery into an empty index (`galleries.new_index`), save it and measure shortlists for it."""
-    settings = settings or ShortlistSettings()
+    settings = settings or galleries.ShortlistSettings()
     if index.remote:
         # What is added is there at once. If this is interrupted, `add_to_index` can go on by this folder; the
         # note of an empty index tells it what to measure for.
-        _measure(space, index, settings, progress)
+        galleries.measure(space, index, settings, progress=progress)
         index.save(folder)
     galleries.fill(space, index, items, progress=progress)
     if index.remote:
         index.save(folder)  # a server now makes its own index: measured is what will be searched
-    _measure(space, index, settings, progress)
+    galleries.measure(space, index, settings, progress=progress)
     index.save(folder)
     index.close()
     return index_info(index, skipped=items.skipped)
@@ -152,8 +140,10 @@ def add_to_index(
     if outgrown and index.remote:
         index.save(folder)  # as in `build_index`: the server's own index before the measurement
     for known in outgrown:
-        settings = ShortlistSettings(known.wanted, known.k, (known.kind,), known.distilled, known.seed)
-        _measure(space, index, settings, progress)
+        settings = galleries.ShortlistSettings(
+            known.wanted, known.k, (known.kind,), known.distilled, known.seed
+        )
+        galleries.measure(space, index, settings, progress=progress)
     # Otherwise the additions stay in the journal, and are read from there: a few need no new snapshot.
     if outgrown or len(index) > galleries.GROWN * before:
         index.save(folder)
@@ -167,17 +157,3 @@ def remove_from_index(index: Index, ids: Sequence[str]) -> IndexInfo:
     index.remove(distinct)
     index.close()
     return index_info(index, removed=len(distinct))
-
-
-def _measure(space: MetricSpace, index: Index, settings: ShortlistSettings, progress: Progress) -> None:
-    for kind in settings.kinds:
-        galleries.measure(
-            space,
-            index,
-            kind,
-            recall=settings.recall,
-            k=settings.k,
-            distilled=settings.distilled,
-            seed=settings.seed,
-            progress=progress,
-        )
