@@ -225,3 +225,13 @@ def test_reports_missing_items_once(samekind, tmp_path):
     assert error.endswith(" and 15 more")
     assert sum("unreadable: " in line for line in lines) == 20
     assert "  and 5 more unreadable, which --json names" in lines
+
+
+def test_names_the_largest_classes_and_counts_domains(samekind, tmp_path):
+    rows = [f"{row},{row % 7},{row % 25:02},{'ab'[row % 2]}" for row in range(250)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,y,label,domain", *rows, ""]))
+    out = samekind("check", tmp_path / "t.csv", "--recipe", "triplet").out
+    assert "t.csv: 250 items of 25 classes; 2 domains" in out
+    assert [line.split() for line in out.splitlines() if "more classes" in line] == [
+        ["5", "more", "classes", "50"]
+    ]

@@ -96,6 +96,12 @@ def test_the_same_command_writes_the_same_files(samekind, trained, folders, tmp_
     assert contents[0] == contents[1]
 
 
+def test_items_without_labels_have_no_agreement(samekind, trained, pictures, tmp_path):
+    out = tmp_path / "groups.csv"
+    command = ("cluster", *sorted(pictures.iterdir()), "--space", trained, "--groups", "1", "--out", out)
+    assert "Agreement" not in samekind(*command).out
+
+
 @pytest.mark.parametrize(
     ("more", "says"),
     [

@@ -75,3 +75,12 @@ def test_asks_a_server_about_few_ids():
     index.add(["5"], torch.zeros(1, 2))
     with pytest.raises(SettingError, match='the id "5" is already there'):
         galleries.check_new(index, ["4", "5"])
+
+
+def test_fills_an_index_in_portions(plane, at, monkeypatch):
+    monkeypatch.setattr("samekind.questions.reading.BATCH", 2)
+    monkeypatch.setattr(galleries, "ADDED_AT_ONCE", 2)
+    items = at([0, 10, 20, 10], ["a", "b", None, "c"])
+    index = galleries.new_index(plane, count=4)
+    assert galleries.fill(plane, index, items) == len(index) == 3
+    assert [metadata["label"] for metadata in index.metadata(list(index))] == ["a", "b", None]
