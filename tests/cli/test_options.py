@@ -1,10 +1,13 @@
 """The options that several commands share."""
 
+import ast
 import json
+from pathlib import Path
 
 import pytest
 from typer.main import get_command
 
+from samekind.cli import options
 from samekind.cli.main import app
 from samekind.cli.options import OPENED
 from samekind.data.sources import KNOWN
@@ -98,3 +101,15 @@ def test_kmeans_takes_the_largest_seed_and_none_above():
 
 def test_the_help_lists_the_formats_that_are_read():
     assert OPENED == KNOWN
+
+
+def test_an_option_with_a_metavar_says_its_name():
+    """Some versions of typer take the metavar for the name of an option that has no other."""
+    offences = []
+    for path in sorted(Path(options.__file__).parent.glob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "typer.Option":
+                names = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
+                if any(keyword.arg == "metavar" for keyword in call.keywords) and not names:
+                    offences.append(f"{path.name}:{call.lineno}")
+    assert offences == []

@@ -39,7 +39,9 @@ OpenSet = Annotated[
 Trials = Annotated[
     Path | None,
     typer.Option(
-        metavar="LIST", help='Fit on the trials of a list instead of DATA: a line "1 first second" each.'
+        "--trials",
+        metavar="LIST",
+        help='Fit on the trials of a list instead of DATA: a line "1 first second" each.',
     ),
 ]
 MostPaired = Annotated[

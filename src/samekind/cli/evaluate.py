@@ -36,11 +36,15 @@ Folder = Annotated[
 ]
 Other = Annotated[
     Path | None,
-    typer.Option(metavar="RUN", help="Another run: how much better is the first on the same items?"),
+    typer.Option(
+        "--against", metavar="RUN", help="Another run: how much better is the first on the same items?"
+    ),
 ]
 OtherData = Annotated[
     str | None,
-    typer.Option(metavar="DATA", help="Evaluate on these items instead, and check the thresholds there."),
+    typer.Option(
+        "--data", metavar="DATA", help="Evaluate on these items instead, and check the thresholds there."
+    ),
 ]
 MostAsked = Annotated[
     int | None,
@@ -72,7 +76,9 @@ Combine = Annotated[
 ]
 Trials = Annotated[
     Path | None,
-    typer.Option(metavar="LIST", help='Verify the trials of a list instead: a line "1 first second" each.'),
+    typer.Option(
+        "--trials", metavar="LIST", help='Verify the trials of a list instead: a line "1 first second" each.'
+    ),
 ]
 Enrolments = Annotated[
     Path | None,
@@ -86,6 +92,7 @@ Enrolments = Annotated[
 CohortData = Annotated[
     str | None,
     typer.Option(
+        "--cohort",
         metavar="DATA",
         help="Also verify by scores normalised with these items, of none of the tested classes.",
     ),
@@ -94,7 +101,11 @@ Norm = Annotated[str, typer.Option(help="How to normalise: as (with the closest 
 Top = Annotated[int, typer.Option(help="How many of --cohort are the closest.", min=2)]
 Gallery = Annotated[
     str | None,
-    typer.Option(metavar="PART", help="Also search the items of this part of the run: train or validation."),
+    typer.Option(
+        "--gallery",
+        metavar="PART",
+        help="Also search the items of this part of the run: train or validation.",
+    ),
 ]
 Ignore = Annotated[
     str,

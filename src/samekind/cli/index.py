@@ -38,6 +38,7 @@ IndexKind = Annotated[
 Server = Annotated[
     str | None,
     typer.Option(
+        "--server",
         metavar="URL",
         help="The server of postgres or milvus; put an address with a password in SAMEKIND_INDEX_URL.",
     ),

@@ -45,7 +45,7 @@ def novelty(
     space: SpaceFolder,
     known: Annotated[
         list[str] | None,
-        typer.Option(metavar="DATA", help="Items that are not new; can be repeated."),
+        typer.Option("--known", metavar="DATA", help="Items that are not new; can be repeated."),
     ] = None,
     method: Method = None,
     kind: Score = None,

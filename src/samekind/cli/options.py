@@ -21,6 +21,7 @@ Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 or mps.")]
 Data = Annotated[
     str | None,
     typer.Option(
+        "--data",
         metavar="DATA",
         help=f"What to learn from: {OPENED}.",
         show_default="that of the run file, or digits",
