@@ -42,7 +42,7 @@ def test_warns_of_items_that_were_trained_on(samekind, trained, asked, monkeypat
     """On the standard error, and in every row."""
     row = evaluation.Row("verification", "digits", "Cllr", "cosine", 0.5, note="of 10 pairs")
     monkeypatch.setattr("samekind.evaluation.evaluate", lambda *_, **__: [row])
-    answer = samekind("evaluate", trained / asked, "--data", "digits", "--json")
+    answer = samekind("evaluate", trained / asked, "--data", "digits", "--most", "100", "--json")
     assert answer.status == 0
     assert "careful: digits holds the items this space was trained on" in answer.err
     [rows] = json.loads(answer.out)["systems"].values()
