@@ -12,16 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.encoders.convolution_unit import ConvolutionUnit
-from samekind.encoders.freezing import BatchNorm, Freeze, train_unless_frozen
-from samekind.encoders.stages import (
-    ImageSettings,
-    Stage,
-    compose,
-    composed_stages,
-    embedded,
-    image_maps,
-    pooled_features,
-)
+from samekind.encoders.stages import Stage, constructor, image_network
 
 SMALLEST = 7  # with fewer pixels the stem's map would be empty
 
@@ -39,38 +30,6 @@ MODULES: dict[str, tuple[int, tuple[int, int], tuple[int, int], Literal["average
     "inception_5a": (352, (192, 320), (160, 224), "average", 128),
     "inception_5b": (352, (192, 320), (192, 224), "max", 128),
 }
-
-
-class BNInception(nn.Module):
-    """Images (n, channels, height, width), meant for 224 pixels, to embeddings (n, dimension).
-
-    The maps are called stem, inception_3a to 3c, 4a to 4e, 5a and 5b; at 224 pixels 4d is (n, 608, 14,
-    14), 4e (n, 1056, 7, 7), 5a and 5b (n, 1024, 7, 7). With ``dimension`` None or 1024 the embeddings are
-    the pooled features themselves, none of them negative; with any other they are a linear map of these.
-    The other settings are those of `ResNet18`.
-    """
-
-    came_later = ("batch_norm", "freeze")
-    dimension: int
-
-    def __init__(
-        self,
-        *,
-        channels: int = 3,
-        dimension: int | None = None,
-        checkpointing: bool = False,
-        batch_norm: BatchNorm = "train",
-        freeze: Freeze = "none",
-    ) -> None:
-        super().__init__()
-        settings = ImageSettings(channels, dimension, checkpointing, batch_norm, freeze)
-        compose(self, _stages(channels), settings, smallest=SMALLEST)
-
-    stages = composed_stages
-    train = train_unless_frozen
-    maps = image_maps
-    features = pooled_features
-    forward = embedded
 
 
 class InceptionModule(nn.Module):
@@ -142,3 +101,17 @@ def _stages(channels: int) -> Iterator[Stage]:
         )
         yield Stage(name, module.outputs, {name: module})
         inputs = module.outputs
+
+
+@image_network
+class BNInception(nn.Module):
+    """Images (n, channels, height, width), meant for 224 pixels, to embeddings (n, dimension).
+
+    The maps are called stem, inception_3a to 3c, 4a to 4e, 5a and 5b; at 224 pixels 4d is (n, 608, 14,
+    14), 4e (n, 1056, 7, 7), 5a and 5b (n, 1024, 7, 7). With ``dimension`` None or 1024 the embeddings are
+    the pooled features themselves, none of them negative; with any other they are a linear map of these.
+    The other settings are those of `ResNet18`.
+    """
+
+    dimension: int
+    __init__ = constructor(_stages, smallest=SMALLEST)

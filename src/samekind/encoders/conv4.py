@@ -8,20 +8,13 @@ from collections.abc import Iterator
 
 from torch import Tensor, nn
 
-from samekind.encoders.freezing import BatchNorm, Freeze, train_unless_frozen
+from samekind.encoders.freezing import BatchNorm, Freeze
 from samekind.encoders.images import expect_images
-from samekind.encoders.stages import (
-    ImageSettings,
-    Stage,
-    compose,
-    composed_stages,
-    embedded,
-    last_map,
-    maps_of,
-)
+from samekind.encoders.stages import ImageSettings, Stage, compose, image_network, last_map, maps_of
 from samekind.errors import SettingError
 
 
+@image_network
 class Conv4(nn.Module):
     """Square images (n, channels, size, size) to embeddings (n, dimension).
 
@@ -31,7 +24,6 @@ class Conv4(nn.Module):
     them. The other settings are those of `ResNet18`.
     """
 
-    came_later = ("batch_norm", "freeze")
     channels: int
     dimension: int
 
@@ -53,10 +45,6 @@ class Conv4(nn.Module):
         self.size = size
         settings = ImageSettings(channels, dimension, checkpointing, batch_norm, freeze)
         compose(self, _layers(channels), settings, places=(size // 16) ** 2)
-
-    stages = composed_stages
-    train = train_unless_frozen
-    forward = embedded
 
     def maps(self, x: Tensor) -> dict[str, Tensor]:
         """What comes out of each stage, (n, 64, H, W); the last is what is flattened."""

@@ -9,7 +9,6 @@ from functools import partial
 
 from torch import nn
 
-from samekind.encoders.freezing import BatchNorm, Freeze, train_unless_frozen
 from samekind.encoders.inception_modules import (
     InceptionA,
     InceptionB,
@@ -18,15 +17,7 @@ from samekind.encoders.inception_modules import (
     InceptionE,
     unit,
 )
-from samekind.encoders.stages import (
-    ImageSettings,
-    Stage,
-    compose,
-    composed_stages,
-    embedded,
-    image_maps,
-    pooled_features,
-)
+from samekind.encoders.stages import Stage, constructor, image_network
 
 SMALLEST = 75  # with fewer pixels the last map would be empty
 
@@ -46,37 +37,6 @@ MIXED: dict[str, tuple[int, Callable[[int], nn.Module]]] = {
 }
 
 
-class InceptionV3(nn.Module):
-    """Images (n, channels, height, width) of 75 pixels or more, meant for 299, to embeddings (n, dimension).
-
-    With ``dimension`` None or 2048 the embeddings are the pooled features themselves, none of them
-    negative; with any other (128 in the plankton embedding of Kim's thesis) a linear map of these.
-    The other settings are those of `ResNet18`.
-    """
-
-    came_later = ("batch_norm", "freeze")
-    dimension: int
-
-    def __init__(
-        self,
-        *,
-        channels: int = 3,
-        dimension: int | None = None,
-        checkpointing: bool = False,
-        batch_norm: BatchNorm = "train",
-        freeze: Freeze = "none",
-    ) -> None:
-        super().__init__()
-        settings = ImageSettings(channels, dimension, checkpointing, batch_norm, freeze)
-        compose(self, _stages(channels), settings, smallest=SMALLEST)
-
-    stages = composed_stages
-    train = train_unless_frozen
-    maps = image_maps
-    features = pooled_features
-    forward = embedded
-
-
 def _stages(channels: int) -> Iterator[Stage]:
     stem = {
         "Conv2d_1a_3x3": unit(channels, 32, 3, stride=2),
@@ -92,3 +52,16 @@ def _stages(channels: int) -> Iterator[Stage]:
     for name, (outputs, module) in MIXED.items():
         yield Stage(name, outputs, {name: module(inputs)})
         inputs = outputs
+
+
+@image_network
+class InceptionV3(nn.Module):
+    """Images (n, channels, height, width) of 75 pixels or more, meant for 299, to embeddings (n, dimension).
+
+    With ``dimension`` None or 2048 the embeddings are the pooled features themselves, none of them
+    negative; with any other (128 in the plankton embedding of Kim's thesis) a linear map of these.
+    The other settings are those of `ResNet18`.
+    """
+
+    dimension: int
+    __init__ = constructor(_stages, smallest=SMALLEST)

@@ -6,25 +6,17 @@ torchvision's names, so its weights fit), and "Identity Mappings in Deep Residua
 "Meta-Learning with Differentiable Convex Optimization", CVPR 2019, without its DropBlock.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, pairwise
-from typing import Literal
+from typing import Any, Literal
 
 from torch import nn
 
-from samekind.encoders.freezing import BatchNorm, Freeze, train_unless_frozen
+from samekind.encoders.freezing import BatchNorm, Freeze
 from samekind.encoders.images import expect_sizes
 from samekind.encoders.residual_blocks import BasicBlock, Bottleneck, LeakyBlock, PreActivationBlock, layers
-from samekind.encoders.stages import (
-    ImageSettings,
-    Stage,
-    compose,
-    composed_stages,
-    embedded,
-    image_maps,
-    pooled_features,
-)
+from samekind.encoders.stages import ImageSettings, Stage, compose, constructor, image_network
 from samekind.errors import SettingError
 
 #: How an image enters: "cifar" keeps its size (3x3 convolution), for about 32 pixels; "miniimagenet"
@@ -36,204 +28,6 @@ Stem = Literal["cifar", "imagenet", "miniimagenet"]
 STEMS = {"cifar": (3, 1, 1), "imagenet": (7, 2, 3), "miniimagenet": (5, 1, 1)}
 
 WIDTHS = (64, 128, 256, 512)
-
-
-class ResNet18(nn.Module):
-    """Images (n, channels, height, width) of any size to embeddings (n, dimension).
-
-    With ``dimension`` None or 512 the embeddings are the pooled features themselves, none of them negative;
-    with any other they are a linear map of these. ``checkpointing`` saves memory for time in training: each
-    stage is computed again in the backward pass. ``batch_norm`` "frozen" keeps the statistics of the weights
-    it is given; ``freeze`` "stem" or "features" takes the first stage, or all but the embedding layer, out
-    of training.
-    """
-
-    came_later = ("batch_norm", "freeze")
-    dimension: int
-
-    def __init__(
-        self,
-        *,
-        channels: int = 3,
-        stem: Stem = "cifar",
-        dimension: int | None = None,
-        checkpointing: bool = False,
-        batch_norm: BatchNorm = "train",
-        freeze: Freeze = "none",
-    ) -> None:
-        super().__init__()
-        self.stem = stem
-        parts = chain(_entrance(stem, channels), layers(BasicBlock, 64, WIDTHS, (2, 2, 2, 2)))
-        compose(self, parts, ImageSettings(channels, dimension, checkpointing, batch_norm, freeze))
-
-    stages = composed_stages
-    train = train_unless_frozen
-    maps = image_maps
-    features = pooled_features
-    forward = embedded
-
-
-class ResNet34(nn.Module):
-    """Like `ResNet18`, with 3, 4, 6 and 3 blocks in its four layers instead of two in each."""
-
-    came_later = ("batch_norm", "freeze")
-    dimension: int
-
-    def __init__(
-        self,
-        *,
-        channels: int = 3,
-        stem: Stem = "cifar",
-        dimension: int | None = None,
-        checkpointing: bool = False,
-        batch_norm: BatchNorm = "train",
-        freeze: Freeze = "none",
-    ) -> None:
-        super().__init__()
-        self.stem = stem
-        parts = chain(_entrance(stem, channels), layers(BasicBlock, 64, WIDTHS, (3, 4, 6, 3)))
-        compose(self, parts, ImageSettings(channels, dimension, checkpointing, batch_norm, freeze))
-
-    stages = composed_stages
-    train = train_unless_frozen
-    maps = image_maps
-    features = pooled_features
-    forward = embedded
-
-
-class ResNet50(nn.Module):
-    """Like `ResNet34`, with bottlenecks for blocks: 2048 features, which ``dimension`` None or 2048 keeps."""
-
-    came_later = ("batch_norm", "freeze")
-    dimension: int
-
-    def __init__(
-        self,
-        *,
-        channels: int = 3,
-        stem: Stem = "cifar",
-        dimension: int | None = None,
-        checkpointing: bool = False,
-        batch_norm: BatchNorm = "train",
-        freeze: Freeze = "none",
-    ) -> None:
-        super().__init__()
-        self.stem = stem
-        parts = chain(_entrance(stem, channels), layers(Bottleneck, 64, WIDTHS, (3, 4, 6, 3), expansion=4))
-        compose(self, parts, ImageSettings(channels, dimension, checkpointing, batch_norm, freeze))
-
-    stages = composed_stages
-    train = train_unless_frozen
-    maps = image_maps
-    features = pooled_features
-    forward = embedded
-
-
-class PreActResNet18(nn.Module):
-    """Images (n, channels, height, width), best of about 32 pixels, to embeddings (n, dimension).
-
-    With ``dimension`` None or 512 the embeddings are the average over places of what the last block gives,
-    with no batch normalisation or ReLU after it, so of either sign; with any other they are a linear map of
-    these. The other settings are those of `ResNet18`.
-    """
-
-    came_later = ("batch_norm", "freeze")
-    dimension: int
-
-    def __init__(
-        self,
-        *,
-        channels: int = 3,
-        dimension: int | None = None,
-        checkpointing: bool = False,
-        batch_norm: BatchNorm = "train",
-        freeze: Freeze = "none",
-    ) -> None:
-        super().__init__()
-        parts = chain(_convolution(channels, 64), layers(PreActivationBlock, 64, WIDTHS, (2, 2, 2, 2)))
-        compose(self, parts, ImageSettings(channels, dimension, checkpointing, batch_norm, freeze))
-
-    stages = composed_stages
-    train = train_unless_frozen
-    maps = image_maps
-    features = pooled_features
-    forward = embedded
-
-
-class WideResNet(nn.Module):
-    """Images (n, channels, height, width), best of about 32 pixels, to embeddings (n, dimension).
-
-    The defaults are WRN-28-10: ``depth`` counts convolutions, six for each block of a layer and four
-    more, and ``width`` multiplies the 16, 32 and 64 channels of its three layers. With ``dimension`` None
-    or 64 x width (640) the embeddings are the pooled features themselves, none of them negative; with any
-    other a linear map of these. The other settings are those of `ResNet18`.
-    """
-
-    came_later = ("batch_norm", "freeze")
-    dimension: int
-
-    def __init__(
-        self,
-        *,
-        channels: int = 3,
-        depth: int = 28,
-        width: int = 10,
-        dropout: float = 0.3,
-        dimension: int | None = None,
-        checkpointing: bool = False,
-        batch_norm: BatchNorm = "train",
-        freeze: Freeze = "none",
-    ) -> None:
-        super().__init__()
-        expect_sizes({"depth": depth, "width": width})
-        if depth < 10 or depth % 6 != 4:
-            raise SettingError(f"the depth is 6 x blocks + 4, such as 10, 16, 22, 28 or 40; got {depth}")
-        if not 0 <= dropout < 1:
-            raise SettingError(f"dropout is a probability below 1; got {dropout}")
-        self.depth = depth
-        self.width = width
-        self.dropout = dropout
-        widths = [16 * width, 32 * width, 64 * width]
-        block, depths = partial(PreActivationBlock, dropout=dropout), [(depth - 4) // 6] * 3
-        parts = chain(_convolution(channels, 16), layers(block, 16, widths, depths), _activation(widths[-1]))
-        compose(self, parts, ImageSettings(channels, dimension, checkpointing, batch_norm, freeze))
-
-    stages = composed_stages
-    train = train_unless_frozen
-    maps = image_maps
-    features = pooled_features
-    forward = embedded
-
-
-class ResNet12(nn.Module):
-    """Images (n, channels, height, width) of 16 pixels or more to embeddings (n, dimension).
-
-    The network of few-shot learning at 84 pixels: four blocks of 64, 160, 320 and 640 channels, each of
-    which halves the side. With ``dimension`` None or 640 the embeddings are the pooled features themselves;
-    with any other they are a linear map of these. The other settings are those of `ResNet18`.
-    """
-
-    came_later = ("batch_norm", "freeze")
-    dimension: int
-
-    def __init__(
-        self,
-        *,
-        channels: int = 3,
-        dimension: int | None = None,
-        checkpointing: bool = False,
-        batch_norm: BatchNorm = "train",
-        freeze: Freeze = "none",
-    ) -> None:
-        super().__init__()
-        settings = ImageSettings(channels, dimension, checkpointing, batch_norm, freeze)
-        compose(self, _leaky_layers(channels), settings, smallest=16)
-
-    stages = composed_stages
-    train = train_unless_frozen
-    maps = image_maps
-    features = pooled_features
-    forward = embedded
 
 
 def _entrance(stem: Stem, channels: int) -> Iterator[Stage]:
@@ -262,3 +56,127 @@ def _leaky_layers(channels: int) -> Iterator[Stage]:
     """The four blocks of ResNet-12."""
     for place, (inputs, outputs) in enumerate(pairwise((channels, 64, 160, 320, 640)), start=1):
         yield Stage(f"layer{place}", outputs, {f"layer{place}": LeakyBlock(inputs, outputs)})
+
+
+def _pre_activation_layers(channels: int) -> Iterator[Stage]:
+    """The stem and the eight blocks of PreActResNet18."""
+    return chain(_convolution(channels, 64), layers(PreActivationBlock, 64, WIDTHS, (2, 2, 2, 2)))
+
+
+def _residual(
+    block: Callable[..., nn.Module], depths: Sequence[int], *, expansion: int = 1
+) -> Callable[..., None]:
+    """The ``__init__`` of a ResNet with a choice of stems; see `residual_blocks.layers`."""
+
+    def initialise(
+        self: Any,
+        *,
+        channels: int = 3,
+        stem: Stem = "cifar",
+        dimension: int | None = None,
+        checkpointing: bool = False,
+        batch_norm: BatchNorm = "train",
+        freeze: Freeze = "none",
+    ) -> None:
+        nn.Module.__init__(self)
+        self.stem = stem
+        parts = chain(_entrance(stem, channels), layers(block, 64, WIDTHS, depths, expansion=expansion))
+        compose(self, parts, ImageSettings(channels, dimension, checkpointing, batch_norm, freeze))
+
+    return initialise
+
+
+@image_network
+class ResNet18(nn.Module):
+    """Images (n, channels, height, width) of any size to embeddings (n, dimension).
+
+    With ``dimension`` None or 512 the embeddings are the pooled features themselves, none of them negative;
+    with any other they are a linear map of these. ``checkpointing`` saves memory for time in training: each
+    stage is computed again in the backward pass. ``batch_norm`` "frozen" keeps the statistics of the weights
+    it is given; ``freeze`` "stem" or "features" takes the first stage, or all but the embedding layer, out
+    of training.
+    """
+
+    dimension: int
+    __init__ = _residual(BasicBlock, (2, 2, 2, 2))
+
+
+@image_network
+class ResNet34(nn.Module):
+    """Like `ResNet18`, with 3, 4, 6 and 3 blocks in its four layers instead of two in each."""
+
+    dimension: int
+    __init__ = _residual(BasicBlock, (3, 4, 6, 3))
+
+
+@image_network
+class ResNet50(nn.Module):
+    """Like `ResNet34`, with bottlenecks for blocks: 2048 features, which ``dimension`` None or 2048 keeps."""
+
+    dimension: int
+    __init__ = _residual(Bottleneck, (3, 4, 6, 3), expansion=4)
+
+
+@image_network
+class PreActResNet18(nn.Module):
+    """Images (n, channels, height, width), best of about 32 pixels, to embeddings (n, dimension).
+
+    With ``dimension`` None or 512 the embeddings are the average over places of what the last block gives,
+    with no batch normalisation or ReLU after it, so of either sign; with any other they are a linear map of
+    these. The other settings are those of `ResNet18`.
+    """
+
+    dimension: int
+    __init__ = constructor(_pre_activation_layers)
+
+
+@image_network
+class WideResNet(nn.Module):
+    """Images (n, channels, height, width), best of about 32 pixels, to embeddings (n, dimension).
+
+    The defaults are WRN-28-10: ``depth`` counts convolutions, six for each block of a layer and four
+    more, and ``width`` multiplies the 16, 32 and 64 channels of its three layers. With ``dimension`` None
+    or 64 x width (640) the embeddings are the pooled features themselves, none of them negative; with any
+    other a linear map of these. The other settings are those of `ResNet18`.
+    """
+
+    dimension: int
+
+    def __init__(
+        self,
+        *,
+        channels: int = 3,
+        depth: int = 28,
+        width: int = 10,
+        dropout: float = 0.3,
+        dimension: int | None = None,
+        checkpointing: bool = False,
+        batch_norm: BatchNorm = "train",
+        freeze: Freeze = "none",
+    ) -> None:
+        super().__init__()
+        expect_sizes({"depth": depth, "width": width})
+        if depth < 10 or depth % 6 != 4:
+            raise SettingError(f"the depth is 6 x blocks + 4, such as 10, 16, 22, 28 or 40; got {depth}")
+        if not 0 <= dropout < 1:
+            raise SettingError(f"dropout is a probability below 1; got {dropout}")
+        self.depth = depth
+        self.width = width
+        self.dropout = dropout
+        widths = [16 * width, 32 * width, 64 * width]
+        block, depths = partial(PreActivationBlock, dropout=dropout), [(depth - 4) // 6] * 3
+        parts = chain(_convolution(channels, 16), layers(block, 16, widths, depths), _activation(widths[-1]))
+        compose(self, parts, ImageSettings(channels, dimension, checkpointing, batch_norm, freeze))
+
+
+@image_network
+class ResNet12(nn.Module):
+    """Images (n, channels, height, width) of 16 pixels or more to embeddings (n, dimension).
+
+    The network of few-shot learning at 84 pixels: four blocks of 64, 160, 320 and 640 channels, each of
+    which halves the side. With ``dimension`` None or 640 the embeddings are the pooled features themselves;
+    with any other they are a linear map of these. The other settings are those of `ResNet18`.
+    """
+
+    dimension: int
+    __init__ = constructor(_leaky_layers, smallest=16)

@@ -4,7 +4,7 @@
 ``"embedding"``. Its output, its maps and the learning rates of its parts all follow from this list.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.utils.checkpoint import checkpoint
 
-from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices
+from samekind.encoders.freezing import BatchNorm, Freeze, Network, begin, expect_choices, train_unless_frozen
 from samekind.encoders.images import expect_images, expect_sizes
 
 
@@ -58,6 +58,40 @@ def compose(
     network.embedding = embedding_layer(network.feature_dimension, dimension)
     start_convolutions(network)
     begin(network)
+
+
+def constructor(stages: Callable[[int], Iterable[Stage]], *, smallest: int = 1) -> Callable[..., None]:
+    """The ``__init__`` of a network whose stages follow from the channels of its images; see `compose`."""
+
+    def initialise(
+        self: nn.Module,
+        *,
+        channels: int = 3,
+        dimension: int | None = None,
+        checkpointing: bool = False,
+        batch_norm: BatchNorm = "train",
+        freeze: Freeze = "none",
+    ) -> None:
+        nn.Module.__init__(self)
+        settings = ImageSettings(channels, dimension, checkpointing, batch_norm, freeze)
+        compose(self, stages(channels), settings, smallest=smallest)
+
+    return initialise
+
+
+def image_network(kind: type[Network]) -> type[Network]:
+    """Give a class whose constructor calls `compose` the methods below, but for those that it has itself."""
+    shared = {
+        "came_later": ("batch_norm", "freeze"),
+        "stages": composed_stages,
+        "train": train_unless_frozen,
+        "maps": image_maps,
+        "features": pooled_features,
+        "forward": embedded,
+    }
+    for name in shared.keys() - vars(kind).keys():
+        setattr(kind, name, shared[name])
+    return kind
 
 
 def start_convolutions(network: nn.Module) -> None:
