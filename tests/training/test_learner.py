@@ -7,6 +7,7 @@ import torch
 
 from samekind.training import Adversary, Term, build_space, launch
 from samekind.training.learner import Learner
+from samekind.training.objective import objective
 
 
 @pytest.fixture
@@ -55,3 +56,43 @@ def test_a_weight_that_is_not_finite_is_named(learner):
     with torch.no_grad():
         broken.extras[0].layers[0].bias[0] = torch.inf
     assert broken.not_finite() == ["adversary"]
+
+
+@pytest.fixture
+def drawing(run, items):
+    """A learner whose objective draws: a miner from the generator, dropout from the global random state."""
+    torch.manual_seed(0)
+    mined = Term("pair_likelihood", miner="distance_weighted", mining={"kind": "negative distance"})
+    changed = dataclasses.replace(run, terms={**run.terms, "mined": mined})
+    changed = changed.override(["space.similarity.dropout=0.5"])
+    return Learner(changed, build_space(changed, items), items, launch("cpu", "32-true"), batches=3)
+
+
+def test_two_calls_of_the_value_are_equal_and_move_no_random_state(drawing, items):
+    z = torch.randn(16, 5, generator=torch.Generator().manual_seed(0))
+    y = items.labels[:16]
+    states = torch.get_rng_state(), drawing.generator.get_state()
+    with drawing.training():
+        first, second = (drawing.value(z, y).costs for _ in range(2))
+        assert first == second
+        assert torch.equal(torch.get_rng_state(), states[0])
+        assert torch.equal(drawing.generator.get_state(), states[1])
+        moved = objective(drawing.space, z, y, drawing.context)
+        assert moved.costs == first
+        assert not torch.equal(torch.get_rng_state(), states[0])  # a step draws
+        assert not torch.equal(drawing.generator.get_state(), states[1])
+        assert objective(drawing.space, z, y, drawing.context).costs["mined"] != first["mined"]
+
+
+def test_an_error_in_the_value_moves_no_random_state(drawing, items, monkeypatch):
+    def failing(*_):
+        torch.rand(1)
+        torch.rand(1, generator=drawing.generator)
+        raise ValueError("broken")
+
+    monkeypatch.setattr("samekind.training.learner.objective", failing)
+    states = torch.get_rng_state(), drawing.generator.get_state()
+    with pytest.raises(ValueError, match="broken"):
+        drawing.value(torch.zeros(2, 5), items.labels[:2])
+    assert torch.equal(torch.get_rng_state(), states[0])
+    assert torch.equal(drawing.generator.get_state(), states[1])

@@ -1,4 +1,4 @@
-"""The objective against the algorithm written out with plain loops, and that it changes nothing."""
+"""The objective against the algorithm written out with plain loops; nothing moves but random states."""
 
 import copy
 import dataclasses
@@ -324,7 +324,7 @@ def states_of(space, memory):
 
 
 @pytest.mark.parametrize("prototypes", ["RunningAverages", "EMAProxies"])
-def test_fifty_calls_change_nothing_and_give_one_value(run, items, z, prototypes):
+def test_fifty_calls_from_one_random_state_give_one_value(run, items, z, prototypes):
     similarity = {"name": "Cosine", "scale": {"name": "AdaCosScale"}}
     changed = run.update({"space": {"similarity": similarity, "prototypes": {"name": prototypes}}})
     terms = {

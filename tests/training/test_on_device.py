@@ -15,6 +15,7 @@ from samekind.similarities.recomputed import walk_for
 from samekind.space import MetricSpace
 from samekind.training import Adversary, Nobody, Part, Parts, Term, launch, train
 from samekind.training.loop import LOOK_EVERY, Trainer
+from samekind.training.objective import objective
 from samekind.training.run_folder import RunFolder
 
 pytestmark = pytest.mark.device
@@ -124,6 +125,7 @@ def images():
     return Items(inputs, torch.arange(len(inputs)) % 4, ("a", "b", "c", "d"), "images")
 
 
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
 @pytest.mark.parametrize("adversary", [None, "soft", "adaptive"])
 @pytest.mark.parametrize("prototypes", ["LearnedProxies", "RunningAverages"])
 def test_no_step_makes_the_device_wait(images, tmp_path, prototypes, adversary):
@@ -142,6 +144,31 @@ def test_no_step_makes_the_device_wait(images, tmp_path, prototypes, adversary):
     finally:
         torch.cuda.set_sync_debug_mode("default")
     assert all(cost.isfinite() for costs in pending for cost in costs)
+
+
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
+def test_values_of_the_objective_restore_the_random_state_of_the_device_without_waiting(images, tmp_path):
+    """A pairs network with dropout, which draws on the device."""
+    run = of_images().update(
+        {"space": {"similarity": {"name": "PairsNetwork", "hidden": 8, "depth": 1, "dropout": 0.5}}}
+    )
+    run = dataclasses.replace(run, terms={"pair": Term("pair_likelihood")})
+    run = run.update({"space": {"prototypes": {"name": "SupportMeans"}}})
+    fabric = launch("cuda", "32-true")
+    trainer = Trainer(run, images, RunFolder(tmp_path), fabric, lambda space: {"eer": 0.5}, Nobody(), None)
+    learner, z, y = trainer.learner, torch.randn(16, 8, device="cuda"), trainer.items.labels[:16]
+    with learner.training():
+        learner.value(z, y)  # what is set up at the first call may wait
+        state = torch.cuda.get_rng_state()
+        torch.cuda.set_sync_debug_mode("error")
+        try:
+            values = [learner.value(z, y).total for _ in range(2)]
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+        assert values[0] == values[1]
+        assert torch.equal(torch.cuda.get_rng_state(), state)
+        objective(trainer.space, z, y, learner.context)
+        assert not torch.equal(torch.cuda.get_rng_state(), state)  # a step draws
 
 
 @pytest.mark.parametrize("broken", [float("nan"), float("inf")])

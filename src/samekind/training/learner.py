@@ -13,6 +13,7 @@ from samekind.encoders.standing_in import standing_in
 from samekind.space import MetricSpace
 from samekind.training.acceleration import compiled_forward, lay_out, moves_at_once, sent, tuned
 from samekind.training.build import build_augmentations, build_memory, build_optimiser
+from samekind.training.checkpoints import random_states_kept
 from samekind.training.context import Context
 from samekind.training.extras import Step, build_extras, parameter_groups_of
 from samekind.training.fabric import Fabric
@@ -93,8 +94,15 @@ class Learner:
         return [number.detach() for number in numbers]
 
     def value(self, z: Tensor, y: Tensor) -> Value:
-        """The objective of the run for embeddings (n, d) and labels (n,); it changes nothing."""
-        return objective(self.space, z, y, self.context)
+        """The objective of the run for embeddings (n, d) and labels (n,), as often as one likes: all random
+        states are restored, so that a second call has the same value and later steps draw as without it.
+        """
+        state = self.generator.get_state()
+        try:
+            with random_states_kept():
+                return objective(self.space, z, y, self.context)
+        finally:
+            self.generator.set_state(state)
 
     def _augmented(self, x: Tensor, number: int) -> Tensor:
         if self.augmentations:

@@ -1,9 +1,8 @@
 """The objective of training: embeddings and labels to the weighted terms of the loss.
 
-It changes nothing: not the space, the prototypes, the scales nor the memory. What moves with a step moves in
-`step.observe` before it and in `step.settle` after it. An attack may call it as often as it likes. Dropout
-draws from the global random state, losses and miners draw from the context's generator; from the same states
-the objective has the same value.
+It does not change the space, the prototypes, the scales or the memory: these move in `step.observe` before it
+and in `step.settle` after it. It does draw: dropout from the global random state, losses and miners from the
+context's generator. `Learner.value`, which extras and attacks call, restores these random states.
 """
 
 import functools

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from samekind.errors import TrainingError
-from samekind.training import Nobody, Record, train
+from samekind.training import Nobody, Record, Term, train
 from samekind.training.checkpoints import load_checkpoint
 from samekind.training.extras import BUILDERS, Cost, build_extras, parameter_groups_of
 
@@ -44,6 +44,20 @@ class Looking(nn.Module):
     def cost(self, step):
         if step.number % 2 == 0:
             self.seen.append((step.z.shape, step.space.prototypes.vectors.shape))
+        return Cost(None)
+
+    def after_epoch(self, means):
+        return {}
+
+
+class Asking(nn.Module):
+    """Ten values of the objective a step, and no cost."""
+
+    name, rate, watched, reads_features = "asking", 0.0, (), False
+    values: ClassVar = []
+
+    def cost(self, step):
+        self.values.append({step.objective(step.z, step.y).total.item() for _ in range(10)})
         return Cost(None)
 
     def after_epoch(self, means):
@@ -98,6 +112,26 @@ def test_an_extra_without_a_cost_or_weights_changes_nothing(run, items, constant
     assert all(torch.equal(tensor, beside.state_dict()[name]) for name, tensor in alone.state_dict().items())
     assert all("looking" not in line for line in Record(tmp_path / "beside/record.jsonl").lines())
     assert parameter_groups_of([Looking()]) == []
+
+
+def test_a_run_is_the_same_however_often_an_extra_asks_for_the_objective(
+    run, items, constant, tmp_path, monkeypatch
+):
+    """With a miner that draws from the run's generator, and dropout of the encoder and of the pairs."""
+    mined = Term("pair_likelihood", miner="distance_weighted", mining={"kind": "negative distance"})
+    run = dataclasses.replace(run, terms={**run.terms, "mined": mined})
+    run = run.override(["space.similarity.dropout=0.5"])
+    alone = train(run, items, folder=tmp_path / "alone", validate=constant)
+    monkeypatch.setattr("samekind.training.extras.BUILDERS", [lambda *_: Asking()])
+    Asking.values.clear()
+    beside = train(run, items, folder=tmp_path / "beside", validate=constant)
+    assert [len(values) for values in Asking.values] == [1] * 9
+    losses = [
+        [line["terms"] for line in Record(tmp_path / name / "record.jsonl").lines()]
+        for name in ("alone", "beside")
+    ]
+    assert losses[0] == losses[1]
+    assert all(torch.equal(tensor, beside.state_dict()[name]) for name, tensor in alone.state_dict().items())
 
 
 @pytest.mark.usefixtures("perturbed")

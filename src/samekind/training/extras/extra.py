@@ -20,8 +20,9 @@ class Step:
     y: Tensor  # labels (n,)
     z: Tensor  # embeddings (n, d)
     output: Tensor | None  # of the extra's forward, if it reads the encoder's features
-    forward: Callable[[Tensor], tuple[Tensor, Mapping[str, Tensor]]]  # x to z, and outputs by extra
-    objective: Callable[[Tensor, Tensor], Value]  # z and y to the objective; changes nothing
+    # x to z, and outputs by extra; dropout draws from the global random state
+    forward: Callable[[Tensor], tuple[Tensor, Mapping[str, Tensor]]]
+    objective: Callable[[Tensor, Tensor], Value]  # z and y to the objective; random states are restored
 
 
 class Cost(NamedTuple):
