@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+import pickle
 
 import pytest
 import torch
@@ -279,3 +280,29 @@ def test_the_default_white_does_not_change_the_fingerprint(stored):
     assert dataclasses.replace(stored, inputs=Stored(stored.inputs.files, other)).fingerprint() != (
         stored.fingerprint()
     )
+
+
+def test_the_values_decide_what_items_without_a_reader_are():
+    def medium(inputs):
+        return Items(inputs, torch.zeros(len(inputs), dtype=torch.int64), ("a",), "x").medium.name
+
+    bright = torch.rand(4, 1, 8, 8)
+    assert (
+        medium(bright)
+        == medium((bright * 255).to(torch.uint8))
+        == medium(torch.rand(4, 3, 8, 40))
+        == "pictures"
+    )
+    assert (
+        medium(bright * 3 - 5)
+        == medium(torch.rand(4, 3, 8, 8) * 255)
+        == medium(torch.rand(4, 1, 8, 40))
+        == "arrays"
+    )
+    assert medium(torch.zeros(4, 1, 8, 40, dtype=torch.uint8)) == "pictures"
+    assert medium(torch.randn(4, 6)) == "vectors"
+
+
+def test_items_that_have_been_judged_can_still_be_pickled():
+    items = Items(torch.rand(2, 1, 8, 8), torch.tensor([0, 0]), ("a",), "x")
+    assert pickle.loads(pickle.dumps(items)).medium is items.medium

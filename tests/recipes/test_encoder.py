@@ -5,7 +5,7 @@ import torch
 
 from samekind.data import ArrayReader, Items
 from samekind.recipes import RECIPES, suited
-from samekind.recipes.encoder import encoder_for, standardise_for
+from samekind.recipes.encoder import encoder_for, pretrained_suits, standardise_for
 from samekind.training import Part, build_space
 
 
@@ -56,17 +56,24 @@ def test_vectors_and_arrays_are_standardised_and_pictures_are_not(shape, expecte
     assert standardise_for(shape) == expected
 
 
-def test_spectrograms_get_a_network_of_their_own(run_with):
+@pytest.mark.parametrize("reader", [ArrayReader(shape=(1, 80, 100)), None], ids=["reader", "values"])
+def test_spectrograms_get_a_network_of_their_own(run_with, reader):
     """Arrays with one channel are not photographs, however many there are."""
-    items = Items(
-        torch.randn(4, 1, 40, 300) * 20 - 40,
-        torch.tensor([0, 1, 0, 1]),
-        ("a", "b"),
-        "voices",
-        reader=ArrayReader(shape=(1, 40, 300)),
+    inputs = torch.randn(4, 1, 80, 100) * 3 - 5
+    _check_spectrograms(
+        Items(inputs, torch.tensor([0, 1, 0, 1]), ("a", "b"), "voices", reader=reader), run_with
     )
+
+
+def test_long_floats_of_one_channel_get_a_network_of_their_own(run_with):
+    inputs = torch.rand(4, 1, 70, 300)
+    _check_spectrograms(Items(inputs, torch.tensor([0, 1, 0, 1]), ("a", "b"), "voices"), run_with)
+
+
+def _check_spectrograms(items, run_with):
     assert encoder_for(items, dimension=7) == Part("ResNet18", {"stem": "miniimagenet", "dimension": 7})
     assert standardise_for(items) == "channels"
+    assert not pretrained_suits(items)
     for name, recipe in RECIPES.items():
         run = suited(recipe(items), items, items=4)
         assert run.augment == (), name

@@ -5,13 +5,15 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import compress
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from samekind.data.media import Medium, Reader, medium_of
+from samekind.data.media import ARRAYS, PICTURES, Medium, Reader, medium_of
+from samekind.data.media.arrays import looks_like_pictures
 from samekind.data.settings import WHITE, DataSettings
 from samekind.data.stored import Stored
 from samekind.data.words import spelt_as
@@ -111,8 +113,15 @@ class Items:
 
     @property
     def medium(self) -> Medium:
-        """What the items are, by their reader or else by their shape: pictures, vectors or arrays."""
-        return self.reader.medium if self.reader is not None else medium_of(self.shape)
+        """What the items are, by their reader or else by shape and values: pictures, vectors, arrays."""
+        if self.reader is not None:
+            return self.reader.medium
+        medium = medium_of(self.shape)
+        return ARRAYS if medium is PICTURES and not self._looks_like_pictures else medium
+
+    @cached_property
+    def _looks_like_pictures(self) -> bool:
+        return isinstance(self.inputs, Stored) or looks_like_pictures(self.inputs)
 
     def batch(self, indices: Tensor) -> tuple[Tensor, Tensor]:
         """Inputs and labels at ``indices`` (k,), in that order, on the device of the labels."""

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from samekind.data import ARRAYS, PICTURES, ArrayReader, open_data
+from samekind.data.media import arrays
 from samekind.data.media.arrays import as_inputs, load_array, looks_like_pictures, stacked_arrays
 from samekind.errors import DataError, SettingError
 
@@ -115,6 +116,28 @@ def test_floats_from_0_to_1_and_bytes_are_pictures(tmp_path, shape):
     assert looks_like_pictures((items.inputs * 255).to(torch.uint8))
     assert not looks_like_pictures(items.inputs * 255)
     assert not looks_like_pictures(torch.zeros(2, 2, 9, 9))
+
+
+@pytest.mark.parametrize(
+    ("shape", "pictures"),
+    [((1, 40, 300), False), ((1, 300, 40), False), ((1, 40, 120), True), ((3, 40, 300), True)],
+)
+def test_floats_of_one_channel_far_from_square_are_arrays(tmp_path, shape, pictures):
+    items = open_data(spectrograms(tmp_path / "set", 0, 1, shape))
+    assert items.medium is (PICTURES if pictures else ARRAYS)
+    assert any("far from square and are read as arrays" in note for note in items.notes) != pictures
+    assert looks_like_pictures((items.inputs * 255).to(torch.uint8))
+    assert looks_like_pictures(torch.empty(0, *shape)) == pictures
+
+
+def test_a_sample_of_many_items_is_judged(monkeypatch):
+    monkeypatch.setattr(arrays, "MOST_JUDGED", 2 * 81)
+    inputs = torch.rand(7, 1, 9, 9)
+    assert looks_like_pictures(inputs)
+    inputs[1] = 2
+    assert looks_like_pictures(inputs)
+    inputs[4] = 2
+    assert not looks_like_pictures(inputs)
 
 
 def test_an_array_is_read_from_its_bytes(tmp_path):

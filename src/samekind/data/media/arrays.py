@@ -18,6 +18,9 @@ from samekind.errors import DataError, SettingError
 
 Array = np.ndarray[Any, Any]
 
+#: How many values are judged, at most, to tell pictures from other arrays.
+MOST_JUDGED = 2**22
+
 
 class ArrayReader:
     """.npy arrays of one ``shape`` (channels, height, width) as float32.
@@ -118,13 +121,34 @@ def stacked_arrays(files: Sequence[File]) -> Tensor:
 
 
 def looks_like_pictures(inputs: Tensor) -> bool:
-    """Whether arrays (n, …) are pictures: 1 or 3 channels of bytes, or of floats in [0, 1]."""
-    if not has_pixels(inputs.shape[1:]):
+    """Whether arrays (n, …) are pictures: 1 or 3 channels of bytes, or of floats in [0, 1].
+
+    Floats with one channel that are far from square are not, whatever their values. Of many items a sample
+    is judged.
+    """
+    shape = inputs.shape[1:]
+    if not has_pixels(shape):
         return False
-    if inputs.dtype == torch.uint8 or not inputs.numel():
+    if inputs.dtype == torch.uint8:
         return True
-    low, high = inputs.aminmax()
+    if is_far_from_square(shape):
+        return False
+    judged = max(1, MOST_JUDGED // max(1, shape.numel()))
+    sample = inputs[:: -(-len(inputs) // judged) or 1]
+    if not sample.numel():
+        return True
+    low, high = sample.aminmax()
     return bool(low >= 0 and high <= 1)
+
+
+def is_far_from_square(shape: Shape) -> bool:
+    """Whether one channel is more than three times as long as it is wide, as spectrograms often are.
+
+    >>> is_far_from_square((1, 40, 300)), is_far_from_square((1, 40, 120)), is_far_from_square((3, 40, 300))
+    (True, False, False)
+    """
+    channels, height, width = shape
+    return channels == 1 and max(height, width) > 3 * min(height, width)
 
 
 def _encoder(shape: Shape) -> Suited:

@@ -63,11 +63,17 @@ def fitted(inputs: Tensor, settings: DataSettings) -> tuple[Tensor, Reader | Non
     if settings.size is not None:
         raise DataError(f"size is for pictures of bytes; these items are {shape} floats")
     if medium_of(shape) is PICTURES and not looks_like_pictures(inputs):
-        low, high = (float(value) for value in inputs.aminmax())
-        note = (
-            f"the arrays {shape} have values from {low:g} to {high:g} and are read as arrays, not as "
-            "pictures, which are bytes or floats in [0, 1]"
-        )
+        low, high = (float(value) for value in inputs.aminmax()) if len(inputs) else (0.0, 1.0)
+        if low >= 0 and high <= 1:
+            note = (
+                f"the arrays {shape} are far from square and are read as arrays, not as pictures; "
+                "save pictures of this shape as bytes (uint8)"
+            )
+        else:
+            note = (
+                f"the arrays {shape} have values from {low:g} to {high:g} and are read as arrays, not as "
+                "pictures, which are bytes or floats in [0, 1]"
+            )
         return inputs, ArrayReader(shape=shape), note
     medium = medium_of(shape)
     return inputs, medium.reader(shape) if medium.units(shape) else None, ""
