@@ -1,11 +1,18 @@
 """What is the space like? Measures of the embeddings themselves, without a trial or a query.
 
 How classes lie (`representation`, `class_clusters`), how many directions carry the features (`spectrum`),
-what a training step did to them (`dynamics`), and how far a distance is from a metric (`metric_axioms`, which
+how embeddings change when directions or their class are taken out (`directions`), what a training step did to
+them (`dynamics`), and how far a distance is from a metric (`metric_axioms`, which
 `samekind.inference.metric_axioms` calls). The others are for research code: no command reports them yet.
 """
 
 from samekind.measures.geometry.class_clusters import centroid_shifts, class_radii, nearest_centroid_accuracy
+from samekind.measures.geometry.directions import (
+    PrincipalDirections,
+    principal_directions,
+    residual_features,
+    reweighted,
+)
 from samekind.measures.geometry.dynamics import (
     CheckpointComparison,
     ClassMotion,
@@ -33,6 +40,7 @@ __all__ = [
     "ClassMotion",
     "ClassSpread",
     "MetricAxioms",
+    "PrincipalDirections",
     "ProperCases",
     "Rescaling",
     "centroid_shifts",
@@ -45,7 +53,10 @@ __all__ = [
     "directions_of_variance",
     "metric_breaches",
     "nearest_centroid_accuracy",
+    "principal_directions",
     "proper_cases",
     "rescaling",
+    "residual_features",
+    "reweighted",
     "spectral_decay",
 ]

@@ -5,7 +5,7 @@ import torch
 from sklearn.decomposition import PCA
 
 from samekind.errors import DataError, SettingError
-from samekind.inference.directions import principal_directions, residual_features, reweighted
+from samekind.measures.geometry.directions import principal_directions, residual_features, reweighted
 
 
 def drawn(*shape, seed=0):
