@@ -391,7 +391,7 @@ class OnAServer(Exact):
 
 @pytest.fixture(params=["postgres", "milvus"])
 def on_a_server(request, monkeypatch):
-    monkeypatch.setattr(f"samekind.questions.galleries.{request.param.title()}", OnAServer)
+    monkeypatch.setattr(f"samekind.index.making.{request.param.title()}", OnAServer)
     monkeypatch.setattr(OnAServer, "held", {})
     return request.param
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from samekind import index
 from samekind.errors import SamekindError, SettingError, SpaceError
-from samekind.index import Exact, Faiss, contract, open_index
+from samekind.index import Exact, Faiss, contract, open_index, opening
 
 VECTORS = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
@@ -64,8 +64,9 @@ def test_every_kind_is_checked_here():
 
 
 def test_says_whether_it_is_exact_remote_and_built(filled):
+    assert opening.CLASSES[filled.backend] is type(filled)
     assert filled.exact == isinstance(filled, Exact)
-    assert filled.remote == (type(filled).__name__ in ("Milvus", "Postgres"))
+    assert filled.remote == (filled.backend in ("Milvus", "Postgres"))
     assert (filled.url is not None) == (filled.name is not None) == filled.remote
     assert filled.built is None or isinstance(filled, Faiss)
 

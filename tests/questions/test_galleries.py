@@ -4,25 +4,13 @@ import pytest
 import torch
 
 from samekind.errors import SettingError
-from samekind.index import Exact, Faiss, space_fingerprint
+from samekind.index import Exact, space_fingerprint
 from samekind.questions import galleries
 
 
-@pytest.mark.parametrize(
-    ("kind", "count", "expected", "structure"),
-    [
-        ("auto", 20_000, Exact, None),
-        ("auto", 20_001, Faiss, "auto"),
-        ("exact", 10**7, Exact, None),
-        ("flat", 1, Faiss, "flat"),
-        ("pq", 1, Faiss, "pq"),
-    ],
-)
-def test_the_kind_is_chosen_by_size(plane, kind, count, expected, structure):
-    index = galleries.new_index(plane, count=count, kind=kind)
-    assert type(index) is expected
-    assert (index.fingerprint, index.dimension) == (space_fingerprint(plane), 2)
-    assert structure is None or index.kind == structure
+def test_a_new_index_is_for_the_vectors_of_the_space(plane):
+    index = galleries.new_index(plane, count=3)
+    assert (index.backend, index.fingerprint, index.dimension) == ("Exact", space_fingerprint(plane), 2)
 
 
 def test_a_path_is_the_same_from_every_folder(tmp_path, monkeypatch):

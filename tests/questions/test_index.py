@@ -3,7 +3,7 @@
 import pytest
 
 from samekind.errors import SettingError
-from samekind.index import open_index
+from samekind.index import Exact, open_index
 from samekind.questions import add_to_index, build_index, index_info, remove_from_index
 from samekind.questions.galleries import new_index
 
@@ -27,3 +27,10 @@ def test_builds_adds_removes_and_describes(plane, at, tmp_path, progress):
     assert list(told)[:5] == ["kind", "structure", "server", "name", "items"]
     assert next(iter(removed.to_json())) == "removed"
     assert answer.to_json()["skipped"] == (("bad.npy", "cannot be read"),)
+
+
+def test_the_name_of_a_kind_is_not_that_of_its_class():
+    class Renamed(Exact):
+        pass
+
+    assert index_info(Renamed(2)).kind == "Exact"

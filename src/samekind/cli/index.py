@@ -14,6 +14,7 @@ from samekind.cli.options import (
     SpaceArgument,
     SpaceFolder,
 )
+from samekind.errors import SettingError
 from samekind.settings import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -94,11 +95,11 @@ def build(
     from samekind.cli.spaces import bar, open_space
     from samekind.index.folder import check_room
     from samekind.questions.better_kind import better_kind
-    from samekind.questions.galleries import ShortlistSettings, check_kind, new_index
+    from samekind.questions.galleries import ShortlistSettings, new_index
     from samekind.questions.index import build_index
     from samekind.questions.reading import known_kind
 
-    check_kind(kind, server, name)
+    _check_server(kind, server, name)
     check_room(out)
     opened = open_space(space, device)
     kinds = tuple(known_kind(opened.space, score) for score in scores or ["similarity"])
@@ -157,6 +158,22 @@ def info(folder: IndexFolder, as_json: AsJson = False) -> None:
     from samekind.questions.index import index_info
 
     _show(folder, index_info(galleries.open_gallery(folder)), as_json=as_json)
+
+
+def _check_server(kind: str, server: str | None, name: str | None) -> None:
+    """Refuse an unknown kind, and a server that is missing or has no use."""
+    from samekind.index.making import SERVER_KINDS, check_kind, server_url
+
+    check_kind(kind)
+    if kind in SERVER_KINDS and (not server_url(server) or not name):
+        raise SettingError(
+            f"an index of the kind {kind} is on a server: say where with --server URL "
+            "(or SAMEKIND_INDEX_URL in the environment), and what to call it with --name"
+        )
+    if kind not in SERVER_KINDS and (server or name):
+        raise SettingError(
+            f"--server and --name are for the kinds {' and '.join(SERVER_KINDS)}; {kind} is kept in --out"
+        )
 
 
 def _show(folder: Path, answer: "IndexInfo", *, as_json: bool) -> None:

@@ -15,6 +15,7 @@ from samekind.index.contract import Found, Index
 from samekind.index.exact import Exact
 from samekind.index.faiss_index import Faiss
 from samekind.index.fingerprint import space_fingerprint
+from samekind.index.making import new_index
 from samekind.index.milvus import Milvus
 from samekind.index.opening import open_index
 from samekind.index.postgres import Postgres
@@ -31,6 +32,7 @@ __all__ = [
     "Milvus",
     "Postgres",
     "best_of",
+    "new_index",
     "open_index",
     "space_fingerprint",
 ]

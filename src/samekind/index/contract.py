@@ -46,6 +46,10 @@ class Index(Protocol):
     notes: dict[str, Any]
 
     @property
+    def backend(self) -> str:
+        """The name of this kind of index in folders and answers, such as "Exact" or "Faiss"."""
+
+    @property
     def exact(self) -> bool:
         """Whether every search compares all vectors, so that it misses nothing."""
 

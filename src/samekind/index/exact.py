@@ -40,6 +40,7 @@ class Exact:
     [['north', 'east']]
     """
 
+    backend = "Exact"
     exact, remote = True, False
     built = url = name = None
 
@@ -109,7 +110,7 @@ class Exact:
         index.
         """
         content = {
-            "kind": "Exact",
+            "kind": self.backend,
             "dimension": self.dimension,
             "score": self.score,
             "fingerprint": self.fingerprint,
@@ -131,7 +132,7 @@ class Exact:
 
     @classmethod
     def _read(cls, folder: Path, *, verify: bool) -> Self:
-        durable, header = DurableStore.read(folder, kind="Exact", verify=verify)
+        durable, header = DurableStore.read(folder, kind=cls.backend, verify=verify)
         index = cls(header["dimension"], score=header["score"], fingerprint=header["fingerprint"])
         index.notes, index._durable = header["notes"], durable
         return index

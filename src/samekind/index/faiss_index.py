@@ -45,6 +45,7 @@ class Faiss:
     equal scores are the last of k is not fixed, unless all vectors are compared. Durable as `Exact` is.
     """
 
+    backend = "Faiss"
     exact = remote = False
     url = name = None
 
@@ -153,7 +154,7 @@ class Faiss:
         if self.built is not None:
             self.build()  # with the rows beside the structure
         content = {
-            "kind": "Faiss",
+            "kind": self.backend,
             "dimension": self.dimension,
             "score": self.score,
             "fingerprint": self.fingerprint,
@@ -184,7 +185,7 @@ class Faiss:
 
     @classmethod
     def _read(cls, folder: Path, *, verify: bool) -> Self:
-        durable, header = DurableStore.read(folder, kind="Faiss", files=arrangement.FILES, verify=verify)
+        durable, header = DurableStore.read(folder, kind=cls.backend, files=arrangement.FILES, verify=verify)
         settings = header["settings"]
         index = cls(
             header["dimension"],

@@ -58,6 +58,7 @@ class Milvus:
     starting; ``save`` waits for its rows to be stored up to ten times as long.
     """
 
+    backend = "Milvus"
     exact, remote = False, True
     built = None
 
@@ -189,7 +190,7 @@ class Milvus:
         self._collection.keep_notes(server.notes_as_text(self.notes))
         self._collection.flush()
         content = {"url": self.url, "name": self.name, "effort": self.effort, "timeout": self.timeout}
-        server.save(folder, "Milvus", self._made, content)
+        server.save(folder, self.backend, self._made, content)
 
     @classmethod
     def open(cls, folder: str | Path, *, fingerprint: str | None = None) -> Self:
@@ -197,7 +198,7 @@ class Milvus:
 
         A password comes from the environment: the address in ``SAMEKIND_INDEX_URL``.
         """
-        made, header = server.read(folder, "Milvus", fingerprint=fingerprint)
+        made, header = server.read(folder, cls.backend, fingerprint=fingerprint)
         return cls(
             made.dimension,
             url=server.address(header["url"], SCHEMES),

@@ -49,6 +49,7 @@ class Postgres:
     of more than 2,000 numbers are always compared one by one.
     """
 
+    backend = "Postgres"
     exact, remote = False, True
     built = None
 
@@ -200,7 +201,7 @@ class Postgres:
         self.build()
         self._connection.write(lambda it: self._table.keep_notes(it, notes))
         content = {"url": self.url, "name": self.name, "method": self.method, "effort": self.effort}
-        server.save(folder, "Postgres", self._table.made, content)
+        server.save(folder, self.backend, self._table.made, content)
 
     @classmethod
     def open(cls, folder: str | Path, *, fingerprint: str | None = None) -> Self:
@@ -209,7 +210,7 @@ class Postgres:
         A password comes from the environment: ``PGPASSWORD``, the password file, or a whole address in
         ``SAMEKIND_INDEX_URL``.
         """
-        made, header = server.read(folder, "Postgres", fingerprint=fingerprint)
+        made, header = server.read(folder, cls.backend, fingerprint=fingerprint)
         return cls(
             made.dimension,
             url=server.address(header["url"], SCHEMES),

@@ -4,20 +4,18 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
 
 import torch
 from torch import Tensor
 
+from samekind import index as indexes
 from samekind.data import Collection
 from samekind.data.sources import NAMED
 from samekind.decisions import Kind
-from samekind.errors import SettingError, SpaceError, nearest
-from samekind.index import Exact, Faiss, Index, Milvus, Postgres, open_index, space_fingerprint
+from samekind.errors import SettingError, SpaceError
+from samekind.index import Index, open_index, space_fingerprint
 from samekind.index.contract import Metadata
 from samekind.index.folder import is_index
-from samekind.index.kinds import FLAT_UP_TO
-from samekind.index.server import ADDRESS_VARIABLE
 from samekind.inference import embed, fit_shortlist
 from samekind.inference.shortlist import Shortlist, shortlist_of
 from samekind.inference.shortlist_fitting import sample_for
@@ -25,9 +23,6 @@ from samekind.questions import reading
 from samekind.questions.progress import Progress, silent
 from samekind.space import MetricSpace
 
-#: The kinds of index in a folder, and on a server.
-FOLDER_KINDS = ("auto", "exact", "flat", "hnsw", "ivf", "pq")
-SERVER_KINDS = ("postgres", "milvus")
 #: Vectors that are added at a time: every addition is made durable, which takes time.
 ADDED_AT_ONCE = 8_192
 #: Ids that a server is asked about one by one.
@@ -47,48 +42,18 @@ class ShortlistSettings:
     seed: int = 0
 
 
-def check_kind(kind: str, url: str | None, name: str | None) -> None:
-    """Refuse an unknown kind, and a server that is missing or has no use."""
-    known = (*FOLDER_KINDS, *SERVER_KINDS)
-    if kind not in known:
-        raise SettingError(f'there is no kind "{kind}" of index; {nearest(kind, known)}')
-    if kind in SERVER_KINDS and (not server_url(url) or not name):
-        raise SettingError(
-            f"an index of the kind {kind} is on a server: say where with --server URL "
-            "(or SAMEKIND_INDEX_URL in the environment), and what to call it with --name"
-        )
-    if kind not in SERVER_KINDS and (url or name):
-        raise SettingError(
-            f"--server and --name are for the kinds {' and '.join(SERVER_KINDS)}; {kind} is kept in --out"
-        )
-
-
-def server_url(url: str | None) -> str:
-    """The given address, or that of the environment, which may hold a password."""
-    return url or os.environ.get(ADDRESS_VARIABLE, "")
-
-
 def new_index(
     space: MetricSpace, *, count: int, kind: str = "auto", url: str | None = None, name: str | None = None
 ) -> Index:
-    """An empty index for ``count`` vectors of a space; a filled one of that name on a server is an error."""
-    check_kind(kind, url, name)
-    dimension, fingerprint = space.prototypes.dimension, space_fingerprint(space)
-    if kind in SERVER_KINDS:
-        make = Postgres if kind == "postgres" else Milvus
-        index: Index = make(dimension, url=server_url(url), name=name or "", fingerprint=fingerprint)
-        if filled := len(index):
-            raise SettingError(
-                f'there is an index "{name}" with {filled:,} vectors on that server; '
-                "add to it with samekind index add (and --replace, where its build was cut short), "
-                "or choose another name"
-            )
-        return index
-    # Up to this size "auto" would choose "flat", which finds the same and needs another package.
-    if kind == "exact" or (kind == "auto" and count <= FLAT_UP_TO):
-        return Exact(dimension, fingerprint=fingerprint)
-    structure = cast(Literal["auto", "flat", "hnsw", "ivf", "pq"], kind)
-    return Faiss(dimension, kind=structure, fingerprint=fingerprint)
+    """An empty index for ``count`` vectors of a space (`samekind.index.new_index`)."""
+    return indexes.new_index(
+        kind,
+        space.prototypes.dimension,
+        count=count,
+        fingerprint=space_fingerprint(space),
+        url=url,
+        name=name,
+    )
 
 
 def open_gallery(folder: Path, space: MetricSpace | None = None) -> Index:

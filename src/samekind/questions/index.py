@@ -74,7 +74,7 @@ def index_info(
     """What an index holds, where it is kept, and what a search of it finds."""
     held = len(index)
     return IndexInfo(
-        kind=type(index).__name__,
+        kind=index.backend,
         structure=index.built,
         server=index.url,
         name=index.name,

@@ -1,0 +1,74 @@
+"""Make an empty index: its kind by name, or by the number of vectors."""
+
+import os
+from typing import Literal, cast
+
+from samekind.errors import SettingError, nearest
+from samekind.index.contract import Index
+from samekind.index.exact import Exact
+from samekind.index.faiss_index import Faiss
+from samekind.index.kinds import FLAT_UP_TO
+from samekind.index.milvus import Milvus
+from samekind.index.postgres import Postgres
+from samekind.index.server import ADDRESS_VARIABLE
+
+#: The kinds of index in a folder, and on a server.
+FOLDER_KINDS = ("auto", "exact", "flat", "hnsw", "ivf", "pq")
+SERVER_KINDS = ("postgres", "milvus")
+
+
+def check_kind(kind: str) -> None:
+    """Raise SettingError for an unknown kind of index."""
+    known = (*FOLDER_KINDS, *SERVER_KINDS)
+    if kind not in known:
+        raise SettingError(f'there is no kind "{kind}" of index; {nearest(kind, known)}')
+
+
+def server_url(url: str | None) -> str:
+    """The given address, or that of the environment, which may hold a password; empty if there is none."""
+    return url or os.environ.get(ADDRESS_VARIABLE, "")
+
+
+def new_index(
+    kind: str,
+    dimension: int,
+    *,
+    count: int,
+    fingerprint: str = "",
+    url: str | None = None,
+    name: str | None = None,
+) -> Index:
+    """An empty index for about ``count`` vectors; a filled one of that name on a server is an error.
+
+    ``kind`` is "auto" (by the count), "exact", a kind of `Faiss`, or "postgres" or "milvus", which need the
+    ``url`` of a server (or ``SAMEKIND_INDEX_URL`` in the environment) and a ``name``.
+    """
+    check_kind(kind)
+    if kind in SERVER_KINDS:
+        return _on_server(kind, dimension, fingerprint=fingerprint, url=server_url(url), name=name or "")
+    if url or name:
+        raise SettingError(
+            f"an address and a name are for the kinds {' and '.join(SERVER_KINDS)}; "
+            f"{kind} is kept in a folder"
+        )
+    # Up to this size "auto" would choose "flat", which finds the same and needs another package.
+    if kind == "exact" or (kind == "auto" and count <= FLAT_UP_TO):
+        return Exact(dimension, fingerprint=fingerprint)
+    structure = cast(Literal["auto", "flat", "hnsw", "ivf", "pq"], kind)
+    return Faiss(dimension, kind=structure, fingerprint=fingerprint)
+
+
+def _on_server(kind: str, dimension: int, *, fingerprint: str, url: str, name: str) -> Index:
+    if not url or not name:
+        raise SettingError(
+            f"an index of the kind {kind} is on a server: give its address "
+            f"(here or as {ADDRESS_VARIABLE} in the environment) and a name"
+        )
+    make = Postgres if kind == "postgres" else Milvus
+    index: Index = make(dimension, url=url, name=name, fingerprint=fingerprint)
+    if filled := len(index):
+        raise SettingError(
+            f'there is an index "{name}" with {filled:,} vectors on that server; add to it '
+            "(with replacement, if its build was interrupted), or choose another name"
+        )
+    return index
