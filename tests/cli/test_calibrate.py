@@ -143,7 +143,7 @@ def test_draws_from_many_items(samekind, run):
 
 
 def test_warns_of_items_that_were_trained_on(samekind, run, folders):
-    told = "careful: digits holds the items this space was trained on"
+    told = "careful: digits holds this space's training items"
     assert told in samekind("calibrate", run, "digits", "--kind", "cosine", "--most-items", "60").err
     for held_out in ((), (folders,), (run,)):
         answer = samekind("calibrate", run, *held_out, "--kind", "cosine")

@@ -57,7 +57,7 @@ def test_a_table_of_a_number_of_groups(samekind, trained, folders, z, tmp_path):
 def test_warns_of_items_that_were_trained_on(samekind, trained, tmp_path):
     answer = samekind("cluster", "digits", "--space", trained, "--groups", "2", "--out", tmp_path / "g.csv")
     assert "Agreement with the labels: " in answer.out
-    assert answer.err.startswith("careful: digits holds the items this space was trained on, ")
+    assert answer.err.startswith("careful: digits holds this space's training items; ")
 
 
 def test_the_number_is_chosen_by_the_silhouette(samekind, trained, folders, z, tmp_path):

@@ -44,7 +44,7 @@ def test_warns_of_items_that_were_trained_on(samekind, trained, asked, monkeypat
     monkeypatch.setattr("samekind.evaluation.evaluate", lambda *_, **__: [row])
     answer = samekind("evaluate", trained / asked, "--data", "digits", "--most", "100", "--json")
     assert answer.status == 0
-    assert "careful: digits holds the items this space was trained on" in answer.err
+    assert "careful: digits holds this space's training items" in answer.err
     [rows] = json.loads(answer.out)["systems"].values()
     assert [row["note"] for row in rows] == ["of 10 pairs; training items among them"]
 

@@ -155,7 +155,7 @@ def test_a_stopped_training_keeps_its_split(samekind, table, runs, tmp_path):
     (tmp_path / "run" / "data.json").unlink()
     before = samekind(*command, "--set", "split.seed=5")
     assert before.status != 0
-    assert "remove this one to begin anew" in " ".join(before.err.split())
+    assert "remove this one to start again" in " ".join(before.err.split())
 
 
 def test_ignores_the_split_of_a_refused_command(table, tmp_path):

@@ -38,21 +38,21 @@ def folder(space, trained, tmp_path):
 
 def test_compare_says_it_where_no_score_is_named(samekind, folder, pictures):
     command = ("compare", pictures / "0.png", pictures / "1.png", "--space", folder)
-    assert samekind(*command).err == f"{ERRS_LESS}--kind cosine asks by it\n"
+    assert samekind(*command).err == f"{ERRS_LESS}use --kind cosine\n"
     for more in (("--kind", "similarity"), ("--kind", "cosine"), ("--json",)):
         assert samekind(*command, *more).err == ""
 
 
 def test_search_says_it_where_no_score_is_named(samekind, folder, folders):
     command = ("search", folders / "0" / "00.png", "--gallery", folders, "--space", folder)
-    assert samekind(*command).err == f"{FINDS_MORE}--kind fused asks by it\n"
+    assert samekind(*command).err == f"{FINDS_MORE}use --kind fused\n"
     for more in (("--kind", "similarity"), ("--kind", "fused"), ("--json",)):
         assert samekind(*command, *more).err == ""
 
 
 def test_index_build_says_what_to_measure_for(samekind, folder, folders, tmp_path):
     command = ("index", "build", folder, folders, "--out", tmp_path / "index")
-    how = "--score fused measures for it, search --kind fused asks by it\n"
+    how = "use --score fused here and --kind fused in searches\n"
     assert samekind(*command).err == FINDS_MORE + how
     for more in (("--score", "similarity"), ("--json",)):
         assert samekind(*command, *more).err == ""

@@ -194,8 +194,7 @@ SAYS = {
     "train triplet --out file": "cannot use file: File exists",
     "train triplet --out file/run": "cannot use file/run: Not a directory",
     "train triplet --out 'damaged data'": "damaged data/data.json is damaged (…",
-    "evaluate nowhere": "nowhere is not the folder of a finished run: it has no data.json; samekind train "
-    "makes one",
+    "evaluate nowhere": "there is no folder nowhere; samekind train makes the folder of a run",
     "evaluate unfinished": "unfinished holds a training that has not ended: 2 of 2 epochs are done; the same "
     "samekind train command goes on with it",
     "evaluate run/space": "run/space is not the folder of a finished run: it has no data.json; samekind "
@@ -205,7 +204,7 @@ SAYS = {
     "evaluate 'damaged space'": "damaged space/space is damaged: space.json cannot be read (…",
     "evaluate 'damaged weights'": "damaged weights/space is damaged: weights.safetensors is not the file it "
     "was saved with; restore it or train again",
-    "report nowhere": "nowhere is not the folder of a finished run: …",
+    "report nowhere": "there is no folder nowhere; …",
     "embed 0.png --space nowhere --out v.npy": "there is no space at nowhere; …",
     "embed 0.png --space run --out v.txt": "expected a file ending in .npy, .csv, .parquet; got v.txt",
     "predict 0.png --space run --out file": "expected a file ending in .csv, .parquet; got file",

@@ -119,7 +119,7 @@ def test_warns_of_an_order_that_is_upside_down(samekind, place, tmp_path):
 def test_warns_of_items_that_were_trained_on(samekind, trained, folders):
     answer = samekind("novelty", "digits", "--space", trained, "--json")
     assert json.loads(answer.out)["auroc"] is not None
-    assert answer.err.startswith("careful: digits holds the items this space was trained on, ")
+    assert answer.err.startswith("careful: digits holds this space's training items; ")
     assert samekind("novelty", folders, "--space", trained, "--json").err == ""
 
 

@@ -81,7 +81,7 @@ def test_warns_of_items_that_were_trained_on(samekind, trained, tmp_path):
     out = tmp_path / "p.csv"
     answer = samekind("predict", "digits", "--space", trained, "--out", out, "--json")
     assert answer.status == 0
-    assert answer.err.startswith("careful: digits holds the items this space was trained on, ")
+    assert answer.err.startswith("careful: digits holds this space's training items; ")
     assert [row["label"] for row in rows_of(out)] == [str(label) for label in digits().labels.tolist()]
 
 

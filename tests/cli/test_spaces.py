@@ -42,7 +42,7 @@ def test_warns_of_items_that_were_trained_on(opened, folders, capsys):
     opened.warn_of_training_items([str(folders)])
     assert capsys.readouterr().err == ""
     opened.warn_of_training_items([str(folders), "digits"])
-    assert capsys.readouterr().err.startswith("careful: digits holds the items this space was trained on")
+    assert capsys.readouterr().err.startswith("careful: digits holds this space's training items")
 
 
 def test_the_bar_counts_on_a_terminal_and_is_silent_elsewhere(monkeypatch, capsys):

@@ -158,7 +158,7 @@ def test_domains_go_where_their_items_go():
 
 
 def test_refuses_domains_of_another_length():
-    with pytest.raises(DataError, match="every item needs a domain"):
+    with pytest.raises(DataError, match="give a domain for all items"):
         Items(torch.zeros(3, 2), torch.zeros(3, dtype=torch.int64), ("a",), "three", torch.zeros(2))
 
 
@@ -194,7 +194,7 @@ def test_extras_go_with_their_items(chosen):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"groups": torch.zeros(2)}, "every item needs a group"),
+        ({"groups": torch.zeros(2)}, "give a group for all items"),
         ({"parts": ("train",)}, "6 items and 1 parts"),
         ({"ids": ("a", "b")}, "6 items and 2 ids"),
         ({"domains": torch.full((6,), 2)}, "indices into the 2 domain names; got 2 to 2"),

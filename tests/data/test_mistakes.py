@@ -163,12 +163,12 @@ MISTAKES = (
     Mistake("a kind of file not known", lambda f: open_data(text(f / "a.docx", "x")), r"cannot tell what a\.docx is"),
     Mistake("an array without labels", lambda f: open_data(text(f / "a.npy", "x")), r"a\.npy is an array without labels"),
     # folders and archives of pictures
-    Mistake("an empty folder", lambda f: open_data(f), r".* has no pictures; expected folders of them"),
+    Mistake("an empty folder", lambda f: open_data(f), r".* has no pictures or arrays; expected folders of them"),
     Mistake("pictures without class folders", lambda f: open_data(picture(f / "x" / "a.png").parent), "the pictures of x lie in no class folder"),
     Mistake("some pictures outside the class folders", lambda f: open_data(picture(animals(f) / "a.png").parent), "1 of the 7 pictures of animals lie in no class folder"),
     Mistake("pictures and tables mixed", lambda f: open_data(text(animals(f) / "cat" / "a.csv", "x").parents[1]), "animals has pictures and tables in its class folders"),
     Mistake("pictures and arrays mixed", lambda f: (np.save(animals(f) / "cat" / "a.npy", np.zeros(3)), open_data(f / "animals"))[-1], r"animals has 1 \.npy arrays among 7 files"),
-    Mistake("folders of sounds", lambda f: open_data(text(f / "speech" / "anna" / "1.ogg", "").parents[1]), "speech has no pictures; .*; sounds are not read: save the features of each as a .npy array"),
+    Mistake("folders of sounds", lambda f: open_data(text(f / "speech" / "anna" / "1.ogg", "").parents[1]), "speech has no pictures or arrays; .*; sounds are not read: save the features of each as a .npy array"),
     Mistake("an empty class folder", lambda f: warnings(animals(f, {"cat": 3, "dog": 3, "emu": 0})), "1 class folder has no pictures or arrays: emu"),
     Mistake("one class only", lambda f: errors(animals(f, {"cat": 3})), 'there is one class only, "cat"'),
     Mistake("a class with a single picture", lambda f: warnings(animals(f, {"cat": 3, "dog": 1})), "1 class has a single item"),
@@ -184,7 +184,7 @@ MISTAKES = (
     Mistake("a manifest that names missing files", lambda f: open_data(text(f / "l.csv", "path,label\nx.png,a\n")), r"cannot read x\.png: No such file"),
     Mistake("a manifest that contradicts itself", lambda f: open_data(twice_in_a_manifest(f)), r'list\.csv names a file twice: a\.png is "cat" in row 1 and "dog" in row 2'),
     Mistake("a manifest without labels", lambda f: open_data(text(f / "l.csv", "path,lable\nx.png,a\n")), r'l\.csv has no column "label"; did you mean "lable"'),
-    Mistake("a label that is no given class", lambda f: open_data(animals(f), settings=DataSettings(classes=("cat", "dot"))), 'animals has labels that are none of the given classes: "dog"; for the first, did you mean "dot"'),
+    Mistake("a label that is no given class", lambda f: open_data(animals(f), settings=DataSettings(classes=("cat", "dot"))), 'animals has labels outside the given classes: "dog"; for the first, did you mean "dot"'),
     # tables
     Mistake("an empty table", lambda f: open_data(table(f, "")), r"flowers\.csv is empty"),
     Mistake("a table without rows", lambda f: open_data(table(f, "a,label\n")), r"flowers\.csv has a heading but no rows"),

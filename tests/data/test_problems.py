@@ -62,7 +62,7 @@ def test_items_that_are_fine_have_no_problems():
         (with_column(3.0), "warning", '1 column is constant and tells nothing: "c"'),
         (with_column(torch.arange(12)), "warning", 'the column "c" counts the rows'),
         (with_column(float("nan")), "error", "12 items hold values that are not finite: item 0, item 1"),
-        (dataclasses.replace(rows(), inputs=torch.ones(12, 4)), "error", "every item is the same"),
+        (dataclasses.replace(rows(), inputs=torch.ones(12, 4)), "error", "all items are identical"),
         (
             dataclasses.replace(rows(), inputs=torch.full((12, 1, 2, 2), 9, dtype=torch.uint8)),
             "warning",

@@ -302,5 +302,5 @@ def test_any_history_agrees_with_a_dictionary(make, seed, steps):
 
 
 def test_no_nearest_id_is_named_among_very_many():
-    with pytest.raises(SettingError, match='there is no id "x"; 20000 others are'):
+    with pytest.raises(SettingError, match='there is no id "x"; the index has 20000 other ids'):
         contract.refuse_unknown("x", [str(number) for number in range(20_000)])

@@ -51,7 +51,7 @@ def test_refuses_an_index_made_for_something_else(held, says):
 @pytest.mark.parametrize(
     ("ids", "metadata", "says"),
     [
-        (["a", "\ud800"], {}, "holds a character that a server cannot keep"),
+        (["a", "\ud800"], {}, "holds a character that a server cannot store"),
         (["é" * 1001], {}, "has 2002 bytes; a server keeps up to 2000"),
         (["a"], {"x": [1, {"y": "\0"}]}, "metadata holds a character"),
         (["a"], {"x\0": 1}, "metadata holds a character"),
@@ -113,7 +113,7 @@ def test_notes_are_what_json_and_a_server_can_hold():
     for bad in ({"x": float("nan")}, {"x": object()}):
         with pytest.raises(SettingError, match="notes are what JSON can hold"):
             server.notes_as_text(bad)
-    with pytest.raises(SettingError, match="a character that a server cannot keep"):
+    with pytest.raises(SettingError, match="a character that a server cannot store"):
         server.notes_as_text({"x": "\0"})
 
 

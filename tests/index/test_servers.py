@@ -313,7 +313,7 @@ def test_an_impossible_id_is_unknown(filled):
     ):
         with pytest.raises(SettingError, match="there is no id"):
             mistake()
-    with pytest.raises(SettingError, match="a server cannot keep"):
+    with pytest.raises(SettingError, match="a server cannot store"):
         filled.add(["\ud800"], VECTORS[:1])
     with pytest.raises(SettingError, match="cannot be the name"):
         type(filled)(2, url=filled.url, name='x"; drop table samekind')

@@ -21,7 +21,7 @@ FINDS_MORE = (
 
 def test_pairs_and_neighbours_have_a_best_score_each(plane):
     plane.standings = {"similarity": OWN, "cosine": COSINE, "fused": FUSED}
-    assert better_kind(plane, to="compare") == f"{ERRS_LESS}--kind cosine asks by it"
+    assert better_kind(plane, to="compare") == f"{ERRS_LESS}use --kind cosine"
     assert better_kind(plane, to="search", how="say {kind}") == f"{FINDS_MORE}say fused"
 
 

@@ -53,8 +53,8 @@ def test_refuses_a_scale_of_angles_for_other_scores(run, items, similarity, scal
         built(run, items, **place, **table("softmax", against))
     readable = "LogDistance with normalise=true" if scale == "log-distance" else "Cosine"
     assert str(refusal.value).startswith(
-        f"run.terms.only: {FOLLOWING[scale]['name']} follows the angles between items and classes, and reads "
-        f"them off the scores of {readable}, not of {similarity['name']} as it is set; choose that, or"
+        f"run.terms.only: {FOLLOWING[scale]['name']} cannot read the angles between items and classes "
+        f"from the scores of {similarity['name']} with these settings; choose {readable}, or another scale"
     )
 
 

@@ -306,6 +306,8 @@ def test_an_old_stopped_run_with_another_split_is_left_to_resume(tmp_path):
 def test_refuses_a_folder_without_a_run(tmp_path):
     with pytest.raises(SpaceError, match=r"not the folder of a finished run: it has no data\.json"):
         RunFolder(tmp_path).sets()
+    with pytest.raises(SpaceError, match=r"there is no folder .*missing; samekind train makes"):
+        RunFolder(tmp_path / "missing").sets()
 
 
 def test_a_finished_run_without_data_json_says_how_to_get_it(copy):

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 #: As in `samekind.questions.calibrate`, which loads PyTorch.
 PAIRED_ITEMS = 5000
-TRAINED_ON = (
-    "careful: {data} holds the items this space was trained on, and on those a threshold promises far too "
-    "much; without DATA the validation items of the run are taken"
+TRAINING_ITEMS = (
+    "careful: {data} holds this space's training items; a threshold from them promises far too much. Without "
+    "DATA, the validation items of the run are used"
 )
 
 Score = Annotated[
@@ -133,7 +133,7 @@ def _held_out(opened: "OpenSpace", data: str | None, *, label: str | None, skip_
         return RunFolder(opened.folder).sets().validation
     items = opened.read_labelled(data, label=label, skip_unreadable=skip_unreadable)
     if RunFolder.around(opened.folder).trained_on(data):
-        print_messages(TRAINED_ON.format(data=data))
+        print_messages(TRAINING_ITEMS.format(data=data))
     return items
 
 

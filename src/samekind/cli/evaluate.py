@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from samekind.cli.spaces import OpenSpace
     from samekind.questions.evaluate import Cohort, Evaluated, EvaluationSettings
 
-CAREFUL = (
-    "careful: {data} holds the items this space was trained on, and those it knows better than any others; "
-    "without --data the test items of the run are asked about"
-)
-
 Folder = Annotated[
     Path, typer.Argument(metavar="RUN", help="The folder of a run; with --data, of a space as well.")
 ]
@@ -261,7 +256,6 @@ def evaluated_tests(request: Request, report: Path | None) -> "Evaluated":
 
 
 def _about_data(request: Request, data: str, label: str | None, skip_unreadable: bool) -> Told:
-    from samekind.cli.output import print_messages
     from samekind.cli.spaces import open_space
     from samekind.evaluation.rows import TRAINED_ON
     from samekind.questions.evaluate import evaluate_items
@@ -270,8 +264,7 @@ def _about_data(request: Request, data: str, label: str | None, skip_unreadable:
     opened = open_space(request.run, request.device)
     items = opened.read_labelled(data, label=label, skip_unreadable=skip_unreadable)
     note = TRAINED_ON if RunFolder.around(request.run).trained_on(data) else ""
-    if note:
-        print_messages(CAREFUL.format(data=data))
+    opened.warn_of_training_items([data])
     answer = evaluate_items(
         opened.space, items, request.settings, name=request.name, note=note, cohort=request.cohort(opened)
     )

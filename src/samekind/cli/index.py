@@ -69,7 +69,7 @@ SampleSeed = Annotated[
 Replace = Annotated[bool, typer.Option("--replace", help="Replace items that are already there.")]
 
 #: What to do about a score that finds more.
-MEASURED_FOR = "--score {kind} measures for it, search --kind {kind} asks by it"
+MEASURED_FOR = "use --score {kind} here and --kind {kind} in searches"
 
 
 @index.command()

@@ -79,7 +79,7 @@ def program(
         typer.Option("--version", help="Show the version and stop.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Learn what "the same kind" means from labelled examples, and ask what it can tell."""
+    """Learn what "the same kind" means from labelled examples, and answer questions with it."""
 
 
 def main() -> None:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from samekind.questions.progress import Advance
     from samekind.space import MetricSpace
 
-KNOWS = (
-    "careful: {data} holds the items this space was trained on, and those it knows better than any others: "
-    "of new ones expect less; samekind evaluate asks about the test items of the run"
+TRAINING_ITEMS = (
+    "careful: {data} holds this space's training items; results on them are too good. samekind evaluate "
+    "without --data uses the test items of the run"
 )
 
 
@@ -79,7 +79,7 @@ class OpenSpace:
 
         run = RunFolder.around(self.folder)
         if seen := [source for source in sources if run.trained_on(source)]:
-            print_messages(KNOWS.format(data=", ".join(seen)))
+            print_messages(TRAINING_ITEMS.format(data=", ".join(seen)))
 
 
 def open_space(folder: Path, device: str) -> OpenSpace:

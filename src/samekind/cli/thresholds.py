@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 PLAIN = "The probabilities of classes are not calibrated: they are the softmax of the scores as they are."
 AT_BOUND = (
-    "careful ({head} head): the items ask for more than a temperature may be; where it is high its scores "
-    "say nothing about the class, or point the wrong way"
+    "careful ({head} head): the fitted temperature is at its limit; this head's scores may not predict the "
+    "class"
 )
 
 

@@ -192,7 +192,7 @@ def _tell(folder: "RunFolder", sets: "Sets", space: "MetricSpace", run: "Run", *
                 f"--set epochs={2 * run.epochs} with another --out."
             )
     for to in ("compare", "search"):
-        sentence = better_kind(space, to=to, how=f"samekind {to} --kind {{kind}} asks by it")
+        sentence = better_kind(space, to=to, how=f"use samekind {to} --kind {{kind}}")
         if sentence is not None:
             print_text(f"{sentence[0].upper()}{sentence[1:]}.")
     print_text(f"The space is in {saved}; next: samekind evaluate {quote(str(folder.path))}")

@@ -86,13 +86,13 @@ class Items:
         for word, numbers in (("domain", self.domains), ("group", self.groups)):
             if numbers is not None and numbers.shape != self.labels.shape:
                 raise DataError(
-                    f"every item needs a {word} where one has; got {len(self.labels)} items "
+                    f"give a {word} for all items or for none; got {len(self.labels)} items "
                     f"and {word}s of shape {tuple(numbers.shape)}"
                 )
         for word, texts in (("part", self.parts), ("id", self.ids)):
             if texts is not None and len(texts) != len(self.labels):
                 raise DataError(
-                    f"every item needs a {word} where one has; "
+                    f"give a {word} for all items or for none; "
                     f"got {len(self.labels)} items and {len(texts)} {word}s"
                 )
         if self.domain_names and self.domains is not None and len(self.domains):

@@ -41,7 +41,9 @@ def _too_few(items: Items) -> Iterator[Problem]:
     if not sizes:
         yield Problem("error", "there are no items")
     elif len(sizes) == 1:
-        yield Problem("error", f'there is one class only, "{next(iter(sizes))}"; nothing can be told apart')
+        yield Problem(
+            "error", f'there is one class only, "{next(iter(sizes))}"; there are no classes to distinguish'
+        )
     elif len(sizes) == len(items):
         yield Problem(
             "error", f"each of the {len(items)} items has a class of its own; is it the right label?"

@@ -139,7 +139,7 @@ def check_new_ids(ids: Sequence[str], held: Container[str]) -> None:
         twice, _ = Counter(ids).most_common(1)[0]
         raise SettingError(f'the id "{twice}" comes twice; give every vector its own')
     if any("\0" in id for id in ids):
-        raise SettingError("an id holds the character NUL (0), which not every store can keep; take it out")
+        raise SettingError("an id holds the character NUL (0), which is not allowed in an id; remove it")
     known = [id for id in ids if id in held]
     if known:
         more = f" and {len(known) - 1} more" if len(known) > 1 else ""
@@ -155,7 +155,9 @@ def check_list(ids: Sequence[str]) -> None:
 def refuse_unknown(id: str, held: Collection[str]) -> NoReturn:
     """Refuse an unknown id; names the nearest known one if there are few."""
     few = len(held) <= MOST_COMPARED
-    raise SettingError(f'there is no id "{id}"; ' + (nearest(id, held) if few else f"{len(held)} others are"))
+    raise SettingError(
+        f'there is no id "{id}"; ' + (nearest(id, held) if few else f"the index has {len(held)} other ids")
+    )
 
 
 def refuse_another_space(where: object) -> NoReturn:

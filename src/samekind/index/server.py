@@ -76,7 +76,7 @@ def check_storable(ids: Sequence[str], texts: Sequence[str]) -> None:
     """Raise SettingError for ids and metadata (JSON texts) that a server cannot keep."""
     for id in ids:
         if not _writable(id):
-            raise SettingError(f"the id {id!r} holds a character that a server cannot keep; take it out")
+            raise SettingError(f"the id {id!r} holds a character that a server cannot store; remove it")
         if (size := len(id.encode())) > LONGEST_ID:
             raise SettingError(f'the id "{id[:40]}..." has {size} bytes; a server keeps up to {LONGEST_ID}')
     for line in texts:

@@ -122,7 +122,7 @@ def least_detection_cost(prior: float) -> Measure:
 
 # --- What is most like this? ----------------------------------------------------------------------
 
-_R = "of the R items found most alike, where R is how many of its class a query could find, the share that "
+_R = "among the R nearest items (R = items of the query's class), the share that "
 MAP_AT_R = Measure("MAP@R", f"{_R}are of its class, early ones counting more.")
 R_PRECISION = Measure("R-precision", f"{_R}are of its class.")
 KNN_ACCURACY = Measure(

@@ -20,7 +20,7 @@ FINDS_MORE = (
 
 
 def better_kind(
-    space: MetricSpace, *, to: Literal["compare", "search"], how: str = "--kind {kind} asks by it"
+    space: MetricSpace, *, to: Literal["compare", "search"], how: str = "use --kind {kind}"
 ) -> str | None:
     """A sentence about the kind of score that did best in validation; None if none did clearly better than
     the space's own similarity, or if the space was not measured.

@@ -43,7 +43,7 @@ class EvaluationSettings:
     measures: Literal["main", "all"] = "main"
     seed: int = 0
     limit: int | None = None
-    references: bool = True  # whether to measure what is to be had without training, too
+    references: bool = True  # whether to measure the baselines without training, too
     promises: bool = True  # whether to check what the thresholds promised
 
 
@@ -133,7 +133,7 @@ def cautions(sets: Sets) -> list[str]:
 
 
 def row_warnings(rows: Sequence[Row]) -> list[str]:
-    """A sentence for each answer that must not be used, or that is to be had without training."""
+    """A sentence for each answer that must not be used, or that does not beat a baseline without training."""
     return [*filter(None, [evaluation.upside_down(rows)]), *evaluation.not_beaten(rows)]
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, one sentence on what is to be seen, and what is to be seen.
+    """A heading, a caption and a figure.
 
     ``figure`` is one figure, or several with a word about each, shown side by side where there is room.
     ``html`` is put into the page as it is; everything else is text, whatever characters it has.

@@ -180,7 +180,7 @@ def _build(room: str, part: Part, facts: Mapping[str, Any]) -> Any:
 
 
 def _taken(member: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts that a constructor takes; none for an unknown one, which is refused where it is built."""
+    """Facts the constructor accepts; empty for an unknown name, which `parts.make` refuses."""
     parameters = inspect.signature(member).parameters if member is not None else {}
     return {name: value for name, value in facts.items() if name in parameters}
 

@@ -51,15 +51,14 @@ def check_scale(term: Term, owner: Owner, where: str) -> None:
         return
     if similarity.kind != reads or not (reads == "cosine" or similarity.chords):
         raise SettingError(
-            f"{where}: {name} follows the angles between items and classes, and reads them off the scores of "
-            f"{READABLE[reads]}, not of {type(similarity).__name__} as it is set; choose that, or "
-            f"another scale{', or form' if name == 'DynamicScale' else ''}"
+            f"{where}: {name} cannot read the angles between items and classes from the scores of "
+            f"{type(similarity).__name__} with these settings; choose {READABLE[reads]}, or another "
+            f"scale{', or form' if name == 'DynamicScale' else ''}"
         )
     if _moved(owner):
         raise SettingError(
-            f"{where}: {name} follows the angles between items and classes, and the bias of the auxiliary "
-            "head is added to what it reads them off; set space.auxiliary.bias to false, or choose another "
-            "scale"
+            f"{where}: the bias of the auxiliary head changes the scores from which {name} reads the angles "
+            "between items and classes; set space.auxiliary.bias to false, or choose another scale"
         )
 
 

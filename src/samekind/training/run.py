@@ -151,7 +151,7 @@ class Run:
 
 
 def known_direction(watch: str) -> Direction | None:
-    """Which is better of a measure of `VALIDATIONS`; None of any other.
+    """The better direction of a known measure; None for others.
 
     >>> known_direction("eer cosine"), known_direction("recall@4"), known_direction("recall loss")
     ('lower', 'higher', None)
@@ -166,11 +166,10 @@ def expect_run(run: object) -> None:
 
 
 def expect_direction(run: Run) -> Direction:
-    """Which is better of the watched measure. Raises SettingError where it is neither known nor set."""
+    """The better direction of the watched measure. Raises SettingError if it is neither known nor set."""
     if run.direction is None:
         raise SettingError(
-            f'run.better: expected "lower" or "higher": which is better of "{run.watch}", a measure of your '
-            "own, is not known (of eer, recall@1, knn accuracy and nmi it is)"
+            f'run.better: set "lower" or "higher"; samekind does not know which is better for "{run.watch}"'
         )
     return run.direction
 

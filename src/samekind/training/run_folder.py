@@ -34,6 +34,7 @@ UNFINISHED = (
     "{folder} holds a training that has not ended: {done} of {epochs} epochs are done; the same samekind "
     "train command goes on with it"
 )
+NO_FOLDER = "there is no folder {folder}; samekind train makes the folder of a run"
 NO_DATA = "{folder} is not the folder of a finished run: it has no data.json; samekind train makes one"
 FROM_BEFORE = (
     "{folder} does not say which items it was trained and tested on: it has no data.json; the same samekind "
@@ -46,9 +47,8 @@ IN_MEMORY = (
 )
 OTHER_DATA = "{folder} holds a run on other data or another split; choose another folder"
 OTHER_ITEMS = (
-    "{folder} holds a training that was stopped, on other items than it would go on with: the data have "
-    "changed, or an older version split the groups in another way; choose another folder, or remove this one "
-    "to begin anew"
+    "{folder} holds a stopped training whose training items differ from these: the data have changed, or an "
+    "older version split the groups in another way. Choose another folder, or remove this one to start again"
 )
 
 # The folders that this context has locked, and in which process: a forked process has none of them.
@@ -216,6 +216,8 @@ class RunFolder:
         """
         known = self._read_data()
         if known is None:
+            if not self.path.exists():
+                raise SpaceError(NO_FOLDER.format(folder=self.path))
             self._refuse_unfinished()
             old = self._run.is_file() and self._saved_space() is not None
             raise SpaceError((FROM_BEFORE if old else NO_DATA).format(folder=self.path))

@@ -27,7 +27,7 @@ def deep_folder(tmp_path):
     return make
 
 
-SAYS = "16-bit pictures hold no value above 4,095, of 65,535 that is taken for white"
+SAYS = "16-bit pictures have values up to 4,095 only; white is 65,535"
 
 
 @pytest.mark.parametrize("suffix", ["png", "tif"])

@@ -98,7 +98,7 @@ def test_given_classes_decide_the_order_and_exclude_others(make_folder):
     items = load(list_folder(root), DataSettings(classes=("emu", "dog", "cat")))
     assert items.classes == ("emu", "dog", "cat")
     assert items.labels.tolist() == [2, 1]
-    with pytest.raises(DataError, match=r'none of the given classes: "cat"; for the first, .*"bat"'):
+    with pytest.raises(DataError, match=r'outside the given classes: "cat"; for the first, .*"bat"'):
         load(list_folder(root), DataSettings(classes=("dog", "bat")))
 
 
@@ -107,7 +107,7 @@ def test_notes_say_what_was_left_out(make_folder):
     (root / "README").write_text("about", encoding="utf-8")
     notes = load(list_folder(root), DataSettings()).notes
     assert notes == (
-        'the class "emu" has no pictures and is left out',
+        'the class "emu" has no pictures or arrays and is left out',
         "1 file is neither picture nor array and is left out: README",
     )
 

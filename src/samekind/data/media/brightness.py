@@ -88,14 +88,14 @@ def _of_16_bits(files: Sequence[File], white: int) -> str | None:
     say = SAY.format(white=2 ** most.bit_length() - 1)
     if most > white:
         return (
-            f"16-bit pictures hold values up to {most:,}, and all above {white:,}, which is taken for white, "
-            f"is cut off ({len(files)} looked at); if that is not meant: {say}"
+            f"16-bit pictures have values up to {most:,}; white is {white:,}, and values above it are cut "
+            f"off ({len(files)} looked at); to change this, use {say}"
         )
     if not 0 < most < white / 4:
         return None
     return (
-        f"16-bit pictures hold no value above {most:,}, of {white:,} that is taken for white, and are read "
-        f"almost black ({len(files)} looked at); if their camera has fewer bits, set its white: {say}"
+        f"16-bit pictures have values up to {most:,} only; white is {white:,}; they appear almost black "
+        f"({len(files)} looked at); if their camera has fewer bits, use {say}"
     )
 
 

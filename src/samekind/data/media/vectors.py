@@ -116,7 +116,7 @@ def _problems(items: "Items") -> Iterator[Problem]:
         names = [f'"{name}"' for name in items.reader.columns]
     constant = (values == values[0]).all(0)
     if constant.all():
-        yield Problem("error", "every item is the same; nothing can be told apart")
+        yield Problem("error", "all items are identical")
         return
     columns = [names[place] for place in constant.nonzero().flatten().tolist()]
     yield from named_problem(

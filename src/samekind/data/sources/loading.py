@@ -31,7 +31,7 @@ def load(listing: Listing, settings: DataSettings) -> Items:
     arrays = [is_array(file) for file in listing.files]
     if not listing.files:
         raise DataError(
-            f"{listing.name} has no pictures; expected folders of them, one for each class"
+            f"{listing.name} has no pictures or arrays; expected folders of them, one for each class"
             + about_sounds(listing.foreign)
         )
     if any(arrays) and not all(arrays):
@@ -93,7 +93,7 @@ def labelled(
     if unknown:
         quoted = ", ".join(f'"{name}"' for name in unknown[:MOST_LISTED])
         raise DataError(
-            f"{listing.name} has labels that are none of the given classes: {quoted}; "
+            f"{listing.name} has labels outside the given classes: {quoted}; "
             f"for the first, {nearest(unknown[0], classes)}"
         )
     domains, domain_names = numbered(listing.domains, places)
@@ -185,7 +185,7 @@ def _pictures(listing: Listing, settings: DataSettings) -> Items:
 
 
 def _left_out(listing: Listing) -> list[str]:
-    notes = [f'the class "{name}" has no pictures and is left out' for name in listing.empty]
+    notes = [f'the class "{name}" has no pictures or arrays and is left out' for name in listing.empty]
     if listing.foreign:
         notes.append(foreign_files(listing.foreign, listed(listing.foreign, MOST_LISTED)))
     if listing.repeated:

@@ -157,9 +157,9 @@ def build_class_adversary(run: Run, space: MetricSpace, items: Items) -> ClassAd
     inner = network_of(encoder)
     if not hasattr(inner, "features") or not hasattr(inner, "embedding"):
         raise SettingError(
-            "run.adversary: it reads what the encoder's last layer sees, but "
-            f"{type(inner).__name__} has no features(x) and embedding; wrap it in "
-            "samekind.encoders.foreign.Foreign, or leave the adversary out"
+            "run.adversary: the adversary needs features(x) and embedding of the encoder; "
+            f"{type(inner).__name__} does not have both; wrap it in samekind.encoders.foreign.Foreign, or "
+            "leave the adversary out"
         )
     rate = settings.rate
     if rate is None:
