@@ -5,8 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from samekind.measures.catalogue import AUC
+
 #: Similarities that are a network over pairs, or have one.
 LEARNED = ("PairsNetwork", "CorrectedCosine")
+#: Measures of the tables that are 1 minus a stored one.
+COMPLEMENTS = {f"1 - {AUC}": AUC}
 WORDS = {"similarity": "learned", "cosine": "cosine", "fused": "fused", "auxiliary": "dense layer"}
 
 
@@ -29,7 +33,7 @@ class Results:
 
     def value(self, variant: str, seed: int, measure: str, kind: str, *, epoch: str = "rows") -> float | None:
         """One measure of one run; "1 - AUC" is made from the AUC. None where it was not measured."""
-        stored = measure.removeprefix("1 - ")
+        stored = COMPLEMENTS.get(measure, measure)
         # The accuracy of classes and that at a threshold have different names, so no question is needed.
         for row in self.contents[variant, seed].get(epoch) or ():
             if row["measure"] == stored and row["kind"] == kind:

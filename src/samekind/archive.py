@@ -26,7 +26,7 @@ FORMAT = "samekind space"
 VERSION = 2
 FILES = {"space.json", "weights.safetensors"}
 
-MOST_NAMED = 5
+MOST_FOREIGN_FILES = 5
 
 #: How often a space may be saved while it is read before the reader gives up.
 MOST_SAVES = 100
@@ -70,7 +70,7 @@ def expect_replaceable(folder: Path) -> None:
     if others and not (folder / "space.json").is_file():
         raise SpaceError(f"{folder} holds something else than a space; choose another folder to save to")
     if others:
-        named = ", ".join(others[:MOST_NAMED]) + (", …" if len(others) > MOST_NAMED else "")
+        named = ", ".join(others[:MOST_FOREIGN_FILES]) + (", …" if len(others) > MOST_FOREIGN_FILES else "")
         raise SpaceError(
             f"{folder} holds {named} beside the space, which saving would lose; move that away, or choose "
             "another folder to save to"

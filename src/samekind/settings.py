@@ -19,6 +19,9 @@ T = TypeVar("T")
 #: The largest seed of a run: scikit-learn, whose k-means draws by it, takes no larger one.
 LARGEST_SEED = 2**32 - 1
 
+#: All pairs of this many items are 12 million trials for a threshold; from more items, so many are drawn.
+PAIRED_ITEMS = 5000
+
 #: Tables whose keys may have dots in them: ``optimiser.rates.encoder.stem`` is the rate of "encoder.stem".
 WITH_DOTTED_KEYS = ("rates",)
 

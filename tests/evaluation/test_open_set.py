@@ -13,7 +13,7 @@ from torch import nn
 from samekind.data import clusters
 from samekind.decisions import Decision
 from samekind.evaluation import identification, open_set
-from samekind.evaluation.open_set import best_scores
+from samekind.evaluation.open_set import best_class_scores
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Euclidean
 from samekind.space import MetricSpace
@@ -85,7 +85,7 @@ def test_a_stored_threshold_is_measured_too():
     space.open_set = Decision("similarity", -0.5, "eer", "others", 0.1, 0.1)
     rows = open_set(space, KNOWN, KNOWN.inputs, UNKNOWN, UNKNOWN.inputs, name="both")
     result = {row.measure: row.value for row in rows}
-    inside, outside = best_scores(space, KNOWN.inputs), best_scores(space, UNKNOWN.inputs)
+    inside, outside = best_class_scores(space, KNOWN.inputs), best_class_scores(space, UNKNOWN.inputs)
     names = space.classify(KNOWN.inputs).classes
     hits = [
         name == KNOWN.classes[label] and score >= -0.5

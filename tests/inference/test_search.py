@@ -145,7 +145,7 @@ def test_nothing_can_be_found_in_an_empty_gallery():
 @pytest.mark.parametrize("seed", range(3))
 def test_items_with_the_query_s_mark_are_excluded(monkeypatch, seed, memory_budget, listed):
     """Few of them are listed, of many a mask is made: the same is found."""
-    monkeypatch.setattr(importlib.import_module("samekind.inference.search"), "MOST_LISTED", listed)
+    monkeypatch.setattr(importlib.import_module("samekind.inference.search"), "MOST_EXCLUDED_PAIRS", listed)
     space, generator = a_space(Dot()), torch.Generator().manual_seed(seed)
     queries, gallery = whole_numbers(4, 3, seed=seed), whole_numbers(9, 3, seed=seed + 1)
     marks = torch.randint(5, (4,), generator=generator), torch.arange(9) % 4

@@ -10,7 +10,7 @@ from samekind.evaluation import evaluate
 from samekind.evaluation.validation import FAMILIES, MEASURES, validation
 from samekind.inference import settle
 from samekind.measures import catalogue
-from samekind.measures.catalogue import named, of_epoch, write_epoch
+from samekind.measures.catalogue import measure_named, of_epoch, write_epoch
 from samekind.measures.measure import Measure
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Euclidean
@@ -55,12 +55,12 @@ def test_a_name_that_was_stored_leads_back_to_its_measure():
     assert {"accuracy", "EER", "Cllr", "NMI"} <= catalogue.MEASURES.keys()
     for name, measure in {**MEMBERS, **catalogue.MEASURES}.items():
         assert measure == name
-        assert vars(named(str(name))) == vars(measure)
-        assert named(measure) is measure
+        assert vars(measure_named(str(name))) == vars(measure)
+        assert measure_named(measure) is measure
 
 
 def test_an_unknown_name_is_a_share_of_which_more_is_better():
-    measure = named("of my own")
+    measure = measure_named("of my own")
     assert (measure, measure.better, measure.is_share, measure.meaning) == ("of my own", "higher", True, "")
 
 
@@ -89,7 +89,7 @@ def test_an_unknown_name_is_a_share_of_which_more_is_better():
     ],
 )
 def test_direction_unit_and_family(name, better, is_share, family):
-    measure = named(name)
+    measure = measure_named(name)
     assert (measure.better, measure.is_share, measure.family) == (better, is_share, family)
 
 

@@ -9,7 +9,7 @@ import torch
 from samekind import storage
 from samekind.errors import TrainingError
 from samekind.training.checkpoints import (
-    Progress,
+    RunProgress,
     load_checkpoint,
     random_states,
     random_states_kept,
@@ -17,7 +17,9 @@ from samekind.training.checkpoints import (
     set_random_states,
 )
 
-PROGRESS = Progress(epoch=2, batch=3, step=13, best=0.1 + 0.2, best_epoch=1, costs=[[0.1, 0.2], [1e-17, 3.0]])
+PROGRESS = RunProgress(
+    epoch=2, batch=3, step=13, best=0.1 + 0.2, best_epoch=1, costs=[[0.1, 0.2], [1e-17, 3.0]]
+)
 
 
 def save(path, weight=1.0):
@@ -42,8 +44,8 @@ def test_loads_what_was_saved(path):
 
 
 def test_a_run_begins_at_zero():
-    assert Progress() == Progress(epoch=0, batch=0, step=0, best=None, best_epoch=None, costs=[])
-    assert Progress().costs is not Progress().costs
+    assert RunProgress() == RunProgress(epoch=0, batch=0, step=0, best=None, best_epoch=None, costs=[])
+    assert RunProgress().costs is not RunProgress().costs
 
 
 def test_the_file_can_be_read_without_running_code(path):

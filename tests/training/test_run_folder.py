@@ -17,7 +17,7 @@ from samekind.data import DataSettings, Split, SplitSettings, digits, prepare
 from samekind.errors import DataError, SettingError, SpaceError, TrainingError
 from samekind.recipes import triplet
 from samekind.training import RunFolder, build_space, train
-from samekind.training.checkpoints import Progress, save_checkpoint
+from samekind.training.checkpoints import RunProgress, save_checkpoint
 from samekind.training.run_folder import LOCK
 
 # The bare system call: the second process need not import torch. It signs the file as FolderLock does.
@@ -293,7 +293,7 @@ def test_an_old_stopped_run_with_another_split_is_left_to_resume(tmp_path):
     items = replace(digits(), groups=torch.arange(len(digits())) // 3)
     grouped, random = SplitSettings(by="group"), SplitSettings()
     folder, sets = RunFolder(tmp_path), prepare(items, grouped)
-    save_checkpoint(folder.last, run={}, data="others", progress=Progress(), states={})
+    save_checkpoint(folder.last, run={}, data="others", progress=RunProgress(), states={})
     with pytest.raises(SettingError, match="on other items than it would go on with"):
         folder.sets_for(items, grouped, earlier=[random])
     replace(sets.split, settings=None).save(tmp_path / "split.json")

@@ -14,7 +14,7 @@ from samekind.errors import SettingError
 from samekind.prototypes import SupportMeans
 from samekind.similarities import AdaCosScale, Cosine, DynamicScale, LearnedScale, PairsNetwork
 from samekind.space import MetricSpace
-from samekind.training.starting import MOST_LISTED, take_weights
+from samekind.training.starting import MOST_DIFFERENCES, take_weights
 
 
 def a_space(encoder, similarity=None):
@@ -64,7 +64,7 @@ def test_a_long_list_of_differences_is_cut_and_counted():
         return a_space(MLP(inputs=2, dimension=3), network)
 
     message = refused(build(4, 0.1, False, 1, 3), build(5, 0.2, True, 2, 4))
-    assert message.count(" there, ") == MOST_LISTED
+    assert message.count(" there, ") == MOST_DIFFERENCES
     assert ", and 1 more differ;" in message
 
 

@@ -7,16 +7,14 @@ import typer
 
 from samekind.cli.options import AsJson, Device, LabelColumn, Root, SkipUnreadable, SpaceArgument
 from samekind.cli.together import Goes, check_together
-from samekind.settings import LARGEST_SEED
+from samekind.settings import LARGEST_SEED, PAIRED_ITEMS
 
 if TYPE_CHECKING:
     from samekind.cli.spaces import OpenSpace
     from samekind.data import Items
     from samekind.questions.calibrate import Calibrated
 
-#: As in `samekind.questions.calibrate`, which loads PyTorch.
-PAIRED_ITEMS = 5000
-TRAINING_ITEMS = (
+PROMISES_TOO_MUCH = (
     "careful: {data} holds this space's training items; a threshold from them promises far too much. Without "
     "DATA, the validation items of the run are used"
 )
@@ -133,7 +131,7 @@ def _held_out(opened: "OpenSpace", data: str | None, *, label: str | None, skip_
         return RunFolder(opened.folder).sets().validation
     items = opened.read_labelled(data, label=label, skip_unreadable=skip_unreadable)
     if RunFolder.around(opened.folder).trained_on(data):
-        print_messages(TRAINING_ITEMS.format(data=data))
+        print_messages(PROMISES_TOO_MUCH.format(data=data))
     return items
 
 

@@ -19,7 +19,7 @@ from samekind.evaluation.everything import evaluate
 from samekind.evaluation.few_shot import few_shot
 from samekind.evaluation.listed_trials import listed_trials
 from samekind.evaluation.normalised import normalised, normalised_list
-from samekind.evaluation.open_set import Identified, identification, open_set
+from samekind.evaluation.open_set import Identification, identification, open_set
 from samekind.evaluation.promises import PromiseRow, RatePromise, listed_promises, promise_row, promises
 from samekind.evaluation.references import not_beaten, references
 from samekind.evaluation.retrieval import left_out, query_gallery, retrieval
@@ -31,7 +31,7 @@ from samekind.inference.temperatures import heads
 
 __all__ = [
     "Compared",
-    "Identified",
+    "Identification",
     "PromiseRow",
     "RatePromise",
     "Row",

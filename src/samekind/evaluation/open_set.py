@@ -22,10 +22,10 @@ from samekind.measures import area_under_curve, catalogue
 from samekind.space import MetricSpace
 
 #: The share of unknown items one is ready to give a class.
-FALSE_ALARMS = 0.01
+ALLOWED_FALSE_ALARMS = 0.01
 
 
-class Identified(NamedTuple):
+class Identification(NamedTuple):
     """How well known items are separated from unknown ones, and from each other."""
 
     rate: float  # of detection and identification
@@ -40,7 +40,7 @@ def open_set(
     unknown_z: Tensor,
     *,
     name: str,
-    false_alarms: float = FALSE_ALARMS,
+    false_alarms: float = ALLOWED_FALSE_ALARMS,
     seed: int = 0,
 ) -> list[Row]:
     """The share of known items that are identified when ``false_alarms`` of the unknown ones are named
@@ -55,7 +55,7 @@ def open_set(
     samples: list[Sample] = []
     for head in heads(space):
         right = predicted_labels(space, known, known_z, head) == known.labels.cpu()
-        inside, outside = best_scores(space, known_z, head), best_scores(space, unknown_z, head)
+        inside, outside = best_class_scores(space, known_z, head), best_class_scores(space, unknown_z, head)
         values = identification(inside, right, outside, false_alarms=false_alarms)
         again = _drawn_again(inside, right, outside, false_alarms=false_alarms, seed=seed)
         units = min(len(known), len(unknown))
@@ -69,13 +69,13 @@ def open_set(
     return rows_of(samples, seed=seed)
 
 
-def best_scores(space: MetricSpace, z: Tensor, head: Head = "similarity") -> Tensor:
+def best_class_scores(space: MetricSpace, z: Tensor, head: Head = "similarity") -> Tensor:
     """The score of each item's best class (n,), on the CPU."""
     with asking(space):
         return space.classify(z.to(device_of(space)), head=head).scores.amax(-1).float().cpu()
 
 
-def identification(known: Tensor, right: Tensor, unknown: Tensor, *, false_alarms: float) -> Identified:
+def identification(known: Tensor, right: Tensor, unknown: Tensor, *, false_alarms: float) -> Identification:
     """The detection-and-identification rate at a rate of false alarms, and the AUROC.
 
     ``known`` (n,) and ``unknown`` (m,) are the best scores of the two kinds of item, ``right`` (n,) whether
@@ -84,7 +84,7 @@ def identification(known: Tensor, right: Tensor, unknown: Tensor, *, false_alarm
 
     >>> known, right = torch.tensor([0.9, 0.8, 0.3]), torch.tensor([True, False, True])
     >>> identification(known, right, torch.tensor([0.5, 0.1]), false_alarms=0.0)
-    Identified(rate=0.3333333333333333, area=0.8333333333333334)
+    Identification(rate=0.3333333333333333, area=0.8333333333333334)
     """
     if not 0 <= false_alarms <= 1:
         raise ValueError(f"expected a rate of false alarms from 0 to 1, got {false_alarms}")
@@ -97,7 +97,7 @@ def identification(known: Tensor, right: Tensor, unknown: Tensor, *, false_alarm
     bar = -torch.inf if allowed >= len(unknown) else float(unknown.sort(descending=True).values[allowed])
     rate = int((right & (known > bar)).sum()) / len(known)
     is_known = torch.cat([torch.ones_like(known), torch.zeros_like(unknown)]).bool()
-    return Identified(rate, area_under_curve(torch.cat([known, unknown]), is_known))
+    return Identification(rate, area_under_curve(torch.cat([known, unknown]), is_known))
 
 
 def _drawn_again(

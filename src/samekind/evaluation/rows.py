@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from samekind.measures.catalogue import AUROC, named
+from samekind.measures.catalogue import AUROC, measure_named
 from samekind.measures.measure import Measure
 
 #: Which measures a protocol gives: the main ones, or all.
@@ -41,7 +41,7 @@ class Row(NamedTuple):
     @property
     def entry(self) -> Measure:
         """What the catalogue says about the measure."""
-        return named(self.measure)
+        return measure_named(self.measure)
 
     @property
     def text(self) -> str:
@@ -77,5 +77,5 @@ def is_upside_down(row: Row) -> bool:
 def upside_down(rows: Iterable[Row]) -> str:
     """The warning about rows that are upside down; empty if none is."""
     kinds = list(dict.fromkeys(row.kind for row in rows if is_upside_down(row)))
-    named = " and ".join(filter(None, (", ".join(kinds[:-1]), *kinds[-1:])))
-    return UPSIDE_DOWN.format(kinds=named) if named else ""
+    names = " and ".join(filter(None, (", ".join(kinds[:-1]), *kinds[-1:])))
+    return UPSIDE_DOWN.format(kinds=names) if names else ""

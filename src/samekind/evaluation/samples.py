@@ -12,7 +12,7 @@ from torch import Tensor
 from samekind.evaluation.rows import Row, noted
 from samekind.measures import bootstrap_mean, normal_interval, paired_bootstrap_mean
 from samekind.measures.bootstrap import Difference, difference_around, interval_around
-from samekind.measures.catalogue import named
+from samekind.measures.catalogue import measure_named
 from samekind.measures.measure import Measure
 
 #: Draws of a mean, and of a measure that has to be computed anew each time; of very many units, fewer.
@@ -57,7 +57,7 @@ class Compared(NamedTuple):
     @property
     def entry(self) -> Measure:
         """What the catalogue says about the measure."""
-        return named(self.measure)
+        return measure_named(self.measure)
 
     @property
     def text(self) -> str:

@@ -36,7 +36,7 @@ class Arrangement:
         dimension: int,
         score: Score,
         *,
-        kind: Literal["auto"] | kinds.Kind,
+        kind: Literal["auto"] | kinds.StructureKind,
         memory: int | None,
         seed: int,
     ) -> None:
@@ -170,7 +170,7 @@ class Arrangement:
             self.structure.built_for = len(store)
         return wanted != self.structure.kind or wanted in ("ivf", "pq")
 
-    def _wanted(self, count: int) -> kinds.Kind:
+    def _wanted(self, count: int) -> kinds.StructureKind:
         memory = kinds.memory_here() if self.memory is None else self.memory
         kind = kinds.kind_for(count, self.dimension, memory=memory) if self.kind == "auto" else self.kind
         return kinds.buildable(kind, count)

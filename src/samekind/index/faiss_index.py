@@ -53,7 +53,7 @@ class Faiss:
         self,
         dimension: int,
         *,
-        kind: Literal["auto"] | kinds.Kind = "auto",
+        kind: Literal["auto"] | kinds.StructureKind = "auto",
         score: Score = "cosine",
         fingerprint: str = "",
         effort: int | None = None,
@@ -90,7 +90,7 @@ class Faiss:
         return iter(self._durable.store)
 
     @property
-    def built(self) -> kinds.Kind | None:
+    def built(self) -> kinds.StructureKind | None:
         """The kind of the structure; None if there is none yet."""
         built = self._arrangement.structure
         return built.kind if built is not None else None

@@ -16,8 +16,8 @@ import math
 import os
 from typing import Literal
 
-Kind = Literal["flat", "hnsw", "ivf", "pq"]
-KINDS: tuple[Kind, ...] = ("flat", "hnsw", "ivf", "pq")
+StructureKind = Literal["flat", "hnsw", "ivf", "pq"]
+KINDS: tuple[StructureKind, ...] = ("flat", "hnsw", "ivf", "pq")
 
 FLAT_UP_TO = 20_000
 HNSW_UP_TO = 1_500_000
@@ -34,7 +34,7 @@ HNSW_EFFORT = 64
 MANY_TIMES = 32
 
 
-def kind_for(count: int, dimension: int, *, memory: int) -> Kind:
+def kind_for(count: int, dimension: int, *, memory: int) -> StructureKind:
     """The kind for a number of vectors and a limit of memory, in bytes.
 
     >>> [kind_for(count, 128, memory=2**33) for count in (1_000, 1_000_000, 10_000_000, 100_000_000)]
@@ -47,7 +47,7 @@ def kind_for(count: int, dimension: int, *, memory: int) -> Kind:
     return "ivf" if bytes_of("ivf", count, dimension) <= memory else "pq"
 
 
-def bytes_of(kind: Kind, count: int, dimension: int) -> int:
+def bytes_of(kind: StructureKind, count: int, dimension: int) -> int:
     """The approximate memory of a structure, in bytes."""
     vector = 4 * dimension
     one = {
@@ -69,7 +69,7 @@ def memory_here() -> int:
         return 2**32
 
 
-def buildable(kind: Kind, count: int) -> Kind:
+def buildable(kind: StructureKind, count: int) -> StructureKind:
     """The kind, or "flat" if there are too few vectors to fit its lists and codes to."""
     fewest = {"flat": 0, "hnsw": 1, "ivf": 2 * FEWEST_A_CENTRE, "pq": CODES}[kind]
     return kind if count >= fewest else "flat"
@@ -85,13 +85,13 @@ def codes_of(dimension: int) -> int:
     return -(-dimension // NUMBERS_A_CODE)
 
 
-def sample_for(kind: Kind, count: int) -> int:
+def sample_for(kind: StructureKind, count: int) -> int:
     """The number of vectors that lists and codes are fitted to."""
     centres = max(lists_for(count), CODES if kind == "pq" else 0)
     return min(count, MOST_A_CENTRE * centres)
 
 
-def effort_for(kind: Kind, lists: int, *, candidates: int = 0, count: int = 0) -> int:
+def effort_for(kind: StructureKind, lists: int, *, candidates: int = 0, count: int = 0) -> int:
     """The default effort of a search: the candidates hnsw keeps, or the lists ivf and pq look into.
 
     For many candidates of a count these are as many lists as hold 32 times the candidates.
@@ -102,7 +102,7 @@ def effort_for(kind: Kind, lists: int, *, candidates: int = 0, count: int = 0) -
     return min(lists, max(8, lists // 32, holding))
 
 
-def candidates_for(kind: Kind, wanted: int) -> int:
+def candidates_for(kind: StructureKind, wanted: int) -> int:
     """The number of candidates to compare by their vectors: a few more than wanted, because rounding may
     exchange neighbours; many more for codes.
     """

@@ -17,7 +17,7 @@ from torch import Tensor
 from samekind.errors import SettingError, SpaceError
 from samekind.index import kinds
 from samekind.index.contract import Score
-from samekind.index.kinds import Kind
+from samekind.index.kinds import StructureKind
 
 CONSTRUCTION = 80  # candidates kept when a vector is put into the graph
 
@@ -25,7 +25,9 @@ CONSTRUCTION = 80  # candidates kept when a vector is put into the graph
 class Structure:
     """A FAISS index of one kind, for vectors of one dimension and one score."""
 
-    def __init__(self, kind: Kind, dimension: int, score: Score, *, built_for: int, made: Any) -> None:
+    def __init__(
+        self, kind: StructureKind, dimension: int, score: Score, *, built_for: int, made: Any
+    ) -> None:
         self.kind = kind
         self.dimension = dimension
         self.score = score
@@ -90,7 +92,7 @@ class Structure:
 
 
 def build(
-    kind: Kind, dimension: int, score: Score, *, count: int, sample: Tensor, seed: int = 0
+    kind: StructureKind, dimension: int, score: Score, *, count: int, sample: Tensor, seed: int = 0
 ) -> Structure:
     """An empty structure for ``count`` vectors; lists and codes are fitted to a sample (n, dimension).
 
@@ -122,7 +124,7 @@ def build(
 
 
 def read(
-    path: Path, kind: Kind, dimension: int, score: Score, *, built_for: int, graph_only: bool
+    path: Path, kind: StructureKind, dimension: int, score: Score, *, built_for: int, graph_only: bool
 ) -> Structure:
     """The structure in a file; a graph without vectors must be given them."""
     faiss = package()

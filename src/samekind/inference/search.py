@@ -17,7 +17,7 @@ STRIP = 512
 #: Default bytes of working memory on a CPU: more than scoring alone needs, for fewer merges.
 MEMORY_BUDGET = 8 * 2**20
 #: The most pairs of a query and an excluded item that are listed for a strip of queries.
-MOST_LISTED = 2**18
+MOST_EXCLUDED_PAIRS = 2**18
 
 Marks = tuple[Tensor, Tensor]  # of the queries (n,), of the gallery (m,)
 
@@ -93,7 +93,7 @@ def _same_mark(queries: Tensor, marks: Tensor, order: Tensor) -> Marks | None:
     """
     first = torch.searchsorted(marks, queries)
     counts = torch.searchsorted(marks, queries, right=True) - first
-    if int(counts.sum()) > MOST_LISTED:
+    if int(counts.sum()) > MOST_EXCLUDED_PAIRS:
         return None
     query = torch.arange(len(queries)).repeat_interleave(counts)
     place = torch.arange(len(query)) - (counts.cumsum(0) - counts)[query] + first[query]

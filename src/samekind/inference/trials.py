@@ -17,7 +17,7 @@ from samekind.space import MetricSpace
 STRIP = 256  # items
 
 #: The precision of scores: that of the space, or 16 bits by the kernel of a learned similarity.
-Precision = Literal["as it is", "bfloat16", "float16"]
+ScorePrecision = Literal["as it is", "bfloat16", "float16"]
 
 
 class Trials(NamedTuple):
@@ -105,7 +105,7 @@ def streamed_trials(
     exact: Exactness = True,
     threshold: float | None = None,
     memory_budget: int | None = None,
-    precision: Precision = "as it is",
+    precision: ScorePrecision = "as it is",
 ) -> StreamedRates:
     """The measures of all trials, which are scored again on every walk and never stored: see `streamed`.
 

@@ -243,11 +243,11 @@ _FAMILIES: dict[str, Callable[..., Measure]] = {
 _BY_SCORE = rf"(\S+) ({'|'.join((*get_args(Kind), 'best'))})"
 
 
-def named(name: str) -> Measure:
+def measure_named(name: str) -> Measure:
     """The measure of a row, also of a stored one that has only the name. A name that is not in the catalogue
     is a share of which more is better.
 
-    >>> named("NMI").is_share, named("5-way 1-shot").family
+    >>> measure_named("NMI").is_share, measure_named("5-way 1-shot").family
     (False, 'N-way K-shot')
     """
     if isinstance(name, Measure):

@@ -17,10 +17,9 @@ from samekind.inference.points import support
 from samekind.inference.temperatures import FEWEST
 from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import embedded
+from samekind.settings import PAIRED_ITEMS
 from samekind.space import MetricSpace
 
-#: All pairs of this many items are 12 million trials; from more items, so many are drawn.
-PAIRED_ITEMS = 5000
 OPEN_SET = "open set"
 
 TOO_FEW = (

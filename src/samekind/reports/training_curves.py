@@ -64,7 +64,7 @@ def _panels(entries: Entries) -> dict[str, Callable[["Axes", Entries], None]]:
     """What there is to draw of a record, by title."""
     panels: dict[str, Callable[[Axes, Entries], None]] = {"training loss": _draw_loss}
     shares, others = _told(entries, is_share=True), _told(entries, is_share=False)
-    if _error_names(entries) or not (shares or others):
+    if _error_labels(entries) or not (shares or others):
         panels["validation EER, %"] = _draw_errors
     if shares:
         panels["validation, %"] = _draw_shares
@@ -86,12 +86,11 @@ def _draw_loss(axes: "Axes", entries: Entries) -> None:
 
 
 def _draw_errors(axes: "Axes", entries: Entries) -> None:
-    names = _error_names(entries)
-    for index, name in enumerate(names):
-        values = [100 * entry["validation"][name] for entry in entries]
-        colour, dashes = SERIES[index % len(SERIES)], DASHES[index % len(DASHES)]
-        _line(axes, entries, values, name.removeprefix(f"{EER.key} ").replace(EER.key, EER), colour, dashes)
-    if names:
+    labels = _error_labels(entries)
+    for index, (key, label) in enumerate(labels.items()):
+        values = [100 * entry["validation"][key] for entry in entries]
+        _line(axes, entries, values, label, SERIES[index % len(SERIES)], DASHES[index % len(DASHES)])
+    if labels:
         legend(axes, columns=COLUMNS)
 
 
@@ -141,15 +140,17 @@ def _draw_coefficient(axes: "Axes", entries: Entries) -> None:
     axes.margins(y=ROOM)
 
 
-def _error_names(entries: Entries) -> list[str]:
-    """The rates to draw: one for each kind of score, or the only one."""
-    keys = [EER.key, *(EER.variant(kind).key for kind in (*get_args(Kind), "best"))]
-    keys = [key for key in keys if key in entries[0].get("validation", {})]
-    return [key for key in keys if key not in (EER.key, EER.variant("best").key)] or keys[:1]
+def _error_labels(entries: Entries) -> dict[str, str]:
+    """The rates to draw, by their keys in the record: one for each kind of score, or the only one."""
+    by_kind = {EER.variant(kind).key: kind for kind in get_args(Kind)}
+    others = {EER.key: str(EER), EER.variant("best").key: "best"}
+    validation = entries[0].get("validation", {})
+    labels = {key: kind for key, kind in by_kind.items() if key in validation}
+    return labels or dict([item for item in others.items() if item[0] in validation][:1])
 
 
 def _rates(entries: Entries) -> list[float]:
-    return [100 * entry["validation"][name] for entry in entries for name in _error_names(entries)]
+    return [100 * entry["validation"][key] for entry in entries for key in _error_labels(entries)]
 
 
 def _line(

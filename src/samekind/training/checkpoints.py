@@ -14,7 +14,7 @@ from samekind.errors import TrainingError
 
 
 @dataclass
-class Progress:
+class RunProgress:
     """How far a run has come. ``costs`` holds the terms of each step of the unfinished epoch."""
 
     epoch: int = 0
@@ -26,7 +26,7 @@ class Progress:
 
 
 def save_checkpoint(
-    path: Path, *, run: dict[str, Any], data: str, progress: Progress, states: dict[str, Any]
+    path: Path, *, run: dict[str, Any], data: str, progress: RunProgress, states: dict[str, Any]
 ) -> None:
     """Write a checkpoint, whole or not at all. ``data`` is the fingerprint of the training items."""
     content = {
@@ -45,7 +45,7 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     """Read a checkpoint. Only tensors and plain values are accepted, so no code runs."""
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
-        return {**content, "progress": Progress(**content["progress"])}
+        return {**content, "progress": RunProgress(**content["progress"])}
     except Exception as error:  # torch raises many different errors for a damaged file
         why = "it is damaged, or not one of samekind's" if path.exists() else "it does not exist"
         raise TrainingError(

@@ -19,7 +19,7 @@ from samekind.space import MetricSpace
 from samekind.training.acceleration import batches_on, decoded_onto, lay_out, resident
 from samekind.training.build import build_sampler, build_space
 from samekind.training.checkpoints import (
-    Progress,
+    RunProgress,
     load_checkpoint,
     random_states_kept,
     save_checkpoint,
@@ -99,7 +99,7 @@ class Trainer:
         expect_trained(run, self.space, begun=begun)
         self.sampler = build_sampler(run, items.labels, domains=items.domains)
         self.learner = Learner(run, self.space, items, fabric, batches=len(self.sampler))
-        self.progress = Progress()
+        self.progress = RunProgress()
         self._resume_or_begin(split)
 
     def finish(self) -> MetricSpace:

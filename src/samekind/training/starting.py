@@ -11,7 +11,7 @@ from samekind.parts import describe, fingerprint, is_ours
 from samekind.space import MetricSpace
 
 #: How many differences a message lists.
-MOST_LISTED = 4
+MOST_DIFFERENCES = 4
 
 
 def take_weights(space: MetricSpace, start: MetricSpace) -> list[str]:
@@ -69,9 +69,9 @@ def _difference(target: nn.Module, source: nn.Module) -> str:
     names = [name for name in {**there, **here} if here.get(name) != there.get(name)]
     listed = [
         f"{name} is {there.get(name, 'missing')} there, {here.get(name, 'missing')} here"
-        for name in names[:MOST_LISTED]
+        for name in names[:MOST_DIFFERENCES]
     ]
-    more = [f"and {len(names) - MOST_LISTED} more differ"] if len(names) > MOST_LISTED else []
+    more = [f"and {len(names) - MOST_DIFFERENCES} more differ"] if len(names) > MOST_DIFFERENCES else []
     return f": {', '.join([*listed, *more])}" if names else ""
 
 
