@@ -103,7 +103,10 @@ def test_a_loss_that_takes_any_scores_takes_a_bias(run, items):
 def test_a_scale_that_follows_angles_takes_no_bias(run, items, similarity):
     form = "cosine" if similarity["name"] == "Cosine" else "log-distance"
     head = {"similarity": {**similarity, "scale": FOLLOWING[form]}, "bias": True}
-    with pytest.raises(SettingError, match=r"only: DynamicScale follows .* set space\.auxiliary\.bias to"):
+    with pytest.raises(
+        SettingError,
+        match=r"only: the bias .* DynamicScale reads the angles .* set space\.auxiliary\.bias to",
+    ):
         built(run, items, head=head, **table("softmax", "auxiliary"))
 
 

@@ -294,7 +294,7 @@ def test_an_old_stopped_run_with_another_split_is_left_to_resume(tmp_path):
     grouped, random = SplitSettings(by="group"), SplitSettings()
     folder, sets = RunFolder(tmp_path), prepare(items, grouped)
     save_checkpoint(folder.last, run={}, data="others", progress=RunProgress(), states={})
-    with pytest.raises(SettingError, match="on other items than it would go on with"):
+    with pytest.raises(SettingError, match="whose training items differ from these"):
         folder.sets_for(items, grouped, earlier=[random])
     replace(sets.split, settings=None).save(tmp_path / "split.json")
     opened = folder.sets_for(items, grouped, earlier=[random])

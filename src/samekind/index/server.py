@@ -83,7 +83,7 @@ def check_storable(ids: Sequence[str], texts: Sequence[str]) -> None:
         # json.dumps writes non-ASCII characters as \\uXXXX: only such lines need a look.
         if "\\u" in line and not all(_writable(text) for text in _texts_in(json.loads(line))):
             raise SettingError(
-                "metadata holds a character that a server cannot keep (NUL, or half of a pair)"
+                "metadata holds a character that a server cannot store (NUL, or half of a pair)"
             )
 
 

@@ -36,7 +36,9 @@ def test_warns_of_a_camera_of_12_bits_when_data_is_opened_or_checked(deep_folder
     root = deep_folder(4095, suffix=suffix)
     [note] = open_data(root, settings=DataSettings(memory=memory)).notes
     assert note.startswith(SAYS)
-    assert note.endswith("set its white: --set data.white=4095 (white in a run file or in DataSettings)")
+    assert note.endswith(
+        "if their camera has fewer bits, use --set data.white=4095 (white in a run file or in DataSettings)"
+    )
     assert note in examine(root).warnings
 
 
@@ -67,7 +69,7 @@ def test_one_bright_picture_shows_that_the_range_is_used(deep_folder):
 def test_warns_of_a_white_below_the_values(deep_folder):
     root, settings = deep_folder(4095), DataSettings(white=2047)
     [note] = open_data(root, settings=settings).notes
-    assert "hold values up to 4,095, and all above 2,047, which is taken for white, is cut off" in note
+    assert "have values up to 4,095; white is 2,047, and values above it are cut off" in note
     assert "--set data.white=4095" in note
     assert note in examine(root, settings=settings).warnings
 
@@ -137,4 +139,4 @@ def test_warns_of_clipped_pictures_among_many_bright_ones_of_8_bits(deep_folder)
     reader = ImageReader(height=6, width=8, channels=1, white=4095)
     files = [flat] * 20 + deep
     note = brightness(torch.full((len(files),), 255), files, reader)
-    assert "hold values up to 65,535, and all above 4,095" in note
+    assert "have values up to 65,535; white is 4,095, and values above it" in note

@@ -105,7 +105,9 @@ def test_an_encoder_without_features_is_refused(watched, items, standardise):
         space.encoder = Bare(6, 5)
     else:
         space.encoder.encoder = Bare(6, 5)
-    with pytest.raises(SettingError, match=r"run\.adversary: .* but Bare has no features\(x\) and embedding"):
+    with pytest.raises(
+        SettingError, match=r"needs features\(x\) and embedding of the encoder; Bare does not"
+    ):
         build_class_adversary(run, space, items)
 
 
