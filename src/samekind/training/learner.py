@@ -79,9 +79,11 @@ class Learner:
         projected = observe(self.space, z, y)
         value = objective(self.space, z, y, self.context, projected=projected)
         numbers, loss = list(value.costs.values()), value.total
+        costs = []
         for extra in self.extras:
             output = outputs.get(extra.name)
             cost = extra.cost(Step(number, self.space, x, y, z, output, self.forward, self.value))
+            costs.append(cost)
             numbers += cost.watched
             loss = loss if cost.loss is None else loss + cost.loss
         self.fabric.backward(loss)
@@ -91,6 +93,8 @@ class Learner:
         self.optimiser.step()
         self.scheduler.after_step()
         settle(self.space, z, y, value, memory=self.context.memory)
+        for extra, cost in zip(self.extras, costs, strict=True):
+            extra.settle(cost)
         return [number.detach() for number in numbers]
 
     def value(self, z: Tensor, y: Tensor) -> Value:

@@ -34,9 +34,14 @@ def adversary_with(**settings):
     return adversary.double()
 
 
+def step_of(adversary, features, y=Y):
+    """A step in which it sees these features."""
+    return Step(0, None, None, y, None, adversary(features), None, None)
+
+
 def cost_of(adversary, features, y=Y):
-    """What it costs in a step that it sees these features in."""
-    return adversary.cost(Step(0, None, None, y, None, adversary(features), None, None))
+    """What it costs in a step in which it sees these features."""
+    return adversary.cost(step_of(adversary, features, y))
 
 
 # --- the coefficient ------------------------------------------------------------------------------
@@ -68,7 +73,13 @@ def test_by_the_step_the_coefficient_follows_the_mean_of_the_last_losses(feature
     adversary = adversary_with(updated="step", threshold=0.5)
     mean = math.log(3)
     for _ in range(4):
-        judgement = cost_of(adversary, features).watched
+        step = step_of(adversary, features)
+        cost = adversary.cost(step)
+        before = adversary.coefficient.clone(), adversary.running.clone()
+        assert torch.equal(adversary.cost(step).loss, cost.loss)
+        assert (adversary.coefficient, adversary.running) == before  # until the step is settled
+        adversary.settle(cost)
+        judgement = cost.watched
         mean += 0.1 * (judgement.plain_loss.item() - mean)
         expected = adversarial_coefficient(mean, weight=0.5, threshold=0.5)
         assert adversary.coefficient.item() == pytest.approx(expected, abs=1e-6)
@@ -76,6 +87,14 @@ def test_by_the_step_the_coefficient_follows_the_mean_of_the_last_losses(feature
     adversary.after_epoch([2.0, 0.0])
     assert adversary.coefficient.item() == before
     assert not adversary.coefficient.requires_grad
+
+
+@pytest.mark.parametrize("settings", [{"kind": "soft", "updated": "step"}, {"updated": "epoch"}])
+def test_a_step_moves_no_soft_coefficient_and_none_that_follows_epochs(features, settings):
+    adversary = adversary_with(**settings)
+    before = {name: tensor.clone() for name, tensor in adversary.named_buffers()}
+    adversary.settle(cost_of(adversary, features))
+    assert before == dict(adversary.named_buffers())
 
 
 @pytest.mark.parametrize("updated", ["epoch", "step"])
@@ -91,9 +110,11 @@ def test_with_updates_by_step_the_loss_does_not_grow_without_end(updated):
     optimiser = torch.optim.SGD([z], lr=50.0)
     for _ in range(400):
         optimiser.zero_grad()
-        cost, judgement = cost_of(adversary, z, y)
-        cost.backward()
+        cost = cost_of(adversary, z, y)
+        cost.loss.backward()
         optimiser.step()
+        adversary.settle(cost)
+    judgement = cost.watched
     loss = judgement.plain_loss.item()
     assert loss > 5 if updated == "epoch" else 0.7 < loss < 1.4
 

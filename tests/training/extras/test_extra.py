@@ -24,12 +24,14 @@ class Perturbed(nn.Module):
         self.register_buffer("steps", torch.tensor(0))
 
     def cost(self, step):
-        self.steps += 1
         x = step.x.clone().requires_grad_()
         (gradient,) = torch.autograd.grad(step.objective(step.forward(x)[0], step.y).total, x)
         z, _ = step.forward(step.x + 0.01 * gradient.sign())
         moved = step.objective(z, step.y).total
         return Cost(self.weight * moved, [moved])
+
+    def settle(self, cost):
+        self.steps += 1
 
     def after_epoch(self, means):
         return {"moved": means[0], "steps": int(self.steps)}
@@ -46,6 +48,8 @@ class Looking(nn.Module):
             self.seen.append((step.z.shape, step.space.prototypes.vectors.shape))
         return Cost(None)
 
+    def settle(self, cost): ...
+
     def after_epoch(self, means):
         return {}
 
@@ -59,6 +63,8 @@ class Asking(nn.Module):
     def cost(self, step):
         self.values.append({step.objective(step.z, step.y).total.item() for _ in range(10)})
         return Cost(None)
+
+    def settle(self, cost): ...
 
     def after_epoch(self, means):
         return {}
@@ -132,6 +138,25 @@ def test_a_run_is_the_same_however_often_an_extra_asks_for_the_objective(
     ]
     assert losses[0] == losses[1]
     assert all(torch.equal(tensor, beside.state_dict()[name]) for name, tensor in alone.state_dict().items())
+
+
+def test_an_extra_settles_after_the_optimisers_step(run, items, constant, tmp_path, monkeypatch):
+    events = []
+
+    class Settling(Looking):
+        def cost(self, step):
+            self.weights = list(step.space.parameters())
+            self.before = [weight.detach().clone() for weight in self.weights]
+            self.returned = Cost(None)
+            return self.returned
+
+        def settle(self, cost):
+            moved = not all(map(torch.equal, self.before, self.weights))
+            events.append((cost is self.returned, moved))
+
+    monkeypatch.setattr("samekind.training.extras.BUILDERS", [lambda *_: Settling()])
+    train(run.override(["epochs=1"]), items, folder=tmp_path, validate=constant)
+    assert events == [(True, True)] * 3
 
 
 @pytest.mark.usefixtures("perturbed")

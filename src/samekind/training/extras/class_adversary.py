@@ -115,14 +115,23 @@ class ClassAdversary(nn.Module):
         return Judgement(((1 - smoothing) * own + smoothing * others).mean(), own.mean())
 
     def cost(self, step: Step) -> Cost:
-        """What it adds to the loss; with ``updated="step"`` the coefficient moves."""
+        """What it adds to the loss; the coefficient moves in `settle`."""
         assert step.output is not None
         judgement = self.judge(step.output, step.y)
         if self.settings.kind == "soft":
             return Cost(self.settings.weight * judgement.loss, judgement)
-        if self.settings.updated == "step":
-            self._follow(judgement)
         return Cost(judgement.loss, judgement)
+
+    @torch.no_grad()
+    def settle(self, cost: Cost) -> None:
+        """With ``updated="step"`` an adaptive coefficient moves, without leaving the device: a step must not
+        wait for it.
+        """
+        if self.settings.kind == "soft" or self.settings.updated == "epoch":
+            return
+        newest = getattr(Judgement(*cost.watched), self.settings.steered_by)
+        self.running.lerp_(newest.to(self.running.dtype), NEWEST)
+        self.coefficient.copy_((self.settings.threshold - self.running).tanh() * self.settings.weight)
 
     def after_epoch(self, means: Sequence[float]) -> dict[str, float]:
         """The coefficient and the mean losses of the epoch; an adaptive coefficient is set for the next."""
@@ -131,13 +140,6 @@ class ClassAdversary(nn.Module):
         if self.settings.updated == "epoch":
             self.coefficient.fill_(self._coefficient(getattr(judgement, self.settings.steered_by)))
         return entry
-
-    @torch.no_grad()
-    def _follow(self, judgement: Judgement) -> None:
-        """Without leaving the device: a step must not wait for it."""
-        newest = getattr(judgement, self.settings.steered_by)
-        self.running.lerp_(newest.to(self.running.dtype), NEWEST)
-        self.coefficient.copy_((self.settings.threshold - self.running).tanh() * self.settings.weight)
 
     def _coefficient(self, loss: float) -> float:
         weight, threshold = self.settings.weight, self.settings.threshold

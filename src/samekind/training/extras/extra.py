@@ -50,7 +50,11 @@ class Extra(Protocol):
 
     def __call__(self, features: Tensor) -> Tensor: ...
 
-    def cost(self, step: Step) -> Cost: ...
+    def cost(self, step: Step) -> Cost:
+        """What it costs in a step; no state of the extra or of the space changes."""
+
+    def settle(self, cost: Cost) -> None:
+        """After the optimiser's step, change what moves with a step, given the cost that it had."""
 
     def after_epoch(self, means: Sequence[float]) -> dict[str, Any]:
         """The entry in the record, given the means of the watched numbers over the epoch; {} for none."""
