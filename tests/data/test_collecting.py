@@ -16,6 +16,7 @@ from samekind.data import (
     TableReader,
     VectorReader,
     collect,
+    collect_bytes,
     digits,
     scaled,
 )
@@ -261,3 +262,39 @@ def test_groups_come_along_where_all_items_have_one(tmp_path):
     assert collect([one, three], reader, settings=named, otherwise=DataSettings()).groups == ("g1", "g2") * 2
     np.savez(tmp_path / "four.npz", inputs=np.zeros((2, 1), np.float32), groups=np.array([3, 4]))
     assert collect([tmp_path / "four.npz"], VectorReader(dimension=1)).groups == ("3", "4")
+
+
+def test_uploads_are_read_as_the_files_are(make_picture, tmp_path):
+    make_picture(tmp_path / "a.png", seed=1)
+    make_picture(tmp_path / "b.png", seed=2)
+    files = [tmp_path / "a.png", tmp_path / "b.png"]
+    uploaded = collect_bytes([(file.name, file.read_bytes()) for file in files], PICTURES)
+    assert torch.equal(uploaded.inputs, collect(files, PICTURES).inputs)
+    assert (uploaded.ids, uploaded.labels) == (("a.png", "b.png"), (None, None))
+
+
+@pytest.mark.parametrize("reader", [ROWS, VECTORS])
+def test_uploads_of_tables_and_arrays_have_an_item_in_each_row(tmp_path, reader):
+    np.save(tmp_path / "many.npy", np.array([[5.0, 6.0], [7.0, 8.0]]))
+    arrays = (tmp_path / "many.npy").read_bytes()
+    uploads = [("t.csv", b"a,b,label\n1,2,x\n3,4,y\n"), ("t.tsv", b"a\tb\n9\t9\n"), ("many.npy", arrays)]
+    uploaded = collect_bytes(uploads, reader)
+    assert uploaded.inputs.tolist() == [[1, 2], [3, 4], [9, 9], [5, 6], [7, 8]]
+    assert uploaded.ids[:2] == ("t.csv, row 1", "t.csv, row 2")
+    assert uploaded.labels == ("x", "y", None, None, None)
+
+
+def test_unreadable_uploads_are_named_or_skipped_with_their_reason(make_picture, tmp_path):
+    make_picture(tmp_path / "a.png")
+    good = ("a.png", (tmp_path / "a.png").read_bytes())
+    uploads = [("t.csv", b"a,b\n1,2\n"), good, ("c.png", b"broken")]
+    with pytest.raises(
+        DataError, match=r"(?s)2 of 3 files cannot be read.*t\.csv is a table.*cannot read c\.png"
+    ):
+        collect_bytes(uploads, PICTURES)
+    uploaded = collect_bytes(uploads, PICTURES, skip_unreadable=True)
+    assert (uploaded.ids, [name for name, _ in uploaded.skipped]) == (("a.png",), ["t.csv", "c.png"])
+    with pytest.raises(DataError, match=r'^t\.csv has no column "b"'):
+        collect_bytes([("t.csv", b"a\n1\n")], ROWS, skip_unreadable=True)
+    with pytest.raises(DataError, match="nothing to read in no source at all"):
+        collect_bytes([], PICTURES)

@@ -14,7 +14,7 @@ trials, retrieval, references, few-shot tasks and reports alike.
 """
 
 from samekind.data.checking import Examination, examine
-from samekind.data.collecting import Collection, collect
+from samekind.data.collecting import Collection, collect, collect_bytes
 from samekind.data.drawing import draw
 from samekind.data.held_out import by_domain, by_group, by_part
 from samekind.data.items import Items
@@ -69,6 +69,7 @@ __all__ = [
     "by_part",
     "clusters",
     "collect",
+    "collect_bytes",
     "digits",
     "divide",
     "draw",

@@ -1,15 +1,16 @@
 """Unlabelled use: files, folders and tables, read the way a space was trained."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from samekind.data.files import Upload
 from samekind.data.media import VECTORS, Reader, decoder, scaled
 from samekind.data.settings import DataSettings, or_usual
-from samekind.data.sources import format_of
+from samekind.data.sources import format_of, unlabelled_upload
 from samekind.data.sources.format import Block, Use
 from samekind.data.sources.loading import readable_pictures
 from samekind.data.sources.table_files import columns_of
@@ -57,11 +58,48 @@ def collect(
             "leave out --id"
         )
     blocks = [block for source in sources for block in _blocks(source, reader, choices, named_by)]
+    return _collection(blocks, [], map(str, sources), reader, settings, skip_unreadable)
+
+
+def collect_bytes(
+    uploads: Sequence[tuple[str, bytes]],
+    reader: Reader,
+    *,
+    skip_unreadable: bool = False,
+    settings: DataSettings | None = None,
+) -> Collection:
+    """The content of files in memory, (name, bytes) each, in their order, read with one reader.
+
+    A table has an item in each row, and a .npy array may hold many; any other file is one item. The ids are
+    the names, as `collect` has them. Files that cannot be read are all named in one error, or skipped and
+    returned with their reasons.
+    """
+    settings = or_usual(settings)
+    blocks: list[Block] = []
+    unreadable: list[tuple[str, str]] = []
+    for name, content in uploads:
+        try:
+            blocks += unlabelled_upload(Upload(name, content), Use(reader, (settings,)))
+        except DataError as error:
+            unreadable.append((name, str(error)))
+    return _collection(blocks, unreadable, (name for name, _ in uploads), reader, settings, skip_unreadable)
+
+
+def _collection(
+    blocks: Sequence[Block],
+    unreadable: list[tuple[str, str]],
+    sources: Iterable[str],
+    reader: Reader,
+    settings: DataSettings,
+    skip_unreadable: bool,
+) -> Collection:
+    """The items of all blocks; ``unreadable`` is (file, reason) of what gave no block."""
     ids = [name for block in blocks for name in block.ids]
-    if not ids:
-        names = ", ".join(map(str, sources)) or "no source at all"
+    if not ids and not unreadable:
+        names = ", ".join(sources) or "no source at all"
         raise DataError(f"there is nothing to read in {names}; expected items of shape {reader.shape}")
-    inputs, readable, unreadable = _read(blocks, reader, settings)
+    inputs, readable, undecodable = _read(blocks, reader, settings)
+    unreadable = [*unreadable, *undecodable]
     if unreadable and (not skip_unreadable or not readable):
         raise unreadable_files(unreadable, len(readable) + len(unreadable))
     labels = [label for block in blocks for label in block.labels]

@@ -98,10 +98,24 @@ class Member(NamedTuple):
         return Path(self.name).suffix
 
 
-File = Path | Member
+class Upload(NamedTuple):
+    """The content of a file in memory, with the name it came by."""
+
+    name: str
+    content: bytes
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def suffix(self) -> str:
+        return Path(self.name).suffix
 
 
-#: What a reader takes: a file, or the content of one, such as an upload.
+File = Path | Member | Upload
+
+
+#: What a reader takes: a file, or the content of one without a name.
 Readable = File | bytes
 
 
@@ -109,6 +123,8 @@ def opened(file: Readable) -> BinaryIO:
     """The file, to be read and closed. Raises DataError for a broken archive, else OSError."""
     if isinstance(file, bytes):
         return BytesIO(file)
+    if isinstance(file, Upload):
+        return BytesIO(file.content)
     return BytesIO(file.archive.read(file.name)) if isinstance(file, Member) else file.open("rb")
 
 
@@ -127,8 +143,11 @@ def digest(file: File) -> bytes:
 
 
 def is_array(file: Readable) -> bool:
-    """Whether a file is a single array (.npy), by its name or, of bytes, by how they begin."""
-    return file.startswith(b"\x93NUMPY") if isinstance(file, bytes) else file.suffix.lower() == ".npy"
+    """Whether a file is a single array (.npy), by its name or, in memory, by how its bytes begin."""
+    content = file.content if isinstance(file, Upload) else file
+    return (
+        content.startswith(b"\x93NUMPY") if isinstance(content, bytes) else content.suffix.lower() == ".npy"
+    )
 
 
 def is_hidden(name: str) -> bool:

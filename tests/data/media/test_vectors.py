@@ -1,5 +1,9 @@
 """Vectors come from arrays, rows from tables."""
 
+from io import BytesIO
+
+import pyarrow
+import pyarrow.parquet
 import pytest
 import torch
 
@@ -24,6 +28,18 @@ def test_a_table_of_one_row_is_one_item(tmp_path):
         DataError, match=r"two\.csv has 2 rows where one item was expected; give a table of one row"
     ):
         reader.read(tmp_path / "two.csv")
+
+
+def test_a_row_is_read_from_the_bytes_of_a_table():
+    reader = TableReader(columns=["b", "a"])
+    assert reader.read(b"a,b\n1,2\n").tolist() == [2, 1]
+    parquet = BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table({"a": [5.0], "b": [6.0]}), parquet)
+    assert reader.read(parquet.getvalue()).tolist() == [6, 5]
+    with pytest.raises(DataError, match="11 bytes has 2 rows where one item was expected"):
+        reader.read(b"a,b\n1,2\n3,4")
+    with pytest.raises(DataError, match="4 bytes is not text in UTF-8"):
+        reader.read(b"\x89PNG")
 
 
 TABLE = Table("t.csv", {"a": ["1", "2"], "b": ["3", "4"]}, 2)

@@ -68,7 +68,7 @@ class TableReader:
         """The one row of a table, or the vector of a .npy file."""
         if is_array(file):
             return read_array(file, self.shape)
-        if isinstance(file, bytes) or file.suffix.lower() not in TABLES:
+        if not isinstance(file, bytes) and file.suffix.lower() not in TABLES:
             raise DataError(
                 f"cannot read {name_of(file)}: this space reads rows of a table (.csv, .tsv, .parquet), "
                 f"or .npy arrays of shape {self.shape}"
@@ -80,7 +80,7 @@ class TableReader:
         rows = numbers(read_table(file), self.columns)
         if len(rows) != 1:
             raise DataError(
-                f"{file} has {len(rows)} rows where one item was expected; give a table of one row "
+                f"{name_of(file)} has {len(rows)} rows where one item was expected; give a table of one row "
                 "(identify, predict and search take tables of many)"
             )
         return rows[0]

@@ -4,8 +4,10 @@
 """
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
+from samekind.data.files import Upload, is_array
 from samekind.data.media import Reader
 from samekind.data.settings import DataSettings
 from samekind.data.sources import (
@@ -21,11 +23,12 @@ from samekind.data.sources import (
     sprites,
     tables,
 )
-from samekind.data.sources.format import Format
+from samekind.data.sources.format import Block, Format, Use
 from samekind.data.sources.named import NAMED
+from samekind.data.sources.table_files import is_table
 from samekind.errors import DataError, expect, nearest
 
-__all__ = ["FORMATS", "KNOWN", "NAMED", "expect_source", "format_of"]
+__all__ = ["FORMATS", "KNOWN", "NAMED", "expect_source", "format_of", "unlabelled_upload"]
 
 FORMATS: tuple[Format, ...] = (
     sprites,
@@ -69,3 +72,10 @@ def format_of(source: str | Path, settings: DataSettings, reader: Reader | None 
         if format.recognises(path, settings, reader):
             return format
     raise DataError(f"cannot tell what {source} is; expected {KNOWN}")
+
+
+def unlabelled_upload(upload: Upload, use: Use) -> Iterator[Block]:
+    """The content of a file in memory: the rows of a table, the items of an array, or one item."""
+    if is_table(upload):
+        return tables.unlabelled(upload, use)
+    return npy.unlabelled(upload, use) if is_array(upload) else single_files.unlabelled(upload, use)

@@ -47,13 +47,13 @@ def block_of(items: Items, reader: Reader, path: Path) -> Block:
     return Block(rows, [f"{path}, {named(items, place)}" for place in range(len(rows))], labels, groups)
 
 
-def block_of_rows(rows: Tensor, reader: Reader, path: Path) -> Block:
+def block_of_rows(rows: Tensor, reader: Reader, path: File) -> Block:
     """Rows (n, …) without labels."""
     rows = shaped(rows, reader, path)
     return Block(rows, [f"{path}, item {place}" for place in range(len(rows))], [None] * len(rows))
 
 
-def shaped(rows: Tensor, reader: Reader, path: Path) -> Tensor:
+def shaped(rows: Tensor, reader: Reader, path: File) -> Tensor:
     """Rows (n, …) in the reader's shape; pictures of bytes are resized. Raises DataError for other shapes."""
     images = refitter(reader, rows)
     if images is not None:

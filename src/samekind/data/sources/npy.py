@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from samekind.data.files import is_array
+from samekind.data.files import File, is_array
 from samekind.data.media import Reader
 from samekind.data.media.arrays import as_inputs, load_array
 from samekind.data.settings import DataSettings
@@ -24,7 +24,7 @@ def labelled(path: Path, settings: DataSettings) -> NoReturn:
     raise DataError(f"{path} is an array without labels; save inputs and labels with numpy.savez")
 
 
-def unlabelled(path: Path, use: Use) -> Iterator[Block]:
+def unlabelled(path: File, use: Use) -> Iterator[Block]:
     """The items of an array with one dimension more than an item has; else the file as one item."""
     array = load_array(path)
     if array.ndim == len(use.reader.shape) + 1:

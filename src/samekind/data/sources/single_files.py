@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
+from samekind.data.files import File
 from samekind.data.media import PICTURES, Reader
 from samekind.data.settings import DataSettings
 from samekind.data.sources.format import Block, Use
@@ -24,6 +25,6 @@ def labelled(path: Path, settings: DataSettings) -> NoReturn:
     )
 
 
-def unlabelled(path: Path, use: Use) -> Iterator[Block]:
+def unlabelled(path: File, use: Use) -> Iterator[Block]:
     """The file as one item."""
     yield Block([path], [str(path)], [None])

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from io import TextIOWrapper
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -17,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from samekind.data.files import TABLES
+from samekind.data.files import TABLES, File, Readable, name_of, opened
 from samekind.data.settings import DataSettings
 from samekind.data.words import listed
 from samekind.errors import MOST_LISTED, DataError, SettingError, nearest
@@ -40,34 +41,42 @@ class Table(NamedTuple):
     rows: int
 
 
-def is_table(path: Path) -> bool:
+def is_table(path: File) -> bool:
     """Whether a file is a table by its name."""
     return path.suffix.lower() in TABLES
 
 
-def read_table(path: Path) -> Table:
+def _ending(file: Readable) -> str:
+    """The ending of a table's name; bytes without a name are Parquet if they begin so, else text."""
+    if isinstance(file, bytes):
+        return ".parquet" if file.startswith(b"PAR1") else ".csv"
+    return file.suffix.lower()
+
+
+def read_table(file: Readable) -> Table:
     """The whole table. A first column without a name, as data frames write their index, is left out, and so
     are columns without a name that are empty, as spreadsheets write them.
     """
-    if not path.is_file():
-        raise DataError(f"there is no file {path}; expected a table (.csv, .tsv or .parquet)")
-    columns = _parquet(path) if path.suffix.lower() == ".parquet" else _csv(path)
+    name = name_of(file)
+    if isinstance(file, Path) and not file.is_file():
+        raise DataError(f"there is no file {name}; expected a table (.csv, .tsv or .parquet)")
+    columns = _parquet(file) if _ending(file) == ".parquet" else _csv(file)
     columns = {name: values for name, values in columns.items() if name not in ("", "__index_level_0__")}
     if not columns:
-        raise DataError(f"{path} has no named column; expected a heading with the names of the columns")
+        raise DataError(f"{name} has no named column; expected a heading with the names of the columns")
     rows = len(next(iter(columns.values())))
     if not rows:
-        raise DataError(f"{path} has a heading but no rows")
-    return Table(name=path.name, columns=columns, rows=rows)
+        raise DataError(f"{name} has a heading but no rows")
+    return Table(name=Path(name).name, columns=columns, rows=rows)
 
 
-def column_names(path: Path) -> list[str]:
+def column_names(file: Readable) -> list[str]:
     """The names in the heading of a table; the rows are not read."""
-    if path.suffix.lower() == ".parquet":
-        return list(_parquet_file(path).schema_arrow.names)
+    if _ending(file) == ".parquet":
+        return list(_parquet_file(file).schema_arrow.names)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return [name.strip() for name in next(_rows(path, file), [])]
+        with _text(file) as text:
+            return [name.strip() for name in next(_rows(text, _ending(file)), [])]
     except (OSError, ValueError, csv.Error):
         return []  # the error comes when the table is read
 
@@ -143,7 +152,7 @@ def labels_and_groups(
     return labels, texts_or_none(table, settings.group) if settings.group in table.columns else None
 
 
-def columns_of(path: Path, choices: Sequence[DataSettings]) -> DataSettings:
+def columns_of(path: File, choices: Sequence[DataSettings]) -> DataSettings:
     """The first settings, with the first columns of labels, paths and groups that the table has, if any."""
     if len(choices) == 1 or not is_table(path):
         return choices[0]
@@ -201,10 +210,11 @@ def _as_text(value: Any) -> str | None:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _csv(path: Path) -> dict[str, Column]:
+def _csv(file: Readable) -> dict[str, Column]:
+    path = name_of(file)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(_rows(path, file))
+        with _text(file) as text:
+            rows = list(_rows(text, _ending(file)))
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not text in UTF-8 ({error.reason} at byte {error.start})") from error
     except (OSError, csv.Error) as error:
@@ -226,9 +236,13 @@ def _csv(path: Path) -> dict[str, Column]:
     return {name: list(column) for name, column in zip(names, columns, strict=True) if name}
 
 
-def _rows(path: Path, file: TextIO) -> Iterator[list[str]]:
+def _text(file: Readable) -> TextIO:
+    return TextIOWrapper(opened(file), encoding="utf-8-sig", newline="")
+
+
+def _rows(file: TextIO, ending: str) -> Iterator[list[str]]:
     """The heading and the rows of a text."""
-    if path.suffix.lower() == ".tsv":
+    if ending == ".tsv":
         return _divided(file, "\t")
 
     def columns(separator: str) -> tuple[bool, int]:
@@ -249,7 +263,7 @@ def _divided(file: TextIO, separator: str) -> Iterator[list[str]]:
     return (row for row in lines if len(row) > 1 or (row and row[0].strip()))
 
 
-def _parquet_file(path: Path) -> Any:
+def _parquet_file(file: Readable) -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
@@ -257,14 +271,15 @@ def _parquet_file(path: Path) -> Any:
             "reading .parquet files takes pyarrow; install it by pip install 'samekind[tables]'"
         ) from None
     try:
-        return pyarrow.parquet.ParquetFile(path)
+        return pyarrow.parquet.ParquetFile(file if isinstance(file, Path) else opened(file))
     except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {path} as a Parquet table: {error}") from error
+        raise DataError(f"cannot read {name_of(file)} as a Parquet table: {error}") from error
 
 
-def _parquet(path: Path) -> dict[str, Column]:
+def _parquet(file: Readable) -> dict[str, Column]:
+    path = name_of(file)
     try:
-        table = _parquet_file(path).read()
+        table = _parquet_file(file).read()
     except (OSError, ValueError) as error:  # damage behind the heading
         raise DataError(f"cannot read {path} as a Parquet table: {error}") from error
     _check_heading(path, table.column_names)
@@ -282,7 +297,7 @@ def _stored_text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _check_heading(path: Path, names: Sequence[str]) -> None:
+def _check_heading(path: str, names: Sequence[str]) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise DataError(f"{path} has columns of the same name: {', '.join(repeated)}; rename them")

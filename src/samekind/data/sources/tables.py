@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 from shlex import quote
 
+from samekind.data.files import File
 from samekind.data.items import Items
 from samekind.data.media import PICTURES, VECTORS, Reader, TableReader
 from samekind.data.media.vectors import names_columns, rows_of
@@ -49,7 +50,7 @@ def table_items(table: Table, settings: DataSettings) -> Items:
     return replace(items, reader=TableReader(columns=columns))
 
 
-def unlabelled(path: Path, use: Use) -> Iterator[Block]:
+def unlabelled(path: File, use: Use) -> Iterator[Block]:
     """The rows, with the label and group columns if there are any."""
     settings = columns_of(path, use.choices)
     if use.reader.medium is not VECTORS:
