@@ -122,9 +122,9 @@ def least_detection_cost(prior: float) -> Measure:
 
 # --- What is most like this? ----------------------------------------------------------------------
 
-_R = "among the R nearest items (R = items of the query's class), the share that "
-MAP_AT_R = Measure("MAP@R", f"{_R}are of its class, early ones counting more.")
-R_PRECISION = Measure("R-precision", f"{_R}are of its class.")
+_R = "among the R nearest items (R = items of the query's class to find), the share that "
+MAP_AT_R = Measure("MAP@R", f"{_R}are of that class, early ones counting more.")
+R_PRECISION = Measure("R-precision", f"{_R}are of that class.")
 KNN_ACCURACY = Measure(
     "kNN accuracy",
     "the share of queries with at least three of their own class among the five items found most alike.",
