@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from samekind.data.files import Upload
-from samekind.data.media import VECTORS, Reader, decoder, scaled
+from samekind.data.media import VECTORS, Reader, scaled
 from samekind.data.settings import DataSettings, or_usual
 from samekind.data.sources import format_of, unlabelled_upload
 from samekind.data.sources.format import Block, Use
@@ -132,7 +132,7 @@ def _read(
 ) -> tuple[Tensor | Stored, list[int], list[tuple[str, str]]]:
     """Pictures as the settings say, or else everything in memory; as `_numbers`."""
     files = [file for block in blocks if isinstance(block.content, list) for file in block.content]
-    pictures = decoder(reader, files)
+    pictures = reader.medium.decoder(reader, files)
     if pictures is not None and len(files) == sum(len(block.ids) for block in blocks):
         return readable_pictures(files, pictures, settings)
     return _numbers(blocks, reader)

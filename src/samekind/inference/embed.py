@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from samekind.data import Stored, scaled
-from samekind.data.media import decoder
 from samekind.data.stored import fetched
 from samekind.errors import SpaceError, expect
 from samekind.space import MetricSpace
@@ -80,7 +79,7 @@ def embed_files(space: MetricSpace, paths: Iterable[str | Path], *, batch: int =
     if space.reader is None:
         raise SpaceError("this space does not say how to read a file; pass tensors to embed instead")
     files = [Path(path) for path in paths]
-    pictures = decoder(space.reader, files)
+    pictures = space.reader.medium.decoder(space.reader, files)
     if pictures is not None:
         return embed(space, Stored(files, pictures, skippable=False), batch=batch)
     items = [space.reader.read(file) for file in files]

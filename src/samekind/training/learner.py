@@ -39,6 +39,7 @@ class Learner:
         self.generator = torch.Generator().manual_seed(run.seed)
         self.context = self._build_context()
         self.augmentations = build_augmentations(run, items)
+        self.channels_last = run.channels_last and items.medium.units(items.shape) == "channels"
         lay_out(space.encoder, channels_last=run.channels_last)
         # After all other weights are drawn: the space begins as it would without extras.
         self.extras = build_extras(run, space, items)
@@ -111,7 +112,7 @@ class Learner:
     def _augmented(self, x: Tensor, number: int) -> Tensor:
         if self.augmentations:
             x = augment(x, self.augmentations, generator=step_generator(self.run.seed, number))
-        if self.run.channels_last and x.dim() == 4:
+        if self.channels_last:
             x = x.contiguous(memory_format=torch.channels_last)
         return x
 

@@ -17,7 +17,6 @@ from samekind.data import (
     medium_of,
     reader_for,
 )
-from samekind.data.media import decoder
 from samekind.errors import DataError
 
 
@@ -59,5 +58,6 @@ def test_items_without_a_reader_have_the_medium_of_their_shape(shape, name):
 def test_every_reader_knows_its_medium_and_decodes_only_pictures():
     readers = [ImageReader(height=2, width=2), VectorReader(dimension=2), ArrayReader(shape=(1, 2, 2))]
     assert [reader.medium for reader in readers] == [PICTURES, VECTORS, ARRAYS]
-    assert [decoder(reader, [Path("a.png")]) for reader in readers] == [readers[0], None, None]
-    assert decoder(readers[0], [Path("a.npy")]) is None
+    pictures = [Path("a.png")]
+    assert [reader.medium.decoder(reader, pictures) for reader in readers] == [readers[0], None, None]
+    assert PICTURES.decoder(readers[0], [Path("a.npy")]) is None

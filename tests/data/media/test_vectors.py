@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from samekind.data import VECTORS, Items, TableReader, VectorReader, write_image
-from samekind.data.media.vectors import names_columns, rows_of
+from samekind.data.media.vectors import rows_of
 from samekind.data.sources.table_files import Table
 from samekind.errors import DataError
 
@@ -50,8 +50,8 @@ def test_rows_are_read_by_the_names_of_a_reader_or_else_in_order():
     assert rows_of(TABLE, ["a", "b"], VectorReader(dimension=2)).tolist() == [[1, 3], [2, 4]]
     with pytest.raises(DataError, match=r"t\.csv has 1 columns of features, but this space reads 2: a"):
         rows_of(TABLE, ["a"], VectorReader(dimension=2))
-    assert names_columns(TableReader(columns=["a"]))
-    assert not names_columns(VectorReader(dimension=2))
+    assert TableReader(columns=["a"]).columns == ("a",)
+    assert VectorReader(dimension=2).columns == ()
 
 
 def test_vectors_are_standardised_by_feature_and_go_to_an_mlp():

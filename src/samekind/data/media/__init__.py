@@ -1,13 +1,12 @@
 """What items are: pictures, vectors (and rows of tables), arrays. One file a medium, with its readers.
 
 A reader turns a file, or the bytes of one, into the tensor of an item. It is saved with a space as its name
-and arguments, so that files are read at use as they were in training.
+and arguments, so that files are read at use as they were in training. Its ``columns`` are those of tables
+that it takes by name; most readers have none.
 """
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from samekind.data.files import Readable, is_array
 from samekind.data.media.arrays import ARRAYS, ArrayReader
 from samekind.data.media.medium import Medium, Problem, Shape, Suited, has_pixels, scaled
 from samekind.data.media.pictures import PICTURES, ImageReader
@@ -30,7 +29,6 @@ __all__ = [
     "Suited",
     "TableReader",
     "VectorReader",
-    "decoder",
     "medium_of",
     "reader_for",
     "scaled",
@@ -48,11 +46,6 @@ def medium_of(shape: Shape) -> Medium:
     if has_pixels(shape):
         return PICTURES
     return VECTORS if len(shape) == 1 else ARRAYS
-
-
-def decoder(reader: Reader, files: Iterable[Readable]) -> ImageReader | None:
-    """The reader, if it can leave all of these files where they are and decode each when it is needed."""
-    return reader if isinstance(reader, ImageReader) and not any(map(is_array, files)) else None
 
 
 def reader_for(items: "Items") -> Reader:

@@ -28,6 +28,8 @@ class ArrayReader:
     uint8 is scaled to [0, 1], floats are not changed.
     """
 
+    columns: tuple[str, ...] = ()
+
     def __init__(self, *, shape: Sequence[int]) -> None:
         if len(shape) != 3 or min(shape) < 1:
             raise SettingError(

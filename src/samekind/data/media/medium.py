@@ -3,18 +3,19 @@
 A medium names encoders and augmentations as plain values, because those rooms are built on this one.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
+from samekind.data.files import Readable
 from samekind.data.words import counted, listed
 
 if TYPE_CHECKING:
     from samekind.data.items import Items
-    from samekind.data.media import Reader
+    from samekind.data.media import ImageReader, Reader
 
 Shape = Sequence[int]
 Units = Literal["features", "channels"]
@@ -73,6 +74,14 @@ def _never(_: Shape) -> bool:
     return False
 
 
+def _none(_reader: Any, _files: Iterable[Readable]) -> None:
+    return None
+
+
+def _unchanged(rows: Tensor, _reader: Any) -> Tensor:
+    return rows
+
+
 @dataclass(frozen=True)
 class Medium:
     """One kind of item. Functions of a shape take that of one item, without the batch.
@@ -83,7 +92,9 @@ class Medium:
     suit them, ``augmentations`` names those that a recipe may use unasked. ``units`` is what means and
     deviations are taken over, None if nothing; with ``standardise`` recipes divide by them. ``batch`` puts
     single items together, ``problems`` says what looks wrong in a set of items, ``shows`` whether reports can
-    show items of a shape, and ``thumbnails`` turns a batch of them into (n, 1 or 3, height, width) in [0, 1].
+    show items of a shape, ``decoder`` gives the reader back if it can leave these files where they are and
+    decode each when it is needed, ``refitted`` brings rows (n, …) in memory to the shape of the reader where
+    that is possible, and ``thumbnails`` turns a batch of them into (n, 1 or 3, height, width) in [0, 1].
     """
 
     name: str
@@ -98,6 +109,8 @@ class Medium:
     batch: Callable[[Sequence[Tensor]], Tensor] = torch.stack  # type: ignore[assignment]
     problems: "Callable[[Items], Iterator[Problem] | tuple[()]]" = _nothing
     shows: Callable[[Shape], bool] = _never
+    decoder: "Callable[[Any, Iterable[Readable]], ImageReader | None]" = _none
+    refitted: Callable[[Tensor, Any], Tensor] = _unchanged
     thumbnails: Callable[[Tensor], Tensor] = displayed
 
     def takes(self, ending: str) -> bool:

@@ -1,6 +1,6 @@
 """Pictures: image files, and arrays of bytes or of floats in [0, 1] with 1 or 3 channels."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -46,6 +46,7 @@ class ImageReader:
     """
 
     came_later = ("cut_from", "white")
+    columns: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -145,13 +146,6 @@ class ImageReader:
         return f"expected an image or a .npy array of shape {self.shape}"
 
 
-def refitter(reader: object, rows: Tensor) -> ImageReader | None:
-    """The reader, if it can resize these rows: pictures of bytes (n, channels, height, width)."""
-    return (
-        reader if isinstance(reader, ImageReader) and rows.dtype == torch.uint8 and rows.dim() == 4 else None
-    )
-
-
 def refitted(images: Tensor, reader: ImageReader) -> Tensor:
     """Pictures in memory, uint8 (n, 1 or 3, …), in the shape that the reader gives."""
     if tuple(images.shape[1:]) == reader.shape and reader.cut_from is None:
@@ -161,6 +155,15 @@ def refitted(images: Tensor, reader: ImageReader) -> Tensor:
         resized = reader.refit(image.permute(1, 2, 0).contiguous().numpy())
         refit[place] = torch.from_numpy(resized.transpose(2, 0, 1).copy())
     return refit
+
+
+def _refitted_bytes(rows: Tensor, reader: ImageReader) -> Tensor:
+    """Pictures of bytes (n, channels, height, width) are resized; other rows are returned as they are."""
+    return refitted(rows, reader) if rows.dtype == torch.uint8 and rows.dim() == 4 else rows
+
+
+def _decoder(reader: ImageReader, files: Iterable[Readable]) -> ImageReader | None:
+    return None if any(map(is_array, files)) else reader
 
 
 def picture_reader(height: int, width: int, channels: int, settings: DataSettings) -> ImageReader:
@@ -232,4 +235,6 @@ PICTURES = Medium(
     standardise=False,  # they are in [0, 1]
     problems=_problems,
     shows=has_pixels,
+    decoder=_decoder,
+    refitted=_refitted_bytes,
 )

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class VectorReader:
     """.npy arrays as (dimension,) float32; values are not changed."""
 
+    columns: tuple[str, ...] = ()
+
     def __init__(self, *, dimension: int) -> None:
         if dimension < 1:
             raise SettingError(f"dimension must be at least 1; got {dimension}")
@@ -52,7 +54,7 @@ class TableReader:
     def __init__(self, *, columns: Sequence[str]) -> None:
         if not columns or len(set(columns)) != len(columns):
             raise SettingError(f"columns must be names that differ, one or more; got {list(columns)}")
-        self.columns = tuple(columns)
+        self.columns: tuple[str, ...] = tuple(columns)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -86,18 +88,13 @@ class TableReader:
         return rows[0]
 
 
-def names_columns(reader: object) -> bool:
-    """Whether a reader takes the columns of tables by their names."""
-    return isinstance(reader, TableReader)
-
-
 def rows_of(table: "Table", columns: Sequence[str], reader: "Reader") -> Tensor:
     """The items (rows, …) of a table of numbers: the reader's own columns or, where it does not name any,
     ``columns``, as many as its dimension.
     """
     from samekind.data.sources.table_files import numbers
 
-    if isinstance(reader, TableReader):
+    if reader.columns:
         return numbers(table, reader.columns)
     if len(columns) != reader.shape[0]:
         raise DataError(
@@ -112,7 +109,7 @@ def _problems(items: "Items") -> Iterator[Problem]:
         return
     values = items.inputs.double()
     names = [str(place) for place in range(values.shape[1])]
-    if isinstance(items.reader, TableReader):
+    if items.reader is not None and items.reader.columns:
         names = [f'"{name}"' for name in items.reader.columns]
     constant = (values == values[0]).all(0)
     if constant.all():

@@ -10,7 +10,6 @@ from pathlib import Path, PurePosixPath
 
 from samekind.data.files import TABLES, File, is_hidden
 from samekind.data.media import PICTURES, Reader
-from samekind.data.media.vectors import names_columns
 from samekind.data.settings import DataSettings
 from samekind.data.sources import npy, tables
 from samekind.data.sources.format import Block, Use, may_read
@@ -37,7 +36,7 @@ def unlabelled(path: Path, use: Use) -> Iterator[Block]:
     columns by name reads tables and arrays of many rows too.
     """
     names = [name for name in walk(path)[0] if may_read(use.reader, name)]
-    if names_columns(use.reader):
+    if use.reader.columns:
         for name in names:
             format = tables if is_table(path / name) else npy
             yield from format.unlabelled(path / name, use)

@@ -9,8 +9,6 @@ from torch import Tensor
 from samekind.data.files import TABLES, File
 from samekind.data.items import Items
 from samekind.data.media import Reader
-from samekind.data.media.pictures import refitted, refitter
-from samekind.data.media.vectors import names_columns
 from samekind.data.settings import DataSettings
 from samekind.data.sources.listing import Listing
 from samekind.data.words import named
@@ -55,9 +53,7 @@ def block_of_rows(rows: Tensor, reader: Reader, path: File) -> Block:
 
 def shaped(rows: Tensor, reader: Reader, path: File) -> Tensor:
     """Rows (n, …) in the reader's shape; pictures of bytes are resized. Raises DataError for other shapes."""
-    images = refitter(reader, rows)
-    if images is not None:
-        return refitted(rows, images)
+    rows = reader.medium.refitted(rows, reader)
     if tuple(rows.shape[1:]) != reader.shape:
         raise DataError(f"{path} holds items of shape {tuple(rows.shape[1:])}; expected {reader.shape}")
     return rows
@@ -66,7 +62,7 @@ def shaped(rows: Tensor, reader: Reader, path: File) -> Tensor:
 def may_read(reader: Reader, name: str) -> bool:
     """Whether a file in a folder or archive may hold items for the reader, by the ending of its name."""
     ending = PurePosixPath(name).suffix.lower()
-    return reader.medium.takes(ending) or (names_columns(reader) and ending in TABLES)
+    return reader.medium.takes(ending) or (bool(reader.columns) and ending in TABLES)
 
 
 class Format(Protocol):

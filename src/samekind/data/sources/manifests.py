@@ -5,7 +5,6 @@ from pathlib import Path
 
 from samekind.data.files import File
 from samekind.data.media import Reader
-from samekind.data.media.vectors import names_columns
 from samekind.data.settings import DataSettings
 from samekind.data.sources.format import Block, Use
 from samekind.data.sources.listing import Listing
@@ -28,7 +27,7 @@ FORMAT = "a list of files with their labels (.csv, .tsv, .parquet)"
 
 def recognises(path: Path, settings: DataSettings, reader: Reader | None) -> bool:
     """Any table with the column of paths, unless the reader takes its columns by their names."""
-    if not is_table(path) or not path.is_file() or names_columns(reader):
+    if not is_table(path) or not path.is_file() or (reader is not None and reader.columns):
         return False
     return settings.path in column_names(path)
 

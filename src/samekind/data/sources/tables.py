@@ -8,7 +8,7 @@ from shlex import quote
 from samekind.data.files import File
 from samekind.data.items import Items
 from samekind.data.media import PICTURES, VECTORS, Reader, TableReader
-from samekind.data.media.vectors import names_columns, rows_of
+from samekind.data.media.vectors import rows_of
 from samekind.data.settings import DataSettings
 from samekind.data.sources.format import Block, Use
 from samekind.data.sources.listing import Listing
@@ -59,7 +59,7 @@ def unlabelled(path: File, use: Use) -> Iterator[Block]:
             f'expected a column "{settings.path}" of files'
         )
     table = read_table(path)
-    features = [] if names_columns(use.reader) else feature_columns(table, settings)
+    features = [] if use.reader.columns else feature_columns(table, settings)
     rows = rows_of(table, [name for name in features if name != use.id_column], use.reader)
     ids = [f"{path}, row {row + 1}" for row in range(table.rows)]
     ids = ids if use.id_column is None else texts(table, use.id_column)
