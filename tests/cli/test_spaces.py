@@ -1,4 +1,4 @@
-"""An open space: what its run says, the items it reads, and a progress bar."""
+"""An open space: what is printed about its items, and a progress bar."""
 
 import pytest
 from rich.console import Console
@@ -39,9 +39,9 @@ def test_reads_labelled_items_of_a_run_a_name_and_a_folder(opened, trained, fold
 
 
 def test_warns_of_items_that_were_trained_on(opened, folders, capsys):
-    opened.warn_of_training_items([str(folders)])
+    spaces.warn_of_training_items(opened, [str(folders)])
     assert capsys.readouterr().err == ""
-    opened.warn_of_training_items([str(folders), "digits"])
+    spaces.warn_of_training_items(opened, [str(folders), "digits"])
     assert capsys.readouterr().err.startswith("careful: digits holds this space's training items")
 
 

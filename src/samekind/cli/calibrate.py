@@ -10,9 +10,9 @@ from samekind.cli.together import Goes, check_together
 from samekind.settings import LARGEST_SEED, PAIRED_ITEMS
 
 if TYPE_CHECKING:
-    from samekind.cli.spaces import OpenSpace
     from samekind.data import Items
     from samekind.questions.calibrate import Calibrated
+    from samekind.questions.opening import OpenSpace
 
 PROMISES_TOO_MUCH = (
     "careful: {data} holds this space's training items; a threshold from them promises far too much. Without "
@@ -125,12 +125,11 @@ def calibrate(
 def _held_out(opened: "OpenSpace", data: str | None, *, label: str | None, skip_unreadable: bool) -> "Items":
     """The items of DATA, with a warning if they were trained on, or the validation items of the run."""
     from samekind.cli.output import print_messages
-    from samekind.training import RunFolder
 
     if data is None:
-        return RunFolder(opened.folder).sets().validation
+        return opened.validation_items()
     items = opened.read_labelled(data, label=label, skip_unreadable=skip_unreadable)
-    if RunFolder.around(opened.folder).trained_on(data):
+    if opened.trained_on([data]):
         print_messages(PROMISES_TOO_MUCH.format(data=data))
     return items
 

@@ -44,7 +44,7 @@ def cluster(
     """Sort items into groups of what is alike, without labels, and show what stands for each group."""
     from samekind import questions
     from samekind.cli.output import print_json
-    from samekind.cli.spaces import bar, open_space
+    from samekind.cli.spaces import bar, open_space, warn_of_training_items
 
     is_table = _is_table(out)
     opened = open_space(space, device)
@@ -52,7 +52,7 @@ def cluster(
     answer = questions.cluster(opened.space, items, groups=groups, limit=most, seed=seed, progress=bar)
     page = _write(answer, out, report, is_table=is_table, title=f"Groups in {_in_short(data)}")
     if answer.grouped.agreement:
-        opened.warn_of_training_items(data)
+        warn_of_training_items(opened, data)
     if as_json:
         print_json({"out": str(out), "report": str(page) if page else None, **answer.to_json()})
         return

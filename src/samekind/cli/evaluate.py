@@ -23,8 +23,8 @@ from samekind.cli.together import Goes, check_together
 from samekind.errors import SettingError
 
 if TYPE_CHECKING:
-    from samekind.cli.spaces import OpenSpace
     from samekind.questions.evaluate import Cohort, Evaluated, EvaluationSettings
+    from samekind.questions.opening import OpenSpace
 
 Folder = Annotated[
     Path, typer.Argument(metavar="RUN", help="The folder of a run; with --data, of a space as well.")
@@ -256,15 +256,14 @@ def evaluated_tests(request: Request, report: Path | None) -> "Evaluated":
 
 
 def _about_data(request: Request, data: str, label: str | None, skip_unreadable: bool) -> Told:
-    from samekind.cli.spaces import open_space
+    from samekind.cli.spaces import open_space, warn_of_training_items
     from samekind.evaluation.rows import TRAINED_ON
     from samekind.questions.evaluate import evaluate_items
-    from samekind.training import RunFolder
 
     opened = open_space(request.run, request.device)
     items = opened.read_labelled(data, label=label, skip_unreadable=skip_unreadable)
-    note = TRAINED_ON if RunFolder.around(request.run).trained_on(data) else ""
-    opened.warn_of_training_items([data])
+    note = TRAINED_ON if opened.trained_on([data]) else ""
+    warn_of_training_items(opened, [data])
     answer = evaluate_items(
         opened.space, items, request.settings, name=request.name, note=note, cohort=request.cohort(opened)
     )

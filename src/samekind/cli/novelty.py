@@ -65,7 +65,7 @@ def novelty(
     """Rank items by how new they are; with labels, also measure how well that tells new from known."""
     from samekind import questions
     from samekind.cli.output import print_json
-    from samekind.cli.spaces import bar, open_space
+    from samekind.cli.spaces import bar, open_space, warn_of_training_items
     from samekind.questions.novelty import NoveltySettings
     from samekind.questions.table_files import check_ending, write_table
 
@@ -81,7 +81,7 @@ def novelty(
     if csv is not None:
         write_table(csv, answer.columns)
     if answer.auroc is not None:
-        opened.warn_of_training_items(data)
+        warn_of_training_items(opened, data)
     if as_json:
         print_json(answer.to_json())
     else:

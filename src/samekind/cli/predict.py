@@ -27,7 +27,7 @@ def predict(
     """
     from samekind import questions
     from samekind.cli.output import print_json, print_messages, print_text
-    from samekind.cli.spaces import bar, open_space
+    from samekind.cli.spaces import bar, open_space, warn_of_training_items
     from samekind.data.words import counted
     from samekind.questions.identify import NONE
     from samekind.questions.predict import known_head
@@ -40,7 +40,7 @@ def predict(
     answer = questions.predict(opened.space, items, head=head, progress=bar)
     write_table(out, answer.columns())
     if answer.judged:
-        opened.warn_of_training_items(data)
+        warn_of_training_items(opened, data)
     if as_json:
         print_json({"out": str(out), **answer.to_json()})
         return

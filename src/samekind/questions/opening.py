@@ -1,0 +1,82 @@
+"""A space opened from a folder, and the items of files that are read as its training data was."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from samekind.data import Collection, Items, open_data
+from samekind.data.sources import NAMED
+from samekind.data.words import spelt_as
+from samekind.questions.reading import collected, with_labels
+from samekind.space import MetricSpace
+from samekind.training import RunFolder, launch
+
+#: Called with the files that were skipped, if there are any: each with the reason.
+ReportSkipped = Callable[[Sequence[tuple[str, str]]], None]
+
+
+def ignore_skipped(_skipped: Sequence[tuple[str, str]]) -> None:
+    """Do nothing about skipped files."""
+
+
+@dataclass(frozen=True)
+class OpenSpace:
+    """A space and the folder, of it or of its run, that it was opened from."""
+
+    space: MetricSpace
+    folder: Path
+    report_skipped: ReportSkipped = ignore_skipped
+
+    @property
+    def name(self) -> str:
+        """The name of the folder."""
+        return self.folder.resolve().name
+
+    def read(
+        self,
+        sources: Sequence[str],
+        *,
+        skip_unreadable: bool = False,
+        label: str | None = None,
+        named_by: str | None = None,
+    ) -> Collection:
+        """Items of files, folders or tables, by the columns of the training unless a ``label`` is named."""
+        items = collected(
+            self.space,
+            sources,
+            skip_unreadable=skip_unreadable,
+            trained=RunFolder.around(self.folder).data_settings(),
+            label=label,
+            named_by=named_by,
+        )
+        if items.skipped:
+            self.report_skipped(items.skipped)
+        return items
+
+    def read_labelled(self, data: str, *, skip_unreadable: bool = False, label: str | None = None) -> Items:
+        """Items whose class is known: named data, the validation items of a run, or what `read` takes."""
+        if RunFolder(data).finished:
+            items = RunFolder(data).sets().validation
+            spelling = tuple(spelt_as(items.classes, self.space.classes))
+            return replace(items, classes=spelling) if len(set(spelling)) == len(spelling) else items
+        if data in NAMED:
+            return open_data(data)
+        collection = self.read([data], skip_unreadable=skip_unreadable, label=label)
+        return with_labels(collection, name=Path(data).name or data)
+
+    def validation_items(self) -> Items:
+        """The validation items of its run."""
+        return RunFolder(self.folder).sets().validation
+
+    def trained_on(self, sources: Sequence[str]) -> tuple[str, ...]:
+        """Those of the sources that the space was trained on: a figure about them is too good."""
+        run = RunFolder.around(self.folder)
+        return tuple(source for source in sources if run.trained_on(source))
+
+
+def open_space(
+    folder: Path, device: str = "auto", *, report_skipped: ReportSkipped = ignore_skipped
+) -> OpenSpace:
+    """The space in a folder, or in that of its run, on a device."""
+    space = RunFolder(folder).space().to(launch(device, "32-true").device)
+    return OpenSpace(space, folder, report_skipped)
