@@ -4,18 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samekind.cli.options import (
-    OPENED,
-    AsJson,
-    Changes,
-    Ignore,
-    Label,
-    PathColumn,
-    Size,
-    SkipUnreadable,
-    SplitBy,
-    Unseen,
-)
+from samekind.cli import options
 
 if TYPE_CHECKING:
     from samekind.data import Examination
@@ -29,19 +18,19 @@ def check(
         str,
         typer.Argument(
             metavar="DATA",
-            help=f"What to look at: {OPENED}; or a run file (.toml).",
+            help=f"What to look at: {options.OPENED}; or a run file (.toml).",
         ),
     ],
     recipe: Annotated[str, typer.Option(help="The recipe a training run would use.")] = "prototypical",
-    label: Label = None,
-    path: PathColumn = None,
-    ignore: Ignore = "",
-    size: Size = None,
-    skip_unreadable: SkipUnreadable = False,
-    split: SplitBy = None,
-    unseen: Unseen = "",
-    changes: Changes = None,
-    as_json: AsJson = False,
+    label: options.Label = None,
+    path: options.PathColumn = None,
+    ignore: options.Ignore = "",
+    size: options.Size = None,
+    skip_unreadable: options.SkipUnreadable = False,
+    split: options.SplitBy = None,
+    unseen: options.Unseen = "",
+    changes: options.Changes = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Look at every item: what is there, what is wrong, and what training would do with it.
 

@@ -6,15 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samekind.cli.options import (
-    AsJson,
-    Device,
-    IdColumn,
-    LabelColumn,
-    SkipUnreadable,
-    Sources,
-    SpaceFolder,
-)
+from samekind.cli import options
 from samekind.settings import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -22,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def cluster(
-    data: Sources,
-    space: SpaceFolder,
+    data: options.Sources,
+    space: options.SpaceFolder,
     out: Annotated[
         Path,
         typer.Option(help="A table (.csv or .parquet), or a folder for copies of the pictures by group."),
@@ -35,11 +27,11 @@ def cluster(
     most: Annotated[int, typer.Option(help="The largest number of groups to try.", min=2)] = 20,
     report: Annotated[Path | None, typer.Option(help="Write a page about the groups here as well.")] = None,
     seed: Annotated[int, typer.Option(help="Fixes the starts of k-means.", min=0, max=LARGEST_SEED)] = 0,
-    label: LabelColumn = None,
-    named_by: IdColumn = None,
-    device: Device = "auto",
-    skip_unreadable: SkipUnreadable = False,
-    as_json: AsJson = False,
+    label: options.LabelColumn = None,
+    named_by: options.IdColumn = None,
+    device: options.Device = "auto",
+    skip_unreadable: options.SkipUnreadable = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Sort items into groups of what is alike, without labels, and show what stands for each group."""
     from samekind import questions

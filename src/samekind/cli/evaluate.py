@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from samekind.cli.options import (
-    AsJson,
-    Device,
-    DrawSeed,
-    LabelColumn,
-    NoReferences,
-    Root,
-    SkipUnreadable,
-    Tasks,
-    known,
-)
+from samekind.cli import options
 from samekind.cli.together import Goes, check_together
 from samekind.errors import SettingError
 
@@ -144,7 +134,7 @@ def evaluate(
     everything: Everything = False,
     report: Report = None,
     out: Out = None,
-    tasks: Tasks = 600,
+    tasks: options.Tasks = 600,
     way: Way = 5,
     shots: Shots = "1,5",
     ranks: Ranks = "1,2,4,8",
@@ -153,18 +143,18 @@ def evaluate(
     gallery: Gallery = None,
     ignore: Ignore = "nothing",
     trials: Trials = None,
-    root: Root = None,
+    root: options.Root = None,
     enrolments: Enrolments = None,
     cohort: CohortData = None,
     norm: Norm = "as",
     top: Top = 200,
     most: MostAsked = None,
-    no_references: NoReferences = False,
-    label: LabelColumn = None,
-    skip_unreadable: SkipUnreadable = False,
-    seed: DrawSeed = 0,
-    device: Device = "auto",
-    as_json: AsJson = False,
+    no_references: options.NoReferences = False,
+    label: options.LabelColumn = None,
+    skip_unreadable: options.SkipUnreadable = False,
+    seed: options.DrawSeed = 0,
+    device: options.Device = "auto",
+    as_json: options.AsJson = False,
 ) -> None:
     """Evaluate a trained space on the test items of its run and on the unseen classes.
 
@@ -352,7 +342,7 @@ def _known(option: str, given: str) -> Any:
         "ignore": IGNORED,
         "norm": COHORT_NORMS,
     }
-    return known(option, given, taken[option])
+    return options.known(option, given, taken[option])
 
 
 def _numbers(option: str, given: str) -> tuple[int, ...]:

@@ -5,15 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samekind.cli.options import (
-    AsJson,
-    Device,
-    LabelColumn,
-    SkipUnreadable,
-    Sources,
-    SpaceArgument,
-    SpaceFolder,
-)
+from samekind.cli import options
 from samekind.errors import SettingError
 from samekind.settings import LARGEST_SEED
 
@@ -74,7 +66,7 @@ MEASURED_FOR = "use --score {kind} here and --kind {kind} in searches"
 
 @index.command()
 def build(
-    space: SpaceArgument,
+    space: options.SpaceArgument,
     gallery: Gallery,
     out: Out,
     kind: IndexKind = "auto",
@@ -85,10 +77,10 @@ def build(
     scores: Scores = None,
     distil: Distil = True,
     seed: SampleSeed = 0,
-    label: LabelColumn = None,
-    device: Device = "auto",
-    skip_unreadable: SkipUnreadable = False,
-    as_json: AsJson = False,
+    label: options.LabelColumn = None,
+    device: options.Device = "auto",
+    skip_unreadable: options.SkipUnreadable = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Embed a gallery, store its vectors, and measure how to search them well and quickly."""
     from samekind.cli.output import print_messages
@@ -116,13 +108,13 @@ def build(
 @index.command()
 def add(
     folder: IndexFolder,
-    data: Sources,
-    space: SpaceFolder,
+    data: options.Sources,
+    space: options.SpaceFolder,
     replace: Replace = False,
-    label: LabelColumn = None,
-    device: Device = "auto",
-    skip_unreadable: SkipUnreadable = False,
-    as_json: AsJson = False,
+    label: options.LabelColumn = None,
+    device: options.Device = "auto",
+    skip_unreadable: options.SkipUnreadable = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Add items to an index; they survive a crash. An index that has grown much is measured again."""
     from samekind.cli.spaces import bar, open_space
@@ -142,7 +134,7 @@ def remove(
     ids: Annotated[
         list[str], typer.Argument(metavar="IDS…", help="The ids to remove, as search names them.")
     ],
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Remove items from an index; if one is not there, none is removed."""
     from samekind.questions import galleries
@@ -152,7 +144,7 @@ def remove(
 
 
 @index.command()
-def info(folder: IndexFolder, as_json: AsJson = False) -> None:
+def info(folder: IndexFolder, as_json: options.AsJson = False) -> None:
     """Show what an index holds, where it is, and what a search of it finds."""
     from samekind.questions import galleries
     from samekind.questions.index import index_info

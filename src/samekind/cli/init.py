@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samekind.cli.options import (
-    OPENED,
-    AsJson,
-    Ignore,
-    Label,
-    PathColumn,
-    Size,
-    SkipUnreadable,
-    SplitBy,
-    Unseen,
-)
+from samekind.cli import options
 from samekind.errors import DataError, SamekindError, SettingError, nearest
 
 if TYPE_CHECKING:
@@ -40,7 +30,7 @@ CHOOSE_BY = "# validation_classes = 0.2  # the share of the seen classes that ch
 
 
 def init(
-    data: Annotated[str, typer.Argument(metavar="DATA", help=f"What to learn from: {OPENED}.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help=f"What to learn from: {options.OPENED}.")],
     out: Annotated[Path, typer.Option(help="The run file to write.")] = Path("run.toml"),
     want: Annotated[
         str | None,
@@ -50,16 +40,16 @@ def init(
             show_default="asked for, or everything",
         ),
     ] = None,
-    label: Label = None,
-    path: PathColumn = None,
-    ignore: Ignore = "",
-    size: Size = None,
-    skip_unreadable: SkipUnreadable = False,
-    split: SplitBy = None,
-    unseen: Unseen = "",
+    label: options.Label = None,
+    path: options.PathColumn = None,
+    ignore: options.Ignore = "",
+    size: options.Size = None,
+    skip_unreadable: options.SkipUnreadable = False,
+    split: options.SplitBy = None,
+    unseen: options.Unseen = "",
     epochs: Annotated[int | None, typer.Option(help="How long to train.", min=1)] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a run file that exists.")] = False,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Look at the data, ask what it is for, and write a commented run file.
 

@@ -5,19 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samekind.cli.options import (
-    AsJson,
-    Changes,
-    Data,
-    Device,
-    Ignore,
-    Label,
-    PathColumn,
-    Seed,
-    Size,
-    SkipUnreadable,
-    Tasks,
-)
+from samekind.cli import options
 from samekind.errors import SettingError
 
 if TYPE_CHECKING:
@@ -37,21 +25,21 @@ def leave_one_out(
         str,
         typer.Argument(metavar="RUN", help="A recipe (prototypical, verification, triplet) or a TOML file."),
     ],
-    data: Data = None,
-    label: Label = None,
-    path: PathColumn = None,
-    ignore: Ignore = "",
-    size: Size = None,
-    skip_unreadable: SkipUnreadable = False,
+    data: options.Data = None,
+    label: options.Label = None,
+    path: options.PathColumn = None,
+    ignore: options.Ignore = "",
+    size: options.Size = None,
+    skip_unreadable: options.SkipUnreadable = False,
     out: Annotated[Path, typer.Option(help="Where the runs go, a folder for each domain.")] = Path(
         "runs/leave-one-out"
     ),
     select_on_test: SelectOnTest = False,
-    tasks: Tasks = 600,
-    seed: Seed = None,
-    device: Device = "auto",
-    changes: Changes = None,
-    as_json: AsJson = False,
+    tasks: options.Tasks = 600,
+    seed: options.Seed = None,
+    device: options.Device = "auto",
+    changes: options.Changes = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Leave each domain out in turn: train on the others, choose by their validation items, test on it.
 

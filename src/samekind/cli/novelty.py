@@ -5,15 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samekind.cli.options import (
-    AsJson,
-    Device,
-    IdColumn,
-    LabelColumn,
-    SkipUnreadable,
-    Sources,
-    SpaceFolder,
-)
+from samekind.cli import options
 from samekind.settings import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -41,8 +33,8 @@ KnownSeed = Annotated[int, typer.Option(help="Fixes which known items are drawn.
 
 
 def novelty(
-    data: Sources,
-    space: SpaceFolder,
+    data: options.Sources,
+    space: options.SpaceFolder,
     known: Annotated[
         list[str] | None,
         typer.Option("--known", metavar="DATA", help="Items that are not new; can be repeated."),
@@ -56,11 +48,11 @@ def novelty(
     seed: KnownSeed = 0,
     csv: Annotated[Path | None, typer.Option(help="Write all items as a table here as well.")] = None,
     show: Annotated[int, typer.Option(help="How many of the newest items to show.", min=0)] = 10,
-    device: Device = "auto",
-    label: LabelColumn = None,
-    named_by: IdColumn = None,
-    skip_unreadable: SkipUnreadable = False,
-    as_json: AsJson = False,
+    device: options.Device = "auto",
+    label: options.LabelColumn = None,
+    named_by: options.IdColumn = None,
+    skip_unreadable: options.SkipUnreadable = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Rank items by how new they are; with labels, also measure how well that tells new from known."""
     from samekind import questions

@@ -7,20 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samekind.cli.options import (
-    AsJson,
-    Changes,
-    Data,
-    Device,
-    Ignore,
-    Label,
-    PathColumn,
-    Seed,
-    Size,
-    SkipUnreadable,
-    SplitBy,
-    Unseen,
-)
+from samekind.cli import options
 from samekind.errors import SettingError
 
 if TYPE_CHECKING:
@@ -41,14 +28,14 @@ TestDomains = Annotated[
 
 def train(
     run: Annotated[str, typer.Argument(metavar="RUN", help=WHICH)],
-    data: Data = None,
-    label: Label = None,
-    path: PathColumn = None,
-    ignore: Ignore = "",
-    size: Size = None,
-    skip_unreadable: SkipUnreadable = False,
-    split: SplitBy = None,
-    unseen: Unseen = "",
+    data: options.Data = None,
+    label: options.Label = None,
+    path: options.PathColumn = None,
+    ignore: options.Ignore = "",
+    size: options.Size = None,
+    skip_unreadable: options.SkipUnreadable = False,
+    split: options.SplitBy = None,
+    unseen: options.Unseen = "",
     test_domains: TestDomains = "",
     out: Annotated[
         Path | None, typer.Option(help="The folder of the run.", show_default="runs/RECIPE")
@@ -59,10 +46,10 @@ def train(
     at: Annotated[
         str, typer.Option(help="Where the threshold goes: eer, far=0.01, frr=0.01 or cost=0.01.")
     ] = "eer",
-    seed: Seed = None,
-    device: Device = "auto",
-    changes: Changes = None,
-    as_json: AsJson = False,
+    seed: options.Seed = None,
+    device: options.Device = "auto",
+    changes: options.Changes = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Train a metric space. The same command goes on where it was stopped."""
     from samekind.cli.opening import open_items
@@ -98,30 +85,30 @@ def data_options(
     label: str | None, size: int | None, skip_unreadable: bool, *, path: str | None = None, ignore: str = ""
 ) -> dict[str, Any]:
     """The settings of the data that the options give; the run file decides about the others."""
-    options = {
+    settings = {
         "label": label,
         "path": path,
         "size": size,
         "skip_unreadable": skip_unreadable or None,
         "ignore": sorted(_names(ignore)) or None,
     }
-    return {name: value for name, value in options.items() if value is not None}
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def split_options(by: str | None, unseen: str, test_domains: str) -> dict[str, Any]:
     """The settings of the split that the options give."""
-    options: dict[str, Any] = {} if by is None else {"by": by}
+    settings: dict[str, Any] = {} if by is None else {"by": by}
     if unseen in ("half", "random-half"):
-        options["unseen"] = unseen
+        settings["unseen"] = unseen
     elif held_out := sorted(_names(unseen)):
         if len(held_out) == 1:
             raise SettingError(
                 f"--unseen needs two classes or more, to compare with each other; got {held_out[0]}"
             )
-        options["unseen"] = held_out
+        settings["unseen"] = held_out
     if domains := sorted(_names(test_domains)):
-        options |= {"by": "domain", "test_domains": domains}
-    return options
+        settings |= {"by": "domain", "test_domains": domains}
+    return settings
 
 
 def _start(folder: Path | None, recipe: str, items: "Items") -> tuple["MetricSpace | None", "Part | None"]:
