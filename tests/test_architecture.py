@@ -27,6 +27,7 @@ LONGEST_FUNCTION = 60
 MOST_CASES = 150
 NAMES_THAT_SAY_NOTHING = {"util", "utils", "helper", "helpers", "common", "misc", "base", "core"}
 HEAVY = ("torch", "matplotlib", "sklearn", "lightning_fabric")
+TERMINAL = ("rich", "typer")
 LOCAL_PATH = re.compile(r"(?<![\w.-])/(?:work|root|tmp|home|Users)/")
 
 
@@ -132,6 +133,17 @@ def classes_built_on_our_own(source: str, module: str) -> list[str]:
     return offences
 
 
+def signs_of_a_terminal(source: str, module: str) -> list[str]:
+    """What only the command line may do: print, and import the libraries that write at a terminal."""
+    imported = [full for _, full in imported_names(source, module) if full.partition(".")[0] in TERMINAL]
+    printed = [
+        f"line {node.lineno}: print"
+        for node in nodes_of(source)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "print"
+    ]
+    return imported + printed
+
+
 def empty_names(module: str) -> list[str]:
     parts = PurePosixPath(module).with_suffix("").parts
     return [part for part in parts if part.strip("_") in NAMES_THAT_SAY_NOTHING]
@@ -199,6 +211,11 @@ def test_classes_are_combined_not_inherited():
     offences = offences_by_module(classes_built_on_our_own)
     offences.pop("errors.py", None)  # the one tree: what a user may want to catch together
     assert offences == {}
+
+
+def test_only_the_command_line_writes_at_a_terminal():
+    offences = offences_by_module(signs_of_a_terminal)
+    assert {module: signs for module, signs in offences.items() if room_of(module) != "cli/"} == {}
 
 
 def test_names_say_what_is_inside():
@@ -334,6 +351,24 @@ def test_inheritance_from_our_own_class_is_caught(source):
 def test_inheritance_from_others_is_not():
     source = "from torch import nn\nclass A(nn.Module): ...\nclass B(Protocol[T]): ...\nclass C: ...\n"
     assert classes_built_on_our_own(source, "losses/triplet.py") == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import rich",
+        "from rich.console import Console",
+        "def later():\n    import typer as t",
+        "def later():\n    print('done')",
+    ],
+)
+def test_writing_at_a_terminal_is_caught(source):
+    assert len(signs_of_a_terminal(source, "losses/triplet.py")) == 1
+
+
+def test_other_names_are_no_writing_at_a_terminal():
+    source = "import richer\nfrom samekind.rich import typer\nfingerprint(x)\nx.print()\n'print(x)'\n"
+    assert signs_of_a_terminal(source, "losses/triplet.py") == []
 
 
 def test_empty_names_are_caught():

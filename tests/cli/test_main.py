@@ -35,7 +35,8 @@ def everything_in(folder):
 
 
 def test_there_is_a_file_for_every_command():
-    shared = {"__init__", "main", "opening", "options", "output", "spaces", "thresholds", "together"}
+    shared = {"__init__", "main", "opening", "options", "output", "progress_bar", "spaces"}
+    shared |= {"thresholds", "together"}
     files = {path.stem for path in Path(cli.__file__).parent.glob("*.py")} - shared
     assert {file.replace("_", "-") for file in files} == {*COMMANDS, *GROUPS}
 
@@ -348,7 +349,7 @@ def test_an_interrupt_while_loading_is_one_line():
 INTERRUPTED_AT_THE_SECOND_EPOCH = """
 import os, signal
 from samekind.cli import main
-from samekind.training import Bar
+from samekind.cli.progress_bar import Bar
 
 def epoch(bar, entry, told=Bar.epoch):
     told(bar, entry)

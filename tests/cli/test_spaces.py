@@ -1,7 +1,6 @@
-"""An open space: what is printed about its items, and a progress bar."""
+"""An open space: what is printed about its items."""
 
 import pytest
-from rich.console import Console
 
 from samekind.cli import spaces
 from samekind.errors import SettingError
@@ -43,17 +42,3 @@ def test_warns_of_items_that_were_trained_on(opened, folders, capsys):
     assert capsys.readouterr().err == ""
     spaces.warn_of_training_items(opened, [str(folders), "digits"])
     assert capsys.readouterr().err.startswith("careful: digits holds this space's training items")
-
-
-def test_the_bar_counts_on_a_terminal_and_is_silent_elsewhere(monkeypatch, capsys):
-    with spaces.bar("title", 10) as advance:
-        advance(10)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(
-        spaces, "messages", lambda: Console(stderr=True, force_terminal=True, width=80, color_system=None)
-    )
-    with spaces.bar("[red]title", 10) as advance:
-        advance(4)
-        advance(6)
-    assert "[red]title" in (shown := capsys.readouterr().err)
-    assert "10/10" in shown

@@ -50,7 +50,8 @@ def attention(
     """
     from samekind import questions
     from samekind.cli.output import print_json, print_text
-    from samekind.cli.spaces import bar, open_space
+    from samekind.cli.progress_bar import bar
+    from samekind.cli.spaces import open_space
     from samekind.inference import device_of, embed_files
     from samekind.questions.attention import drawable_layer
 

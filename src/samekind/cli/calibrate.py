@@ -92,7 +92,8 @@ def calibrate(
 
     Without --kind, --open-set and --trials the temperatures of its class probabilities are fitted as well.
     """
-    from samekind.cli.spaces import bar, open_space
+    from samekind.cli.progress_bar import bar
+    from samekind.cli.spaces import open_space
     from samekind.data import read_trial_list
     from samekind.inference.points import operating_point
     from samekind.questions.calibrate import calibrate as fit_thresholds

@@ -36,7 +36,8 @@ def cluster(
     """Sort items into groups of what is alike, without labels, and show what stands for each group."""
     from samekind import questions
     from samekind.cli.output import print_json
-    from samekind.cli.spaces import bar, open_space, warn_of_training_items
+    from samekind.cli.progress_bar import bar
+    from samekind.cli.spaces import open_space, warn_of_training_items
 
     is_table = _is_table(out)
     opened = open_space(space, device)

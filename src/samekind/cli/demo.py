@@ -27,10 +27,11 @@ def demo(
     from samekind import evaluation
     from samekind.cli.opening import open_items
     from samekind.cli.output import messages, print_systems
+    from samekind.cli.progress_bar import Bar
     from samekind.recipes import fit
     from samekind.recipes.plans import read_plan
     from samekind.reports import System, write_report
-    from samekind.training import Bar, RunFolder
+    from samekind.training import RunFolder
 
     # All plans first: a mistake in a setting is refused before any training.
     chosen = {} if seed is None else {"seed": seed}

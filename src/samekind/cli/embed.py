@@ -28,7 +28,8 @@ def embed(
     """Write the vector of every item, with its id and, where there is one, its label."""
     from samekind import questions
     from samekind.cli.output import print_json, print_text
-    from samekind.cli.spaces import bar, open_space
+    from samekind.cli.progress_bar import bar
+    from samekind.cli.spaces import open_space
     from samekind.questions.table_files import check_ending
 
     check_ending(out, ENDINGS)

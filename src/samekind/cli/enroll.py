@@ -27,7 +27,8 @@ def enroll(
     """Add a class to a space from a few examples; nothing is trained and no other class changes."""
     from samekind import questions
     from samekind.cli.output import print_json, print_messages, print_text
-    from samekind.cli.spaces import bar, open_space
+    from samekind.cli.progress_bar import bar
+    from samekind.cli.spaces import open_space
     from samekind.questions.changing import changing
     from samekind.questions.enroll import remove_class, spelt_name
     from samekind.training import RunFolder

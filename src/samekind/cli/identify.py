@@ -22,7 +22,8 @@ def identify(
     """
     from samekind import questions
     from samekind.cli.output import print_json, print_messages, print_table, table
-    from samekind.cli.spaces import bar, open_space
+    from samekind.cli.progress_bar import bar
+    from samekind.cli.spaces import open_space
     from samekind.questions.identify import NONE
 
     opened = open_space(space, device)

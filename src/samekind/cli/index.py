@@ -84,7 +84,8 @@ def build(
 ) -> None:
     """Embed a gallery, store its vectors, and measure how to search them well and quickly."""
     from samekind.cli.output import print_messages
-    from samekind.cli.spaces import bar, open_space
+    from samekind.cli.progress_bar import bar
+    from samekind.cli.spaces import open_space
     from samekind.index.folder import check_room
     from samekind.questions.better_kind import better_kind
     from samekind.questions.galleries import ShortlistSettings, new_index
@@ -117,7 +118,8 @@ def add(
     as_json: options.AsJson = False,
 ) -> None:
     """Add items to an index; they survive a crash. An index that has grown much is measured again."""
-    from samekind.cli.spaces import bar, open_space
+    from samekind.cli.progress_bar import bar
+    from samekind.cli.spaces import open_space
     from samekind.questions import galleries
     from samekind.questions.index import add_to_index
 

@@ -48,11 +48,11 @@ def leave_one_out(
     """
     from samekind.cli.opening import open_items
     from samekind.cli.output import messages, print_systems
+    from samekind.cli.progress_bar import Bar
     from samekind.cli.train import data_options
     from samekind.recipes import leave_one_out as trained_in_turn
     from samekind.recipes.leave_one_out import fewest_trained_on
     from samekind.recipes.plans import because_few, chosen_in_words, read_plan
-    from samekind.training import Bar
 
     plan = read_plan(
         run,

@@ -57,7 +57,8 @@ def novelty(
     """Rank items by how new they are; with labels, also measure how well that tells new from known."""
     from samekind import questions
     from samekind.cli.output import print_json
-    from samekind.cli.spaces import bar, open_space, warn_of_training_items
+    from samekind.cli.progress_bar import bar
+    from samekind.cli.spaces import open_space, warn_of_training_items
     from samekind.questions.novelty import NoveltySettings
     from samekind.questions.table_files import check_ending, write_table
 

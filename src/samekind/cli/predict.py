@@ -27,7 +27,8 @@ def predict(
     """
     from samekind import questions
     from samekind.cli.output import print_json, print_messages, print_text
-    from samekind.cli.spaces import bar, open_space, warn_of_training_items
+    from samekind.cli.progress_bar import bar
+    from samekind.cli.spaces import open_space, warn_of_training_items
     from samekind.data.words import counted
     from samekind.questions.identify import NONE
     from samekind.questions.predict import known_head

@@ -50,7 +50,8 @@ def search(
     """Find the items of a gallery that are most like each query; a query does not find its own file."""
     from samekind import questions
     from samekind.cli.output import print_json
-    from samekind.cli.spaces import bar, open_space
+    from samekind.cli.progress_bar import bar
+    from samekind.cli.spaces import open_space
     from samekind.questions.better_kind import better_kind
     from samekind.questions.galleries import open_gallery
     from samekind.questions.reading import known_kind

@@ -1,17 +1,13 @@
-"""An open space whose messages are printed, and a progress bar."""
+"""An open space whose messages are printed."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-from samekind.cli.output import messages, print_messages
+from samekind.cli.output import print_messages
 
 if TYPE_CHECKING:
     from samekind.questions.opening import OpenSpace
-    from samekind.questions.progress import Advance
 
 TRAINING_ITEMS = (
     "careful: {data} holds this space's training items; results on them are too good. samekind evaluate "
@@ -35,21 +31,3 @@ def warn_of_training_items(opened: "OpenSpace", sources: Sequence[str]) -> None:
     """Name the sources that the space was trained on: a figure about them is too good."""
     if seen := opened.trained_on(sources):
         print_messages(TRAINING_ITEMS.format(data=", ".join(seen)))
-
-
-@contextmanager
-def bar(title: str, total: int) -> "Iterator[Advance]":
-    """A progress bar on the standard error, removed at the end; nothing where there is no terminal."""
-    output = messages()
-    shown = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=output,
-        transient=True,
-        disable=not output.is_terminal,
-    )
-    with shown:
-        task = shown.add_task(title, total=total)
-        yield lambda count: shown.advance(task, count)

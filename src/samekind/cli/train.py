@@ -54,10 +54,11 @@ def train(
     """Train a metric space. The same command goes on where it was stopped."""
     from samekind.cli.opening import open_items
     from samekind.cli.output import messages, print_messages
+    from samekind.cli.progress_bar import Bar
     from samekind.questions.evaluate import cautions
     from samekind.recipes import fit
     from samekind.recipes.plans import because_few, chosen_in_words, read_plan
-    from samekind.training import Bar, RunFolder
+    from samekind.training import RunFolder
 
     plan = read_plan(
         run,

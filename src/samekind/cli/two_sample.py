@@ -45,7 +45,8 @@ def two_sample(
     """
     from samekind import questions
     from samekind.cli.output import print_json, print_text
-    from samekind.cli.spaces import bar, open_space
+    from samekind.cli.progress_bar import bar
+    from samekind.cli.spaces import open_space
     from samekind.questions.reading import known_kind
     from samekind.questions.two_sample import TwoSampleSettings
 

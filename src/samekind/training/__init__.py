@@ -33,11 +33,10 @@ from samekind.training.tables import (
     Schedule,
     Term,
 )
-from samekind.training.watching import Bar, Nobody, Watcher
+from samekind.training.watching import Nobody, Watcher
 
 __all__ = [
     "Adversary",
-    "Bar",
     "Batches",
     "Head",
     "Nobody",

@@ -1,0 +1,75 @@
+"""A progress bar at a terminal: of a training, or of any other long work."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from samekind.cli.output import messages
+from samekind.measures.catalogue import write_epoch
+
+if TYPE_CHECKING:
+    from samekind.questions.progress import Advance
+
+
+@contextmanager
+def bar(title: str, total: int) -> "Iterator[Advance]":
+    """A progress bar on the standard error, removed at the end; nothing where there is no terminal."""
+    with _shown_on(messages()) as progress:
+        task = progress.add_task(title, total=total, status="")
+        yield lambda count: progress.advance(task, count)
+
+
+class Bar:
+    """Watches a training: a progress bar with loss, measures, items per second and time left; without a
+    terminal plain lines. ``note`` is printed before the first step.
+    """
+
+    def __init__(self, console: Console, *, title: str, note: str = "") -> None:
+        self.console = console
+        self.title = title
+        self.note = note
+        self.measures = ""
+        self.progress = _shown_on(console)
+        self.task = self.progress.add_task(title, total=None, status="")
+
+    def begin(self, *, steps: int, done: int) -> None:
+        if self.note and done < steps:
+            self.console.print(f"{self.title}: {self.note}", markup=False, highlight=False, soft_wrap=True)
+            self.note = ""
+        self.progress.start()
+        self.progress.update(self.task, total=steps, completed=done)
+
+    def step(self, *, loss: float, items_per_second: float) -> None:
+        status = f"loss {loss:.3f} {self.measures} {items_per_second:,.0f} items/s"
+        self.progress.update(self.task, advance=1, status=status)
+
+    def epoch(self, entry: dict[str, Any]) -> None:
+        self.measures = " ".join(write_epoch(key, value) for key, value in entry["validation"].items())
+        if not self.console.is_terminal:
+            self.console.print(
+                f"{self.title}: epoch {entry['epoch']} loss {entry['loss']:.3f} {self.measures} "
+                f"{entry['items_per_second']:,.0f} items/s",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
+
+    def end(self) -> None:
+        self.progress.stop()
+
+
+def _shown_on(console: Console) -> Progress:
+    """The bar of a console: title, bar, count, status and time left."""
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[status]}", markup=False),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
