@@ -203,7 +203,7 @@ def test_the_direction_of_a_measure_of_ones_own_must_be_set(run, items, tmp_path
 
     notes = Notes()
     changed = dataclasses.replace(run, watch="mine", schedule=Schedule("plateau"))
-    with pytest.raises(SettingError, match=r'run\.better: expected "lower" or "higher": .* of "mine"'):
+    with pytest.raises(SettingError, match=r'run\.better: set "lower" or "higher"; .* for "mine"'):
         train(changed, items, folder=tmp_path / "run", validate=never, watcher=notes)
     assert notes.told == []
     assert not (tmp_path / "run").exists()
