@@ -80,7 +80,7 @@ def asked_of(samekind, monkeypatch, command, *arguments):
         calls.append((settings, cohort))
         raise DataError("enough")
 
-    monkeypatch.setattr("samekind.questions.evaluate.evaluate_run", noted)
+    monkeypatch.setattr("samekind.questions.evaluate_opened.evaluate_run", noted)
     assert samekind(command, *arguments).err == "samekind: enough\n"
     [call] = calls
     return call

@@ -13,8 +13,8 @@ from samekind.cli.together import Goes, check_together
 from samekind.errors import SettingError
 
 if TYPE_CHECKING:
-    from samekind.questions.evaluate import Cohort, Evaluated, EvaluationSettings
-    from samekind.questions.opening import OpenSpace
+    from samekind.questions.evaluate import Evaluated, EvaluationSettings
+    from samekind.questions.evaluate_opened import CohortSource
 
 Folder = Annotated[
     Path, typer.Argument(metavar="RUN", help="The folder of a run; with --data, of a space as well.")
@@ -177,7 +177,7 @@ def evaluate(
         limit=most,
         references=not no_references,
     )
-    request = Request(run, device, settings, (cohort, _known("norm", norm), top, skip_unreadable))
+    request = Request(run, device, settings, _cohort(cohort, norm, top, skip_unreadable))
     if trials is not None:
         content, show = _about_trials(request, trials, root, enrolments)
     elif data is not None:
@@ -188,28 +188,12 @@ def evaluate(
 
 
 class Request(NamedTuple):
-    """What to evaluate and how; of the cohort its data, norm, size, and whether to skip unreadable files."""
+    """What to evaluate, where, how, and with which cohort."""
 
     run: Path
     device: str
     settings: "EvaluationSettings"
-    strangers: tuple[str | None, Any, int, bool] = (None, "as", 200, False)
-
-    @property
-    def name(self) -> str:
-        """The name of the run's folder."""
-        return self.run.resolve().name
-
-    def cohort(self, opened: "OpenSpace") -> "Cohort | None":
-        """The cohort, embedded; labels play no part."""
-        from samekind.inference import embed
-        from samekind.questions.evaluate import Cohort
-
-        data, form, top, skip_unreadable = self.strangers
-        if data is None:
-            return None
-        items = opened.read([data], skip_unreadable=skip_unreadable)
-        return Cohort(embed(opened.space, items.inputs), form, top)
+    cohort: "CohortSource | None"
 
 
 #: The content for --json, and a function that prints it for people.
@@ -217,46 +201,22 @@ Told = tuple[dict[str, Any], Callable[[], None]]
 
 
 def _about_tests(request: Request, report: Path | None) -> Told:
-    answer = evaluated_tests(request, report)
+    from samekind.cli.spaces import open_run
+    from samekind.questions.evaluate_opened import evaluate_tests
+
+    run = open_run(request.run, request.device)
+    answer = evaluate_tests(run, request.settings, cohort=request.cohort, report=report)
     return answer.to_json(), partial(_print_evaluated, answer)
-
-
-def evaluated_tests(request: Request, report: Path | None) -> "Evaluated":
-    """A run on its test items, with the page about it if one is asked for."""
-    from samekind.cli.spaces import open_space
-    from samekind.evaluation.rows import SELECTED_ON_TEST
-    from samekind.questions.evaluate import evaluate_run
-    from samekind.questions.report import write_run_report
-    from samekind.training import RunFolder
-
-    folder = RunFolder(request.run)
-    sets = folder.sets()
-    opened = open_space(request.run, request.device)
-    answer = evaluate_run(
-        opened.space,
-        sets,
-        request.settings,
-        name=request.name,
-        note=SELECTED_ON_TEST if folder.selected_on_test else "",
-        cohort=request.cohort(opened),
-    )
-    if report is not None:
-        write_run_report(report, opened.space, sets, answer, folder.record.lines())
-    return answer
 
 
 def _about_data(request: Request, data: str, label: str | None, skip_unreadable: bool) -> Told:
     from samekind.cli.spaces import open_space, warn_of_training_items
-    from samekind.evaluation.rows import TRAINED_ON
-    from samekind.questions.evaluate import evaluate_items
+    from samekind.questions.evaluate_opened import evaluate_data
 
     opened = open_space(request.run, request.device)
     items = opened.read_labelled(data, label=label, skip_unreadable=skip_unreadable)
-    note = TRAINED_ON if opened.trained_on([data]) else ""
     warn_of_training_items(opened, [data])
-    answer = evaluate_items(
-        opened.space, items, request.settings, name=request.name, note=note, cohort=request.cohort(opened)
-    )
+    answer = evaluate_data(opened, items, request.settings, source=data, cohort=request.cohort)
     return {"data": data, **answer.to_json()}, partial(_print_evaluated, answer)
 
 
@@ -264,6 +224,7 @@ def _about_trials(request: Request, trials: Path, root: Path | None, enrolments:
     from samekind.cli.spaces import open_space
     from samekind.data import read_trial_list
     from samekind.questions.evaluate import evaluate_trials
+    from samekind.questions.evaluate_opened import read_cohort
 
     listed = read_trial_list(trials, root=root, enrolments=enrolments)
     opened = open_space(request.run, request.device)
@@ -271,26 +232,20 @@ def _about_trials(request: Request, trials: Path, root: Path | None, enrolments:
         opened.space,
         listed,
         request.settings,
-        name=request.name,
+        name=opened.name,
         title=trials.stem,
-        cohort=request.cohort(opened),
+        cohort=read_cohort(opened, request.cohort),
     )
     return {"trials": str(trials), **answer.to_json()}, partial(_print_evaluated, answer)
 
 
 def _about_two(request: Request, against: Path) -> Told:
     from samekind.cli.output import print_differences, print_warnings
-    from samekind.cli.spaces import open_space
-    from samekind.questions.evaluate_against import evaluate_against
-    from samekind.training import RunFolder
+    from samekind.cli.spaces import open_run
+    from samekind.questions.evaluate_opened import evaluate_runs
 
-    first, second = request.name, against.resolve().name
-    answer = evaluate_against(
-        (open_space(request.run, request.device).space, open_space(against, request.device).space),
-        (RunFolder(request.run).sets(), RunFolder(against).sets()),
-        request.settings,
-        names=(first, second) if first != second else (str(request.run), str(against)),
-    )
+    first, second = (open_run(run, request.device) for run in (request.run, against))
+    answer = evaluate_runs(first, second, request.settings)
 
     def show() -> None:
         print_differences(answer.names, answer.rows)
@@ -328,6 +283,12 @@ def _tell(
     for words, path in (("The report is in", report), ("The same as JSON is in", out)):
         if path is not None:
             print_text(f"{words} {path}")
+
+
+def _cohort(data: str | None, norm: str, top: int, skip_unreadable: bool) -> "CohortSource | None":
+    from samekind.questions.evaluate_opened import CohortSource
+
+    return None if data is None else CohortSource(data, _known("norm", norm), top, skip_unreadable)
 
 
 def _known(option: str, given: str) -> Any:

@@ -20,13 +20,14 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Write what a trained space answers, in numbers and pictures, as one HTML page."""
-    from samekind.cli.evaluate import Request, evaluated_tests
     from samekind.cli.output import print_json, print_text, print_warnings
+    from samekind.cli.spaces import open_run
     from samekind.questions.evaluate import EvaluationSettings
+    from samekind.questions.evaluate_opened import evaluate_tests
 
     page = out or run / "report.html"
     settings = EvaluationSettings(tasks=tasks, seed=seed, references=not no_references, promises=False)
-    answer = evaluated_tests(Request(run, device, settings), page)
+    answer = evaluate_tests(open_run(run, device), settings, report=page)
     warnings = {answer.name: answer.warnings}
     if as_json:
         print_json({"folder": str(run), "report": str(page), "warnings": warnings})

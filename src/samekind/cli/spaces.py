@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from samekind.cli.output import print_messages
 
 if TYPE_CHECKING:
-    from samekind.questions.opening import OpenSpace
+    from samekind.questions.opening import OpenRun, OpenSpace
 
 TRAINING_ITEMS = (
     "careful: {data} holds this space's training items; results on them are too good. samekind evaluate "
@@ -20,6 +20,13 @@ def open_space(folder: Path, device: str) -> "OpenSpace":
     from samekind.questions import opening
 
     return opening.open_space(folder, device, report_skipped=_name_skipped)
+
+
+def open_run(folder: Path, device: str) -> "OpenRun":
+    """The run of a folder; skipped files are named on the standard error."""
+    from samekind.questions import opening
+
+    return opening.open_run(folder, device, report_skipped=_name_skipped)
 
 
 def _name_skipped(skipped: Sequence[tuple[str, str]]) -> None:

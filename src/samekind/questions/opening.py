@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from samekind.data import Collection, Items, open_data
+from samekind.data import Collection, Items, Sets, open_data
 from samekind.data.sources import NAMED
 from samekind.data.words import spelt_as
 from samekind.questions.reading import collected, with_labels
@@ -72,6 +72,22 @@ class OpenSpace:
         """Those of the sources that the space was trained on: a figure about them is too good."""
         run = RunFolder.around(self.folder)
         return tuple(source for source in sources if run.trained_on(source))
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """The space of a run, and the sets it was trained and is to be tested on."""
+
+    opened: OpenSpace
+    sets: Sets
+
+
+def open_run(
+    folder: Path, device: str = "auto", *, report_skipped: ReportSkipped = ignore_skipped
+) -> OpenRun:
+    """The finished run of a folder, its space on a device."""
+    sets = RunFolder(folder).sets()  # first: it says what is wrong with the folder of a run
+    return OpenRun(open_space(folder, device, report_skipped=report_skipped), sets)
 
 
 def open_space(
