@@ -61,7 +61,7 @@ def test_warns_of_a_missing_threshold(samekind, trained, files, tmp_path):
     space.open_set = None
     space.save(tmp_path / "space")
     answer = samekind("identify", *files, "--space", tmp_path / "space")
-    assert (answer.status, answer.err) == (0, f"{NO_THRESHOLD}\n")
+    assert (answer.status, answer.err) == (0, f"{NO_THRESHOLD}; samekind calibrate --open-set fits one\n")
     assert NONE not in answer.out
     told = json.loads(samekind("identify", *files, "--space", tmp_path / "space", "--json").out)
     assert (told["threshold"], told["kind"]) == (None, "similarity")

@@ -338,7 +338,7 @@ def test_refuses_another_space(samekind, space, trained, built, folders, tmp_pat
         ("build RUN DATA --out O --kind postgres --server postgresql://x", "an index of the kind postgres …"),
         ("build RUN DATA --out O --name x", "--server and --name are for the kinds postgres and milvus; …"),
         ("add RUN DATA --space RUN", "RUN is not an index: it has no index.json"),
-        ("add RUN/space DATA --space RUN", "RUN/space is a space, not an index; samekind index build …"),
+        ("add RUN/space DATA --space RUN", "RUN/space is a space, not an index; build an index with …"),
         ("add INDEX DATA", "missing option '--space' …"),
         ("info nowhere", "there is no index at nowhere; …"),
         ("remove INDEX", "missing argument 'IDS…' …"),

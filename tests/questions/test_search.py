@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 
+import numpy
 import pytest
 
 from samekind.index import Exact, Faiss, open_index
 from samekind.inference.shortlist import keep_shortlist, shortlist_of
 from samekind.questions import build_index, search
 from samekind.questions.galleries import new_index
-from samekind.questions.search import gallery_of
+from samekind.questions.opening import OpenSpace
+from samekind.questions.search import gallery_of, search_files
 from samekind.similarities import Euclidean, FixedScale
 
 
@@ -34,6 +36,30 @@ def test_asks_for_the_labels_of_all_matches_at_once(plane, at, monkeypatch):
     [ids] = calls
     assert len(set(ids)) == len(ids) == 20
     assert all(match.id.startswith(match.label) for query in answer.queries for match in query.matches)
+
+
+def test_searches_files_and_names_the_skipped_ones_of_both_sides(plane, tmp_path):
+    for name, point in {"queries/a": (1, 0), "gallery/b": (1, 0), "gallery/c": (0, 1)}.items():
+        path = tmp_path / f"{name}.npy"
+        path.parent.mkdir(exist_ok=True)
+        numpy.save(path, numpy.array(point, dtype=numpy.float32))
+    for side in ("queries", "gallery"):
+        (tmp_path / side / "bad.npy").write_text("no array")
+    opened, queries = OpenSpace(plane, tmp_path), [str(tmp_path / "queries")]
+    answer = search_files(
+        opened,
+        queries,
+        gallery=[str(tmp_path / "gallery")],
+        save_to=tmp_path / "index",
+        k=1,
+        skip_unreadable=True,
+    )
+    assert [path for path, _ in answer.skipped] == [
+        str(tmp_path / side / "bad.npy") for side in ("queries", "gallery")
+    ]
+    again = search_files(opened, queries, index=tmp_path / "index", k=1, skip_unreadable=True)
+    assert again.queries == answer.queries
+    assert answer.queries[0].matches[0].id == str(tmp_path / "gallery" / "b.npy")
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ def identify(
     from samekind.cli.output import print_json, print_messages, print_table, table
     from samekind.cli.progress_bar import bar
     from samekind.cli.spaces import open_space
+    from samekind.cli.thresholds import FITS_ONE
     from samekind.questions.identify import NONE
 
     opened = open_space(space, device)
@@ -32,7 +33,7 @@ def identify(
     if as_json:
         print_json(answer.to_json())
         return
-    print_messages(*answer.warnings)
+    print_messages(*(f"{warning}; {FITS_ONE}" for warning in answer.warnings))
     lines = [
         [item.id, item.name or NONE, f"{item.probability:.3f}", f"{item.score:.4f}"] for item in answer.items
     ]

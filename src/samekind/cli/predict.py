@@ -29,6 +29,7 @@ def predict(
     from samekind.cli.output import print_json, print_messages, print_text
     from samekind.cli.progress_bar import bar
     from samekind.cli.spaces import open_space, warn_of_training_items
+    from samekind.cli.thresholds import FITS_ONE
     from samekind.data.words import counted
     from samekind.questions.identify import NONE
     from samekind.questions.predict import known_head
@@ -46,7 +47,7 @@ def predict(
         print_json({"out": str(out), **answer.to_json()})
         return
     print_text(f"The classes of {len(answer.ids):,} items are in {out}.")
-    print_messages(*answer.warnings)
+    print_messages(*(f"{warning}; {FITS_ONE}" for warning in answer.warnings))
     if answer.none is not None:
         strangers = counted(answer.none, "of them is", "of them are")
         print_text(f"{strangers} {NONE}: of no class the space knows, by its threshold.")

@@ -48,34 +48,25 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Find the items of a gallery that are most like each query; a query does not find its own file."""
-    from samekind import questions
     from samekind.cli.output import print_json
     from samekind.cli.progress_bar import bar
     from samekind.cli.spaces import open_space
     from samekind.questions.better_kind import better_kind
-    from samekind.questions.galleries import open_gallery
-    from samekind.questions.reading import known_kind
-    from samekind.questions.search import gallery_of
+    from samekind.questions.search import search_files
 
     folder = _index_folder(gallery or [], index, save_index)
     opened = open_space(space, device)
-    score = known_kind(opened.space, kind or "similarity")
-    query_items = opened.read(queries, label=label, skip_unreadable=skip_unreadable)
-    skipped = query_items.skipped
-    if folder is not None:
-        stored = open_gallery(folder, opened.space)
-    else:
-        items = opened.read(gallery or [], label=label, skip_unreadable=skip_unreadable)
-        stored, skipped = gallery_of(opened.space, items, progress=bar), (*skipped, *items.skipped)
-    if save_index is not None:
-        stored.save(save_index)
-    answer = questions.search(
-        opened.space,
-        query_items._replace(skipped=skipped),
-        stored,
+    answer = search_files(
+        opened,
+        queries,
+        gallery=gallery or [],
+        index=folder,
+        save_to=save_index,
         k=k,
-        kind=score,
+        kind=kind or "similarity",
         exhaustive=exhaustive,
+        label=label,
+        skip_unreadable=skip_unreadable,
         progress=bar,
     )
     if as_json:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from samekind.decisions import Decision, Temperature
 
+FITS_ONE = "samekind calibrate --open-set fits one"
 PLAIN = "The probabilities of classes are not calibrated: they are the softmax of the scores as they are."
 AT_BOUND = (
     "careful ({head} head): the fitted temperature is at its limit; this head's scores may not predict the "

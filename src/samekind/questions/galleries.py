@@ -59,7 +59,7 @@ def new_index(
 def open_gallery(folder: Path, space: MetricSpace | None = None) -> Index:
     """The index of a folder; one that was made with another space is an error."""
     if folder.exists() and not is_index(folder) and (folder / "space.json").exists():
-        raise SpaceError(f"{folder} is a space, not an index; samekind index build makes one")
+        raise SpaceError(f"{folder} is a space, not an index; build an index with it first")
     return open_index(folder, fingerprint=space_fingerprint(space) if space is not None else None)
 
 

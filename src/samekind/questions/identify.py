@@ -11,10 +11,7 @@ from samekind.questions.reading import embedded
 from samekind.space import MetricSpace
 
 NONE = "none of these"
-NO_THRESHOLD = (
-    "this space has no threshold for none of these, so every item gets its best class; "
-    "samekind calibrate --open-set fits one"
-)
+NO_THRESHOLD = "this space has no threshold for none of these, so every item gets its best class"
 
 
 class Answer(NamedTuple):

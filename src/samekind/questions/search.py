@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from torch import Tensor
@@ -12,9 +13,10 @@ from samekind.index import Exact, Found, Index, space_fingerprint
 from samekind.inference import asking, device_of, search_index
 from samekind.inference.shortlist import Shortlist, is_own, shortlist_of
 from samekind.inference.shortlist_fitting import small_up_to
-from samekind.questions.galleries import GROWN, fill, path_of, stored_path
+from samekind.questions.galleries import GROWN, fill, open_gallery, path_of, stored_path
+from samekind.questions.opening import OpenSpace
 from samekind.questions.progress import Progress, silent
-from samekind.questions.reading import embedded
+from samekind.questions.reading import embedded, known_kind
 from samekind.questions.shortlists import advice, reason
 from samekind.space import MetricSpace
 
@@ -75,6 +77,45 @@ def gallery_of(space: MetricSpace, items: Collection, *, progress: Progress = si
     index = Exact(space.prototypes.dimension, fingerprint=space_fingerprint(space))
     fill(space, index, items, progress=progress)
     return index
+
+
+def search_files(
+    opened: OpenSpace,
+    queries: Sequence[str],
+    *,
+    gallery: Sequence[str] = (),
+    index: Path | None = None,
+    save_to: Path | None = None,
+    k: int = 5,
+    kind: str = "similarity",
+    exhaustive: bool = False,
+    label: str | None = None,
+    skip_unreadable: bool = False,
+    progress: Progress = silent,
+) -> Searched:
+    """Search for files, folders or tables in the index of a folder or, without one, in a ``gallery`` of such.
+
+    ``save_to`` is a folder to store the searched vectors in.
+    """
+    score = known_kind(opened.space, kind)
+    query_items = opened.read(queries, label=label, skip_unreadable=skip_unreadable)
+    skipped = query_items.skipped
+    if index is not None:
+        stored = open_gallery(index, opened.space)
+    else:
+        items = opened.read(gallery, label=label, skip_unreadable=skip_unreadable)
+        stored, skipped = gallery_of(opened.space, items, progress=progress), (*skipped, *items.skipped)
+    if save_to is not None:
+        stored.save(save_to)
+    return search(
+        opened.space,
+        query_items._replace(skipped=skipped),
+        stored,
+        k=k,
+        kind=score,
+        exhaustive=exhaustive,
+        progress=progress,
+    )
 
 
 def search(
