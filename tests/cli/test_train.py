@@ -54,11 +54,11 @@ def test_a_finished_run_answers_again_without_training(again, copy):
 def test_the_text_says_the_same_as_the_json(again, copy):
     best = json.loads(again(copy, "--json").out)["best"]
     items = len(RunFolder(copy).sets().train)
-    sentences = {to: better_kind(MetricSpace.load(copy / "space"), to=to) for to in ("compare", "search")}
+    better = {to: better_kind(MetricSpace.load(copy / "space"), to=to) for to in ("compare", "search")}
     hints = [
-        sentence[0].upper() + sentence[1:].replace("--kind", f"samekind {to} --kind") + "."
-        for to, sentence in sentences.items()
-        if sentence is not None
+        f"{known.sentence[0].upper()}{known.sentence[1:]}; use samekind {to} --kind {known.kind}."
+        for to, known in better.items()
+        if known is not None
     ]
     assert hints  # after two epochs the network is far behind the cosine
     assert again(copy).out.splitlines() == [

@@ -32,7 +32,7 @@ def test_hints_at_a_better_kind_unless_one_was_named(plane, at, threshold):
     better = Standing(0.1, 0.9, "some", (0.1, 0.3), (0.1, 0.4))
     plane.standings = {"similarity": Standing(0.3, 0.5, "some"), "cosine": better}
     first, second = at([0, 10]).inputs
-    assert "by the cosine this space erred less" in compare(plane, first, second).hint
+    assert "by the cosine this space erred less" in compare(plane, first, second).hint.sentence
     assert compare(plane, first, second, kind="similarity").hint is None
 
 

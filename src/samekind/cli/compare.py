@@ -39,7 +39,7 @@ def compare(
         print_json(answer.to_json())
         return
     if answer.hint:
-        print_messages(answer.hint)
+        print_messages(f"{answer.hint.sentence}; use --kind {answer.hint.kind}")
     print_text(
         Text.assemble(
             ("same" if answer.same else "different", "bold"),

@@ -98,9 +98,9 @@ def build(
     kinds = tuple(known_kind(opened.space, score) for score in scores or ["similarity"])
     items = opened.read(gallery, label=label, skip_unreadable=skip_unreadable)
     empty = new_index(opened.space, count=len(items.ids), kind=kind, url=server, name=name)
-    hint = better_kind(opened.space, to="search", how=MEASURED_FOR)
+    hint = better_kind(opened.space, to="search")
     if hint and not scores and not as_json:  # before the work, which may be long
-        print_messages(hint)
+        print_messages(f"{hint.sentence}; {MEASURED_FOR.format(kind=hint.kind)}")
     settings = ShortlistSettings(recall, k, kinds, distil, seed)
     answer = build_index(opened.space, empty, items, out, settings=settings, progress=bar)
     _show(out, answer, as_json=as_json)

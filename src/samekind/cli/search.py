@@ -12,6 +12,7 @@ from samekind.errors import SettingError
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from samekind.questions.better_kind import BetterKind
     from samekind.questions.search import Query, Searched
 
 IndexFolder = Annotated[
@@ -77,14 +78,14 @@ def search(
     _show(answer, hint, answer.how if folder is not None and not exhaustive else None)
 
 
-def _show(answer: "Searched", hint: str | None, how: str | None) -> None:
+def _show(answer: "Searched", hint: "BetterKind | None", how: str | None) -> None:
     from samekind.cli.output import print_messages, print_table, print_text
 
     if not answer.gallery:
         print_text("The index is empty: there is nothing to find; samekind index add puts something in.")
         return
     if hint is not None:
-        print_messages(hint)
+        print_messages(f"{hint.sentence}; use --kind {hint.kind}")
     for query in answer.queries:
         print_table(_table(query))
     if how is not None:

@@ -180,7 +180,8 @@ def _tell(folder: "RunFolder", sets: "Sets", space: "MetricSpace", run: "Run", *
                 f"--set epochs={2 * run.epochs} with another --out."
             )
     for to in ("compare", "search"):
-        sentence = better_kind(space, to=to, how=f"use samekind {to} --kind {{kind}}")
-        if sentence is not None:
-            print_text(f"{sentence[0].upper()}{sentence[1:]}.")
+        better = better_kind(space, to=to)
+        if better is not None:
+            sentence = f"{better.sentence[0].upper()}{better.sentence[1:]}"
+            print_text(f"{sentence}; use samekind {to} --kind {better.kind}.")
     print_text(f"The space is in {saved}; next: samekind evaluate {quote(str(folder.path))}")

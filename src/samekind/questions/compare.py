@@ -8,7 +8,7 @@ from torch import Tensor
 
 from samekind.errors import SpaceError, nearest
 from samekind.inference import asking, device_of, embed
-from samekind.questions.better_kind import better_kind
+from samekind.questions.better_kind import BetterKind, better_kind
 from samekind.space import MetricSpace
 
 
@@ -24,7 +24,7 @@ class Comparison:
     probability: float
     kind: str
     point: str
-    hint: str | None = None
+    hint: BetterKind | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain values."""
