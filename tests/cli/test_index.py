@@ -193,7 +193,7 @@ def test_refuses_or_replaces_known_items(samekind, index, trained, built, fresh,
     before = everything_in(built)
     there = folders / "0" / "03.png"
     answer = samekind("index", "add", built, fresh[0], there, "--space", trained)
-    assert answer.err == (f'samekind: the id "{there}" is already there; replace it with --replace\n')
+    assert answer.err == (f'samekind: the id "{there}" is already there; ask to replace it\n')
     assert (answer.status, everything_in(built)) == (2, before)
     assert index("add", built, fresh[0], there, "--space", trained, "--replace")["items"] == 37
     assert list(open_index(built))[-2:] == [str(fresh[0]), str(there)]

@@ -52,7 +52,7 @@ def test_warns_of_an_order_that_is_upside_down(plane, at):
     labels = ["unknown"] * 20 + ["right"] * 20
     answer = novelty(plane, at([*range(20), *range(30, 50)], labels))
     assert answer.auroc.value == 0
-    assert answer.warning.endswith("another --kind or --method may do better")
+    assert "--" not in answer.warning
 
 
 @pytest.mark.parametrize(

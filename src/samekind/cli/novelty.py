@@ -104,7 +104,7 @@ def _print(answer: "Judged", show: int, csv: Path | None) -> None:
             f"items of classes that are not known against {auroc.known:,} of known ones."
         )
     if answer.warning is not None:
-        print_messages(f"careful: {answer.warning}")
+        print_messages(f"careful: {answer.warning}; another --kind or --method may do better")
     if csv is not None:
         print_text(f"All {count:,} items are in {csv}")
 

@@ -129,7 +129,7 @@ def check_new(index: Index, ids: Sequence[str]) -> None:
     checked = ids[:IDS_CHECKED] if index.remote else ids
     known = next((id for id in checked if id in index), None)
     if known is not None:
-        raise SettingError(f'the id "{known}" is already there; replace it with --replace')
+        raise SettingError(f'the id "{known}" is already there; ask to replace it')
 
 
 def measure(

@@ -50,10 +50,10 @@ class NoveltySettings:
         if self.method not in METHODS:
             raise SettingError(f'there is no method "{self.method}"; {nearest(self.method, METHODS)}')
         if self.method != "prototypes" and not known:
-            raise SettingError(f"the method {self.method} needs items that are known; name them with --known")
+            raise SettingError(f"the method {self.method} needs items that are known; name some")
         if self.method == "prototypes" and known:
             raise SettingError(
-                "the method prototypes looks at classes alone; leave out --known, or take another"
+                "the method prototypes looks at classes alone; leave out the known items, or take another"
             )
         return self.method
 
@@ -178,5 +178,4 @@ def _auroc(values: Tensor, labels: Sequence[str | None], known: set[str]) -> Aur
 
 def _warning(auroc: Auroc, kind: str) -> str | None:
     """A sentence if the order is upside down."""
-    sentence = upside_down([Row("novelty", "known, new", "AUROC", kind, *auroc[:3])])
-    return f"{sentence}; another --kind or --method may do better" if sentence else None
+    return upside_down([Row("novelty", "known, new", "AUROC", kind, *auroc[:3])]) or None
