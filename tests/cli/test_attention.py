@@ -186,7 +186,7 @@ def test_refuses_or_skips_unreadable_pictures(samekind, spaces, files, tmp_path)
             "or EfficientNetLite: train with --set space.encoder.name=ResNet18",
         ),
         ("vectors", [], "only pictures can be drawn on; this space reads items of shape (4,)"),
-        ("unschooled", [], "this space knows no class yet; name a picture to compare with"),
+        ("unschooled", [], "this space knows no class yet; name a picture to compare with (--like FILE)"),
         ("plain", ["--like", "nowhere.png"], "there is no file nowhere.png"),
     ],
 )

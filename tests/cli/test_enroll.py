@@ -74,7 +74,7 @@ def test_replaces_a_known_class_only_if_asked(samekind, run, sevens):
     assert refused == (
         2,
         "",
-        'samekind: the class "0" is already there; ask to replace it, or choose another name\n',
+        'samekind: the class "0" is already there; ask to replace it (--replace), or choose another name\n',
     )
     told = json.loads(samekind("enroll", "0", sevens[0], "--space", run, "--replace", "--json").out)
     after = MetricSpace.load(run / "space")

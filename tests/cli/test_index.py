@@ -193,7 +193,7 @@ def test_refuses_or_replaces_known_items(samekind, index, trained, built, fresh,
     before = everything_in(built)
     there = folders / "0" / "03.png"
     answer = samekind("index", "add", built, fresh[0], there, "--space", trained)
-    assert answer.err == (f'samekind: the id "{there}" is already there; ask to replace it\n')
+    assert answer.err == (f'samekind: the id "{there}" is already there; ask to replace it (--replace)\n')
     assert (answer.status, everything_in(built)) == (2, before)
     assert index("add", built, fresh[0], there, "--space", trained, "--replace")["items"] == 37
     assert list(open_index(built))[-2:] == [str(fresh[0]), str(there)]
@@ -338,7 +338,7 @@ def test_refuses_another_space(samekind, space, trained, built, folders, tmp_pat
         ("build RUN DATA --out O --kind postgres --server postgresql://x", "an index of the kind postgres …"),
         ("build RUN DATA --out O --name x", "--server and --name are for the kinds postgres and milvus; …"),
         ("add RUN DATA --space RUN", "RUN is not an index: it has no index.json"),
-        ("add RUN/space DATA --space RUN", "RUN/space is a space, not an index; build an index with …"),
+        ("add RUN/space DATA --space RUN", "RUN/space is a space, not an index; samekind index build …"),
         ("add INDEX DATA", "missing option '--space' …"),
         ("info nowhere", "there is no index at nowhere; …"),
         ("remove INDEX", "missing argument 'IDS…' …"),

@@ -212,7 +212,7 @@ SAYS = {
     "cluster 0.png --space run --out run": "run holds something else than groups; choose another folder",
     "search 0.png --gallery 1.png --space run --save-index run": "run holds something else than an index; …",
     "search 0.png --gallery 'damaged space/space' --space run": "there is nothing to read in damaged …",
-    "enroll 0 0.png --space run": 'the class "0" is already there; ask to replace it, or choose another name',
+    "enroll 0 0.png --space run": 'the class "0" is already there; ask to replace it (--replace), …',
     "enroll new --space run": 'to enrol "new" give a few examples of it: files, folders or tables',
     "enroll new 0.png --space run --out file": "file holds something else than a space; …",
     "info nowhere": "there is no space at nowhere; expected a folder with space.json",

@@ -153,7 +153,7 @@ def test_a_space_without_classes_needs_known_items(samekind, place, tmp_path):
     ("more", "says"),
     [
         (["--method", "svn"], 'there is no method "svn"; did you mean "svm"?'),
-        (["--method", "svm"], "the method svm needs items that are known; name some"),
+        (["--method", "svm"], "the method svm needs items that are known; name some (--known)"),
         (["--method", "prototypes", "--known", "known"], "the method prototypes looks at classes alone; "),
         (["--known", "known", "--outliers", "0"], "the share of outliers is above 0 and at most 1; got 0.0"),
         (["--kind", "fused"], 'this space has no score "fused"; '),

@@ -46,7 +46,7 @@ def drawable_layer(space: MetricSpace, layer: str | None = None, *, like: bool =
         )
     name = layer_of(space.encoder, layer)
     if not like and not space.classes:
-        raise SpaceError("this space knows no class yet; name a picture to compare with")
+        raise SpaceError("this space knows no class yet; name a picture to compare with (--like FILE)")
     return name
 
 

@@ -50,7 +50,9 @@ def spelt_name(space: MetricSpace, name: str, *, replace: bool = False) -> str:
         raise SettingError("a class needs a name; got an empty one")
     [name] = spelt_as([name], space.classes)
     if name in space.classes and not replace:
-        raise SpaceError(f'the class "{name}" is already there; ask to replace it, or choose another name')
+        raise SpaceError(
+            f'the class "{name}" is already there; ask to replace it (--replace), or choose another name'
+        )
     return name
 
 

@@ -59,7 +59,7 @@ def new_index(
 def open_gallery(folder: Path, space: MetricSpace | None = None) -> Index:
     """The index of a folder; one that was made with another space is an error."""
     if folder.exists() and not is_index(folder) and (folder / "space.json").exists():
-        raise SpaceError(f"{folder} is a space, not an index; build an index with it first")
+        raise SpaceError(f"{folder} is a space, not an index; samekind index build makes one")
     return open_index(folder, fingerprint=space_fingerprint(space) if space is not None else None)
 
 
@@ -129,7 +129,7 @@ def check_new(index: Index, ids: Sequence[str]) -> None:
     checked = ids[:IDS_CHECKED] if index.remote else ids
     known = next((id for id in checked if id in index), None)
     if known is not None:
-        raise SettingError(f'the id "{known}" is already there; ask to replace it')
+        raise SettingError(f'the id "{known}" is already there; ask to replace it (--replace)')
 
 
 def measure(

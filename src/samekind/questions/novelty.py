@@ -50,10 +50,11 @@ class NoveltySettings:
         if self.method not in METHODS:
             raise SettingError(f'there is no method "{self.method}"; {nearest(self.method, METHODS)}')
         if self.method != "prototypes" and not known:
-            raise SettingError(f"the method {self.method} needs items that are known; name some")
+            raise SettingError(f"the method {self.method} needs items that are known; name some (--known)")
         if self.method == "prototypes" and known:
             raise SettingError(
-                "the method prototypes looks at classes alone; leave out the known items, or take another"
+                "the method prototypes looks at classes alone; leave out the known items (--known), or take "
+                "another"
             )
         return self.method
 

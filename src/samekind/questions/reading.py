@@ -67,7 +67,7 @@ def with_labels(collection: Collection, *, name: str) -> Items:
         missing = collection.ids[collection.labels.index(None)]
         raise DataError(
             f"expected items whose class is known; {missing} has none "
-            "(put pictures in a folder for each class, or name the column of the labels)"
+            "(put pictures in a folder for each class, or name the column of the labels with --label)"
         )
     classes = tuple(sorted(set(names)))
     number = {label: place for place, label in enumerate(classes)}
