@@ -99,7 +99,7 @@ def test_an_adversary_reads_its_features(run, items, constant, tmp_path):
     watched = dataclasses.replace(run, adversary=Adversary("soft", hidden=4))
     space = train(watched, items, folder=tmp_path / "wrapped", validate=constant, encoder=an_encoder())
     assert isinstance(space.encoder, Foreign)
-    with pytest.raises(SettingError, match=r"Plain has no features\(x\) and embedding; wrap it in .*Foreign"):
+    with pytest.raises(SettingError, match=r"Plain does not have both; wrap it in .*Foreign"):
         train(watched, items, folder=tmp_path / "plain", validate=constant, encoder=Plain())
 
 
