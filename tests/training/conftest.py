@@ -6,6 +6,7 @@ import torch
 from samekind.data import clusters
 from samekind.evaluation import validation
 from samekind.recipes import prototypical
+from samekind.training import build_space
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +28,25 @@ def run(items):
     small += ["space.standardise=none"]
     fixed = ["optimiser={name='SGD', rate=0.05, momentum=0.9, weight_decay=5e-4}", "clip=10"]
     return prototypical(items.shape).override(small + fixed)
+
+
+@pytest.fixture
+def plain(run):
+    """The prototypical run without anything random."""
+    plain = ["terms.class.smoothing=0", "terms.pair.smoothing=0", "terms.auxiliary.smoothing=0"]
+    return run.override([*plain, "space.similarity.dropout=0", "space.encoder.dropout=0"])
+
+
+@pytest.fixture
+def space(plain, items):
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return build_space(plain, items)
+
+
+@pytest.fixture
+def z():
+    return torch.randn(6, 5, generator=torch.Generator().manual_seed(0)).requires_grad_()
 
 
 @pytest.fixture(autouse=True)

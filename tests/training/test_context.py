@@ -28,25 +28,6 @@ def step(space, z, y, terms=(), penalties=(), **context):
     return objective(space, z, y, Context(dict(terms), dict(penalties), **context), projected=projected)
 
 
-@pytest.fixture
-def plain(run):
-    """The prototypical run without anything random."""
-    plain = ["terms.class.smoothing=0", "terms.pair.smoothing=0", "terms.auxiliary.smoothing=0"]
-    return run.override([*plain, "space.similarity.dropout=0", "space.encoder.dropout=0"])
-
-
-@pytest.fixture
-def space(plain, items):
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        return build_space(plain, items)
-
-
-@pytest.fixture
-def z():
-    return torch.randn(6, 5, generator=torch.Generator().manual_seed(0)).requires_grad_()
-
-
 def recording(seen, *, asked):
     """A loss that notes what it is handed."""
 

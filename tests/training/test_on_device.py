@@ -183,6 +183,7 @@ def test_a_nan_weight_is_found_on_the_device_too(images, tmp_path, broken):
     assert trainer.learner.not_finite() == ["encoder"]
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")  # the compiler's own
 @pytest.mark.parametrize("adversary", [None, Adversary(dropout=0.0)], ids=["alone", "under an adversary"])
 @pytest.mark.parametrize("setting", ["channels_last=true", "compile=true", "tf32=true"])
 def test_settings_for_speed_change_little(images, tmp_path, setting, adversary):
