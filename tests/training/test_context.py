@@ -44,16 +44,6 @@ def remembered(space, count):
     return memory
 
 
-def seeing(seen, *, needs=()):
-    """A term whose loss writes down what it is given."""
-
-    def loss(scores, positive, negative, **handed):
-        seen.append((scores, positive, negative, handed))
-        return scores.sum(1)
-
-    return loss, needs
-
-
 @pytest.mark.parametrize("asked", [(), ("scale",), ("generator",), ("scale", "generator")])
 def test_scale_and_generator_are_handed_over_only_where_asked(space, z, asked):
     seen, generator = [], torch.Generator()
@@ -98,15 +88,9 @@ def test_the_targets_are_handed_over_where_the_classes_are_the_candidates(space,
 @pytest.mark.parametrize("against", ["batch", "prototypes", "memory"])
 def test_candidates_of_different_classes_are_scored_with_each_other(space, z, against):
     seen, memory = [], remembered(space, 3)
-    loss, needs = seeing(seen, needs=("between",))
+    term = dataclasses.replace(recording(seen, asked=("between",)), term=Term("mine", against=against))
     space.eval()
-    step(
-        space,
-        z,
-        LABELS,
-        {"mine": BuiltTerm(Term("x", against=against), loss, everything, needs)},
-        memory=memory,
-    )
+    step(space, z, LABELS, {"mine": term}, memory=memory)
     between = seen[0][3]["between"]
     vectors, labels = {
         "batch": (z, LABELS),
