@@ -8,11 +8,11 @@ import torch
 from torch import nn
 
 from samekind import prototypes, similarities
-from samekind.decisions import Decision, Temperature
+from samekind.decisions import Choices, Decision, Temperature
 from samekind.encoders import MLP
 from samekind.errors import SettingError, SpaceError
 from samekind.prototypes import LearnedProxies, SupportMeans
-from samekind.similarities import Dot, Euclidean, FixedScale, LearnedScale, PairsNetwork
+from samekind.similarities import Dot, Euclidean, FixedScale, LearnedScale, Mahalanobis, PairsNetwork
 from samekind.space import AuxiliaryHead, MetricSpace
 
 CLASSES = ["ant", "bee", "cat"]
@@ -119,7 +119,28 @@ def test_the_cosine_and_the_fused_score_by_hand():
     torch.testing.assert_close(pair, space.score_all(a, b[:5], kind="fused").diagonal())
 
 
+def test_fitted_and_normalised_scores_are_saved_with_the_space(tmp_path):
+    space = a_space("Cosine")
+    space.fitted, space.normalised = Mahalanobis(dimension=4), Dot()
+    space.choices = Choices("normalised", "fitted", "similarity", "four items")
+    torch.nn.init.normal_(space.fitted.map)
+    space.save(tmp_path / "space")
+    loaded = MetricSpace.load(tmp_path / "space")
+    assert loaded.kinds == ["similarity", "fitted", "normalised"]
+    questions = ("pairs", "neighbours", "classes")
+    assert [loaded.kind_for(question) for question in questions] == ["normalised", "fitted", "similarity"]
+    a, b = random(5, 4, seed=3), random(7, 4, seed=4)
+    for kind in loaded.kinds:
+        torch.testing.assert_close(loaded.score_all(a, b, kind=kind), space.score_all(a, b, kind=kind))
+
+
+def test_without_a_choice_every_question_is_answered_by_the_own_similarity():
+    assert a_space("Euclidean").kind_for("pairs") == "similarity"
+
+
 def test_an_unknown_or_impossible_kind_is_refused():
+    with pytest.raises(SpaceError, match='unknown kind of score "fitted"'):
+        a_space("Euclidean").score(random(1, 4), random(1, 4), kind="fitted")
     with pytest.raises(SpaceError, match='unknown kind of score "cosin"; did you mean "cosine"'):
         a_space("Euclidean").score(random(1, 4), random(1, 4), kind="cosin")
     with pytest.raises(SettingError, match="needs a similarity whose scores are logits"):

@@ -15,7 +15,18 @@ from torch import Tensor, nn
 from samekind import archive
 from samekind.data import Reader
 from samekind.data.words import spelt_as
-from samekind.decisions import Decision, Head, Kind, Record, Standing, Temperature, mixed
+from samekind.decisions import (
+    Choices,
+    Decision,
+    Head,
+    Kind,
+    Ladder,
+    Question,
+    Record,
+    Standing,
+    Temperature,
+    mixed,
+)
 from samekind.errors import PackageError, SettingError, SpaceError, expect, nearest
 from samekind.parts import build, describe, fingerprint
 from samekind.prototypes import Prototypes, pool
@@ -115,7 +126,10 @@ class MetricSpace(nn.Module):
     ``reader`` says how a stored item becomes a tensor. What is known about the scores: ``decisions`` has a
     threshold for each kind of score, ``open_set`` one for the score of the best class, below which an item is
     of no known class, ``temperatures`` the calibration of each head, ``standings`` how the kinds of score
-    compare.
+    compare, ``choices`` the kind of score for each question, ``ladder`` what the house recipe measured.
+
+    Two similarities may be fitted to the embeddings of a trained space: ``fitted``, and ``normalised``, which
+    is another kind of score made comparable by a cohort. Each is a kind of score of its own.
     """
 
     def __init__(
@@ -133,10 +147,14 @@ class MetricSpace(nn.Module):
         self.prototypes = prototypes
         self.auxiliary = auxiliary
         self.reader = reader
+        self.fitted: Similarity | None = None
+        self.normalised: Similarity | None = None
         self.decisions: dict[str, Decision] = {}
         self.open_set: Decision | None = None
         self.temperatures: dict[str, Temperature] = {}
         self.standings: dict[str, Standing] = {}
+        self.choices: Choices | None = None
+        self.ladder: Ladder | None = None
 
     @property
     def classes(self) -> list[str]:
@@ -146,12 +164,20 @@ class MetricSpace(nn.Module):
     @property
     def kinds(self) -> list[Kind]:
         """The kinds of score this space can give; fused needs a similarity whose scores are logits."""
-        match self.similarity.kind:
-            case "cosine":
-                return ["similarity"]
-            case "logit":
-                return ["similarity", "cosine", "fused"]
-        return ["similarity", "cosine"]
+        kinds: list[Kind] = ["similarity"]
+        if self.similarity.kind != "cosine":
+            kinds.append("cosine")
+        if self.similarity.kind == "logit":
+            kinds.append("fused")
+        if self.fitted is not None:
+            kinds.append("fitted")
+        if self.normalised is not None:
+            kinds.append("normalised")
+        return kinds
+
+    def kind_for(self, question: Question) -> Kind:
+        """The kind of score that answers a question if the user names none."""
+        return "similarity" if self.choices is None else self.choices.of(question)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.embed(x)
@@ -170,6 +196,10 @@ class MetricSpace(nn.Module):
                 return Cosine()
             case "fused":
                 return Fused(self.similarity)
+            case "fitted" if self.fitted is not None:
+                return self.fitted
+            case "normalised" if self.normalised is not None:
+                return self.normalised
         raise SpaceError(f'unknown kind of score "{kind}"; {nearest(str(kind), self.kinds)}')
 
     def score(self, a: Tensor, b: Tensor, *, kind: Kind = "similarity") -> Tensor:
@@ -266,7 +296,11 @@ class MetricSpace(nn.Module):
             "prototypes": describe(self.prototypes),
             "auxiliary": self.auxiliary.describe() if self.auxiliary else None,
             "reader": describe(self.reader) if self.reader else None,
-            **Record(self.decisions, self.open_set, self.temperatures, self.standings).to_json(),
+            "fitted": describe(self.fitted) if self.fitted is not None else None,
+            "normalised": describe(self.normalised) if self.normalised is not None else None,
+            **Record(
+                self.decisions, self.open_set, self.temperatures, self.standings, self.choices, self.ladder
+            ).to_json(),
         }
         archive.write(Path(folder), content, self.state_dict())
 
@@ -287,6 +321,9 @@ class MetricSpace(nn.Module):
                 auxiliary=AuxiliaryHead.build(head) if head is not None else None,
                 reader=build(reader, room="data") if reader is not None else None,
             )
+            for kind in ("fitted", "normalised"):
+                if content.get(kind) is not None:
+                    setattr(space, kind, build(content[kind], room="similarities"))
             archive.fill(space, tensors)
             record = Record.from_json(content)
         except KeyError as error:
@@ -300,6 +337,7 @@ class MetricSpace(nn.Module):
             raise SpaceError(f"{folder} is damaged: {wrong}; restore it or train again") from error
         space.decisions, space.open_set = record.decisions, record.open_set
         space.temperatures, space.standings = record.temperatures, record.standings
+        space.choices, space.ladder = record.choices, record.ladder
         return space.eval()
 
     def _answers(self, z: Tensor, head: Head) -> list[tuple[Tensor, Tensor]]:

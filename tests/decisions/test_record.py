@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import pytest
 
-from samekind.decisions import Decision, Record, Standing, Temperature
+from samekind.decisions import Choices, Decision, Ladder, Record, Rung, Standing, Temperature
 from samekind.errors import SettingError
 
 DECISION = Decision(
@@ -17,6 +17,15 @@ RECORD = Record(
     DECISION,
     {"fused": Temperature(0.25, "made up", 40)},
     {"similarity": Standing(0.25, 0.5, "voices, validation"), "cosine": STANDING},
+    Choices("normalised", "fitted", "cosine", "voices, validation"),
+    Ladder(
+        (
+            Rung("untrained features", 0.5, 0.25, "cosine", "cosine", 1.5),
+            Rung("fitted similarity", 0.6, 0.2, "fitted", "normalised", 2.0, (0.55, 0.65), (0.15, 0.25)),
+        ),
+        "fitted similarity",
+        "3 folds of 5 classes",
+    ),
 )
 
 
@@ -26,7 +35,14 @@ def stored(**changes):
 
 def test_there_and_back():
     assert Record.from_json(stored()) == RECORD
-    assert list(RECORD.to_json()) == ["decisions", "open set", "temperatures", "standings"]
+    assert list(RECORD.to_json()) == [
+        "decisions",
+        "open set",
+        "temperatures",
+        "standings",
+        "choices",
+        "ladder",
+    ]
 
 
 def test_older_files_have_decisions_alone():

@@ -1,15 +1,31 @@
-"""What a space keeps about its scores, as plain values: thresholds, temperatures, standings.
+"""What a space keeps about its scores, as plain values: thresholds, temperatures, standings, choices.
 
 A value is fitted in `samekind.inference` on validation items and stored in space.json.
 
 - `Decision`: a threshold for one kind of score, with its operating point, error rates and calibration.
 - `Temperature`: what the logits of a head are divided by. It never changes which class is first.
 - `Standing`: how a kind of score did beside the space's own (equal error of pairs, same class found first).
+- `Choices`: the kind of score for pairs, neighbours and classes when the user names none.
+- `Ladder`: what each rung of the house recipe gave on classes that it was not fitted to.
 """
 
+from samekind.decisions.choices import Choices, Question
 from samekind.decisions.decision import Decision, Kind
+from samekind.decisions.ladder import Ladder, Rung
 from samekind.decisions.record import Record
 from samekind.decisions.standing import Standing
 from samekind.decisions.temperature import Head, Temperature, mixed
 
-__all__ = ["Decision", "Head", "Kind", "Record", "Standing", "Temperature", "mixed"]
+__all__ = [
+    "Choices",
+    "Decision",
+    "Head",
+    "Kind",
+    "Ladder",
+    "Question",
+    "Record",
+    "Rung",
+    "Standing",
+    "Temperature",
+    "mixed",
+]

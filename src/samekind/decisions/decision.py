@@ -8,8 +8,9 @@ from torch import Tensor
 
 from samekind.errors import SettingError, SpaceError
 
-#: A kind of score: the space's own similarity, the cosine, or both fused.
-Kind = Literal["similarity", "cosine", "fused"]
+#: A kind of score: the space's own similarity, the cosine, both fused, a similarity fitted to the embeddings,
+#: or one of these normalised by a cohort.
+Kind = Literal["similarity", "cosine", "fused", "fitted", "normalised"]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
+from samekind.decisions.choices import Choices
 from samekind.decisions.decision import Decision, Kind
+from samekind.decisions.ladder import Ladder
 from samekind.decisions.standing import Standing
 from samekind.decisions.temperature import Head, Temperature
 from samekind.errors import SettingError, nearest
@@ -13,14 +15,16 @@ from samekind.settings import read, write
 
 @dataclass(frozen=True)
 class Record:
-    """Thresholds and standings for each kind of score, the threshold for "none of these", and the temperature
-    of each head.
+    """Thresholds and standings for each kind of score, the threshold for "none of these", the temperature of
+    each head, the kinds of score to answer by, and the ladder of the house recipe.
     """
 
     decisions: dict[str, Decision]
     open_set: Decision | None = None
     temperatures: dict[str, Temperature] = field(default_factory=dict)
     standings: dict[str, Standing] = field(default_factory=dict)
+    choices: Choices | None = None
+    ladder: Ladder | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The entries of space.json."""
@@ -32,7 +36,7 @@ class Record:
 
         Raises SettingError if an entry has the wrong type or an unknown key.
         """
-        keys = ("open set", "temperatures", "standings")
+        keys = ("open set", "temperatures", "standings", "choices", "ladder")
         later = {key.replace(" ", "_"): content[key] for key in keys if key in content}
         record = read(cls, {"decisions": content["decisions"], **later}, where="space.json")
         for kind, decision in record.decisions.items():
