@@ -68,8 +68,8 @@ def timm(monkeypatch):
 
     asked = []
 
-    def create_model(name, *, pretrained, num_classes):
-        assert num_classes == 0
+    def create_model(name, *, pretrained, num_classes, global_pool=""):
+        assert (num_classes, global_pool) == (0, "")
         if name != "tiny":
             raise RuntimeError(f"Unknown model ({name})")
         asked.append(pretrained)

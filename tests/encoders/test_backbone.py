@@ -270,3 +270,27 @@ def test_our_networks_take_the_weights_of_real_ones_and_give_what_they_give(ours
     x = torch.rand(2, 3, 96, 96)
     with torch.no_grad():
         torch.testing.assert_close(encoder(x), network(x), atol=1e-5, rtol=1e-4)
+
+
+def test_another_pooling_replaces_that_of_torchvision(monkeypatch):
+    def get_model(name, *, weights):
+        module = nn.Sequential()
+        module.avgpool = nn.AdaptiveAvgPool2d(1 if name == "net" else 7)
+        module.flatten = nn.Flatten()
+        module.fc = nn.Linear(3, 1000)
+        return module
+
+    stand_in(monkeypatch, "torchvision")
+    stand_in(monkeypatch, "torchvision.models", get_model=get_model)
+    encoder = Backbone(library="torchvision", network="net", weights=False, pooling="maximum")
+    x = torch.rand(2, 3, 5, 5)
+    torch.testing.assert_close(encoder(x), encoder.scaling(x).amax((2, 3)))
+    with pytest.raises(SettingError, match="no pooling to replace"):
+        Backbone(library="torchvision", network="vgg", weights=False, pooling="maximum")
+
+
+def test_maps_of_timm_are_pooled(timm):
+    encoder = Backbone(library="timm", network="tiny", pooling="average+maximum", layer_norm=True).eval()
+    maps = encoder.module(encoder.scaling(x := torch.rand(2, 3, 5, 5)))
+    expected = nn.functional.layer_norm(maps.mean((2, 3)) + maps.amax((2, 3)), (6,))
+    torch.testing.assert_close(encoder(x), expected)

@@ -33,10 +33,12 @@ OTHER = {
     "fuse": "sum",
     "hidden": [5, 6],
     "inputs": 12,
+    "layer_norm": True,
     "layers": ["layer2", "layer3"],
     "library": "timm",
     "means": [0.5] * 12,
     "network": "tiny",
+    "pooling": "average+maximum",
     "projection": "needed",
     "second": True,
     "shared": True,
@@ -326,6 +328,26 @@ def test_there_is_no_embedding_layer_without_a_dimension_of_its_own(staged, of_f
     assert count == (0 if of_features else features * 5 + 5)
 
 
+@pytest.mark.parametrize("pooling", ["maximum", "average+maximum"])
+def test_the_places_of_the_last_map_are_pooled_and_the_features_normalised(staged, pooling):
+    if "pooling" not in parameters(staged):
+        pytest.skip("it does not pool its last map")
+    encoder = copy.deepcopy(built(staged))
+    items = items_for(encoder)
+    encoder.pooling = pooling  # a setting without weights
+    with torch.no_grad():
+        last = list(encoder.maps(items).values())[-1].flatten(2)
+        expected = last.max(2).values + (last.mean(2) if "average" in pooling else 0)
+        torch.testing.assert_close(encoder.features(items), expected)
+        encoder.layer_norm = True
+        features = encoder.features(items)
+    torch.testing.assert_close(features.mean(1), torch.zeros(len(items)), atol=1e-5, rtol=0)
+    centred = expected - expected.mean(1, keepdim=True)
+    torch.testing.assert_close(
+        torch.nn.functional.normalize(features), torch.nn.functional.normalize(centred), atol=1e-5, rtol=1e-4
+    )
+
+
 # --- what training leaves as it is ------------------------------------------------------------------
 
 #: Every network with stages of its own; what `Attended` is around may freeze.
@@ -366,8 +388,10 @@ def test_frozen_batch_normalisation_stays_in_evaluation_mode_and_learns(freezabl
     assert all(parameter.requires_grad for parameter in encoder.parameters())
 
 
-@pytest.mark.parametrize("wrong", [{"batch_norm": "eval"}, {"freeze": "all"}])
-def test_refuses_unknown_words_for_freezing(freezable, wrong):
+@pytest.mark.parametrize("wrong", [{"batch_norm": "eval"}, {"freeze": "all"}, {"pooling": "median"}])
+def test_refuses_unknown_words(freezable, wrong):
     (name, value), *_ = wrong.items()
+    if name not in parameters(freezable):
+        pytest.skip(f"it has no {name}")
     with pytest.raises(SettingError, match=f'{name} is .* got "{value}"'):
         shape_of(freezable, {**arguments_of(freezable), **wrong})

@@ -14,6 +14,7 @@ from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.encoders.foreign import features_of
 from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices, train_unless_frozen
 from samekind.encoders.images import expect_images, expect_sizes
+from samekind.encoders.pooling import PooledMap, Pooling, expect_pooling
 from samekind.encoders.stages import embedded, embedding_layer
 from samekind.errors import PackageError, SettingError
 
@@ -42,7 +43,11 @@ class Backbone(nn.Module):
     ``checkpointing``: the blocks of the network are computed again in the backward pass, to save memory. It
     has two stages, "module" and "embedding"; a part of the network has a rate of its own by its name, as
     "encoder.module.layer4".
+    ``pooling`` "average" is the network's own, whatever that is; the others are for networks that
+    pool maps. They and ``layer_norm`` are those of `ResNet18`.
     """
+
+    came_later = ("pooling", "layer_norm")
 
     def __init__(
         self,
@@ -55,10 +60,13 @@ class Backbone(nn.Module):
         batch_norm: BatchNorm = "train",
         freeze: Literal["none", "features"] = "none",
         checkpointing: bool = False,
+        pooling: Pooling = "average",
+        layer_norm: bool = False,
     ) -> None:
         super().__init__()
         expect_sizes({"dimension": dimension})
         expect_choices(batch_norm=batch_norm, freeze=freeze)
+        expect_pooling(pooling)
         if library not in ("timm", "torchvision"):
             raise SettingError(f'the library is "timm" or "torchvision"; got "{library}"')
         if channels not in (1, 3):
@@ -78,7 +86,9 @@ class Backbone(nn.Module):
         self.batch_norm: BatchNorm = batch_norm
         self.freeze: Freeze = freeze
         self.checkpointing = checkpointing
-        module, self.feature_dimension, means, deviations = make(network, weights=weights)
+        self.pooling: Pooling = pooling
+        self.layer_norm = layer_norm
+        module, self.feature_dimension, means, deviations = make(network, weights=weights, pooling=pooling)
         self.dimension = dimension or self.feature_dimension
         self.scaling: nn.Module = ChannelScaling(means, deviations)
         self.module = module
@@ -90,7 +100,7 @@ class Backbone(nn.Module):
         return {"module": [self.scaling, self.module], "embedding": [self.embedding]}
 
     def features(self, x: Tensor) -> Tensor:
-        """What the network gives, averaged over places where it gives maps: (n, feature_dimension)."""
+        """What the network gives, pooled over places where it gives maps: (n, feature_dimension)."""
         expect_images(x, channels=self.channels)
         return features_of(self, x)
 
@@ -98,10 +108,11 @@ class Backbone(nn.Module):
     forward = embedded
 
 
-def _from_timm(name: str, *, weights: bool) -> Loaded:
+def _from_timm(name: str, *, weights: bool, pooling: Pooling) -> Loaded:
     timm, data = _library("timm"), _library("timm.data")
+    maps = {} if pooling == "average" else {"global_pool": ""}  # maps, which `features_of` pools
     try:
-        module = timm.create_model(name, pretrained=weights, num_classes=0)
+        module = timm.create_model(name, pretrained=weights, num_classes=0, **maps)
     except CANNOT_MAKE as error:
         raise SettingError(f'timm cannot make "{name}": {error}') from error
     expects = data.resolve_model_data_config(module)
@@ -110,7 +121,7 @@ def _from_timm(name: str, *, weights: bool) -> Loaded:
     return module, features, expects["mean"], expects["std"]
 
 
-def _from_torchvision(name: str, *, weights: bool) -> Loaded:
+def _from_torchvision(name: str, *, weights: bool, pooling: Pooling) -> Loaded:
     models = _library("torchvision.models")
     try:
         module = models.get_model(name, weights="DEFAULT" if weights else None)
@@ -128,6 +139,11 @@ def _from_torchvision(name: str, *, weights: bool) -> Loaded:
     features = module.get_submodule(linear[-1]).in_features
     parent, _, child = linear[-1].rpartition(".")
     setattr(module.get_submodule(parent), child, nn.Identity())
+    if pooling != "average":
+        average = getattr(module, "avgpool", None)
+        if not isinstance(average, nn.AdaptiveAvgPool2d) or average.output_size not in (1, (1, 1)):
+            raise SettingError(f'{name} of torchvision has no pooling to replace; set pooling to "average"')
+        module.avgpool = PooledMap(pooling)
     return module, features, IMAGENET_MEANS, IMAGENET_DEVIATIONS
 
 

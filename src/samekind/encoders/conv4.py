@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from samekind.encoders.freezing import BatchNorm, Freeze
 from samekind.encoders.images import expect_images
+from samekind.encoders.pooling import normalised
 from samekind.encoders.stages import ImageSettings, Stage, compose, image_network, last_map, maps_of
 from samekind.errors import SettingError
 
@@ -36,6 +37,7 @@ class Conv4(nn.Module):
         checkpointing: bool = False,
         batch_norm: BatchNorm = "train",
         freeze: Freeze = "none",
+        layer_norm: bool = False,
     ) -> None:
         super().__init__()
         if size < 16:
@@ -43,7 +45,9 @@ class Conv4(nn.Module):
                 f"Conv4 needs images of 16 pixels or more, got {size}; SmallConvnet takes 8 and more"
             )
         self.size = size
-        settings = ImageSettings(channels, dimension, checkpointing, batch_norm, freeze)
+        settings = ImageSettings(
+            channels, dimension, checkpointing, batch_norm, freeze, layer_norm=layer_norm
+        )
         compose(self, _layers(channels), settings, places=(size // 16) ** 2)
 
     def maps(self, x: Tensor) -> dict[str, Tensor]:
@@ -54,7 +58,7 @@ class Conv4(nn.Module):
     def features(self, x: Tensor) -> Tensor:
         """The last map, flattened: (n, 1600) for 84 pixels."""
         expect_images(x, channels=self.channels, size=self.size)
-        return last_map(self, x).flatten(1)
+        return normalised(self, last_map(self, x).flatten(1))
 
 
 def _layers(channels: int) -> Iterator[Stage]:

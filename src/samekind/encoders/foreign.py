@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices, train_unless_frozen
 from samekind.encoders.images import expect_sizes
+from samekind.encoders.pooling import Pooling, expect_pooling, normalised, pooled
 from samekind.encoders.recomputing import recomputing
 from samekind.encoders.stages import embedded, embedding_layer
 from samekind.errors import DataError, SettingError
@@ -25,32 +26,35 @@ class Wrapping(Protocol):
     module: nn.Module
     feature_dimension: int
     checkpointing: bool
+    pooling: Pooling
+    layer_norm: bool
 
 
 def features_of(encoder: Wrapping, x: Tensor) -> Tensor:
-    """What the module inside gives, averaged over places where it gives maps: (n, feature_dimension)."""
+    """What the module inside gives, pooled over places where it gives maps: (n, feature_dimension)."""
     with recomputing(encoder.module, active=encoder.checkpointing):
         features: Any = encoder.module(encoder.scaling(x))
     if isinstance(features, Tensor) and features.dim() == 4:
-        features = features.mean((2, 3))
+        features = pooled(features, encoder.pooling)
     if not isinstance(features, Tensor) or features.shape != (len(x), encoder.feature_dimension):
         result = tuple(features.shape) if isinstance(features, Tensor) else type(features).__name__
         raise DataError(
             f"{type(encoder.module).__name__} should give ({len(x)}, {encoder.feature_dimension}), or maps "
             f"with as many channels; it gave {result}. Say its feature_dimension, or wrap what it returns."
         )
-    return features
+    return normalised(encoder, features)
 
 
 class Foreign(nn.Module):
     """Any module as an encoder: whatever it takes to embeddings (n, dimension).
 
     The module gives features (n, feature_dimension) or maps (n, feature_dimension, height, width), which
-    are averaged over their places. With ``dimension`` None (or that of the features) these are the
-    embeddings, with any other a linear map of them. ``means`` and ``deviations``, for each channel, scale
-    images in [0, 1] first. ``batch_norm`` "frozen" keeps its running statistics; ``freeze`` "features"
-    takes the module out of training (its first stage is not known, so "stem" is refused).
-    ``checkpointing``: its blocks are computed again in the backward pass, to save memory.
+    are pooled over their places; ``pooling`` and ``layer_norm`` are those of `samekind.encoders.ResNet18`.
+    With ``dimension`` None (or that of the features) these are the embeddings, with any other a linear map of
+    them. ``means`` and ``deviations``, for each channel, scale images in [0, 1] first. ``batch_norm``
+    "frozen" keeps its running statistics; ``freeze`` "features" takes the module out of training (its first
+    stage is not known, so "stem" is refused). ``checkpointing``: its blocks are computed again in the
+    backward pass, to save memory.
 
     >>> Foreign(nn.Linear(4, 8), feature_dimension=8, dimension=2).dimension
     2
@@ -67,10 +71,13 @@ class Foreign(nn.Module):
         batch_norm: BatchNorm = "train",
         freeze: Freeze = "none",
         checkpointing: bool = False,
+        pooling: Pooling = "average",
+        layer_norm: bool = False,
     ) -> None:
         super().__init__()
         expect_sizes({"feature_dimension": feature_dimension, "dimension": dimension})
         expect_choices(batch_norm=batch_norm, freeze=freeze)
+        expect_pooling(pooling)
         if freeze == "stem":
             raise SettingError('the stem of a foreign module is not known; freeze "none" or "features" of it')
         if (means is None) != (deviations is None):
@@ -80,6 +87,8 @@ class Foreign(nn.Module):
         self.batch_norm: BatchNorm = batch_norm
         self.freeze: Freeze = freeze
         self.checkpointing = checkpointing
+        self.pooling: Pooling = pooling
+        self.layer_norm = layer_norm
         self.scaling: nn.Module = ChannelScaling(means, deviations) if means and deviations else nn.Identity()
         self.module = module
         self.embedding = embedding_layer(feature_dimension, dimension)
@@ -90,7 +99,7 @@ class Foreign(nn.Module):
         return {"module": [self.scaling, self.module], "embedding": [self.embedding]}
 
     def features(self, x: Tensor) -> Tensor:
-        """What the module gives, averaged over places where it gives maps: (n, feature_dimension)."""
+        """What the module gives, pooled over places where it gives maps: (n, feature_dimension)."""
         return features_of(self, x)
 
     train = train_unless_frozen

@@ -15,6 +15,7 @@ from torch import nn
 from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices, train_unless_frozen
 from samekind.encoders.images import expect_sizes
+from samekind.encoders.pooling import Pooling, expect_pooling
 from samekind.encoders.stages import embedded, embedding_layer, image_maps, pooled_features
 from samekind.errors import PackageError, SettingError
 
@@ -39,6 +40,8 @@ class EfficientNetLite(nn.Module):
     keeps the statistics of ImageNet; the other settings are those of `ResNet18`.
     """
 
+    came_later = ("pooling", "layer_norm")
+
     def __init__(
         self,
         *,
@@ -49,10 +52,13 @@ class EfficientNetLite(nn.Module):
         batch_norm: BatchNorm = "train",
         freeze: Freeze = "none",
         checkpointing: bool = False,
+        pooling: Pooling = "average",
+        layer_norm: bool = False,
     ) -> None:
         super().__init__()
         expect_sizes({"dimension": dimension})
         expect_choices(batch_norm=batch_norm, freeze=freeze)
+        expect_pooling(pooling)
         if variant not in (0, 1, 2) or channels not in (1, 3):
             raise SettingError(
                 "EfficientNetLite has variants 0, 1 and 2 and takes 1 or 3 channels; "
@@ -65,6 +71,8 @@ class EfficientNetLite(nn.Module):
         self.batch_norm: BatchNorm = batch_norm
         self.freeze: Freeze = freeze
         self.checkpointing = checkpointing
+        self.pooling: Pooling = pooling
+        self.layer_norm = layer_norm
         self.smallest = SMALLEST
         self.feature_dimension = 1280
         self.dimension = dimension or self.feature_dimension

@@ -15,6 +15,7 @@ from torch import nn
 
 from samekind.encoders.freezing import BatchNorm, Freeze
 from samekind.encoders.images import expect_sizes
+from samekind.encoders.pooling import Pooling
 from samekind.encoders.residual_blocks import BasicBlock, Bottleneck, LeakyBlock, PreActivationBlock, layers
 from samekind.encoders.stages import ImageSettings, Stage, compose, constructor, image_network
 from samekind.errors import SettingError
@@ -77,11 +78,14 @@ def _residual(
         checkpointing: bool = False,
         batch_norm: BatchNorm = "train",
         freeze: Freeze = "none",
+        pooling: Pooling = "average",
+        layer_norm: bool = False,
     ) -> None:
         nn.Module.__init__(self)
         self.stem = stem
         parts = chain(_entrance(stem, channels), layers(block, 64, WIDTHS, depths, expansion=expansion))
-        compose(self, parts, ImageSettings(channels, dimension, checkpointing, batch_norm, freeze))
+        settings = ImageSettings(channels, dimension, checkpointing, batch_norm, freeze, pooling, layer_norm)
+        compose(self, parts, settings)
 
     return initialise
 
@@ -95,6 +99,10 @@ class ResNet18(nn.Module):
     stage is computed again in the backward pass. ``batch_norm`` "frozen" keeps the statistics of the weights
     it is given; ``freeze`` "stem" or "features" takes the first stage, or all but the embedding layer, out
     of training.
+
+    ``pooling`` makes features of the last map: the average of its places, their maximum, or
+    "average+maximum", the sum of both. ``layer_norm`` gives the features of each item mean 0 and variance 1,
+    before the embedding layer where there is one.
     """
 
     dimension: int
@@ -153,6 +161,8 @@ class WideResNet(nn.Module):
         checkpointing: bool = False,
         batch_norm: BatchNorm = "train",
         freeze: Freeze = "none",
+        pooling: Pooling = "average",
+        layer_norm: bool = False,
     ) -> None:
         super().__init__()
         expect_sizes({"depth": depth, "width": width})
@@ -166,7 +176,8 @@ class WideResNet(nn.Module):
         widths = [16 * width, 32 * width, 64 * width]
         block, depths = partial(PreActivationBlock, dropout=dropout), [(depth - 4) // 6] * 3
         parts = chain(_convolution(channels, 16), layers(block, 16, widths, depths), _activation(widths[-1]))
-        compose(self, parts, ImageSettings(channels, dimension, checkpointing, batch_norm, freeze))
+        settings = ImageSettings(channels, dimension, checkpointing, batch_norm, freeze, pooling, layer_norm)
+        compose(self, parts, settings)
 
 
 @image_network

@@ -15,6 +15,7 @@ from torch.utils.checkpoint import checkpoint
 
 from samekind.encoders.freezing import BatchNorm, Freeze, Network, begin, expect_choices, train_unless_frozen
 from samekind.encoders.images import expect_images, expect_sizes
+from samekind.encoders.pooling import Pooling, expect_pooling, normalised, pooled
 
 
 class Stage(NamedTuple):
@@ -33,6 +34,8 @@ class ImageSettings(NamedTuple):
     checkpointing: bool
     batch_norm: BatchNorm
     freeze: Freeze
+    pooling: Pooling = "average"
+    layer_norm: bool = False
 
 
 def compose(
@@ -46,7 +49,10 @@ def compose(
     expect_sizes({"channels": settings.channels, "dimension": settings.dimension})
     expect_choices(batch_norm=settings.batch_norm, freeze=settings.freeze)
     network.smallest = smallest
-    network.channels, dimension, network.checkpointing, network.batch_norm, network.freeze = settings
+    expect_pooling(settings.pooling)
+    dimension = settings.dimension
+    for name, value in settings._asdict().items():
+        setattr(network, name, value)
     network.map_channels, network.stage_parts = {}, {}
     for stage in stages:
         network.map_channels[stage.name] = stage.channels
@@ -71,9 +77,11 @@ def constructor(stages: Callable[[int], Iterable[Stage]], *, smallest: int = 1) 
         checkpointing: bool = False,
         batch_norm: BatchNorm = "train",
         freeze: Freeze = "none",
+        pooling: Pooling = "average",
+        layer_norm: bool = False,
     ) -> None:
         nn.Module.__init__(self)
-        settings = ImageSettings(channels, dimension, checkpointing, batch_norm, freeze)
+        settings = ImageSettings(channels, dimension, checkpointing, batch_norm, freeze, pooling, layer_norm)
         compose(self, stages(channels), settings, smallest=smallest)
 
     return initialise
@@ -82,7 +90,7 @@ def constructor(stages: Callable[[int], Iterable[Stage]], *, smallest: int = 1) 
 def image_network(kind: type[Network]) -> type[Network]:
     """Give a class whose constructor calls `compose` the methods below, but for those that it has itself."""
     shared = {
-        "came_later": ("batch_norm", "freeze"),
+        "came_later": ("batch_norm", "freeze", "pooling", "layer_norm"),
         "stages": composed_stages,
         "train": train_unless_frozen,
         "maps": image_maps,
@@ -117,9 +125,9 @@ def image_maps(self: Any, x: Tensor) -> dict[str, Tensor]:
 
 
 def pooled_features(self: Any, x: Tensor) -> Tensor:
-    """The last map averaged over its places: (n, feature_dimension)."""
+    """The last map pooled over its places, as ``pooling`` and ``layer_norm`` say: (n, feature_dimension)."""
     expect_images(x, channels=self.channels, smallest=self.smallest)
-    return last_map(self, x).mean((2, 3))
+    return normalised(self, pooled(last_map(self, x), self.pooling))
 
 
 def square_features(self: Any, x: Tensor) -> Tensor:
