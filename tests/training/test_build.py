@@ -98,6 +98,27 @@ def test_the_facts_of_images_are_filled_in(channels, size):
     assert space.reader is not None
 
 
+def test_several_encoders_and_a_head_are_told_what_they_take():
+    items = images(2, 16)
+    table = {
+        "name": "Headed",
+        "encoder": {
+            "name": "Views",
+            "encoder": {
+                "name": "SideBySide",
+                "encoders": [{"name": "Conv4"}, {"name": "LeNet", "dimension": 5}],
+            },
+        },
+        "head": {"name": "MLP", "hidden": [4], "dimension": 3},
+    }
+    run = recipes.triplet(items.shape).update({"space": {"encoder": table}})
+    encoder = build_space(run, items).encoder
+    assert [inside.channels for inside in encoder.encoder.encoder.encoders] == [2, 2]
+    assert (encoder.head.inputs, encoder.dimension) == (64 + 5, 3)
+    assert encoder(items.inputs).shape == (len(items), 3)
+    assert parts.describe(parts.build(parts.describe(encoder), room="encoders")) == parts.describe(encoder)
+
+
 def test_an_encoder_for_vectors_takes_images_flat():
     items = images(channels=3)
     run = recipes.prototypical(items.shape).update({"space": {"encoder": {"name": "MLP"}}})

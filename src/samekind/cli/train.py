@@ -119,7 +119,7 @@ def _start(folder: Path | None, recipe: str, items: "Items") -> tuple["MetricSpa
     the recipe's own, if the space has such a network. None otherwise: then the new run decides.
     """
     from samekind import recipes
-    from samekind.encoders.standardised import network_of
+    from samekind.encoders.wrapping import network_of
     from samekind.training import RunFolder
     from samekind.training.own_encoder import GIVEN
 

@@ -12,6 +12,10 @@ An image network has named stages:
 - ``freeze`` and ``batch_norm``: what training leaves as it is. A network frozen as it was drawn is refused by
   training, so every network ends its constructor with `compose` or ``begin(self, pretrained=…)``.
 
+Some are around others: `Standardised` scales the input, `Views` asks about a picture at another size and
+with its mirrored copy, `Headed` puts a head on an encoder, `Compressed` shortens its embeddings, `SideBySide`
+joins several. `Unchanged` is none: items as they are.
+
 `Attended` makes features of several maps of such a network, its backbone; ``attention(x)`` gives the
 weights of each layer. `Backbone` is a network of timm or torchvision, by its name there, without maps. A
 module of your own is wrapped by `samekind.encoders.foreign`.
@@ -20,22 +24,29 @@ module of your own is wrapped by `samekind.encoders.foreign`.
 from samekind.encoders.attended import Attended
 from samekind.encoders.backbone import Backbone
 from samekind.encoders.bn_inception import BNInception
+from samekind.encoders.compressed import Compressed
 from samekind.encoders.conv4 import Conv4
+from samekind.encoders.headed import Headed
 from samekind.encoders.inception_v3 import InceptionV3
 from samekind.encoders.lenet import LeNet
 from samekind.encoders.mlp import MLP
 from samekind.encoders.pretrained import EfficientNetLite
 from samekind.encoders.resnet import PreActResNet18, ResNet12, ResNet18, ResNet34, ResNet50, WideResNet
+from samekind.encoders.side_by_side import SideBySide
 from samekind.encoders.small_convnet import SmallConvnet
 from samekind.encoders.standardised import Standardised
+from samekind.encoders.unchanged import Unchanged
+from samekind.encoders.views import Views
 
 __all__ = [
     "MLP",
     "Attended",
     "BNInception",
     "Backbone",
+    "Compressed",
     "Conv4",
     "EfficientNetLite",
+    "Headed",
     "InceptionV3",
     "LeNet",
     "PreActResNet18",
@@ -43,7 +54,10 @@ __all__ = [
     "ResNet18",
     "ResNet34",
     "ResNet50",
+    "SideBySide",
     "SmallConvnet",
     "Standardised",
+    "Unchanged",
+    "Views",
     "WideResNet",
 ]

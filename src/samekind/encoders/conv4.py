@@ -27,6 +27,7 @@ class Conv4(nn.Module):
 
     channels: int
     dimension: int
+    came_later = ("batch_norm", "freeze", "layer_norm")
 
     def __init__(
         self,

@@ -6,14 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from samekind.encoders.wrapping import around_encoder
 from samekind.errors import DataError, SettingError
 
 
-def network_of(encoder: nn.Module) -> Any:
-    """The network of an encoder: the one inside `Standardised`, else the encoder itself."""
-    return encoder.encoder if isinstance(encoder, Standardised) else encoder
-
-
+@around_encoder
 class Standardised(nn.Module):
     """(x - mean) / deviation, and then the encoder: items as they are stored to embeddings (n, dimension).
 
@@ -52,35 +49,10 @@ class Standardised(nn.Module):
         return values
 
     @property
-    def dimension(self) -> int:
-        """That of the encoder."""
-        return int(self.encoder.dimension)
-
-    @property
-    def feature_dimension(self) -> int:
-        """How many features the last layer of the encoder sees."""
-        return int(self.encoder.feature_dimension)
-
-    @property
-    def map_channels(self) -> Any:
-        """The channels of each map of the encoder, by name."""
-        return self.encoder.map_channels
-
-    @property
-    def stages(self) -> Any:
-        """The function that gives the encoder's stages."""
-        return self.encoder.stages
-
-    @property
     def attention(self) -> Callable[[Tensor], dict[str, Tensor]]:
         """The function that gives the encoder's attention."""
         attention = self.encoder.attention
         return lambda x: attention(self.standardise(x))
-
-    @property
-    def embedding(self) -> Any:
-        """The last layer of the encoder."""
-        return self.encoder.embedding
 
     def standardise(self, x: Tensor) -> Tensor:
         """Items as the encoder inside gets them."""

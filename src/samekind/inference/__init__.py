@@ -13,8 +13,10 @@ The functions that users call are here. Their parts, and the types of their answ
 from samekind.inference.axioms import metric_axioms
 from samekind.inference.cluster import cluster
 from samekind.inference.cohort import normalised_listed_scores, normalised_trials
+from samekind.inference.compress import compress
 from samekind.inference.distil import distil
 from samekind.inference.embed import asking, device_of, embed, embed_files
+from samekind.inference.features import feature_items, headed_space
 from samekind.inference.grad_cam import grad_cam
 from samekind.inference.novelty import neighbour_novelty, one_class_novelty, prototype_novelty
 from samekind.inference.open_set import fit_open_set, identify
@@ -35,15 +37,18 @@ __all__ = [
     "check_promise",
     "class_tree",
     "cluster",
+    "compress",
     "device_of",
     "distil",
     "embed",
     "embed_files",
+    "feature_items",
     "fit_decision",
     "fit_open_set",
     "fit_shortlist",
     "fit_temperatures",
     "grad_cam",
+    "headed_space",
     "identify",
     "metric_axioms",
     "neighbour_novelty",

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from samekind.data import Stored, scaled
 from samekind.data.stored import fetched
@@ -20,7 +20,7 @@ Block = TypeVar("Block")
 
 
 @contextmanager
-def asking(space: MetricSpace) -> Iterator[None]:
+def asking(space: nn.Module) -> Iterator[None]:
     """Evaluation mode and no gradient within this context; afterwards each part has its former mode again."""
     modes = [(module, module.training) for module in space.modules()]
     space.eval()
@@ -67,11 +67,18 @@ def embed(space: MetricSpace, inputs: Tensor | Stored, *, batch: int = 512) -> T
     expect(inputs, (Tensor, Stored), "inputs, a tensor (n, …) or stored pictures, such as items.inputs")
     if not len(inputs):
         return torch.empty(0, space.prototypes.dimension)
-    device = device_of(space)
+    return embed_by(space, inputs, batch=batch)
+
+
+def embed_by(encoder: Any, inputs: Tensor | Stored, *, batch: int = 512) -> Tensor:
+    """The same by an encoder alone."""
+    if not len(inputs):
+        return torch.empty(0, int(encoder.dimension))
+    device = device_of(encoder)
     places = [slice(start, start + batch) for start in range(0, len(inputs), batch)]
-    with asking(space):
+    with asking(encoder):
         batches = (scaled(raw.to(device)) for raw in fetched(inputs, places))
-        return torch.cat([space.embed(items).float().cpu() for items in batches])
+        return torch.cat([encoder(items).float().cpu() for items in batches])
 
 
 def embed_files(space: MetricSpace, paths: Iterable[str | Path], *, batch: int = 512) -> Tensor:
@@ -86,6 +93,6 @@ def embed_files(space: MetricSpace, paths: Iterable[str | Path], *, batch: int =
     return embed(space, space.reader.medium.batch(items) if items else torch.empty(0), batch=batch)
 
 
-def device_of(space: MetricSpace) -> torch.device:
-    """The device of a space; the CPU for a space without tensors."""
+def device_of(space: nn.Module) -> torch.device:
+    """The device of a space, or of one of its parts; the CPU for one without tensors."""
     return next((tensor.device for tensor in space.state_dict().values()), torch.device("cpu"))

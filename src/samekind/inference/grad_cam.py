@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from samekind.encoders import Attended
-from samekind.encoders.standardised import network_of
+from samekind.encoders import Attended, Views
+from samekind.encoders.wrapping import network_of
 from samekind.errors import SpaceError, nearest
 from samekind.inference.embed import asking, device_of
 from samekind.space import MetricSpace
@@ -30,6 +30,9 @@ def grad_cam(
     layer = layer_of(space.encoder, layer)
     encoder: Any = space.encoder
     with asking(space), torch.enable_grad():
+        for module in space.modules():
+            if isinstance(module, Views):
+                module.training = True  # the picture as it is, without its mirrored copy
         with _leaf_output(encoder.stages()[layer][-1]) as outputs:
             values = score(space.embed(inputs.to(device_of(space))))
         [output] = outputs

@@ -108,7 +108,7 @@ def _build_encoder(run: Run, items: Items, given: nn.Module | None) -> Any:
         )
     encoder: Any = _build("encoders", part, _facts_of(items)) if given is None else given
     expect_dimension(encoder)
-    foreign = given is not None or isinstance(encoder, Backbone)
+    foreign = given is not None or any(isinstance(module, Backbone) for module in encoder.modules())
     if by != "none":
         scales = any(isinstance(module, ChannelScaling) for module in encoder.modules())
         if scales or isinstance(encoder, Standardised):
@@ -174,28 +174,41 @@ def _build_head(head: Head, facts: Mapping[str, Any]) -> AuxiliaryHead:
 
 def _build(room: str, part: Part, facts: Mapping[str, Any]) -> Any:
     """A part, with the facts that its constructor takes where the run does not set them."""
-    fill = _with_input_facts if room == "encoders" else _with_class_count
-    arguments = {name: fill(value, facts) for name, value in part.arguments.items()}
+    if room == "encoders":
+        return _encoder(part.name, part.arguments, facts)
+    arguments = {name: _with_class_count(value, facts) for name, value in part.arguments.items()}
     return parts.make(room, part.name, {**_taken(parts.members(room).get(part.name), facts), **arguments})
+
+
+def _encoder(name: str, arguments: Mapping[str, Any], facts: Mapping[str, Any]) -> Any:
+    """An encoder with the facts of its input; those inside it are built first. A head takes the embeddings of
+    the encoder below it.
+    """
+    inside = {key: _inside(value, facts) for key, value in arguments.items() if key != "head"}
+    if "head" in arguments:
+        below = getattr(inside.get("encoder"), "dimension", None)
+        inside["head"] = _inside(arguments["head"], facts if below is None else {"inputs": below})
+    return parts.make("encoders", name, {**_taken(parts.members("encoders").get(name), facts), **inside})
+
+
+def _inside(value: Any, facts: Mapping[str, Any]) -> Any:
+    """An argument of an encoder; an encoder, such as a backbone, is built, and so are several in a list."""
+    if isinstance(value, list):
+        return [_inside(element, facts) for element in value]
+    if not isinstance(value, Mapping):
+        return value
+    described = "room" in value
+    arguments = value.get("arguments", {}) if described else {**value}
+    if described and (value["room"] != "encoders" or not isinstance(arguments, Mapping)):
+        return value  # refused where it is built
+    own = {key: inner for key, inner in arguments.items() if described or key != "name"}
+    return _encoder(str(value.get("name")), own, facts)
 
 
 def _taken(member: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Facts the constructor accepts; empty for an unknown name, which `parts.make` refuses."""
     parameters = inspect.signature(member).parameters if member is not None else {}
     return {name: value for name, value in facts.items() if name in parameters}
-
-
-def _with_input_facts(value: Any, facts: Mapping[str, Any]) -> Any:
-    """An encoder inside another, such as a backbone, with the facts of the items."""
-    if not isinstance(value, Mapping):
-        return value
-    described = "room" in value
-    inner = value.get("arguments", {}) if described else value
-    if not isinstance(inner, Mapping):
-        return value  # refused where it is built
-    filled = _taken(parts.members("encoders").get(str(value.get("name"))), facts)
-    arguments = {**filled, **{name: _with_input_facts(inside, facts) for name, inside in inner.items()}}
-    return {**value, "arguments": arguments} if described else arguments
 
 
 def _with_class_count(value: Any, facts: Mapping[str, Any]) -> Any:

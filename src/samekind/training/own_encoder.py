@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from samekind.data import Items, scaled
 from samekind.data.stored import fetched
-from samekind.encoders.standardised import network_of
+from samekind.encoders.wrapping import network_of
 from samekind.errors import SamekindError, SettingError, TrainingError
 from samekind.parts import fingerprint
 from samekind.training.run import Run

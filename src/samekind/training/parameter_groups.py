@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from samekind.encoders.standardised import network_of
+from samekind.encoders.wrapping import network_of
 from samekind.errors import SettingError, nearest
 from samekind.space import MetricSpace
 from samekind.training.fabric import Fabric

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from samekind.data import Items, scaled
 from samekind.data.stored import fetched
-from samekind.encoders.standardised import network_of
+from samekind.encoders.wrapping import network_of
 from samekind.errors import SettingError
 from samekind.space import MetricSpace
 from samekind.training.extras.extra import Cost, Step

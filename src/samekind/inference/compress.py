@@ -1,0 +1,82 @@
+"""Shorter embeddings after training: the principal directions of the embeddings of the training items.
+
+Trained with all numbers and compressed afterwards, embeddings keep more than those trained short.
+"""
+
+import copy
+import inspect
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from samekind.data import Items
+from samekind.encoders import Compressed
+from samekind.errors import SettingError, SpaceError
+from samekind.inference.embed import device_of, embed
+from samekind.parts import build, describe
+from samekind.similarities import Similarity
+from samekind.space import MetricSpace
+
+
+def compress(space: MetricSpace, items: Items, *, dimension: int = 64) -> MetricSpace:
+    """A new space with embeddings of ``dimension`` numbers: those of ``space``, projected to the principal
+    `directions` of the embeddings of ``items`` (the training items). The prototypes are projected with them.
+
+    What the space keeps about its scores (thresholds, temperatures, anything fitted) is not carried over,
+    because the scores change: fit it anew, as `settle` does. Raises SpaceError for a space whose similarity
+    or auxiliary head has weights for the embeddings as they are.
+    """
+    expect_compressible(space)
+    matrix = directions(_as_compared(space.similarity, embed(space, items.inputs)), dimension=dimension)
+    device = device_of(space)
+    encoder = Compressed(encoder=copy.deepcopy(space.encoder), dimension=dimension)
+    encoder.embedding.matrix = matrix
+    described = describe(space.prototypes)
+    described["arguments"]["dimension"] = dimension
+    prototypes = build(described, room="prototypes")
+    vectors = space.prototypes.vectors.detach()
+    prototypes.assign(space.classes, (vectors.cpu().double() @ matrix.T.double()).to(vectors.dtype))
+    return (
+        MetricSpace(encoder, copy.deepcopy(space.similarity), prototypes, reader=space.reader)
+        .to(device)
+        .eval()
+    )
+
+
+def directions(z: Tensor, *, dimension: int) -> Tensor:
+    """The first principal directions (dimension, d) of vectors (n, d) as they are, not centred: orthonormal
+    rows, of which no others of that number keep more of the products of the vectors. Raises SettingError for
+    more directions than numbers.
+    """
+    if not 1 <= dimension <= z.shape[1]:
+        raise SettingError(f"embeddings of {z.shape[1]} numbers cannot be compressed to {dimension}")
+    z = z.double()
+    # Eigenvalues rise; the sign of a direction is free: its largest number is above 0.
+    rows: Tensor = torch.linalg.eigh(z.T @ z).eigenvectors.flip(1).T[:dimension]
+    largest = rows.gather(1, rows.abs().argmax(1, keepdim=True))
+    return (rows * largest.sign()).float()
+
+
+def expect_compressible(space: MetricSpace) -> None:
+    """Raises SpaceError if the similarity or the auxiliary head has weights for embeddings as they are."""
+    name = type(space.similarity).__name__
+    if "dimension" in inspect.signature(type(space.similarity)).parameters:
+        raise SpaceError(
+            f"{name} has weights for embeddings of {space.prototypes.dimension} numbers, which cannot be "
+            "compressed; choose a similarity without, such as Cosine, or do not compress"
+        )
+    if space.auxiliary is not None:
+        raise SpaceError(
+            "a space with an auxiliary head cannot be compressed, because the head reads all numbers of an "
+            "embedding; leave out one of them"
+        )
+
+
+def _as_compared(similarity: Similarity, z: Tensor) -> Tensor:
+    """Embeddings as the similarity compares them: with length 1 for cosines and chords, as they are for
+    products, and centred for distances, where only differences count.
+    """
+    if similarity.kind == "cosine" or getattr(similarity, "chords", False):
+        return F.normalize(z)
+    return z if similarity.kind == "inner product" else z - z.mean(0)
