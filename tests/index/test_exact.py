@@ -142,7 +142,7 @@ def test_the_folder_holds_plain_files_and_no_code(folder, random):
     header = json.loads((folder / "index.json").read_text())
     assert {key: header[key] for key in ("format", "version", "kind", "dimension", "score", "count")} == {
         "format": "samekind index",
-        "version": 2,
+        "version": 3,
         "kind": "Exact",
         "dimension": 8,
         "score": "dot",

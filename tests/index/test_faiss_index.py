@@ -1,12 +1,18 @@
 """The index on FAISS: its structures are used, what they miss is bounded, and the disk is not trusted."""
 
+import contextlib
+import hashlib
+import io
 import json
 
+import faiss
+import numpy as np
 import pytest
 import torch
 
 from samekind.errors import SettingError, SpaceError
 from samekind.index import Exact, Faiss, faiss_index
+from samekind.index import folder as folders
 from samekind.similarities import PairsNetwork
 
 
@@ -142,7 +148,7 @@ def test_a_structure_that_was_saved_is_not_built_again(clustered, tmp_path, monk
     assert found.ids == expected.ids
     assert torch.equal(found.scores, expected.scores)
     header = json.loads((tmp_path / "index" / "index.json").read_text())
-    assert header["structure"] == {"kind": "hnsw", "built for": 3000, "graph only": True}
+    assert header["structure"] == {"kind": "hnsw", "built for": 3000}
 
 
 @pytest.mark.parametrize(
@@ -163,7 +169,7 @@ def folder(clustered, tmp_path):
     return tmp_path / "index"
 
 
-@pytest.mark.parametrize("name", ["structure.1.faiss", "rows.1.npy", "vectors.1.npy", "ids.1.txt"])
+@pytest.mark.parametrize("name", ["structure.1.safetensors", "vectors.1.npy", "ids.1.txt"])
 def test_a_changed_byte_in_any_file_is_named(folder, name):
     content = bytearray((folder / name).read_bytes())
     content[len(content) // 2] ^= 4
@@ -185,6 +191,42 @@ def test_is_exact_until_it_has_a_structure(tmp_path):
     index = Faiss(2)
     index.add(["a", "b"], torch.eye(2))
     index.save(tmp_path / "index")
-    assert (tmp_path / "index" / "structure.1.faiss").stat().st_size == 0
+    assert json.loads((tmp_path / "index" / "index.json").read_text())["structure"] is None
     again = Faiss.open(tmp_path / "index")
     assert (again.search(torch.eye(2), 1).ids, again.built) == ([["a"], ["b"]], None)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_folder_of_somebody_else_cannot_have_faiss_write_to_a_file(folder, version):
+    """Lists on the disk name a file, which FAISS opens with the structure and writes to with every addition.
+    The folder is as its maker would have it: all sizes and hashes fit.
+    """
+    target = folder.parent / "of the user"
+    before = Faiss.open(folder)
+    centres, vectors = faiss.IndexFlat(before.dimension), before.vectors().numpy()
+    hostile = faiss.IndexIVFFlat(centres, before.dimension, 4)
+    hostile.train(vectors)
+    lists = faiss.OnDiskInvertedLists(4, hostile.code_size, str(target))
+    hostile.replace_invlists(lists)
+    hostile.add(vectors)
+    content = faiss.serialize_index(hostile).tobytes()
+    harmless = bytes(target.stat().st_size)
+    target.write_bytes(harmless)
+    header = json.loads((folder / "index.json").read_text())
+    files = {"structure.faiss": content, "structure.safetensors": content, "rows.npy": _as_npy(len(before))}
+    for name, file in files.items():
+        (folder / folders.numbered(name, 1)).write_bytes(file)
+        header["files"][name] = {"bytes": len(file), "sha256": hashlib.sha256(file).hexdigest()}
+    header["structure"]["graph only"], header["version"] = False, version
+    (folder / "index.json").write_text(json.dumps(header))
+    with contextlib.suppress(SpaceError):  # refused, or built anew from the vectors
+        index = Faiss.open(folder)
+        index.add([f"new {place}" for place in range(1500)], torch.ones(1500, index.dimension))
+        index.search(torch.ones(1, index.dimension), 3)
+    assert target.read_bytes() == harmless
+
+
+def _as_npy(count):
+    content = io.BytesIO()
+    np.save(content, np.arange(count))
+    return content.getvalue()

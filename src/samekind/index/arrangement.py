@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
+import safetensors
+import safetensors.torch
 import torch
 from torch import Tensor
 
@@ -20,9 +21,11 @@ from samekind.index.best import best_of
 from samekind.index.contract import Score, as_similarity
 from samekind.index.store import Store
 from samekind.index.structure import Structure
+from samekind.index.structure_files import from_arrays, to_arrays
 from samekind.similarities import blocks
 
-FILES = ("rows.npy", "structure.faiss")
+FILE = "structure.safetensors"
+PLAIN_ARRAYS = 3  # the format of a folder from which on a structure is plain arrays
 CHUNK = 65_536  # vectors that are put into a structure at a time
 MOST_BESIDE = 1_000  # vectors that may wait beside the structure
 MOST_GONE = 1 / 3  # of a structure's vectors that may be removed
@@ -102,53 +105,50 @@ class Arrangement:
         walk = blocks(as_similarity(None, score=self.score), queries, store.at(beside))
         return torch.cat([rows, beside[best_of(walk, k=wanted)[1]]], dim=1)
 
-    def describe(self, store: Store) -> dict[str, Any] | None:
+    def describe(self) -> dict[str, Any] | None:
         """What the header needs to read the structure back; None if there is none to write.
 
-        A flat one is as quickly filled as read. A graph whose vectors are all in the store is written without
-        them.
+        A flat one is as quickly filled as read.
         """
         if self.structure is None or self.structure.kind == "flat":
             return None
-        graph_only = self.structure.kind == "hnsw" and self._alive(store) is None
-        return {
-            "kind": self.structure.kind,
-            "built for": self.structure.built_for,
-            "graph only": graph_only,
-        }
+        return {"kind": self.structure.kind, "built for": self.structure.built_for}
 
     def write(self, place: folders.Place, store: Store) -> None:
-        """Write the files of a snapshot, with rows as they are once the store's gaps are closed.
+        """Write the file of a snapshot, with rows as they are once the store's gaps are closed.
 
         All rows must be in the structure, if there is one.
         """
-        described = self.describe(store)
-        rows = _followed(self._rows, store.closed()) if described is not None else self._rows[:0]
-        np.save(place("rows.npy"), rows.numpy())
-        if described is None or self.structure is None:
-            place("structure.faiss").touch()
-        else:
-            self.structure.write(place("structure.faiss"), graph_only=described["graph only"])
+        arrays = {}
+        if self.structure is not None and self.describe() is not None:
+            arrays = to_arrays(self.structure, _followed(self._rows, store.closed()))
+        safetensors.torch.save_file(arrays, place(FILE))
 
     def read(self, folder: Path, header: Mapping[str, Any], store: Store) -> None:
-        """Read what was written; the journal of the store may have grown since."""
+        """Read what was written; the journal of the store may have grown since.
+
+        A structure of an earlier version is a file of FAISS, which is not read: it is built anew.
+        """
         described = header["structure"]
-        if described is None:
+        if described is None or header["version"] < PLAIN_ARRAYS:
             return
-        path = folders.path_of(folder, header, "structure.faiss")
-        built = structure.read(
-            path,
-            described["kind"],
-            self.dimension,
-            self.score,
-            built_for=described["built for"],
-            graph_only=described["graph only"],
-        )
-        rows = torch.from_numpy(np.load(folders.path_of(folder, header, "rows.npy"), allow_pickle=False))
-        if len(rows) != len(built) or not ((rows >= -1) & (rows < header["count"])).all():
-            raise SpaceError(f"{folder} is damaged: {path.name} is not of these vectors; make it again")
-        if described["graph only"]:
-            built.give(store.at(chunk) for chunk in _chunks(rows))
+        path = folders.checked_path(folder, header, FILE)
+        try:
+            arrays = safetensors.torch.load_file(path)
+            kind, built_for = described["kind"], int(described["built for"])
+            built, rows = from_arrays(
+                arrays,
+                kind,
+                self.dimension,
+                self.score,
+                built_for=built_for,
+                count=header["count"],
+                at=store.at,
+            )
+        except (safetensors.SafetensorError, ValueError) as error:
+            raise SpaceError(
+                f"{folder} is damaged: {path.name} is not of these vectors ({error}); make the index again"
+            ) from error
         self._rows, self._behind, self._moves = rows, header["count"], store.moves
         self._known_alive = None
         self.structure = built

@@ -160,13 +160,13 @@ class Faiss:
             "fingerprint": self.fingerprint,
             "notes": self.notes,
             "settings": {"kind": self.kind, "effort": self.effort, "memory": self.memory, "seed": self.seed},
-            "structure": self._arrangement.describe(store),
+            "structure": self._arrangement.describe(),
         }
 
         moved = self._durable.save(
             Path(folder),
             content,
-            files=arrangement.FILES,
+            files=(arrangement.FILE,),
             fill=lambda place: self._arrangement.write(place, store),
         )
         self._arrangement.follow(moved, store)
@@ -185,7 +185,7 @@ class Faiss:
 
     @classmethod
     def _read(cls, folder: Path, *, verify: bool) -> Self:
-        durable, header = DurableStore.read(folder, kind=cls.backend, files=arrangement.FILES, verify=verify)
+        durable, header = DurableStore.read(folder, kind=cls.backend, verify=verify)
         settings = header["settings"]
         index = cls(
             header["dimension"],

@@ -27,13 +27,22 @@ from samekind.index import journal
 Place = Callable[[str], Path]
 
 FORMAT = "samekind index"
-VERSION = 2
+VERSION = 3
+OLDEST = 2
 HEADER = "index.json"
 JOURNAL = "journal.log"
 LOCK = "lock"
 LARGE = 64 * 2**20
-#: The files of a generation; and those of format 1.
-FILES = ("ids.txt", "metadata.jsonl", "vectors.npy", "rows.npy", "structure.faiss", JOURNAL)
+#: The files of a generation, also of format 2; and those of format 1.
+FILES = (
+    "ids.txt",
+    "metadata.jsonl",
+    "vectors.npy",
+    "structure.safetensors",
+    "rows.npy",
+    "structure.faiss",
+    JOURNAL,
+)
 MAPPED = "vectors.npy"
 OLD_FILES = {"items.jsonl", "vectors.safetensors"}
 NUMBERED = re.compile("|".join(name.replace(".", r"\.(\d+)\.") for name in FILES))
@@ -104,14 +113,36 @@ def read(
             f"{folder} is a half-written index: its first save was cut short; make the index again"
         )
     header = storage.read_header(folder, name=HEADER, what="an index", format_name=FORMAT, version=VERSION)
-    if header["version"] < VERSION:
-        older = f"format {header['version']}, this one reads {VERSION}"
+    if header["version"] < OLDEST:
+        older = f"format {header['version']}, this one reads {OLDEST} and later"
         raise SpaceError(f"{folder} was saved by an older samekind ({older}); make the index again")
     if kind is not None and header.get("kind") != kind:
         raise SpaceError(f"{folder} is an index of another kind: {header.get('kind')}, not {kind}")
     for name in files:
-        _check(path_of(folder, header, name), header, name, verify=verify)
+        checked_path(folder, header, name, verify=verify)
     return header
+
+
+def checked_path(folder: Path, header: Mapping[str, Any], name: str, *, verify: bool = False) -> Path:
+    """As `path_of`; raises SpaceError if the file is not the one that was saved."""
+    path = path_of(folder, header, name)
+    saved = header["files"].get(name) if isinstance(header.get("files"), dict) else None
+    if not isinstance(saved, dict):
+        raise SpaceError(f"{folder} is damaged: {HEADER} does not name {name}; restore it or make it again")
+    if not path.is_file():
+        raise SpaceError(f"{folder} is damaged: {path.name} is missing; restore it or make the index again")
+    size = path.stat().st_size
+    whole = size == saved.get("bytes")
+    # A wrong byte in a mapped array is a wrong number and nothing worse.
+    if whole and (verify or name != MAPPED or size <= LARGE):
+        with path.open("rb") as file:
+            whole = hashlib.file_digest(file, "sha256").hexdigest() == saved.get("sha256")
+    if not whole:
+        raise SpaceError(
+            f"{folder} is damaged: {path.name} is not the file it was saved with; "
+            "restore it or make the index again"
+        )
+    return path
 
 
 def path_of(folder: Path, header: Mapping[str, Any], name: str) -> Path:
@@ -145,27 +176,6 @@ def _as_json(header: Mapping[str, Any]) -> str:
         return json.dumps(header, indent=2, allow_nan=False) + "\n"
     except (TypeError, ValueError) as error:
         raise SettingError(f"notes are what JSON can hold: {error}") from error
-
-
-def _check(path: Path, header: Mapping[str, Any], name: str, *, verify: bool) -> None:
-    """Raise SpaceError if a file is not the one that was saved."""
-    folder = path.parent
-    saved = header["files"].get(name) if isinstance(header.get("files"), dict) else None
-    if not isinstance(saved, dict):
-        raise SpaceError(f"{folder} is damaged: {HEADER} does not name {name}; restore it or make it again")
-    if not path.is_file():
-        raise SpaceError(f"{folder} is damaged: {path.name} is missing; restore it or make the index again")
-    size = path.stat().st_size
-    whole = size == saved.get("bytes")
-    # A wrong byte in a mapped array is a wrong number and nothing worse.
-    if whole and (verify or name != MAPPED or size <= LARGE):
-        with path.open("rb") as file:
-            whole = hashlib.file_digest(file, "sha256").hexdigest() == saved.get("sha256")
-    if not whole:
-        raise SpaceError(
-            f"{folder} is damaged: {path.name} is not the file it was saved with; "
-            "restore it or make the index again"
-        )
 
 
 def _generation(name: str) -> int:

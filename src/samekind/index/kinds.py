@@ -85,6 +85,11 @@ def codes_of(dimension: int) -> int:
     return -(-dimension // NUMBERS_A_CODE)
 
 
+def width_of(kind: StructureKind, dimension: int) -> int:
+    """The numbers of a vector in a structure: for codes, those of whole codes."""
+    return codes_of(dimension) * NUMBERS_A_CODE if kind == "pq" else dimension
+
+
 def sample_for(kind: StructureKind, count: int) -> int:
     """The number of vectors that lists and codes are fitted to."""
     centres = max(lists_for(count), CODES if kind == "pq" else 0)

@@ -5,8 +5,6 @@ package is imported when a structure is made.
 """
 
 import importlib
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from samekind.errors import SettingError, SpaceError
+from samekind.errors import SettingError
 from samekind.index import kinds
 from samekind.index.contract import Score
 from samekind.index.kinds import StructureKind
@@ -32,21 +30,20 @@ class Structure:
         self.dimension = dimension
         self.score = score
         self.built_for = built_for  # the number of vectors its lists were made for
-        self._made = made
-        self._storage: Any = None  # of a graph that was read without its vectors
+        self.made = made  # FAISS's own object
 
     def __len__(self) -> int:
-        return int(self._made.ntotal)
+        return int(self.made.ntotal)
 
     @property
     def lists(self) -> int:
         """The number of lists; 1 for a structure without lists."""
-        return int(getattr(self._made, "nlist", 1))
+        return int(getattr(self.made, "nlist", 1))
 
     def add(self, vectors: Tensor) -> None:
         """Add vectors (n, dimension)."""
         if len(vectors):
-            self._made.add(self._prepared(vectors))
+            self.made.add(self.prepared(vectors))
 
     def nearest(self, queries: Tensor, k: int, *, effort: int, alive: Tensor | None) -> Tensor:
         """The labels (q, k) of vectors near each query, best first as far as the structure can tell; -1 fills
@@ -67,28 +64,17 @@ class Structure:
             settings = faiss.SearchParametersIVF(sel=chosen, nprobe=min(effort, self.lists))
         # faiss.contrib.torch_utils, imported by pytorch-metric-learning, replaces `search` by a function
         # without parameters, and keeps the original under this name.
-        search = getattr(self._made, "search_numpy", None) or self._made.search
-        _, labels = search(self._prepared(queries), k, params=settings)
+        search = getattr(self.made, "search_numpy", None) or self.made.search
+        _, labels = search(self.prepared(queries), k, params=settings)
         return torch.from_numpy(labels)
 
-    def write(self, path: Path, *, graph_only: bool) -> None:
-        """Write the structure to a file; ``graph_only`` leaves out the vectors."""
-        faiss = package()
-        flags = faiss.IO_FLAG_SKIP_STORAGE if graph_only else 0
-        faiss.write_index(self._made, str(path), flags)
-
-    def give(self, vectors: Iterable[Tensor]) -> None:
-        """Give a graph that was read without vectors its vectors, in the order of their labels."""
-        self._storage = package().IndexFlat(self.dimension, _metric(self.score))
-        for chunk in vectors:
-            self._storage.add(self._prepared(chunk))
-        self._made.storage, self._made.own_fields = self._storage, False
-
-    def _prepared(self, vectors: Tensor) -> Any:
+    def prepared(self, vectors: Tensor) -> Any:
         """Vectors as FAISS expects them: of length 1 for the cosine, padded with zeros for codes."""
         if self.score == "cosine":
             vectors = F.normalize(vectors, dim=-1)
-        return np.ascontiguousarray(F.pad(vectors, (0, self._made.d - self.dimension)).numpy())
+        if padding := self.made.d - self.dimension:
+            vectors = F.pad(vectors, (0, padding))
+        return np.ascontiguousarray(vectors.numpy())
 
 
 def build(
@@ -98,43 +84,34 @@ def build(
 
     The same sample and seed give the same lists and codes.
     """
-    faiss, metric = package(), _metric(score)
-    if kind == "flat":
-        made = faiss.IndexFlat(dimension, metric)
-    elif kind == "hnsw":
-        made = faiss.IndexHNSWFlat(dimension, kinds.NEIGHBOURS, metric)
-        made.hnsw.efConstruction = CONSTRUCTION
-    else:
-        codes, lists = kinds.codes_of(dimension), kinds.lists_for(count)
-        width = codes * kinds.NUMBERS_A_CODE if kind == "pq" else dimension
-        centres = faiss.IndexFlat(width, metric)
-        if kind == "pq":
-            made = faiss.IndexIVFPQ(centres, width, lists, codes, 8, metric)
-            made.pq.cp.seed, made.pq.cp.min_points_per_centroid = seed, 1
-        else:
-            made = faiss.IndexIVFFlat(centres, dimension, lists, metric)
-        made.own_fields = True
-        centres.this.disown()
-        # No warning about few vectors for a centre.
-        made.cp.seed, made.cp.min_points_per_centroid = seed, 1
+    made = empty(kind, dimension, score, lists=kinds.lists_for(count), seed=seed)
     structure = Structure(kind, dimension, score, built_for=count, made=made)
     if not made.is_trained:
-        made.train(structure._prepared(sample))
+        made.train(structure.prepared(sample))
     return structure
 
 
-def read(
-    path: Path, kind: StructureKind, dimension: int, score: Score, *, built_for: int, graph_only: bool
-) -> Structure:
-    """The structure in a file; a graph without vectors must be given them."""
-    faiss = package()
-    try:
-        made = faiss.read_index(str(path), faiss.IO_FLAG_SKIP_STORAGE if graph_only else 0)
-    except RuntimeError as error:
-        raise SpaceError(
-            f"{path.parent} is damaged: {path.name} cannot be read; make the index again"
-        ) from error
-    return Structure(kind, dimension, score, built_for=built_for, made=made)
+def empty(kind: StructureKind, dimension: int, score: Score, *, lists: int = 1, seed: int = 0) -> Any:
+    """FAISS's own object of a kind, before anything was fitted or added."""
+    faiss, metric = package(), _metric(score)
+    if kind == "flat":
+        return faiss.IndexFlat(dimension, metric)
+    if kind == "hnsw":
+        made = faiss.IndexHNSWFlat(dimension, kinds.NEIGHBOURS, metric)
+        made.hnsw.efConstruction = CONSTRUCTION
+        return made
+    width = kinds.width_of(kind, dimension)
+    centres = faiss.IndexFlat(width, metric)
+    if kind == "pq":
+        made = faiss.IndexIVFPQ(centres, width, lists, kinds.codes_of(dimension), 8, metric)
+        made.pq.cp.seed, made.pq.cp.min_points_per_centroid = seed, 1
+    else:
+        made = faiss.IndexIVFFlat(centres, width, lists, metric)
+    made.own_fields = True
+    centres.this.disown()
+    # No warning about few vectors for a centre.
+    made.cp.seed, made.cp.min_points_per_centroid = seed, 1
+    return made
 
 
 def package() -> Any:
