@@ -68,6 +68,9 @@ class Panel(NamedTuple):
 ON_THE_PLANE = (
     Panel("contrastive", Euclidean()),
     Panel("exponential_contrastive", Euclidean()),
+    Panel("linear_contrastive", Euclidean(), settings={"positive_margin": 0.3}),
+    Panel("margin_based", Euclidean(), settings={"boundary": 0.7}),
+    Panel("ranked_list", Euclidean(), settings={"boundary": 0.8}),
     Panel("triplet", Euclidean()),
     Panel("triplet", Euclidean(), settings={"margin": 0.0, "soft": True}),
     Panel("swapped_triplet", Euclidean()),
@@ -79,6 +82,7 @@ ON_THE_PLANE = (
     Panel("softmax", SquaredEuclidean()),
     Panel("n_pair", Dot()),
     Panel("pair_likelihood", Dot()),
+    Panel("large_margin", Dot(), "prototypes"),
     Panel("softmax", SquaredEuclidean(), "prototypes"),
     Panel("softmax", Euclidean(), "prototypes"),
     Panel("softmax", LogDistance(), "prototypes"),
@@ -89,7 +93,9 @@ ON_THE_CIRCLE = (
     Panel("circle", Cosine()),
     Panel("supervised_contrastive", Cosine()),
     Panel("histogram", Cosine(), settings={"bins": 20}),
+    Panel("intra_pair_variance", Cosine()),
     Panel("smooth_ap", Cosine(), settings={"temperature": 0.1}),
+    Panel("fast_ap", Cosine()),
     Panel("softmax", Cosine(), "prototypes", settings={"scale": 10}),
     Panel("additive_margin", Cosine(), "prototypes"),
     Panel("arc_face", Cosine(), "prototypes"),
@@ -143,8 +149,10 @@ def batch_cost(panel: Panel, still: Tensor, point: Tensor) -> Tensor:
 def class_cost(panel: Panel, still: Tensor, point: Tensor) -> Tensor:
     """The loss of the moving item against three classes with one or more prototypes each."""
     scores = panel.similarity.score_all(still, point).T.reshape(1, 3, -1)
-    masks = class_masks(torch.tensor([0]), 3)
-    return getattr(losses, panel.name)(pool(scores, "soft"), *masks, **panel.settings).mean()
+    loss, more = getattr(losses, panel.name), dict(panel.settings)
+    if "lengths" in signature(loss).parameters:
+        more["lengths"] = point.norm(dim=1)[:, None] * still.norm(dim=1)
+    return loss(pool(scores, "soft"), *class_masks(torch.tensor([0]), 3), **more).mean()
 
 
 def main() -> None:

@@ -38,10 +38,18 @@ SETTINGS = ("pairs", "prototypes")
 # What a loss does not promise, by its formula, and why; what holds instead is shown in its own tests.
 NOT_ONE_WAY = {
     "corr": "looks at positives alone: nothing pushes",
+    "fast_ap": "a positive counts by the precision of its bin: it may leave a bin for a better one behind",
+    "intra_pair_variance": "draws the scores of a kind towards their mean, from both sides",
     "proxy_nca": "a smoothed target leaves a part to the other classes: a far one is drawn nearer",
     "supervised_contrastive": "positives are rivals too: the closest of several may be pushed",
 }
-NOT_THE_SLOPE = {"circle": "the weights are constants to the gradient, as in the paper"}
+NOT_THE_SLOPE = dict.fromkeys(
+    ("circle", "ranked_list"), "the weights are constants to the gradient, as in the paper"
+)
+NOT_APART = {"intra_pair_variance": "looks at the spread of each kind alone"}
+
+# Settings with which scores from -0.9 to 0.9 cost something: the papers' are for distances up to 2.
+GIVEN = {"margin_based": {"boundary": 0.3}, "ranked_list": {"boundary": 0.4}}
 
 
 @pytest.fixture(params=losses.__all__)
@@ -61,8 +69,12 @@ def keywords(name):
 
 
 def as_called(name):
-    """The loss as the training step calls it: with the scores between candidates, if it asks for them."""
+    """The loss as the training step calls it: with its settings, and the scores between candidates if it asks
+    for them.
+    """
     loss = getattr(losses, name)
+    if name in GIVEN:
+        return functools.wraps(loss)(functools.partial(loss, **GIVEN[name]))
     if "between" not in keywords(name):
         return loss
 
@@ -144,6 +156,8 @@ def test_pulls_positives_and_pushes_negatives(loss):
 
 
 def test_costs_less_where_the_classes_are_well_apart(loss):
+    if loss.__name__ in NOT_APART:
+        pytest.skip(NOT_APART[loss.__name__])
     for _, positive, negative in batches():
         right = 0.9 * (positive.double() - negative.double())
         assert loss(right, positive, negative).sum() < loss(-right, positive, negative).sum()

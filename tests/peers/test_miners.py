@@ -2,8 +2,9 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 
-from samekind.miners import informative, semi_hard
+from samekind.miners import angular, easy_hard, informative, pair_margin, semi_hard, triplet_margin
 from samekind.miners.distance_weighted import chords, draw_chances
 from samekind.pairs import pair_masks
 from samekind.similarities import Cosine, Euclidean
@@ -71,3 +72,56 @@ def test_distance_weighted_draws_by_their_weights(z, kind, monkeypatch):
     near = caught["weights"].isfinite().all(1)
     assert near.sum() >= 5
     torch.testing.assert_close(ours[near], caught["weights"][near], atol=1e-5, rtol=1e-5)
+
+
+def triplets_of(rows, positive, negative):
+    row, rivals = negative.nonzero(as_tuple=True)
+    return listed(rows[row], positive.int().argmax(1)[row], rivals)
+
+
+@pytest.mark.parametrize("triplets", ["all", "hard", "semi-hard", "easy"])
+def test_triplet_margin(z, triplets):
+    miner = peers.TripletMarginMiner(margin=0.3, type_of_triplets=triplets.replace("-", ""))
+    scores = Euclidean(normalise=True).score_all(z, z)
+    ours = triplets_of(*triplet_margin(scores, *pair_masks(LABELS), margin=0.3, triplets=triplets))
+    assert ours == listed(*miner(z, LABELS))
+    assert ours
+
+
+def test_pair_margin(z):
+    theirs = peers.PairMarginMiner(pos_margin=0.9, neg_margin=1.1)(z, LABELS)
+    scores = Euclidean(normalise=True).score_all(z, z)
+    _, positive, negative = pair_margin(scores, *pair_masks(LABELS), positive_margin=0.9, margin=1.1)
+    assert listed(*positive.nonzero(as_tuple=True)) == listed(*theirs[:2])
+    assert listed(*negative.nonzero(as_tuple=True)) == listed(*theirs[2:])
+
+
+@pytest.mark.parametrize("negatives", ["hard", "semi-hard", "easy"])
+@pytest.mark.parametrize("positives", ["hard", "semi-hard", "easy"])
+def test_easy_hard_is_their_batch_easy_hard_miner(z, positives, negatives):
+    if positives == negatives == "semi-hard":
+        return  # refused by both
+    miner = peers.BatchEasyHardMiner(
+        pos_strategy=positives.replace("-", ""), neg_strategy=negatives.replace("-", "")
+    )
+    anchors, their_positives, _, their_negatives = miner(z, LABELS)
+    scores = Euclidean(normalise=True).score_all(z, z)
+    ours = easy_hard(scores, *pair_masks(LABELS), positives=positives, negatives=negatives)
+    assert triplets_of(*ours) == listed(anchors, their_positives, their_negatives)
+
+
+def test_easy_hard_is_their_batch_hard_miner(z):
+    scores = Euclidean(normalise=True).score_all(z, z)
+    ours = triplets_of(*easy_hard(scores, *pair_masks(LABELS)))
+    assert ours == listed(*peers.BatchHardMiner()(z, LABELS))
+
+
+@pytest.mark.parametrize("angle", [20, 40])
+def test_angular(z, angle):
+    """Theirs does not put the embeddings on the sphere, so here they are."""
+    z = F.normalize(z)
+    ours = triplets_of(
+        *angular(Cosine().score_all(z, z), *pair_masks(LABELS), angle=float(angle), kind="cosine")
+    )
+    assert ours == listed(*peers.AngularMiner(angle=angle)(z, LABELS))
+    assert ours

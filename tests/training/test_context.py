@@ -11,7 +11,7 @@ from torch import Tensor
 
 from samekind import losses, penalties
 from samekind.errors import SettingError
-from samekind.miners import everything
+from samekind.miners import everything, hardest
 from samekind.training import Penalty, Term, build_space
 from samekind.training.context import FOR_LOSSES, FOR_PENALTIES, BuiltPenalty, BuiltTerm, Context
 from samekind.training.memory import Memory
@@ -103,6 +103,32 @@ def test_candidates_of_different_classes_are_scored_with_each_other(space, z, ag
         else:
             expected = space.similarity(vectors[row : row + 1], vectors[column : column + 1])
             torch.testing.assert_close(between[row, column], expected[0], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("against", ["batch", "prototypes", "auxiliary"])
+@pytest.mark.parametrize("miner", [everything, hardest])
+def test_the_lengths_are_those_of_the_vectors_that_were_scored(run, items, z, against, miner):
+    changed = run.update({"space": {"auxiliary": {"normalise": True}}})
+    space, seen = build_space(changed, items).eval(), []
+    term = Term("mine", against=against, miner=miner.__name__)
+    step(
+        space,
+        z,
+        LABELS,
+        {"mine": dataclasses.replace(recording(seen, asked=("lengths",)), term=term, miner=miner)},
+    )
+    scores, _, _, handed = seen[0]
+    anchors, candidates = {
+        "batch": (z, z),
+        "prototypes": (z, space.prototypes.vectors[:, 0]),
+        "auxiliary": (space.auxiliary.project(z), space.auxiliary.prototypes.vectors[:, 0]),
+    }[against]
+    expected = anchors.norm(dim=1)[:, None] * candidates.norm(dim=1)
+    assert handed["lengths"].shape == scores.shape
+    if miner is everything:
+        torch.testing.assert_close(handed["lengths"], expected)
+    else:  # each row is that of an anchor
+        assert all((row - expected).abs().sum(1).min() < 1e-5 for row in handed["lengths"])
 
 
 def test_a_penalty_gets_what_it_asks_for(space, z):

@@ -218,7 +218,7 @@ def test_refuses_distances_that_are_not_chords_for_weighted_miners(run, items, m
     with pytest.raises(SettingError) as refusal:
         build_terms(with_terms(changed, only=Term("triplet", miner=miner)), space)
     assert str(refusal.value) == (
-        f"run.terms.only.mining ({miner}): negatives are drawn by the distances of points on the unit "
+        f"run.terms.only.mining ({miner}): negatives are chosen by the distances of points on the unit "
         f"sphere, which {similarity['name']} does not give as it is set; choose Cosine, or Euclidean with "
         "normalise=true"
     )
@@ -261,7 +261,7 @@ def test_refuses_miners_of_the_batch_for_other_candidates(run, items, miner, aga
     with pytest.raises(SettingError) as refusal:
         build_terms(with_terms(changed, only=Term("triplet", against=against, miner=miner)), space)
     assert str(refusal.value) == (
-        f"run.terms.only: the miner {miner} makes an item its own positive, so it needs the scores of a "
+        f"run.terms.only: the miner {miner} reads candidates as anchors, so it needs the scores of a "
         f'batch with itself; set against to "batch", not "{against}", or choose another miner'
     )
     build_terms(with_terms(changed, only=Term("triplet", miner=miner)), space)

@@ -9,7 +9,8 @@ A loss asks by a keyword for what it needs beyond the masks (`training.context.F
 - ``scale``: the scale of the similarity;
 - ``between``: the scores of candidates with each other, -inf where two are of one class;
 - ``targets``: the class of each anchor, where the candidates are the classes and nothing was mined, or None;
-- ``generator``: for a loss that draws.
+- ``generator``: for a loss that draws;
+- ``lengths``: the product of the lengths of anchor and candidate, for each score.
 
 Other keywords are settings, which a run gives as the arguments of its term. `ACCEPTS` names the kinds of
 score that a loss takes (not listed: all). `IN_ORDER` names the setting that needs the batch as it is,
@@ -22,8 +23,12 @@ from samekind.losses.arc_face import arc_face
 from samekind.losses.circle import circle
 from samekind.losses.contrastive import contrastive, exponential_contrastive
 from samekind.losses.corr import corr
+from samekind.losses.fast_ap import fast_ap
 from samekind.losses.histogram import histogram
+from samekind.losses.intra_pair_variance import intra_pair_variance
+from samekind.losses.large_margin import large_margin
 from samekind.losses.lifted_structure import generalised_lifted_structure, lifted_structure
+from samekind.losses.linear_contrastive import linear_contrastive, margin_based
 from samekind.losses.multi_similarity import multi_similarity
 from samekind.losses.n_pair import n_pair
 from samekind.losses.nca import nca
@@ -31,6 +36,7 @@ from samekind.losses.pair_likelihood import pair_likelihood
 from samekind.losses.proxy_anchor import proxy_anchor
 from samekind.losses.proxy_nca import proxy_nca
 from samekind.losses.quadruplet import quadruplet
+from samekind.losses.ranked_list import ranked_list
 from samekind.losses.smooth_ap import smooth_ap
 from samekind.losses.soft_triple import soft_triple
 from samekind.losses.softmax import softmax
@@ -48,9 +54,14 @@ ACCEPTS = {
     "contrastive": ("negative distance",),
     "corr": ("cosine",),
     "exponential_contrastive": ("negative distance",),
+    "fast_ap": ("cosine",),
     "generalised_lifted_structure": ("negative distance", "cosine"),
     "histogram": ("cosine",),
+    "intra_pair_variance": ("cosine",),
+    "large_margin": ("inner product",),
     "lifted_structure": ("negative distance", "cosine"),
+    "linear_contrastive": ("negative distance", "cosine"),
+    "margin_based": ("negative distance",),
     "multi_similarity": ("cosine",),
     "n_pair": ("inner product", "cosine"),
     "nca": ("cosine", "negative distance", "log-distance", "inner product"),
@@ -58,6 +69,7 @@ ACCEPTS = {
     "proxy_anchor": ("cosine",),
     "proxy_nca": ("negative distance", "cosine"),
     "quadruplet": ("negative distance", "cosine"),
+    "ranked_list": ("negative distance",),
     "smooth_ap": ("cosine", "negative distance", "inner product"),
     "soft_triple": ("cosine",),
     "sphere_face": ("cosine",),
@@ -77,9 +89,14 @@ __all__ = [
     "contrastive",
     "corr",
     "exponential_contrastive",
+    "fast_ap",
     "generalised_lifted_structure",
     "histogram",
+    "intra_pair_variance",
+    "large_margin",
     "lifted_structure",
+    "linear_contrastive",
+    "margin_based",
     "multi_similarity",
     "n_pair",
     "nca",
@@ -87,6 +104,7 @@ __all__ = [
     "proxy_anchor",
     "proxy_nca",
     "quadruplet",
+    "ranked_list",
     "smooth_ap",
     "soft_triple",
     "softmax",

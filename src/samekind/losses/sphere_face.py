@@ -33,20 +33,28 @@ def sphere_face(
     """
     if beyond not in ("falling", "cosine"):
         raise SettingError(f'beyond the first piece sphere_face is "falling" or "cosine"; got "{beyond}"')
-    if margin < 1 or margin != int(margin):
-        raise SettingError(
-            f"the margin of sphere_face multiplies the angle: a whole number from 1; got {margin}"
-        )
+    check_multiple("sphere_face", margin)
 
     def multiplied(cosines: Tensor, _: Tensor) -> Tensor:
-        cosines = cosines.clamp(-1, 1)
-        multiples = _multiple(cosines, int(margin))
-        if beyond == "cosine":
-            return multiples
-        piece = (cosines.detach().acos() * (margin / math.pi)).floor().clamp(0, margin - 1)
-        return (1 - 2 * (piece % 2)) * multiples - 2 * piece
+        return multiply_angle(cosines, int(margin), beyond=beyond)
 
     return moved_softmax(scores, positive, negative, move=multiplied, scale=scale, targets=targets)
+
+
+def check_multiple(name: str, margin: float) -> None:
+    """Raises SettingError unless the margin is a whole number from 1."""
+    if margin < 1 or margin != int(margin):
+        raise SettingError(f"the margin of {name} multiplies the angle: a whole number from 1; got {margin}")
+
+
+def multiply_angle(cosines: Tensor, times: int, *, beyond: str) -> Tensor:
+    """The cosine of ``times`` the angle of each cosine, continued past the first piece as ``beyond`` says."""
+    cosines = cosines.clamp(-1, 1)
+    multiples = _multiple(cosines, times)
+    if beyond == "cosine":
+        return multiples
+    piece = (cosines.detach().acos() * (times / math.pi)).floor().clamp(0, times - 1)
+    return (1 - 2 * (piece % 2)) * multiples - 2 * piece
 
 
 def _multiple(cosines: Tensor, times: int) -> Tensor:

@@ -9,25 +9,33 @@ A miner with the parameters ``dimension`` or ``kind`` (of the embeddings, of the
 run is built. `BATCH_ONLY` names the miners for terms against the batch alone.
 """
 
+from samekind.miners.angular import angular
 from samekind.miners.distance_weighted import distance_weighted
+from samekind.miners.easy_hard import easy_hard
 from samekind.miners.easy_positives import easy_positives
 from samekind.miners.everything import everything
 from samekind.miners.hardest import hardest
 from samekind.miners.informative import informative
 from samekind.miners.one_pair import one_pair
+from samekind.miners.pair_margin import pair_margin
 from samekind.miners.rho_switch import rho_switch
 from samekind.miners.semi_hard import semi_hard
+from samekind.miners.triplet_margin import triplet_margin
 
-#: Those that make an item its own positive, and so take the scores of a batch with itself alone.
-BATCH_ONLY = ("rho_switch",)
+#: Those that read a candidate as an anchor, and so take the scores of a batch with itself alone.
+BATCH_ONLY = ("angular", "rho_switch")
 
 __all__ = [
+    "angular",
     "distance_weighted",
+    "easy_hard",
     "easy_positives",
     "everything",
     "hardest",
     "informative",
     "one_pair",
+    "pair_margin",
     "rho_switch",
     "semi_hard",
+    "triplet_margin",
 ]

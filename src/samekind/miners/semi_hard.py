@@ -6,6 +6,8 @@ Schroff et al., "FaceNet: A Unified Embedding for Face Recognition and Clusterin
 import torch
 from torch import Tensor
 
+from samekind.miners.rows import pair_rows
+
 
 def semi_hard(
     scores: Tensor,
@@ -27,6 +29,4 @@ def semi_hard(
     reached = scores[anchors, positives][:, None]
     rivals = scores[anchors]
     within = negative[anchors] & (rivals < reached) & (rivals > reached - margin)
-    rows = within.any(1)
-    alone = torch.zeros_like(within[rows]).scatter_(1, positives[rows, None], True)
-    return anchors[rows], alone, within[rows]
+    return pair_rows(anchors, positives, within)

@@ -67,7 +67,7 @@ def check_chords(similarity: Similarity, where: str) -> None:
     chords = similarity.kind == "negative distance" and similarity.chords
     if not chords and similarity.kind != "cosine":
         raise SettingError(
-            f"{where}: negatives are drawn by the distances of points on the unit sphere, which "
+            f"{where}: negatives are chosen by the distances of points on the unit sphere, which "
             f"{type(similarity).__name__} does not give as it is set; choose Cosine, or Euclidean with "
             "normalise=true"
         )

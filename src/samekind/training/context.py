@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from samekind.similarities import Similarity
+from samekind.similarities.distances import exact
 from samekind.space import MetricSpace
 from samekind.training.memory import Memory
 from samekind.training.tables import Term
@@ -29,6 +30,7 @@ class BuiltTerm:
     loss: Callable[..., Tensor]
     miner: Callable[..., tuple[Tensor, Tensor, Tensor]]
     needs: tuple[str, ...]  # of FOR_LOSSES
+    class_weights: Tensor | None = None  # (classes,), where the term weighs classes
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Candidates(NamedTuple):
     """What the anchors of a batch are compared with, and their scores."""
 
     similarity: Similarity
+    anchors: Tensor  # (anchors, d)
     vectors: Tensor  # (candidates, d)
     labels: Tensor  # (candidates,)
     anchor_labels: Tensor  # (anchors,)
@@ -67,11 +70,12 @@ class Candidates(NamedTuple):
 
 
 class LossCall(NamedTuple):
-    """A term whose loss is about to be called."""
+    """A term whose loss is about to be called; ``rows`` (rows,) are the anchors of mined rows."""
 
     term: Term
     candidates: Candidates
     context: Context
+    rows: Tensor | None = None
 
 
 class PenaltyCall(NamedTuple):
@@ -99,12 +103,24 @@ def _targets(call: LossCall) -> Tensor | None:
     return call.candidates.anchor_labels if classes and call.term.miner == "everything" else None
 
 
+def _lengths(call: LossCall) -> Tensor:
+    """The product of the lengths of anchor and candidate, for each score of the rows."""
+    candidates = call.candidates
+    anchors = candidates.anchors if call.rows is None else candidates.anchors[call.rows]
+    lengths: list[Tensor] = [
+        torch.linalg.vector_norm(exact(vectors, normalise=False), dim=1)
+        for vectors in (anchors, candidates.vectors)
+    ]
+    return lengths[0][:, None] * lengths[1]
+
+
 #: What a loss may ask for by keyword.
 FOR_LOSSES: dict[str, Callable[[LossCall], Any]] = {
     "scale": lambda call: call.candidates.similarity.scale(),
     "generator": lambda call: call.context.generator,
     "between": _between,
     "targets": _targets,
+    "lengths": _lengths,
 }
 
 #: What a penalty may ask for by the name of a parameter.

@@ -26,6 +26,7 @@ from samekind.training.context import (
     PenaltyCall,
     Scoring,
 )
+from samekind.training.reduction import reduced
 
 
 class Value(NamedTuple):
@@ -56,7 +57,7 @@ def objective(
     kinds: dict[str, None] = dict.fromkeys(built.term.against for built in context.terms.values())
     candidates = {against: _candidates(space, z, projected, y, against, context) for against in kinds}
     costs = {
-        name: _weighted(built.term.weight, _mean_share(built, candidates[built.term.against], context))
+        name: _weighted(built.term.weight, _cost(built, candidates[built.term.against], context))
         for name, built in context.terms.items()
     }
     for name, penalty in context.penalties.items():
@@ -71,13 +72,16 @@ def _candidates(
     """The candidates a term asks for; those of the memory come after the batch itself."""
     if against == "prototypes":
         scores = _scored(space.similarity, lambda: space.score_classes(z), context.scoring)
-        return _classes(space, y, scores)
+        return _classes(space, z, y, scores)
     if against == "auxiliary":
         head = space.auxiliary
         assert head is not None
         assert projected is not None
         return _classes(
-            head, y, _scored(head.similarity, lambda: head.score_projected(projected), context.scoring)
+            head,
+            projected,
+            y,
+            _scored(head.similarity, lambda: head.score_projected(projected), context.scoring),
         )
     vectors, labels = z, y
     if against == "memory":
@@ -85,14 +89,15 @@ def _candidates(
         past, past_labels = context.memory.content()
         vectors, labels = torch.cat([z, past.to(z.dtype)]), torch.cat([y, past_labels])
     scores = _scored(space.similarity, lambda: space.similarity.score_all(z, vectors), context.scoring)
-    return Candidates(space.similarity, vectors, labels, y, scores, None)
+    return Candidates(space.similarity, z, vectors, labels, y, scores, None)
 
 
-def _classes(owner: MetricSpace | AuxiliaryHead, y: Tensor, scores: Tensor) -> Candidates:
+def _classes(owner: MetricSpace | AuxiliaryHead, anchors: Tensor, y: Tensor, scores: Tensor) -> Candidates:
     """The prototypes of a space, or of its auxiliary head, as candidates."""
     labels = torch.arange(len(owner.prototypes.classes), device=y.device)
     vectors = owner.prototypes.vectors.flatten(0, 1)
-    return Candidates(owner.similarity, vectors, labels, y, scores, class_masks(y, len(labels)))
+    masks = class_masks(y, len(labels))
+    return Candidates(owner.similarity, anchors, vectors, labels, y, scores, masks)
 
 
 def _scored(similarity: Similarity, score: Callable[[], Tensor], scoring: Scoring) -> Tensor:
@@ -104,9 +109,9 @@ def _scored(similarity: Similarity, score: Callable[[], Tensor], scoring: Scorin
     return scores.to(torch.promote_types(scores.dtype, torch.float32))
 
 
-def _mean_share(built: BuiltTerm, candidates: Candidates, context: Context) -> Tensor:
-    """The mean share of one term; 0, with a graph, where mining left no row."""
-    scores = candidates.scores
+def _cost(built: BuiltTerm, candidates: Candidates, context: Context) -> Tensor:
+    """The cost of one term, from its shares; 0, with a graph, where mining left no row."""
+    scores, rows = candidates.scores, None
     positive, negative = _masks(built, candidates)
     # Where nothing is mined the rows are all rows: taking them, and the gradient back, is work for nothing.
     if built.term.miner != "everything":
@@ -114,10 +119,12 @@ def _mean_share(built: BuiltTerm, candidates: Candidates, context: Context) -> T
             scores.detach(), positive, negative, generator=context.generator
         )
         scores = scores[rows]
-    call = LossCall(built.term, candidates, context)
+    call = LossCall(built.term, candidates, context, rows)
     inputs = {name: FOR_LOSSES[name](call) for name in built.needs}
     shares = built.loss(scores, positive, negative, **inputs)
-    return shares.mean() if len(shares) else candidates.scores.sum() * 0
+    if not len(shares):
+        return candidates.scores.sum() * 0
+    return reduced(shares, built, rows=rows, labels=candidates.anchor_labels)
 
 
 def _weighted(weight: float, cost: Tensor) -> Tensor:

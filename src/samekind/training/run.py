@@ -37,7 +37,7 @@ SHARED_KEYS = {
     "name": (),
     "sampler": (),
     "penalty": ("weight",),
-    "loss": ("against", "miner", "mining", "order", "weight"),
+    "loss": ("against", "class_weights", "miner", "mining", "order", "reduce", "weight"),
 }
 
 

@@ -51,7 +51,11 @@ class Term:
     ``mining`` the miner's. The candidates of "memory" are the batch and the memory.
 
     ``order`` says whether a positive pair of the batch counts in both orders or in one; it has no meaning
-    against prototypes.
+    against prototypes. ``reduce`` says what the shares of the anchors, or of mined rows, become: their mean,
+    the mean of those that are not 0 ("nonzero"), the mean over anchors of the mean of each one's rows
+    ("anchors"), or the mean over the classes of the batch of the mean of each one's rows ("classes").
+    Before that each share is multiplied by the weight of its anchor's class, 1 if ``class_weights`` does not
+    name the class.
     """
 
     loss: str
@@ -61,6 +65,8 @@ class Term:
     weight: Amount = 1.0
     arguments: Values = field(default_factory=dict)
     mining: Values = field(default_factory=dict)
+    reduce: Literal["mean", "nonzero", "anchors", "classes"] = "mean"
+    class_weights: dict[str, Amount] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check(self, where="run.terms")

@@ -1,7 +1,7 @@
 """The terms and penalties of a run: names looked up, arguments checked against the space they train."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from types import ModuleType
@@ -54,7 +54,8 @@ def _build_term(where: str, term: Term, space: MetricSpace) -> BuiltTerm:
     check_arguments(term.arguments, settings, loss, f"{where} ({term.loss})")
     owner = _scored_by(term, space, where)
     if term.against in ("prototypes", "auxiliary"):
-        _check_prototypes(owner.prototypes, where, loss=term.loss if "between" in parameters else None)
+        one_each = "between" in parameters or "lengths" in parameters
+        _check_prototypes(owner.prototypes, where, loss=term.loss if one_each else None)
     check_loss(term, owner, where)
     check_order(term, where)
     check_scale(term, owner, where)
@@ -63,9 +64,22 @@ def _build_term(where: str, term: Term, space: MetricSpace) -> BuiltTerm:
         partial(loss, **term.arguments),
         _build_miner(term, where, dimension=owner.prototypes.dimension, similarity=owner.similarity),
         tuple(name for name in FOR_LOSSES if name in parameters),
+        _class_weights(term, space.classes, where),
     )
     _try_settings(built, owner.similarity, f"{where} ({term.loss})")
     return built
+
+
+def _class_weights(term: Term, classes: Sequence[str], where: str) -> Tensor | None:
+    """The weight of each class (classes,); None where the term names none."""
+    unknown = [name for name in term.class_weights if name not in classes]
+    if unknown:
+        raise SettingError(
+            f'{where}.class_weights: there is no class "{unknown[0]}"; {nearest(unknown[0], classes)}'
+        )
+    if not term.class_weights:
+        return None
+    return torch.tensor([term.class_weights.get(name, 1.0) for name in classes])
 
 
 def _scored_by(term: Term, space: MetricSpace, where: str) -> MetricSpace | AuxiliaryHead:
@@ -81,7 +95,8 @@ def _scored_by(term: Term, space: MetricSpace, where: str) -> MetricSpace | Auxi
 def _try_settings(built: BuiltTerm, similarity: Similarity, where: str) -> None:
     """Have a loss check its settings now, not in the first step: two items of two classes."""
     labels, scores = torch.arange(2), torch.zeros(2, 2)
-    candidates = Candidates(similarity, torch.zeros(2, 1), labels, labels, scores, None)
+    vectors = torch.zeros(2, 1)
+    candidates = Candidates(similarity, vectors, vectors, labels, labels, scores, None)
     same = torch.eye(2, dtype=torch.bool)
     # Scores of a batch, and a generator of its own: the random state that draws the weights must not move.
     context = Context(generator=torch.Generator())
@@ -93,7 +108,7 @@ def _try_settings(built: BuiltTerm, similarity: Similarity, where: str) -> None:
 
 
 def _check_prototypes(prototypes: Prototypes, where: str, *, loss: str | None) -> None:
-    """Refuse prototypes that no term can be against; ``loss``, if given, compares them with each other."""
+    """Refuse prototypes that no term can be against; ``loss``, if given, asks about each vector of them."""
     name = type(prototypes).__name__
     if not prototypes.trained and not prototypes.vectors.any():
         raise SettingError(
@@ -102,7 +117,7 @@ def _check_prototypes(prototypes: Prototypes, where: str, *, loss: str | None) -
         )
     if loss is not None and prototypes.count > 1:
         raise SettingError(
-            f"{where}: the loss {loss} compares prototypes with each other and takes one a class, but "
+            f"{where}: the loss {loss} asks about each prototype by itself and takes one a class, but "
             f"{name} have count={prototypes.count}; choose another loss, or count=1"
         )
 
@@ -128,8 +143,8 @@ def _build_miner(
     parameters = [name for name in list(inspect.signature(miner).parameters)[3:] if name != "generator"]
     if term.miner in miners.BATCH_ONLY and term.against != "batch":
         raise SettingError(
-            f"{where}: the miner {term.miner} makes an item its own positive, so it needs the scores of a "
-            f'batch with itself; set against to "batch", not "{term.against}", or choose another miner'
+            f"{where}: the miner {term.miner} reads candidates as anchors, so it needs the scores of a batch "
+            f'with itself; set against to "batch", not "{term.against}", or choose another miner'
         )
     if "kind" in parameters and "kind" not in term.mining:
         check_chords(similarity, f"{where}.mining ({term.miner})")
