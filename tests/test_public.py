@@ -23,6 +23,7 @@ PUBLIC = [
     "Sets",
     "SplitSettings",
     "Term",
+    "characters",
     "digits",
     "evaluate",
     "examine",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from samekind.data import Items as Items
     from samekind.data import Sets as Sets
     from samekind.data import SplitSettings as SplitSettings
+    from samekind.data import characters as characters
     from samekind.data import digits as digits
     from samekind.data import examine as examine
     from samekind.data import open_data as open_data
@@ -39,6 +40,7 @@ _ROOM_OF = {
     "Sets": "data",
     "SplitSettings": "data",
     "Term": "training",
+    "characters": "data",
     "digits": "data",
     "evaluate": "evaluation",
     "examine": "data",
@@ -59,6 +61,7 @@ __all__ = [
     "Sets",
     "SplitSettings",
     "Term",
+    "characters",
     "digits",
     "evaluate",
     "examine",

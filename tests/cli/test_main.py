@@ -140,7 +140,7 @@ SAYS = {
     # names
     "train prototypcal": 'there is no recipe "prototypcal"; did you mean "prototypical"? …',
     "train triplet --data digit": 'there is no data "digit", nor a file or folder of that name; '
-    'did you mean "digits"? Known: digits',
+    'did you mean "digits"? Known: characters, digits',
     "train triplet --unseen 7,x": 'digits has no class "x"; Known: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9',
     "train triplet --unseen 7": "--unseen needs two classes or more, to compare with each other; got 7",
     "train triplet --unseen 0,1,2,3,4,5,6,7,8": "digits, validation: expected two classes or more, one of "

@@ -78,7 +78,7 @@ def test_idx_files_arrays_and_sprites_are_known(tmp_path):
         (
             "digit",
             '^there is no data "digit", nor a file or folder of that name; '
-            'did you mean "digits"[?] Known: digits$',
+            'did you mean "digits"[?] Known: characters, digits$',
         ),
         ("no/such/folder", "there is no file or folder .*no/such/folder"),
         (

@@ -186,3 +186,30 @@ def test_refuses_to_hold_back_nothing_or_everything():
         split_items(numbered(), SplitSettings(unseen=NAMES))
     with pytest.raises(DataError, match="half of the classes cannot be held back: numbers has 1"):
         split_items(numbered().only(["ant"]), SplitSettings(unseen="half"))
+
+
+def in_branches(**beside):
+    indices = torch.arange(100)
+    names = ("a/one", "a/two", "b/one", "b/two", "c")
+    return Items(indices[:, None].float(), indices % 5, names, "numbers", **beside)
+
+
+def test_whole_branches_are_held_back_and_validate():
+    items = in_branches()
+    settings = SplitSettings(unseen=("b",), validation_classes=("a/two", "c"))
+    parts = split_items(items, settings).parts
+    assert classes_of(items, parts["unseen"]) == {"b/one", "b/two"}
+    assert classes_of(items, parts["validation_classes"]) == {"a/two", "c"}
+    assert classes_of(items, parts["train"]) == classes_of(items, parts["test"]) == {"a/one"}
+    assert SplitSettings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
+
+
+@pytest.mark.parametrize("names", [("a", "b", "c"), ("a", "c")])
+def test_validation_classes_leave_some_to_train_with(names):
+    with pytest.raises(SettingError, match="others to train with"):
+        split_items(in_branches(), SplitSettings(unseen=("b",), validation_classes=names))
+
+
+def test_unknown_validation_classes_are_refused():
+    with pytest.raises(DataError, match='has no class "d"'):
+        split_items(in_branches(), SplitSettings(validation_classes=("d",)))

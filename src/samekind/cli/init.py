@@ -216,9 +216,9 @@ def _toml(value: Any) -> str:
 
 def _source(source: str, out: Path) -> str:
     """The path of the data relative to the run file, so that both can be moved together."""
-    from samekind.data.sources import NAMED
+    from samekind.data.sources import is_named
 
-    if source in NAMED:
+    if is_named(source):
         return source
     try:
         return Path(os.path.relpath(source, out.parent.absolute())).as_posix()

@@ -35,10 +35,10 @@ def open_items(plan: "Plan") -> "Items":
 def _about_size(plan: "Plan") -> list[str]:
     """The memory of large data before it is decoded; or that a folder has the name of known data."""
     from samekind.data import memory_needed
-    from samekind.data.sources import NAMED
+    from samekind.data.sources import is_named
 
     data, source = plan.data, plan.source
-    if source in NAMED:
+    if is_named(source):
         exists = Path(source).exists()
         return (
             [f'"{source}" is the data of that name; for the one in this folder say ./{source}']

@@ -13,6 +13,7 @@ groups to the parts; `groups.groups_apart` says which items of a set are compare
 trials, retrieval, references, few-shot tasks and reports alike.
 """
 
+from samekind.data.branches import branch_of, branches_of, whole_branches
 from samekind.data.checking import Examination, examine
 from samekind.data.collecting import Collection, collect, collect_bytes
 from samekind.data.drawing import draw
@@ -37,6 +38,7 @@ from samekind.data.media.pixels import write_image
 from samekind.data.opening import memory_needed, open_data
 from samekind.data.sets import Sets, divide, prepare
 from samekind.data.settings import DataSettings
+from samekind.data.sources.characters import characters
 from samekind.data.sources.named import clusters, digits
 from samekind.data.split_settings import SplitSettings
 from samekind.data.splits import Split, stratified
@@ -64,9 +66,12 @@ __all__ = [
     "TableReader",
     "TrialList",
     "VectorReader",
+    "branch_of",
+    "branches_of",
     "by_domain",
     "by_group",
     "by_part",
+    "characters",
     "clusters",
     "collect",
     "collect_bytes",
@@ -82,6 +87,7 @@ __all__ = [
     "reader_for",
     "scaled",
     "stratified",
+    "whole_branches",
     "write_image",
 ]
 

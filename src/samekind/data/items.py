@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.data.branches import branches_of
 from samekind.data.media import ARRAYS, PICTURES, Medium, Reader, medium_of
 from samekind.data.media.arrays import looks_like_pictures
 from samekind.data.settings import WHITE, DataSettings
@@ -149,7 +150,8 @@ class Items:
         names = spelt_as(classes, self.classes)
         for name in names:
             if name not in known:
-                raise DataError(f'{self.name} has no class "{name}"; {nearest(name, known)}')
+                alike = known if "/" in name else branches_of(known)  # hundreds of classes, a few branches
+                raise DataError(f'{self.name} has no class "{name}"; {nearest(name, alike)}')
         return torch.tensor([known[name] for name in names], dtype=torch.int64, device=self.labels.device)
 
     def only(self, classes: Sequence[str]) -> "Items":

@@ -10,7 +10,7 @@ from samekind.data.settings import DataSettings, or_usual
 from samekind.data.sources import expect_source, format_of
 from samekind.data.sources.listing import Listing
 from samekind.data.sources.loading import load, reader_of_files
-from samekind.data.sources.named import NAMED
+from samekind.data.sources.named import is_named
 from samekind.data.stored import Stored
 
 
@@ -24,7 +24,7 @@ def open_data(source: str | Path, *, settings: DataSettings | None = None) -> It
     settings = or_usual(settings)
     content = open_source(source, settings)
     items = load(content, settings) if isinstance(content, Listing) else content
-    name = str(source) if source in NAMED else os.path.abspath(source)  # noqa: PTH100 (links stay as they are)
+    name = str(source) if is_named(source) else os.path.abspath(source)  # noqa: PTH100 (links stay as they are)
     return replace(items, source=Source(name, settings))
 
 

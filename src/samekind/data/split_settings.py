@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import torch
 from torch import Tensor
 
+from samekind.data.branches import whole_branches
 from samekind.data.groups import cut_whole
 from samekind.data.held_out import by_domain, by_group, by_part, remaining
 from samekind.data.items import Items
@@ -30,15 +31,16 @@ class SplitSettings:
     and test; test may be missing if there are unseen classes.
 
     ``unseen`` classes are held back whole: a list of names, "half" for the second half in class order (the
-    smaller one if the number is odd), or "random-half" for half of them by ``seed``. ``validation_classes``
-    draws seen classes by ``seed`` whose items are the validation set, a number of them or, below 1, a share;
-    train and test share the rest.
+    smaller one if the number is odd), or "random-half" for half of them by ``seed``. The items of
+    ``validation_classes`` are the validation set: a list of names, or a number of seen classes to draw by
+    ``seed``, below 1 a share of them; train and test share the rest. A name may be that of a branch: "Greek"
+    for all classes "Greek/…".
     """
 
     by: By = "random"
     unseen: tuple[str, ...] | Half = ()
     test_domains: tuple[str, ...] = ()
-    validation_classes: Annotated[int | float, Between(0)] = 0
+    validation_classes: Annotated[int | float, Between(0)] | tuple[str, ...] = 0
     fractions: Mapping[str, float] = field(default_factory=lambda: dict(FRACTIONS))
     seed: Natural = 0
 
@@ -89,7 +91,7 @@ def split_items(items: Items, settings: SplitSettings) -> Split:
 def unseen_classes(items: Items, settings: SplitSettings) -> list[str]:
     """The names of the classes that are held back; a half is one of the classes that have items."""
     if not isinstance(settings.unseen, str):
-        return list(settings.unseen)
+        return whole_branches(settings.unseen, items.classes)
     present = sorted(set(items.labels.tolist()))
     if len(present) < 2:
         raise DataError(f"half of the classes cannot be held back: {items.name} has {len(present)}")
@@ -127,8 +129,25 @@ def _seen_parts(items: Items, seen: Tensor, settings: SplitSettings) -> dict[str
 
 def _with_validation_classes(items: Items, seen: Tensor, settings: SplitSettings) -> dict[str, Tensor]:
     labels = items.labels.cpu()
-    classes = torch.unique(labels[seen])
+    chosen = torch.isin(labels[seen], _validation_labels(items, torch.unique(labels[seen]), settings))
+    if chosen.all() or not chosen.any():
+        raise SettingError(
+            "split.validation_classes: expected some of the seen classes, and others to train with; "
+            f"{int(chosen.sum()):,} of {len(seen):,} items of seen classes are of them"
+        )
+    rest = remaining(settings.fractions, without="validation")
+    if settings.by == "group":
+        parts = cut_whole(items, rest, seen[~chosen], settings.seed)
+    else:
+        parts = cut(labels, rest, seen[~chosen], settings.seed)
+    return {**parts, "validation_classes": seen[chosen]}
+
+
+def _validation_labels(items: Items, classes: Tensor, settings: SplitSettings) -> Tensor:
+    """The classes of the validation set: those that are named, or some of the seen ``classes``, drawn."""
     number = settings.validation_classes
+    if isinstance(number, tuple):
+        return items.class_indices(whole_branches(number, items.classes)).cpu()
     count = max(1, round(number * len(classes))) if number < 1 else int(number)
     if number >= 1 and count != number:
         raise SettingError(f"split.validation_classes: expected a whole number of classes, got {number}")
@@ -137,13 +156,7 @@ def _with_validation_classes(items: Items, seen: Tensor, settings: SplitSettings
             f"split.validation_classes: {count} of {len(classes)} seen classes leaves none to train with"
         )
     lots = torch.randperm(len(classes), generator=torch.Generator().manual_seed(settings.seed))
-    chosen = torch.isin(labels[seen], classes[lots[:count]])
-    rest = remaining(settings.fractions, without="validation")
-    if settings.by == "group":
-        parts = cut_whole(items, rest, seen[~chosen], settings.seed)
-    else:
-        parts = cut(labels, rest, seen[~chosen], settings.seed)
-    return {**parts, "validation_classes": seen[chosen]}
+    return classes[lots[:count]]
 
 
 def _keep_groups_whole(items: Items, parts: Mapping[str, Tensor], settings: SplitSettings) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from samekind import index as indexes
 from samekind.data import Collection
-from samekind.data.sources import NAMED
+from samekind.data.sources import is_named
 from samekind.decisions import Kind
 from samekind.errors import SettingError, SpaceError
 from samekind.index import Index, open_index, space_fingerprint
@@ -107,7 +107,7 @@ def path_of(id: str) -> str:
     it. Data with a name, such as digits, have no path.
     """
     source = id.partition(", ")[0]
-    return id if source in NAMED and not Path(source).exists() else os.path.realpath(id)
+    return id if is_named(source) and not Path(source).exists() else os.path.realpath(id)
 
 
 def stored_path(id: str, metadata: Metadata) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from samekind import recipes
 from samekind.data import DataSettings, Items, Sets, SplitSettings
-from samekind.data.sources import NAMED
+from samekind.data.sources import is_named
 from samekind.errors import SettingError, nearest
 from samekind.recipes.encoder import Subject
 from samekind.recipes.few_items import chosen
@@ -212,4 +212,4 @@ def _beside(name: str, source: Any) -> str:
     """A path in a run file, which is relative to the file; the name of known data stays a name."""
     if not isinstance(source, str):
         raise SettingError(f"{name}: expected a text for data.source, got {source!r}")
-    return source if source in NAMED else str(Path(name).parent / source)
+    return source if is_named(source) else str(Path(name).parent / source)

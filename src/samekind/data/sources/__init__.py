@@ -24,11 +24,11 @@ from samekind.data.sources import (
     tables,
 )
 from samekind.data.sources.format import Block, Format, Use
-from samekind.data.sources.named import NAMED
+from samekind.data.sources.named import NAMED, is_named
 from samekind.data.sources.table_files import is_table
 from samekind.errors import DataError, expect, nearest
 
-__all__ = ["FORMATS", "KNOWN", "NAMED", "expect_source", "format_of", "unlabelled_upload"]
+__all__ = ["FORMATS", "KNOWN", "NAMED", "expect_source", "format_of", "is_named", "unlabelled_upload"]
 
 FORMATS: tuple[Format, ...] = (
     sprites,
@@ -59,7 +59,7 @@ def format_of(source: str | Path, settings: DataSettings, reader: Reader | None 
     Raises DataError if the source does not exist or has no known format.
     """
     path = Path(source)
-    if source in NAMED if reader is None else str(path) in NAMED and not path.exists():
+    if is_named(source) if reader is None else is_named(path.as_posix()) and not path.exists():
         return named
     if reader is None and not path.exists():
         is_name = len(path.parts) == 1 and not path.suffix

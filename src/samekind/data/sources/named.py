@@ -1,4 +1,4 @@
-"""Data without a file: the digits by their name, and made-up clusters.
+"""Data without a file: digits and drawn characters by their names, and made-up clusters.
 
 The 1,797 handwritten digits ship with scikit-learn: real images, no download. Kaynak, "Methods of
 Combining Multiple Classifiers and Their Applications to Handwritten Digit Recognition", MSc thesis, Bogazici
@@ -12,23 +12,35 @@ from types import MappingProxyType
 
 import torch
 
+from samekind.data.branches import whole_branches
 from samekind.data.items import Items, Source
 from samekind.data.media import Reader
 from samekind.data.settings import DataSettings
+from samekind.data.sources.characters import characters
 from samekind.data.sources.format import Block, Use, block_of
 from samekind.errors import SettingError
 
-FORMAT = 'a name ("digits")'
+FORMAT = 'a name ("digits", "characters", "characters/Greek,Hebrew")'
+
+
+def is_named(source: object) -> bool:
+    """Whether a source is a name, or a name and some of its classes: "digits", "characters/Greek,Hebrew". A
+    file or folder goes before the latter.
+    """
+    name, slash, _ = source.partition("/") if isinstance(source, str) else ("", "", "")
+    return name in NAMED and not (slash and Path(str(source)).exists())
 
 
 def recognises(path: Path, settings: DataSettings, reader: Reader | None) -> bool:
     """Any known name."""
-    return str(path) in NAMED
+    return is_named(path.as_posix())
 
 
 def labelled(path: Path, settings: DataSettings) -> Items:
-    """The items of that name."""
-    return NAMED[str(path)]()
+    """The items of that name: all, or those of the classes and whole branches after the slash."""
+    name, slash, chosen = path.as_posix().partition("/")
+    items = NAMED[name]()
+    return items.only(whole_branches(chosen.split(","), items.classes)) if slash else items
 
 
 def unlabelled(path: Path, use: Use) -> Iterator[Block]:
@@ -76,4 +88,4 @@ def clusters(*, classes: int, items: int, dimension: int, spread: float = 0.3, s
     )
 
 
-NAMED: Mapping[str, Callable[[], Items]] = MappingProxyType({"digits": digits})
+NAMED: Mapping[str, Callable[[], Items]] = MappingProxyType({"digits": digits, "characters": characters})
