@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from samekind import storage
-from samekind.encoders import Standardised
+from samekind.encoders import Compressed, Standardised
 from samekind.errors import SpaceError
 from samekind.parts import Description, build, describe, fingerprint, is_ours
 
@@ -139,10 +139,12 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 def encoder_described(encoder: nn.Module) -> Description:
     """The encoder in a saved space: how to build it; of a foreign one its class, and the numbers its input is
-    standardised by, so that they need not be given again.
+    standardised by and its embeddings are compressed to, so that they need not be given again.
     """
     if is_ours(encoder):
         return describe(encoder)
+    if isinstance(encoder, Compressed):
+        return {**encoder_described(encoder.encoder), "compressed": encoder.dimension}
     if not isinstance(encoder, Standardised):
         return {"foreign": type(encoder).__qualname__}
     numbers = {"means": encoder.means, "deviations": encoder.deviations}
@@ -151,7 +153,7 @@ def encoder_described(encoder: nn.Module) -> Description:
 
 def encoder_of(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module:
     """The encoder of a saved space: built if it is ours, else the given one, if it fits. One with
-    standardised input may be given with or without that.
+    standardised input, or compressed embeddings, may be given with or without that.
     """
     foreign, saved = content["encoder"].get("foreign"), content["encoder fingerprint"]
     if foreign is None and given is None:
@@ -162,8 +164,11 @@ def encoder_of(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module
             f"this space has an encoder of your own, {foreign}; pass it as load(folder, encoder=…)"
         )
     called, numbers = type(given).__qualname__, content["encoder"].get("standardised")
-    if numbers is not None and not isinstance(given, Standardised):
+    if numbers is not None and not isinstance(given, Standardised | Compressed):
         given = Standardised(encoder=given, means=numbers["means"], deviations=numbers["deviations"])
+    dimension = content["encoder"].get("compressed")
+    if dimension is not None and not isinstance(given, Compressed):
+        given = Compressed(encoder=given, dimension=dimension)
     if fingerprint(given) != saved:
         raise SpaceError(
             f"the encoder given ({called}) is not the one this space was saved with "

@@ -2,8 +2,9 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 
-from samekind.augmentations import RandomResizedCrop
+from samekind.augmentations import Flip, RandomResizedCrop, augment
 from samekind.errors import SettingError
 
 
@@ -57,11 +58,23 @@ def test_a_window_is_seen_enlarged(images, chances):
             )
 
 
+@pytest.mark.parametrize(("height", "width", "size"), [(8, 8, 12), (12, 9, 6), (9, 12, 9)])
+def test_a_window_is_shown_in_the_size_asked_for(images, chances, height, width, size):
+    """The whole image, as interpolation between pixels resizes it; alone and beside another augmentation."""
+    x = images(count=2, height=height, width=width)
+    crop = RandomResizedCrop(scale=(1.0, 1.0), ratio=(1.0, 1.0), size=size)
+    expected = F.interpolate(x, size=(size, size), mode="bilinear", align_corners=False)
+    torch.testing.assert_close(crop(x, generator=chances()), expected, atol=1e-5, rtol=0)
+    mirrored = augment(x, [crop, Flip(probability=1.0)], generator=chances())
+    torch.testing.assert_close(mirrored, expected.flip(-1), atol=1e-5, rtol=0)
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
         ({"scale": (0.5, 1.5)}, "scale: a window is at most the whole image"),
         ({"scale": (0.0, 1.0)}, "scale: expected two numbers above 0"),
+        ({"size": 0}, "size: expected 1 pixel or more; got 0"),
         ({"ratio": (2.0, 1.0)}, "ratio: expected two numbers above 0, the smaller first"),
     ],
 )

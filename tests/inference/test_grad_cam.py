@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from samekind.encoders import MLP, Attended, Conv4, Standardised
+from samekind.encoders import MLP, Attended, Conv4, Standardised, Views
 from samekind.errors import SpaceError
 from samekind.inference import grad_cam
 from samekind.inference.grad_cam import layer_of
@@ -154,3 +154,11 @@ def test_refuses_encoders_without_maps_and_unknown_layers():
     ):
         with pytest.raises(SpaceError, match="MLP has no maps to look at"):
             layer_of(encoder)
+
+
+def test_it_looks_at_the_picture_and_not_at_its_mirrored_copy():
+    network = conv4()
+    space = space_of(Views(encoder=network))
+    result = grad_cam(space.eval(), pictures(), lambda z: z[:, 0])
+    torch.testing.assert_close(result, grad_cam(space_of(network), pictures(), lambda z: z[:, 0]))
+    assert not space.encoder.training

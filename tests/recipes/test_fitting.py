@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from samekind import recipes
-from samekind.data import Split, clusters, digits, prepare
+from samekind.data import Split, clusters, digits, prepare, scaled
 from samekind.encoders.foreign import Foreign
 from samekind.errors import DataError, SettingError, SpaceError, TrainingError
 from samekind.evaluation import validation
@@ -52,6 +52,21 @@ def test_support_means_are_those_of_the_training_items(sets, tmp_path):
     for label in range(4):
         mean = z[sets.train.labels == label].mean(0)
         torch.testing.assert_close(space.prototypes.vectors[label, 0], mean)
+
+
+def test_embeddings_are_compressed_after_training(sets, tmp_path):
+    run = small("unseen-proxy-nca", sets.train.shape)
+    whole = fit(run, sets, folder=tmp_path / "whole")
+    short = fit(run.override(["compress=5"]), sets, folder=tmp_path / "short")
+    assert torch.equal(embed(whole, sets.test.inputs), short.encoder.features(scaled(sets.test.inputs)))
+    assert MetricSpace.load(tmp_path / "short" / "space").encoder.dimension == 5
+    assert set(short.decisions) == set(short.kinds)
+    assert short.classes == whole.classes
+    again = fit(run.override(["optimiser.rate=0", "epochs=1"]), sets, folder=tmp_path / "on", start=short)
+    assert torch.equal(again.encoder.embedding.weight, whole.encoder.embedding.weight)
+    refused = small("prototypical", sets.train.shape).override(["compress=5"])
+    with pytest.raises(SettingError, match=r"run\.compress: .* has weights"):
+        fit(refused, sets, folder=tmp_path / "refused")
 
 
 def test_thresholds_come_from_the_validation_items_at_the_point_asked_for(sets, tmp_path):

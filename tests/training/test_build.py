@@ -111,7 +111,7 @@ def test_several_encoders_and_a_head_are_told_what_they_take():
         },
         "head": {"name": "MLP", "hidden": [4], "dimension": 3},
     }
-    run = recipes.triplet(items.shape).update({"space": {"encoder": table}})
+    run = recipes.triplet(items.shape).update({"space": {"encoder": table, "standardise": "none"}})
     encoder = build_space(run, items).encoder
     assert [inside.channels for inside in encoder.encoder.encoder.encoders] == [2, 2]
     assert (encoder.head.inputs, encoder.dimension) == (64 + 5, 3)

@@ -1,10 +1,11 @@
 """What happens to a training batch on its way to the encoder: other views of the same items.
 
 An augmentation stores its settings and is called as ``augmentation(x, generator=…)``. Those of `IMAGES` take
-(n, channels, height, width) floats in [0, 1], those of `VECTORS` (n, d). The result has the same shape, type
-and range; the input is left as it was. Every item has chances of its own. They are drawn from the generator
-on the CPU, whatever the device of the items, so a seed means the same everywhere. A step's generator is a
-function of the run's seed and the step, so a resumed run draws the same.
+(n, channels, height, width) floats in [0, 1], those of `VECTORS` (n, d). The result has the same shape, but
+for a crop to another size, and the same type and range; the input is left as it was. Every item has chances
+of its own. They are drawn from the generator on the CPU, whatever the device of the items, so a seed means
+the same everywhere. A step's generator is a function of the run's seed and the step, so a resumed run draws
+the same.
 
 An augmentation that only moves pixels gives ``matrices(x, generator)``. `augment` applies several in a row,
 and resamples once where neighbours only move pixels.

@@ -41,7 +41,8 @@ def augment(x: Tensor, augmentations: Sequence[Augmentation], *, generator: torc
             for augmentation in members:
                 x = augmentation(x, generator=generator)
         else:
-            x = warp(x, _composed(x, members, generator=generator))
+            sizes = [size for member in members if (size := getattr(member, "size", None)) is not None]
+            x = warp(x, _composed(x, members, generator=generator), size=sizes[-1] if sizes else None)
     return x
 
 

@@ -19,7 +19,8 @@ ATTEMPTS = 10
 
 class RandomResizedCrop:
     """A window with a share of the area uniform in ``scale`` and width / height log-uniform in ``ratio``
-    (times the image's own), anywhere in the image, stretched back to the size of the image.
+    (times the image's own), anywhere in the image, stretched back to the size of the image, or to squares of
+    ``size`` pixels: pictures read at 288 pixels can be trained on at 224.
 
     Windows that do not fit are drawn again; after ten attempts the whole image is taken.
     """
@@ -27,18 +28,25 @@ class RandomResizedCrop:
     exact = False
 
     def __init__(
-        self, *, scale: tuple[float, ...] = (0.08, 1.0), ratio: tuple[float, ...] = (3 / 4, 4 / 3)
+        self,
+        *,
+        scale: tuple[float, ...] = (0.08, 1.0),
+        ratio: tuple[float, ...] = (3 / 4, 4 / 3),
+        size: int | None = None,
     ) -> None:
         expect_interval("scale", scale)
         expect_interval("ratio", ratio)
         if scale[1] > 1:
             raise SettingError(f"scale: a window is at most the whole image, 1; got {list(scale)}")
+        if size is not None and size < 1:
+            raise SettingError(f"size: expected 1 pixel or more; got {size}")
         self.scale = scale
         self.ratio = ratio
+        self.size = size
 
     def __call__(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
         expect_images(x)
-        return warp(x, self.matrices(x, generator=generator))
+        return warp(x, self.matrices(x, generator=generator), size=self.size)
 
     def matrices(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
         """Matrices (n, 3, 3) for `warp`."""

@@ -33,19 +33,22 @@ def slanted(across: Tensor, along: Tensor) -> Tensor:
     return _matrices({(0, 1): -across}) @ _matrices({(1, 0): -along})
 
 
-def warp(images: Tensor, matrices: Tensor) -> Tensor:
+def warp(images: Tensor, matrices: Tensor, *, size: int | None = None) -> Tensor:
     """Images (n, channels, height, width) resampled by matrices (n, 3, 3), bilinearly; pixels from outside
-    are 0.
+    are 0. With ``size`` the whole result is shown in so many pixels along and across.
     """
     height, width = images.shape[-2:]
+    rows, columns = (size, size) if size is not None else (height, width)
     # Places as `grid_sample` counts them, the image from -1 to 1. Not as a product of matrices, which a GPU
     # may compute with too few digits for a place in a large image.
     scaled = matrices / matrices.new_tensor([width / 2, height / 2, 1.0])[:, None]
     flat = bool((matrices[:, 2] == matrices.new_tensor([0.0, 0.0, 1.0])).all())
     inside = flat and _stay_inside(scaled, height, width)
     scaled = scaled.to(images.device, images.dtype, non_blocking=True)
-    x = torch.arange(width, device=images.device, dtype=images.dtype) + (0.5 - width / 2)
-    y = torch.arange(height, device=images.device, dtype=images.dtype) + (0.5 - height / 2)
+    x = torch.arange(columns, device=images.device, dtype=images.dtype) + (0.5 - columns / 2)
+    y = torch.arange(rows, device=images.device, dtype=images.dtype) + (0.5 - rows / 2)
+    if size is not None:
+        x, y = x * (width / size), y * (height / size)
     # One plane of places for x and one for y: many times as fast as pairs, and `grid_sample` reads it too.
     across = scaled[:, :, 0, None, None] * x  # (n, 3, 1, width)
     along = scaled[:, :, 1, None, None] * y[:, None] + scaled[:, :, 2, None, None]  # (n, 3, height, 1)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.encoders import Compressed
-from samekind.errors import SettingError, SpaceError
+from samekind.errors import SpaceError
 from samekind.inference.embed import device_of, embed
 from samekind.parts import build, describe
 from samekind.similarities import Similarity
@@ -24,10 +24,10 @@ def compress(space: MetricSpace, items: Items, *, dimension: int = 64) -> Metric
     `directions` of the embeddings of ``items`` (the training items). The prototypes are projected with them.
 
     What the space keeps about its scores (thresholds, temperatures, anything fitted) is not carried over,
-    because the scores change: fit it anew, as `settle` does. Raises SpaceError for a space whose similarity
-    or auxiliary head has weights for the embeddings as they are.
+    because the scores change: fit it anew, as `settle` does. Raises SpaceError for a space that cannot be
+    compressed; see `expect_compressible`.
     """
-    expect_compressible(space)
+    expect_compressible(space, dimension)
     matrix = directions(_as_compared(space.similarity, embed(space, items.inputs)), dimension=dimension)
     device = device_of(space)
     encoder = Compressed(encoder=copy.deepcopy(space.encoder), dimension=dimension)
@@ -46,11 +46,8 @@ def compress(space: MetricSpace, items: Items, *, dimension: int = 64) -> Metric
 
 def directions(z: Tensor, *, dimension: int) -> Tensor:
     """The first principal directions (dimension, d) of vectors (n, d) as they are, not centred: orthonormal
-    rows, of which no others of that number keep more of the products of the vectors. Raises SettingError for
-    more directions than numbers.
+    rows, of which no others of that number keep more of the products of the vectors.
     """
-    if not 1 <= dimension <= z.shape[1]:
-        raise SettingError(f"embeddings of {z.shape[1]} numbers cannot be compressed to {dimension}")
     z = z.double()
     # Eigenvalues rise; the sign of a direction is free: its largest number is above 0.
     rows: Tensor = torch.linalg.eigh(z.T @ z).eigenvectors.flip(1).T[:dimension]
@@ -58,8 +55,14 @@ def directions(z: Tensor, *, dimension: int) -> Tensor:
     return (rows * largest.sign()).float()
 
 
-def expect_compressible(space: MetricSpace) -> None:
-    """Raises SpaceError if the similarity or the auxiliary head has weights for embeddings as they are."""
+def expect_compressible(space: MetricSpace, dimension: int) -> None:
+    """Raises SpaceError if the similarity or the auxiliary head has weights for embeddings as they are, or if
+    these have fewer numbers than ``dimension``.
+    """
+    if not 1 <= dimension <= space.prototypes.dimension:
+        raise SpaceError(
+            f"embeddings of {space.prototypes.dimension} numbers cannot be compressed to {dimension}"
+        )
     name = type(space.similarity).__name__
     if "dimension" in inspect.signature(type(space.similarity)).parameters:
         raise SpaceError(
@@ -74,9 +77,9 @@ def expect_compressible(space: MetricSpace) -> None:
 
 
 def _as_compared(similarity: Similarity, z: Tensor) -> Tensor:
-    """Embeddings as the similarity compares them: with length 1 for cosines and chords, as they are for
+    """Embeddings as the similarity compares them: with length 1 where it normalises them, as they are for
     products, and centred for distances, where only differences count.
     """
-    if similarity.kind == "cosine" or getattr(similarity, "chords", False):
+    if similarity.kind == "cosine" or getattr(similarity, "normalise", False):
         return F.normalize(z)
     return z if similarity.kind == "inner product" else z - z.mean(0)

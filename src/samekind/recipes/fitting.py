@@ -7,7 +7,7 @@ from torch import nn
 from samekind.data import Sets
 from samekind.errors import expect
 from samekind.evaluation import validation
-from samekind.inference import settle
+from samekind.inference import compress, settle
 from samekind.inference.points import operating_point
 from samekind.space import MetricSpace
 from samekind.training import Run, RunFolder, Watcher, train
@@ -61,6 +61,9 @@ def fit(
             split=sets.split,
         )
         # On the device of the training: to embed all items on the CPU can take longer than the training did.
-        settle(space.to(launch(device, run.precision).device), sets.train, sets.validation, point=point)
+        space = space.to(launch(device, run.precision).device)
+        if run.compress:
+            space = compress(space, sets.train, dimension=run.compress)
+        settle(space, sets.train, sets.validation, point=point)
         place.finish(space.cpu(), sets)
     return space

@@ -13,7 +13,8 @@ from samekind.augmentations import Augmentation
 from samekind.data import Items, Stored, reader_for
 from samekind.encoders import Backbone, Standardised
 from samekind.encoders.channel_scaling import ChannelScaling
-from samekind.errors import SettingError, nearest
+from samekind.errors import SettingError, SpaceError, nearest
+from samekind.inference.compress import expect_compressible
 from samekind.space import AuxiliaryHead, MetricSpace
 from samekind.training.arguments import check_arguments
 from samekind.training.memory import Memory
@@ -33,13 +34,19 @@ def build_space(run: Run, items: Items, *, encoder: nn.Module | None = None) -> 
     """
     encoder = _build_encoder(run, items, encoder)
     facts = {"dimension": encoder.dimension, "classes": list(items.classes)}
-    return MetricSpace(
+    space = MetricSpace(
         encoder,
         _build("similarities", run.space.similarity, facts),
         _build("prototypes", run.space.prototypes, facts),
         auxiliary=_build_head(run.space.auxiliary, facts) if run.space.auxiliary else None,
         reader=reader_for(items),
     )
+    if run.compress:
+        try:
+            expect_compressible(space, run.compress)
+        except SpaceError as error:
+            raise SettingError(f"run.compress: {error}") from error
+    return space
 
 
 def build_memory(run: Run, space: MetricSpace) -> Memory | None:

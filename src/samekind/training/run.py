@@ -52,7 +52,8 @@ class Run:
     the number of past embeddings for the terms against the memory. ``augment`` lists the augmentations of a
     training batch, first to last. ``adversary`` is a classifier that trains against, or beside, the encoder.
     ``clip`` is the greatest norm of the gradient of the whole space, and apart from it of the adversary; None
-    does not clip. ``validate`` names what is measured after each epoch, of `VALIDATIONS`.
+    does not clip. ``validate`` names what is measured after each epoch, of `VALIDATIONS`. ``compress`` is how
+    many numbers embeddings are projected to after training (`samekind.inference.compress`); 0 leaves them.
 
     Five settings are for speed. Three change the numbers by rounding only: ``channels_last`` stores images
     and the encoder's filters with the channels last, ``compile`` compiles the encoder for training,
@@ -86,6 +87,7 @@ class Run:
     mixed_scores: bool = False
     adversary: Adversary | None = None
     validate: tuple[str, ...] = ("verification",)
+    compress: Natural = 0
 
     def __post_init__(self) -> None:
         settings.check(self, where="run")

@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from samekind.encoders import Standardised
+from samekind.encoders import Compressed, Standardised
 from samekind.errors import SettingError
 from samekind.parts import describe, fingerprint, is_ours
 from samekind.space import MetricSpace
@@ -19,11 +19,13 @@ def take_weights(space: MetricSpace, start: MetricSpace) -> list[str]:
     classes agree. Returns the names of the parts that were copied.
 
     A scale that was made for another number of classes is not copied. Raises SettingError if a part does not
-    fit.
+    fit. Of a compressed space the encoder is taken as it was trained, without the projection.
     """
     taken = ["encoder", "similarity"]
     for name in taken:
         target, source = getattr(space, name), getattr(start, name)
+        if isinstance(source, Compressed) and not isinstance(target, Compressed):
+            source = source.encoder
         try:
             target.load_state_dict({**source.state_dict(), **_own_scale(target, source)})
         except RuntimeError as error:
