@@ -42,6 +42,20 @@ def test_value_and_gradient_agree_with_the_definition(masks, arguments):
     torch.testing.assert_close(actual, slopes)
 
 
+@pytest.mark.parametrize("block", [16, 1000])
+def test_the_second_derivatives_are_those_of_the_definition(block, monkeypatch):
+    monkeypatch.setattr("samekind.losses.row_blocks.BLOCK", block)
+    masks = pair_masks(LABELS)
+    scores = some_cosines(masks[0]).detach()
+    ours, expected = (
+        torch.autograd.functional.hessian(
+            lambda leaf, cost=cost: cost(leaf, *masks, sharpness=10).sum(), scores
+        )
+        for cost in (circle, by_hand)
+    )
+    torch.testing.assert_close(ours, expected)
+
+
 def test_rows_in_blocks_cost_the_same(monkeypatch):
     masks = pair_masks(LABELS)
     scores = some_cosines(masks[0])

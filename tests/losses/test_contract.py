@@ -50,11 +50,29 @@ NOT_APART = {"intra_pair_variance": "looks at the spread of each kind alone"}
 
 # Settings with which scores from -0.9 to 0.9 cost something: the papers' are for distances up to 2.
 GIVEN = {"margin_based": {"boundary": 0.3}, "ranked_list": {"boundary": 0.4}}
+# Settings whose arithmetic is another one than that of the default.
+OTHER_SETTINGS = {
+    "contrastive": {"weighting": "kinds"},
+    "corr": {"squared": True},
+    "proxy_nca": {"denominator": "others", "smoothing": 0.0},
+    "softmax": {"smoothing": 0.2},
+    "triplet": {"soft": True},
+}
 
 
 @pytest.fixture(params=losses.__all__)
 def loss(request):
     return as_called(request.param)
+
+
+@pytest.fixture(params=[*losses.__all__, *(f"{name}, otherwise" for name in OTHER_SETTINGS)])
+def loss_as_set(request):
+    name, *otherwise = request.param.split(", ")
+    if not otherwise:
+        return as_called(name)
+    return functools.update_wrapper(
+        functools.partial(as_called(name), **OTHER_SETTINGS[name]), getattr(losses, name)
+    )
 
 
 def batches():
@@ -222,6 +240,64 @@ def test_has_the_gradient_it_claims(loss):
     for scores, positive, negative in batches():
         of_scores = functools.partial(loss, positive=positive, negative=negative)
         assert torch.autograd.gradcheck(of_scores, scores)
+
+
+@pytest.mark.parametrize("block", [row_blocks.BLOCK, 30], ids=["at once", "in blocks"])
+def test_has_the_second_derivatives_of_its_gradient(loss_as_set, block, monkeypatch):
+    """A gradient that autograd cannot follow would silently give zeros."""
+    monkeypatch.setattr(row_blocks, "BLOCK", block)
+    loss = loss_as_set
+    if loss.__name__ in NOT_THE_SLOPE:
+        pytest.skip(NOT_THE_SLOPE[loss.__name__])
+    for scores, positive, negative in batches():
+
+        def total(leaf, positive=positive, negative=negative):
+            return loss(leaf, positive, negative).square().sum()
+
+        assert_hessian_is_that_of_the_gradient(total, scores)
+
+
+@pytest.mark.parametrize("name", [name for name in losses.__all__ if "scale" in keywords(name)])
+def test_has_the_second_derivatives_of_a_learned_scale(name):
+    for scores, positive, negative in batches():
+
+        def total(leaf, name=name, positive=positive, negative=negative):
+            return as_called(name)(leaf[1:].view(positive.shape), positive, negative, scale=leaf[0]).sum()
+
+        leaf = torch.cat([torch.tensor([2.0], dtype=torch.double), scores.detach().flatten()])
+        assert_hessian_is_that_of_the_gradient(total, leaf)
+
+
+def assert_hessian_is_that_of_the_gradient(total, leaf):
+    """In a few directions: twice differentiated against the difference of two gradients."""
+    leaf = leaf.detach()
+    for seed in range(3):
+        direction = torch.randn(leaf.shape, dtype=leaf.dtype, generator=torch.Generator().manual_seed(seed))
+        _, product = torch.autograd.functional.vhp(total, leaf, direction)
+        near = [(leaf + sign * 1e-7 * direction).requires_grad_() for sign in (1, -1)]
+        ahead, behind = (torch.autograd.grad(total(point), point)[0] for point in near)
+        torch.testing.assert_close(product, (ahead - behind) / 2e-7, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("value", [-math.inf, math.inf, math.nan])
+def test_ignores_what_is_in_neither_mask(loss_as_set, value):
+    """Padding: whatever these cells hold, shares and gradients stay, the gradient of a learned scale too."""
+    loss = loss_as_set
+    for scores, positive, negative in batches():
+        neither = torch.rand(positive.shape, generator=torch.Generator().manual_seed(1)) < 0.2
+        positive, negative = positive & ~neither, negative & ~neither
+        results = []
+        for filling in (0.0, value):
+            leaf = scores.detach().masked_fill(~(positive | negative), filling).requires_grad_()
+            handed, leaves = {}, [leaf]
+            if "scale" in keywords(loss.__name__):
+                handed["scale"] = torch.tensor(2.0, dtype=torch.double, requires_grad=True)
+                leaves.append(handed["scale"])
+            shares = loss(leaf, positive, negative, **handed)
+            results.append([shares, *torch.autograd.grad(shares.square().sum(), leaves)])
+        assert results[0][0].sum() > 0
+        for padded, plain in zip(results[1], results[0], strict=True):
+            assert torch.equal(padded, plain)
 
 
 def test_leaves_its_arguments_and_the_global_generator_alone(loss):

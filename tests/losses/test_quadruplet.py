@@ -50,6 +50,31 @@ def test_agrees_with_the_definition(labels, kept, decimals):
         torch.testing.assert_close(ours, by_hand(scores, between, *masks, labels, *margins))
 
 
+@pytest.mark.parametrize("far", [-1e16, 1e16])
+@pytest.mark.parametrize("labels", [MANY, TWO], ids=["many", "two"])
+def test_one_far_candidate_does_not_take_the_digits_of_the_others(labels, far):
+    """Candidate 0 is far from, or hugely like, everyone; an anchor that does not see it keeps its digits."""
+    scores, between, *masks = a_batch(labels, 1.0)
+    scores[3:, 0] = far
+    between[0, 3:] = between[3:, 0] = far
+    ours = quadruplet(scores, *masks, between=between)
+    expected = by_hand(scores, between, *masks, labels, 1.0, 0.5)
+    torch.testing.assert_close(ours, expected, rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize("value", [torch.inf, torch.nan])
+def test_candidates_that_are_no_ones_negative_may_hold_anything(value):
+    scores, between, positive, negative = a_batch(MANY, 1.0)
+    negative[:, 11] = False
+    results = []
+    for filling in (0.0, value):
+        between[11] = between[:, 11] = filling
+        table = between.clone().requires_grad_()
+        shares = quadruplet(scores, positive, negative, between=table)
+        results.append((shares, *torch.autograd.grad(shares.sum(), table)))
+    assert all(torch.equal(*both) for both in zip(*results, strict=True))
+
+
 @pytest.mark.parametrize(("kept", "block"), [(1.0, 1000), (1.0, 10), (0.5, 10)])
 def test_has_the_gradient_it_claims_for_both_tables(kept, block, monkeypatch):
     monkeypatch.setattr(row_blocks, "BLOCK", block)

@@ -52,6 +52,37 @@ def test_agrees_with_the_definition(seed, anchors, candidates, margin):
     )
 
 
+def test_a_far_negative_does_not_take_the_digits_of_a_near_one():
+    scores = torch.tensor([[0.9, 0.7, -1e16]], requires_grad=True)
+    positive = torch.tensor([[True, False, False]])
+    shares = triplet(scores, positive, ~positive, margin=0.3)
+    shares.sum().backward()
+    assert shares.item() == pytest.approx(0.05)
+    assert scores.grad.tolist() == [[-0.5, 0.5, 0.0]]
+
+
+@settings(max_examples=60)
+@given(
+    values=st.lists(
+        st.tuples(st.sampled_from([-1, 1]), st.floats(1, 10), st.integers(-20, 30), st.integers(0, 2)),
+        min_size=1,
+        max_size=9,
+    ),
+    dtype=st.sampled_from([torch.float32, torch.float64]),
+)
+def test_agrees_with_the_definition_at_any_mix_of_magnitudes(values, dtype):
+    scores = torch.tensor([[sign * digits * 10.0**power for sign, digits, power, _ in values]], dtype=dtype)
+    role = torch.tensor([[role for *_, role in values]])
+    masks = role == 0, role == 1
+    shares = triplet(scores.requires_grad_(), *masks)
+    expected = by_definition(scores, *masks, 0.3)
+    tolerance = {"rtol": 1e-6 if dtype == torch.float32 else 1e-12, "atol": 0.0}
+    torch.testing.assert_close(shares, expected, **tolerance)
+    torch.testing.assert_close(
+        torch.autograd.grad(shares.sum(), scores), torch.autograd.grad(expected.sum(), scores)
+    )
+
+
 def test_in_blocks_of_anchors_it_is_the_same(monkeypatch):
     monkeypatch.setattr(row_blocks, "BLOCK", 20)
     scores = torch.randn(

@@ -196,6 +196,34 @@ def test_has_the_gradient_it_claims(similarity):
     assert torch.autograd.gradcheck(similarity.score_all, (a, b))
 
 
+def test_has_the_second_derivatives_of_its_gradient(similarity):
+    """A gradient that autograd cannot follow would silently give zeros. Two pairs are close together."""
+    similarity = similarity.double()
+    b = some(3, seed=2, dtype=torch.double)
+    a = torch.cat([some(2, seed=1, dtype=torch.double), b[:2] + 0.01 * some(2, seed=3, dtype=torch.double)])
+    for score in (similarity.score_all, lambda a, b: similarity(a[1:], b)):
+        for seed in range(3):
+            weights = torch.randn(4, 3, dtype=torch.double, generator=torch.Generator().manual_seed(seed))
+
+            def total(a, b, score=score, weights=weights):
+                scores = score(a, b)
+                return (scores * (weights if scores.dim() == 2 else weights[0])).sum()
+
+            directions = (
+                some(4, seed=seed + 4, dtype=torch.double),
+                some(3, seed=seed + 8, dtype=torch.double),
+            )
+            _, products = torch.autograd.functional.vhp(total, (a, b), directions)
+            ahead, behind = (
+                torch.autograd.functional.jacobian(
+                    total, tuple(x + sign * 1e-6 * way for x, way in zip((a, b), directions, strict=True))
+                )
+                for sign in (1, -1)
+            )
+            for product, up, down in zip(products, ahead, behind, strict=True):
+                torch.testing.assert_close(product, (up - down) / 2e-6, rtol=1e-4, atol=1e-4)
+
+
 def test_copies_and_zero_vectors_have_finite_scores_and_gradients(similarity):
     """A batch against itself has every item's copy in it, and a dead encoder gives zeros."""
     for dtype, method in itertools.product([torch.float32, torch.bfloat16], ["forward", "score_all"]):

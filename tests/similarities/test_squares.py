@@ -57,6 +57,17 @@ def test_the_gradient_of_close_pairs_keeps_its_digits():
     torch.testing.assert_close(result, a.grad, rtol=1e-3, atol=1e-2)
 
 
+def test_the_second_derivatives_are_those_of_the_differences():
+    torch.manual_seed(0)
+    a, b = (with_twin.double() for with_twin in with_twins(4))
+    fast, plain = (
+        torch.autograd.functional.hessian(lambda a, squares=squares: squares(a, b).sum(), a)
+        for squares in (squared_distances, by_differences)
+    )
+    torch.testing.assert_close(fast, plain)
+    assert fast[0, 0, 0, 0] == 2 * len(b)
+
+
 def test_one_side_alone_may_want_a_gradient():
     a, b = torch.randn(3, 4, requires_grad=True), torch.randn(2, 4)
     squared_distances(a, b).sum().backward()
@@ -85,3 +96,5 @@ def test_the_root_of_0_has_no_gradient():
     squares = torch.tensor([0.0, 4.0], requires_grad=True)
     square_root(squares).sum().backward()
     assert squares.grad.tolist() == [0.0, 0.25]
+    second = torch.autograd.functional.hessian(lambda x: square_root(x).sum(), squares.detach())
+    assert second.tolist() == [[0.0, 0.0], [0.0, -0.25 / 4**1.5]]

@@ -28,7 +28,8 @@ def circle(
     def cost(scores: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         still = scores.detach()
         pull, push = (still - (1 + margin)).clamp_(max=0), (still + margin).clamp_(min=0)
-        weights = torch.where(positive, pull, push).mul_(sharpness)
+        # The weight of what is in neither mask is 0, and so is its gradient.
+        weights = torch.where(positive, pull, push.where(negative, 0)).mul_(sharpness)
         best = positive.to(scores.dtype).mul_(1 - 2 * margin).add_(margin)
         logits = weights * (scores - best)
         return F.softplus(soft_maximum(logits, positive) + soft_maximum(logits, negative))

@@ -40,7 +40,7 @@ def contrastive(
     pull, push = _weights(scores, positive, negative, weighting)
 
     def cost(score: Tensor, pulled: Tensor, pushed: Tensor) -> Tensor:
-        costs: Tensor = _HalfSquares.apply(score, pulled, pushed, margin, pull, push)  # type: ignore[no-untyped-call]
+        costs: Tensor = _HalfSquares.apply(score, pulled, pushed, margin, pull.sqrt(), push.sqrt())  # type: ignore[no-untyped-call]
         return costs
 
     return row_by_row(cost, (scores, None), (positive, None), (negative, None)).to(scores.dtype)
@@ -53,21 +53,29 @@ class _HalfSquares(torch.autograd.Function):
     def forward(
         ctx: Any, scores: Tensor, pulled: Tensor, pushed: Tensor, margin: float, pull: Tensor, push: Tensor
     ) -> Tensor:
-        # In place where possible: a new matrix of this size costs as much as the arithmetic.
-        off = (scores + margin).clamp_(0, margin).mul_(as_numbers(pushed, scores)).mul_(push.sqrt())
-        off.add_(as_numbers(pulled, scores).mul_(scores).clamp_(max=0).mul_(pull.sqrt()))
-        ctx.save_for_backward(scores, off, pulled, pull.sqrt(), push.sqrt())
+        off = _errors(scores, pulled, pushed, margin, pull, push)
+        ctx.save_for_backward(scores, off, pulled, pushed, pull, push)
+        ctx.margin = margin
         squares: Tensor = torch.linalg.vecdot(off, off)
         return squares.mul_(0.5)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        scores, off, pulled, pull, push = ctx.saved_tensors
+        scores, off, pulled, pushed, pull, push = ctx.saved_tensors
+        if torch.is_grad_enabled():  # the errors again, so that they can be differentiated
+            off = _errors(scores, pulled, pushed, ctx.margin, pull, push)
         weights = torch.where(pulled, pull, push) if pull != push else pull
-        gradient = (off * weights).mul_(grad[:, None])
-        gradient.mul_(as_numbers(scores <= 0, scores))
+        gradient = (off * weights).mul_(grad[:, None]).mul_(as_numbers(scores <= 0, scores))
         return gradient, None, None, None, None, None
+
+
+def _errors(
+    scores: Tensor, pulled: Tensor, pushed: Tensor, margin: float, pull: Tensor, push: Tensor
+) -> Tensor:
+    """What each pair is off by, times the root of its weight; 0 for a pair that does not count."""
+    # In place where possible: a new matrix of this size costs as much as the arithmetic.
+    near = scores.where(pushed, -torch.inf).add_(margin).clamp_(0, margin).mul_(push)
+    return near.add_(scores.where(pulled, 0).clamp_(max=0).mul_(pull))
 
 
 def exponential_contrastive(

@@ -16,7 +16,7 @@ def corr(scores: Tensor, positive: Tensor, negative: Tensor, *, squared: bool = 
     The mean over items is the text's; the authors' code has the sum. An anchor without positives costs 0.
     """
     check(scores, positive, negative)
-    gaps = 1 - scores.clamp(-1, 1)
+    gaps = 1 - scores.where(positive, 1).clamp(-1, 1)
     if squared:
         gaps = gaps.square()
-    return gaps.where(positive, 0).sum(1) / positive.sum(1).clamp(min=1)
+    return gaps.sum(1) / positive.sum(1).clamp(min=1)

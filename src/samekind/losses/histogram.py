@@ -29,7 +29,7 @@ def histogram(scores: Tensor, positive: Tensor, negative: Tensor, *, bins: int =
     below = _histogram(scores[positive], bins).cumsum(0)
 
     def cost(score: Tensor, behind: Tensor, below: Tensor) -> Tensor:
-        node, beyond = _place(score, bins)
+        node, beyond = _place(score.where(behind, 0), bins)
         return torch.lerp(below[node], below[node + 1], beyond).masked_fill(~behind, 0).sum(1)
 
     risk = row_by_row(cost, (scores, None), (negative, None), (below, ...))

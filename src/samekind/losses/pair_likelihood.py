@@ -52,7 +52,8 @@ def pair_likelihood(
 def _cost(
     score: Tensor, same: Tensor, different: Tensor, pull: Tensor, push: Tensor, *drawn: Tensor
 ) -> Tensor:
-    wrong = torch.where(same, -score, score)  # the logit of the wrong answer
+    # The logit of the wrong answer; what does not count must be finite to be multiplied by 0.
+    wrong = torch.where(same, -score, score.where(different, 0))
     costs = F.softplus(wrong) - drawn[0] * wrong if drawn else F.softplus(wrong)
     ahead = pull[:, 0] * (costs * as_numbers(same, costs)).sum(1)
     return ahead + push[:, 0] * (costs * as_numbers(different, costs)).sum(1)

@@ -6,7 +6,7 @@ squared distances: use the similarity SquaredEuclidean.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -44,70 +44,82 @@ def quadruplet(
     # Sums over all pairs, minus some of them again, need double precision.
     exact = torch.float64 if scores.device.type != "mps" else torch.float32
     bars = scores[anchors, positives].to(exact) - second_margin
-    selections = list(_selections(anchors, negative))
-    breach, pairs = _Breach.apply(between, bars, selections)  # type: ignore[no-untyped-call]
+    breach, pairs = _Breach.apply(between, bars, *_selections(anchors, negative))  # type: ignore[no-untyped-call]
     second = row_blocks.mean_by_anchor(breach / pairs.clamp(min=1), anchors, positive)
     return first + second.clamp(min=0).to(scores.dtype)
 
 
-#: A sign, the rows and columns of a table (None for all columns), and the bars they are held against.
-Selection = tuple[int, Tensor, Tensor | None, Tensor]
+#: A difference this small a part of the sums it is taken of has lost its digits.
+LOST = 1e-6
 
 
-def _selections(anchors: Tensor, negative: Tensor) -> Iterator[Selection]:
+class _Selection(NamedTuple):
+    """Cells of a table, and the bars they are held against."""
+
+    sign: int
+    rows: Tensor
+    columns: Tensor | None  # None for all columns
+    bars: Tensor
+
+
+def _selections(anchors: Tensor, negative: Tensor) -> tuple[list[_Selection], list[_Selection]]:
     """Which cells of ``between`` each bar is held against: both row and column are negatives of its anchor.
 
     Anchors with the same negatives, such as those of a class, go together. Where nearly all candidates are
-    negatives it is quicker to take all cells once, for all such anchors, and to subtract the few others.
+    negatives it is quicker to take all cells once, for all such anchors, and to subtract the few others: the
+    second list has the cells of these anchors themselves.
     """
+    selections, alone = [], []
     patterns, pattern = torch.unique(negative, dim=0, return_inverse=True)
     pattern = pattern[anchors]
     sizes = pattern.bincount(minlength=len(patterns)).tolist()
     bars_of_patterns = torch.split(pattern.argsort(stable=True), sizes)
-    everyone = torch.arange(negative.shape[1], device=negative.device)
-    lacking_few = []
+    everyone = negative.any(0).nonzero().flatten()  # the others may hold anything
+    columns = everyone if len(everyone) < negative.shape[1] else None
     for inside, bars in zip(patterns, bars_of_patterns, strict=True):
-        here, elsewhere = everyone[inside], everyone[~inside]
+        here, elsewhere = everyone[inside[everyone]], everyone[~inside[everyone]]
         if not len(bars):
             continue
         if len(here) ** 2 <= 2 * len(elsewhere) * len(everyone):
-            yield 1, here, here, bars
-        else:
-            lacking_few.append(bars)
-            yield -1, elsewhere, None, bars
-            yield -1, everyone, elsewhere, bars
-            yield 1, elsewhere, elsewhere, bars
-    if lacking_few:
-        yield 1, everyone, None, torch.cat(lacking_few)
+            selections.append(_Selection(1, here, here, bars))
+            continue
+        alone.append(_Selection(1, here, here, bars))
+        selections.append(_Selection(-1, elsewhere, columns, bars))
+        selections.append(_Selection(-1, everyone, elsewhere, bars))
+        selections.append(_Selection(1, elsewhere, elsewhere, bars))
+    if alone:
+        selections.append(_Selection(1, everyone, columns, torch.cat([own.bars for own in alone])))
+    return selections, alone
 
 
 class _Breach(torch.autograd.Function):
     """For each bar, the sum by which its cells exceed it, and how many cells it has; -inf is no cell.
 
-    With the bars sorted, a cell exceeds the first few of them: cells are summed by that number.
+    A difference of sums that has lost its digits, as one cell may be far larger than all others, is computed
+    again without differences.
     """
 
     @staticmethod
-    def forward(ctx: Any, table: Tensor, bars: Tensor, selections: list[Selection]) -> tuple[Tensor, Tensor]:
+    def forward(
+        ctx: Any, table: Tensor, bars: Tensor, selections: list[_Selection], alone: list[_Selection]
+    ) -> tuple[Tensor, Tensor]:
         ctx.save_for_backward(table, bars)
         ctx.selections = selections
-        breach, cells = torch.zeros_like(bars), torch.zeros_like(bars)
-        for sign, rows, columns, which in selections:
-            ordered, order = bars[which].sort()
-            sums, counts = bars.new_zeros(len(which) + 1), bars.new_zeros(len(which) + 1)
-            for cell in _blocks(rows, columns, table):
-                values = table[cell].flatten().to(bars.dtype)
-                exceeded = torch.searchsorted(ordered, values)
-                sums.index_add_(0, exceeded, values)
-                counts.index_add_(0, exceeded, torch.ones_like(values))
-                cells[which] += sign * values.isfinite().sum()
-            breach[which[order]] += sign * (_tail_sums(sums) - _tail_sums(counts) * ordered)
+        breach, cells, summed = torch.zeros(3, len(bars), dtype=bars.dtype, device=bars.device)
+        for selection in selections:
+            excess, count = _excess(table, bars, selection)
+            breach[selection.bars] += selection.sign * excess
+            cells[selection.bars] += selection.sign * count
+            summed[selection.bars] += excess
+        for own in alone:
+            lost = own.bars[~(breach[own.bars] >= LOST * summed[own.bars])]
+            if len(lost):
+                breach[lost], _ = _excess(table, bars, own._replace(bars=lost))
         ctx.mark_non_differentiable(cells)
         return breach, cells
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, upstream: Tensor, _: Tensor) -> tuple[Tensor, Tensor, None]:
+    def backward(ctx: Any, upstream: Tensor, _: Tensor) -> tuple[Tensor, Tensor, None, None]:
         table, bars = ctx.saved_tensors
         to_table = torch.zeros_like(table, dtype=torch.promote_types(table.dtype, torch.float32))
         to_bars = torch.zeros_like(bars)
@@ -121,7 +133,26 @@ class _Breach(torch.autograd.Function):
                 to_table[cell] += reach[exceeded].to(to_table.dtype)
                 counts += exceeded.flatten().bincount(minlength=len(counts))
             to_bars[which[order]] -= weights * _tail_sums(counts)
-        return to_table.to(table.dtype), to_bars, None
+        return to_table.to(table.dtype), to_bars, None, None
+
+
+def _excess(table: Tensor, bars: Tensor, selection: _Selection) -> tuple[Tensor, int]:
+    """By how much the selected cells exceed each of their bars, in all, and how many cells there are.
+
+    With the bars sorted, a cell exceeds the first few of them: cells are summed by that number.
+    """
+    ordered, order = bars[selection.bars].sort()
+    sums, counts = ordered.new_zeros(len(order) + 1), ordered.new_zeros(len(order) + 1)
+    cells = 0
+    for cell in _blocks(selection.rows, selection.columns, table):
+        values = table[cell].flatten().to(bars.dtype)
+        exceeded = torch.searchsorted(ordered, values)
+        sums.index_add_(0, exceeded, values)
+        counts.index_add_(0, exceeded, torch.ones_like(values))
+        cells += int(values.isfinite().sum())
+    return torch.empty_like(ordered).index_copy(
+        0, order, _tail_sums(sums) - _tail_sums(counts) * ordered
+    ), cells
 
 
 def _blocks(rows: Tensor, columns: Tensor | None, table: Tensor) -> Iterator[tuple[Tensor, ...]]:

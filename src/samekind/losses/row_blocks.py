@@ -1,7 +1,8 @@
 """A loss row by row, a block of rows at a time: exact, in bounded memory.
 
 A row is an anchor, or one (anchor, positive) pair. There may be far more pairs than anchors, so they are
-never held at once, nor what autograd would keep of them: the backward pass computes the blocks again.
+never held at once, nor what autograd would keep of them: the backward pass computes the blocks again. Only
+a backward pass that is to be differentiated itself holds all of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -82,10 +83,11 @@ class _InBlocks(torch.autograd.Function):
         return torch.cat([cost(*read) for read in _reads(tables, indices, blocks)])
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         tables, indices = ctx.saved_tensors, ctx.indices
         learned = [place for place in range(len(tables)) if ctx.needs_input_grad[place + 3]]
+        if torch.is_grad_enabled():
+            return None, None, None, *_differentiable(ctx, tables, learned, upstream)
         gradients = {place: torch.zeros_like(_exact(tables[place])) for place in learned}
         for block, read in zip(ctx.blocks, _reads(tables, indices, ctx.blocks), strict=True):
             leaves = [read[place].requires_grad_() for place in learned]
@@ -103,6 +105,20 @@ class _InBlocks(torch.autograd.Function):
             for place, table in enumerate(tables)
         )
         return None, None, None, *to_tables
+
+
+def _differentiable(
+    ctx: Any, tables: tuple[Tensor, ...], learned: list[int], upstream: Tensor
+) -> list[Tensor | None]:
+    """The gradients of the tables, all rows at once, with a graph of their own."""
+    # Views, as one table may have been computed from another: the gradient must end here.
+    views = [table.view_as(table) for table in tables]
+    costs = ctx.cost(
+        *(_exact(_rows(table, index, slice(None))) for table, index in zip(views, ctx.indices, strict=True))
+    )
+    parts = torch.autograd.grad(costs, [views[place] for place in learned], upstream, create_graph=True)
+    by_place = dict(zip(learned, parts, strict=True))
+    return [by_place.get(place) for place in range(len(tables))]
 
 
 def _reads(tables: tuple[Tensor, ...], indices: list[Index], blocks: list[slice]) -> Iterator[list[Tensor]]:

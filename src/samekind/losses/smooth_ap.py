@@ -30,4 +30,5 @@ def smooth_ap(scores: Tensor, positive: Tensor, negative: Tensor, *, temperature
         rivals = steps.masked_fill(~behind, 0).sum(1)
         return rivals / (among_positives + rivals)
 
-    return mean_over_positives(cost, scores, positive, negative, of_anchors=[positive])
+    counted = scores.where(positive | negative, 0)
+    return mean_over_positives(cost, counted, positive, negative, of_anchors=[positive])

@@ -17,7 +17,8 @@ def soft_maximum(scores: Tensor, mask: Tensor, *, factor: float | Tensor = 1.0, 
     """log Σ exp(factor x score) over the masked scores along ``dim``: (anchors, candidates) -> (anchors,).
 
     Where the mask is empty it is a hugely negative number, not -inf: two of them still add up, and no
-    gradient becomes NaN. In float32 at least. ``factor`` may be learned.
+    gradient becomes NaN. In float32 at least. ``factor`` may be learned. What is not masked does not count,
+    finite or not. It can be differentiated as often as one likes.
     """
     result: Tensor = _SoftMaximum.apply(scores, mask, factor, dim)  # type: ignore[no-untyped-call]
     return result.squeeze(dim)
@@ -38,16 +39,22 @@ class _SoftMaximum(torch.autograd.Function):
         return result
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, None, Tensor | None, None]:
         if not ctx.saved_tensors:
             return None, None, None, None
         scores, mask, result = ctx.saved_tensors
-        weights = _powers(scores, ctx.factor).sub_(result).clamp_(min=NOTHING).exp_().masked_fill_(~mask, 0)
+        again = torch.is_grad_enabled()
+        if again or ctx.needs_input_grad[2]:
+            scores = scores.where(mask, 0)  # its product with a weight of 0 must be 0
+        # At most 0 before rounding where masked, and finite elsewhere.
+        weights = _powers(scores, ctx.factor).sub_(result).clamp_(NOTHING, 1).exp_()
+        # In place, unless a second derivative needs the numbers.
+        weights = (weights.masked_fill if again else weights.masked_fill_)(~mask, 0)
         factor = None
         if ctx.needs_input_grad[2]:
-            factor = (weights * scores).mul_(grad).sum().to(ctx.factor)
-        return weights.mul_(grad * ctx.factor).to(scores.dtype), None, factor, None
+            factor = (weights * scores * grad).sum().to(ctx.factor)
+        product = (weights.mul if again else weights.mul_)(grad * ctx.factor)
+        return product.to(scores.dtype), None, factor, None
 
 
 def _powers(scores: Tensor, factor: float | Tensor) -> Tensor:

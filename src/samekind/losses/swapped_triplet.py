@@ -25,6 +25,6 @@ def swapped_triplet(
 
     def cost(score: Tensor, behind: Tensor, own: Tensor, other: Tensor) -> Tensor:
         breach = torch.maximum(score, other) - (score.gather(1, own) - margin)
-        return F.relu(breach).masked_fill(~behind, 0).sum(1) / behind.sum(1)
+        return F.relu(breach.where(behind, 0)).sum(1) / behind.sum(1)
 
     return mean_over_positives(cost, scores, positive, negative, of_positives=[between])

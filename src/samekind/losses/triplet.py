@@ -29,31 +29,32 @@ def triplet(
 
 
 def _hinge(scores: Tensor, positive: Tensor, negative: Tensor, margin: float) -> Tensor:
-    """With the negatives sorted by score, those that break the margin of a positive are a tail: their sum is
-    a difference of running sums.
+    """With the negatives sorted by score, those that break the margin of a positive are a tail, which is
+    summed by the gaps between neighbours: no term is below 0, so no far negative takes the digits of others.
     """
 
     def cost(score: Tensor, ahead: Tensor, behind: Tensor) -> Tensor:
         # Candidates that are no negatives sort to the front and add nothing.
-        rivals, order = score.masked_fill(~behind, -torch.inf).sort(1)
-        counted = behind.gather(1, order)
+        rivals = score.masked_fill(~behind, -torch.inf).sort(1).values
         exact = torch.float64 if score.device.type != "mps" else score.dtype
-        sums = _running_sum(rivals.where(counted, 0).to(exact))
-        counts = _running_sum(counted.to(exact))
         bar = (score - margin).contiguous()
         start = torch.searchsorted(rivals.detach().contiguous(), bar.detach(), right=True)
-        tail_sum = sums[:, -1:] - sums.gather(1, start)
-        tail_count = counts[:, -1:] - counts.gather(1, start)
-        hinge = (tail_sum - tail_count * bar).where(ahead, 0).sum(1)
+        first = start.clamp(max=rivals.shape[1] - 1)
+        rivals = rivals.to(exact)
+        # Below 0 where nothing is in the tail.
+        beyond = (rivals.gather(1, first) - bar).clamp(min=0) * (rivals.shape[1] - start)
+        hinge = (_above(rivals).gather(1, first) + beyond).where(ahead, 0).sum(1)
         pairs = ahead.sum(1) * behind.sum(1)
-        return (hinge / pairs.clamp(min=1)).clamp(min=0)
+        return hinge / pairs.clamp(min=1)
 
     return row_by_row(cost, (scores, None), (positive, None), (negative, None))
 
 
-def _running_sum(values: Tensor) -> Tensor:
-    """Sums of the first 0, 1, … n values of each row: (rows, n) -> (rows, n + 1)."""
-    return F.pad(values.cumsum(1), (1, 0))
+def _above(rising: Tensor) -> Tensor:
+    """By how much the later values of a row exceed each value, in all: (rows, n) -> (rows, n)."""
+    # A gap is counted once for each value above it; from the far end, as the first may be -inf.
+    later = torch.arange(rising.shape[1] - 1, 0, -1, dtype=rising.dtype, device=rising.device)
+    return F.pad((rising.diff(dim=1) * later).flip(1).cumsum(1).flip(1), (0, 1))
 
 
 def _soft(scores: Tensor, positive: Tensor, negative: Tensor, margin: float) -> Tensor:
@@ -61,6 +62,6 @@ def _soft(scores: Tensor, positive: Tensor, negative: Tensor, margin: float) -> 
 
     def cost(score: Tensor, behind: Tensor, own: Tensor) -> Tensor:
         breach = score - (score.gather(1, own) - margin)
-        return F.softplus(breach).masked_fill(~behind, 0).sum(1) / behind.sum(1)
+        return F.softplus(breach.where(behind, -torch.inf)).sum(1) / behind.sum(1)
 
     return mean_over_positives(cost, scores, positive, negative)

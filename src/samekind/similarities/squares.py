@@ -19,14 +19,14 @@ GATHERED = 2**15
 def squared_distances(a: Tensor, b: Tensor) -> Tensor:
     """The squared distance of every a and every b: (n, d), (m, d) -> (n, m), in their own precision.
 
-    Exactly 0 for equal vectors. The gradient of equal vectors is exactly 0 too. First derivatives only.
+    Exactly 0 for equal vectors. The gradient of equal vectors is exactly 0 too.
     """
     squares: Tensor = _SquaredDistances.apply(a, b)  # type: ignore[no-untyped-call]
     return squares
 
 
 def square_root(squares: Tensor) -> Tensor:
-    """The root, with the gradient 0 where the square is 0. First derivatives only."""
+    """The root, with all derivatives 0 where the square is 0."""
     roots: Tensor = _SquareRoot.apply(squares)  # type: ignore[no-untyped-call]
     return roots
 
@@ -39,10 +39,9 @@ class _SquareRoot(torch.autograd.Function):
         return roots
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         (roots,) = ctx.saved_tensors
-        return (0.5 * grad).div_(roots).masked_fill_(roots == 0, 0)
+        return (0.5 * grad).div_(roots.masked_fill(roots == 0, torch.inf))
 
 
 class _SquaredDistances(torch.autograd.Function):
@@ -60,7 +59,6 @@ class _SquaredDistances(torch.autograd.Function):
         return squares
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None]:
         a, b, rows, columns = ctx.saved_tensors
         close = grad[rows, columns]
