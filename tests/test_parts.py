@@ -58,6 +58,7 @@ OTHER = {
     "momentum": 0.5,
     "network": "tiny",
     "normalise": True,
+    "p": 3.0,
     "pooling": "max",
     "projection": "needed",
     "rank": 3,

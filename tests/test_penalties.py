@@ -9,7 +9,7 @@ import torch
 
 from samekind import penalties
 from samekind.errors import SettingError
-from samekind.penalties import distortion, energy_confusion, norm, spread
+from samekind.penalties import distortion, energy_confusion, norm, sparse_centres, spread, vicreg
 
 OFFERED = ("z", "y", "prototypes", "distances")
 
@@ -215,3 +215,64 @@ def test_distortion_has_known_extremes():
 def test_refuses_distances_of_other_classes():
     with pytest.raises(SettingError, match=r"\(3, 3\).*got \(2, 2\)"):
         distortion(torch.zeros(3, 1, 4), torch.ones(2, 2))
+
+
+def vicreg_by_hand(z, y, invariance, variance, covariance, epsilon):
+    """The three parts, number by number."""
+    items, (count, dimension) = z.tolist(), z.shape
+    means = [sum(item[k] for item in items) / count for k in range(dimension)]
+
+    def together(j, k):
+        return sum((item[j] - means[j]) * (item[k] - means[k]) for item in items) / (count - 1)
+
+    pairs = [(a, b) for a, b in itertools.combinations(range(count), 2) if y[a] == y[b]]
+    squares = [sum((items[a][k] - items[b][k]) ** 2 for k in range(dimension)) for a, b in pairs]
+    alike = sum(squares) / len(pairs) / dimension if pairs else 0.0
+    vary = sum(max(0.0, 1 - math.sqrt(together(k, k) + epsilon)) for k in range(dimension)) / dimension
+    apart = sum(together(j, k) ** 2 for j, k in itertools.permutations(range(dimension), 2)) / dimension
+    return invariance * alike + variance * vary + covariance * apart
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 0, 1, 1, 2], [0, 1, 2, 3, 4, 5]])
+def test_vicreg_agrees_with_the_definition(labels):
+    z, y = 0.7 * some(6), torch.tensor(labels)
+    weights = {"invariance": 3.0, "variance": 2.0, "covariance": 5.0, "epsilon": 0.01}
+    assert vicreg(z, y, **weights).item() == pytest.approx(vicreg_by_hand(z, y, **weights))
+
+
+def test_vicreg_is_the_peers_with_each_item_and_its_other_view():
+    """The second view of an item is the other item of its class, so both views are the whole batch."""
+    peers = pytest.importorskip("pytorch_metric_learning.losses", reason="needs the extra `peers`")
+    z, y = (0.7 * some(8)).requires_grad_(), torch.arange(4).repeat(2)
+    ours, theirs = vicreg(z, y), peers.VICRegLoss()(z, ref_emb=z.roll(4, 0))
+    torch.testing.assert_close(ours, theirs)
+    torch.testing.assert_close(torch.autograd.grad(ours, z), torch.autograd.grad(theirs, z))
+
+
+def test_sparse_centres_agree_with_the_definition():
+    prototypes = some(12).reshape(3, 4, 4)
+    chords = [
+        (one / one.norm() - other / other.norm()).norm().item()
+        for centres in prototypes
+        for one, other in itertools.combinations(centres, 2)
+    ]
+    assert sparse_centres(prototypes).item() == pytest.approx(sum(chords) / len(chords) / 2)
+    assert sparse_centres(prototypes[:, :1]).item() == 0
+
+
+def test_sparse_centres_are_the_regulariser_of_the_peer():
+    peers = pytest.importorskip("pytorch_metric_learning.regularizers", reason="needs the extra `peers`")
+    prototypes = some(12).reshape(3, 4, 4).requires_grad_()
+    theirs = peers.SparseCentersRegularizer(3, 4)(prototypes.flatten(0, 1))
+    ours = sparse_centres(prototypes)
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
+    gradients = [torch.autograd.grad(value, prototypes)[0] for value in (ours, theirs)]
+    torch.testing.assert_close(*gradients, atol=1e-5, rtol=1e-5)
+
+
+def test_centres_that_met_cost_nothing_and_have_a_finite_gradient():
+    prototypes = torch.ones(2, 3, 4).requires_grad_()
+    value = sparse_centres(prototypes)
+    value.backward()
+    assert value.item() == 0
+    assert prototypes.grad.isfinite().all()

@@ -19,7 +19,7 @@ from samekind.errors import SettingError
 from samekind.prototypes import class_means
 from samekind.similarities.distances import exact
 
-__all__ = ["distortion", "energy_confusion", "norm", "spread"]
+__all__ = ["distortion", "energy_confusion", "norm", "sparse_centres", "spread", "vicreg"]
 
 
 def distortion(prototypes: Tensor, distances: Tensor, *, normalise: bool = False) -> Tensor:
@@ -78,6 +78,21 @@ def norm(z: Tensor) -> Tensor:
     return lengths.mean().to(z.dtype)
 
 
+def sparse_centres(prototypes: Tensor) -> Tensor:
+    """Half the mean distance, on the sphere, of two prototypes of one class: centres that a class does not
+    need meet.
+
+    With one prototype a class it is 0. The regulariser of SoftTriple, there with a weight of 0.2: Qian et
+    al., "SoftTriple Loss: Deep Metric Learning Without Triplet Sampling", ICCV 2019.
+    """
+    classes, count, _ = prototypes.shape
+    if not classes or count < 2:
+        return prototypes.sum() * 0
+    points = exact(prototypes, normalise=True)
+    distances = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist")
+    return (distances.sum() / (2 * classes * count * (count - 1))).to(prototypes.dtype)
+
+
 def spread(z: Tensor) -> Tensor:
     """Minus the mean distance of each item to its nearest neighbour in the batch, on the sphere.
 
@@ -90,3 +105,44 @@ def spread(z: Tensor) -> Tensor:
     distances = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist")
     itself = torch.eye(len(z), dtype=torch.bool, device=z.device)
     return -distances.masked_fill(itself, torch.inf).amin(1).mean().to(z.dtype)
+
+
+def vicreg(
+    z: Tensor,
+    y: Tensor,
+    *,
+    invariance: float = 25.0,
+    variance: float = 25.0,
+    covariance: float = 2.0,
+    epsilon: float = 1e-4,
+) -> Tensor:
+    """Items of a class shall be alike, the numbers of embeddings shall vary and not go together.
+
+    ``invariance`` times the mean squared difference of a number between two items of one class;
+    ``variance`` times the mean over numbers of [1 - √(its variance + epsilon)]₊; ``covariance`` times the
+    sum of the squared covariances of two numbers, over their count. The paper has two views of every item:
+    here they are two items of a class, and its 1 for the covariances of each view is a 2. A single item
+    costs 0. Bardes et al., "VICReg: Variance-Invariance-Covariance Regularization for Self-Supervised
+    Learning", ICLR 2022.
+    """
+    if len(z) < 2:
+        return z.sum() * 0
+    points = exact(z, normalise=False)
+    centred = points - points.mean(0)
+    products = centred.T @ centred / (len(z) - 1)
+    spreads = (products.diagonal() + epsilon).sqrt()
+    itself = torch.eye(z.shape[1], dtype=torch.bool, device=z.device)
+    together = products.masked_fill(itself, 0).square().sum()
+    cost = variance * (1 - spreads).clamp(min=0).mean() + covariance * together / z.shape[1]
+    cost = cost + invariance * _within_classes(points, y) / z.shape[1]
+    # The fourth power of a large number may be more than there is.
+    return cost.clamp(max=torch.finfo(z.dtype).max).to(z.dtype)
+
+
+def _within_classes(points: Tensor, y: Tensor) -> Tensor:
+    """The mean squared distance of two items of one class, over all pairs; 0 without one."""
+    names, members = y.unique(return_inverse=True)  # type: ignore[no-untyped-call]
+    means, _ = class_means(points, members, len(names))
+    within, counts = (points - means[members]).square().sum(1), members.bincount()
+    # Over the pairs of a class with n items the squares sum to 2n times those to its mean.
+    return (2 * counts[members] * within).sum() / (counts * (counts - 1)).sum().clamp(min=1)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from samekind.similarities import Cosine, Dot, Euclidean, SquaredEuclidean
+from samekind.similarities import Cosine, Dot, Euclidean, Minkowski, SignalToNoise, SquaredEuclidean
 
 peers = pytest.importorskip("pytorch_metric_learning.distances", reason="needs the extra `peers`")
 
@@ -12,6 +12,9 @@ PAIRS = {
     "dot": (Dot(), peers.DotProductSimilarity(normalize_embeddings=False), 1),
     "distance": (Euclidean(), peers.LpDistance(normalize_embeddings=False), -1),
     "distance on the sphere": (Euclidean(normalise=True), peers.LpDistance(), -1),
+    "sum of differences": (Minkowski(), peers.LpDistance(normalize_embeddings=False, p=1), -1),
+    "Minkowski": (Minkowski(p=3.0), peers.LpDistance(normalize_embeddings=False, p=3), -1),
+    "signal to noise": (SignalToNoise(), peers.SNRDistance(normalize_embeddings=False), -1),
     "squared distance": (SquaredEuclidean(), peers.LpDistance(normalize_embeddings=False, power=2), -1),
 }
 

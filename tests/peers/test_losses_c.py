@@ -2,11 +2,12 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from samekind import losses
 from samekind.miners.rows import triplet_rows
 from samekind.pairs import class_masks, pair_masks
-from samekind.similarities import Cosine, Euclidean
+from samekind.similarities import Cosine, Euclidean, SignalToNoise
 
 peers = pytest.importorskip("pytorch_metric_learning.losses", reason="needs the extra `peers`")
 distances = pytest.importorskip("pytorch_metric_learning.distances")
@@ -49,6 +50,13 @@ def test_linear_contrastive_on_cosines(z):
     scores = Cosine().score_all(z, z)
     ours = losses.linear_contrastive(scores, *MASKS, positive_margin=-1.0, margin=0.0)
     agree(ours.mean(), loss(z, LABELS), z)
+
+
+def test_linear_contrastive_of_signal_to_noise(z):
+    """Theirs normalises: a factor of one embedding is not a factor of both, so here they are beforehand."""
+    unit = F.normalize(z)
+    ours = losses.linear_contrastive(SignalToNoise().score_all(unit, unit), *MASKS)
+    agree(ours.mean(), peers.SignalToNoiseRatioContrastiveLoss()(z, LABELS), z)
 
 
 @pytest.mark.parametrize(("margin", "boundary"), [(0.2, 1.2), (0.5, 0.8)])

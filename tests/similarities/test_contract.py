@@ -28,6 +28,7 @@ OTHER = {
     "epsilon": 1e-6,
     "hidden": 7,
     "normalise": True,
+    "p": 3.0,
     "rank": 4,
     "scale": LearnedScale(5.0),
     "similarity": Dot(),

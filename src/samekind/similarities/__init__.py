@@ -25,9 +25,11 @@ from samekind.similarities.dot import Dot
 from samekind.similarities.dynamic_scale import DynamicScale
 from samekind.similarities.fused import Fused
 from samekind.similarities.mahalanobis import Mahalanobis
+from samekind.similarities.minkowski import Minkowski
 from samekind.similarities.pairs_network import PairsNetwork
 from samekind.similarities.poincare import Poincare
 from samekind.similarities.scale import FixedScale, LearnedScale, Scale
+from samekind.similarities.signal_to_noise import SignalToNoise
 
 #: The similarities a space can be built with.
 SIMILARITIES = (
@@ -39,8 +41,10 @@ SIMILARITIES = (
     "LogAngle",
     "LogDistance",
     "Mahalanobis",
+    "Minkowski",
     "PairsNetwork",
     "Poincare",
+    "SignalToNoise",
     "SquaredEuclidean",
 )
 
@@ -64,9 +68,11 @@ __all__ = [
     "LogAngle",
     "LogDistance",
     "Mahalanobis",
+    "Minkowski",
     "PairsNetwork",
     "Poincare",
     "Scale",
+    "SignalToNoise",
     "Similarity",
     "SquaredEuclidean",
     "blocks",
