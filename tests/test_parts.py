@@ -40,6 +40,7 @@ OTHER = {
     "dynamic": True,
     "encoder": MLP(inputs=2, dimension=3),
     "encoders": [MLP(inputs=2, dimension=3), MLP(inputs=2, dimension=4)],
+    "centre": True,
     "epsilon": 1e-3,
     "fit": "crop",
     "form": "log-distance",
@@ -55,7 +56,10 @@ OTHER = {
     "library": "timm",
     "means": [1.0, -0.25],
     "mirror": False,
+    "iterations": 3,
+    "method": "likelihood",
     "momentum": 0.5,
+    "neighbours": 3,
     "network": "tiny",
     "normalise": True,
     "p": 3.0,
@@ -66,6 +70,7 @@ OTHER = {
     "scale": LearnedScale(3.0),
     "second": True,
     "shared": True,
+    "shrinkage": 0.25,
     "similarity": Dot(bias=True, scale=FixedScale(2.0)),
     "size": 20,
     "sizes": [20, 24],
@@ -92,6 +97,7 @@ EXCEPTIONS = {
     ("ImageReader", "channels"): 3,
     ("LearnedScale", "initial"): 2.5,
     ("MLP", "hidden"): [5, 6],
+    ("Neighbourhood", "form"): "as",
     ("WideResNet", "depth"): 10,
     ("encoders", "pooling"): "maximum",
 }
@@ -220,7 +226,8 @@ def test_the_members_are_the_classes_each_room_exports():
     assert list(members("data")) == ["ImageReader", "VectorReader", "TableReader", "ArrayReader"]
     assert set(members("encoders")) == set(encoders.__all__)
     assert set(members("prototypes")) == set(prototypes.PROTOTYPES)
-    assert set(members("similarities")) == {*similarities.SIMILARITIES, *similarities.SCALES, "Fused"}
+    families = similarities.SIMILARITIES, similarities.FITTED, similarities.SCALES, ("Fused",)
+    assert set(members("similarities")) == {name for family in families for name in family}
     for room, module in ROOMS.items():
         assert all(getattr(module, name) is member for name, member in members(room).items())
 

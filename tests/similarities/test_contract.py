@@ -1,4 +1,4 @@
-"""What every similarity promises, checked on all of them; a new one is covered by joining SIMILARITIES.
+"""What every similarity promises, checked on all of them; a new one is covered by joining a list.
 
 Each is tried with its defaults and with every argument set to something else.
 """
@@ -20,27 +20,34 @@ DIMENSION = 5
 # One possible value for each argument that any similarity has, and none of them a default.
 OTHER = {
     "bias": True,
+    "centre": True,
     "clip": 0.125,
     "curvature": 0.5,
     "depth": 3,
     "dimension": DIMENSION,
     "dropout": 0.5,
     "epsilon": 1e-6,
+    "form": "as",
     "hidden": 7,
+    "iterations": 3,
+    "method": "likelihood",
+    "neighbours": 3,
     "normalise": True,
     "p": 3.0,
     "rank": 4,
     "scale": LearnedScale(5.0),
+    "shrinkage": 0.25,
     "similarity": Dot(),
+    "size": 6,
     "slope": 0.3,
 }
 
 # Where an item's copy need not score highest: a longer vector has the larger inner product, and a network
 # may learn anything.
-COPY_NEED_NOT_WIN = {"CorrectedCosine", "Dot", "Fused", "PairsNetwork"}
+COPY_NEED_NOT_WIN = {"CorrectedCosine", "Dot", "Fused", "Neighbourhood", "PairsNetwork"}
 
 
-@pytest.fixture(params=[*similarities.SIMILARITIES, "Fused"])
+@pytest.fixture(params=[*similarities.SIMILARITIES, *similarities.FITTED, "Fused"])
 def kind(request):
     return getattr(similarities, request.param)
 

@@ -6,7 +6,7 @@ The functions that users call are here. Their parts, and the types of their answ
 - Trials carry the classes of both sides, the unit of their intervals. More trials than memory holds are
   walked and counted (`trials.streamed_trials`): exactly in several walks, or in one walk with bounds.
 - What is fitted here (thresholds, temperatures, standings) is fitted on validation items, and kept in the
-  space.
+  space. So are similarities, whose settings are chosen on classes held out of the fit.
 - The plain path is the reference. A GPU kernel is used only where it is asked for (``precision=…``).
 """
 
@@ -17,6 +17,7 @@ from samekind.inference.compress import compress
 from samekind.inference.distil import distil
 from samekind.inference.embed import asking, device_of, embed, embed_files
 from samekind.inference.features import feature_items, headed_space
+from samekind.inference.fitting import fit_similarities
 from samekind.inference.grad_cam import grad_cam
 from samekind.inference.novelty import neighbour_novelty, one_class_novelty, prototype_novelty
 from samekind.inference.open_set import fit_open_set, identify
@@ -46,6 +47,7 @@ __all__ = [
     "fit_decision",
     "fit_open_set",
     "fit_shortlist",
+    "fit_similarities",
     "fit_temperatures",
     "grad_cam",
     "headed_space",

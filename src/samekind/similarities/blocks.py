@@ -2,12 +2,16 @@
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import Literal, Protocol
 
 import torch
 from torch import Tensor
 
+from samekind.similarities.dot import Dot
 from samekind.similarities.scale import Scale
+
+#: The place of an item in a similarity.
+Side = Literal["first", "second"]
 
 #: Default bytes of working memory: on a CPU a block stays in the cache (measured to be the fastest), on any
 #: other device it is large enough to keep it busy.
@@ -49,8 +53,10 @@ def blocks(
     """Yield ``(rows, columns, scores)`` for every a and every b, row blocks first, in order.
 
     Each block's working memory stays within the budget (in bytes), but a block has at least one pair. A
-    similarity may have a method ``frozen(a, b)``, which returns a scorer prepared once for all blocks.
+    similarity may have a method ``frozen(a, b)``, which returns a scorer prepared once for all blocks, or
+    map its arguments once (`prepared`).
     """
+    similarity, a, b = prepared(similarity, a, b)
     if memory_budget is None:
         memory_budget = MEMORY_BUDGET.get(a.device.type, MEMORY_BUDGET["other"])
     pairs = max(1, memory_budget // similarity.pair_bytes(a.shape[-1]))
@@ -70,6 +76,36 @@ def ready(similarity: Similarity, a: Tensor, b: Tensor) -> Scorer:
     """What scores the blocks of a and b: the similarity itself, or its frozen form."""
     frozen: Callable[[Tensor, Tensor], Scorer] | None = getattr(similarity, "frozen", None)
     return similarity if frozen is None else frozen(a, b)
+
+
+def mapping_of(similarity: Similarity) -> Callable[[Tensor, Side], Tensor] | None:
+    """The map to vectors whose inner products are the scores, for a similarity that has one; else None."""
+    mapped: Callable[[Tensor, Side], Tensor] | None = getattr(similarity, "mapped", None)
+    return mapped
+
+
+def prepared(similarity: Similarity, a: Tensor, b: Tensor) -> tuple[Similarity, Tensor, Tensor]:
+    """What gives the scores of all blocks of a and b, and what it takes in their place.
+
+    A similarity may have a method ``prepared(a, b)`` for this: a fitted one maps embeddings once, and then
+    takes inner products. Whoever walks the same embeddings several times asks before the first walk.
+    """
+    own: Callable[[Tensor, Tensor], tuple[Similarity, Tensor, Tensor]] | None
+    own = getattr(similarity, "prepared", None)
+    return (similarity, a, b) if own is None else own(a, b)
+
+
+def score_enrolled(similarity: Similarity, a: Tensor, b: Tensor, counts: Tensor) -> Tensor:
+    """Every enrolment against every item: (n, d), (m, d) -> (n, m). Each a is the mean of ``counts`` (n,)
+    items, 0 for very many or an unknown number.
+
+    Only a similarity with a method ``enrolled(a, b, counts)`` asks for the counts.
+    """
+    pairs = getattr(similarity, "enrolled", None)
+    vectors = None if pairs is None else pairs(a, b, counts)
+    if vectors is None:
+        return score_all(similarity, a, b)
+    return score_all(Dot(), *vectors).to(a.dtype)
 
 
 def score_all(similarity: Similarity, a: Tensor, b: Tensor, *, memory_budget: int | None = None) -> Tensor:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from samekind.similarities.blocks import Scorer
+from samekind.similarities.blocks import Scorer, Side
 from samekind.similarities.distances import unit_vectors
 from samekind.similarities.scale import FixedScale, Scale
 
@@ -26,6 +26,10 @@ class Cosine(nn.Module):
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
         return unit_vectors(a) @ unit_vectors(b).T
+
+    def mapped(self, z: Tensor, side: Side = "first") -> Tensor:  # noqa: ARG002 (both sides are alike)
+        """Vectors (n, d) whose inner products are the scores: of length 1."""
+        return unit_vectors(z)
 
     def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (one score a pair, whatever the dimension)
         return 4

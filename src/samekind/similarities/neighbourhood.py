@@ -1,0 +1,221 @@
+"""Scores relative to those that both items have with a cohort: an item that is close to everything is not
+called close to each of them.
+
+Conneau et al., "Word Translation Without Parallel Data", ICLR 2018 (CSLS); Kenny, "Bayesian Speaker
+Verification with Heavy-Tailed Priors", Odyssey 2010 (S-norm); Matějka et al., "Analysis of Score
+Normalization in Multilingual Speaker Recognition", Interspeech 2017 (AS-norm).
+"""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from samekind.errors import SettingError
+from samekind.similarities.blocks import MEMORY_BUDGET, Scorer, Side, Similarity, mapping_of, prepared
+from samekind.similarities.dot import Dot
+from samekind.similarities.scale import FixedScale, Scale
+
+#: An item may be in the cohort itself. Its copy is looked for among so many of its closest.
+CLOSEST = 16
+#: Numbers that differ by less than this share of the largest are the same.
+ROUNDING = 1e-4
+
+Form = Literal["mean", "as", "s"]
+
+
+class Neighbourhood(nn.Module):
+    """A similarity s, normalised by what each of the two scores with a cohort of ``size`` embeddings.
+
+    ``form="mean"``: s(a, b) - ½ m(a) - ½ m(b), where m is the mean score with the ``neighbours`` closest of
+    the cohort. ``"as"`` divides by their deviation d as well: ½ (s - m(a)) / d(a) + ½ (s - m(b)) / d(b);
+    ``"s"`` is that with the whole cohort. An item's own copy in the cohort is not its neighbour, but for
+    ``"s"``. All three are right for pairs and for search; the first costs as much as s itself, the others
+    twice as much.
+
+    The ``cohort`` is a buffer: training items, or any items without labels; see `with_cohort`.
+    """
+
+    kind = "normalised"
+    chords = False
+
+    def __init__(
+        self,
+        similarity: Similarity,
+        *,
+        size: int,
+        dimension: int,
+        neighbours: int = 10,
+        form: Form = "mean",
+        scale: Scale | None = None,
+    ) -> None:
+        super().__init__()
+        if size < 1 or neighbours < 1:
+            raise SettingError(
+                f"a cohort needs an item and a neighbour at least, got size={size}, neighbours={neighbours}"
+            )
+        self.similarity = similarity
+        self.symmetric = similarity.symmetric
+        self.size = size
+        self.dimension = dimension
+        self.neighbours = neighbours
+        self.form: Form = form
+        self.scale = scale or FixedScale()
+        self.cohort: Tensor
+        self.register_buffer("cohort", torch.zeros(size, dimension))
+
+    def with_cohort(self, z: Tensor) -> "Neighbourhood":
+        """The same with other embeddings (n, d) as its cohort; it shares the similarity."""
+        other = Neighbourhood(
+            self.similarity,
+            size=len(z),
+            dimension=self.dimension,
+            neighbours=self.neighbours,
+            form=self.form,
+            scale=self.scale,
+        )
+        other.cohort, other.training = z.detach().to(self.cohort, copy=True), self.training
+        return other
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        first, second = self._level(a, "first"), self._level(b, "second")
+        scores = self.similarity(a, b).to(first.factor.dtype) * (first.factor + second.factor)
+        return (scores - first.offset - second.offset).to(a.dtype)
+
+    def score_all(self, a: Tensor, b: Tensor) -> Tensor:
+        scorer, first, second = self.prepared(a, b)
+        return scorer.score_all(first, second).to(a.dtype)
+
+    @property
+    def mapped(self) -> Callable[[Tensor, Side], Tensor] | None:
+        """`mapping` if the similarity has one, else None."""
+        return self.mapping if mapping_of(self.similarity) is not None else None
+
+    def mapping(self, z: Tensor, side: Side = "first") -> Tensor:
+        """Vectors whose inner products are the scores: those of the similarity, and a number of each item."""
+        mapped = mapping_of(self.similarity)
+        if mapped is None:
+            raise SettingError(f"the scores of {type(self.similarity).__name__} are no inner products")
+        return self._joined(mapped(z, side), self._level(z, side), side)
+
+    def enrolled(self, a: Tensor, b: Tensor, counts: Tensor) -> tuple[Tensor, Tensor] | None:
+        """Vectors whose inner products are the scores of enrolments, each the mean of ``counts`` (n,) items
+        (0: very many), and items; None if the similarity does not ask for the counts.
+        """
+        pairs = getattr(self.similarity, "enrolled", None)
+        if pairs is None or (vectors := pairs(a, b, counts)) is None:
+            return None
+        return (
+            self._joined(vectors[0], self._level(a, "first", counts), "first"),
+            self._joined(vectors[1], self._level(b, "second"), "second"),
+        )
+
+    def prepared(self, a: Tensor, b: Tensor) -> tuple[Similarity, Tensor, Tensor]:
+        """What scores the blocks of a and b, and what it takes in their place: no item is compared with the
+        cohort twice.
+        """
+        if self.mapped is not None:
+            return Dot(), self.mapping(a, "first"), self.mapping(b, "second")
+        levels = self._level(a, "first"), self._level(b, "second")
+        first, second = (
+            torch.cat([z, torch.stack(level, dim=1).to(z.dtype)], dim=1)
+            for z, level in zip((a, b), levels, strict=True)
+        )
+        return _Levelled(self.similarity), first, second
+
+    def pair_bytes(self, dimension: int) -> int:
+        return self.similarity.pair_bytes(dimension) + 4
+
+    def _joined(self, vectors: Tensor, level: "_Level", side: Side) -> Tensor:
+        """Mapped vectors with what normalises them."""
+        offset, one = -level.offset[:, None].to(vectors.dtype), torch.ones_like(vectors[:, :1])
+        if self.form != "mean":
+            scaled = vectors * level.factor[:, None].to(vectors.dtype)
+            vectors = torch.cat([scaled, vectors] if side == "first" else [vectors, scaled], dim=1)
+        return torch.cat([vectors, *((offset, one) if side == "first" else (one, offset))], dim=1)
+
+    def _level(self, z: Tensor, side: Side, counts: Tensor | None = None) -> "_Level":
+        """What normalises each item (n, d), from its scores with the cohort in its place, in strips."""
+        cohort = self.cohort.to(z.dtype)
+        budget = MEMORY_BUDGET.get(z.device.type, MEMORY_BUDGET["other"])
+        strip = max(1, 4 * budget // (4 * max(self.size, CLOSEST * z.shape[1])))
+        pair = getattr(self.similarity, "enrolled", None) if counts is not None else None
+        parts = []
+        for start in range(0, len(z), strip):
+            part = z[start : start + strip]
+            if pair is not None and counts is not None:
+                first, second = pair(part, cohort, counts[start : start + strip])
+                scores = first @ second.T
+            elif side == "first":
+                scores = _scores(self.similarity, part, cohort)
+            else:
+                scores = _scores(self.similarity, cohort, part).T
+            parts.append(self._levels(scores, part, cohort))
+        if not parts:
+            return _Level(z.new_zeros(0), z.new_zeros(0))
+        return _Level(*(torch.cat(numbers) for numbers in zip(*parts, strict=True)))
+
+    def _levels(self, scores: Tensor, z: Tensor, cohort: Tensor) -> "_Level":
+        """The same from scores (n, size)."""
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+        counted = torch.ones_like(scores, dtype=torch.bool)
+        if self.form != "s":
+            scores, places = scores.topk(min(self.neighbours + 1, self.size), dim=1)
+            near = (cohort[places[:, :CLOSEST]] - z[:, None]).detach().abs().amax(2)
+            copies = near <= ROUNDING * z.detach().abs().amax(1, keepdim=True)
+            counted = ~torch.nn.functional.pad(copies, (0, scores.shape[1] - copies.shape[1]))
+            counted &= counted.cumsum(1) <= self.neighbours
+        number = counted.sum(1).clamp(min=1)
+        mean = (scores * counted).sum(1) / number
+        if self.form == "mean":
+            return _Level(torch.full_like(mean, 0.5), mean / 2)
+        square = ((scores - mean[:, None]).square() * counted).sum(1) / number
+        # Where all scores are equal there is nothing to divide by.
+        factor = 0.5 / torch.where(square > 0, square, 1.0).sqrt()
+        return _Level(factor, factor * mean)
+
+
+class _Level(NamedTuple):
+    """A score of two items is multiplied by the sum of their factors; both offsets are then subtracted."""
+
+    factor: Tensor  # (n,)
+    offset: Tensor  # (n,)
+
+
+class _Levelled(nn.Module):
+    """A similarity over embeddings that have their level as two more numbers."""
+
+    kind = "normalised"
+    chords = False
+
+    def __init__(self, similarity: Similarity) -> None:
+        super().__init__()
+        self.similarity = similarity
+        self.symmetric = similarity.symmetric
+        self.scale = similarity.scale
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        scores = self.similarity(a[:, :-2], b[:, :-2])
+        return scores * (a[:, -2] + b[:, -2]) - a[:, -1] - b[:, -1]
+
+    def score_all(self, a: Tensor, b: Tensor) -> Tensor:
+        scores = self.similarity.score_all(a[:, :-2], b[:, :-2])
+        return scores * (a[:, -2, None] + b[:, -2]) - a[:, -1, None] - b[:, -1]
+
+    def frozen(self, a: Tensor, b: Tensor) -> Scorer:
+        """What scores all blocks of a and b."""
+        frozen = getattr(self.similarity, "frozen", None)
+        if frozen is None:
+            return self
+        ready = _Levelled(self.similarity)
+        ready.similarity = frozen(a[:, :-2], b[:, :-2])
+        return ready
+
+    def pair_bytes(self, dimension: int) -> int:
+        return self.similarity.pair_bytes(dimension - 2) + 4
+
+
+def _scores(similarity: Similarity, a: Tensor, b: Tensor) -> Tensor:
+    scorer, first, second = prepared(similarity, a, b)
+    return scorer.score_all(first, second)
