@@ -155,3 +155,29 @@ def test_says_whether_it_came_with_weights(weighty):
     assert frozen_as_drawn(EfficientNetLite(**frozen)) is None
     drawn = EfficientNetLite(weights=False, **frozen)
     assert frozen_as_drawn(drawn) == ("EfficientNetLite", 'freeze = "features"')
+
+
+def test_stochastic_depth_leaves_out_branches_in_training_alone():
+    torch.manual_seed(0)
+    network = EfficientNetLite(weights=False, batch_norm="frozen", stochastic_depth=0.5)
+    plain = EfficientNetLite(weights=False, batch_norm="frozen")
+    plain.load_state_dict(network.state_dict())
+    x = torch.rand(4, 3, 32, 32)
+    torch.testing.assert_close(network.eval()(x), plain.eval()(x))
+    assert not torch.equal(network.train()(x), plain.train()(x))
+
+
+def test_a_branch_left_out_is_the_input_and_the_mean_stays():
+    network = EfficientNetLite(weights=False, batch_norm="frozen", stochastic_depth=0.8).train()
+    block = network.stage6[-1]
+    x = torch.rand(1, 192, 2, 2).expand(4000, -1, -1, -1)
+    output = block(x)
+    left_out = (output == x).flatten(1).all(1)
+    assert float(left_out.double().mean()) == pytest.approx(block.dropped, abs=0.03)
+    added = (output - x).mean(0), (block.eval()(x[:1]) - x[:1])[0]
+    torch.testing.assert_close(*added, atol=float(added[1].detach().abs().max()) / 10, rtol=0)
+
+
+def test_refuses_to_leave_out_every_branch():
+    with pytest.raises(SettingError, match="expected a probability below 1, got 1"):
+        EfficientNetLite(weights=False, stochastic_depth=1.0)

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices, train_unless_frozen
@@ -38,9 +38,13 @@ class EfficientNetLite(nn.Module):
     ``weights`` False gives the bare architecture. A saved space is always loaded with False, because it holds
     its own weights: it needs the package of the network, not those of the weights. ``batch_norm`` "frozen"
     keeps the statistics of ImageNet; the other settings are those of `ResNet18`.
+
+    ``stochastic_depth`` leaves out the residual branch of a block in training, for each image by chance, with
+    a probability that grows from 0 at the first block to this at the last. ImageNet's weights had 0.2. Huang
+    et al., "Deep Networks with Stochastic Depth", ECCV 2016.
     """
 
-    came_later = ("pooling", "layer_norm")
+    came_later = ("pooling", "layer_norm", "stochastic_depth")
 
     def __init__(
         self,
@@ -54,11 +58,14 @@ class EfficientNetLite(nn.Module):
         checkpointing: bool = False,
         pooling: Pooling = "average",
         layer_norm: bool = False,
+        stochastic_depth: float = 0.0,
     ) -> None:
         super().__init__()
         expect_sizes({"dimension": dimension})
         expect_choices(batch_norm=batch_norm, freeze=freeze)
         expect_pooling(pooling)
+        if not 0 <= stochastic_depth < 1:
+            raise SettingError(f"stochastic_depth: expected a probability below 1, got {stochastic_depth}")
         if variant not in (0, 1, 2) or channels not in (1, 3):
             raise SettingError(
                 "EfficientNetLite has variants 0, 1 and 2 and takes 1 or 3 channels; "
@@ -73,12 +80,15 @@ class EfficientNetLite(nn.Module):
         self.checkpointing = checkpointing
         self.pooling: Pooling = pooling
         self.layer_norm = layer_norm
+        self.stochastic_depth = stochastic_depth
         self.smallest = SMALLEST
         self.feature_dimension = 1280
         self.dimension = dimension or self.feature_dimension
         scaling = ChannelScaling([MEAN] * 3, [DEVIATION] * 3)
         self.stem = nn.Sequential(scaling, network._conv_stem, network._bn0, nn.ReLU6())
         self.map_channels = {"stem": 32}
+        if stochastic_depth:
+            _drop_branches(network._blocks, stochastic_depth)
         for number, blocks in enumerate(_stages(network._blocks), start=1):
             self.add_module(f"stage{number}", nn.Sequential(*blocks))
             self.map_channels[f"stage{number}"] = blocks[-1]._block_args.output_filters
@@ -95,6 +105,24 @@ class EfficientNetLite(nn.Module):
     maps = image_maps
     features = pooled_features
     forward = embedded
+
+
+def _drop_branches(blocks: Any, most: float) -> None:
+    """Have the blocks that add their input leave out the rest by chance, the last ones most often."""
+    for place, block in enumerate(blocks):
+        arguments = block._block_args
+        if arguments.stride in (1, [1]) and arguments.input_filters == arguments.output_filters:
+            block.dropped = most * place / len(blocks)
+            block.register_forward_hook(_without_some_branches)
+
+
+def _without_some_branches(block: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> Tensor:
+    """What a block adds to its input, dropped for some images and scaled up for the others."""
+    [x], dropped = inputs, float(block.dropped)  # type: ignore[arg-type]
+    if not block.training or not dropped:
+        return output
+    staying = torch.rand(len(x), 1, 1, 1, device=x.device, dtype=x.dtype) >= dropped
+    return x + (output - x) * staying / (1 - dropped)
 
 
 def _network(variant: int, *, weights: bool) -> Any:
