@@ -201,3 +201,58 @@ def test_attention_and_embedding_have_their_rates_and_the_backbone_its_own(
     )
     for name, weight in weights.items():
         assert torch.equal(after[name], weight) == (stage_of(name) == "layer1"), name
+
+
+def of_timm(run, *settings):
+    table = {"name": "Backbone", "library": "timm", "network": "tiny", "dimension": 4}
+    return run.update({"space": {"encoder": table}}).override(["optimiser.rate=0.5", *settings])
+
+
+@pytest.mark.usefixtures("timm")
+def test_what_came_with_weights_learns_at_a_share_of_the_rate(run, images):
+    changed = of_timm(run, "optimiser.pretrained=0.1")
+    space = build_space(changed, images)
+    rates = rates_of(changed, space)
+    assert set(rates) == {name for name, _ in space.named_parameters()}
+    for name, rate in rates.items():
+        assert rate == pytest.approx(0.05 if name.startswith("encoder.module.") else 0.5), name
+    groups = parameter_groups(changed.optimiser, space)
+    marked = [(group["name"], group.get("pretrained", False)) for group in groups]
+    assert marked[:2] == [("encoder", False), ("encoder, pretrained", True)]
+    assert not any(pretrained for _, pretrained in marked[2:])
+
+
+@pytest.mark.usefixtures("timm")
+def test_a_rate_by_name_wins_over_the_share(run, images):
+    changed = of_timm(run, "optimiser.pretrained=0.1", "optimiser.rates.encoder.module.norm=0.3")
+    rates = rates_of(changed, build_space(changed, images))
+    assert rates["encoder.module.norm.weight"] == 0.3
+    assert rates["encoder.module.stem.weight"] == 0.05
+    assert rates["encoder.embedding.weight"] == 0.5
+
+
+def test_a_share_needs_something_pretrained(run, images):
+    changed = of_images(run, "optimiser.pretrained=0.1")
+    with pytest.raises(SettingError, match="Conv4 came without learned weights; leave it at 1"):
+        parameter_groups(changed.optimiser, build_space(changed, images))
+
+
+@pytest.mark.usefixtures("timm")
+def test_new_layers_go_first(run, images, validate, tmp_path):
+    """After one of two epochs the pretrained weights are those the network came with, and then they move."""
+    first = of_timm(
+        run, "optimiser.pretrained=0.1", "schedule.new_first=1", "epochs=1", "optimiser.rate=0.01"
+    )
+    second = first.override(["epochs=2"])
+
+    def by_epoch(space):  # the later, the better
+        by_epoch.done += 1
+        return {"eer": 1 - by_epoch.done / 10}
+
+    moved = []
+    for place, changed in enumerate((first, second)):
+        by_epoch.done = 0
+        torch.manual_seed(0)
+        encoder = train(changed, images, folder=tmp_path / str(place), validate=by_epoch).encoder
+        moved.append(not (encoder.module.stem.weight == 0.5).all())
+    assert moved == [False, True]

@@ -7,6 +7,7 @@ import math
 import pytest
 import torch
 
+from samekind.errors import SettingError
 from samekind.training.schedules import Scheduler, cosine, inverse_square_root
 
 BATCHES = 4  # in an epoch
@@ -176,3 +177,32 @@ def test_a_schedule_goes_on_from_its_stored_state(run, name, stop):
     optimiser.load_state_dict(stored["optimiser"])
     scheduler.load_state_dict(stored["scheduler"])
     assert first + epochs(optimiser, scheduler, WATCHED[stop:]) == unbroken
+
+
+@pytest.mark.parametrize(("name", "expected"), [("constant", [1, 1, 1, 1]), ("cosine", None)])
+def test_pretrained_groups_stand_still_while_new_layers_go_first(run, name, expected):
+    """Half of the four steps of two epochs."""
+    changed = run.override(
+        [f"schedule={{name='{name}', new_first=1}}", "optimiser.pretrained=0.5", "epochs=2"]
+    )
+    new, old = (torch.nn.Parameter(torch.zeros(1)) for _ in range(2))
+    groups = [{"params": [new]}, {"params": [old], "lr": 0.5, "pretrained": True}]
+    optimiser = torch.optim.SGD(groups, lr=1.0)
+    scheduler = Scheduler(optimiser, changed, batches=2)
+    rates = []
+    for _ in range(4):
+        rates.append([group["lr"] for group in optimiser.param_groups])
+        optimiser.step()
+        scheduler.after_step()
+    expected = expected or [cosine(done, steps=4, warmup=0) for done in range(4)]
+    assert [rate for rate, _ in rates] == pytest.approx(expected)
+    assert [rate for _, rate in rates] == pytest.approx([0, 0, expected[2] / 2, expected[3] / 2])
+
+
+def test_new_layers_go_first_only_where_they_have_another_rate(run):
+    with pytest.raises(SettingError, match=r"run\.schedule\.new_first: .* set optimiser\.pretrained"):
+        run.override(["schedule.new_first=1"])
+    with pytest.raises(
+        SettingError, match='it is for the schedules "constant" and "cosine", not for "plateau"'
+    ):
+        run.override(["schedule={name='plateau', new_first=1}", "optimiser.pretrained=0.1"])

@@ -66,10 +66,8 @@ def frozen_as_drawn(encoder: nn.Module) -> tuple[str, str] | None:
     """A network in an encoder that would keep the random weights drawn for it: its name, and the setting that
     freezes it. None if everything frozen came with learned weights.
     """
-    network: Any
-    for network in encoder.modules():
-        begun = all(hasattr(network, name) for name in ("pretrained", "freeze", "batch_norm", "stages"))
-        if not begun or network.pretrained:
+    for network in _begun(encoder):
+        if network.pretrained:
             continue
         stages: Stages = network.stages()
         if _frozen(stages, network.freeze):
@@ -77,6 +75,26 @@ def frozen_as_drawn(encoder: nn.Module) -> tuple[str, str] | None:
         if network.batch_norm == "frozen" and any(_batch_norms(stages)):
             return type(network).__name__, 'batch_norm = "frozen"'
     return None
+
+
+def came_with_weights(encoder: nn.Module) -> list[nn.Module]:
+    """The modules of an encoder whose weights were learned somewhere: all stages of its pretrained networks
+    but the embedding, which is new.
+    """
+    return [
+        module
+        for network in _begun(encoder)
+        if network.pretrained
+        for name, modules in network.stages().items()
+        if name != "embedding"
+        for module in modules
+    ]
+
+
+def _begun(encoder: nn.Module) -> list[Any]:
+    """The networks in an encoder that `begin` finished."""
+    names = ("pretrained", "freeze", "batch_norm", "stages")
+    return [module for module in encoder.modules() if all(hasattr(module, name) for name in names)]
 
 
 def _frozen(stages: Stages, freeze: Freeze) -> list[nn.Module]:

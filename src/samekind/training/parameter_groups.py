@@ -5,6 +5,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from samekind.encoders.freezing import came_with_weights
 from samekind.encoders.wrapping import network_of
 from samekind.errors import SettingError, nearest
 from samekind.space import MetricSpace
@@ -15,7 +16,9 @@ from samekind.training.tables import Optimiser
 def parameter_groups(settings: Optimiser, space: MetricSpace) -> list[dict[str, Any]]:
     """A group for each part of the space with weights to train, and one for each stage of the encoder
     ("encoder.stem"), or part of a stage ("encoder.layer4.0"), with a rate of its own. The encoder's group
-    holds the rest of it. Frozen weights are in no group. Raises SettingError for a rate of frozen weights.
+    holds the rest of it. Where ``pretrained`` is not 1, the weights that the encoder came with are a group of
+    their own, marked ``"pretrained"``. Frozen weights are in no group. Raises SettingError for a rate of
+    frozen weights, and for a share of the rate where nothing was pretrained.
     """
     modules = dict(space.named_children())
     stages: dict[str, list[nn.Module]] = {}
@@ -32,14 +35,21 @@ def parameter_groups(settings: Optimiser, space: MetricSpace) -> list[dict[str, 
     named: Mapping[str, list[nn.Module]] = stages | {name: [module] for name, module in modules.items()}
     for name in settings.rates:
         _expect_learning(name, named[name])
-    order = list(modules)
+    order, old = list(modules), _pretrained(settings, space)
     # The parts in their order; in each the innermost first.
     for name in sorted(named, key=lambda name: (order.index(name.partition(".")[0]), -name.count("."))):
         weights = [weight for weight in _parameters(named[name]) if weight.requires_grad]
         learning = [weight for weight in weights if weight not in taken]
         taken.update(learning)
-        if learning:
-            groups.append({"params": learning, "lr": settings.rates.get(name, settings.rate), "name": name})
+        rate = settings.rates.get(name, settings.rate)
+        share = 1.0 if name in settings.rates else settings.pretrained
+        for pretrained in (False, True):
+            weights = [weight for weight in learning if (weight in old) == pretrained]
+            if weights and pretrained:
+                group = {"lr": rate * share, "name": f"{name}, pretrained", "pretrained": True}
+                groups.append({"params": weights, **group})
+            elif weights:
+                groups.append({"params": weights, "lr": rate, "name": name})
     if not groups:
         raise SettingError("nothing in the space learns, there is nothing to train; unfreeze the encoder")
     return groups
@@ -59,6 +69,19 @@ def clip_gradients(fabric: Fabric, optimiser: Any, *, norm: float, apart: Collec
         weights.setdefault(owner, []).extend(group["params"])
     for together in weights.values():
         nn.utils.clip_grad_norm_(together, norm)
+
+
+def _pretrained(settings: Optimiser, space: MetricSpace) -> set[nn.Parameter]:
+    """The weights that the encoder came with, if they learn at a share of the rate; else none."""
+    if settings.pretrained == 1:
+        return set()
+    weights = _parameters(came_with_weights(space.encoder))
+    if not weights:
+        raise SettingError(
+            f"run.optimiser.pretrained: {type(network_of(space.encoder)).__name__} came without learned "
+            "weights; leave it at 1, or choose a pretrained encoder"
+        )
+    return set(weights)
 
 
 def _stage(space: MetricSpace, part: str, stage: str) -> list[nn.Module]:

@@ -98,6 +98,11 @@ class Run:
                 f"run.schedule.warmup_epochs: expected a number below the {self.epochs} epochs of the run, "
                 f"got {self.schedule.warmup_epochs:g}"
             )
+        if self.schedule.new_first and self.optimiser.pretrained == 1:
+            raise SettingError(
+                "run.schedule.new_first: new layers go first where they have another rate than pretrained "
+                "ones; set optimiser.pretrained, such as 0.1, or leave new_first at 0"
+            )
         if not self.terms:
             raise SettingError("run.terms: expected at least one term; got none")
         twice = self.terms.keys() & self.penalties.keys()

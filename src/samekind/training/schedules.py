@@ -4,6 +4,8 @@ PyTorch's own schedulers behind two calls, so that the loop need not know which 
 """
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -26,6 +28,23 @@ def cosine(done: int, *, steps: int, warmup: int) -> float:
     return 0.5 + 0.5 * math.cos(math.pi * min(1.0, (done - warmup) / (steps - warmup)))
 
 
+def after(done: int, factor: Callable[[int], float], *, first: float) -> float:
+    """The factor of a rate that is 0 in the ``first`` steps."""
+    return factor(done) if done >= first else 0.0
+
+
+def _one(_: int) -> float:
+    return 1.0
+
+
+def _stepwise(optimiser: torch.optim.Optimizer, factor: Callable[[int], float], *, first: float) -> LambdaLR:
+    """PyTorch's schedule of a factor, by the steps done; pretrained groups stand still in the ``first``."""
+    later = partial(after, factor=factor, first=first)
+    return LambdaLR(
+        optimiser, [later if group.get("pretrained") else factor for group in optimiser.param_groups]
+    )
+
+
 class Scheduler:
     """Moves the rate after each step or each epoch, as the run's schedule says; ``batches`` is the number of
     steps in an epoch.
@@ -45,9 +64,10 @@ class Scheduler:
                 steps = run.epochs * batches
                 # The last step is left to the cosine, however short the run.
                 warmup = min(math.ceil(schedule.warmup_epochs * batches), steps - 1)
-                self.inner["by_step"] = LambdaLR(
-                    optimiser, lambda done: cosine(done, steps=steps, warmup=warmup)
-                )
+                factor = partial(cosine, steps=steps, warmup=warmup)
+                self.inner["by_step"] = _stepwise(optimiser, factor, first=schedule.new_first * batches)
+            case "constant" if schedule.new_first:
+                self.inner["by_step"] = _stepwise(optimiser, _one, first=schedule.new_first * batches)
             case "multi-step":
                 self.inner["by_epoch"] = MultiStepLR(optimiser, list(schedule.milestones), schedule.factor)
             case "plateau":

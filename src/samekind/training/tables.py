@@ -129,8 +129,9 @@ class Batches:
 @dataclass(frozen=True)
 class Optimiser:
     """SGD, Adam or AdamW; ``rates`` gives a part of the space (encoder, similarity, prototypes, auxiliary),
-    or a stage of its encoder ("encoder.stem"), its own rate. Only SGD has a momentum. Frozen weights are left
-    out.
+    or a stage of its encoder ("encoder.stem"), its own rate. ``pretrained`` is the share of the rate at which
+    weights learn that the encoder came with, where ``rates`` does not name them: with 0.1 a tenth of that of
+    new layers. Only SGD has a momentum. Frozen weights are left out.
     """
 
     name: Literal["SGD", "Adam", "AdamW"] = "SGD"
@@ -139,6 +140,7 @@ class Optimiser:
     momentum: Amount = 0.9
     nesterov: bool = False
     rates: dict[str, Amount] = field(default_factory=dict)
+    pretrained: Amount = 1.0
 
     def __post_init__(self) -> None:
         check(self, where="run.optimiser")
@@ -155,6 +157,9 @@ class Schedule:
     first that does not). ``inverse-square-root`` rises for ``warmup`` steps to rate/√warmup and then falls as
     1/√step. ``cosine`` rises linearly to the rate over the first ``warmup_epochs`` (0: not at all, 0.5: half
     an epoch) and falls as half a cosine to 0 at the end of the run, step by step.
+
+    In the first ``new_first`` epochs (0.5: half of one) only new layers move, and what was pretrained (see
+    `Optimiser`) stays; for ``constant`` and ``cosine``.
     """
 
     name: Literal["constant", "multi-step", "plateau", "inverse-square-root", "cosine"] = "constant"
@@ -163,6 +168,7 @@ class Schedule:
     patience: Natural = 10
     warmup: Positive = 2000
     warmup_epochs: Amount = 0.0
+    new_first: Amount = 0.0
 
     def __post_init__(self) -> None:
         check(self, where="run.schedule")
@@ -172,4 +178,9 @@ class Schedule:
             raise SettingError(
                 'run.schedule.warmup_epochs: only the schedule "cosine" has a warm-up in epochs, '
                 f'"{self.name}" has none; leave it at 0'
+            )
+        if self.new_first and self.name not in ("constant", "cosine"):
+            raise SettingError(
+                'run.schedule.new_first: it is for the schedules "constant" and "cosine", not for '
+                f'"{self.name}"; leave it at 0'
             )
