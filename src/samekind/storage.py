@@ -8,7 +8,6 @@ processes stay.
 """
 
 import errno
-import json
 import os
 import re
 import shutil
@@ -23,6 +22,7 @@ from typing import Any
 import filelock
 
 from samekind.errors import SpaceError
+from samekind.plain_files import read_json
 
 #: How long a reader waits for a living writer between the two renames of `write_folder`, in seconds.
 PATIENCE = 1.0
@@ -60,8 +60,8 @@ def read_header(folder: Path, *, name: str, what: str, format_name: str, version
     if not path.is_file():
         raise SpaceError(f"{folder} is not {what}: it has no {name}")
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
+        content = read_json(path.read_bytes())
+    except ValueError as error:
         raise SpaceError(f"{folder} is damaged: {name} cannot be read ({error})") from error
     if not isinstance(content, dict) or content.get("format") != format_name:
         raise SpaceError(f"{folder} is not {what}: {name} has another format")

@@ -132,6 +132,22 @@ def test_refuses_missing_and_oversized_members(archive, tmp_path, monkeypatch):
         archive.read("in/1.txt")
 
 
+def test_names_that_are_not_text_are_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as made:
+        made.writestr("\u00e9.png", b"x")
+    content = (tmp_path / "a.zip").read_bytes()
+    (tmp_path / "a.zip").write_bytes(content.replace("\u00e9".encode(), b"\xff\xff"))
+    with pytest.raises(DataError, match=r"cannot read .*a\.zip as a \.zip archive: .*decode"):
+        Archive(tmp_path / "a.zip")
+
+
+def test_a_member_that_claims_more_than_its_bytes_can_hold_is_refused(archive):
+    inside = archive._inside["in/3.txt"]
+    inside.file_size = 1032 * (inside.compress_size + 2)
+    with pytest.raises(DataError, match="too short to hold what it claims"):
+        archive.read("in/3.txt")
+
+
 def test_refuses_a_damaged_member(archive):
     content = bytearray(archive.path.read_bytes())
     info = archive._zip.getinfo("in/0.txt")

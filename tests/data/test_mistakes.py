@@ -211,7 +211,7 @@ MISTAKES = (
     Mistake("labels of another length", lambda f: open_data(npz(f, x=np.zeros((3, 2)), y=np.zeros(2))), r"labels of set\.npz must be one for each of the 3 items"),
     Mistake("whole numbers as inputs", lambda f: open_data(npz(f, x=np.zeros((3, 2), dtype=int), y=np.zeros(3))), r"inputs of set\.npz must hold floats or uint8, got int64"),
     Mistake("an array with NaN", lambda f: open_data(npz(f, x=np.full((3, 2), np.nan), y=np.zeros(3))), r"inputs of set\.npz holds values that are not finite"),
-    Mistake("Python objects in an archive", lambda f: open_data(npz(f, x=np.array([{}, {}]), y=np.zeros(2))), r"cannot read set\.npz as an archive of arrays"),
+    Mistake("Python objects in an archive", lambda f: open_data(npz(f, x=np.array([{}, {}]), y=np.zeros(2))), r"cannot unpack x\.npy from set\.npz: it holds values of the type .*, not numbers or texts"),
     Mistake("an IDX file cut short", lambda f: open_data(idx(f, images=struct.pack(">BBBBIII", 0, 0, 8, 3, 2, 4, 4) + bytes(9))), r"train-images-idx3-ubyte should hold 32 bytes"),
     Mistake("an IDX file of something else", lambda f: open_data(idx(f, images=gzip.compress(b"x"))), r"train-images-idx3-ubyte is not an IDX file"),
     Mistake("IDX labels of another length", lambda f: open_data(idx(f, labels=5)), r"train-images-idx3-ubyte has 2 images, but train-labels-idx1-ubyte has 5 labels"),

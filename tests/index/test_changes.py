@@ -16,7 +16,7 @@ def there_and_back(change, dimension):
 
 
 @settings(max_examples=30)
-@given(st.lists(texts, max_size=5), st.integers(1, 4))
+@given(st.lists(texts, max_size=5, unique=True), st.integers(1, 4))
 def test_bytes_give_the_same_change(ids, dimension):
     assert there_and_back(Change(ids), dimension) == Change(ids)
     vectors = torch.randn(dimension, len(ids)).T  # not contiguous

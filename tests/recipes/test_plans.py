@@ -229,3 +229,10 @@ def test_every_choice_is_named():
         "ResNet18, averages of momentum 0.9, SGD at 0.05, multi-step, 30 epochs"
     )
     assert because_few({}) == ""
+
+
+@pytest.mark.parametrize("text", ["recipe = [1]", "recipe = {a = 1}", "recipe = " + "[" * 5000])
+def test_a_run_file_with_anything_for_a_recipe_is_refused_with_a_sentence(tmp_path, text):
+    (tmp_path / "run.toml").write_text(text)
+    with pytest.raises(SettingError, match=r"recipe|TOML"):
+        read_plan(str(tmp_path / "run.toml"))

@@ -1,12 +1,16 @@
 """Files on the disk, and in archives that are read in place."""
 
 import hashlib
+import lzma
+import math
 import threading
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from samekind.errors import DataError
 
@@ -15,6 +19,9 @@ TABLES = frozenset({".csv", ".tsv", ".parquet"})
 _WINDOWS = 0  # in a .zip file: made on Windows or MS-DOS
 _UTF_8 = 0x800  # the flag of names in UTF-8; the others are in the encoding of MS-DOS
 
+DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+DEFLATED = 1032  # the most bytes that one deflated byte can stand for
+
 #: The largest member of an archive, in bytes, that is unpacked into memory.
 MOST_UNPACKED = 2**30
 
@@ -22,7 +29,7 @@ MOST_UNPACKED = 2**30
 class Archive:
     """A .zip file whose members are read in place, from any thread, one at a time."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, what: str = "a .zip archive") -> None:
         self.path = path
         self._lock = threading.Lock()
         try:
@@ -30,8 +37,9 @@ class Archive:
         except FileNotFoundError:
             raise DataError(f"there is no file {path}") from None
         # A NotImplementedError is an archive of a later version, or one whose version is damaged.
-        except (OSError, NotImplementedError, zipfile.BadZipFile) as error:
-            raise DataError(f"cannot read {path} as a .zip archive: {error}") from error
+        # A ValueError is a name that is not text.
+        except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
+            raise DataError(f"cannot read {path} as {what}: {error}") from error
         # The last of several members with one name counts, as in unpacking.
         self._inside = {_name(member): member for member in self._zip.infolist() if _name(member)}
 
@@ -49,17 +57,39 @@ class Archive:
 
     def read(self, name: str) -> bytes:
         """The bytes of one member."""
+        with self.opened(name, most=MOST_UNPACKED) as (stream, _):
+            return stream.read()
+
+    @contextmanager
+    def opened(self, name: str, *, most: float = math.inf) -> Iterator[tuple[BinaryIO, int]]:
+        """One member to be read, of ``most`` bytes, and its size; other threads wait until it is closed.
+
+        Raises DataError if it cannot be unpacked, also for a ValueError of the reader.
+        """
+        inside = self._inside.get(name)
+        if inside is None:
+            raise DataError(f"there is no file {name} in {self.path}")
+        if inside.file_size > most:
+            raise DataError(f"{name} in {self.path} unpacks to more than {most:,} bytes")
+        if inside.file_size > _most_unpacked(inside):
+            raise DataError(f"cannot unpack {name} from {self.path}: it is too short to hold what it claims")
         try:
-            inside = self._inside[name]
-            if inside.file_size > MOST_UNPACKED:
-                raise DataError(f"{name} in {self.path} unpacks to more than {MOST_UNPACKED:,} bytes")
-            with self._lock:
-                return self._zip.read(inside)
-        except KeyError:
-            raise DataError(f"there is no file {name} in {self.path}") from None
+            with self._lock, self._zip.open(inside) as stream:
+                yield cast(BinaryIO, stream), inside.file_size
         # A password is a RuntimeError, an unknown compression a NotImplementedError, damage any of the rest.
-        except (OSError, RuntimeError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+        except (OSError, ValueError, RuntimeError, EOFError, *DAMAGE) as error:
             raise DataError(f"cannot unpack {name} from {self.path}: {error}") from error
+
+
+def _most_unpacked(inside: zipfile.ZipInfo) -> int:
+    """The most bytes that a member can unpack to, by its compression."""
+    if inside.compress_type == zipfile.ZIP_STORED:
+        return inside.compress_size
+    return (
+        DEFLATED * (inside.compress_size + 1)
+        if inside.compress_type == zipfile.ZIP_DEFLATED
+        else MOST_UNPACKED
+    )
 
 
 def _name(inside: zipfile.ZipInfo) -> str:

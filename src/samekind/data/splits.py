@@ -13,6 +13,7 @@ from torch import Tensor
 from samekind.data.items import Items
 from samekind.data.words import counted
 from samekind.errors import DataError, SettingError
+from samekind.plain_files import read_json
 from samekind.storage import write_text
 
 
@@ -48,7 +49,7 @@ class Split:
     def load(path: Path, items: Items) -> "Split":
         """Read what `save` wrote. Raises DataError if it was made for other items."""
         try:
-            stored = json.loads(path.read_text(encoding="utf-8"))
+            stored = read_json(path.read_bytes())
             fingerprint, settings = str(stored["fingerprint"]), stored.get("settings")
             parts = {
                 str(name): torch.tensor(part, dtype=torch.int64) for name, part in stored["parts"].items()

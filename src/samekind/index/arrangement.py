@@ -22,6 +22,7 @@ from samekind.index.contract import Score, as_similarity
 from samekind.index.store import Store
 from samekind.index.structure import Structure
 from samekind.index.structure_files import from_arrays, to_arrays
+from samekind.settings import Natural, typed
 from samekind.similarities import blocks
 
 FILE = "structure.safetensors"
@@ -97,6 +98,7 @@ class Arrangement:
         built = self.structure
         count = kinds.candidates_for(built.kind, wanted)
         effort = effort or kinds.effort_for(built.kind, built.lists, candidates=count, count=len(built))
+        effort = min(effort, len(built))  # memory is taken for so many
         labels = built.nearest(queries, count, effort=effort, alive=self._alive(store))
         rows = self._rows[labels].where(labels >= 0, -1)
         beside = self.beside(store)
@@ -129,19 +131,18 @@ class Arrangement:
 
         A structure of an earlier version is a file of FAISS, which is not read: it is built anew.
         """
-        described = header["structure"]
+        described = typed(dict[str, Any] | None, header["structure"], "structure")
         if described is None or header["version"] < PLAIN_ARRAYS:
             return
         path = folders.checked_path(folder, header, FILE)
         try:
             arrays = safetensors.torch.load_file(path)
-            kind, built_for = described["kind"], int(described["built for"])
             built, rows = from_arrays(
                 arrays,
-                kind,
+                typed(Literal["hnsw", "ivf", "pq"], described["kind"], "structure.kind"),
                 self.dimension,
                 self.score,
-                built_for=built_for,
+                built_for=typed(Natural, described["built for"], "structure.built for"),
                 count=header["count"],
                 at=store.at,
             )

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from samekind.errors import SpaceError
+from samekind.plain_files import read_json
 
 LENGTH = struct.Struct("<Q")
 NUMBERS = np.dtype("<f4")
@@ -40,11 +41,19 @@ def from_content(content: memoryview, *, dimension: int) -> Change:
     """The change of a journal entry; copies the vectors."""
     try:
         behind = LENGTH.size + LENGTH.unpack(content[: LENGTH.size])[0]
-        head = json.loads(bytes(content[LENGTH.size : behind]))
+        head = read_json(bytes(content[LENGTH.size : behind]))
         if "remove" in head:
-            return Change(head["remove"])
-        ids, texts = head["add"], head["metadata"]
+            return Change(_texts(head["remove"]))
+        ids, texts = _texts(head["add"]), _texts(head["metadata"])
+        if len(set(ids)) < len(ids) or len(texts) != len(ids):
+            raise ValueError("an id comes twice, or has no metadata")
         numbers = np.frombuffer(content[behind:], dtype=NUMBERS).astype(np.float32)
         return Change(ids, texts, torch.from_numpy(numbers).reshape(len(ids), dimension))
     except (KeyError, TypeError, ValueError, RuntimeError, struct.error) as error:
         raise SpaceError(f"the index is damaged: its journal holds no change ({error})") from error
+
+
+def _texts(value: object) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise TypeError("expected a list of texts")
+    return value

@@ -13,7 +13,7 @@ import shutil
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from torch import Tensor
 
@@ -21,12 +21,22 @@ from samekind.errors import SettingError, SpaceError
 from samekind.index import folder as folders
 from samekind.index import journal as journals
 from samekind.index.changes import Change, from_content, to_parts
-from samekind.index.contract import Metadata, as_texts, check_new_ids, checked
+from samekind.index.contract import Metadata, Score, as_texts, check_new_ids, checked
 from samekind.index.journal import Journal
 from samekind.index.store import FILES, Store
+from samekind.settings import Between, Natural, typed
 from samekind.storage import FolderLock, LockedError
 
 T = TypeVar("T")
+
+#: What a header says about the content of a folder.
+HEADER = {
+    "dimension": Annotated[int, Between(1)],
+    "score": Score,
+    "fingerprint": str,
+    "notes": dict[str, Any],
+    "count": Natural,
+}
 
 
 class _Due(NamedTuple):
@@ -120,8 +130,8 @@ class DurableStore:
     ) -> "tuple[DurableStore, dict[str, Any]]":
         """The content of a folder, and its header; to be called by `settled`."""
         header = folders.read(folder, kind=kind, files=(*FILES, *files), verify=verify)
-        if not isinstance(header["notes"], dict):
-            raise TypeError("its notes are not a JSON object")
+        for name, hint in HEADER.items():
+            typed(hint, header[name], name)
         durable = cls(header["dimension"])
         durable._store = Store.read(folder, header)
         path = folders.path_of(folder, header, folders.JOURNAL)

@@ -7,7 +7,7 @@ in memory, except "pq", which has codes; on the disk "flat" and "hnsw" have none
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import torch
 from torch import Tensor
@@ -28,6 +28,7 @@ from samekind.index.contract import (
 )
 from samekind.index.durable import DurableStore, settled
 from samekind.index.exact import exhaustive
+from samekind.settings import Between, typed
 
 MOST_GATHERED = 2**22  # numbers of candidates that are compared at a time
 
@@ -63,10 +64,12 @@ class Faiss:
         check_made(dimension, score)
         if kind not in ("auto", *kinds.KINDS):
             raise SettingError(
-                f'there is no kind "{kind}" of FAISS index; {nearest(kind, ("auto", *kinds.KINDS))}'
+                f'there is no kind "{kind}" of FAISS index; {nearest(str(kind), ("auto", *kinds.KINDS))}'
             )
-        if effort is not None and effort < 1:
+        if effort is not None and typed(int, effort, "effort") < 1:
             raise SettingError(f"effort is at least 1, got {effort}")
+        typed(int | None, memory, "memory")
+        typed(Annotated[int, Between(0, 2**31 - 1)], seed, "seed")
         structure.package()  # refused now, not at the first search
         self.dimension = dimension
         self.kind = kind
@@ -186,7 +189,7 @@ class Faiss:
     @classmethod
     def _read(cls, folder: Path, *, verify: bool) -> Self:
         durable, header = DurableStore.read(folder, kind=cls.backend, verify=verify)
-        settings = header["settings"]
+        settings = typed(dict[str, Any], header["settings"], "settings")
         index = cls(
             header["dimension"],
             kind=settings["kind"],

@@ -22,6 +22,7 @@ from typing import Any
 from samekind import storage
 from samekind.errors import SettingError, SpaceError
 from samekind.index import journal
+from samekind.plain_files import read_json
 
 #: Where to write the file of a given name.
 Place = Callable[[str], Path]
@@ -192,7 +193,7 @@ def _is_begun(names: Collection[str]) -> bool:
 def _may_be_named(folder: Path, number: int) -> bool:
     """Whether the header on the disk is that of a generation, or cannot be read now."""
     try:
-        content = json.loads((folder / HEADER).read_text(encoding="utf-8"))
+        content = read_json((folder / HEADER).read_bytes())
     except (FileNotFoundError, ValueError):
         return False
     except OSError:  # such as too many open files

@@ -20,7 +20,7 @@ def open_index(folder: str | Path, *, fingerprint: str | None = None) -> Index:
     Libraries that a kind needs are imported when an index of that kind is opened.
     """
     kind = folders.read(Path(folder)).get("kind")
-    if kind not in CLASSES:
+    if not isinstance(kind, str) or kind not in CLASSES:
         hint = nearest(str(kind), CLASSES)
         raise SpaceError(f'{folder} is an index of the unknown kind "{kind}"; {hint}')
     return CLASSES[kind].open(folder, fingerprint=fingerprint)

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import torch
@@ -27,6 +27,7 @@ from samekind.index.contract import (
     refuse_another_space,
     refuse_unknown,
 )
+from samekind.settings import Between, typed
 from samekind.similarities import score_all
 
 T = TypeVar("T")
@@ -37,6 +38,16 @@ ADDRESS_VARIABLE = "SAMEKIND_INDEX_URL"
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 #: In bytes; a B-tree of PostgreSQL takes up to a third of a page.
 LONGEST_ID = 2000
+
+
+#: What a header says about an index on a server.
+HEADER: dict[str, Any] = {
+    "dimension": Annotated[int, Between(1)],
+    "score": Score,
+    "fingerprint": str,
+    "url": str,
+    "name": str,
+}
 
 
 class Made(NamedTuple):
@@ -141,11 +152,12 @@ def read(folder: str | Path, kind: str, *, fingerprint: str | None) -> tuple[Mad
     """What `save` wrote; raises SpaceError for another space than ``fingerprint``."""
     header = folders.read(Path(folder), kind=kind)
     try:
-        made = Made(**{name: header[name] for name in Made._fields})
-        if not all(isinstance(header[name], str) for name in ("url", "name")):
-            raise KeyError("url, name")
+        values = {name: typed(hint, header[name], name) for name, hint in HEADER.items()}
     except KeyError as error:
         raise SpaceError(f"{folder} is damaged: index.json lacks {error}; make the index again") from error
+    except SettingError as error:
+        raise SpaceError(f"{folder} is damaged: {error}; make the index again") from error
+    made = Made(**{name: values[name] for name in Made._fields})
     if fingerprint is not None and fingerprint != made.fingerprint:
         refuse_another_space(folder)
     return made, header

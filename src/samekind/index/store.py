@@ -5,7 +5,6 @@ row moves; `Store.compact` and `Store.rebase` close the gaps and return where ea
 from a folder stays there, mapped into memory; later additions are in memory: two segments.
 """
 
-import json
 import mmap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from samekind.errors import SpaceError
 from samekind.index import folder as folders
 from samekind.index.changes import Change
 from samekind.index.contract import Metadata, check_list, refuse_unknown
+from samekind.plain_files import map_npy, read_json
 
 FILES = ("ids.txt", "metadata.jsonl", "vectors.npy")
 CHUNK = 65_536  # vectors that are written at a time
@@ -74,7 +74,7 @@ class Store:
     def metadata(self, ids: Sequence[str]) -> list[Metadata]:
         """The metadata of these ids, in their order."""
         check_list(ids)
-        return [json.loads(self._text(row)) for row in self.rows(ids).tolist()]
+        return [_metadata(id, self._text(row)) for id, row in zip(ids, self.rows(ids).tolist(), strict=True)]
 
     def alive(self) -> Tensor | None:
         """Which rows are not empty, (height,); None if all are filled."""
@@ -202,6 +202,8 @@ class Store:
         names = content.decode("utf-8", "surrogatepass").split("\0")[:-1]
         if len(names) != header["count"]:
             raise SpaceError(f"{folder} is damaged: {len(names)} ids for {header['count']} vectors")
+        if len(set(names)) < len(names):
+            raise SpaceError(f"{folder} is damaged: an id comes twice; restore it or make the index again")
         vectors = _mapped(folder, header, len(names), dimension)
         return cls._of(dimension, names, vectors, _Lines(folder, header))
 
@@ -225,9 +227,20 @@ class _Lines:
 
     def __getitem__(self, place: int) -> str:
         if place >= len(self):
-            raise IndexError(place)
+            return ""
         start = int(self._ends[place - 1]) + 1 if place else 0
-        return self._content[start : int(self._ends[place])].decode()
+        return self._content[start : int(self._ends[place])].decode(errors="replace")
+
+
+def _metadata(id: str, text: str) -> Metadata:
+    """The metadata in a line of an id."""
+    try:
+        entry = read_json(text)
+    except ValueError:
+        entry = None
+    if not isinstance(entry, dict):
+        raise SpaceError(f'the index is damaged: it has no metadata of "{id}"; make it again')
+    return entry
 
 
 def _mapped(folder: Path, header: Mapping[str, Any], count: int, dimension: int) -> Tensor:
@@ -236,7 +249,7 @@ def _mapped(folder: Path, header: Mapping[str, Any], count: int, dimension: int)
     if not count:
         return torch.empty(0, dimension)
     # Copy on write: torch wants writable memory, and the file stays as it is.
-    array = np.load(path, mmap_mode="c", allow_pickle=False)
+    array = map_npy(path)
     if array.dtype != np.dtype("<f4") or array.shape != (count, dimension):
         raise SpaceError(
             f"{folder} is damaged: {path.name} holds {array.dtype} {array.shape}, "

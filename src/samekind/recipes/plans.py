@@ -5,7 +5,6 @@ A run file is TOML: ``recipe``, and the tables ``[data]`` (``source`` and how it
 ``--set name=value`` overrides both.
 """
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from samekind import recipes
 from samekind.data import DataSettings, Items, Sets, SplitSettings
 from samekind.data.sources import is_named
 from samekind.errors import SettingError, nearest
+from samekind.plain_files import read_toml
 from samekind.recipes.encoder import Subject
 from samekind.recipes.few_items import chosen
 from samekind.settings import LARGEST_SEED
@@ -137,7 +137,7 @@ def read_plan(
     if recipe is None:
         known = ", ".join(recipes.RECIPES)
         raise SettingError(f'{name} names no recipe; add a line such as recipe = "triplet" (one of {known})')
-    if recipe not in recipes.RECIPES:
+    if not isinstance(recipe, str) or recipe not in recipes.RECIPES:
         raise SettingError(f'there is no recipe "{recipe}"; {nearest(str(recipe), recipes.RECIPES)}')
     tables = {table: _table(file, table, name) for table in TABLES}
     _check_names(file, name)
@@ -172,7 +172,7 @@ def read_plan(
 
 def _read_file(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return read_toml(path.read_bytes())
     except OSError as error:
         raise SettingError(f"cannot read the run file {path}: {error.strerror or error}") from error
     except ValueError as error:  # also of text that is not UTF-8

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from samekind import storage
+from samekind.plain_files import read_json
 
 
 class Record:
@@ -20,8 +21,8 @@ class Record:
         entries = []
         for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
-                entries.append(json.loads(line))
-            except json.JSONDecodeError:
+                entries.append(read_json(line))
+            except ValueError:
                 break
         return entries
 

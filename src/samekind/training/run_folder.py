@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from samekind import storage
 from samekind.data import DataSettings, Items, Sets, Split, SplitSettings, divide, open_data, prepare
 from samekind.errors import DataError, SamekindError, SettingError, SpaceError, TrainingError
+from samekind.plain_files import read_json
 from samekind.space import MetricSpace
 from samekind.storage import FolderLock, LockedError
 from samekind.training.checkpoints import load_checkpoint
@@ -273,7 +274,7 @@ class RunFolder:
     def _run_settings(self) -> dict[str, Any]:
         """What run.json says; nothing if it does not exist or is damaged."""
         try:
-            settings = json.loads(self._run.read_text(encoding="utf-8"))
+            settings = read_json(self._run.read_bytes())
         except (OSError, ValueError):
             return {}
         return settings if isinstance(settings, dict) else {}
@@ -296,7 +297,7 @@ class RunFolder:
         if not path.is_file():
             return None
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = read_json(path.read_bytes())
         except ValueError as error:
             raise SpaceError(
                 f"{path} is damaged ({error}); restore it or train again in another folder"

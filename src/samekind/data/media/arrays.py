@@ -3,10 +3,9 @@
 Arrays of Python objects are refused, so that nothing a file holds is ever run.
 """
 
+import os
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -15,8 +14,7 @@ from torch import Tensor
 from samekind.data.files import File, Readable, is_array, name_of, opened
 from samekind.data.media.medium import Medium, Shape, Suited, Units, has_pixels
 from samekind.errors import DataError, SettingError
-
-Array = np.ndarray[Any, Any]
+from samekind.plain_files import Array, read_npy
 
 #: How many values are judged, at most, to tell pictures from other arrays.
 MOST_JUDGED = 2**22
@@ -54,14 +52,15 @@ def load_array(file: Readable, expected: str = "expected a .npy array") -> Array
     name = name_of(file)
     try:
         with opened(file) as stream:
-            array = np.load(BytesIO(stream.read()), allow_pickle=False)
+            size, is_archive = stream.seek(0, os.SEEK_END), stream.seek(0) == 0 and stream.read(2) == b"PK"
+            stream.seek(0)
+            if not is_archive:
+                return read_npy(stream, size=size)
     except FileNotFoundError:
         raise DataError(f"there is no file {name}; {expected}") from None
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError) as error:
         raise DataError(f"cannot read {name}: {error}; {expected}") from error
-    if not isinstance(array, np.ndarray):
-        raise DataError(f"{name} is an archive of several arrays; {expected}, or a name that ends in .npz")
-    return array
+    raise DataError(f"{name} is an archive of several arrays; {expected}, or a name that ends in .npz")
 
 
 def read_array(file: Readable, shape: Shape) -> Tensor:

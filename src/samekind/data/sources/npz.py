@@ -1,21 +1,21 @@
 """A .npz archive: named arrays of inputs, labels and, if known, domains, groups and parts."""
 
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from samekind.data.files import Archive
 from samekind.data.items import Items
 from samekind.data.media import Reader
-from samekind.data.media.arrays import Array, as_inputs
+from samekind.data.media.arrays import as_inputs
 from samekind.data.settings import DataSettings
 from samekind.data.sources.format import Block, Use, block_of_rows
 from samekind.data.sources.listing import Listing
 from samekind.data.sources.loading import in_memory
 from samekind.errors import DataError
+from samekind.plain_files import Array, read_npy
 
 FORMAT = "arrays (.npz)"
 
@@ -28,9 +28,6 @@ NAMES = {
     "parts": ("parts", "split", "splits"),
     "classes": ("classes", "class_names", "names"),
 }
-
-# What NumPy raises for other files and damaged archives; RuntimeError for an unknown compression.
-_UNREADABLE = (OSError, ValueError, EOFError, AttributeError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 def recognises(path: Path, settings: DataSettings, reader: Reader | None) -> bool:
@@ -68,18 +65,10 @@ def unlabelled(path: Path, use: Use) -> Iterator[Block]:
 
 def read_npz(path: Path) -> dict[str, Array]:
     """The arrays of an archive by the keys of `NAMES`; nothing it holds is run."""
-    try:
-        # Opened here, because NumPy leaves a file open that is not an archive.
-        with path.open("rb") as file:
-            archive = np.load(file, allow_pickle=False)
-            if isinstance(archive, np.ndarray):
-                raise DataError(f"{path} is a single array, not an archive of them; save it with numpy.savez")
-            stored = {name: archive[name] for name in archive.files}
-    except FileNotFoundError:
-        raise DataError(f"there is no file {path}") from None
-    except _UNREADABLE as error:
-        raise DataError(f"cannot read {path} as an archive of arrays (.npz): {error}") from error
-    folded = {name.lower(): array for name, array in stored.items()}
+    archive, folded = Archive(path, what="an archive of arrays (.npz)"), {}
+    for name in archive.members():
+        with archive.opened(name) as (stream, size):
+            folded[name.removesuffix(".npy").lower()] = read_npy(stream, size=size)
     known = {
         key: next((folded[name] for name in names if name in folded), None) for key, names in NAMES.items()
     }

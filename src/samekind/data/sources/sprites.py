@@ -5,7 +5,6 @@ CIFAR-10 is published so for browsers: a row of 1,024 pixels is a picture of 32 
 ``test_labels.json`` (or, misspelt, ``lables``).
 """
 
-import json
 import math
 import re
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ from samekind.data.sources.format import Block, Use, block_of
 from samekind.data.sources.listing import published
 from samekind.data.sources.loading import in_memory
 from samekind.errors import DataError
+from samekind.plain_files import read_json
 
 FORMAT = "a folder of sprites"
 
@@ -83,7 +83,7 @@ def read_sprite(path: Path) -> Tensor:
 
 def _read_labels(path: Path) -> list[str]:
     try:
-        labels = json.loads(path.read_text(encoding="utf-8"))
+        labels = read_json(path.read_bytes())
     except (OSError, ValueError) as error:
         raise DataError(f"cannot read the labels {path}: {error}") from error
     if not isinstance(labels, list) or not all(
