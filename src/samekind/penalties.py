@@ -143,6 +143,7 @@ def _within_classes(points: Tensor, y: Tensor) -> Tensor:
     """The mean squared distance of two items of one class, over all pairs; 0 without one."""
     names, members = y.unique(return_inverse=True)  # type: ignore[no-untyped-call]
     means, _ = class_means(points, members, len(names))
-    within, counts = (points - means[members]).square().sum(1), members.bincount()
+    within = (points - means[members]).square().sum(1)
+    counts: Tensor = members.bincount()
     # Over the pairs of a class with n items the squares sum to 2n times those to its mean.
     return (2 * counts[members] * within).sum() / (counts * (counts - 1)).sum().clamp(min=1)

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from sklearn.metrics import f1_score
+from sklearn.metrics import balanced_accuracy_score, f1_score
 from torch import nn
 
 from samekind.data import clusters
@@ -57,11 +57,12 @@ def test_f1_and_calibration_error_against_the_plain_way(head):
     space = a_space(auxiliary=an_auxiliary())
     rows = classification(space, ITEMS, ITEMS.inputs, name="seen", measures="all")
     result = {row.measure: row.value for row in rows if row.kind == head}
-    assert list(result) == ["accuracy", "macro F1", "ECE"]
+    assert list(result) == ["accuracy", "macro F1", "macro recall", "ECE"]
     with torch.no_grad():
         answer = space.classify(ITEMS.inputs, head=head)
     truth = [ITEMS.classes[label] for label in ITEMS.labels]
     assert result["macro F1"] == pytest.approx(f1_score(truth, answer.classes, average="macro"))
+    assert result["macro recall"] == pytest.approx(balanced_accuracy_score(truth, answer.classes))
     gap = 0.0
     confidence = answer.probabilities.amax(1).tolist()
     for low in range(15):

@@ -81,6 +81,9 @@ def test_clear_classes_are_found_at_once():
     assert {row.value for row in retrieval(space, items, items.inputs, name="seen")} == {1.0}
 
 
+BY_CLASS = "Recall@1 by class"
+
+
 def precisions_by_hand(space, items, kind):
     """R-precision and MAP@R, query by query, from a list sorted by score."""
     values = []
@@ -99,6 +102,18 @@ def precisions_by_hand(space, items, kind):
         average = sum(sum(first[: rank + 1]) / (rank + 1) for rank in range(relevant) if first[rank])
         values.append((sum(first) / relevant, average / relevant))
     return [sum(value) / len(value) for value in zip(*values, strict=True)]
+
+
+def test_recall_by_class_is_the_mean_of_what_each_class_has():
+    items, space = ITEMS.take(torch.tensor([0, 1, 2, 3, 4, 5, 8, 9])), a_space("Euclidean")
+    rows = retrieval(space, items, items.inputs, name="seen", ks=(1,), measures="all")
+    with torch.no_grad():
+        scores = space.score_all(items.inputs, items.inputs).fill_diagonal_(-torch.inf)
+    right = items.labels[scores.argmax(1)] == items.labels
+    by_class = [right[items.labels == label].double().mean() for label in items.labels.unique()]
+    result = {row.measure: row for row in rows if row.kind == "similarity"}
+    assert result[BY_CLASS].value == pytest.approx(float(sum(by_class) / len(by_class)))
+    assert result["MRR@1"].value == result["MAP@1"].value == result["Recall@1"].value
 
 
 def test_r_precision_and_map_at_r_agree_with_a_loop():
@@ -147,7 +162,7 @@ def test_without_a_possible_rank_the_other_measures_remain(measures):
     rows = retrieval(space, items, items.inputs, name="seen", ks=(100,), measures=measures)
     near = retrieval(space, items, items.inputs, name="seen", ks=(1,), measures=measures)
     assert "MAP@R" in {row.measure for row in rows}
-    assert rows == [row for row in near if row.measure != "Recall@1"]
+    assert rows == [row for row in near if row.measure.family not in ("MRR@k", "MAP@k", "Recall@k", BY_CLASS)]
 
 
 def test_a_rank_that_is_left_out_gets_a_sentence():
@@ -201,7 +216,15 @@ def test_ignores_the_query_s_camera_and_class_or_its_group(ignore):
     seen = query_gallery(*both, name="x", ks=(1, 2), measures="all", ignore=ignore)
     result = {row.measure: row.value for row in seen if row.kind == "similarity"}
     # Left are b at 1 and a, before another camera, at 5: one to be found, in the second place.
-    assert result == {"Recall@1": 0, "Recall@2": 1, "MAP@R": 0, "R-precision": 0}
+    assert result == {
+        "Recall@1": 0,
+        "Recall@2": 1,
+        "MAP@R": 0,
+        "R-precision": 0,
+        "MRR@2": 0.5,
+        "MAP@2": 0.5,
+        BY_CLASS: 0,
+    }
     whole = query_gallery(*both, name="x", ks=(1,))
     assert whole[0].value == 1
 

@@ -12,12 +12,15 @@ from sklearn.metrics import average_precision_score, ndcg_score, top_k_accuracy_
 from samekind.measures import (
     RETRIEVAL_MEASURES,
     cumulative_match,
+    map_at,
     map_at_r,
     mean_average_precision,
+    mean_reciprocal_rank,
     ndcg_at,
     precision_at,
     r_precision,
     recall_at,
+    reciprocal_rank_at,
     retrieval,
     retrieval_means,
     retrieval_values,
@@ -84,6 +87,10 @@ def values_by_hand(ranked, label, relevant, k):
         f"Recall@{k}": float(any(hits[:k])),
         f"Precision@{k}": precision[k - 1] if relevant else math.nan,
         f"nDCG@{k}": gain / best if relevant else math.nan,
+        f"MRR@{k}": (1 / (hits.index(1) + 1) if any(hits[:k]) else 0.0) if relevant else math.nan,
+        f"MAP@{k}": sum(precision[rank] * hits[rank] for rank in range(k)) / min(k, relevant)
+        if relevant
+        else math.nan,
         "R-precision": sum(hits[:relevant]) / relevant if relevant else math.nan,
         "MAP@R": sum(precision[rank] * hits[rank] for rank in range(relevant)) / relevant
         if relevant
@@ -91,6 +98,7 @@ def values_by_hand(ranked, label, relevant, k):
         "MAP": sum(precision[rank] * hits[rank] for rank in range(len(hits))) / relevant
         if relevant
         else math.nan,
+        "MRR": 1 / (hits.index(1) + 1) if relevant else math.nan,
     }
 
 
@@ -145,6 +153,9 @@ def test_the_named_measures_are_means_over_the_queries_that_can_be_answered():
     assert r_precision(neighbours, labels, **given_) == result.means["R-precision"]
     assert map_at_r(neighbours, labels, **given_) == result.means["MAP@R"]
     assert mean_average_precision(neighbours, labels, **given_) == result.means["MAP"]
+    assert mean_reciprocal_rank(neighbours, labels, **given_) == result.means["MRR"]
+    assert reciprocal_rank_at(neighbours, labels, ks=(3,), **given_) == {3: result.means["MRR@3"]}
+    assert map_at(neighbours, labels, ks=(3,), **given_) == {3: result.means["MAP@3"]}
     assert recall_at(neighbours, labels, ks=(3,))[3] == pytest.approx(result.means["Recall@3"])
 
 
@@ -166,9 +177,16 @@ def test_a_perfect_ranking_has_1_everywhere_and_the_worst_one_0():
     for name in RETRIEVAL_MEASURES:
         values = [
             retrieval_values(value, labels, relevant=relevant, ks=(2,), measures=[name])
-            for value in ((perfect, worst) if name != "MAP" else (perfect,))
+            for value in ((perfect, worst) if name not in ("MAP", "MRR") else (perfect,))
         ]
         assert [float(next(iter(entry.values()))) for entry in values] == [1.0, 0.0][: len(values)]
+
+
+def test_a_list_that_ends_before_the_first_hit_has_no_mrr():
+    neighbours, labels, relevant = torch.tensor([[0, 1], [1, 1]]), torch.tensor([0, 0]), torch.tensor([1, 1])
+    with pytest.raises(ValueError, match=r"a hit for MRR, got one of query 1 .*use MRR@k"):
+        mean_reciprocal_rank(neighbours, labels, relevant=relevant)
+    assert reciprocal_rank_at(neighbours, labels, relevant=relevant, ks=(2,)) == {2: 0.5}
 
 
 def test_ignored_neighbours_are_as_if_they_had_never_been_found():

@@ -8,6 +8,7 @@ from samekind.inference import search
 from samekind.measures import (
     adjusted_mutual_information,
     mean_average_precision,
+    mean_over_classes,
     normalised_mutual_information,
     relevant_counts,
     retrieval_means,
@@ -35,15 +36,16 @@ NAMES = {
 }
 
 
-def calculator(k):
+def calculator(k, **settings):
     """Its neighbours by its own distance, exactly; FAISS is for the benchmark."""
     plain = inference.CustomKNN(distances.LpDistance(normalize_embeddings=False))
     return calculators.AccuracyCalculator(
-        include=(*NAMES, "mean_average_precision", "NMI", "AMI"),
+        include=(*NAMES, "mean_average_precision", "mean_reciprocal_rank", "NMI", "AMI"),
         k=k,
         device=torch.device("cpu"),
         knn_func=plain,
         kmeans_func=lambda z, groups: z[:, 0].ge(0).long() + 2 * z[:, 1].ge(0).long(),
+        **settings,
     )
 
 
@@ -74,6 +76,23 @@ def test_agree_on_whole_rankings():
     ours = mean_average_precision(LABELS[found], LABELS, relevant=relevant_counts(LABELS))
     theirs = calculator(None).get_accuracy(Z, LABELS, include=("mean_average_precision",))
     assert ours == pytest.approx(theirs["mean_average_precision"], abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [3, 20])
+def test_agree_on_lists_cut_after_k_and_on_averages_by_class(k):
+    """Theirs divides an average precision by R, also where no more than k can be found."""
+    found, relevant = search(SPACE, Z, Z, k=k, same_items=True).indices, relevant_counts(LABELS)
+    values = retrieval_values(
+        LABELS[found], LABELS, relevant=relevant, ks=(1, k), measures=("Precision", "MRR@k", "MAP@k")
+    )
+    values[f"MAP@{k}"] *= relevant.clamp(max=k) / relevant
+    names = {"mean_average_precision": f"MAP@{k}", "precision_at_1": "Precision@1"}
+    names["mean_reciprocal_rank"] = f"MRR@{k}"
+    for by_class in (False, True):
+        theirs = calculator(k, avg_of_avgs=by_class).get_accuracy(Z, LABELS, include=tuple(names))
+        for name, mine in names.items():
+            mean = mean_over_classes(values[mine], LABELS) if by_class else values[mine].nanmean().item()
+            assert mean == pytest.approx(theirs[name], abs=1e-6)
 
 
 def test_agree_on_the_same_groups():

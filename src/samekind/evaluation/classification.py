@@ -13,7 +13,7 @@ from samekind.inference import asking, device_of
 from samekind.inference.temperatures import heads
 from samekind.measures import catalogue
 from samekind.measures.calibration_error import expected_calibration_error
-from samekind.measures.classification import macro_f1
+from samekind.measures.classification import macro_f1, macro_recall
 from samekind.measures.measure import Measure
 from samekind.space import Classification, MetricSpace
 
@@ -21,8 +21,9 @@ from samekind.space import Classification, MetricSpace
 def classification(
     space: MetricSpace, items: Items, z: Tensor, *, name: str, measures: Measures = "main", seed: int = 0
 ) -> list[Row]:
-    """Accuracy and macro F1 of each head, with ``measures="all"`` also the calibration error (ECE) of its
-    probabilities, with and without its temperature; no row if the space does not know all classes.
+    """Accuracy and macro F1 of each head, with ``measures="all"`` also macro recall and the calibration error
+    (ECE) of its probabilities, with and without its temperature; no row if the space does not know all
+    classes.
     """
     samples = classification_samples(space, items, z, name=name, measures=measures, seed=seed)
     return rows_of(samples, seed=seed)
@@ -80,6 +81,7 @@ def _of_head(
         catalogue.MACRO_F1: lambda drawn: macro_f1(predicted[drawn], truth[drawn])
     }
     if measures == "all":
+        computed[catalogue.MACRO_RECALL] = lambda drawn: macro_recall(predicted[drawn], truth[drawn])
         computed[catalogue.ECE] = lambda drawn: expected_calibration_error(probabilities[drawn], truth[drawn])
     if measures == "all" and head in space.temperatures:
         plain = _answer(space, z, head, calibrated=False).probabilities.cpu()

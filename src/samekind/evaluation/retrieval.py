@@ -13,7 +13,16 @@ from samekind.errors import DataError
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.samples import Compared, Sample, mean_sample, rows_of
 from samekind.inference import search
-from samekind.measures.catalogue import KNN_ACCURACY, MAP_AT_R, R_PRECISION, recall
+from samekind.measures.by_class import means_by_class
+from samekind.measures.catalogue import (
+    KNN_ACCURACY,
+    MAP_AT_R,
+    R_PRECISION,
+    RECALL_BY_CLASS,
+    average_precision_at,
+    recall,
+    reciprocal_rank,
+)
 from samekind.measures.ranking import relevant_counts
 from samekind.measures.retrieval import retrieval_values
 from samekind.space import MetricSpace
@@ -26,6 +35,9 @@ VOTERS = 5
 
 #: The ranks of Recall@k.
 RANKS = (1, 2, 4, 8)
+
+#: The labels of queries, beside the values of their measures.
+LABELS = "labels"
 
 Ignored = Literal["nothing", "domain", "group"]
 IGNORED: tuple[str, ...] = get_args(Ignored)
@@ -41,8 +53,9 @@ def retrieval(
     measures: Measures = "main",
     seed: int = 0,
 ) -> list[Row]:
-    """Recall@k and MAP@R with each kind of score; with ``measures="all"`` also R-precision and "kNN
-    accuracy", the share of queries with three of their class among their five nearest. No item finds itself.
+    """Recall@k and MAP@R with each kind of score; with ``measures="all"`` also R-precision, MRR and MAP at
+    the largest k, Recall@1 averaged by class, and "kNN accuracy", the share of queries with three of their
+    class among their five nearest. No item finds itself.
 
     k beyond the gallery is left out, see `left_out`. An item that is alone in its class can only miss in
     Recall@k and kNN accuracy, and does not count in the others.
@@ -158,8 +171,10 @@ def _samples(
     possible = [k for k in ks if k <= fewest]
     families = ["Recall"] if possible else []
     if relevant.any():
-        families += ["MAP@R", "R-precision"] if measures == "all" else ["MAP@R"]
+        families += ["MAP@R", "R-precision", "MRR@k", "MAP@k"] if measures == "all" else ["MAP@R"]
     voters = VOTERS if measures == "all" and fewest >= VOTERS else 0
+    measured = [*map(recall, possible), MAP_AT_R, R_PRECISION, KNN_ACCURACY]
+    measured += [member(max(possible)) for member in (reciprocal_rank, average_precision_at) if possible]
     samples = []
     for kind in space.kinds if families else []:
         k = max([*possible, voters, int(relevant.max()) if "MAP@R" in families else 1])
@@ -168,14 +183,18 @@ def _samples(
                 neighbours, labels[0][part], relevant=relevant[part], ks=possible, measures=families
             )
             | _votes(neighbours[:, :voters], labels[0][part])
+            | {LABELS: labels[0][part]}
             for part, neighbours in _found(space, z, labels[1], apart, kind, available.clamp(max=k))
         ]
-        for measure in [*map(recall, possible), MAP_AT_R, R_PRECISION, KNN_ACCURACY]:
-            if measure not in parts[0]:
-                continue
-            values = torch.cat([values[measure] for values in parts])
-            values = values[~values.isnan()]
-            samples.append(mean_sample("retrieval", name, measure, kind, "queries", values))
+        joined = {measure: torch.cat([values[measure] for values in parts]) for measure in parts[0]}
+        for measure in measured:
+            if measure in joined:
+                values = joined[measure][~joined[measure].isnan()]
+                samples.append(mean_sample("retrieval", name, measure, kind, "queries", values))
+        if measures == "all" and 1 in possible:
+            means = means_by_class(joined[recall(1)], joined[LABELS])
+            values = torch.tensor(list(means.values()), dtype=torch.double)
+            samples.append(mean_sample("retrieval", name, RECALL_BY_CLASS, kind, "classes", values))
     return samples
 
 

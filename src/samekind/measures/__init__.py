@@ -9,6 +9,7 @@ was expected and what came.
 """
 
 from samekind.measures.bootstrap import Difference, bootstrap_mean, paired_bootstrap_mean
+from samekind.measures.by_class import mean_over_classes, means_by_class
 from samekind.measures.calibration import IsotonicCalibration, isotonic_calibration, logistic_calibration
 from samekind.measures.calibration_error import expected_calibration_error, maximum_calibration_error
 from samekind.measures.classification import (
@@ -17,6 +18,7 @@ from samekind.measures.classification import (
     confusion,
     f1_by_class,
     macro_f1,
+    macro_recall,
     recall_by_class,
     recall_with_confounders,
     top_k_accuracy,
@@ -84,12 +86,15 @@ from samekind.measures.retrieval import (
     RETRIEVAL_MEASURES,
     RetrievalMeans,
     cumulative_match,
+    map_at,
     map_at_r,
     mean_average_precision,
+    mean_reciprocal_rank,
     ndcg_at,
     precision_at,
     r_precision,
     recall_at,
+    reciprocal_rank_at,
     retrieval_means,
     retrieval_values,
 )
@@ -113,8 +118,9 @@ from samekind.measures.verification import (
 __all__ = [  # noqa: RUF022 (by question)
     # Which class is it?
     "TemperatureCalibration", "accuracy", "adjust_prior", "confusion", "expected_calibration_error",
-    "f1_by_class", "macro_f1", "maximum_calibration_error", "novelty_auroc", "recall_by_class",
-    "recall_with_confounders", "temperature_calibration", "top_k_accuracy",
+    "f1_by_class", "macro_f1", "macro_recall", "maximum_calibration_error", "mean_over_classes",
+    "means_by_class", "novelty_auroc", "recall_by_class", "recall_with_confounders",
+    "temperature_calibration", "top_k_accuracy",
     # Are these two the same kind?
     "DetectionCost", "EqualError", "ErrorRates", "OperatingCurve", "StreamedRates", "Tradeoff",
     "accuracy_at", "area_under_curve", "average_precision", "bayes_threshold", "detection_cost",
@@ -126,9 +132,10 @@ __all__ = [  # noqa: RUF022 (by question)
     "logistic_calibration", "logistic_fusion", "s_norm",
     # What is most like this?
     "RETRIEVAL_MEASURES", "Graded", "RetrievalMeans", "average_hierarchical_similarity", "cumulative_match",
-    "hierarchical_similarity_at", "majority_accuracy", "majority_vote", "map_at_r",
-    "mean_average_precision", "ndcg_at", "neighbour_accuracy", "precision_at", "r_precision", "recall_at",
-    "relevant_counts", "retrieval_means", "retrieval_values",
+    "hierarchical_similarity_at", "majority_accuracy", "majority_vote", "map_at", "map_at_r",
+    "mean_average_precision", "mean_reciprocal_rank", "ndcg_at", "neighbour_accuracy", "precision_at",
+    "r_precision", "recall_at", "reciprocal_rank_at", "relevant_counts", "retrieval_means",
+    "retrieval_values",
     # What groups are here?
     "adjusted_mutual_information", "adjusted_rand_index", "normalised_mutual_information", "pairwise_f1",
     "purity",

@@ -32,6 +32,10 @@ MACRO_F1 = Measure(
     "precision and recall of a class in one number, averaged over classes: each counts the same, however "
     "few items it has.",
 )
+MACRO_RECALL = Measure(
+    "macro recall",
+    "the share of a class's items that were given it, averaged over classes: each counts the same.",
+)
 ECE = Measure(
     "ECE",
     "calibration error: by how much the stated probability and the share of right answers differ. "
@@ -125,6 +129,11 @@ def least_detection_cost(prior: float) -> Measure:
 _R = "among the R nearest items (R = items of the query's class to find), the share that "
 MAP_AT_R = Measure("MAP@R", f"{_R}are of that class, early ones counting more.")
 R_PRECISION = Measure("R-precision", f"{_R}are of that class.")
+RECALL_BY_CLASS = Measure(
+    "Recall@1 by class",
+    "the share of a class's queries whose most alike item is of that class, averaged over classes: each "
+    "counts the same.",
+)
 KNN_ACCURACY = Measure(
     "kNN accuracy",
     "the share of queries with at least three of their own class among the five items found most alike.",
@@ -144,6 +153,27 @@ def recall(k: int) -> Measure:
         "the share of queries with an item of their own class among the k found most alike.",
         family="Recall@k",
         sentences=_RECALL_SENTENCES if k == 1 else {},
+    )
+
+
+def reciprocal_rank(k: int) -> Measure:
+    """MRR@k."""
+    return Measure(
+        f"MRR@{k}",
+        "mean reciprocal rank: one over the rank of the first item of the query's class, 0 if it is not "
+        "among the k found most alike.",
+        family="MRR@k",
+        is_share=False,
+    )
+
+
+def average_precision_at(k: int) -> Measure:
+    """MAP@k."""
+    return Measure(
+        f"MAP@{k}",
+        "among the k items found most alike, the share that are of the query's class, early ones counting "
+        "more; 100 % where all that can be are.",
+        family="MAP@k",
     )
 
 
@@ -231,6 +261,8 @@ MEASURES: dict[str, Measure] = {
 #: The families: what their names look like in a stored evaluation, and the function that makes a member.
 _FAMILIES: dict[str, Callable[..., Measure]] = {
     r"Recall@(\d+)": lambda k: recall(int(k)),
+    r"MRR@(\d+)": lambda k: reciprocal_rank(int(k)),
+    r"MAP@(\d+)": lambda k: average_precision_at(int(k)),
     r"DIR at (.+)% FAR": lambda rate: identification_rate(float(rate) / 100),
     r"minDCF at (.+)%": lambda prior: least_detection_cost(float(prior) / 100),
     r"(\d+)-way (\d+)-shot": lambda way, shot: few_shot(int(way), int(shot)),

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from samekind.measures.by_class import mean_over_classes
 from samekind.measures.checks import check_labels
 
 
@@ -73,6 +74,16 @@ def macro_f1(predicted: Tensor, truth: Tensor) -> float:
     present, index = torch.unique(torch.cat([predicted, truth]), return_inverse=True)
     scores = f1_by_class(index[: len(truth)], index[len(truth) :], classes=len(present))
     return float(scores.mean())
+
+
+def macro_recall(predicted: Tensor, truth: Tensor) -> float:
+    """The mean recall of the classes that have items, also called balanced accuracy; each counts the same.
+
+    >>> macro_recall(torch.tensor([0, 0, 0, 1]), torch.tensor([0, 0, 1, 1]))
+    0.75
+    """
+    check_labels(predicted, truth, name="predicted")
+    return mean_over_classes((predicted == truth).double(), truth)
 
 
 def recall_with_confounders(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:

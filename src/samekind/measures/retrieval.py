@@ -21,8 +21,8 @@ from torch import Tensor
 
 from samekind.measures.ranking import Ranking, check_ks, ranked
 
-#: What `retrieval_values` can compute; those without "@R" or "MAP" once for each k.
-RETRIEVAL_MEASURES = ("Recall", "Precision", "nDCG", "R-precision", "MAP@R", "MAP")
+#: What `retrieval_values` can compute; Recall, Precision, nDCG and those with "@k" once for each k.
+RETRIEVAL_MEASURES = ("Recall", "Precision", "nDCG", "MRR@k", "MAP@k", "R-precision", "MAP@R", "MAP", "MRR")
 
 
 class RetrievalMeans(NamedTuple):
@@ -47,9 +47,13 @@ def retrieval_values(
     * Recall@k: 1 where an item of the class is among the k nearest, else 0.
     * Precision@k: the share of the k nearest that are of the class.
     * nDCG@k: hits count 1 / log2(rank + 1); divided by what the best order would have.
+    * MRR@k: one over the rank of the first hit, 0 if it is not among the k nearest.
+    * MAP@k: the sum, over the hits among the k nearest, of the precision at their rank, divided by the most
+      hits there could be, k or R.
     * R-precision: Precision@R, where R is how many relevant items the query has.
     * MAP@R: the sum, over the hits among the R nearest, of the precision at their rank, divided by R.
     * MAP: the mean, over all relevant items, of the precision at their rank. Only for whole rankings.
+    * MRR: as MRR@k, for rankings that hold the first hit of every query that has one.
 
     NaN marks a query with nothing to find, except in Recall@k, where it is 0. A list too short for R or k is
     an error, never a lower value.
@@ -68,7 +72,7 @@ def retrieval_values(
     for name in measures:
         if name in _AT_K:
             check_ks(ranking, ks)
-            by_name |= {f"{name}@{k}": _AT_K[name](ranking, k) for k in ks}
+            by_name |= {f"{name.removesuffix('@k')}@{k}": _AT_K[name](ranking, k) for k in ks}
         else:
             by_name[name] = _WHOLE[name](ranking)
     return by_name
@@ -127,6 +131,29 @@ def ndcg_at(
     return _by_k("nDCG", neighbours, labels, relevant, ks)
 
 
+def reciprocal_rank_at(
+    neighbours: Tensor, labels: Tensor, *, relevant: Tensor, ks: Sequence[int] = (1, 2, 4, 8)
+) -> dict[int, float]:
+    """For each k, the mean of one over the rank of the first hit; 0 for a query without one among the k.
+
+    >>> neighbours, labels = torch.tensor([[1, 0], [1, 1]]), torch.tensor([0, 1])
+    >>> reciprocal_rank_at(neighbours, labels, relevant=torch.tensor([1, 2]), ks=(1, 2))
+    {1: 0.5, 2: 0.75}
+    """
+    return _by_k("MRR@k", neighbours, labels, relevant, ks)
+
+
+def map_at(
+    neighbours: Tensor, labels: Tensor, *, relevant: Tensor, ks: Sequence[int] = (1, 2, 4, 8)
+) -> dict[int, float]:
+    """For each k, the mean average precision of lists cut after k, over the most hits there could be.
+
+    >>> map_at(torch.tensor([[0, 1, 0]]), torch.tensor([0]), relevant=torch.tensor([2]), ks=(1, 2, 3))
+    {1: 1.0, 2: 0.5, 3: 0.8333333333333333}
+    """
+    return _by_k("MAP@k", neighbours, labels, relevant, ks)
+
+
 def r_precision(neighbours: Tensor, labels: Tensor, *, relevant: Tensor) -> float:
     """The mean share of relevant items among the R nearest, R being how many the query has.
 
@@ -154,6 +181,16 @@ def mean_average_precision(neighbours: Tensor, labels: Tensor, *, relevant: Tens
     0.5833333333333333
     """
     return _mean(retrieval_values(neighbours, labels, relevant=relevant, measures=["MAP"])["MAP"])
+
+
+def mean_reciprocal_rank(neighbours: Tensor, labels: Tensor, *, relevant: Tensor) -> float:
+    """The mean of one over the rank of the first hit; needs rankings long enough to hold it.
+
+    >>> neighbours, labels = torch.tensor([[1, 0], [1, 1]]), torch.tensor([0, 1])
+    >>> mean_reciprocal_rank(neighbours, labels, relevant=torch.tensor([1, 2]))
+    0.75
+    """
+    return _mean(retrieval_values(neighbours, labels, relevant=relevant, measures=["MRR"])["MRR"])
 
 
 def cumulative_match(
@@ -192,6 +229,18 @@ def _ndcg(ranking: Ranking, k: int) -> Tensor:
     return _where_answerable(ranking, ranking.hit[:, :k].double() @ gains / best)
 
 
+def _reciprocal_rank(ranking: Ranking, k: int) -> Tensor:
+    hit = ranking.hit[:, :k]
+    # argmax is the first of several; without a hit it is the first of none.
+    ranks = hit.to(torch.uint8).argmax(1) + 1
+    return _where_answerable(ranking, hit.any(1).double() / ranks)
+
+
+def _map_at(ranking: Ranking, k: int) -> Tensor:
+    most = _relevant(ranking).clamp(max=k)
+    return _where_answerable(ranking, _summed_precision(ranking.hit[:, :k]) / most)
+
+
 def _r_precision(ranking: Ranking) -> Tensor:
     return _where_answerable(ranking, _within_r(ranking).sum(1) / _relevant(ranking).double())
 
@@ -211,8 +260,29 @@ def _average_precision(ranking: Ranking) -> Tensor:
     return _where_answerable(ranking, _summed_precision(ranking.hit) / relevant)
 
 
-_AT_K = {"Recall": _recall, "Precision": _precision, "nDCG": _ndcg}
-_WHOLE = {"R-precision": _r_precision, "MAP@R": _map_at_r, "MAP": _average_precision}
+def _whole_reciprocal_rank(ranking: Ranking) -> Tensor:
+    cut = (_relevant(ranking) > 0) & ~ranking.hit.any(1)
+    if cut.any():
+        raise ValueError(
+            f"expected rankings with a hit for MRR, got one of query {int(cut.nonzero()[0])} that ends "
+            "before the first; search the whole gallery, or use MRR@k"
+        )
+    return _reciprocal_rank(ranking, ranking.hit.shape[1])
+
+
+_AT_K = {
+    "Recall": _recall,
+    "Precision": _precision,
+    "nDCG": _ndcg,
+    "MRR@k": _reciprocal_rank,
+    "MAP@k": _map_at,
+}
+_WHOLE = {
+    "R-precision": _r_precision,
+    "MAP@R": _map_at_r,
+    "MAP": _average_precision,
+    "MRR": _whole_reciprocal_rank,
+}
 
 
 def _summed_precision(hit: Tensor) -> Tensor:
@@ -247,7 +317,7 @@ def _by_k(
     name: str, neighbours: Tensor, labels: Tensor, relevant: Tensor, ks: Sequence[int]
 ) -> dict[int, float]:
     values = retrieval_values(neighbours, labels, relevant=relevant, ks=ks, measures=[name])
-    return {k: _mean(values[f"{name}@{k}"]) for k in ks}
+    return {k: _mean(values[f"{name.removesuffix('@k')}@{k}"]) for k in ks}
 
 
 def _mean(values: Tensor) -> float:
