@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from samekind import prototypes, similarities
-from samekind.decisions import Choices, Decision, Temperature
+from samekind.decisions import Balance, Choices, Decision, Temperature
 from samekind.encoders import MLP
 from samekind.errors import SettingError, SpaceError
 from samekind.prototypes import LearnedProxies, SupportMeans
@@ -392,6 +392,46 @@ def test_in_exact_arithmetic_nothing_of_the_others_changes_at_all():
     assert torch.equal(space.score_classes(z)[:, :3], before)
     space.remove("ant")
     assert torch.equal(space.score_classes(z)[:, :2], before[:, 1:])
+
+
+def test_the_similarity_head_scores_by_the_chosen_kind():
+    space, z = a_space("Euclidean"), random(5, 4, seed=3)
+    own = space.classify(z)
+    space.choices = Choices("similarity", "similarity", "cosine", "four items")
+    chosen = space.classify(z)
+    torch.testing.assert_close(chosen.scores, space.score_classes(z, kind="cosine"))
+    torch.testing.assert_close(chosen.probabilities, chosen.scores.softmax(-1))
+    assert torch.equal(space.classify(z, kind="similarity").scores, own.scores)
+
+
+def test_a_temperature_is_for_the_chosen_kind_alone():
+    space, z = a_space("Euclidean"), random(5, 4, seed=3)
+    space.choices = Choices("similarity", "similarity", "cosine", "four items")
+    space.temperatures = {"similarity": Temperature(0.5, "four items", 4)}
+    scores = space.score_classes(z, kind="cosine")
+    torch.testing.assert_close(space.classify(z).probabilities, (2 * scores).softmax(-1))
+    plain = space.score_classes(z).softmax(-1)
+    torch.testing.assert_close(space.classify(z, kind="similarity").probabilities, plain)
+
+
+def test_enrolled_classes_get_the_bonus_of_their_kind_of_score():
+    space, z = a_space("Euclidean", scale=FixedScale(2.0)), random(5, 4, seed=3)
+    space.balances = {"similarity": Balance(10.0, "four items")}
+    before = space.classify(z)
+    space.enroll("owl", random(3, 4, seed=4))
+    after = space.classify(z)
+    assert after.classes == ["owl"] * 5
+    torch.testing.assert_close(after.scores[:, :3], before.scores)  # the scores themselves stay
+    with_bonus = after.scores + torch.tensor([0.0, 0.0, 0.0, 10.0])
+    torch.testing.assert_close(after.probabilities, (2 * with_bonus).softmax(-1))
+    assert space.classify(z, kind="cosine").classes != after.classes
+    space.rename("owl", "hawk")
+    assert space.enrolled == ["hawk"]
+    space.remove("hawk")
+    assert space.enrolled == []
+    torch.testing.assert_close(space.classify(z).probabilities, before.probabilities)
+    space.enroll("ant", random(3, 4, seed=4), replace=True)
+    assert space.enrolled == ["ant"]
 
 
 def test_a_class_of_several_vectors_is_enrolled_with_as_many(similarity):

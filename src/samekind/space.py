@@ -16,6 +16,7 @@ from samekind import archive
 from samekind.data import Reader
 from samekind.data.words import spelt_as
 from samekind.decisions import (
+    Balance,
     Choices,
     Decision,
     Head,
@@ -126,7 +127,8 @@ class MetricSpace(nn.Module):
     ``reader`` says how a stored item becomes a tensor. What is known about the scores: ``decisions`` has a
     threshold for each kind of score, ``open_set`` one for the score of the best class, below which an item is
     of no known class, ``temperatures`` the calibration of each head, ``standings`` how the kinds of score
-    compare, ``choices`` the kind of score for each question, ``ladder`` what the house recipe measured.
+    compare, ``choices`` the kind of score for each question, ``ladder`` what the house recipe measured,
+    ``balances`` what is added to the scores of ``enrolled`` classes, by kind of score.
 
     Two similarities may be fitted to the embeddings of a trained space: ``fitted``, and ``normalised``, which
     is another kind of score made comparable by a cohort. Each is a kind of score of its own.
@@ -155,6 +157,8 @@ class MetricSpace(nn.Module):
         self.standings: dict[str, Standing] = {}
         self.choices: Choices | None = None
         self.ladder: Ladder | None = None
+        self.balances: dict[str, Balance] = {}
+        self.enrolled: list[str] = []
 
     @property
     def classes(self) -> list[str]:
@@ -222,29 +226,35 @@ class MetricSpace(nn.Module):
         """How alike each item and each class are: (n, d) -> (n, classes)."""
         return _score_classes(self.scorer(kind), self.prototypes, z)
 
-    def classify(self, z: Tensor, *, head: Head = "similarity", calibrated: bool = True) -> Classification:
+    def classify(
+        self, z: Tensor, *, head: Head = "similarity", kind: Kind | None = None, calibrated: bool = True
+    ) -> Classification:
         """Which class is each item? The probabilities are softmax(scale x score / temperature); without a
         temperature, or with ``calibrated`` false, softmax(scale x score).
 
-        The fused head averages the uncalibrated probabilities of the two heads, and its temperature divides
-        their logarithm; its scores are the mean of their logits. No temperature changes a class or score.
+        The similarity head scores by a ``kind`` of score; None is the space's choice for classes. Its
+        temperature is for that choice alone. Enrolled classes get the bonus of their `Balance`, which changes
+        the probabilities and the class, and not the scores. The fused head averages the uncalibrated
+        probabilities of the two heads, and its temperature divides their logarithm; its scores are the mean
+        of their logits. No temperature changes a class or score.
         """
-        answers = self._answers(z, head)
-        logits = torch.stack([scale * scores for scores, scale in answers])
+        answers = self._answers(z, head, kind)
+        logits = torch.stack([logits for _, logits in answers])
         probabilities = logits.softmax(-1).mean(0)
         # Before the temperature, which may round two probabilities to the same number.
         names = [self.prototypes.classes[index] for index in probabilities.argmax(-1).tolist()]
-        if calibrated and head in self.temperatures:
+        if calibrated and head in self.temperatures and kind in (None, self.kind_for("classes")):
             probabilities = self.temperatures[head].probabilities(mixed(logits))
         return Classification(logits.mean(0) if head == "fused" else answers[0][0], probabilities, names)
 
     def log_probabilities(self, z: Tensor, *, head: Head = "similarity") -> Tensor:
         """The logarithm of the uncalibrated probabilities: (n, d) -> (n, classes)."""
-        return mixed(torch.stack([scale * scores for scores, scale in self._answers(z, head)]))
+        return mixed(torch.stack([logits for _, logits in self._answers(z, head, None)]))
 
     def enroll(self, name: str, z: Tensor, *, replace: bool = False) -> None:
         """Make the mean of a few embeddings (k, d) the prototype of a class: a new one, or with ``replace`` a
-        known one. The scores of the other classes stay the same.
+        known one. The scores of the other classes stay the same. `classify` balances it with the classes
+        that were trained on.
         """
         expect(name, str, A_NAME)
         expect(z, Tensor, "embeddings of a few examples, such as embed(space, items.inputs)")
@@ -258,13 +268,14 @@ class MetricSpace(nn.Module):
         [name] = spelt_as([name], self.prototypes.classes)
         names, vectors = self.classes, self.prototypes.vectors.detach()
         mean = z.detach().mean(0).to(vectors).expand(1, self.prototypes.count, -1)
-        if name not in names:
-            self.prototypes.assign([*names, name], torch.cat([vectors, mean]))
-            return
-        if not replace:
+        if name in names and not replace:
             raise SpaceError(
                 f'the class "{name}" is already there; ask to replace it, or choose another name'
             )
+        self.enrolled = [*(other for other in self.enrolled if other != name), name]
+        if name not in names:
+            self.prototypes.assign([*names, name], torch.cat([vectors, mean]))
+            return
         index = names.index(name)
         self.prototypes.assign(names, torch.cat([vectors[:index], mean, vectors[index + 1 :]]))
         self._drop_from_auxiliary(name)
@@ -274,6 +285,7 @@ class MetricSpace(nn.Module):
         name, names = self._known(name), self.classes
         rows = [row for row, known in enumerate(names) if known != name]
         self.prototypes.assign([names[row] for row in rows], self.prototypes.vectors.detach()[rows])
+        self.enrolled = [other for other in self.enrolled if other != name]
         self._drop_from_auxiliary(name)
 
     def rename(self, old: str, new: str) -> None:
@@ -286,6 +298,7 @@ class MetricSpace(nn.Module):
         for part in (self, self.auxiliary):
             if part is not None:
                 part.prototypes.classes = [new if name == old else name for name in part.prototypes.classes]
+        self.enrolled = [new if name == old else name for name in self.enrolled]
 
     def save(self, folder: str | Path) -> None:
         """Write the space as a folder, whole or not at all; an older space there is replaced."""
@@ -299,7 +312,14 @@ class MetricSpace(nn.Module):
             "fitted": describe(self.fitted) if self.fitted is not None else None,
             "normalised": describe(self.normalised) if self.normalised is not None else None,
             **Record(
-                self.decisions, self.open_set, self.temperatures, self.standings, self.choices, self.ladder
+                self.decisions,
+                self.open_set,
+                self.temperatures,
+                self.standings,
+                self.choices,
+                self.ladder,
+                self.balances,
+                tuple(self.enrolled),
             ).to_json(),
         }
         archive.write(Path(folder), content, self.state_dict())
@@ -338,19 +358,22 @@ class MetricSpace(nn.Module):
         space.decisions, space.open_set = record.decisions, record.open_set
         space.temperatures, space.standings = record.temperatures, record.standings
         space.choices, space.ladder = record.choices, record.ladder
+        space.balances, space.enrolled = record.balances, list(record.enrolled)
         return space.eval()
 
-    def _answers(self, z: Tensor, head: Head) -> list[tuple[Tensor, Tensor]]:
-        """The scores and the scale of a head; for the fused one, of both heads."""
+    def _answers(self, z: Tensor, head: Head, kind: Kind | None) -> list[tuple[Tensor, Tensor]]:
+        """The scores and the logits of a head; for the fused one, of both heads."""
         if not self.prototypes.classes:
             raise SpaceError("this space knows no class yet; enrol one from a few examples first")
         heads = ("similarity", "auxiliary") if head == "fused" else (head,)
-        return [self._answer(z, name) for name in heads]
+        return [self._answer(z, name, kind) for name in heads]
 
-    def _answer(self, z: Tensor, head: str) -> tuple[Tensor, Tensor]:
-        """The scores (n, classes) of one head, in the order of the space's classes, and their scale."""
+    def _answer(self, z: Tensor, head: str, kind: Kind | None) -> tuple[Tensor, Tensor]:
+        """The scores (n, classes) of one head, in the order of the space's classes, and its logits."""
         if head == "similarity":
-            return self.score_classes(z), self.similarity.scale()
+            kind = kind or self.kind_for("classes")
+            scores = self.score_classes(z, kind=kind)
+            return scores, self.scorer(kind).scale() * self._balanced(scores, kind)
         if head != "auxiliary":
             raise SpaceError(f'unknown head "{head}"; {nearest(head, ("similarity", "auxiliary", "fused"))}')
         if self.auxiliary is None:
@@ -363,7 +386,15 @@ class MetricSpace(nn.Module):
         # The head may hold its classes in another order.
         place_of = {name: place for place, name in enumerate(self.auxiliary.prototypes.classes)}
         order = [place_of[name] for name in self.prototypes.classes]
-        return self.auxiliary.score_classes(z)[:, order], self.auxiliary.similarity.scale()
+        scores = self.auxiliary.score_classes(z)[:, order]
+        return scores, self.auxiliary.similarity.scale() * scores
+
+    def _balanced(self, scores: Tensor, kind: Kind) -> Tensor:
+        """Scores (n, classes) with the bonus of the enrolled classes."""
+        balance = self.balances.get(kind)
+        if balance is None or not self.enrolled:
+            return scores
+        return scores + balance.bonus * scores.new_tensor([name in self.enrolled for name in self.classes])
 
     def _known(self, name: str) -> str:
         """A class as the space spells it, however the accents of its name are stored."""

@@ -5,13 +5,14 @@ from dataclasses import asdict
 
 import pytest
 
-from samekind.decisions import Choices, Decision, Ladder, Record, Rung, Standing, Temperature
+from samekind.decisions import Balance, Choices, Decision, Ladder, Record, Rung, Standing, Temperature
 from samekind.errors import SettingError
 
 DECISION = Decision(
     "cosine", 0.5, "eer", "four trials", 0.1, 0.2, (2.0, -1.0), (0.0, 0.3), None, 2, 2, 2, 0.15
 )
 STANDING = Standing(0.05, 0.75, "voices, validation", (0.1, 0.3), (0.05, 0.45))
+BALANCE = Balance(0.5, "voices, validation", 0.9, 0.8)
 RECORD = Record(
     {"cosine": DECISION},
     DECISION,
@@ -26,6 +27,8 @@ RECORD = Record(
         "fitted similarity",
         "3 folds of 5 classes",
     ),
+    {"cosine": BALANCE},
+    ("owl",),
 )
 
 
@@ -42,6 +45,8 @@ def test_there_and_back():
         "standings",
         "choices",
         "ladder",
+        "balances",
+        "enrolled",
     ]
 
 
@@ -62,6 +67,7 @@ def test_older_files_have_decisions_alone():
         (STANDING, "standings", {"recall": float("nan")}, r"recall: expected a number \(from 0 to 1\)"),
         (STANDING, "standings", {"measured_on": 3}, "measured_on: expected a text"),
         (STANDING, "standings", {"error_gain": [0.1]}, "error_gain: expected a list of 2"),
+        (BALANCE, "balances", {"bonus": None}, "bonus: expected a number"),
         (STANDING, "standings", {"recall_gain": [0.1, "high"]}, r"recall_gain\[1\]: expected a number"),
     ],
 )

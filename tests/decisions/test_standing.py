@@ -15,3 +15,4 @@ OTHER = Standing(0.05, 0.75, "voices, validation", (0.1, 0.3), (0.05, 0.45))
 def test_it_is_better_where_the_whole_interval_is(gain, better):
     assert replace(OTHER, error_gain=gain).errs_less == better
     assert replace(OTHER, recall_gain=gain).finds_more == better
+    assert replace(OTHER, named_gain=gain).names_more == better

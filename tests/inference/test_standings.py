@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from samekind.data import Items, clusters
-from samekind.inference.standings import standings
+from samekind.inference.standings import measure_embedded, standings
 from samekind.measures import equal_error_rate
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, Euclidean, PairsNetwork
@@ -58,7 +58,7 @@ def test_the_figures_are_those_of_all_pairs_and_of_all_that_can_be_found():
         assert list(result) == ["similarity", "cosine", "fused"]
         for kind, value in result.items():
             assert (value.equal_error, value.recall) == pytest.approx(by_hand(space, alone, kind))
-            assert value.measured_on == "clusters"
+            assert value.measured_on == "clusters, classes not trained on"
     assert (result["similarity"].error_gain, result["similarity"].recall_gain) == (None, None)
     for kind in ("cosine", "fused"):
         gain = result["similarity"].equal_error - result[kind].equal_error
@@ -90,7 +90,7 @@ def test_a_space_of_one_kind_has_one():
 
 def test_of_many_items_some_are_drawn_and_that_is_said():
     result = standings(a_space(Euclidean()), ITEMS, most_items=20)
-    assert result["cosine"].measured_on == "20 items drawn from clusters"
+    assert result["cosine"].measured_on == "20 items drawn from clusters, classes not trained on"
     assert result == standings(a_space(Euclidean()), ITEMS, most_items=20)
 
 
@@ -118,3 +118,23 @@ def test_items_of_one_group_are_not_compared():
     assert result.recall == pytest.approx(sum(labels[i] == labels[j] for i, j in enumerate(nearest)) / 24)
     assert result.measured_on.endswith(", own group left out")
     assert result != standings(space, items)["similarity"]
+
+
+def test_classes_that_were_not_trained_on_come_before_known_ones():
+    space = a_space(Euclidean())
+    space.prototypes.assign(
+        ["0", "1"], torch.stack([ITEMS.inputs[:6].mean(0), ITEMS.inputs[6:12].mean(0)])[:, None]
+    )
+    result = standings(space, ITEMS)["similarity"]
+    unknown = standings(a_space(Euclidean()), ITEMS.only(["2", "3", "4"]))["similarity"]
+    assert (result.equal_error, result.recall) == (unknown.equal_error, unknown.recall)
+    few = standings(space, ITEMS.only(["0", "1", "2"]))["similarity"]  # one new class has no other
+    assert few.measured_on == "clusters, known classes"
+
+
+def test_embeddings_are_measured_like_items():
+    labels = ITEMS.labels + 7
+    measured = measure_embedded(a_space(Euclidean()), ITEMS.inputs, labels, measured_on="five classes")
+    assert measured.balances == {}
+    for kind, standing in standings(a_space(Euclidean()), ITEMS).items():
+        assert measured.standings[kind] == replace(standing, measured_on="five classes")

@@ -5,10 +5,12 @@ A value is fitted in `samekind.inference` on validation items and stored in spac
 - `Decision`: a threshold for one kind of score, with its operating point, error rates and calibration.
 - `Temperature`: what the logits of a head are divided by. It never changes which class is first.
 - `Standing`: how a kind of score did beside the space's own (equal error of pairs, same class found first).
+- `Balance`: what is added to the scores of enrolled classes, so that they stand beside the known ones.
 - `Choices`: the kind of score for pairs, neighbours and classes when the user names none.
 - `Ladder`: what each rung of the house recipe gave on classes that it was not fitted to.
 """
 
+from samekind.decisions.balance import Balance
 from samekind.decisions.choices import Choices, Question
 from samekind.decisions.decision import Decision, Kind
 from samekind.decisions.ladder import Ladder, Rung
@@ -17,6 +19,7 @@ from samekind.decisions.standing import Standing
 from samekind.decisions.temperature import Head, Temperature, mixed
 
 __all__ = [
+    "Balance",
     "Choices",
     "Decision",
     "Head",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
+from samekind.decisions.balance import Balance
 from samekind.decisions.choices import Choices
 from samekind.decisions.decision import Decision, Kind
 from samekind.decisions.ladder import Ladder
@@ -16,7 +17,8 @@ from samekind.settings import read, write
 @dataclass(frozen=True)
 class Record:
     """Thresholds and standings for each kind of score, the threshold for "none of these", the temperature of
-    each head, the kinds of score to answer by, and the ladder of the house recipe.
+    each head, the kinds of score to answer by, the ladder of the house recipe, the classes that were
+    enrolled, and what balances them for each kind of score.
     """
 
     decisions: dict[str, Decision]
@@ -25,6 +27,8 @@ class Record:
     standings: dict[str, Standing] = field(default_factory=dict)
     choices: Choices | None = None
     ladder: Ladder | None = None
+    balances: dict[str, Balance] = field(default_factory=dict)
+    enrolled: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The entries of space.json."""
@@ -36,7 +40,7 @@ class Record:
 
         Raises SettingError if an entry has the wrong type or an unknown key.
         """
-        keys = ("open set", "temperatures", "standings", "choices", "ladder")
+        keys = ("open set", "temperatures", "standings", "choices", "ladder", "balances", "enrolled")
         later = {key.replace(" ", "_"): content[key] for key in keys if key in content}
         record = read(cls, {"decisions": content["decisions"], **later}, where="space.json")
         for kind, decision in record.decisions.items():
@@ -46,6 +50,7 @@ class Record:
         for entry, names, known in (
             ("temperatures", set(record.temperatures), heads),
             ("standings", set(record.standings), kinds),
+            ("balances", set(record.balances), kinds),
         ):
             for name in names.difference(known):
                 raise SettingError(f'space.json: {entry} has "{name}"; {nearest(name, known)}')

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.data.groups import groups_apart
+from samekind.decisions import Kind
 from samekind.evaluation.classification import class_names, knows, labels_in
 from samekind.evaluation.few_shot import few_shot_rows
 from samekind.evaluation.rows import Row
@@ -47,8 +48,9 @@ def few_shot_beside_known(
     their 95% intervals.
 
     A task asks about as many items of ``known``, drawn at random, as of new classes. The tasks are those of
-    `few_shot` on ``new``, with the same limits. The answers are those of `classify` by the similarity once
-    the classes are enrolled; a tie goes to the known class. No row if a class of ``known`` is unknown to the
+    `few_shot` on ``new``, with the same limits. The answers are those of `classify` once the classes are
+    enrolled, by the space's kind of score for classes and with the bonus of enrolled ones; a tie goes to the
+    known class. No row if a class of ``known`` is unknown to the
     space, or one of ``new`` is known.
     """
     names = class_names(new)
@@ -63,7 +65,8 @@ def few_shot_beside_known(
             if not drawn:
                 continue
             shares = _shares(space, held, drawn, seed).cpu()
-            samples += _samples(shares, name=name, way=len(drawn[0].classes), shot=shot)
+            kind = space.kind_for("classes")
+            samples += _samples(shares, name=name, kind=kind, way=len(drawn[0].classes), shot=shot)
     return few_shot_rows(samples, tasks, apart.note)
 
 
@@ -78,8 +81,8 @@ class _Held(NamedTuple):
 
 
 def _held(space: MetricSpace, known: Items, z: Tensor) -> _Held:
-    own, z = labels_in(space, known), z.to(device_of(space))
-    batches = [space.score_classes(some).max(1) for some in torch.split(z, BATCH)]
+    own, z, kind = labels_in(space, known), z.to(device_of(space)), space.kind_for("classes")
+    batches = [space.score_classes(some, kind=kind).max(1) for some in torch.split(z, BATCH)]
     best, named = (torch.cat(parts) for parts in zip(*batches, strict=True))
     return _Held(z, best, named[: len(own)] == own.to(z.device))
 
@@ -99,15 +102,17 @@ def _task(space: MetricSpace, held: _Held, known_queries: Tensor, episode: Episo
     count = len(held.right)
     prototypes = held.z[count + episode.support].mean(1)
     items = torch.cat([known_queries, count + episode.query.flatten()]).to(held.z.device)
-    score, which = space.similarity.score_all(prototypes, held.z[items]).max(0)
-    enrolled = score > held.best[items]
+    kind = space.kind_for("classes")
+    score, which = space.score_all(prototypes, held.z[items], kind=kind).max(0)
+    bonus = space.balances[kind].bonus if kind in space.balances else 0.0
+    enrolled = score + bonus > held.best[items]
     truth = torch.arange(len(prototypes), device=held.z.device).repeat_interleave(episode.query.shape[1])
     of_known = held.right[items[: len(known_queries)]] & ~enrolled[: len(known_queries)]
     of_new = enrolled[len(known_queries) :] & (which[len(known_queries) :] == truth)
     return torch.stack([of_known.double().mean(), of_new.double().mean()])
 
 
-def _samples(shares: Tensor, *, name: str, way: int, shot: int) -> list[Sample]:
+def _samples(shares: Tensor, *, name: str, kind: Kind, way: int, shot: int) -> list[Sample]:
     """The measures of shares (tasks, 2); where both of a task are 0, so is their harmonic mean."""
     known, new = shares.T
     both = 2 * known * new / (known + new).clamp(min=torch.finfo(known.dtype).tiny)
@@ -117,6 +122,5 @@ def _samples(shares: Tensor, *, name: str, way: int, shot: int) -> list[Sample]:
         catalogue.few_shot_beside_known(way, shot, "harmonic mean"): both,
     }
     return [
-        mean_sample(QUESTION, name, measure, "similarity", "episodes", values)
-        for measure, values in measured.items()
+        mean_sample(QUESTION, name, measure, kind, "episodes", values) for measure, values in measured.items()
     ]

@@ -5,12 +5,13 @@ The functions that users call are here. Their parts, and the types of their answ
 - `embed` and `embed_files` do batches, device and mode; `MetricSpace.embed` is the encoder as it stands.
 - Trials carry the classes of both sides, the unit of their intervals. More trials than memory holds are
   walked and counted (`trials.streamed_trials`): exactly in several walks, or in one walk with bounds.
-- What is fitted here (thresholds, temperatures, standings) is fitted on validation items, and kept in the
-  space. So are similarities, whose settings are chosen on classes held out of the fit.
+- What is fitted here (thresholds, temperatures, standings, choices) is fitted on validation items, and kept
+  in the space. So are similarities, whose settings are chosen on classes held out of the fit.
 - The plain path is the reference. A GPU kernel is used only where it is asked for (``precision=…``).
 """
 
 from samekind.inference.axioms import metric_axioms
+from samekind.inference.choosing import choose
 from samekind.inference.cluster import cluster
 from samekind.inference.cohort import normalised_listed_scores, normalised_trials
 from samekind.inference.compress import compress
@@ -36,6 +37,7 @@ __all__ = [
     "all_trials",
     "asking",
     "check_promise",
+    "choose",
     "class_tree",
     "cluster",
     "compress",

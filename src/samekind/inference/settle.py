@@ -1,10 +1,11 @@
-"""What a trained space needs before use: prototypes, thresholds, temperatures, and standings."""
+"""What a trained space needs before use: prototypes, thresholds, temperatures, the best kinds of score."""
 
 from samekind.data import Items, draw
 from samekind.data.groups import groups_apart
+from samekind.inference.choosing import choices_of
 from samekind.inference.embed import embed
 from samekind.inference.open_set import divided, fit_open_set
-from samekind.inference.standings import standings
+from samekind.inference.standings import measure_kinds
 from samekind.inference.temperatures import fit_temperatures
 from samekind.inference.trials import all_trials
 from samekind.inference.verify import fit_decision
@@ -24,14 +25,17 @@ def settle(
     ``trials`` are items the space was not trained on. A decision for each kind of score is fitted on all
     their pairs, without pairs of one group; a threshold for "none of these" if some of them are of the
     space's classes and some are not; a temperature for each head on those of its classes, if there are
-    enough (see `fit_temperatures`); and the kinds of score are compared (see `standings`). A class without
-    known items gets no prototype; trained prototypes stay as they are.
+    enough (see `fit_temperatures`). The kinds of score are compared (see `measure_kinds`), and the best for
+    each question is chosen (see `choices_of`), with the bonus of classes that are enrolled later. A class
+    without known items gets no prototype; trained prototypes stay as they are.
     """
     if not space.prototypes.trained:
         means, present = class_means(embed(space, known.inputs), known.labels, len(known.classes))
         names = [known.classes[index] for index in present.nonzero().flatten().tolist()]
         space.prototypes.assign(names, means[present, None].to(space.prototypes.vectors.device))
-    space.standings = standings(space, trials)
+    space.enrolled = []
+    space.standings, space.balances = measure_kinds(space, trials)
+    space.choices = choices_of(space.standings)
     name = trials.name if len(trials) <= most_items else f"{most_items:,} items drawn from {trials.name}"
     trials = draw(trials, most=most_items)
     z, apart = embed(space, trials.inputs), groups_apart(trials)

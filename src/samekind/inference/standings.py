@@ -4,13 +4,18 @@ The comparison is paired, by pair of items and by query: the difference of two s
 precisely than either.
 """
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
 from samekind.data import Items, draw
-from samekind.data.groups import groups_apart
-from samekind.decisions import Kind, Standing
+from samekind.data.groups import Apart, groups_apart
+from samekind.decisions import Balance, Kind, Standing
+from samekind.inference.balancing import Labelled, Naming, naming, naming_share
 from samekind.inference.embed import embed
+from samekind.inference.open_set import divided
 from samekind.inference.search import search
 from samekind.inference.trials import Trials, ordered_trials
 from samekind.measures import (
@@ -23,37 +28,111 @@ from samekind.space import MetricSpace
 
 #: At most so many items are drawn: half a million pairs are enough for the comparison.
 STANDING_ITEMS = 1000
+#: Draws of an interval.
+REPLICATES = 1000
+
+NEW_CLASSES, KNOWN_CLASSES = "classes not trained on", "known classes"
+
+
+class Measured(NamedTuple):
+    """How each kind of score did, and what balances enrolled classes by it."""
+
+    standings: dict[str, Standing]
+    balances: dict[str, Balance]
 
 
 def standings(
     space: MetricSpace, items: Items, *, most_items: int = STANDING_ITEMS, seed: int = 0
 ) -> dict[str, Standing]:
-    """How each kind of score does on the items, or on ``most_items`` drawn from them, and how much better
-    than the space's own similarity, which comes first.
+    """How each kind of score does on the items; see `measure_kinds`."""
+    return measure_kinds(space, items, most_items=most_items, seed=seed).standings
 
-    Empty if no two items are of one class, or all of them are. The interval of the errors is over classes, at
-    least three; that of the recall over the items that have another of their class. Items of one group are
-    not compared.
+
+def measure_kinds(
+    space: MetricSpace, items: Items, *, most_items: int = STANDING_ITEMS, seed: int = 0
+) -> Measured:
+    """How each kind of score does, and how much better than the space's own similarity, which comes first.
+
+    Pairs and neighbours are those of classes that the space does not know, if three of them have two items;
+    else of its known classes. Of more than ``most_items`` some are drawn. Classes are named with both: see
+    `naming`. Nothing is measured if no two items are of one class, or all of them are. The interval of the
+    errors is over classes, at least three; that of the others over items. Items of one group are not
+    compared.
     """
-    name = items.name if len(items) <= most_items else f"{most_items:,} items drawn from {items.name}"
-    items = draw(items, most=most_items, seed=seed)
-    labels = items.labels.cpu()
-    sizes = torch.bincount(labels)
-    if (sizes > 0).sum() < 2 or (sizes < 2).all():
-        return {}
-    z, apart = embed(space, items.inputs), groups_apart(items)
-    trials = {kind: ordered_trials(space, z, labels, groups=apart.groups, kind=kind) for kind in space.kinds}
-    queries = apart.queries[sizes[labels[apart.queries]] > 1]
-    hits = {kind: _hits(space, z, labels, apart.marks, kind)[queries] for kind in space.kinds}
-    result = {}
-    for kind in space.kinds:
-        errors = recall = None
+    known, new = divided(space, items)
+    chosen, which = (new, NEW_CLASSES) if _several(new) >= FEWEST_CLASSES else (known, KNOWN_CLASSES)
+    if _several(chosen) < 1 or _classes(chosen) < 2:
+        chosen, which = items, ""
+    if _several(chosen) < 1 or _classes(chosen) < 2:
+        return Measured({}, {})
+    name = items.name if len(chosen) <= most_items else f"{most_items:,} items drawn from {items.name}"
+    drawn = draw(chosen, most=most_items, seed=seed)
+    apart = groups_apart(drawn)
+    return compared(
+        *_found(space, embed(space, drawn.inputs), drawn.labels.cpu(), apart),
+        _namings(space, known, new, most_items=most_items, seed=seed),
+        measured_on=apart.named(", ".join(filter(None, (name, which)))),
+        seed=seed,
+    )
+
+
+def measure_embedded(
+    space: MetricSpace,
+    z: Tensor,
+    labels: Tensor,
+    *,
+    measured_on: str,
+    groups: Tensor | None = None,
+    seed: int = 0,
+) -> Measured:
+    """The same for embeddings (n, d) of classes (n,) that the space does not know, all of them."""
+    classes, places = torch.unique(labels.cpu(), return_inverse=True)
+    items = Items(z, places, tuple(map(str, classes.tolist())), measured_on, groups=groups)
+    if _several(items) < 1 or len(classes) < 2:
+        return Measured({}, {})
+    apart, namings = groups_apart(items), dict[Kind, Naming]()
+    if _several(items) > 1:
+        new = Labelled(z, places, apart.groups)
+        namings = {kind: naming(space, None, new, kind=kind, seed=seed) for kind in space.kinds}
+    found = _found(space, z, places, apart)
+    return compared(*found, namings, measured_on=apart.named(measured_on), seed=seed)
+
+
+def _found(
+    space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart
+) -> tuple[dict[Kind, Tensor], dict[Kind, Trials]]:
+    """What each kind of score finds, for the items that have another of their class, and all its trials."""
+    queries = apart.queries[torch.bincount(labels)[labels[apart.queries]] > 1]
+    return (
+        {kind: _hits(space, z, labels, apart.marks, kind)[queries] for kind in space.kinds},
+        {kind: ordered_trials(space, z, labels, groups=apart.groups, kind=kind) for kind in space.kinds},
+    )
+
+
+def compared(
+    hits: Mapping[Kind, Tensor],
+    trials: Mapping[Kind, Trials],
+    namings: Mapping[Kind, Naming],
+    *,
+    measured_on: str,
+    seed: int = 0,
+) -> Measured:
+    """The standings of what was measured by each kind of score, the space's own first.
+
+    ``hits`` (queries,) are 1 where the most similar other item is of the same class, ``trials`` all pairs in
+    one order. ``namings`` may be empty.
+    """
+    result: dict[str, Standing] = {}
+    for kind in trials:
+        errors = recall = named = None
         if kind != "similarity":
             errors = _fewer_errors(trials[kind], trials["similarity"], seed)
             recall = paired_bootstrap_mean(hits[kind], hits["similarity"], seed=seed).interval[1:]
+            named = _more_named(namings[kind], namings["similarity"], seed) if namings else None
         rate = equal_error_rate(trials[kind].scores, trials[kind].same).rate
-        result[str(kind)] = Standing(rate, float(hits[kind].mean()), apart.named(name), errors, recall)
-    return result
+        share = namings[kind].share if namings else None
+        result[kind] = Standing(rate, float(hits[kind].mean()), measured_on, errors, recall, share, named)
+    return Measured(result, _balances(namings, measured_on))
 
 
 def _hits(space: MetricSpace, z: Tensor, labels: Tensor, marks: Tensor, kind: Kind) -> Tensor:
@@ -68,3 +147,57 @@ def _fewer_errors(trials: Trials, own: Trials, seed: int) -> tuple[float, float]
         return None
     gains = paired_bootstrap(own.scores, trials.scores, *trials[1:], statistics=("EER",), seed=seed)
     return gains["EER"].interval[1:]
+
+
+def _namings(
+    space: MetricSpace, known: Items, new: Items, *, most_items: int, seed: int
+) -> dict[Kind, Naming]:
+    """What each kind of score names rightly; empty without known items and without classes to enrol."""
+    parts = [_labelled(space, draw(part, most=most_items, seed=seed)) for part in (known, new)]
+    known_part = parts[0] if len(known) else None
+    new_part = parts[1] if _several(new) > 1 else None
+    if known_part is None and new_part is None:
+        return {}
+    return {kind: naming(space, known_part, new_part, kind=kind, seed=seed) for kind in space.kinds}
+
+
+def _labelled(space: MetricSpace, items: Items) -> Labelled:
+    """Embeddings, the classes of the space by their places there."""
+    place = {name: number for number, name in enumerate([*space.classes, *items.classes])}
+    place |= {name: number for number, name in enumerate(space.classes)}
+    labels = torch.tensor([place[name] for name in items.classes])[items.labels.cpu()]
+    return Labelled(embed(space, items.inputs), labels, groups_apart(items).groups)
+
+
+def _more_named(one: Naming, own: Naming, seed: int) -> tuple[float, float]:
+    """The interval of how much more is named rightly, over items, of known and of new classes as many."""
+    generator, parts = torch.Generator().manual_seed(seed), []
+    for mine, others in zip(one[:2], own[:2], strict=True):
+        rows = torch.randint(max(1, len(mine)), (REPLICATES, len(mine)), generator=generator)
+        parts.append((mine[rows], others[rows]))
+    (known, own_known), (new, own_new) = parts
+    gains = naming_share(known, new) - naming_share(own_known, own_new)
+    low, high = gains.quantile(torch.tensor([0.025, 0.975], dtype=gains.dtype)).tolist()
+    return low, high
+
+
+def _balances(namings: Mapping[Kind, Naming], measured_on: str) -> dict[str, Balance]:
+    return {
+        kind: Balance(
+            value.bonus,
+            measured_on,
+            known=float(value.known.mean()) if len(value.new) else None,
+            new=float(value.new.mean()) if len(value.new) else None,
+        )
+        for kind, value in namings.items()
+        if value.bonus is not None
+    }
+
+
+def _several(items: Items) -> int:
+    """How many classes have two items or more."""
+    return int((torch.bincount(items.labels.cpu()) > 1).sum())
+
+
+def _classes(items: Items) -> int:
+    return len(torch.unique(items.labels))
