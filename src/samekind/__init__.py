@@ -8,6 +8,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from samekind.auxiliary_head import AuxiliaryHead as AuxiliaryHead
     from samekind.data import DataSettings as DataSettings
     from samekind.data import Items as Items
     from samekind.data import Sets as Sets
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from samekind.errors import SamekindError as SamekindError
     from samekind.evaluation import evaluate as evaluate
     from samekind.recipes import fit as fit
-    from samekind.space import AuxiliaryHead as AuxiliaryHead
     from samekind.space import MetricSpace as MetricSpace
     from samekind.training import Run as Run
     from samekind.training import Term as Term
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOM_OF = {
-    "AuxiliaryHead": "space",
+    "AuxiliaryHead": "auxiliary_head",
     "DataSettings": "data",
     "Decision": "decisions",
     "Items": "data",

@@ -4,15 +4,15 @@ Everything but `MetricSpace.embed` takes embeddings, so an item is encoded once 
 of arguments is always prototype, enrolment or query first, item second.
 """
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
 
 from samekind import archive
+from samekind.auxiliary_head import AuxiliaryHead, class_scores
 from samekind.data import Reader
 from samekind.data.words import spelt_as
 from samekind.decisions import (
@@ -30,9 +30,8 @@ from samekind.decisions import (
 )
 from samekind.errors import PackageError, SettingError, SpaceError, expect, nearest
 from samekind.parts import build, describe, fingerprint
-from samekind.prototypes import Prototypes, pool
+from samekind.prototypes import Prototypes
 from samekind.similarities import Cosine, Fused, Similarity, blocks, score_all
-from samekind.similarities.distances import unit_vectors
 
 A_NAME = 'the name of a class, such as "7"'
 
@@ -43,82 +42,6 @@ class Classification(NamedTuple):
     scores: Tensor  # (n, classes)
     probabilities: Tensor  # (n, classes)
     classes: list[str]  # the most probable class of each item
-
-
-class AuxiliaryHead(nn.Module):
-    """The dense output layer of the papers: a second way to the classes, with its own similarity and proxies.
-
-    `Dot` with ``bias`` is a plain linear layer; `Cosine` with a scale is the head of the margin softmax.
-    ``normalise`` puts the embedding on the sphere first; ``projection`` maps it to the head's own
-    dimension.
-    """
-
-    def __init__(
-        self,
-        similarity: Similarity,
-        prototypes: Prototypes,
-        *,
-        projection: nn.Module | None = None,
-        normalise: bool = False,
-        bias: bool = False,
-    ) -> None:
-        super().__init__()
-        self.similarity = similarity
-        self.prototypes = prototypes
-        self.projection = projection
-        self.normalise = normalise
-        self.bias = bias
-        self.offsets = nn.Parameter(torch.zeros(len(prototypes.classes))) if bias else None
-
-    def project(self, z: Tensor) -> Tensor:
-        """Embeddings as the head's similarity takes them."""
-        if self.projection is not None:
-            z = self.projection(z)
-        return unit_vectors(z) if self.normalise else z
-
-    def score_classes(self, z: Tensor) -> Tensor:
-        """Scores of the head's classes: (n, d) -> (n, classes)."""
-        return self.score_projected(self.project(z))
-
-    def score_projected(self, projected: Tensor) -> Tensor:
-        """The same of what `project` gave."""
-        scores = _score_classes(self.similarity, self.prototypes, projected)
-        return scores if self.offsets is None else scores + self.offsets
-
-    def describe(self) -> dict[str, Any]:
-        """The head as JSON has it."""
-        return {
-            "similarity": describe(self.similarity),
-            "prototypes": describe(self.prototypes),
-            "projection": describe(self.projection) if self.projection is not None else None,
-            "normalise": self.normalise,
-            "bias": self.bias,
-        }
-
-    @classmethod
-    def build(cls, description: Mapping[str, Any]) -> Self:
-        """The head that a description names, with fresh weights."""
-        projection = description["projection"]
-        for name in ("normalise", "bias"):
-            if not isinstance(description[name], bool):
-                raise SettingError(f"auxiliary: {name} must be true or false, got {description[name]!r}")
-        return cls(
-            build(description["similarity"], room="similarities"),
-            build(description["prototypes"], room="prototypes"),
-            projection=build(projection, room="encoders") if projection is not None else None,
-            normalise=description["normalise"],
-            bias=description["bias"],
-        )
-
-    def drop(self, name: str) -> None:
-        """Forget a class, if the head knows it."""
-        names = self.prototypes.classes
-        if name not in names:
-            return
-        rows = [row for row, known in enumerate(names) if known != name]
-        self.prototypes.assign([names[row] for row in rows], self.prototypes.vectors[rows])
-        if self.offsets is not None:
-            self.offsets = nn.Parameter(self.offsets.detach()[rows])
 
 
 class MetricSpace(nn.Module):
@@ -224,7 +147,7 @@ class MetricSpace(nn.Module):
 
     def score_classes(self, z: Tensor, *, kind: Kind = "similarity") -> Tensor:
         """How alike each item and each class are: (n, d) -> (n, classes)."""
-        return _score_classes(self.scorer(kind), self.prototypes, z)
+        return class_scores(self.scorer(kind), self.prototypes, z)
 
     def classify(
         self, z: Tensor, *, head: Head = "similarity", kind: Kind | None = None, calibrated: bool = True
@@ -408,16 +331,3 @@ class MetricSpace(nn.Module):
         """Take a class out of the head, which was not trained with the examples that it has now."""
         if self.auxiliary is not None:
             self.auxiliary.drop(name)
-
-
-def _score_classes(similarity: Similarity, prototypes: Prototypes, z: Tensor) -> Tensor:
-    vectors = prototypes.vectors
-    # With a gradient every pair is kept for the backward pass; without, memory stays within the budget.
-    every = similarity.score_all if torch.is_grad_enabled() else partial(score_all, similarity)
-    flat = vectors.flatten(0, 1)
-    # Where the order does not matter, the items go first: rows of scores are faster.
-    scores = every(z, flat) if similarity.symmetric else every(flat, z).T
-    if vectors.shape[1] == 1:
-        return scores
-    scores = scores.reshape(len(z), *vectors.shape[:2])
-    return pool(scores, prototypes.pooling, temperature=prototypes.temperature)

@@ -10,12 +10,13 @@ from torch import Tensor, nn
 
 from samekind import augmentations, parts, samplers, similarities
 from samekind.augmentations import Augmentation
+from samekind.auxiliary_head import AuxiliaryHead
 from samekind.data import Items, Stored, reader_for
 from samekind.encoders import Backbone, Standardised
 from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.errors import SettingError, SpaceError, nearest
 from samekind.inference.compress import expect_compressible
-from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.space import MetricSpace
 from samekind.training.arguments import check_arguments
 from samekind.training.memory import Memory
 from samekind.training.own_encoder import GIVEN, expect_dimension, try_out

@@ -1,9 +1,10 @@
 """Checks that the scores of a term suit its loss, its miner and its scale; raises SettingError if not."""
 
 from samekind import losses
+from samekind.auxiliary_head import AuxiliaryHead
 from samekind.errors import SettingError
 from samekind.similarities import Similarity
-from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.space import MetricSpace
 from samekind.training.run import Run
 from samekind.training.tables import Term
 

@@ -12,9 +12,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.auxiliary_head import AuxiliaryHead
 from samekind.pairs import class_masks, pair_masks
 from samekind.similarities import Similarity
-from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.space import MetricSpace
 from samekind.training.compatible import is_network
 from samekind.training.context import (
     FOR_LOSSES,

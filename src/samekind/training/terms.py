@@ -11,10 +11,11 @@ import torch
 from torch import Tensor
 
 from samekind import losses, miners, penalties
+from samekind.auxiliary_head import AuxiliaryHead
 from samekind.errors import SettingError, nearest
 from samekind.prototypes import Prototypes
 from samekind.similarities import Similarity
-from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.space import MetricSpace
 from samekind.training.arguments import check_arguments
 from samekind.training.compatible import (
     check_chords,
