@@ -127,7 +127,9 @@ SAYS = {
     # what is typed
     "trian": "no such command 'trian'. Did you mean 'train'? (see samekind --help)",
     "--loud": "no such option: --loud (see samekind --help)",
-    "train": "missing argument 'RUN' (see samekind train --help)",
+    "train": "name the data to learn from: samekind train --data DATA",
+    "train triplet --minutes 5": "--minutes is for the house recipe; triplet trains for its epochs",
+    "train --data digits --from run": "--from goes on with the training of a paper's recipe; name …",
     "train triplet more": "got unexpected extra argument(s) (more) (see samekind train --help)",
     "train triplet --epochs 3": "no such option: --epochs (see samekind train --help)",
     "compare 0.png": "missing argument 'B' (see samekind compare --help)",

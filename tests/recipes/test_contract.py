@@ -33,7 +33,7 @@ def small(run):
 
 def test_the_recipes_are_public_and_carried_out_by_fit():
     systems = {name for name in recipes.RECIPES if not name.startswith("unseen-")}
-    assert set(recipes.__all__) == {"RECIPES", "fit", "leave_one_out", "suited", "unseen", *systems}
+    assert set(recipes.__all__) == {"RECIPES", "climb", "fit", "leave_one_out", "suited", "unseen", *systems}
     assert all(getattr(recipes, name) is recipes.RECIPES[name] for name in systems)
 
 

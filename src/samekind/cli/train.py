@@ -1,6 +1,6 @@
 """samekind train: from a recipe and data to a trained space."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,22 +12,40 @@ from samekind.errors import SettingError
 
 if TYPE_CHECKING:
     from samekind.data import Items, Sets
+    from samekind.recipes.plans import Plan
     from samekind.space import MetricSpace
     from samekind.training import Part, Run, RunFolder
 
 WHICH = (
-    "A recipe (prototypical, verification, triplet, or one for unseen classes, such as "
-    "unseen-proxy-nca-adapt-adv) or a TOML file."
+    "A recipe or a TOML file. house, the default, measures what training gives and keeps the best; those of "
+    "papers are prototypical, verification, triplet, and for unseen classes such as "
+    "unseen-proxy-nca-adapt-adv."
 )
+
+#: The recipe where none is named.
+HOUSE = "house"
 
 TestDomains = Annotated[
     str,
     typer.Option("--test-domain", help="Domains to test on, separated by commas; the others are trained on."),
 ]
 
+Start = Annotated[Path | None, typer.Option("--from", help="Start from the weights of a saved space.")]
+
+At = Annotated[str, typer.Option(help="Where the threshold goes: eer, far=0.01, frr=0.01 or cost=0.01.")]
+
+Minutes = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        help="The time that the house recipe has; what would take longer is not begun.",
+        show_default="none on a GPU, 5 on a CPU",
+    ),
+]
+
 
 def train(
-    run: Annotated[str, typer.Argument(metavar="RUN", help=WHICH)],
+    run: Annotated[str, typer.Argument(metavar="[RUN]", help=WHICH, show_default=False)] = HOUSE,
     data: options.Data = None,
     label: options.Label = None,
     path: options.PathColumn = None,
@@ -40,12 +58,9 @@ def train(
     out: Annotated[
         Path | None, typer.Option(help="The folder of the run.", show_default="runs/RECIPE")
     ] = None,
-    start: Annotated[
-        Path | None, typer.Option("--from", help="Start from the weights of a saved space.")
-    ] = None,
-    at: Annotated[
-        str, typer.Option(help="Where the threshold goes: eer, far=0.01, frr=0.01 or cost=0.01.")
-    ] = "eer",
+    start: Start = None,
+    at: At = "eer",
+    minutes: Minutes = None,
     seed: options.Seed = None,
     device: options.Device = "auto",
     changes: options.Changes = None,
@@ -53,7 +68,7 @@ def train(
 ) -> None:
     """Train a metric space. The same command goes on where it was stopped."""
     from samekind.cli.opening import open_items
-    from samekind.cli.output import messages, print_messages
+    from samekind.cli.output import messages, print_messages, print_text
     from samekind.cli.progress_bar import Bar
     from samekind.questions.evaluate import cautions
     from samekind.recipes import fit
@@ -68,6 +83,9 @@ def train(
         split=split_options(split, unseen, test_domains),
         training={} if seed is None else {"seed": seed},
     )
+    if run == HOUSE and data is None:
+        raise SettingError("name the data to learn from: samekind train --data DATA")
+    _expect_together(plan, minutes=minutes, start=start)
     items = open_items(plan)
     first, encoder = _start(start, plan.recipe, items)
     planned = plan.run(items, encoder=encoder)
@@ -75,10 +93,16 @@ def train(
     with folder.lock():
         sets = plan.sets(folder, items, seed=planned.seed)
         print_messages(*(f"careful: {sentence}" for sentence in cautions(sets)))
-        settings = plan.suited(planned, items, items=len(sets.train), encoder=encoder)
-        note = because_few(chosen_in_words(planned, settings))
-        watcher = Bar(messages(), title=settings.recipe, note=note)
-        space = fit(settings, sets, folder=folder.path, device=device, start=first, point=at, watcher=watcher)
+        if plan.recipe == HOUSE:
+            told = print_messages if as_json else print_text
+            settings = plan.run(sets.train)
+            space = _climb(settings, sets, folder, minutes=minutes, device=device, at=at, tell=told)
+        else:
+            settings = plan.suited(planned, items, items=len(sets.train), encoder=encoder)
+            note = because_few(chosen_in_words(planned, settings))
+            watcher = Bar(messages(), title=settings.recipe, note=note)
+            place = folder.path
+            space = fit(settings, sets, folder=place, device=device, start=first, point=at, watcher=watcher)
     _tell(folder, sets, space, settings, as_json=as_json)
 
 
@@ -153,35 +177,94 @@ def _names(text: str) -> set[str]:
     return {name.strip() for row in rows for name in row if name.strip()}
 
 
+def _expect_together(plan: "Plan", *, minutes: float | None, start: Path | None) -> None:
+    """Raises SettingError for options that do not go together."""
+    if plan.recipe != HOUSE and minutes is not None:
+        raise SettingError(f"--minutes is for the house recipe; {plan.recipe} trains for its epochs")
+    if plan.recipe == HOUSE and start is not None:
+        raise SettingError("--from goes on with the training of a paper's recipe; name that recipe")
+
+
+def _climb(
+    run: "Run",
+    sets: "Sets",
+    folder: "RunFolder",
+    *,
+    minutes: float | None,
+    device: str,
+    at: str,
+    tell: "Callable[[str], None]",
+) -> "MetricSpace":
+    """Carry out the house recipe, with a line about each rung."""
+    from samekind.cli.output import messages
+    from samekind.cli.progress_bar import Bar
+    from samekind.recipes import climb
+
+    return climb(
+        sets,
+        run=run,
+        folder=folder.path,
+        minutes=minutes,
+        device=device,
+        point=at,
+        watcher=Bar(messages(), title=HOUSE),
+        tell=tell,
+    )
+
+
 def _tell(folder: "RunFolder", sets: "Sets", space: "MetricSpace", run: "Run", *, as_json: bool) -> None:
+    """What was trained, how good it is, where it is, and what to do next."""
     from samekind.cli.output import print_json, print_text
-    from samekind.data.words import counted
-    from samekind.measures.catalogue import write_epoch
-    from samekind.questions.better_kind import better_kind
+    from samekind.settings import write
 
     lines, saved = folder.record.lines(), folder.space_folder()
     best: Mapping[str, Any] | None = next((entry for entry in reversed(lines) if entry["best"]), None)
     if as_json:
-        answer = {"folder": str(folder.path), "space": str(saved), "best": best}
+        answer: dict[str, Any] = {"folder": str(folder.path), "space": str(saved), "best": best}
+        if space.ladder is not None:
+            answer |= {"ladder": write(space.ladder)}
         print_json(answer | {"classes": space.classes})
         return
+    if space.ladder is not None:  # the rungs were told as they were measured
+        print_text(f"Kept: {space.ladder.kept}.")
+    else:
+        _tell_epochs(run, sets, lines, best)
+    _tell_kinds(space)
+    print_text(f"The space is in {saved}; next: samekind evaluate {quote(str(folder.path))}")
+
+
+def _tell_epochs(
+    run: "Run", sets: "Sets", lines: "Sequence[Mapping[str, Any]]", best: Mapping[str, Any] | None
+) -> None:
+    """How long it was trained, and which epoch was the best."""
+    from samekind.cli.output import print_text
+    from samekind.data.words import counted
+    from samekind.measures.catalogue import write_epoch
+
     print_text(
         f"Trained {run.recipe} for {counted(run.epochs, 'epoch', 'epochs')} on {len(sets.train):,} items of "
-        f"{len(space.classes)} classes."
+        f"{len(sets.train.classes)} classes."
     )
-    if best is not None:
-        value = best["validation"][run.watch]
-        print_text(f"Best epoch {best['epoch']}: validation {write_epoch(run.watch, value)}.")
-        # Of equal epochs the last is taken: that is no sign that more of them help.
-        before = [entry["validation"][run.watch] for entry in lines if entry["epoch"] < run.epochs]
-        if best["epoch"] == run.epochs and value not in (*before, 0 if run.direction == "lower" else 1):
-            print_text(
-                "That was the last epoch: training longer may help, such as "
-                f"--set epochs={2 * run.epochs} with another --out."
-            )
+    if best is None:
+        return
+    value = best["validation"][run.watch]
+    print_text(f"Best epoch {best['epoch']}: validation {write_epoch(run.watch, value)}.")
+    # Of equal epochs the last is taken: that is no sign that more of them help.
+    before = [entry["validation"][run.watch] for entry in lines if entry["epoch"] < run.epochs]
+    if best["epoch"] == run.epochs and value not in (*before, 0 if run.direction == "lower" else 1):
+        print_text(
+            "That was the last epoch: training longer may help, such as "
+            f"--set epochs={2 * run.epochs} with another --out."
+        )
+
+
+def _tell_kinds(space: "MetricSpace") -> None:
+    """Which kind of score is better than the space's own, if one is."""
+    from samekind.cli.output import print_text
+    from samekind.questions.better_kind import better_kind
+
     for to in ("compare", "search"):
         better = better_kind(space, to=to)
         if better is not None:
             sentence = f"{better.sentence[0].upper()}{better.sentence[1:]}"
             print_text(f"{sentence}; use samekind {to} --kind {better.kind}.")
-    print_text(f"The space is in {saved}; next: samekind evaluate {quote(str(folder.path))}")

@@ -1,8 +1,9 @@
-"""One file per published system: a function from items, or the shape of one, to a `Run`.
+"""The house recipe, and one file per published system: a function from items, or their shape, to a `Run`.
 
-`RECIPES` holds the systems by their names in run files and on the command line. `fit` trains a run and saves
-the space, ready for use. `suited` adapts a run to few items, as the command line does. `leave_one_out` trains
-a run once for every domain, which it is then tested on.
+`climb` measures what training gives, rung by rung, and keeps the best: what happens if no recipe is named.
+`RECIPES` holds the systems by their names in run files and on the command line. `fit` trains a run, or climbs
+for data alone, and saves the space, ready for use. `suited` adapts a run to few items, as the command line
+does. `leave_one_out` trains a run once for every domain, which it is then tested on.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,6 +12,8 @@ from types import MappingProxyType
 from samekind.recipes.encoder import Subject
 from samekind.recipes.few_items import suited
 from samekind.recipes.fitting import fit
+from samekind.recipes.house import house
+from samekind.recipes.ladder import climb
 from samekind.recipes.leave_one_out import leave_one_out
 from samekind.recipes.prototypical import prototypical
 from samekind.recipes.triplet import triplet
@@ -20,7 +23,18 @@ from samekind.training import Run
 
 #: The systems: names, and functions from items, or the shape of one, to a run.
 RECIPES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
-    {"prototypical": prototypical, "triplet": triplet, "verification": verification, **UNSEEN}
+    {"house": house, "prototypical": prototypical, "triplet": triplet, "verification": verification, **UNSEEN}
 )
 
-__all__ = ["RECIPES", "fit", "leave_one_out", "prototypical", "suited", "triplet", "unseen", "verification"]
+__all__ = [
+    "RECIPES",
+    "climb",
+    "fit",
+    "house",
+    "leave_one_out",
+    "prototypical",
+    "suited",
+    "triplet",
+    "unseen",
+    "verification",
+]

@@ -1,21 +1,104 @@
-"""`fit`: from a run and sets to a saved space that is ready for use."""
+"""`fit`: from a run and sets, or from data alone, to a space that is ready for use."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import overload
 
 from torch import nn
 
-from samekind.data import Sets
-from samekind.errors import expect
+from samekind.data import Items, Sets, SplitSettings, open_data, prepare
+from samekind.errors import SettingError, expect
 from samekind.evaluation import validation
 from samekind.inference import compress, settle
 from samekind.inference.points import operating_point
+from samekind.recipes.ladder import climb
 from samekind.space import MetricSpace
 from samekind.training import Run, RunFolder, Watcher, train
 from samekind.training.fabric import launch
 from samekind.training.run import expect_run
 
 
+@overload
 def fit(
+    run: Run,
+    sets: Sets,
+    *,
+    folder: str | Path,
+    device: str = "auto",
+    start: MetricSpace | None = None,
+    point: str = "eer",
+    watcher: Watcher | None = None,
+    encoder: nn.Module | None = None,
+) -> MetricSpace: ...
+
+
+@overload
+def fit(
+    run: str | Path | Items | Sets,
+    sets: None = None,
+    *,
+    folder: str | Path | None = None,
+    device: str = "auto",
+    point: str = "eer",
+    watcher: Watcher | None = None,
+    minutes: float | None = None,
+) -> MetricSpace: ...
+
+
+def fit(
+    run: Run | str | Path | Items | Sets,
+    sets: Sets | None = None,
+    *,
+    folder: str | Path | None = None,
+    device: str = "auto",
+    start: MetricSpace | None = None,
+    point: str = "eer",
+    watcher: Watcher | None = None,
+    encoder: nn.Module | None = None,
+    minutes: float | None = None,
+) -> MetricSpace:
+    """Train a run on sets, as `fit_run` does; or learn from data alone, in place of a run: a name, a path,
+    items or sets.
+
+    Data is split by its published parts, by groups, or at random, and the house recipe keeps what is best of
+    what it measures (see `climb`), within ``minutes``. ``folder`` keeps the run; without one nothing is kept
+    but the space that is returned.
+
+    >>> space = fit("digits", minutes=0)
+    >>> space.ladder.kept
+    'raw input'
+    """
+    if isinstance(run, Run):
+        if sets is None or folder is None:
+            raise SettingError("to train a run, give the sets and a folder: fit(run, sets, folder=…)")
+        if minutes is not None:
+            raise SettingError("minutes are for the house recipe, fit(data); a run has epochs")
+        return fit_run(
+            run,
+            sets,
+            folder=folder,
+            device=device,
+            start=start,
+            point=point,
+            watcher=watcher,
+            encoder=encoder,
+        )
+    if sets is not None or start is not None or encoder is not None:
+        raise SettingError("expected a run to train on sets, from a start or with an encoder of your own")
+    divided = run if isinstance(run, Sets) else _divided(run)
+    with TemporaryDirectory() as scratch:
+        return climb(
+            divided, folder=folder or scratch, minutes=minutes, device=device, point=point, watcher=watcher
+        )
+
+
+def _divided(data: str | Path | Items) -> Sets:
+    """The sets of data: its published parts, or whole groups, or drawn at random."""
+    items = data if isinstance(data, Items) else open_data(data)
+    return prepare(items, SplitSettings(by="part")) if items.parts is not None else prepare(items)
+
+
+def fit_run(
     run: Run,
     sets: Sets,
     *,

@@ -52,7 +52,8 @@ def train(
     encoder: nn.Module | None = None,
     split: Split | None = None,
 ) -> MetricSpace:
-    """Train a space and return it as it was at its best epoch, in evaluation mode, on the CPU.
+    """Train a space and return it as it was at its best epoch (or its last one, if the run keeps that), in
+    evaluation mode, on the CPU.
 
     ``validate`` gives the measures of an epoch; `Run.watch` names the one that chooses. ``folder`` keeps the
     run, the record, and the last and the best checkpoint. The same call on the same folder resumes, or
@@ -185,7 +186,7 @@ class Trainer:
         means = [sum(column) / len(progress.costs) for column in zip(*progress.costs, strict=True)]
         terms = dict(zip(names, means, strict=False))
         progress.epoch, progress.batch, progress.costs = progress.epoch + 1, 0, []
-        improved = _beats(watched, progress.best, self.direction)
+        improved = self.run.keep == "last" or _beats(watched, progress.best, self.direction)
         if improved:
             progress.best, progress.best_epoch = watched, progress.epoch
         entry = {

@@ -46,7 +46,8 @@ class Run:
     """A whole training run. ``watch`` names the measure that chooses the best epoch, on validation items;
     with ``select_on="test"`` on test items, and every measure of them then says so. ``better`` says whether
     lower or higher is better of a measure of your own; of the measures of `VALIDATIONS` it is known, and
-    ``better`` stays None. `direction` holds it for both.
+    ``better`` stays None. `direction` holds it for both. ``keep="last"`` keeps the last epoch, whatever was
+    measured: what is right for a rate that falls to 0.
 
     ``checkpoint_steps`` adds a checkpoint every so many steps to those at the end of epochs. ``memory`` is
     the number of past embeddings for the terms against the memory. ``augment`` lists the augmentations of a
@@ -88,6 +89,7 @@ class Run:
     adversary: Adversary | None = None
     validate: tuple[str, ...] = ("verification",)
     compress: Natural = 0
+    keep: Literal["best", "last"] = "best"
 
     def __post_init__(self) -> None:
         settings.check(self, where="run")

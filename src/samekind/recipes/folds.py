@@ -1,0 +1,93 @@
+"""Classes held out in turn, to measure what was fitted without them.
+
+Whole branches are held out where the class names have them ("Greek/alpha"), or where a mapping from class to
+branch is given: random classes leave near relatives on both sides, which is easier than new classes are.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.data import Items
+from samekind.data.words import counted
+
+#: Folds at most, and the classes that each must have at least; with fewer classes items are held out.
+FOLDS, FEWEST_CLASSES = 4, 2
+
+
+class Fold(NamedTuple):
+    """The places of the items to fit on, and of those to measure on."""
+
+    fitted: Tensor
+    held_out: Tensor
+
+
+class Folds(NamedTuple):
+    """The folds, what they are in words, and whether whole classes are held out in them."""
+
+    parts: list[Fold]
+    words: str
+    by_class: bool
+
+
+def class_folds(items: Items, *, branches: Mapping[str, str] | None = None, seed: int = 0) -> Folds:
+    """Folds over the classes with two items or more: each is held out once, with its whole branch.
+
+    With fewer than six classes items of known classes are held out instead.
+    """
+    labels = items.labels.cpu()
+    present = (torch.bincount(labels) > 1).nonzero().flatten().tolist()
+    count = min(FOLDS, len(present) // FEWEST_CLASSES)
+    if count < 3:
+        return _item_folds(labels, seed)
+    names = {label: items.classes[label] for label in present}
+    groups = _branches(names, branches, folds=count) or {str(label): [label] for label in present}
+    dealt = _dealt(list(groups.values()), count, seed)
+    parts = [_fold(torch.isin(labels, torch.tensor(held))) for held in dealt]
+    held = min(map(len, dealt)), max(map(len, dealt))
+    each = counted(held[0], "class", "classes") if held[0] == held[1] else f"{held[0]} to {held[1]} classes"
+    whole = f", by whole branches of {len(groups)}" if len(groups) < len(present) else ""
+    return Folds(parts, f"{count} folds of {each} not fitted to{whole}", True)
+
+
+def _item_folds(labels: Tensor, seed: int) -> Folds:
+    """Three folds, each with a third of the items of every class."""
+    order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(seed))
+    turn = torch.empty_like(labels)
+    for label in torch.unique(labels):
+        members = order[labels[order] == label]
+        turn[members] = torch.arange(len(members)) % 3
+    classes = len(torch.unique(labels))
+    words = f"3 folds of items not fitted to, of {counted(classes, 'class', 'classes')}, too few to hold out"
+    return Folds([_fold(turn == part) for part in range(3)], words, False)
+
+
+def _fold(held_out: Tensor) -> Fold:
+    return Fold((~held_out).nonzero().flatten(), held_out.nonzero().flatten())
+
+
+def _branches(
+    names: Mapping[int, str], branches: Mapping[str, str] | None, *, folds: int
+) -> dict[str, list[int]] | None:
+    """The labels of each branch, at the coarsest level that has at least twice as many branches as folds and
+    none with more than half of the classes; None if there is no such level.
+    """
+    paths = {label: (branches or {}).get(name, name).split("/") for label, name in names.items()}
+    for depth in range(1, max(map(len, paths.values()))):
+        groups: dict[str, list[int]] = {}
+        for label, path in paths.items():
+            groups.setdefault("/".join(path[:depth]), []).append(label)
+        if len(groups) >= 2 * folds and max(map(len, groups.values())) <= len(names) / 2:
+            return groups if len(groups) < len(names) else None
+    return None
+
+
+def _dealt(groups: Sequence[list[int]], count: int, seed: int) -> list[list[int]]:
+    """Groups dealt to so many hands, the largest first and each to the hand with the fewest labels."""
+    lots = torch.randperm(len(groups), generator=torch.Generator().manual_seed(seed)).tolist()
+    hands: list[list[int]] = [[] for _ in range(count)]
+    for place in sorted(lots, key=lambda place: -len(groups[place])):
+        min(hands, key=len).extend(groups[place])
+    return hands

@@ -1,0 +1,112 @@
+"""The house recipe: rules from the data to a run. docs/house.md has them as a table.
+
+A pretrained network is trained itself, without a new layer in front of the loss, which would throw away what
+it knows; small pictures and vectors get a small network from scratch. The loss is Proxy-Anchor (Kim et al.,
+CVPR 2020) for all of them. `ladder.climb` measures whether that pays, and keeps it only if it does.
+"""
+
+import math
+from typing import NamedTuple
+
+from samekind.data import Items
+from samekind.recipes.encoder import Subject, encoder_for, pretrained_suits, shape_and_medium, standardise_for
+from samekind.training import Batches, Optimiser, Part, Parts, Run, Schedule, Term
+
+#: The items of a batch: a tenth of all, within these bounds.
+FEWEST, MOST = 32, 120
+#: The steps in which the rate rises; at most a tenth of all, and nearly one epoch.
+WARM_UP, LONGEST_WARM_UP = 50, 0.9
+#: Pictures are asked about at so many times the side they are trained at: 288 pixels for 224.
+LARGER = 9 / 7
+#: Pictures from so many pixels on, and those that are not square, get the medium's own network.
+SMALL, MEDIUM = 32, 128
+
+
+class Pace(NamedTuple):
+    """How long a network learns: at least so many epochs, and more, up to ``most``, to reach ``steps``."""
+
+    rate: float
+    epochs: int
+    steps: int
+    most: int
+
+
+#: Pretrained weights move little, and lose with more epochs; a network from scratch needs more of them.
+PRETRAINED, SCRATCH = Pace(3e-4, 10, 200, 30), Pace(2e-3, 20, 1200, 80)
+
+
+def house(items: Subject) -> Run:
+    """The run for training items, or for their shape, which then count as many."""
+    pretrained = pretrained_suits(items)
+    pace = PRETRAINED if pretrained else SCRATCH
+    count = len(items) if isinstance(items, Items) else 50 * MOST
+    size = max(FEWEST, min(MOST, count // 10))
+    batches = max(1, count // size)
+    epochs = max(pace.epochs, min(pace.most, math.ceil(pace.steps / batches)))
+    warmup = min(WARM_UP / batches, epochs / 10, LONGEST_WARM_UP)
+    return Run(
+        recipe="house",
+        space=Parts(
+            encoder=_encoder(items, pretrained=pretrained),
+            similarity=Part("Cosine"),
+            prototypes=Part("LearnedProxies"),
+            standardise=standardise_for(items),
+        ),
+        terms={
+            "proxies": Term(
+                "proxy_anchor", against="prototypes", arguments={"margin": 0.1, "sharpness": 32.0}
+            )
+        },
+        batches=Batches("Shuffled", {"size": size}),
+        optimiser=Optimiser("AdamW", rate=pace.rate, weight_decay=1e-4, rates={"prototypes": 1e-2}),
+        schedule=Schedule("cosine", warmup_epochs=round(warmup, 3)),
+        epochs=epochs,
+        watch="recall@1",
+        keep="last",
+        augment=_augmentations(items),
+        validate=("verification", "retrieval"),
+    )
+
+
+def is_pretrained(run: Run) -> bool:
+    """Whether the encoder of a house run begins with pretrained weights."""
+    inner = run.space.encoder.arguments.get("encoder", {})
+    return "EfficientNetLite" in (run.space.encoder.name, inner.get("name"))
+
+
+def untrained(run: Run) -> Run:
+    """The run whose space is the start of the ladder: the pretrained features, or the raw input, and the
+    cosine. It is built, never trained.
+    """
+    encoder = run.space.encoder if is_pretrained(run) else Part("Unchanged")
+    space = Parts(encoder, Part("Cosine"), Part("SupportMeans"), standardise=run.space.standardise)
+    return Run(recipe="house", space=space, terms=run.terms)
+
+
+def _encoder(items: Subject, *, pretrained: bool) -> Part:
+    shape, _ = shape_and_medium(items)
+    if pretrained:
+        network = {"pooling": "average+maximum", "layer_norm": True, "batch_norm": "frozen"}
+        size = round(LARGER * shape[2]) if shape[1] == shape[2] else None
+        views = {"size": size, "mirror": shape[0] == 3}
+        return Part("Views", {"encoder": {"name": "EfficientNetLite", "variant": 0, **network}, **views})
+    if _are_pictures(items) and shape[1] == shape[2] and 8 <= shape[2] < MEDIUM:
+        return Part("SmallConvnet" if shape[2] <= SMALL else "Conv4", {"dimension": 128})
+    return encoder_for(items, dimension=128)
+
+
+def _augmentations(items: Subject) -> tuple[Part, ...]:
+    """Crops of a sixth of a colour picture or more, and mirrored ones; grey pictures, which may be writing,
+    are cropped a little and not mirrored.
+    """
+    if not _are_pictures(items):
+        return ()
+    if shape_and_medium(items)[0][0] == 3:
+        return Part("RandomResizedCrop", {"scale": [0.16, 1.0]}), Part("Flip")
+    return (Part("RandomResizedCrop", {"scale": [0.6, 1.0]}),)
+
+
+def _are_pictures(items: Subject) -> bool:
+    """Whether the items have channels of numbers in [0, 1]; other arrays are standardised."""
+    shape, medium = shape_and_medium(items)
+    return medium.units(shape) == "channels" and not medium.standardise

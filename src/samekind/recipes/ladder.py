@@ -1,0 +1,243 @@
+"""The ladder of the house recipe: from no training to a trained encoder, each rung measured, the best kept.
+
+A rung is measured on classes that it was not fitted to (see `folds`), and replaces the one before only if it
+is better by more than chance (see `measuring.is_better`). The space of the kept rung is then fitted to all
+training items and saved. Short rungs come first, and a rung that does not fit into the time is not begun, so
+that there is an answer after seconds, and a better one later. Thresholds come from the trials of held-out
+classes.
+"""
+
+import math
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from samekind.data import Sets, draw
+from samekind.data.words import counted
+from samekind.decisions import Ladder, Rung
+from samekind.errors import expect
+from samekind.evaluation import validation
+from samekind.inference import settle
+from samekind.inference.points import operating_point
+from samekind.inference.verify import fit_decision
+from samekind.recipes.folds import Folds, class_folds
+from samekind.recipes.house import house
+from samekind.recipes.measuring import MEASURED_ITEMS, Measured, is_better, joined, measure, rung_of
+from samekind.recipes.rungs import Fitted, Rungs, Validate
+from samekind.space import MetricSpace
+from samekind.training import Run, RunFolder, Watcher
+from samekind.training.estimate import seconds_of_training
+from samekind.training.fabric import launch
+
+#: Without a limit, a CPU trains the encoder only if that takes at most so many seconds; and on any device it
+#: is trained for further folds only within them.
+SECONDS = 300.0
+
+#: The names of the rungs after the first.
+FITTED, TRAINED = "fitted similarity", "encoder trained"
+
+Tell = Callable[[str], None]
+AfterRung = Callable[[Rung, MetricSpace], None]
+Fit = Callable[[int | None], Fitted]  # to the items of a fold, by its number; None is all items
+
+
+def climb(
+    sets: Sets,
+    *,
+    folder: str | Path,
+    run: Run | None = None,
+    minutes: float | None = None,
+    seed: int | None = None,
+    device: str = "auto",
+    point: str = "eer",
+    branches: Mapping[str, str] | None = None,
+    watcher: Watcher | None = None,
+    tell: Tell | None = None,
+    after_rung: AfterRung | None = None,
+) -> MetricSpace:
+    """Measure the rungs, keep the best, and return its space, which is also in ``folder/space``.
+
+    ``run`` is that of the trained encoder, by default that of `house`; ``seed`` replaces its seed.
+    ``minutes`` is the time for all rungs; without it a CPU trains the encoder only if that takes less than
+    five minutes. ``branches`` gives the branch of a class, such as "Passeriformes/Corvidae" for "raven".
+    ``tell`` gets a line about each rung. ``after_rung`` gets each rung and its space, fitted to all training
+    items, whether it was kept or not.
+
+    The folder is that of a run. After each rung that is better the space in it is replaced, so that a ladder
+    that is stopped has an answer; the same call goes on where it was.
+    """
+    expect(sets, Sets, "sets to train on and to choose by, such as prepare(items)")
+    operating_point(point)  # refuse a mistake now, not after the training
+    run = run or house(sets.train)
+    if seed is not None:
+        run = run.override([f"seed={seed}"])
+    # Items without pairs, which the thresholds need, are refused before anything is written.
+    validate = validation(sets.validation, run.validate, watch=run.watch)
+    place = RunFolder(folder)
+    with place.lock():
+        if not place.last.exists():
+            place.begin(run, sets.split)
+        return _Climb(
+            sets=sets,
+            place=place,
+            rungs=Rungs(sets.train, run, device),
+            folds=class_folds(sets.train, branches=branches, seed=run.seed),
+            validate=validate,
+            point=point,
+            limit=_limit(minutes, launch(device, run.precision).device.type),
+            watcher=watcher,
+            tell=tell,
+            after_rung=after_rung,
+        ).climb()
+
+
+def _limit(minutes: float | None, device: str) -> float:
+    """The seconds for everything."""
+    if minutes is not None:
+        return 60 * minutes
+    return SECONDS if device == "cpu" else math.inf
+
+
+@dataclass
+class _Climb:
+    """A ladder: what it is measured on, what was measured, and what is kept."""
+
+    sets: Sets
+    place: RunFolder
+    rungs: Rungs
+    folds: Folds
+    validate: Validate
+    point: str
+    limit: float
+    watcher: Watcher | None
+    tell: Tell | None
+    after_rung: AfterRung | None
+    began: float = field(default_factory=time.perf_counter)
+    tried: list[Rung] = field(default_factory=list)
+    kept: str = ""
+    measured: list[Measured] = field(default_factory=list)  # of the kept rung, by fold
+
+    def climb(self) -> MetricSpace:
+        """All rungs, from the lowest; returns the space of the best."""
+        self._say(f"The rungs are measured on {self.folds.words}.")
+        mark = time.perf_counter()
+        start = self.rungs.untrained()
+        space = self._step(self.rungs.first, lambda _: start, since=mark)
+        assert space is not None  # the first is always kept
+        space = (
+            self._step(FITTED, lambda fold: self.rungs.with_similarities(start, self._rows(fold))) or space
+        )
+        space = self._train_encoder() or space
+        self._save(space)
+        shutil.rmtree(self._fold_folder(), ignore_errors=True)
+        return space
+
+    def _step(
+        self, name: str, fit: Fit, *, folds: int | None = None, since: float | None = None
+    ) -> MetricSpace | None:
+        """Measure a rung on the first ``folds`` folds. Returns its space, fitted to all items and saved, if
+        it is better than the kept one.
+        """
+        since = time.perf_counter() if since is None else since
+        parts = [
+            self._measure(fit(number), fold.held_out) for number, fold in enumerate(self.folds.parts[:folds])
+        ]
+        measured, by_class, seed = joined(parts), self.folds.by_class, self.rungs.run.seed
+        better = not self.measured or is_better(
+            measured, joined(self.measured[: len(parts)]), by_class=by_class, seed=seed
+        )
+        space = None
+        if better or self.after_rung is not None:
+            space = self._settled(fit(None).space, measured)
+        seconds = time.perf_counter() - since
+        rung = rung_of(name, measured, seconds=seconds, by_class=by_class, seed=seed)
+        self.tried.append(rung)
+        self._say(_line(rung, folds=len(parts), of=len(self.folds.parts), better=better))
+        if space is not None and self.after_rung is not None:
+            self.after_rung(rung, space)
+        if space is None or not better:
+            return None
+        self.kept, self.measured = name, parts
+        self._save(space)
+        return space
+
+    def _train_encoder(self) -> MetricSpace | None:
+        """The last rung, on as many folds as there is time for, if it is at least one."""
+        run, items, folds = self.rungs.run, self.rungs.items, len(self.folds.parts)
+        whole = seconds_of_training(run, items, device=self.rungs.device)
+        fold = whole * (1 - 1 / folds)
+        left = self.limit - (time.perf_counter() - self.began) - whole
+        about = f"{run.epochs} epochs of {len(items):,} items, about {in_words(whole)}"
+        if fold > left:
+            self._say(
+                f"{TRAINED}: not begun: {about}, and {in_words(fold)} to measure it first; "
+                f"--minutes {math.ceil((whole + fold + self.limit - left) / 60)} allows it"
+            )
+            return None
+        count = max(1, min(folds, int(min(left, SECONDS) / max(fold, 1e-9))))
+        self._say(f"{TRAINED}: {about}, and {in_words(count * fold)} to measure it first")
+        return self._step(TRAINED, self._trained, folds=count)
+
+    def _trained(self, number: int | None) -> Fitted:
+        rows = self._rows(number)
+        if number is None:
+            return self.rungs.trained(
+                rows, validate=self.validate, folder=self.place.path, watcher=self.watcher
+            )
+        held_out = self.rungs.items.take(self.folds.parts[number].held_out)
+        run = self.rungs.run
+        validate = validation(held_out, run.validate, watch=run.watch)
+        folder = self._fold_folder() / str(number)
+        return self.rungs.trained(rows, validate=validate, folder=folder, watcher=self.watcher)
+
+    def _rows(self, number: int | None) -> Tensor:
+        """The places of the items that a fold is fitted to; None is all of them."""
+        return torch.arange(len(self.rungs.items)) if number is None else self.folds.parts[number].fitted
+
+    def _measure(self, fitted: Fitted, held_out: Tensor) -> Measured:
+        items = draw(fitted.embedded.take(held_out), most=MEASURED_ITEMS, seed=self.rungs.run.seed)
+        return measure(fitted.space, items)
+
+    def _settled(self, space: MetricSpace, measured: Measured) -> MetricSpace:
+        """The space, ready for use: its thresholds are those of the classes that were held out."""
+        settle(space, self.sets.train, self.sets.validation, point=self.point)
+        name = f"{self.sets.train.name}, {self.folds.words}"
+        for kind, trials in measured.trials.items():
+            space.decisions[kind] = fit_decision(trials, kind=kind, point=self.point, description=name)
+        return space.cpu()
+
+    def _save(self, space: MetricSpace) -> None:
+        space.ladder = Ladder(tuple(self.tried), self.kept, self.folds.words)
+        self.place.finish(space, self.sets)
+
+    def _fold_folder(self) -> Path:
+        return self.place.path / "folds"
+
+    def _say(self, line: str) -> None:
+        if self.tell is not None:
+            self.tell(line)
+
+
+def in_words(seconds: float) -> str:
+    """A duration for people.
+
+    >>> in_words(3.2), in_words(100), in_words(2700)
+    ('3 seconds', '2 minutes', '45 minutes')
+    """
+    if seconds < 90:
+        return counted(max(1, round(seconds)), "second", "seconds")
+    return counted(round(seconds / 60), "minute", "minutes")
+
+
+def _line(rung: Rung, *, folds: int, of: int, better: bool) -> str:
+    where = "" if folds == of else f", on {folds} of {of} folds"
+    verdict = "" if better else "; not better by more than chance, so not kept"
+    return (
+        f"{rung.name}: Recall@1 {rung.recall:.1%} ({rung.neighbours}), EER {rung.equal_error:.1%} "
+        f"({rung.pairs}), {rung.seconds:.0f} s{where}{verdict}"
+    )

@@ -1,0 +1,127 @@
+"""What a rung of the ladder gives on items that it was not fitted to, and whether it is better than another.
+
+Two rungs are compared on the same queries and pairs; the intervals are over classes. A rung is better if it
+finds more, or errs less, by more than chance, and is worse in neither by more than chance.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.data import Items
+from samekind.data.groups import groups_apart
+from samekind.decisions import Kind, Rung
+from samekind.inference.search import search
+from samekind.inference.trials import Trials, ordered_trials
+from samekind.measures import (
+    FEWEST_CLASSES,
+    bootstrap_mean,
+    bootstrap_trials,
+    equal_error_rate,
+    paired_bootstrap,
+    paired_bootstrap_mean,
+)
+from samekind.space import MetricSpace
+
+#: At most so many items of a fold are measured: half a million pairs.
+MEASURED_ITEMS = 1000
+
+
+class Measured(NamedTuple):
+    """By each kind of score: 1 for a query whose nearest other item is of its class, else 0; and the trials.
+    ``units`` has the class of each query.
+    """
+
+    hits: dict[Kind, Tensor]
+    units: Tensor
+    trials: dict[Kind, Trials]
+
+    @property
+    def neighbours(self) -> Kind:
+        """The kind of score that finds most; of equal ones the space's own."""
+        return max(self.hits, key=lambda kind: float(self.hits[kind].mean()))
+
+    @property
+    def pairs(self) -> Kind:
+        """The kind of score with the lowest equal error."""
+        return min(self.trials, key=self.equal_error)
+
+    def equal_error(self, kind: Kind) -> float:
+        """The equal error of a kind of score."""
+        return equal_error_rate(self.trials[kind].scores, self.trials[kind].same).rate
+
+
+def measure(space: MetricSpace, items: Items) -> Measured:
+    """The measures of a space on items whose inputs are embeddings. Items of one group are not compared."""
+    z = items.inputs
+    assert isinstance(z, Tensor)
+    labels, apart = items.labels.cpu(), groups_apart(items)
+    sizes = torch.bincount(labels)
+    queries = apart.queries[sizes[labels[apart.queries]] > 1]
+    hits, trials = {}, {}
+    for kind in space.kinds:
+        marks = apart.marks[queries], apart.marks
+        nearest = search(space, z[queries], z, k=1, kind=kind, apart=marks).indices[:, 0].cpu()
+        hits[kind] = (labels[nearest] == labels[queries]).double()
+        trials[kind] = ordered_trials(space, z, labels, groups=apart.groups, kind=kind)
+    return Measured(hits, labels[queries], trials)
+
+
+def joined(parts: Sequence[Measured]) -> Measured:
+    """The measures of several folds as one."""
+    kinds = list(parts[0].hits)
+    return Measured(
+        {kind: torch.cat([part.hits[kind] for part in parts]) for kind in kinds},
+        torch.cat([part.units for part in parts]),
+        {
+            kind: Trials(
+                *(torch.cat(columns) for columns in zip(*(part.trials[kind] for part in parts), strict=True))
+            )
+            for kind in kinds
+        },
+    )
+
+
+def rung_of(name: str, measured: Measured, *, seconds: float, by_class: bool, seed: int = 0) -> Rung:
+    """The entry of the ladder. Intervals are over classes; over queries, and for the recall alone, where
+    classes are too few.
+    """
+    neighbours, pairs = measured.neighbours, measured.pairs
+    units = measured.units if by_class else None
+    recall = bootstrap_mean(measured.hits[neighbours], units=units, seed=seed)
+    errors = None
+    if _classes(measured) >= FEWEST_CLASSES:
+        interval = bootstrap_trials(*measured.trials[pairs], statistics=("EER",), seed=seed)["EER"]
+        errors = (interval.low, interval.high)
+    return Rung(
+        name=name,
+        recall=recall.mean,
+        equal_error=measured.equal_error(pairs),
+        neighbours=neighbours,
+        pairs=pairs,
+        seconds=round(seconds, 1),
+        recall_interval=(recall.low, recall.high),
+        error_interval=errors,
+    )
+
+
+def is_better(new: Measured, old: Measured, *, by_class: bool, seed: int = 0) -> bool:
+    """Whether one is better than the other by more than chance, see above. With fewer than three classes
+    the recall alone decides.
+    """
+    units = new.units if by_class else None
+    more = paired_bootstrap_mean(
+        new.hits[new.neighbours], old.hits[old.neighbours], units=units, seed=seed
+    ).interval
+    gains = [more]
+    if _classes(new) >= FEWEST_CLASSES:
+        one, other = new.trials[new.pairs], old.trials[old.pairs]
+        fewer = paired_bootstrap(other.scores, one.scores, *one[1:], statistics=("EER",), seed=seed)
+        gains.append(fewer["EER"].interval)
+    return any(gain.low > 0 for gain in gains) and not any(gain.high < 0 for gain in gains)
+
+
+def _classes(measured: Measured) -> int:
+    return len(torch.unique(measured.units))

@@ -1,0 +1,46 @@
+"""How long a training will take, from a few steps that change nothing."""
+
+import time
+from dataclasses import replace
+
+import torch
+
+from samekind.data import Items
+from samekind.training.build import build_sampler, build_space
+from samekind.training.checkpoints import random_states_kept
+from samekind.training.fabric import current, launch
+from samekind.training.learner import Learner
+from samekind.training.run import Run
+
+#: A step of so few items is timed first; if it is quick, one of a whole batch is.
+FEW, QUICK = 8, 0.5
+
+
+def seconds_of_training(run: Run, items: Items, *, device: str = "auto") -> float:
+    """About how many seconds all epochs of a run on these items take, without the validations."""
+    fabric = launch(device, run.precision)
+    with random_states_kept(), current(fabric.device):
+        torch.manual_seed(run.seed)
+        sampler = build_sampler(run, items.labels, domains=items.domains)
+        batch = sampler.batches(0)[0]
+        some = replace(items.take(batch.cpu()), labels=items.labels[batch.cpu()].clone())
+        learner = Learner(run, build_space(run, some), some, fabric, batches=len(sampler))
+        few = _a_step(learner, some, FEW)
+        if few < QUICK:
+            _a_step(learner, some, len(some))  # the first of a shape is slower
+            per_item = _a_step(learner, some, len(some)) / len(some)
+        else:
+            per_item = few / min(FEW, len(some))
+    return per_item * run.epochs * sum(map(len, sampler.batches(0)))
+
+
+def _a_step(learner: Learner, items: Items, count: int) -> float:
+    """The seconds of one step on the first items."""
+    indices = torch.arange(min(count, len(items)))
+    device = learner.fabric.device
+    x, y = items.inputs[indices], items.labels[indices].to(device)
+    began = time.perf_counter()
+    with learner.training():
+        costs = learner.step(x, y, number=0)
+        [float(cost) for cost in costs]  # a GPU has finished when its numbers are read
+    return time.perf_counter() - began

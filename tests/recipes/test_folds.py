@@ -1,0 +1,76 @@
+"""Folds: every class is held out once, whole branches together, and few classes item by item."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samekind.data import Items, clusters
+from samekind.recipes.folds import FOLDS, class_folds
+
+
+def items_of(names, each=3):
+    labels = torch.arange(len(names)).repeat_interleave(each)
+    return Items(torch.rand(len(labels), 2), labels, tuple(names), "items")
+
+
+@given(classes=st.integers(6, 40), seed=st.integers(0, 5))
+def test_every_class_is_held_out_once_and_as_a_whole(classes, seed):
+    items = items_of([f"class {number}" for number in range(classes)])
+    folds = class_folds(items, seed=seed)
+    assert folds.by_class
+    assert 3 <= len(folds.parts) <= FOLDS
+    held = torch.cat([fold.held_out for fold in folds.parts])
+    assert sorted(held.tolist()) == list(range(len(items)))
+    for fold in folds.parts:
+        assert sorted([*fold.fitted.tolist(), *fold.held_out.tolist()]) == list(range(len(items)))
+        assert not set(items.labels[fold.fitted].tolist()) & set(items.labels[fold.held_out].tolist())
+        assert len(torch.unique(items.labels[fold.held_out])) >= 2
+
+
+def branch(name):
+    return name.partition("/")[0]
+
+
+def test_branches_stay_together():
+    names = [f"{alphabet}/{letter}" for alphabet in "ABCDEFGHIJ" for letter in range(2 + ord(alphabet) % 3)]
+    items = items_of(names)
+    folds = class_folds(items)
+    assert folds.words.endswith("by whole branches of 10")
+    for fold in folds.parts:
+        held, fitted = (
+            {branch(names[label]) for label in items.labels[part].tolist()}
+            for part in (fold.held_out, fold.fitted)
+        )
+        assert not held & fitted
+
+
+def test_the_coarsest_level_with_branches_enough_is_taken():
+    names = [f"bird {number}" for number in range(48)]
+    tree = {name: f"order {n // 24}/family {n // 4}/genus {n // 2}/{name}" for n, name in enumerate(names)}
+    assert class_folds(items_of(names), branches=tree).words.endswith("by whole branches of 12")
+    of_two = {name: f"order {n // 24}/{name}" for n, name in enumerate(names)}
+    assert "branches" not in class_folds(items_of(names), branches=of_two).words
+
+
+def test_a_class_of_one_item_is_always_fitted_to():
+    labels = torch.tensor([0, *torch.arange(1, 8).repeat_interleave(4).tolist()])
+    items = Items(torch.rand(len(labels), 2), labels, tuple("abcdefgh"), "items")
+    assert all(0 in fold.fitted.tolist() for fold in class_folds(items).parts)
+
+
+def test_of_few_classes_items_are_held_out():
+    items = clusters(classes=5, items=9, dimension=2)
+    folds = class_folds(items)
+    assert not folds.by_class
+    assert "too few to hold out" in folds.words
+    for fold in folds.parts:
+        assert torch.bincount(items.labels[fold.held_out]).tolist() == [3] * 5
+
+
+@pytest.mark.parametrize("classes", [4, 12])
+def test_a_seed_means_the_same_folds(classes):
+    items = clusters(classes=classes, items=4, dimension=2)
+    one, same, other = (class_folds(items, seed=seed).parts for seed in (0, 0, 1))
+    assert all(torch.equal(a.held_out, b.held_out) for a, b in zip(one, same, strict=True))
+    assert not all(torch.equal(a.held_out, b.held_out) for a, b in zip(one, other, strict=True))

@@ -1,0 +1,68 @@
+"""The rules of the house recipe: from data to a run."""
+
+import pytest
+import torch
+
+from samekind.data import Items, clusters
+from samekind.recipes import encoder, house
+from samekind.recipes.house import FEWEST, MOST, is_pretrained, untrained
+
+
+def pictures(count, shape=(3, 64, 64)):
+    return Items(torch.zeros(count, *shape, dtype=torch.uint8), torch.arange(count) % 4, tuple("abcd"), "x")
+
+
+@pytest.fixture
+def packages(monkeypatch):
+    """The pretrained network is at hand, or is not."""
+    return lambda there: monkeypatch.setattr(encoder, "find_spec", lambda _: object() if there else None)
+
+
+def test_pretrained_features_are_trained_themselves(packages):
+    packages(True)
+    run = house((3, 224, 224))
+    assert is_pretrained(run)
+    views = run.space.encoder.arguments
+    assert (views["size"], views["mirror"]) == (288, True)
+    assert "dimension" not in views["encoder"]
+    assert views["encoder"]["pooling"] == "average+maximum"
+    assert views["encoder"]["batch_norm"] == "frozen"
+    assert run.terms["proxies"].arguments == {"margin": 0.1, "sharpness": 32.0}
+    assert (run.optimiser.name, run.optimiser.rate, run.epochs, run.keep) == ("AdamW", 3e-4, 10, "last")
+    assert [part.name for part in run.augment] == ["RandomResizedCrop", "Flip"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "network"),
+    [((1, 28, 28), "SmallConvnet"), ((3, 32, 32), "SmallConvnet"), ((3, 84, 84), "Conv4"), ((6,), "MLP")],
+)
+def test_other_items_get_a_small_network(packages, shape, network):
+    packages(False)
+    run = house(shape)
+    assert not is_pretrained(run)
+    assert run.space.encoder.name == network
+    assert run.space.standardise == ("features" if len(shape) == 1 else "none")
+    assert ("Flip" in [part.name for part in run.augment]) == (shape[0] == 3)
+
+
+@pytest.mark.parametrize("count", [20, 540, 5864, 100_000])
+def test_few_items_make_smaller_batches_and_more_epochs(packages, count):
+    packages(True)
+    run = house(pictures(count))
+    size = run.batches.arguments["size"]
+    assert FEWEST <= size <= MOST
+    steps = run.epochs * (count // size or 1)
+    assert steps >= 200 or run.epochs == 30
+    assert run.epochs == 10 or steps < 300
+    # The rate rises over 50 steps, or a tenth of all.
+    assert run.schedule.warmup_epochs * (count // size or 1) <= min(50, steps / 10) + 0.1
+
+
+def test_the_start_of_the_ladder_is_the_network_untrained_or_the_raw_input(packages):
+    packages(True)
+    run = house((3, 224, 224))
+    assert untrained(run).space.encoder == run.space.encoder
+    packages(False)
+    start = untrained(house(clusters(classes=3, items=4, dimension=5)))
+    assert (start.space.encoder.name, start.space.standardise) == ("Unchanged", "features")
+    assert start.space.prototypes.name == "SupportMeans"

@@ -1,0 +1,120 @@
+"""The ladder: what is kept, what is told, and what a stopped one leaves."""
+
+import dataclasses
+
+import pytest
+import torch
+
+from samekind.data import Items, clusters, prepare
+from samekind.errors import SettingError
+from samekind.recipes import climb, house, ladder
+from samekind.recipes.ladder import FITTED, TRAINED, in_words
+from samekind.space import MetricSpace
+from samekind.training import Nobody, RunFolder
+
+pytestmark = pytest.mark.usefixtures("one_thread", "few_draws")
+
+
+@pytest.fixture(scope="module")
+def sets():
+    """Eight classes that differ in four numbers of 24, under noise in the others: learning pays."""
+    items = clusters(classes=12, items=20, dimension=4, spread=0.35, seed=1)
+    noise = 0.9 * torch.randn(len(items), 20, generator=torch.Generator().manual_seed(2))
+    every = dataclasses.replace(items, inputs=torch.cat([items.inputs, noise], 1))
+    return prepare(every, unseen=every.classes[8:], seed=0)
+
+
+@pytest.fixture(scope="module")
+def run(sets):
+    small = ["epochs=8", "space.encoder.hidden=[32]", "space.encoder.dimension=16", "batches.size=32"]
+    return house(sets.train).override(small)
+
+
+@pytest.fixture(scope="module")
+def climbed(sets, run, tmp_path_factory):
+    """A whole ladder: its folder, the lines it told, and the space of each rung."""
+    folder, lines, spaces = tmp_path_factory.mktemp("ladder"), [], {}
+    climb(
+        sets,
+        run=run,
+        folder=folder,
+        tell=lines.append,
+        after_rung=lambda rung, fitted: spaces.update({rung.name: fitted}),
+    )
+    return folder, lines, spaces
+
+
+def recalls(space):
+    return [rung.recall for rung in space.ladder.rungs]
+
+
+def test_the_rungs_are_told_kept_and_saved(sets, climbed):
+    folder, lines, spaces = climbed
+    loaded = MetricSpace.load(folder / "space")
+    names = [rung.name for rung in loaded.ladder.rungs]
+    assert names == ["raw input", FITTED, TRAINED] == list(spaces)
+    assert loaded.ladder.kept in names
+    assert [line.partition(":")[0] for line in lines if "Recall@1" in line] == names
+    assert loaded.classes == list(sets.train.classes)
+    assert not (folder / "folds").exists()
+    assert RunFolder(folder).finished
+    # Thresholds are those of classes that were held out, not of the validation items.
+    assert "not fitted to" in loaded.decisions["similarity"].trials
+
+
+def test_without_time_the_encoder_is_not_trained(sets, run, tmp_path):
+    lines = []
+    space = climb(sets, run=run, folder=tmp_path, minutes=0, tell=lines.append)
+    assert TRAINED not in [rung.name for rung in space.ladder.rungs]
+    assert f"{TRAINED}: not begun: 8 epochs of 96 items" in lines[-1]
+    assert "--minutes 1 allows it" in lines[-1]
+
+
+def test_a_stopped_ladder_has_an_answer_and_goes_on(sets, run, climbed, tmp_path):
+    class Stopping(Nobody):
+        def epoch(self, entry):
+            if entry["epoch"] == 3:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        climb(sets, run=run, folder=tmp_path, watcher=Stopping())
+    answer = MetricSpace.load(tmp_path / "space")
+    assert answer.ladder.kept in ("raw input", FITTED)
+    assert answer.decisions
+    whole = MetricSpace.load(climbed[0] / "space")
+    assert recalls(climb(sets, run=run, folder=tmp_path)) == recalls(whole)
+
+
+def test_a_rung_that_is_not_better_is_not_kept(sets, run, tmp_path, monkeypatch):
+    monkeypatch.setattr(ladder, "is_better", lambda *_, **__: False)
+    space = climb(sets, run=run, folder=tmp_path, minutes=0)
+    assert space.ladder.kept == "raw input"
+    assert len(space.ladder.rungs) == 2
+    assert space.fitted is None
+
+
+def test_test_items_and_unseen_classes_change_nothing(sets, run, climbed, tmp_path):
+    spoilt = {
+        name: dataclasses.replace(part, inputs=torch.full_like(part.inputs, torch.nan))
+        for name, part in (("test", sets.test), ("unseen", sets.unseen))
+    }
+    blind = climb(dataclasses.replace(sets, **spoilt), run=run, folder=tmp_path, minutes=0)
+    assert recalls(blind) == recalls(MetricSpace.load(climbed[0] / "space"))[:2]
+
+
+def test_few_classes_are_measured_by_items(tmp_path):
+    sets = prepare(clusters(classes=2, items=30, dimension=5, seed=1))
+    space = climb(sets, folder=tmp_path, minutes=0)
+    assert "too few to hold out" in space.ladder.measured_on
+
+
+def test_mistakes_are_refused_before_anything_is_written(sets, tmp_path):
+    with pytest.raises(SettingError, match="operating point"):
+        climb(sets, folder=tmp_path / "run", point="mcr=1")
+    with pytest.raises(SettingError, match="expected sets"):
+        climb(Items(torch.rand(4, 2), torch.arange(4) % 2, ("a", "b"), "x"), folder=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_durations_are_words():
+    assert [in_words(seconds) for seconds in (0.1, 59, 600)] == ["1 second", "59 seconds", "10 minutes"]

@@ -1,0 +1,77 @@
+"""What a rung gives: against loops over queries and pairs, and against a rung that is better or not."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from samekind.data import clusters
+from samekind.encoders import Unchanged
+from samekind.measures import equal_error_rate
+from samekind.prototypes import SupportMeans
+from samekind.recipes.measuring import is_better, joined, measure, rung_of
+from samekind.similarities import Cosine
+from samekind.space import MetricSpace
+
+pytestmark = pytest.mark.usefixtures("few_draws")
+
+
+def space():
+    return MetricSpace(Unchanged(inputs=8), Cosine(), SupportMeans(dimension=8))
+
+
+@pytest.fixture(scope="module")
+def items():
+    return clusters(classes=6, items=8, dimension=8, spread=0.6, seed=3)
+
+
+def test_agrees_with_loops_over_queries_and_pairs(items):
+    measured = measure(space(), items)
+    cosines = torch.nn.functional.cosine_similarity(items.inputs[:, None], items.inputs, dim=-1)
+    hits, scores, same = [], [], []
+    for one in range(len(items)):
+        others = [other for other in range(len(items)) if other != one]
+        nearest = max(others, key=lambda other: cosines[one, other])
+        hits.append(float(items.labels[nearest] == items.labels[one]))
+        for other in range(one + 1, len(items)):
+            scores.append(cosines[one, other])
+            same.append(items.labels[one] == items.labels[other])
+    assert measured.hits["similarity"].tolist() == hits
+    rate = equal_error_rate(torch.tensor(scores), torch.tensor(same)).rate
+    assert measured.equal_error("similarity") == pytest.approx(rate, abs=1e-3)
+
+
+def test_an_item_alone_in_its_class_is_no_query(items):
+    first = torch.tensor([0, *range(8, 48)])
+    assert len(measure(space(), items.take(first)).units) == 40
+
+
+def test_folds_are_joined(items):
+    halves = [items.take(torch.arange(24)), items.take(torch.arange(24, 48))]
+    parts = [measure(space(), half) for half in halves]
+    both = joined(parts)
+    assert len(both.units) == 48
+    assert len(both.trials["similarity"].scores) == 2 * (24 * 23 // 2)
+    rung = rung_of("both", both, seconds=1.26, by_class=True)
+    assert rung.recall == pytest.approx(float(both.hits["similarity"].mean()))
+    assert (rung.seconds, rung.neighbours, rung.pairs) == (1.3, "similarity", "similarity")
+    assert rung.recall_interval[0] <= rung.recall <= rung.recall_interval[1]
+
+
+def test_only_what_is_better_by_more_than_chance_is_better(items):
+    worse = replace(
+        items, inputs=items.inputs + torch.randn(48, 8, generator=torch.Generator().manual_seed(0))
+    )
+    good, bad = measure(space(), items), measure(space(), worse)
+    for by_class in (True, False):
+        assert is_better(good, bad, by_class=by_class)
+        assert not is_better(bad, good, by_class=by_class)
+        assert not is_better(good, good, by_class=by_class)
+
+
+def test_of_two_classes_the_recall_decides():
+    items = clusters(classes=2, items=30, dimension=8, spread=2.0, seed=1)
+    good = replace(items, inputs=items.inputs + 9 * torch.eye(8)[items.labels])
+    one, other = measure(space(), good), measure(space(), items)
+    assert is_better(one, other, by_class=False)
+    assert rung_of("two", one, seconds=0, by_class=False).error_interval is None

@@ -1,0 +1,31 @@
+"""How long a training will take: about that, and nothing has changed."""
+
+import time
+
+import torch
+
+from samekind.training import train
+from samekind.training.estimate import seconds_of_training
+
+
+def test_is_near_the_time_that_the_training_takes(run, items, tmp_path):
+    run = run.override(["epochs=20"])
+    seconds_of_training(run, items, device="cpu")  # what is slow the first time
+    estimate = seconds_of_training(run, items, device="cpu")
+    began = time.perf_counter()
+    train(run, items, folder=tmp_path, validate=lambda _: {"eer": 0.5}, device="cpu")
+    took = time.perf_counter() - began
+    assert estimate / 30 < took < 30 * estimate + 1  # other work on the machine, checkpoints
+
+
+def test_draws_nothing(run, items):
+    before = torch.get_rng_state()
+    seconds_of_training(run, items, device="cpu")
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_more_epochs_take_longer(run, items):
+    few, many = (
+        seconds_of_training(run.override([f"epochs={epochs}"]), items, device="cpu") for epochs in (2, 2000)
+    )
+    assert many > few
