@@ -26,11 +26,14 @@ def test_with_p_of_2_it_is_the_euclidean_distance(normalise):
     assert ours.chords == theirs.chords == normalise
 
 
-def test_second_derivatives_of_all_pairs_are_refused():
-    a = some(3, seed=1).requires_grad_()
-    (slope,) = torch.autograd.grad(Minkowski(p=3.0).score_all(a, some(2, seed=2)).sum(), a, create_graph=True)
-    with pytest.raises(NotImplementedError, match="is not implemented"):
-        torch.autograd.grad(slope.sum(), a)
+def test_one_side_alone_has_second_derivatives_too():
+    similarity, b = Minkowski(p=3.0), some(2, seed=2)
+    hessian = torch.autograd.functional.hessian(lambda a: similarity.score_all(a, b).sum(), some(1, seed=1))
+    paired = torch.autograd.functional.hessian(
+        lambda a: similarity(a.expand(2, -1), b).sum(), some(1, seed=1)
+    )
+    torch.testing.assert_close(hessian, paired)
+    assert hessian.any()
 
 
 @pytest.mark.parametrize("p", [0.5, float("inf"), float("nan")])

@@ -1,6 +1,7 @@
 """Minkowski (Lp) distances turned into scores: (Σ |a - b|ᵖ)^(1/p), negated."""
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +16,6 @@ class Minkowski(nn.Module):
 
     ``p`` is 1 for the sum of absolute differences and 2 for `Euclidean`, which is faster; the larger it is,
     the more the largest difference counts. ``normalise`` puts the embeddings on the sphere first.
-    `score_all` has first derivatives only; PyTorch refuses second ones.
     """
 
     kind = "negative distance"
@@ -40,10 +40,41 @@ class Minkowski(nn.Module):
         return -distances.to(a.dtype)
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
-        # The fast way for p = 2 cancels where items are close.
-        mode = "donot_use_mm_for_euclid_dist"
-        distances = torch.cdist(exact(a, self.normalise), exact(b, self.normalise), self.p, compute_mode=mode)
+        distances: Tensor = _Crossed.apply(exact(a, self.normalise), exact(b, self.normalise), self.p)  # type: ignore[no-untyped-call]
         return -distances.to(a.dtype)
 
     def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (two numbers a pair, whatever the dimension)
         return 8
+
+
+class _Crossed(torch.autograd.Function):
+    """The distance of every a and every b. PyTorch's own operation has first derivatives only; second ones
+    are those of all differences at once, (n, m, d).
+    """
+
+    @staticmethod
+    def forward(ctx: Any, a: Tensor, b: Tensor, p: float) -> Tensor:
+        ctx.save_for_backward(a, b)
+        ctx.p = p
+        return _fast(a, b, p)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
+        again, learned = torch.is_grad_enabled(), [place for place in (0, 1) if ctx.needs_input_grad[place]]
+        # Copies, as one may have been computed from the other: the gradient must end here.
+        sides = [z.view_as(z) if again else z.detach().requires_grad_() for z in ctx.saved_tensors]
+        with torch.enable_grad():
+            if again:
+                distances = torch.linalg.vector_norm(sides[0][:, None] - sides[1], ord=ctx.p, dim=-1)
+            else:
+                distances = _fast(*sides, ctx.p)
+            parts = torch.autograd.grad(
+                distances, [sides[place] for place in learned], grad, create_graph=again
+            )
+        by_place = dict(zip(learned, parts, strict=True))
+        return by_place.get(0), by_place.get(1), None
+
+
+def _fast(a: Tensor, b: Tensor, p: float) -> Tensor:
+    # By differences also for p = 2: the way by a product loses digits where items are close.
+    return torch.cdist(a, b, p, compute_mode="donot_use_mm_for_euclid_dist")
