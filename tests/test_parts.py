@@ -31,6 +31,7 @@ OTHER = {
     "columns": ["a", "b"],
     "shape": [2, 4, 4],
     "count": 2,
+    "counts": [4, 0],
     "curvature": 0.5,
     "cut_from": [12, 14],
     "depth": 2,

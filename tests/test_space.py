@@ -8,12 +8,22 @@ import torch
 from torch import nn
 
 from samekind import prototypes, similarities
+from samekind.auxiliary_head import AuxiliaryHead
 from samekind.decisions import Balance, Choices, Decision, Temperature
 from samekind.encoders import MLP
 from samekind.errors import SettingError, SpaceError
 from samekind.prototypes import LearnedProxies, SupportMeans
-from samekind.similarities import Dot, Euclidean, FixedScale, LearnedScale, Mahalanobis, PairsNetwork
-from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.similarities import (
+    Dot,
+    Euclidean,
+    FixedScale,
+    LearnedScale,
+    Mahalanobis,
+    Neighbourhood,
+    PairsNetwork,
+    TwoCovariance,
+)
+from samekind.space import MetricSpace
 
 CLASSES = ["ant", "bee", "cat"]
 HEADS = ("similarity", "auxiliary", "fused")
@@ -440,6 +450,36 @@ def test_a_class_of_several_vectors_is_enrolled_with_as_many(similarity):
     space.enroll("dog", random(2, 4))
     assert known.vectors.shape == (4, 3, 4)
     torch.testing.assert_close(known.vectors[3], random(2, 4).mean(0).expand(3, -1))
+
+
+def test_a_space_remembers_how_many_examples_a_class_was_enrolled_from(kind, tmp_path):
+    space = a_space(kind=kind)
+    assert space.prototypes.counts is None
+    space.enroll("dog", random(5, 4, seed=3))
+    space.enroll("elk", random(2, 4, seed=4))
+    space.enroll(CLASSES[0], random(7, 4, seed=5), replace=True)
+    assert space.prototypes.counts == [7, 0, 0, 5, 2]
+    space.remove(CLASSES[1])
+    space.rename("dog", "fox")
+    assert space.prototypes.counts == [7, 0, 5, 2]
+    space.save(tmp_path / "space")
+    assert MetricSpace.load(tmp_path / "space").prototypes.counts == [7, 0, 5, 2]
+
+
+def test_a_similarity_that_counts_examples_is_given_their_number():
+    space, z = a_space(), random(6, 4, seed=9)
+    space.fitted = TwoCovariance(dimension=4).fit(random(40, 4, seed=7), torch.arange(40) % 5)
+    space.normalised = Neighbourhood(space.fitted, size=1, dimension=4).with_cohort(random(20, 4, seed=8))
+    space.enroll("dog", random(3, 4, seed=3))
+    vectors, counts = space.prototypes.vectors[:, 0], torch.tensor([0, 0, 0, 3])
+    for of_space in ("fitted", "normalised"):
+        expected = space.score_enrolled(vectors, z, counts, kind=of_space).T
+        torch.testing.assert_close(space.score_classes(z, kind=of_space), expected)
+        one_each = space.score_enrolled(vectors, z, torch.ones(4), kind=of_space).T
+        assert not torch.allclose(expected, one_each)
+        torch.testing.assert_close(one_each, space.score_all(z, vectors, kind=of_space), atol=1e-4, rtol=1e-4)
+    cosines = space.score_enrolled(vectors, z, counts, kind="similarity").T
+    torch.testing.assert_close(cosines, space.score_classes(z))
 
 
 def test_enrolling_takes_no_gradient_and_keeps_the_type():

@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from samekind import archive, prototypes, similarities
+from samekind.auxiliary_head import AuxiliaryHead
 from samekind.data import ImageReader, VectorReader
 from samekind.decisions import Decision, Standing, Temperature
 from samekind.encoders import MLP, Attended, Conv4, LeNet, Standardised
@@ -21,7 +22,7 @@ from samekind.inference import identify
 from samekind.parts import describe
 from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import Cosine, Dot, LearnedScale
-from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.space import MetricSpace
 
 CLASSES = ["ant", "bee", 'Ä "quoted"\nname']
 ITEMS = torch.randn(6, 3, generator=torch.Generator().manual_seed(0))

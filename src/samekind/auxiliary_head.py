@@ -10,7 +10,9 @@ from torch import Tensor, nn
 from samekind.errors import SettingError
 from samekind.parts import build, describe
 from samekind.prototypes import Prototypes, pool
-from samekind.similarities import Similarity, score_all
+from samekind.prototypes.classes import example_counts
+from samekind.similarities import Similarity, score_all, score_enrolled
+from samekind.similarities.blocks import counts_matter
 from samekind.similarities.distances import unit_vectors
 
 
@@ -85,7 +87,8 @@ class AuxiliaryHead(nn.Module):
         if name not in names:
             return
         rows = [row for row, known in enumerate(names) if known != name]
-        self.prototypes.assign([names[row] for row in rows], self.prototypes.vectors[rows])
+        counts = [example_counts(self.prototypes)[row] for row in rows]
+        self.prototypes.assign([names[row] for row in rows], self.prototypes.vectors[rows], counts)
         if self.offsets is not None:
             self.offsets = nn.Parameter(self.offsets.detach()[rows])
 
@@ -96,8 +99,12 @@ def class_scores(similarity: Similarity, prototypes: Prototypes, z: Tensor) -> T
     # With a gradient every pair is kept for the backward pass; without, memory stays within the budget.
     every = similarity.score_all if torch.is_grad_enabled() else partial(score_all, similarity)
     flat = vectors.flatten(0, 1)
-    # Where the order does not matter, the items go first: rows of scores are faster.
-    scores = every(z, flat) if similarity.symmetric else every(flat, z).T
+    if counts_matter(similarity):
+        counts = torch.tensor(example_counts(prototypes), device=z.device).repeat_interleave(vectors.shape[1])
+        scores = score_enrolled(similarity, flat, z, counts).T
+    else:
+        # Where the order does not matter, the items go first: rows of scores are faster.
+        scores = every(z, flat) if similarity.symmetric else every(flat, z).T
     if vectors.shape[1] == 1:
         return scores
     scores = scores.reshape(len(z), *vectors.shape[:2])

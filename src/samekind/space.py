@@ -31,7 +31,8 @@ from samekind.decisions import (
 from samekind.errors import PackageError, SettingError, SpaceError, expect, nearest
 from samekind.parts import build, describe, fingerprint
 from samekind.prototypes import Prototypes
-from samekind.similarities import Cosine, Fused, Similarity, blocks, score_all
+from samekind.prototypes.classes import example_counts
+from samekind.similarities import Cosine, Fused, Similarity, blocks, score_all, score_enrolled
 
 A_NAME = 'the name of a class, such as "7"'
 
@@ -145,6 +146,20 @@ class MetricSpace(nn.Module):
         """The same scores as ``(rows, columns, scores)``, never more than the budget (in bytes) at a time."""
         return blocks(self.scorer(kind), a, b, memory_budget=memory_budget)
 
+    def score_enrolled(
+        self,
+        a: Tensor,
+        b: Tensor,
+        counts: Tensor,
+        *,
+        kind: Kind = "similarity",
+        memory_budget: int | None = None,
+    ) -> Tensor:
+        """How alike every enrolment and every item are: (n, d), (m, d) -> (n, m). Each a is the mean of
+        ``counts`` (n,) items, 0 for many; a similarity such as `TwoCovariance` goes by that, too.
+        """
+        return score_enrolled(self.scorer(kind), a, b, counts, memory_budget=memory_budget)
+
     def score_classes(self, z: Tensor, *, kind: Kind = "similarity") -> Tensor:
         """How alike each item and each class are: (n, d) -> (n, classes)."""
         return class_scores(self.scorer(kind), self.prototypes, z)
@@ -190,6 +205,7 @@ class MetricSpace(nn.Module):
             raise SpaceError(f'to enrol "{name}": an embedding is not finite; look at the items it came from')
         [name] = spelt_as([name], self.prototypes.classes)
         names, vectors = self.classes, self.prototypes.vectors.detach()
+        counts = example_counts(self.prototypes)
         mean = z.detach().mean(0).to(vectors).expand(1, self.prototypes.count, -1)
         if name in names and not replace:
             raise SpaceError(
@@ -197,17 +213,19 @@ class MetricSpace(nn.Module):
             )
         self.enrolled = [*(other for other in self.enrolled if other != name), name]
         if name not in names:
-            self.prototypes.assign([*names, name], torch.cat([vectors, mean]))
+            self.prototypes.assign([*names, name], torch.cat([vectors, mean]), [*counts, len(z)])
             return
         index = names.index(name)
-        self.prototypes.assign(names, torch.cat([vectors[:index], mean, vectors[index + 1 :]]))
+        counts[index] = len(z)
+        self.prototypes.assign(names, torch.cat([vectors[:index], mean, vectors[index + 1 :]]), counts)
         self._drop_from_auxiliary(name)
 
     def remove(self, name: str) -> None:
         """Forget a class."""
         name, names = self._known(name), self.classes
         rows = [row for row, known in enumerate(names) if known != name]
-        self.prototypes.assign([names[row] for row in rows], self.prototypes.vectors.detach()[rows])
+        counts = [example_counts(self.prototypes)[row] for row in rows]
+        self.prototypes.assign([names[row] for row in rows], self.prototypes.vectors.detach()[rows], counts)
         self.enrolled = [other for other in self.enrolled if other != name]
         self._drop_from_auxiliary(name)
 

@@ -5,13 +5,14 @@ import torch
 from sklearn.metrics import balanced_accuracy_score, f1_score
 from torch import nn
 
+from samekind.auxiliary_head import AuxiliaryHead
 from samekind.data import clusters
 from samekind.decisions import Temperature
 from samekind.evaluation import Row, classification, heads, predicted_labels
 from samekind.measures import expected_calibration_error
 from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import Dot, Euclidean, PairsNetwork
-from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.space import MetricSpace
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 

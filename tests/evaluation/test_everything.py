@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from samekind.auxiliary_head import AuxiliaryHead
 from samekind.data import clusters
 from samekind.encoders import MLP
 from samekind.errors import DataError
@@ -21,7 +22,7 @@ from samekind.evaluation import (
 from samekind.inference import embed, settle
 from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import Cosine, Dot, PairsNetwork
-from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.space import MetricSpace
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 

@@ -5,6 +5,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from samekind.auxiliary_head import AuxiliaryHead
 from samekind.data import Items
 from samekind.encoders import MLP, Compressed, Unchanged
 from samekind.encoders.foreign import Foreign
@@ -14,7 +15,7 @@ from samekind.inference.compress import directions
 from samekind.parts import build, describe
 from samekind.prototypes import EMAProxies, LearnedProxies, RunningAverages, SupportMeans
 from samekind.similarities import Cosine, Dot, Euclidean, PairsNetwork
-from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.space import MetricSpace
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from torch import nn
 from samekind.errors import DataError, SettingError
 from samekind.inference.enrolment import COMBINATIONS, enrolment_scores, listed_scores
 from samekind.prototypes import SupportMeans
-from samekind.similarities import Euclidean, PairsNetwork
+from samekind.similarities import Euclidean, PairsNetwork, TwoCovariance
 from samekind.space import MetricSpace
 
 GENERATOR = torch.Generator().manual_seed(0)
@@ -43,6 +43,15 @@ def test_agrees_with_a_loop_over_every_item(combination, kind):
     result = enrolment_scores(space, SETS, TESTS, combination=combination, kind=kind)
     expected = [[by_hand(space, items, test, combination, kind) for test in TESTS] for items in SETS]
     torch.testing.assert_close(result, torch.tensor(expected))
+
+
+def test_a_similarity_that_counts_items_is_told_their_number():
+    z = torch.randn(30, 3, generator=torch.Generator().manual_seed(1))
+    space = a_space(TwoCovariance(dimension=3).fit(z, torch.arange(30) % 5))
+    means = torch.stack([items.mean(0) for items in SETS])
+    expected = space.score_enrolled(means, TESTS, torch.tensor([1, 2, 5]))
+    torch.testing.assert_close(enrolment_scores(space, SETS, TESTS), expected)
+    assert not torch.allclose(expected[1:], space.score_all(means, TESTS)[1:])
 
 
 @pytest.mark.parametrize("combination", COMBINATIONS)

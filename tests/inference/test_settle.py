@@ -34,6 +34,7 @@ def test_support_means_become_the_means_of_the_known_items():
     for label in range(3):
         mean = sum(z[index] for index in range(12) if KNOWN.labels[index] == label) / 4
         torch.testing.assert_close(space.prototypes.vectors[label, 0], mean)
+    assert space.prototypes.counts == [4, 4, 4]
 
 
 def test_a_class_without_known_items_gets_no_prototype():
@@ -41,6 +42,7 @@ def test_a_class_without_known_items_gets_no_prototype():
     space, known = a_space(), KNOWN.take((KNOWN.labels != 1).nonzero().flatten())
     settle(space, known, TRIALS)
     assert space.classes == ["0", "2"]
+    assert space.prototypes.counts == [4, 4]
     torch.testing.assert_close(space.prototypes.vectors[1, 0], embed(space, known.inputs)[4:].mean(0))
 
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from samekind.auxiliary_head import AuxiliaryHead
 from samekind.data import Items, clusters
 from samekind.inference import fit_open_set, fit_temperatures, identify
 from samekind.inference.open_set import divided
@@ -11,7 +12,7 @@ from samekind.inference.temperatures import FEWEST, heads
 from samekind.measures import expected_calibration_error, temperature_calibration
 from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import Dot, Euclidean
-from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.space import MetricSpace
 
 ITEMS = clusters(classes=4, items=40, dimension=3, spread=1.2, seed=0)
 HEADS = ["similarity", "auxiliary", "fused"]

@@ -17,6 +17,7 @@ DIMENSION = 4
 OTHER = {
     "classes": CLASSES,
     "count": 3,
+    "counts": [2, 0, 7],
     "dimension": DIMENSION,
     "initial": "uniform",
     "momentum": 0.5,
@@ -125,6 +126,21 @@ def test_an_assignment_puts_other_classes_in_place(bank):
     bank.assign([], fitting(bank, 0))
     assert bank.classes == []
     assert bank.vectors.shape == (0, bank.count, DIMENSION)
+
+
+def test_knows_how_many_examples_its_vectors_were_made_from(bank):
+    """If it was told so; no number is written down where none is known, as by an older version."""
+    bank.assign(["dog", "elk"], fitting(bank, 2), [5, 0])
+    assert bank.counts == [5, 0]
+    assert parts.describe(bank)["arguments"]["counts"] == [5, 0]
+    assert parts.build(parts.describe(bank), room="prototypes").counts == [5, 0]
+    for unknown in (None, [0, 0]):
+        bank.assign(["dog", "elk"], fitting(bank, 2), unknown)
+        assert bank.counts is None
+        assert "counts" not in parts.describe(bank)["arguments"]
+    for counts in ([5], [5, -1]):
+        with pytest.raises(SettingError, match="a count from 0 up for each of 2 classes"):
+            bank.assign(["dog", "elk"], fitting(bank, 2), counts)
 
 
 def test_refuses_an_assignment_that_does_not_fit_and_stays_the_same(bank):

@@ -103,7 +103,8 @@ def _task(space: MetricSpace, held: _Held, known_queries: Tensor, episode: Episo
     prototypes = held.z[count + episode.support].mean(1)
     items = torch.cat([known_queries, count + episode.query.flatten()]).to(held.z.device)
     kind = space.kind_for("classes")
-    score, which = space.score_all(prototypes, held.z[items], kind=kind).max(0)
+    shots = torch.full((len(prototypes),), episode.support.shape[1], device=held.z.device)
+    score, which = space.score_enrolled(prototypes, held.z[items], shots, kind=kind).max(0)
     bonus = space.balances[kind].bonus if kind in space.balances else 0.0
     enrolled = score + bonus > held.best[items]
     truth = torch.arange(len(prototypes), device=held.z.device).repeat_interleave(episode.query.shape[1])

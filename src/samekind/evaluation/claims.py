@@ -16,7 +16,6 @@ from samekind.evaluation.trial_measures import About, trial_rows
 from samekind.inference import asking
 from samekind.inference.embed import device_of
 from samekind.inference.trials import Trials
-from samekind.prototypes import pool
 from samekind.space import MetricSpace
 
 #: Beyond this many trials a random part of the items makes the claims.
@@ -56,8 +55,5 @@ def claims(
 
 def _class_scores(space: MetricSpace, z: Tensor, kind: Kind) -> Tensor:
     """How alike each item and each class are by one kind of score: (n, classes), on the CPU."""
-    prototypes = space.prototypes
     with asking(space):
-        flat = space.score_all(prototypes.vectors.flatten(0, 1), z.to(device_of(space)), kind=kind).T
-        scores = flat.reshape(len(z), *prototypes.vectors.shape[:2])
-        return pool(scores, prototypes.pooling, temperature=prototypes.temperature).float().cpu()
+        return space.score_classes(z.to(device_of(space)), kind=kind).float().cpu()

@@ -83,12 +83,12 @@ def _task(space: MetricSpace, z: Tensor, episode: Episode) -> Tensor:
     prototypes = z[episode.support].mean(1)
     queries = z[episode.query].flatten(0, 1)
     truth = torch.arange(len(prototypes), device=z.device).repeat_interleave(episode.query.shape[1])
+    counts = torch.full((len(prototypes),), episode.support.shape[1], device=z.device)
     # Scores of (queries, way); the fused probabilities need the other two anyway.
     logits: dict[str, Tensor] = {
-        kind: (scorer.scale() * scorer.score_all(prototypes, queries)).T
+        kind: (space.scorer(kind).scale() * space.score_enrolled(prototypes, queries, counts, kind=kind)).T
         for kind in space.kinds
         if kind != "fused"
-        for scorer in [space.scorer(kind)]
     }
     if "fused" in space.kinds:
         logits["fused"] = logits["similarity"].softmax(-1) + logits["cosine"].softmax(-1)

@@ -111,7 +111,7 @@ def _task(
     seed: int,
 ) -> _Task:
     generator, labels = torch.Generator().manual_seed(seed), new.labels.cpu()
-    prototypes, names = [], []
+    prototypes, names, counts = [], [], []
     asked = torch.ones(len(labels), dtype=torch.bool)
     for label in torch.unique(labels).tolist():
         places = (labels == label).nonzero().flatten()
@@ -120,15 +120,16 @@ def _task(
             asked[chosen] = False
             prototypes.append(new.z[chosen.to(new.z.device)].mean(0))
             names.append(label)
+            counts.append(len(chosen))
         else:
             asked[places] = False
     if new.groups is not None:
         asked &= ~torch.isin(new.groups, new.groups[~asked])
     z = new.z if known is None else torch.cat([known[0], new.z.to(known[0].device)])
     with asking(space):
-        scores = space.score_all(
-            torch.stack(prototypes).to(device_of(space)), z.to(device_of(space)), kind=kind
-        )
+        device = device_of(space)
+        enrolled = torch.stack(prototypes).to(device), z.to(device), torch.tensor(counts, device=device)
+        scores = space.score_enrolled(*enrolled, kind=kind)
     best = scores.float().cpu().max(0)
     right = torch.tensor(names)[best.indices[-len(labels) :]] == labels
     return _Task(best.values if known is None else best.values - known[1], right.double(), asked)

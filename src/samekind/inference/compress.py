@@ -36,7 +36,8 @@ def compress(space: MetricSpace, items: Items, *, dimension: int = 64) -> Metric
     described["arguments"]["dimension"] = dimension
     prototypes = build(described, room="prototypes")
     vectors = space.prototypes.vectors.detach()
-    prototypes.assign(space.classes, (vectors.cpu().double() @ matrix.T.double()).to(vectors.dtype))
+    mapped = (vectors.cpu().double() @ matrix.T.double()).to(vectors.dtype)
+    prototypes.assign(space.classes, mapped, space.prototypes.counts)
     return (
         MetricSpace(encoder, copy.deepcopy(space.similarity), prototypes, reader=space.reader)
         .to(device)

@@ -30,7 +30,8 @@ def enrolment_scores(
 ) -> Tensor:
     """The scores of every enrolled set and every test item: sets of (k, d), (m, d) -> (sets, m), on the CPU.
 
-    ``embedding`` scores the mean embedding of a set, not normalised; ``mean``, ``median``, ``max`` and
+    ``embedding`` scores the mean embedding of a set, not normalised, by a similarity that may know how many
+    items that is the mean of; ``mean``, ``median``, ``max`` and
     ``min`` combine the scores of its items. The set is the first argument of the similarity. Raises
     DataError for an empty set.
     """
@@ -50,9 +51,14 @@ def enrolment_scores(
     else:
         first = torch.cat([members.to(device) for members in enrolled])
     with asking(space):
+        if combination == "embedding":
+            counts = torch.tensor(sizes, device=device)
+            return (
+                space.score_enrolled(first, tests, counts, kind=kind, memory_budget=memory_budget)
+                .float()
+                .cpu()
+            )
         scores = space.score_all(first, tests, kind=kind, memory_budget=memory_budget).float().cpu()
-    if combination == "embedding":
-        return scores
     return torch.stack([_combined(rows, combination) for rows in torch.split(scores, sizes)])
 
 

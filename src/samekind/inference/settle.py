@@ -1,5 +1,7 @@
 """What a trained space needs before use: prototypes, thresholds, temperatures, the best kinds of score."""
 
+import torch
+
 from samekind.data import Items, draw
 from samekind.data.groups import groups_apart
 from samekind.inference.choosing import choices_of
@@ -32,7 +34,8 @@ def settle(
     if not space.prototypes.trained:
         means, present = class_means(embed(space, known.inputs), known.labels, len(known.classes))
         names = [known.classes[index] for index in present.nonzero().flatten().tolist()]
-        space.prototypes.assign(names, means[present, None].to(space.prototypes.vectors.device))
+        counts = torch.bincount(known.labels.cpu(), minlength=len(known.classes))[present.cpu()].tolist()
+        space.prototypes.assign(names, means[present, None].to(space.prototypes.vectors.device), counts)
     space.enrolled = []
     space.standings, space.balances = measure_kinds(space, trials)
     space.choices = choices_of(space.standings)

@@ -2,7 +2,8 @@
 
 Prototypes are a module. They compute no score.
 
-- ``classes``: the names; ``vectors``: (classes, k, d); ``assign(classes, vectors)`` replaces both;
+- ``classes``: the names; ``vectors``: (classes, k, d); ``counts``: how many examples a vector of each class
+  is the mean of, 0 for many or unknown; ``assign(classes, vectors, counts)`` replaces all;
 - ``pooling``: how k scores become one: mean, max or soft;
 - ``trained``: whether training moves them; others are filled from examples afterwards;
 - ``needs_term``: whether only a term against them brings them and the embeddings together;

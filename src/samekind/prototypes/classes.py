@@ -24,12 +24,15 @@ class Prototypes(Protocol):
     dimension: int
     count: int
     vectors: Tensor  # (classes, k, d)
+    counts: list[int] | None  # of each class, how many examples a vector is the mean of; 0: many, or unknown
 
     def before_loss(self, z: Tensor, y: Tensor) -> None: ...
 
     def after_step(self, z: Tensor, y: Tensor) -> None: ...
 
-    def assign(self, classes: Sequence[str], vectors: Tensor) -> None: ...
+    def assign(
+        self, classes: Sequence[str], vectors: Tensor, counts: Sequence[int] | None = None
+    ) -> None: ...
 
 
 def unmoved(self: Any, z: Tensor, y: Tensor) -> None:
@@ -73,6 +76,22 @@ def check_pooling(pooling: str, *, count: int, temperature: float) -> None:
         raise SettingError(f"a class needs at least one vector, got count={count}")
     if not (temperature > 0 and math.isfinite(temperature)):
         raise SettingError(f"the temperature of the pooling must be a positive number, got {temperature}")
+
+
+def checked_counts(counts: Sequence[int] | None, classes: Sequence[str]) -> list[int] | None:
+    """The counts as a list; None if none of them is known. Raises SettingError unless each class has one."""
+    if counts is None:
+        return None
+    if len(counts) != len(classes) or any(count < 0 for count in counts):
+        raise SettingError(
+            f"expected a count from 0 up for each of {len(classes)} classes, got {list(counts)[:10]}"
+        )
+    return list(counts) if any(counts) else None
+
+
+def example_counts(prototypes: Prototypes) -> list[int]:
+    """How many examples the vectors of each class were made from, 0 for many or an unknown number."""
+    return [0] * len(prototypes.classes) if prototypes.counts is None else list(prototypes.counts)
 
 
 def check_vectors(

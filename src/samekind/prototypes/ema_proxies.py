@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.errors import SettingError
-from samekind.prototypes.classes import check_vectors, class_means, unmoved
+from samekind.prototypes.classes import check_vectors, checked_counts, class_means, unmoved
 
 
 class EMAProxies(nn.Module):
@@ -23,17 +23,25 @@ class EMAProxies(nn.Module):
     Embeddings that cancel out move nothing.
     """
 
+    came_later = ("counts",)
     trained = True
     needs_term = False
     pooling = "mean"
     temperature = 0.1
     count = 1
 
-    def __init__(self, classes: Sequence[str], *, dimension: int, rate: float = 0.001) -> None:
+    def __init__(
+        self,
+        classes: Sequence[str],
+        *,
+        dimension: int,
+        rate: float = 0.001,
+        counts: Sequence[int] | None = None,
+    ) -> None:
         super().__init__()
         if not 0 <= rate <= 1:
             raise SettingError(f"the rate of a moving average is between 0 and 1, got {rate}")
-        self.classes = list(classes)
+        self.classes, self.counts = list(classes), checked_counts(counts, classes)
         self.dimension = dimension
         self.rate = rate
         self.vectors: Tensor
@@ -55,8 +63,9 @@ class EMAProxies(nn.Module):
         self.vectors[:, 0] = torch.where(present[:, None], new, old)
         self.visited |= present
 
-    def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
-        """Replace the classes and their vectors."""
+    def assign(self, classes: Sequence[str], vectors: Tensor, counts: Sequence[int] | None = None) -> None:
+        """Replace the classes and their vectors, each the mean of ``counts`` (classes,) examples."""
         check_vectors(classes, vectors, dimension=self.dimension, count=1)
+        self.counts = checked_counts(counts, classes)
         self.classes, self.vectors = list(classes), vectors.detach().clone()
         self.visited = torch.ones(len(vectors), dtype=torch.bool, device=vectors.device)

@@ -6,7 +6,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from samekind.prototypes.classes import check_pooling, check_vectors, unmoved
+from samekind.prototypes.classes import check_pooling, check_vectors, checked_counts, unmoved
 
 
 class LearnedProxies(nn.Module):
@@ -16,6 +16,7 @@ class LearnedProxies(nn.Module):
     by their own softmax at ``temperature``).
     """
 
+    came_later = ("counts",)
     trained = True
     needs_term = True
 
@@ -27,10 +28,11 @@ class LearnedProxies(nn.Module):
         count: int = 1,
         pooling: Literal["mean", "max", "soft"] = "mean",
         temperature: float = 0.1,
+        counts: Sequence[int] | None = None,
     ) -> None:
         super().__init__()
         check_pooling(pooling, count=count, temperature=temperature)
-        self.classes = list(classes)
+        self.classes, self.counts = list(classes), checked_counts(counts, classes)
         self.dimension = dimension
         self.count = count
         self.pooling = pooling
@@ -42,8 +44,12 @@ class LearnedProxies(nn.Module):
 
     before_loss = after_step = unmoved
 
-    def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
-        """Replace the classes and their vectors; an optimiser of the old ones must be built again."""
+    def assign(self, classes: Sequence[str], vectors: Tensor, counts: Sequence[int] | None = None) -> None:
+        """Replace the classes and their vectors, each the mean of ``counts`` (classes,) examples.
+
+        An optimiser of the old vectors must be built again.
+        """
         check_vectors(classes, vectors, dimension=self.dimension)
+        self.counts = checked_counts(counts, classes)
         self.classes, self.vectors = list(classes), nn.Parameter(vectors.detach().clone())
         self.count = vectors.shape[1]

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from samekind.errors import SettingError
-from samekind.prototypes.classes import check_vectors, class_means, unmoved
+from samekind.prototypes.classes import check_vectors, checked_counts, class_means, unmoved
 
 
 class RunningAverages(nn.Module):
@@ -21,6 +21,7 @@ class RunningAverages(nn.Module):
     code).
     """
 
+    came_later = ("counts",)
     trained = True
     needs_term = False
     pooling = "mean"
@@ -34,13 +35,14 @@ class RunningAverages(nn.Module):
         dimension: int,
         momentum: float = 0.9,
         initial: Literal["gaussian", "uniform"] = "gaussian",
+        counts: Sequence[int] | None = None,
     ) -> None:
         super().__init__()
         if initial not in ("gaussian", "uniform"):
             raise SettingError(f'running averages start "gaussian" or "uniform"; got "{initial}"')
         if not 0 <= momentum <= 1:
             raise SettingError(f"the momentum of running averages is from 0 to 1; got {momentum}")
-        self.classes = list(classes)
+        self.classes, self.counts = list(classes), checked_counts(counts, classes)
         self.dimension = dimension
         self.momentum = momentum
         self.initial = initial
@@ -57,7 +59,8 @@ class RunningAverages(nn.Module):
 
     after_step = unmoved
 
-    def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
-        """Replace the classes and their vectors."""
+    def assign(self, classes: Sequence[str], vectors: Tensor, counts: Sequence[int] | None = None) -> None:
+        """Replace the classes and their vectors, each the mean of ``counts`` (classes,) examples."""
         check_vectors(classes, vectors, dimension=self.dimension, count=1)
+        self.counts = checked_counts(counts, classes)
         self.classes, self.vectors = list(classes), vectors.detach().clone()

@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from samekind.prototypes.classes import check_pooling, check_vectors, unmoved
+from samekind.prototypes.classes import check_pooling, check_vectors, checked_counts, unmoved
 
 
 class SupportMeans(nn.Module):
@@ -19,6 +19,7 @@ class SupportMeans(nn.Module):
     their scores: ``"max"`` is the nearest-support classifier.
     """
 
+    came_later = ("counts",)
     trained = False
     needs_term = False
 
@@ -30,10 +31,11 @@ class SupportMeans(nn.Module):
         count: int = 1,
         pooling: Literal["mean", "max", "soft"] = "mean",
         temperature: float = 0.1,
+        counts: Sequence[int] | None = None,
     ) -> None:
         super().__init__()
         check_pooling(pooling, count=count, temperature=temperature)
-        self.classes = list(classes)
+        self.classes, self.counts = list(classes), checked_counts(counts, classes)
         self.dimension = dimension
         self.count = count
         self.pooling = pooling
@@ -43,9 +45,10 @@ class SupportMeans(nn.Module):
 
     before_loss = after_step = unmoved
 
-    def assign(self, classes: Sequence[str], vectors: Tensor) -> None:
-        """Replace the classes and their vectors."""
+    def assign(self, classes: Sequence[str], vectors: Tensor, counts: Sequence[int] | None = None) -> None:
+        """Replace the classes and their vectors, each the mean of ``counts`` (classes,) examples."""
         check_vectors(classes, vectors, dimension=self.dimension)
+        self.counts = checked_counts(counts, classes)
         self.classes, self.vectors, self.count = (
             list(classes),
             vectors.detach().clone(),

@@ -95,17 +95,27 @@ def prepared(similarity: Similarity, a: Tensor, b: Tensor) -> tuple[Similarity, 
     return (similarity, a, b) if own is None else own(a, b)
 
 
-def score_enrolled(similarity: Similarity, a: Tensor, b: Tensor, counts: Tensor) -> Tensor:
+def counts_matter(similarity: Similarity) -> bool:
+    """Whether a similarity asks how many items an enrolment is the mean of: whether it has ``enrolled``."""
+    return getattr(similarity, "enrolled", None) is not None
+
+
+def enrolled_vectors(similarity: Similarity, a: Tensor, b: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
+    """Vectors whose inner products are the scores of enrolments a and items b, where `counts_matter`."""
+    pairs: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]] = getattr(similarity, "enrolled")  # noqa: B009
+    return pairs(a, b, counts)
+
+
+def score_enrolled(
+    similarity: Similarity, a: Tensor, b: Tensor, counts: Tensor, *, memory_budget: int | None = None
+) -> Tensor:
     """Every enrolment against every item: (n, d), (m, d) -> (n, m). Each a is the mean of ``counts`` (n,)
     items, 0 for very many or an unknown number.
-
-    Only a similarity with a method ``enrolled(a, b, counts)`` asks for the counts.
     """
-    pairs = getattr(similarity, "enrolled", None)
-    vectors = None if pairs is None else pairs(a, b, counts)
-    if vectors is None:
-        return score_all(similarity, a, b)
-    return score_all(Dot(), *vectors).to(a.dtype)
+    if not counts_matter(similarity):
+        return score_all(similarity, a, b, memory_budget=memory_budget)
+    first, second = enrolled_vectors(similarity, a, b, counts)
+    return score_all(Dot(), first, second, memory_budget=memory_budget).to(a.dtype)
 
 
 def score_all(similarity: Similarity, a: Tensor, b: Tensor, *, memory_budget: int | None = None) -> Tensor:

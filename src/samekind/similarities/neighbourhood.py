@@ -13,7 +13,16 @@ import torch
 from torch import Tensor, nn
 
 from samekind.errors import SettingError
-from samekind.similarities.blocks import MEMORY_BUDGET, Scorer, Side, Similarity, mapping_of, prepared
+from samekind.similarities.blocks import (
+    MEMORY_BUDGET,
+    Scorer,
+    Side,
+    Similarity,
+    counts_matter,
+    enrolled_vectors,
+    mapping_of,
+    prepared,
+)
 from samekind.similarities.dot import Dot
 from samekind.similarities.scale import FixedScale, Scale
 
@@ -99,16 +108,19 @@ class Neighbourhood(nn.Module):
             raise SettingError(f"the scores of {type(self.similarity).__name__} are no inner products")
         return self._joined(mapped(z, side), self._level(z, side), side)
 
-    def enrolled(self, a: Tensor, b: Tensor, counts: Tensor) -> tuple[Tensor, Tensor] | None:
+    @property
+    def enrolled(self) -> Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]] | None:
+        """`enrolment` if the similarity asks how many items an enrolment is the mean of, else None."""
+        return self.enrolment if counts_matter(self.similarity) else None
+
+    def enrolment(self, a: Tensor, b: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
         """Vectors whose inner products are the scores of enrolments, each the mean of ``counts`` (n,) items
-        (0: very many), and items; None if the similarity does not ask for the counts.
+        (0: very many), and items.
         """
-        pairs = getattr(self.similarity, "enrolled", None)
-        if pairs is None or (vectors := pairs(a, b, counts)) is None:
-            return None
+        first, second = enrolled_vectors(self.similarity, a, b, counts)
         return (
-            self._joined(vectors[0], self._level(a, "first", counts), "first"),
-            self._joined(vectors[1], self._level(b, "second"), "second"),
+            self._joined(first, self._level(a, "first", counts), "first"),
+            self._joined(second, self._level(b, "second"), "second"),
         )
 
     def prepared(self, a: Tensor, b: Tensor) -> tuple[Similarity, Tensor, Tensor]:
@@ -140,12 +152,11 @@ class Neighbourhood(nn.Module):
         cohort = self.cohort.to(z.dtype)
         budget = MEMORY_BUDGET.get(z.device.type, MEMORY_BUDGET["other"])
         strip = max(1, 4 * budget // (4 * max(self.size, CLOSEST * z.shape[1])))
-        pair = getattr(self.similarity, "enrolled", None) if counts is not None else None
         parts = []
         for start in range(0, len(z), strip):
             part = z[start : start + strip]
-            if pair is not None and counts is not None:
-                first, second = pair(part, cohort, counts[start : start + strip])
+            if counts is not None:
+                first, second = enrolled_vectors(self.similarity, part, cohort, counts[start : start + strip])
                 scores = first @ second.T
             elif side == "first":
                 scores = _scores(self.similarity, part, cohort)
