@@ -41,9 +41,9 @@ def test_a_run_with_every_setting_away_from_its_default_comes_back():
         ),
         terms={"class": Term("softmax", "prototypes", "hardest", "one", 0.5, {"smoothing": 0.1})},
         penalties={"energy": Penalty("energy_confusion", 0.3, {"normalise": True})},
-        batches=Batches("Balanced", {"classes": 2, "items": 3}),
-        optimiser=Optimiser("Adam", 0.1, 0.2, 0.3, True, {"encoder": 0.4}),
-        schedule=Schedule("cosine", 0.5, (2, 3), 4, 5, 1.5),
+        batches=Batches("Balanced", {"classes": 2, "items": 3}, 2),
+        optimiser=Optimiser("Adam", 0.1, 0.2, 0.3, True, {"encoder": 0.4}, 0.1),
+        schedule=Schedule("cosine", 0.5, (2, 3), 4, 5, 1.5, 0.5),
         epochs=6,
         seed=7,
         clip=8.0,
@@ -61,6 +61,7 @@ def test_a_run_with_every_setting_away_from_its_default_comes_back():
         mixed_scores=True,
         adversary=Adversary("soft", 0.1, 2.0, 0.2, 16, 0.3, 0.4, "loss"),
         validate=("clustering", "retrieval"),
+        compress=32,
     )
     assert Run.from_dict(json.loads(json.dumps(run.to_dict()))) == run
 
@@ -71,7 +72,7 @@ def test_arguments_are_keys_beside_the_name(prototypical):
     assert values["space"]["similarity"] == {"name": "PairsNetwork", **similarity.arguments}
     assert set(similarity.arguments) == {"hidden", "depth", "dropout"}
     assert values["terms"]["pair"]["smoothing"] == prototypical.terms["pair"].arguments["smoothing"]
-    assert values["batches"] == {"sampler": "Shuffled", **prototypical.batches.arguments}
+    assert values["batches"] == {"sampler": "Shuffled", "at_once": 0, **prototypical.batches.arguments}
     assert values["schedule"]["milestones"] == list(prototypical.schedule.milestones)
 
 
@@ -106,7 +107,7 @@ def test_a_run_does_not_change(prototypical):
         (
             'batches={sampler = "Balanced", classes = 2, items = 3}',
             lambda run: run.batches,
-            Batches("Balanced", {"classes": 2, "items": 3}),
+            Batches("Balanced", {"classes": 2, "items": 3}, 2),
         ),
     ],
 )

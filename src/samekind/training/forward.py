@@ -1,6 +1,6 @@
 """The forward pass of a training step: the space, and the extras that read its encoder's features."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -9,17 +9,18 @@ from torch import Tensor, nn
 from samekind.space import MetricSpace
 from samekind.training.extras import Extra
 from samekind.training.fabric import Fabric
-
-#: Embeddings (n, d), and the outputs of the extras that read features, by name.
-Embedding = tuple[Tensor, Mapping[str, Tensor]]
+from samekind.training.in_parts import Embedding, in_parts
 
 
 class Forward(nn.Module):
-    """Items to embeddings, and the outputs of the extras that read features, in one pass of the encoder."""
+    """Items to embeddings, and the outputs of the extras that read features, in one pass of the encoder, with
+    at most ``at_once`` items in it at a time (0: all).
+    """
 
-    def __init__(self, space: MetricSpace, extras: Sequence[Extra]) -> None:
+    def __init__(self, space: MetricSpace, extras: Sequence[Extra], *, at_once: int = 0) -> None:
         super().__init__()
         self.space = space
+        self.at_once = at_once
         self.extras = nn.ModuleDict({extra.name: extra for extra in extras})  # type: ignore[misc]
         self.readers = [extra for extra in extras if extra.reads_features]
 
@@ -29,6 +30,9 @@ class Forward(nn.Module):
         return "features" if self.readers else "forward"
 
     def forward(self, x: Tensor) -> Embedding:
+        return in_parts(self._embed, x, at_once=self.at_once, module=self.space)
+
+    def _embed(self, x: Tensor) -> Embedding:
         if not self.readers:
             return self.space(x), {}
         encoder: Any = self.space.encoder

@@ -47,7 +47,7 @@ class Learner:
         self.watched = [*self.names, *(name for extra in self.extras for name in extra.watched)]
         groups = parameter_groups_of(self.extras)
         optimiser = build_optimiser(run.optimiser, space, beside=groups, fused=moves_at_once(fabric))
-        module = Forward(space, self.extras)
+        module = Forward(space, self.extras, at_once=run.batches.at_once)
         self.wrapped, self.optimiser = fabric.setup(module, optimiser)
         self.forward = forward_pass(fabric, self.wrapped)
         self.method = module.method

@@ -35,7 +35,7 @@ VALIDATIONS = ("verification", "retrieval", "clustering")
 #: The keys by which a table names a member, and the keys that stay when it names another one.
 SHARED_KEYS = {
     "name": (),
-    "sampler": (),
+    "sampler": ("at_once",),
     "penalty": ("weight",),
     "loss": ("against", "class_weights", "miner", "mining", "order", "reduce", "weight"),
 }

@@ -120,10 +120,19 @@ class Adversary:
 
 @dataclass(frozen=True)
 class Batches:
-    """Which items meet in a batch; ``arguments`` are the sampler's own."""
+    """Which items meet in a batch; ``arguments`` are the sampler's own.
+
+    ``at_once`` bounds the memory: at most so many items of a batch pass through the encoder at a time, twice
+    each. The loss is still that of the whole batch; see `in_parts` for what differs with batch normalisation.
+    0 takes the batch whole.
+    """
 
     sampler: str = "Shuffled"
     arguments: Values = field(default_factory=dict)
+    at_once: Natural = 0
+
+    def __post_init__(self) -> None:
+        check(self, where="run.batches")
 
 
 @dataclass(frozen=True)
