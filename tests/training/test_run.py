@@ -107,7 +107,7 @@ def test_a_run_does_not_change(prototypical):
         (
             'batches={sampler = "Balanced", classes = 2, items = 3}',
             lambda run: run.batches,
-            Batches("Balanced", {"classes": 2, "items": 3}, 2),
+            Batches("Balanced", {"classes": 2, "items": 3}),
         ),
     ],
 )
