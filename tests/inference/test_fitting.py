@@ -6,7 +6,7 @@ from torch import nn
 
 from samekind.errors import DataError, SettingError
 from samekind.inference import fit_similarities, fitting
-from samekind.inference.fitting import Setting, cut_folds, neighbourhood
+from samekind.inference.fitting import Fold, Setting, cut_folds, neighbourhood
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, Neighbourhood, PairsNetwork, TwoCovariance, WithinClass
 from samekind.space import MetricSpace
@@ -40,6 +40,16 @@ def test_a_fitted_similarity_finds_more_of_classes_it_never_saw():
     z, labels = some(seed=1, shift=CLASSES)
     assert recall(space, z, labels, "fitted") > recall(space, z, labels, "similarity") + 0.1
     assert recall(space, z, labels, "normalised") > recall(space, z, labels, "similarity") + 0.1
+
+
+def test_a_single_fold_chooses_and_is_not_fitted_to():
+    z, labels = some()
+    fold = Fold((labels < 8).nonzero().flatten(), (labels >= 8).nonzero().flatten())
+    one, other = a_space(), a_space()
+    choice = fit_similarities(one, z, labels, folds=fold)
+    assert fit_similarities(other, z[fold.fitted], labels[fold.fitted], choice=choice) == choice
+    for kind in ("fitted", "normalised"):
+        torch.testing.assert_close(one.score_all(z, z, kind=kind), other.score_all(z, z, kind=kind))
 
 
 def test_the_same_seed_gives_the_same_fit_and_the_space_is_saved_with_it(tmp_path):

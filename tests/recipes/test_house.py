@@ -23,7 +23,7 @@ def test_pretrained_features_are_trained_themselves(packages):
     run = house((3, 224, 224))
     assert is_pretrained(run)
     views = run.space.encoder.arguments
-    assert (views["size"], views["mirror"]) == (288, True)
+    assert (views["size"], views["mirror"]) == (352, True)
     assert "dimension" not in views["encoder"]
     assert views["encoder"]["pooling"] == "average+maximum"
     assert views["encoder"]["batch_norm"] == "frozen"

@@ -19,7 +19,7 @@ def rungs():
 
 
 def test_the_first_rung_is_the_standardised_input(rungs):
-    space, embedded = rungs.untrained()
+    space, embedded, _ = rungs.untrained()
     assert rungs.first == "raw input"
     inputs = rungs.items.inputs
     by_hand = (inputs - inputs.mean(0)) / inputs.std(0, correction=0)
@@ -31,7 +31,7 @@ def test_the_first_rung_is_the_standardised_input(rungs):
 def test_a_trained_rung_knows_only_its_rows(rungs, tmp_path):
     rows = (rungs.items.labels < 3).nonzero().flatten()
     states = torch.get_rng_state()
-    space, embedded = rungs.trained(
+    space, embedded, _ = rungs.trained(
         rows, validate=lambda space: {"recall@1": float(len(space.classes))}, folder=tmp_path
     )
     assert torch.equal(torch.get_rng_state(), states)

@@ -58,6 +58,13 @@ class Setting(NamedTuple):
         return self._replace(shrinkage=odds / (1 + odds))
 
 
+class Choice(NamedTuple):
+    """The setting of the fitted similarity, and the kind of score that is normalised."""
+
+    setting: Setting
+    base: Kind
+
+
 class Fold(NamedTuple):
     """Rows that are fitted to, and rows that are measured."""
 
@@ -70,26 +77,42 @@ def fit_similarities(
     z: Tensor,
     labels: Tensor,
     *,
-    folds: int | Tensor = 3,
+    folds: int | Tensor | Fold = 3,
     groups: Tensor | None = None,
     seed: int = 0,
-) -> None:
-    """Give a space a ``fitted`` and a ``normalised`` similarity, from embeddings (n, d) with labels (n,).
+    choice: Choice | None = None,
+) -> Choice:
+    """Give a space a ``fitted`` and a ``normalised`` similarity, from embeddings (n, d) with labels (n,), and
+    return what was chosen for them.
 
     ``folds`` is their number, of whole classes that ``seed`` draws, or the fold (n,) of each item, such as
     one for each branch of a taxonomy. With fewer than four classes the items are cut. The merit of a setting
     is MAP@R less the equal error rate, on average over the folds. Two items of one of the ``groups`` (n,) are
     not compared. Raises DataError without two classes, one of them with two items.
+
+    A single `Fold` is for an encoder that was trained on its fitted rows: those alone are fitted to, and the
+    other classes choose. A ``choice`` made earlier is taken as it is.
     """
     z, labels = z.detach().float().to(device_of(space)), labels.cpu()
     marks = torch.arange(len(z)) if groups is None else groups.cpu()
-    cut = cut_folds(labels, folds, seed=seed)
+    rows = folds.fitted if isinstance(folds, Fold) else torch.arange(len(z))
     with asking(space):
-        fewer = _fewer_dimensions(z, seed=seed)
-        setting = _best_setting(fewer, z.shape[1], labels, marks, cut, seed=seed)
-        space.fitted = setting.made(z.shape[1]).to(z.device).fit(z, labels).eval()
-        kind = _best_base(space, setting, (z, fewer), labels, marks, cut, seed=seed)
-        space.normalised = neighbourhood(space.scorer(kind), z[_drawn(labels, COHORT, seed)])
+        if choice is None:
+            cut = [folds] if isinstance(folds, Fold) else cut_folds(labels, folds, seed=seed)
+            choice = _chosen(space, z, labels, marks, cut, seed=seed)
+        z, labels = z[rows], labels[rows]
+        space.fitted = choice.setting.made(z.shape[1]).to(z.device).fit(z, labels).eval()
+        space.normalised = neighbourhood(space.scorer(choice.base), z[_drawn(labels, COHORT, seed)])
+    return choice
+
+
+def _chosen(
+    space: MetricSpace, z: Tensor, labels: Tensor, marks: Tensor, folds: list[Fold], *, seed: int
+) -> Choice:
+    """The best setting and base on the measured rows of the folds."""
+    fewer = _fewer_dimensions(z, seed=seed)
+    setting = _best_setting(fewer, z.shape[1], labels, marks, folds, seed=seed)
+    return Choice(setting, _best_base(space, setting, (z, fewer), labels, marks, folds, seed=seed))
 
 
 def neighbourhood(similarity: Similarity, cohort: Tensor, *, neighbours: int = 10) -> Neighbourhood:
@@ -182,17 +205,20 @@ def _best_base(
 ) -> Kind:
     """The kind of score that is best normalised. ``embeddings`` are whole (n, d), and in fewer dimensions."""
     z, fewer = embeddings
-    kinds: list[Kind] = [kind for kind in space.kinds if kind in ("similarity", "cosine", "fitted")]
+    kinds: list[Kind] = [kind for kind in space.kinds if kind in ("similarity", "cosine")]
+    kinds.append("fitted")
     merits = dict.fromkeys(kinds, 0.0)
     for fold in folds:
         rows = fold.measured[_drawn(labels[fold.measured], MEASURED_ITEMS, seed)]
         cohort = fold.fitted[_drawn(labels[fold.fitted], MEASURED_ITEMS, seed)]
         for kind in kinds:
-            vectors, similarity = z, space.scorer(kind)
+            vectors = fewer if kind == "fitted" else z
+            similarity: Similarity
             if kind == "fitted":
-                vectors, fewest = fewer, setting.within(fewer.shape[1], z.shape[1])
-                similarity = fewest.made(fewer.shape[1]).to(z.device)
-                similarity.fit(fewer[fold.fitted], labels[fold.fitted])
+                form = setting.within(fewer.shape[1], z.shape[1]).made(fewer.shape[1]).to(z.device)
+                similarity = form.fit(fewer[fold.fitted], labels[fold.fitted])
+            else:
+                similarity = space.scorer(kind)
             normalised = neighbourhood(similarity, vectors[cohort])
             merits[kind] += _merit(normalised, vectors[rows], labels[rows], marks[rows])
     return max(kinds, key=lambda kind: merits[kind])

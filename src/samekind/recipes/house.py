@@ -16,23 +16,27 @@ from samekind.training import Batches, Optimiser, Part, Parts, Run, Schedule, Te
 FEWEST, MOST = 32, 120
 #: The steps in which the rate rises; at most a tenth of all, and nearly one epoch.
 WARM_UP, LONGEST_WARM_UP = 50, 0.9
-#: Pictures are asked about at so many times the side they are trained at: 288 pixels for 224.
-LARGER = 9 / 7
+#: Pictures are asked about at so many times the side they are trained at: 352 pixels for 224. Training sees
+#: crops, in which things are larger than in the whole picture.
+LARGER = 11 / 7
 #: Pictures from so many pixels on, and those that are not square, get the medium's own network.
 SMALL, MEDIUM = 32, 128
 
 
 class Pace(NamedTuple):
-    """How long a network learns: at least so many epochs, and more, up to ``most``, to reach ``steps``."""
+    """How fast and how long a network and its proxies learn: at least so many epochs, and more, up to
+    ``most``, to reach ``steps``.
+    """
 
     rate: float
+    proxies: float
     epochs: int
     steps: int
     most: int
 
 
 #: Pretrained weights move little, and lose with more epochs; a network from scratch needs more of them.
-PRETRAINED, SCRATCH = Pace(3e-4, 10, 200, 30), Pace(2e-3, 20, 1200, 80)
+PRETRAINED, SCRATCH = Pace(3e-4, 3e-2, 10, 200, 30), Pace(2e-3, 1e-2, 20, 1200, 80)
 
 
 def house(items: Subject) -> Run:
@@ -58,7 +62,7 @@ def house(items: Subject) -> Run:
             )
         },
         batches=Batches("Shuffled", {"size": size}),
-        optimiser=Optimiser("AdamW", rate=pace.rate, weight_decay=1e-4, rates={"prototypes": 1e-2}),
+        optimiser=Optimiser("AdamW", rate=pace.rate, weight_decay=1e-4, rates={"prototypes": pace.proxies}),
         schedule=Schedule("cosine", warmup_epochs=round(warmup, 3)),
         epochs=epochs,
         watch="recall@1",
@@ -87,6 +91,7 @@ def _encoder(items: Subject, *, pretrained: bool) -> Part:
     shape, _ = shape_and_medium(items)
     if pretrained:
         network = {"pooling": "average+maximum", "layer_norm": True, "batch_norm": "frozen"}
+        network |= {"stochastic_depth": 0.2}
         size = round(LARGER * shape[2]) if shape[1] == shape[2] else None
         views = {"size": size, "mirror": shape[0] == 3}
         return Part("Views", {"encoder": {"name": "EfficientNetLite", "variant": 0, **network}, **views})

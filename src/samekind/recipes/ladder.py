@@ -19,10 +19,11 @@ from torch import Tensor
 
 from samekind.data import Sets, draw
 from samekind.data.words import counted
-from samekind.decisions import Ladder, Rung
+from samekind.decisions import Choices, Ladder, Rung
 from samekind.errors import expect
 from samekind.evaluation import validation
 from samekind.inference import settle
+from samekind.inference.fitting import Choice
 from samekind.inference.points import operating_point
 from samekind.inference.verify import fit_decision
 from samekind.recipes.folds import Folds, class_folds
@@ -121,6 +122,7 @@ class _Climb:
     tried: list[Rung] = field(default_factory=list)
     kept: str = ""
     measured: list[Measured] = field(default_factory=list)  # of the kept rung, by fold
+    choice: Choice | None = None  # of the similarities of the trained encoder
 
     def climb(self) -> MetricSpace:
         """All rungs, from the lowest; returns the space of the best."""
@@ -184,16 +186,25 @@ class _Climb:
         return self._step(TRAINED, self._trained, folds=count)
 
     def _trained(self, number: int | None) -> Fitted:
+        """The encoder trained for a fold, or on all items; the first fold chooses the similarities."""
         rows = self._rows(number)
         if number is None:
             return self.rungs.trained(
-                rows, validate=self.validate, folder=self.place.path, watcher=self.watcher
+                rows,
+                validate=self.validate,
+                folder=self.place.path,
+                watcher=self.watcher,
+                choice=self.choice,
             )
         held_out = self.rungs.items.take(self.folds.parts[number].held_out)
         run = self.rungs.run
         validate = validation(held_out, run.validate, watch=run.watch)
         folder = self._fold_folder() / str(number)
-        return self.rungs.trained(rows, validate=validate, folder=folder, watcher=self.watcher)
+        fitted = self.rungs.trained(
+            rows, validate=validate, folder=folder, watcher=self.watcher, choice=self.choice
+        )
+        self.choice = fitted.choice
+        return fitted
 
     def _rows(self, number: int | None) -> Tensor:
         """The places of the items that a fold is fitted to; None is all of them."""
@@ -204,9 +215,12 @@ class _Climb:
         return measure(fitted.space, items)
 
     def _settled(self, space: MetricSpace, measured: Measured) -> MetricSpace:
-        """The space, ready for use: its thresholds are those of the classes that were held out."""
+        """The space, ready for use: the classes that were held out give its thresholds, and the kinds of
+        score for pairs and neighbours.
+        """
         settle(space, self.sets.train, self.sets.validation, point=self.point)
         name = f"{self.sets.train.name}, {self.folds.words}"
+        space.choices = Choices(measured.pairs, measured.neighbours, space.kind_for("classes"), name)
         for kind, trials in measured.trials.items():
             space.decisions[kind] = fit_decision(trials, kind=kind, point=self.point, description=name)
         return space.cpu()

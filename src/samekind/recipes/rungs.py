@@ -11,6 +11,7 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.inference import compress, embed, fit_similarities
+from samekind.inference.fitting import Choice, Fold
 from samekind.parts import make
 from samekind.prototypes import Prototypes
 from samekind.recipes.house import is_pretrained, untrained
@@ -24,10 +25,11 @@ Validate = Callable[[MetricSpace], dict[str, float]]
 
 
 class Fitted(NamedTuple):
-    """A space, and the training items with their embeddings by it as inputs."""
+    """A space, the training items with their embeddings as inputs, and the choice of its similarities."""
 
     space: MetricSpace
     embedded: Items
+    choice: Choice | None = None
 
 
 @dataclass(frozen=True)
@@ -53,24 +55,47 @@ class Rungs:
         return self.embedded(space, torch.arange(len(self.items)))
 
     def with_similarities(self, fitted: Fitted, rows: Tensor) -> Fitted:
-        """The same embeddings, with similarities fitted to those of the rows."""
-        space, embedded = deepcopy(fitted.space), fitted.embedded.take(rows)
-        assert isinstance(embedded.inputs, Tensor)
-        fit_similarities(space, embedded.inputs, embedded.labels, groups=embedded.groups, seed=self.run.seed)
-        return fitted._replace(space=space)
+        """The same embeddings, with similarities fitted to those of the rows, and chosen by them."""
+        return self._with(fitted._replace(space=deepcopy(fitted.space)), fitted.embedded.take(rows))
 
     def trained(
-        self, rows: Tensor, *, validate: Validate, folder: Path, watcher: Watcher | None = None
+        self,
+        rows: Tensor,
+        *,
+        validate: Validate,
+        folder: Path,
+        watcher: Watcher | None = None,
+        choice: Choice | None = None,
     ) -> Fitted:
-        """The encoder trained on the rows, with similarities fitted to the embeddings of the same rows. The
-        proxies are for training: the space has the means of its classes.
+        """The encoder trained on the rows, with similarities fitted to the embeddings of the same rows, and
+        chosen by the other items, which the encoder did not see, or by an earlier ``choice``. The proxies are
+        for training: the space has the means of its classes.
         """
         some = self.items.take(rows)
         some = some.only([some.classes[label] for label in torch.unique(some.labels).tolist()])
         space = train(self.run, some, folder=folder, validate=validate, device=self.device, watcher=watcher)
         means: Prototypes = make("prototypes", "SupportMeans", {"dimension": space.prototypes.dimension})
         plain = MetricSpace(space.encoder, Cosine(), means, reader=space.reader).eval()
-        return self.with_similarities(self.embedded(plain, rows), rows)
+        fitted, others = self.embedded(plain, rows), torch.ones(len(self.items), dtype=torch.bool)
+        others[rows] = False
+        fold = Fold(rows, others.nonzero().flatten()) if others.any() else 3
+        return self._with(fitted, fitted.embedded, folds=fold, choice=choice)
+
+    def _with(
+        self, fitted: Fitted, items: Items, *, folds: Fold | int = 3, choice: Choice | None = None
+    ) -> Fitted:
+        """What is given, with similarities fitted to items whose inputs are embeddings."""
+        assert isinstance(items.inputs, Tensor)
+        chosen = fit_similarities(
+            fitted.space,
+            items.inputs,
+            items.labels,
+            folds=folds,
+            groups=items.groups,
+            seed=self.run.seed,
+            choice=choice,
+        )
+        return fitted._replace(choice=chosen)
 
     def embedded(self, space: MetricSpace, rows: Tensor) -> Fitted:
         """All items by a space, which is moved to the device of the training; compressed, if the run asks for
