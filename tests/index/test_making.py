@@ -25,8 +25,8 @@ def test_the_kind_is_chosen_by_size(kind, count, expected, structure):
 
 
 class OnAServer(Exact):
-    def __init__(self, dimension, *, url, name, fingerprint):
-        super().__init__(dimension, fingerprint=fingerprint)
+    def __init__(self, dimension, *, score, url, name, fingerprint):
+        super().__init__(dimension, score=score, fingerprint=fingerprint)
         self.url, self.name = url, name
         if name == "filled":
             self.add(["there"], torch.zeros(1, dimension))
@@ -38,6 +38,7 @@ def test_an_index_on_a_server_is_new_and_has_a_name(monkeypatch, kind):
     assert new_index(kind, 2, count=1, url="x://y", name="mine").url == "x://y"
     monkeypatch.setenv("SAMEKIND_INDEX_URL", "x://from-there")
     assert new_index(kind, 2, count=1, name="mine").url == "x://from-there"
+    assert new_index(kind, 2, count=1, score="dot", name="mine").score == "dot"
     with pytest.raises(SettingError, match='there is an index "filled" with 1 vectors on that server'):
         new_index(kind, 2, count=1, name="filled")
     with pytest.raises(SettingError, match="give its address"):

@@ -8,6 +8,7 @@ from torch import nn
 
 from samekind.errors import SettingError, SpaceError
 from samekind.index import Exact, Faiss
+from samekind.index.mapped import similarity_fingerprint
 from samekind.inference import search_index
 from samekind.inference.distil import QueryMap
 from samekind.inference.shortlist import (
@@ -15,7 +16,6 @@ from samekind.inference.shortlist import (
     keep_shortlist,
     shortlist_of,
     shortlists_in,
-    similarity_fingerprint,
 )
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, PairsNetwork

@@ -3,14 +3,46 @@
 import pytest
 import torch
 
-from samekind.errors import SettingError
+from samekind.errors import SettingError, SpaceError
 from samekind.index import Exact, space_fingerprint
-from samekind.questions import galleries
+from samekind.index.mapped import stored_kind
+from samekind.questions import build_index, galleries, search
+from samekind.questions.search import gallery_of
+from samekind.similarities import TwoCovariance, WithinClass
 
 
 def test_a_new_index_is_for_the_vectors_of_the_space(plane):
     index = galleries.new_index(plane, count=3)
     assert (index.backend, index.fingerprint, index.dimension) == ("Exact", space_fingerprint(plane), 2)
+
+
+def test_an_index_for_one_fitted_score_stores_mapped_vectors(plane, at, tmp_path):
+    """It finds by that score what a scan finds, and is refused once the score is another one."""
+    z = torch.randn(40, 2, generator=torch.Generator().manual_seed(0))
+    plane.fitted = TwoCovariance(dimension=2).fit(z, torch.arange(40) % 5)
+    index = galleries.new_index(plane, count=3, scores=["fitted"])
+    assert (index.score, index.dimension, stored_kind(index)) == ("dot", 4, "fitted")
+    items = at([0, 30, 70, 100, 160, 250])
+    answer = build_index(
+        plane, index, items, tmp_path / "index", settings=galleries.ShortlistSettings(kinds=("fitted",))
+    )
+    assert answer.shortlists == ()
+    opened = galleries.open_gallery(tmp_path / "index", plane)
+    expected = search(plane, at([20, 110]), gallery_of(plane, items), k=3, kind="fitted")
+    for exhaustive in (False, True):
+        result = search(plane, at([20, 110]), opened, k=3, kind="fitted", exhaustive=exhaustive)
+        assert (
+            result.how == "Everything was compared: the index itself goes by the score fitted, and is exact."
+        )
+        for one, other in zip(result.queries, expected.queries, strict=True):
+            assert [match.id for match in one.matches] == [match.id for match in other.matches]
+            scores = [match.score for match in other.matches]
+            assert [match.score for match in one.matches] == pytest.approx(scores, abs=1e-4)
+    for scores in (["fitted", "similarity"], ["similarity"]):
+        assert stored_kind(galleries.new_index(plane, count=3, scores=scores)) is None
+    plane.fitted = WithinClass(dimension=2)
+    with pytest.raises(SpaceError, match="made with another space"):
+        galleries.open_gallery(tmp_path / "index", plane)
 
 
 def test_a_path_is_the_same_from_every_folder(tmp_path, monkeypatch):

@@ -97,7 +97,7 @@ def build(
     opened = open_space(space, device)
     kinds = tuple(known_kind(opened.space, score) for score in scores or ["similarity"])
     items = opened.read(gallery, label=label, skip_unreadable=skip_unreadable)
-    empty = new_index(opened.space, count=len(items.ids), kind=kind, url=server, name=name)
+    empty = new_index(opened.space, count=len(items.ids), kind=kind, scores=kinds, url=server, name=name)
     hint = better_kind(opened.space, to="search")
     if hint and not scores and not as_json:  # before the work, which may be long
         print_messages(f"{hint.sentence}; {MEASURED_FOR.format(kind=hint.kind)}")

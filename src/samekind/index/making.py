@@ -4,7 +4,7 @@ import os
 from typing import Literal, cast
 
 from samekind.errors import SettingError, nearest
-from samekind.index.contract import Index
+from samekind.index.contract import Index, Score
 from samekind.index.exact import Exact
 from samekind.index.faiss_index import Faiss
 from samekind.index.kinds import FLAT_UP_TO
@@ -34,6 +34,7 @@ def new_index(
     dimension: int,
     *,
     count: int,
+    score: Score = "cosine",
     fingerprint: str = "",
     url: str | None = None,
     name: str | None = None,
@@ -45,7 +46,9 @@ def new_index(
     """
     check_kind(kind)
     if kind in SERVER_KINDS:
-        return _on_server(kind, dimension, fingerprint=fingerprint, url=server_url(url), name=name or "")
+        return _on_server(
+            kind, dimension, score=score, fingerprint=fingerprint, url=server_url(url), name=name or ""
+        )
     if url or name:
         raise SettingError(
             f"an address and a name are for the kinds {' and '.join(SERVER_KINDS)}; "
@@ -53,19 +56,19 @@ def new_index(
         )
     # Up to this size "auto" would choose "flat", which finds the same and needs another package.
     if kind == "exact" or (kind == "auto" and count <= FLAT_UP_TO):
-        return Exact(dimension, fingerprint=fingerprint)
+        return Exact(dimension, score=score, fingerprint=fingerprint)
     structure = cast(Literal["auto", "flat", "hnsw", "ivf", "pq"], kind)
-    return Faiss(dimension, kind=structure, fingerprint=fingerprint)
+    return Faiss(dimension, score=score, kind=structure, fingerprint=fingerprint)
 
 
-def _on_server(kind: str, dimension: int, *, fingerprint: str, url: str, name: str) -> Index:
+def _on_server(kind: str, dimension: int, *, score: Score, fingerprint: str, url: str, name: str) -> Index:
     if not url or not name:
         raise SettingError(
             f"an index of the kind {kind} is on a server: give its address "
             f"(here or as {ADDRESS_VARIABLE} in the environment) and a name"
         )
     make = Postgres if kind == "postgres" else Milvus
-    index: Index = make(dimension, url=url, name=name, fingerprint=fingerprint)
+    index: Index = make(dimension, score=score, url=url, name=name, fingerprint=fingerprint)
     if filled := len(index):
         raise SettingError(
             f'there is an index "{name}" with {filled:,} vectors on that server; add to it '

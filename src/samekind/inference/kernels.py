@@ -16,6 +16,7 @@ from samekind.decisions import Kind
 from samekind.errors import SettingError, SpaceError, nearest
 from samekind.inference.embed import asked_blocks, asking, device_of, shifted
 from samekind.similarities import Similarity, blocks
+from samekind.similarities.blocks import prepared
 from samekind.space import MetricSpace
 
 Symmetrise = Literal["max", "mean"]
@@ -48,9 +49,13 @@ def kernel_blocks(
     A symmetric similarity is computed once for each pair, any other twice.
     """
     z, scorer = z.to(device_of(space)), space.scorer(kind)
+    first, second = z, z
+    if scorer.symmetric:  # once for all strips: a fitted similarity maps embeddings first
+        with asking(space):
+            scorer, first, second = prepared(scorer, z, z)
     for top in range(0, len(z), STRIP):
-        strip = z[top : top + STRIP]
-        for start, others in ((top, strip), (top + STRIP, z[top + STRIP :])):
+        strip = first[top : top + STRIP]
+        for start, others in ((top, second[top : top + STRIP]), (top + STRIP, second[top + STRIP :])):
             walk = _symmetric_blocks(scorer, strip, others, symmetrise, memory_budget)
             for rows, columns, values in asked_blocks(space, walk):
                 across, down = shifted(rows, top), shifted(columns, start)

@@ -10,6 +10,7 @@ from samekind.decisions import Kind
 from samekind.errors import SpaceError
 from samekind.index import best_of
 from samekind.inference.embed import asking, device_of
+from samekind.similarities.blocks import blocks, prepared
 from samekind.space import MetricSpace
 
 #: Queries at a time: few, so that blocks are wide, few are merged, and they stay in the cache.
@@ -72,10 +73,12 @@ def _walk(
 ) -> Iterator[tuple[slice, slice, Tensor]]:
     """Blocks of scores, with minus infinity for excluded items."""
     marks, order = apart[1].sort()
+    # Once for all strips: a fitted similarity maps embeddings first.
+    scorer, queries, gallery = prepared(space.scorer(kind), queries, gallery)
     for top in range(0, len(queries), STRIP):
         strip = slice(top, min(top + STRIP, len(queries)))
         pairs = _same_mark(apart[0][strip], marks, order)
-        walk = space.blocks(queries[strip], gallery, kind=kind, memory_budget=memory_budget)
+        walk = blocks(scorer, queries[strip], gallery, memory_budget=memory_budget)
         for rows, columns, scores in walk:
             if pairs is None:
                 own = apart[0][strip][rows, None] == apart[1][columns]

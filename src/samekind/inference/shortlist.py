@@ -5,8 +5,6 @@ An index knows its own score alone. It proposes candidates near the query, or ne
 is measured (`fit_shortlist`), and stored in the index's notes.
 """
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -20,9 +18,9 @@ from samekind.decisions import Kind
 from samekind.errors import SettingError, SpaceError
 from samekind.index import Found, Index
 from samekind.index.contract import SCORES, check_wanted
+from samekind.index.mapped import check_stored, mapped_vectors, similarity_fingerprint
 from samekind.inference.distil import QueryMap
 from samekind.inference.embed import asking, device_of
-from samekind.parts import describe, room_of
 from samekind.similarities import Similarity, score_all
 from samekind.space import MetricSpace
 
@@ -124,21 +122,6 @@ def _notes(index: Index) -> dict[str, Any]:
     return notes if isinstance(notes, dict) else {}
 
 
-def similarity_fingerprint(space: MetricSpace, kind: Kind) -> str:
-    """A fingerprint of a space's similarity: a shortlist is valid for it alone, an index for any."""
-    digest = hashlib.sha256(kind.encode())
-    # The cosine of two vectors is the same in every space.
-    if kind != "cosine":
-        part = space.similarity
-        description = describe(part) if room_of(part) is not None else type(part).__qualname__
-        digest.update(json.dumps(description, sort_keys=True).encode())
-        for name, tensor in sorted(space.state_dict().items()):
-            if name.startswith("similarity."):
-                digest.update(name.encode())
-                digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
-    return digest.hexdigest()[:16]
-
-
 def search_index(
     space: MetricSpace, index: Index, queries: Tensor, k: int, *, kind: Kind = "similarity"
 ) -> Found:
@@ -146,13 +129,16 @@ def search_index(
 
     With a measured shortlist (`fit_shortlist`) the index proposes candidates and the similarity ranks them;
     see `Shortlist.size_for` for their number. Without one, the index answers by its own score, and for any
-    other score everything is compared, which is exact and slow in a large index. Equal scores come in the
-    index's order. The index must be one of this space: ``open_index(folder, fingerprint=…)`` checks that.
+    other score everything is compared, which is exact and slow in a large index. An index of mapped vectors
+    (`index.mapped`) goes by the kind of score it was made for. Equal scores come in the index's order. The
+    index must be one of this space: ``open_index(folder, fingerprint=…)`` checks that.
     """
     check_wanted(k)
     scorer = space.scorer(kind)
     queries = queries.to(device_of(space))
     with asking(space):
+        if stored := check_stored(index, kind):
+            return index.search(mapped_vectors(space, queries, stored, side="first"), k)
         shortlist = shortlist_of(space, index, kind)
         if shortlist is None and is_own(scorer, index):
             return index.search(queries, k)

@@ -12,6 +12,7 @@ from torch import Tensor
 from samekind.decisions import Kind
 from samekind.errors import SettingError
 from samekind.index import Index
+from samekind.index.mapped import similarity_fingerprint
 from samekind.inference.distil import QueryMap, distil
 from samekind.inference.embed import asking, device_of
 from samekind.inference.shortlist import (
@@ -19,7 +20,6 @@ from samekind.inference.shortlist import (
     is_own,
     keep_shortlist,
     mapped,
-    similarity_fingerprint,
 )
 from samekind.measures import Interval, proportion_interval, student_interval
 from samekind.similarities import Similarity

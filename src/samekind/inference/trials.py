@@ -12,6 +12,7 @@ from samekind.inference.embed import asked_blocks, asking, device_of, shifted
 from samekind.inference.kernel_counts import KernelCounter, kernel_for
 from samekind.measures import StreamedRates, streamed
 from samekind.measures.streaming import Exactness, counted_rates
+from samekind.similarities.blocks import blocks, prepared
 from samekind.space import MetricSpace
 
 STRIP = 256  # items
@@ -138,12 +139,15 @@ def _walk(
 ) -> Iterator[tuple[slice, slice, Tensor]]:
     """Blocks of float32 scores and the items of their rows and columns; some hold pairs in both orders."""
     z = z.to(device_of(space))
+    with asking(space):
+        # Once for all strips: a fitted similarity maps embeddings first.
+        scorer, first, second = prepared(space.scorer(kind), z, z)
     for top in range(0, len(z), STRIP):
         bottom = min(top + STRIP, len(z))
         # A strip of items against itself and against those after it: few pairs are scored in both orders.
-        for left, others in ((top, z[top:bottom]), (bottom, z[bottom:])):
-            blocks = space.blocks(z[top:bottom], others, kind=kind, memory_budget=memory_budget)
-            for rows, columns, scores in asked_blocks(space, blocks):
+        for left, others in ((top, second[top:bottom]), (bottom, second[bottom:])):
+            walk = blocks(scorer, first[top:bottom], others, memory_budget=memory_budget)
+            for rows, columns, scores in asked_blocks(space, walk):
                 yield shifted(rows, top), shifted(columns, left), scores.float()
 
 

@@ -13,10 +13,18 @@ from samekind.data import Collection
 from samekind.data.sources import is_named
 from samekind.decisions import Kind
 from samekind.errors import SettingError, SpaceError
-from samekind.index import Index, open_index, space_fingerprint
-from samekind.index.contract import Metadata
+from samekind.index import Index, open_index
+from samekind.index.contract import Metadata, refuse_another_space
 from samekind.index.folder import is_index
-from samekind.inference import embed, fit_shortlist
+from samekind.index.mapped import (
+    can_be_stored,
+    index_fingerprint,
+    is_of,
+    mapped_vectors,
+    stored_dimension,
+    stored_kind,
+)
+from samekind.inference import asking, device_of, embed, fit_shortlist
 from samekind.inference.shortlist import Shortlist, shortlist_of
 from samekind.inference.shortlist_fitting import sample_for
 from samekind.questions import reading
@@ -43,14 +51,26 @@ class ShortlistSettings:
 
 
 def new_index(
-    space: MetricSpace, *, count: int, kind: str = "auto", url: str | None = None, name: str | None = None
+    space: MetricSpace,
+    *,
+    count: int,
+    kind: str = "auto",
+    scores: Sequence[Kind] = (),
+    url: str | None = None,
+    name: str | None = None,
 ) -> Index:
-    """An empty index for ``count`` vectors of a space (`samekind.index.new_index`)."""
+    """An empty index for ``count`` vectors of a space (`samekind.index.new_index`).
+
+    If it is for one fitted or normalised kind of ``scores`` alone, it stores vectors mapped for that, and
+    finds by it exactly as quickly as by the cosine; else embeddings.
+    """
+    stored = scores[0] if len(scores) == 1 and can_be_stored(space, scores[0]) else None
     return indexes.new_index(
         kind,
-        space.prototypes.dimension,
+        stored_dimension(space, stored),
         count=count,
-        fingerprint=space_fingerprint(space),
+        score="cosine" if stored is None else "dot",
+        fingerprint=index_fingerprint(space, stored),
         url=url,
         name=name,
     )
@@ -60,7 +80,11 @@ def open_gallery(folder: Path, space: MetricSpace | None = None) -> Index:
     """The index of a folder; one that was made with another space is an error."""
     if folder.exists() and not is_index(folder) and (folder / "space.json").exists():
         raise SpaceError(f"{folder} is a space, not an index; samekind index build makes one")
-    return open_index(folder, fingerprint=space_fingerprint(space) if space is not None else None)
+    index = open_index(folder)
+    if space is not None and not is_of(index, space):
+        index.close()
+        refuse_another_space(folder)
+    return index
 
 
 def fill(
@@ -77,6 +101,7 @@ def fill(
     """
     first = {id: place for place, id in reversed(list(enumerate(items.ids)))}
     waiting: list[tuple[int, Tensor]] = []
+    stored = stored_kind(index)
 
     def add() -> None:
         places = [place for place, _ in waiting]
@@ -91,6 +116,9 @@ def fill(
     with progress("index", len(items.ids)) as advance:
         for start in range(0, len(items.ids), reading.BATCH):
             z = embed(space, items.inputs[start : start + reading.BATCH])
+            if stored is not None:
+                with asking(space):
+                    z = mapped_vectors(space, z.to(device_of(space)), stored, side="second").cpu()
             waiting += [
                 (place, row) for place, row in enumerate(z, start) if first[items.ids[place]] == place
             ]
@@ -135,7 +163,12 @@ def check_new(index: Index, ids: Sequence[str]) -> None:
 def measure(
     space: MetricSpace, index: Index, settings: ShortlistSettings, *, progress: Progress = silent
 ) -> None:
-    """Measure how long a shortlist must be for each kind of score, and note it in the index."""
+    """Measure how long a shortlist must be for each kind of score, and note it in the index.
+
+    An index of mapped vectors goes by its own score, and needs none.
+    """
+    if stored_kind(index) is not None:
+        return
     total = min(sample_for(settings.recall), len(index))
     for kind in settings.kinds:
         with progress(f"measuring the shortlist ({kind})", total) as advance:

@@ -10,6 +10,7 @@ from torch import Tensor
 from samekind.data import Collection
 from samekind.decisions import Decision, Kind
 from samekind.index import Exact, Found, Index, space_fingerprint
+from samekind.index.mapped import check_stored, mapped_vectors, stored_kind
 from samekind.inference import asking, device_of, search_index
 from samekind.inference.shortlist import Shortlist, is_own, shortlist_of
 from samekind.inference.shortlist_fitting import small_up_to
@@ -18,6 +19,7 @@ from samekind.questions.opening import OpenSpace
 from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import embedded, known_kind
 from samekind.questions.shortlists import advice, reason
+from samekind.similarities import Dot
 from samekind.space import MetricSpace
 
 
@@ -179,6 +181,8 @@ def _best(space: MetricSpace, index: Index, z: Tensor, k: int, kind: Kind, *, ex
     if not exhaustive:
         return search_index(space, index, z, k, kind=kind)
     with asking(space):
+        if stored := check_stored(index, kind):
+            return index.search(mapped_vectors(space, z, stored, side="first"), k, scorer=Dot())
         return index.search(z, k, scorer=space.scorer(kind))
 
 
@@ -250,6 +254,10 @@ def _how(
         return f"{whole}a shortlist for the {k} nearest would be more than half of the index."
     unmeasured = f"no shortlist was measured for {kind} with this space"
     command = f"samekind index build --score {kind} measures"
+    if stored_kind(index) == kind:
+        if index.exact:
+            return f"{whole}the index itself goes by the score {kind}, and is exact."
+        return f"Found by the index itself, which goes by the score {kind} (--exhaustive finds all)."
     if is_own(space.scorer(kind), index):
         if index.exact:
             return f"{whole}the index itself goes by {index.score}, and is exact."
