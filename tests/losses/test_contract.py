@@ -279,6 +279,39 @@ def assert_hessian_is_that_of_the_gradient(total, leaf):
         torch.testing.assert_close(product, (ahead - behind) / 2e-7, rtol=1e-4, atol=1e-5)
 
 
+def test_goes_through_the_transforms_of_torch_func(loss_as_set, monkeypatch):
+    """Values and gradients of three matrices at once, and second derivatives, as one by one and in blocks."""
+    monkeypatch.setattr(row_blocks, "BLOCK", 30)
+    loss = loss_as_set
+    for scores, *masks in batches():
+        several = torch.stack([scores_like(scores, seed) for seed in range(3)])
+
+        def total(leaf, masks=masks):
+            return loss(leaf, *masks).square().sum()
+
+        leaves = [leaf.clone().requires_grad_() for leaf in several]
+        expected = torch.stack([loss(leaf, *masks) for leaf in leaves])
+        torch.testing.assert_close(torch.vmap(loss, in_dims=(0, None, None))(several, *masks), expected)
+        gradients = torch.stack([torch.autograd.grad(total(leaf), leaf)[0] for leaf in leaves])
+        torch.testing.assert_close(torch.vmap(torch.func.grad(total))(several), gradients)
+        if loss.__name__ not in NOT_THE_SLOPE:
+            twice = torch.func.jacrev(torch.func.grad(total))(several[0])
+            direction = scores_like(scores, 7)
+            _, product = torch.autograd.functional.vhp(total, several[0], direction)
+            torch.testing.assert_close((twice * direction).sum((2, 3)), product)
+
+
+def test_says_why_masks_cannot_be_mapped_over(loss):
+    scores, *masks = next(iter(batches()))
+    several = [torch.stack([tensor.detach()] * 2) for tensor in (scores, *masks)]
+    with pytest.raises(
+        ValueError, match=r"expected positive to be the same for all .*in_dims=\(0, None, None\)"
+    ):
+        torch.vmap(loss)(*several)
+    with pytest.raises(ValueError, match="expected positive to be the same for all"):
+        torch.vmap(torch.func.grad(lambda *batch: loss(*batch).sum()))(*several)
+
+
 @pytest.mark.parametrize("value", [-math.inf, math.inf, math.nan])
 def test_ignores_what_is_in_neither_mask(loss_as_set, value):
     """Padding: whatever these cells hold, shares and gradients stay, the gradient of a learned scale too."""

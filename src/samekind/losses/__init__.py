@@ -2,7 +2,8 @@
 
 A loss is ``loss(scores, positive, negative, *, …) -> (anchors,)``. ``scores`` is (anchors, candidates),
 higher meaning closer; the masks have its shape. The mean of the shares over the anchors is the paper's
-value. A share is finite, and 0 where there is nothing to compare. Losses keep no state.
+value. A share is finite, and 0 where there is nothing to compare. Losses keep no state. `torch.func.grad`,
+`hessian` and `torch.vmap` over the scores go through them; the masks are the same for all scores.
 
 A loss asks by a keyword for what it needs beyond the masks (`training.context.FOR_LOSSES` has all):
 

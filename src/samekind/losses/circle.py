@@ -27,7 +27,7 @@ def circle(
 
     def cost(scores: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         still = scores.detach()
-        pull, push = (still - (1 + margin)).clamp_(max=0), (still + margin).clamp_(min=0)
+        pull, push = (still - (1 + margin)).clamp_max_(0), (still + margin).clamp_min_(0)
         # The weight of what is in neither mask is 0, and so is its gradient.
         weights = torch.where(positive, pull, push.where(negative, 0)).mul_(sharpness)
         best = positive.to(scores.dtype).mul_(1 - 2 * margin).add_(margin)

@@ -17,6 +17,7 @@ from torch import Tensor
 from samekind.errors import SettingError
 from samekind.losses.inputs import as_numbers, check
 from samekind.losses.row_blocks import row_by_row
+from samekind.losses.transforms import transforming
 
 
 def contrastive(
@@ -40,6 +41,9 @@ def contrastive(
     pull, push = _weights(scores, positive, negative, weighting)
 
     def cost(score: Tensor, pulled: Tensor, pushed: Tensor) -> Tensor:
+        if transforming():
+            near = push.sqrt() * (score.where(pushed, -torch.inf) + margin).clamp(0, margin)
+            return 0.5 * (near + pull.sqrt() * score.where(pulled, 0).clamp(max=0)).square().sum(1)
         costs: Tensor = _HalfSquares.apply(score, pulled, pushed, margin, pull.sqrt(), push.sqrt())  # type: ignore[no-untyped-call]
         return costs
 

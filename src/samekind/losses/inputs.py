@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from samekind.errors import SettingError
+from samekind.losses.transforms import is_mapped
 
 
 def check(scores: Tensor, positive: Tensor, negative: Tensor) -> None:
@@ -18,6 +19,11 @@ def check(scores: Tensor, positive: Tensor, negative: Tensor) -> None:
             raise ValueError(f"expected scores and {name} of one shape (anchors, candidates), got {shapes}")
         if mask.dtype != torch.bool:
             raise ValueError(f"expected a boolean {name}, got {mask.dtype}; use .bool()")
+        if is_mapped(mask):
+            raise ValueError(
+                f"expected {name} to be the same for all scores that vmap maps over, as the masks decide "
+                "what is computed, got one for each; map over the scores alone, in_dims=(0, None, None)"
+            )
 
 
 def check_smoothing(smoothing: float) -> None:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from samekind.losses import row_blocks
 from samekind.losses.inputs import check, check_between
+from samekind.losses.transforms import transforming
 from samekind.losses.triplet import triplet
 
 
@@ -44,6 +45,10 @@ def quadruplet(
     # Sums over all pairs, minus some of them again, need double precision.
     exact = torch.float64 if scores.device.type != "mps" else torch.float32
     bars = scores[anchors, positives].to(exact) - second_margin
+    if transforming():
+        breach, pairs = _plain_breach(between, bars, negative[anchors])
+        second = row_blocks.mean_by_anchor(breach / pairs.clamp(min=1), anchors, positive)
+        return first + second.to(scores.dtype)
     breach, pairs = _Breach.apply(between, bars, *_selections(anchors, negative))  # type: ignore[no-untyped-call]
     second = row_blocks.mean_by_anchor(breach / pairs.clamp(min=1), anchors, positive)
     return first + second.clamp(min=0).to(scores.dtype)
@@ -134,6 +139,13 @@ class _Breach(torch.autograd.Function):
                 counts += exceeded.flatten().bincount(minlength=len(counts))
             to_bars[which[order]] -= weights * _tail_sums(counts)
         return to_table.to(table.dtype), to_bars, None, None
+
+
+def _plain_breach(table: Tensor, bars: Tensor, within: Tensor) -> tuple[Tensor, Tensor]:
+    """The same of all cells whose row and column are within (bars, candidates), with all of them at once."""
+    cells = within[:, :, None] & within[:, None, :] & table.isfinite()
+    excess = (table.to(bars.dtype) - bars[:, None, None]).where(cells, 0).clamp(min=0)
+    return excess.sum((1, 2)), cells.sum((1, 2))
 
 
 def _excess(table: Tensor, bars: Tensor, selection: _Selection) -> tuple[Tensor, int]:

@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from samekind.losses.transforms import transforming
+
 #: Numbers in a block of rows. Rows that fit into one block are computed once.
 BLOCK = 2**22
 
@@ -30,7 +32,7 @@ def row_by_row(cost: Callable[..., Tensor], *tables: tuple[Tensor, Index]) -> Te
     if not rows or not scores.shape[1]:
         return _rows(scores, index, slice(None)).sum(1)
     size = max(1, BLOCK // scores.shape[1])
-    if rows <= size:
+    if rows <= size or transforming():
         return cost(*(_exact(_rows(table, index, slice(None))) for table, index in tables))
     blocks = [slice(start, start + size) for start in range(0, rows, size)]
     indices = [index for _, index in tables]

@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from samekind.losses.transforms import transforming
+
 #: A power of e too small to change a sum. Lower ones are raised to it: denormal numbers are much slower.
 NOTHING = -80.0
 
@@ -20,6 +22,9 @@ def soft_maximum(scores: Tensor, mask: Tensor, *, factor: float | Tensor = 1.0, 
     gradient becomes NaN. In float32 at least. ``factor`` may be learned. What is not masked does not count,
     finite or not. It can be differentiated as often as one likes.
     """
+    if transforming():
+        powers = _powers(scores.where(mask, 0), factor)
+        return powers.masked_fill(~mask, _least(powers)).logsumexp(dim)
     result: Tensor = _SoftMaximum.apply(scores, mask, factor, dim)  # type: ignore[no-untyped-call]
     return result.squeeze(dim)
 

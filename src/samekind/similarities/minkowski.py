@@ -67,7 +67,7 @@ class _Crossed(torch.autograd.Function):
             if again:
                 distances = torch.linalg.vector_norm(sides[0][:, None] - sides[1], ord=ctx.p, dim=-1)
             else:
-                distances = _fast(*sides, ctx.p)
+                distances = _fast(sides[0], sides[1], ctx.p)
             parts = torch.autograd.grad(
                 distances, [sides[place] for place in learned], grad, create_graph=again
             )
