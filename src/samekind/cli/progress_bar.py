@@ -1,6 +1,6 @@
 """A progress bar at a terminal: of a training, or of any other long work."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +24,17 @@ def bar(title: str, total: int) -> "Iterator[Advance]":
 
 class Bar:
     """Watches a training: a progress bar with loss, measures, items per second and time left; without a
-    terminal plain lines. ``note`` is printed before the first step.
+    terminal a plain line an epoch. ``note`` is printed before the first step. ``shown`` names the measures to
+    show, by default all.
     """
 
-    def __init__(self, console: Console, *, title: str, note: str = "") -> None:
+    def __init__(
+        self, console: Console, *, title: str, note: str = "", shown: Sequence[str] | None = None
+    ) -> None:
         self.console = console
         self.title = title
         self.note = note
+        self.shown = shown
         self.measures = ""
         self.progress = _shown_on(console)
         self.task = self.progress.add_task(title, total=None, status="")
@@ -47,7 +51,9 @@ class Bar:
         self.progress.update(self.task, advance=1, status=status)
 
     def epoch(self, entry: dict[str, Any]) -> None:
-        self.measures = " ".join(write_epoch(key, value) for key, value in entry["validation"].items())
+        measures = entry["validation"]
+        shown = measures if self.shown is None else self.shown
+        self.measures = " ".join(write_epoch(key, measures[key]) for key in shown)
         if not self.console.is_terminal:
             self.console.print(
                 f"{self.title}: epoch {entry['epoch']} loss {entry['loss']:.3f} {self.measures} "

@@ -17,6 +17,7 @@ from samekind.evaluation.clustering import clustering
 from samekind.evaluation.enrolled import enrolled
 from samekind.evaluation.everything import evaluate
 from samekind.evaluation.few_shot import few_shot
+from samekind.evaluation.five_questions import Answered, five_questions, unseen_rows
 from samekind.evaluation.listed_trials import listed_trials
 from samekind.evaluation.normalised import normalised, normalised_list
 from samekind.evaluation.open_set import Identification, identification, open_set
@@ -30,6 +31,7 @@ from samekind.evaluation.verification import verification
 from samekind.inference.temperatures import heads
 
 __all__ = [
+    "Answered",
     "Compared",
     "Identification",
     "PromiseRow",
@@ -43,6 +45,7 @@ __all__ = [
     "evaluate",
     "few_shot",
     "few_shot_beside_known",
+    "five_questions",
     "heads",
     "identification",
     "is_upside_down",
@@ -59,6 +62,7 @@ __all__ = [
     "query_gallery",
     "references",
     "retrieval",
+    "unseen_rows",
     "upside_down",
     "validation",
     "verification",

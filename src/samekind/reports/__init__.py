@@ -15,6 +15,7 @@ from samekind.reports.gradient_field import Field, gradient_field, measure_field
 from samekind.reports.groups_page import Grouped, write_groups_page
 from samekind.reports.measured import System
 from samekind.reports.neighbour_grid import neighbour_grid
+from samekind.reports.opening import lines_section, pictures_section
 from samekind.reports.plane import plane
 from samekind.reports.report import write_report
 from samekind.reports.score_histogram import score_histogram
@@ -33,8 +34,10 @@ __all__ = [
     "embedding_map",
     "error_tradeoff",
     "gradient_field",
+    "lines_section",
     "measure_field",
     "neighbour_grid",
+    "pictures_section",
     "plane",
     "score_histogram",
     "training_curves",

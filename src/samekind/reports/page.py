@@ -18,13 +18,15 @@ class Section:
     """A heading, a caption and a figure.
 
     ``figure`` is one figure, or several with a word about each, shown side by side where there is room.
-    ``html`` is put into the page as it is; everything else is text, whatever characters it has.
+    ``html`` is put into the page as it is; everything else is text, whatever characters it has. A ``folded``
+    section shows its heading, and the rest when a reader opens it.
     """
 
     title: str
     caption: str
     figure: "Figure | Mapping[str, Figure] | None" = None
     html: str | None = None
+    folded: bool = False
 
 
 def page(title: str, lead: str, sections: Sequence[Section]) -> str:
@@ -61,11 +63,16 @@ def _section(section: Section, name: str) -> str:
         figures = section.figure if isinstance(section.figure, Mapping) else {"": section.figure}
     # A single figure that leaves room has its words beside it, and not a white field.
     narrow = len(figures) == 1 and all(figure.get_figwidth() <= BESIDE for figure in figures.values())
-    return (
-        f'<section class="{"beside" if narrow else "below"}">'
-        f'<div><h2>{escape(section.title)}</h2><p class="caption">{escape(section.caption)}</p></div>'
-        f"{section.html or ''}{_figures(figures, name, section.title)}</section>"
+    kind = "beside" if narrow else "below"
+    heading, caption = (
+        f"<h2>{escape(section.title)}</h2>",
+        f'<p class="caption">{escape(section.caption)}</p>',
     )
+    content = f"{section.html or ''}{_figures(figures, name, section.title)}"
+    if section.folded:
+        inside = f'<div class="{kind}"><div>{caption}</div>{content}</div>'
+        return f"<section><details><summary>{heading}</summary>{inside}</details></section>"
+    return f'<section class="{kind}"><div>{heading}{caption}</div>{content}</section>'
 
 
 def _figures(figures: "Mapping[str, Figure]", name: str, title: str) -> str:

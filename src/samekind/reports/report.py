@@ -1,12 +1,13 @@
 """The one-page report of a run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from samekind.data import Items
 from samekind.reports.item_sections import confusion_section, map_section, neighbours_section
 from samekind.reports.measured import System, measure
-from samekind.reports.page import page
+from samekind.reports.page import Section, page
 from samekind.reports.pair_sections import scores_section, tradeoff_section
 from samekind.reports.promises_section import promises_section
 from samekind.reports.run_sections import answers_section, training_section
@@ -21,12 +22,13 @@ def write_report(
     systems: Mapping[str, System],
     seen: Items,
     unseen: Items | None,
+    opening: Sequence[Section | None] = (),
 ) -> None:
     """Write what systems answer about items of seen and, if there are any, unseen classes as one HTML file.
 
     The figures are of the first system; the others are in the tables, the training curves and the error
-    trade-off. Sections with nothing to show are left out. The file is written whole or not at all, and the
-    same input gives the same file.
+    trade-off. Sections with nothing to show are left out. After an ``opening`` the other sections are folded.
+    The file is written whole or not at all, and the same input gives the same file.
     """
     if not systems:
         raise ValueError("expected at least one system to report on, got none")
@@ -43,4 +45,8 @@ def write_report(
         neighbours_section(systems, sets),
         confusion_section(systems, sets),
     ]
-    write_text(Path(path), page(title, lead, [section for section in content if section is not None]))
+    sections = [section for section in content if section is not None]
+    if opening:
+        first = [section for section in opening if section is not None]
+        sections = [*first, *(replace(section, folded=True) for section in sections)]
+    write_text(Path(path), page(title, lead, sections))

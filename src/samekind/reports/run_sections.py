@@ -20,6 +20,7 @@ def answers_section(systems: Mapping[str, System], sets: Mapping[str, Measured])
         f"{name.capitalize()}: {counted(measured.of, 'item', 'items')} of "
         f"{counted(len(measured.items.classes), 'class', 'classes')}."
         for name, measured in sets.items()
+        if measured.of
     )
     caption = f"{about} The sentences quote the first column; the best of each line is bold."
     return Section("Answers", caption, html=answers({name: system.rows for name, system in systems.items()}))
