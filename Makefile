@@ -19,7 +19,7 @@ export ONEDNN_MAX_CPU_ISA = AVX512_CORE_BF16
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.core ## train and question a small metric space on the digits
+demo: $(VENV)/.core ## learn from drawn characters, ask about alphabets never shown
 	$(BIN)/samekind demo
 
 # Two processes with one thread each: on few cores, threads inside the processes only get in each other's way.

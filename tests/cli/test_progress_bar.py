@@ -36,6 +36,12 @@ def test_without_a_terminal_an_epoch_is_one_plain_line():
     )
 
 
+def test_only_the_measures_that_are_named_are_shown():
+    console = Console(file=io.StringIO())
+    watched(Bar(console, title="digits", shown=["eer"]))
+    assert console.file.getvalue() == "digits: epoch 7 loss 1.235 EER 12.50% 12,346 items/s\n"
+
+
 def test_at_a_terminal_there_is_a_bar_with_everything():
     console = terminal()
     bar = Bar(console, title="digits [first] run")

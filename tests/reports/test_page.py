@@ -154,3 +154,10 @@ def test_a_name_of_two_lines_does_not_touch_what_is_beside_it():
 
 def test_a_name_that_is_not_utf_8_is_escaped():
     assert r"b\udcff.png" in page("b\udcff.png", "", []).encode().decode()
+
+
+def test_a_folded_section_shows_its_heading_and_opens():
+    html = page("", "", [Section("Open", "a"), Section("Folded", "b", drawn(2), folded=True)])
+    assert Checker(html).open == []
+    assert "<section><details><summary><h2>Folded</h2></summary>" in html
+    assert html.count("<details>") == 1

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from samekind.reports import System, write_report
+from samekind.reports.page import Section
 
 
 def headings(html):
@@ -86,3 +87,13 @@ def test_items_without_a_mistake_can_be_reported(report, few, space_for):
 def test_refuses_no_system(report, few):
     with pytest.raises(ValueError, match="at least one system"):
         report({}, few)
+
+
+def test_after_an_opening_everything_is_folded(tmp_path, few, space_for):
+    path = tmp_path / "report.html"
+    systems = {"mine": System(space_for(few), [])}
+    opening = [Section("First", "words"), None]
+    write_report(path, title="", lead="", systems=systems, seen=few, unseen=None, opening=opening)
+    html = path.read_text(encoding="utf-8")
+    assert headings(html)[0] == "First"
+    assert html.count("<section><details>") == len(headings(html)) - 1 > 0

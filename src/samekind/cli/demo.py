@@ -58,11 +58,17 @@ def demo(
 
 def _sets() -> "Sets":
     """Characters of alphabets to learn from, of others to choose the epoch, and of others to ask about."""
-    from samekind.data import SplitSettings, branches_of, characters, open_data, prepare
+    from samekind.data import SplitSettings, open_data, prepare
 
-    learned = list(branches_of(characters().classes))[:30]  # those that the authors of the data learn from
-    items = open_data(f"characters/{','.join([*learned, *ASKED])}")
+    items = open_data(f"characters/{','.join(dict.fromkeys([*_learned(), *CHOOSING, *ASKED]))}")
     return prepare(items, SplitSettings(unseen=ASKED, validation_classes=CHOOSING, fractions={"train": 1.0}))
+
+
+def _learned() -> list[str]:
+    """The 30 alphabets that the authors of the data learn from."""
+    from samekind.data import branches_of, characters
+
+    return list(branches_of(characters().classes))[:30]
 
 
 def _run() -> "Run":

@@ -64,7 +64,7 @@ def neighbours_of_both(spaces: Mapping[str, MetricSpace], items: Items) -> "dict
     """The grid of each space, the last one first, with the same queries; empty if items are not pictures."""
     neighbours = {name: _neighbours(space, items) for name, space in spaces.items()}
     reference, own = (items.labels[places[:, 0]] == items.labels for places in neighbours.values())
-    queries = _queries(reference, own)
+    queries = queries_shown(reference, own)
     figures = {
         name: neighbour_grid(items.inputs, items.labels, items.classes, places[queries], queries=queries)
         for name, places in reversed(neighbours.items())
@@ -78,7 +78,7 @@ def _neighbours(space: MetricSpace, items: Items) -> Tensor:
     return search(space, z, z, k=k, kind=space.kind_for("neighbours"), same_items=True).indices
 
 
-def _queries(reference: Tensor, own: Tensor) -> Tensor:
+def queries_shown(reference: Tensor, own: Tensor) -> Tensor:
     """Queries by which of the two (n,) is right, drawn with a fixed seed."""
     order = torch.randperm(len(own), generator=torch.Generator().manual_seed(0))
     kinds = (own & ~reference, own & reference, ~own)
