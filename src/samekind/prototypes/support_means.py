@@ -38,7 +38,7 @@ class SupportMeans(nn.Module):
         self.classes, self.counts = list(classes), checked_counts(counts, classes)
         self.dimension = dimension
         self.count = count
-        self.pooling = pooling
+        self.pooling: str = pooling
         self.temperature = temperature
         self.vectors: Tensor
         self.register_buffer("vectors", torch.zeros(len(self.classes), count, dimension))
