@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 
 import pytest
 
@@ -90,3 +91,14 @@ def test_refuses_an_unknown_head(samekind, trained, folders, tmp_path):
     known = "auxiliary, fused, similarity"
     says = f'samekind: this space has no head "fuse"; did you mean "fused"? Known: {known}\n'
     assert answer == (2, "", says)
+
+
+def test_names_that_a_spreadsheet_would_run_are_guarded(samekind, trained, folders, tmp_path):
+    (tmp_path / "=1+1").mkdir()
+    shutil.copy(next(folders.rglob("*.png")), tmp_path / "=1+1" / "a.png")
+    labels = []
+    for options in ([], ["--raw-texts"]):
+        out = tmp_path / "p.csv"
+        assert samekind("predict", tmp_path, "--space", trained, "--out", out, *options).status == 0
+        labels.append(rows_of(out)[0]["label"])
+    assert labels == ["'=1+1", "=1+1"]

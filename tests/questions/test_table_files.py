@@ -27,6 +27,23 @@ def test_parquet_comes_back(tmp_path):
     assert pyarrow.parquet.read_table(tmp_path / "table.parquet").to_pydict() == COLUMNS
 
 
+HOSTILE = ["=HYPERLINK(1)", "+cmd|' /C calc'!A0", "-1+1", "@SUM(1)", "\t=1", "\r=1", "\uff1d1"]
+HARMLESS = ["a=1", "-1", "+1e-3", "", "'=1", "x\n=1"]
+
+
+def test_a_spreadsheet_runs_no_name_unless_texts_are_asked_for_raw(tmp_path):
+    columns = {"id": HOSTILE + HARMLESS, "value": [-1.5] * 13}
+    for raw in (False, True):
+        write_table(tmp_path / "table.csv", columns, raw_texts=raw)
+        with (tmp_path / "table.csv").open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        names = [row["id"] for row in rows]
+        assert names == [*(text if raw else f"'{text}" for text in HOSTILE), *HARMLESS]
+        assert {row["value"] for row in rows} == {"-1.5"}
+    write_table(tmp_path / "table.parquet", columns)
+    assert pyarrow.parquet.read_table(tmp_path / "table.parquet").to_pydict() == columns
+
+
 def test_no_rows_are_a_header():
     assert as_csv({"id": [], "label": []}) == "id,label\n"
 

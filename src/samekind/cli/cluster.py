@@ -29,6 +29,7 @@ def cluster(
     seed: Annotated[int, typer.Option(help="Fixes the starts of k-means.", min=0, max=LARGEST_SEED)] = 0,
     label: options.LabelColumn = None,
     named_by: options.IdColumn = None,
+    raw_texts: options.RawTexts = False,
     device: options.Device = "auto",
     skip_unreadable: options.SkipUnreadable = False,
     as_json: options.AsJson = False,
@@ -38,12 +39,22 @@ def cluster(
     from samekind.cli.output import print_json
     from samekind.cli.progress_bar import bar
     from samekind.cli.spaces import open_space, warn_of_training_items
+    from samekind.questions.group_files import PAGE, group_columns, write_groups
+    from samekind.questions.table_files import write_table
+    from samekind.reports import write_groups_page
 
     is_table = _is_table(out)
     opened = open_space(space, device)
     items = opened.read(data, label=label, named_by=named_by, skip_unreadable=skip_unreadable)
     answer = questions.cluster(opened.space, items, groups=groups, limit=most, seed=seed, progress=bar)
-    page = _write(answer, out, report, is_table=is_table, title=f"Groups in {_in_short(data)}")
+    page = report or (None if is_table else out / PAGE)
+    title = f"Groups in {_in_short(data)}"
+    if is_table:
+        write_table(out, group_columns(answer.grouped), raw_texts=raw_texts)
+    else:
+        write_groups(out, answer.grouped, title=title, raw_texts=raw_texts)
+    if report is not None:
+        write_groups_page(report, answer.grouped, title=title)
     if answer.grouped.agreement:
         warn_of_training_items(opened, data)
     if as_json:
@@ -63,21 +74,6 @@ def _is_table(out: Path) -> bool:
         return True
     check_folder(out)
     return False
-
-
-def _write(answer: "Clustered", out: Path, report: Path | None, *, is_table: bool, title: str) -> Path | None:
-    """Write what was asked for; returns the path of the page, if there is one."""
-    from samekind.questions.group_files import PAGE, group_columns, write_groups
-    from samekind.questions.table_files import write_table
-    from samekind.reports import write_groups_page
-
-    if is_table:
-        write_table(out, group_columns(answer.grouped))
-    else:
-        write_groups(out, answer.grouped, title=title)
-    if report is not None:
-        write_groups_page(report, answer.grouped, title=title)
-    return report or (None if is_table else out / PAGE)
 
 
 def _in_short(sources: Sequence[str]) -> str:

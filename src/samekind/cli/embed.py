@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samekind.cli.options import AsJson, Device, IdColumn, LabelColumn, SkipUnreadable, Sources, SpaceFolder
+from samekind.cli import options
 
 if TYPE_CHECKING:
     from samekind.questions.embed import Embedded
@@ -14,16 +14,17 @@ ENDINGS = (".npy", ".csv", ".parquet")
 
 
 def embed(
-    data: Sources,
-    space: SpaceFolder,
+    data: options.Sources,
+    space: options.SpaceFolder,
     out: Annotated[
         Path, typer.Option(help="The file to write: .npy (with the ids beside it), .csv or .parquet.")
     ],
-    label: LabelColumn = None,
-    named_by: IdColumn = None,
-    device: Device = "auto",
-    skip_unreadable: SkipUnreadable = False,
-    as_json: AsJson = False,
+    label: options.LabelColumn = None,
+    named_by: options.IdColumn = None,
+    raw_texts: options.RawTexts = False,
+    device: options.Device = "auto",
+    skip_unreadable: options.SkipUnreadable = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write the vector of every item, with its id and, where there is one, its label."""
     from samekind import questions
@@ -36,7 +37,7 @@ def embed(
     opened = open_space(space, device)
     items = opened.read(data, label=label, named_by=named_by, skip_unreadable=skip_unreadable)
     answer = questions.embed(opened.space, items, progress=bar)
-    ids = _write(out, answer)
+    ids = _write(out, answer, raw_texts=raw_texts)
     if as_json:
         print_json({"out": str(out), **answer.to_json(), **({"ids": str(ids)} if ids else {})})
         return
@@ -44,7 +45,7 @@ def embed(
     print_text(f"{len(answer.z):,} vectors of {answer.z.shape[1]} numbers are in {out}{beside}.")
 
 
-def _write(out: Path, answer: "Embedded") -> Path | None:
+def _write(out: Path, answer: "Embedded", *, raw_texts: bool) -> Path | None:
     """Write the file and, for .npy, the table of ids beside it, whose path is returned."""
     import io
 
@@ -55,12 +56,13 @@ def _write(out: Path, answer: "Embedded") -> Path | None:
 
     z, names = answer.z, {"id": answer.ids, "label": answer.labels}
     if out.suffix.lower() != ".npy":
-        write_table(out, names | {f"v{place}": column.tolist() for place, column in enumerate(z.T.numpy())})
+        numbers = {f"v{place}": column.tolist() for place, column in enumerate(z.T.numpy())}
+        write_table(out, names | numbers, raw_texts=raw_texts)
         return None
     ids = out.with_suffix(".ids.csv")
     content = io.BytesIO()
     numpy.save(content, z.numpy())
     # The vectors last: where they are, their ids are too.
-    write_table(ids, names)
+    write_table(ids, names, raw_texts=raw_texts)
     write_bytes(out, content.getvalue())
     return ids

@@ -51,6 +51,7 @@ def novelty(
     device: options.Device = "auto",
     label: options.LabelColumn = None,
     named_by: options.IdColumn = None,
+    raw_texts: options.RawTexts = False,
     skip_unreadable: options.SkipUnreadable = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -72,7 +73,7 @@ def novelty(
     reference = opened.read(known, label=label, skip_unreadable=skip_unreadable) if known else None
     answer = questions.novelty(opened.space, items, reference, settings=settings, progress=bar)
     if csv is not None:
-        write_table(csv, answer.columns)
+        write_table(csv, answer.columns, raw_texts=raw_texts)
     if answer.auroc is not None:
         warn_of_training_items(opened, data)
     if as_json:

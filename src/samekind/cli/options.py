@@ -104,6 +104,14 @@ Sources = Annotated[
 SkipUnreadable = Annotated[
     bool, typer.Option("--skip-unreadable", help="Skip files that cannot be read, and name them.")
 ]
+RawTexts = Annotated[
+    bool,
+    typer.Option(
+        "--raw-texts",
+        help="Write texts to a .csv as they are, for programs; else one that a spreadsheet would run as a "
+        "formula (it begins with =, +, - or @) gets a ' in front.",
+    ),
+]
 IdColumn = Annotated[
     str | None,
     typer.Option(

@@ -5,21 +5,22 @@ from typing import Annotated
 
 import typer
 
-from samekind.cli.options import AsJson, Device, IdColumn, LabelColumn, SkipUnreadable, Sources, SpaceFolder
+from samekind.cli import options
 
 
 def predict(
-    data: Sources,
-    space: SpaceFolder,
+    data: options.Sources,
+    space: options.SpaceFolder,
     out: Annotated[Path, typer.Option(help="The table to write: .csv or .parquet.")],
     head: Annotated[
         str, typer.Option(help="What answers: similarity; auxiliary or fused, if it was trained.")
     ] = "similarity",
-    label: LabelColumn = None,
-    named_by: IdColumn = None,
-    device: Device = "auto",
-    skip_unreadable: SkipUnreadable = False,
-    as_json: AsJson = False,
+    label: options.LabelColumn = None,
+    named_by: options.IdColumn = None,
+    raw_texts: options.RawTexts = False,
+    device: options.Device = "auto",
+    skip_unreadable: options.SkipUnreadable = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write the class of every item, or none of these, with its probability and the runner-up.
 
@@ -40,7 +41,7 @@ def predict(
     known_head(opened.space, head)  # a mistake is told before anything is read
     items = opened.read(data, label=label, named_by=named_by, skip_unreadable=skip_unreadable)
     answer = questions.predict(opened.space, items, head=head, progress=bar)
-    write_table(out, answer.columns())
+    write_table(out, answer.columns(), raw_texts=raw_texts)
     if answer.judged:
         warn_of_training_items(opened, data)
     if as_json:

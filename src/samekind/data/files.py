@@ -3,6 +3,7 @@
 import hashlib
 import lzma
 import math
+import os
 import threading
 import zipfile
 import zlib
@@ -178,6 +179,11 @@ def is_array(file: Readable) -> bool:
     return (
         content.startswith(b"\x93NUMPY") if isinstance(content, bytes) else content.suffix.lower() == ".npy"
     )
+
+
+def exists(path: Path) -> bool:
+    """Whether a file or folder exists; False, and no error, for a name that no file can have."""
+    return os.path.exists(path)  # noqa: PTH110 (`Path.exists` raises OSError for a name that is too long)
 
 
 def is_hidden(name: str) -> bool:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.data.files import exists
 from samekind.data.words import listed
 from samekind.errors import MOST_LISTED, DataError
 
@@ -60,7 +61,7 @@ def read_trial_list(
     repeated = [f"line {line.number}: {line.second}" for line in lines if line.second in used[line.first]]
     _refuse(f"{path} compares a file with itself", repeated)
     names = dict.fromkeys([*(file for files in used.values() for file in files), *(x.second for x in lines)])
-    _refuse(f"{path} names files that are not in {root}", [n for n in names if not (root / n).is_file()])
+    _refuse(f"{path} names files that are not in {root}", [n for n in names if not exists(root / n)])
     return _indexed(path, root, lines, used, list(names))
 
 

@@ -37,6 +37,7 @@ from samekind.index.contract import (
 )
 from samekind.index.milvus_collection import Collection
 from samekind.index.milvus_connection import SCHEMES, Connection
+from samekind.settings import typed
 
 MOST_DIMENSIONS = 32_768
 LONGEST_METADATA = 65_000  # in bytes, as JSON; the server's limit is 64 KiB
@@ -80,7 +81,7 @@ class Milvus:
             raise SettingError(
                 f"Milvus keeps vectors of up to {MOST_DIMENSIONS:,} numbers, not {dimension:,}"
             )
-        if effort < 1 or timeout <= 0:
+        if typed(int, effort, "effort") < 1 or typed(float, timeout, "timeout") <= 0:
             raise SettingError(f"expected an effort and a timeout above 0, got {effort} and {timeout}")
         self.dimension = dimension
         self.score: Score = score

@@ -30,6 +30,7 @@ from samekind.index.contract import (
 )
 from samekind.index.postgres_connection import Connection
 from samekind.index.postgres_table import Method, Table
+from samekind.settings import typed
 
 SCHEMES = ("postgresql", "postgres")
 MOST_DIMENSIONS = 16_000  # of a column of pgvector
@@ -73,7 +74,7 @@ class Postgres:
             )
         if method not in get_args(Method):
             raise SettingError(f'there is no method "{method}"; {nearest(str(method), get_args(Method))}')
-        if effort is not None and effort < 1:
+        if effort is not None and typed(int, effort, "effort") < 1:
             raise SettingError(f"expected an effort of 1 or more, got {effort}")
         self.dimension = dimension
         self.score: Score = score

@@ -42,7 +42,7 @@ def check_folder(folder: Path) -> None:
             )
 
 
-def write_groups(folder: Path, grouped: Grouped, *, title: str) -> None:
+def write_groups(folder: Path, grouped: Grouped, *, title: str, raw_texts: bool = False) -> None:
     """Write a folder, whole or not at all: the table, the page, and a copy of each picture in the folder of
     its group. Earlier groups are replaced.
 
@@ -52,7 +52,7 @@ def write_groups(folder: Path, grouped: Grouped, *, title: str) -> None:
     check_folder(folder)
 
     def fill(draft: Path) -> None:
-        write_table(draft / TABLE, group_columns(grouped))
+        write_table(draft / TABLE, group_columns(grouped), raw_texts=raw_texts)
         write_groups_page(draft / PAGE, grouped, title=title)
         if medium_of(shape := grouped.inputs.shape[1:]).shows(shape):
             for group in range(len(grouped.groups.centres)):

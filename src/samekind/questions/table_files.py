@@ -11,6 +11,8 @@ from samekind.storage import write_bytes
 
 #: The endings a table may have.
 TABLES = (".csv", ".parquet")
+#: How a cell begins that a spreadsheet runs; some take the wide letters of East Asian scripts too.
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def check_ending(path: Path, endings: Collection[str] = TABLES) -> str:
@@ -23,15 +25,36 @@ def check_ending(path: Path, endings: Collection[str] = TABLES) -> str:
     return ending
 
 
-def write_table(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Write columns of one length in the format of the file's ending, whole or not at all; None is empty."""
+def write_table(path: Path, columns: Mapping[str, Sequence[Any]], *, raw_texts: bool = False) -> None:
+    """Write columns of one length in the format of the file's ending, whole or not at all; None is empty.
+
+    In a CSV file a text that a spreadsheet would run as a formula gets a ' in front, unless ``raw_texts``.
+    """
+    ending = check_ending(path)
     columns = {name: [_as_utf8(value) for value in values] for name, values in columns.items()}
-    write_bytes(path, as_parquet(columns) if check_ending(path) == ".parquet" else as_csv(columns).encode())
+    if ending == ".csv" and not raw_texts:
+        columns = {name: [_guarded(value) for value in values] for name, values in columns.items()}
+    write_bytes(path, as_parquet(columns) if ending == ".parquet" else as_csv(columns).encode())
 
 
 def _as_utf8(value: Any) -> Any:
     r"""Text that UTF-8 can write: bytes of a file name that are not text are written as \udcff."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+def _guarded(value: Any) -> Any:
+    """A text with a ' in front if it begins as a formula does and is no number; anything else as it is.
+
+    >>> [_guarded(text) for text in ("=1+1", "@here", "-1", "+1e3", "-a", "a=1", 5)]
+    ["'=1+1", "'@here", '-1', '+1e3', "'-a", 'a=1', 5]
+    """
+    if not isinstance(value, str) or not value.startswith(FORMULAS):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
 
 
 def as_csv(columns: Mapping[str, Sequence[Any]]) -> str:
@@ -41,7 +64,10 @@ def as_csv(columns: Mapping[str, Sequence[Any]]) -> str:
     'id,label\na,\nb,"x, y"\n'
     """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    # The writer does not know that a carriage return ends a line, too.
+    returns = any("\r" in cell for column in columns.values() for cell in column if isinstance(cell, str))
+    quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
+    writer = csv.writer(text, lineterminator="\n", quoting=quoting)
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return text.getvalue()

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from samekind.data.files import Upload, is_array
+from samekind.data.files import Upload, exists, is_array
 from samekind.data.media import Reader
 from samekind.data.settings import DataSettings
 from samekind.data.sources import (
@@ -59,9 +59,9 @@ def format_of(source: str | Path, settings: DataSettings, reader: Reader | None 
     Raises DataError if the source does not exist or has no known format.
     """
     path = Path(source)
-    if is_named(source) if reader is None else is_named(path.as_posix()) and not path.exists():
+    if is_named(source) if reader is None else is_named(path.as_posix()) and not exists(path):
         return named
-    if reader is None and not path.exists():
+    if reader is None and not exists(path):
         is_name = len(path.parts) == 1 and not path.suffix
         raise DataError(
             f'there is no data "{source}", nor a file or folder of that name; {nearest(str(source), NAMED)}'

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from samekind.data.files import File
+from samekind.data.files import File, exists
 from samekind.data.media import Reader
 from samekind.data.settings import DataSettings
 from samekind.data.sources.format import Block, Use
@@ -66,7 +66,7 @@ def list_manifest(table: Table, root: Path, settings: DataSettings) -> Listing:
 
 def _expect_slashes(name: str, path: str, root: Path) -> None:
     """Raise DataError for paths that were written on Windows and are not found."""
-    if "\\" in path and not (root / path).exists() and (root / path.replace("\\", "/")).exists():
+    if "\\" in path and not exists(root / path) and exists(root / path.replace("\\", "/")):
         raise DataError(f"{name}: the paths have backslashes ({path}), as on Windows; write them with /")
 
 

@@ -1,0 +1,117 @@
+"""The doors: what opens an input, and uses it."""
+
+import contextlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from fuzzing import inputs
+from fuzzing.inputs import Files
+from samekind.data import DataSettings, collect, examine, open_data
+from samekind.data.media import ArrayReader, ImageReader, TableReader
+from samekind.data.trial_lists import read_trial_list
+from samekind.errors import SamekindError
+from samekind.index import open_index
+from samekind.questions.info import info
+from samekind.questions.opening import open_run
+from samekind.recipes.plans import read_plan
+from samekind.space import MetricSpace
+from samekind.training import RunFolder
+from samekind.training.checkpoints import load_checkpoint
+
+
+def use_index(folder: Path) -> None:
+    index = open_index(folder)
+    ids = list(index)
+    index.metadata(ids)
+    queries = torch.randn(3, index.dimension, generator=torch.Generator().manual_seed(0))
+    index.search(queries, 3)
+    index.add(["a new one"], queries[:1], replace=True)
+    if ids:
+        index.remove(ids[:1])
+    index.search(queries, 3)
+    if index.backend == "Faiss":
+        index.build()
+    index.save(folder)
+    index.close()
+    open_index(folder).search(queries, 1)
+
+
+def use_space(folder: Path) -> None:
+    space = MetricSpace.load(folder)
+    json.dumps(info(space).to_json())
+    if space.reader is not None and np.prod(space.reader.shape) < 10_000:
+        with torch.no_grad():
+            z = space.embed(torch.zeros(2, *space.reader.shape))
+            space.enroll("somebody new", z)
+            space.classify(z)
+    space.save(folder / "again")
+
+
+def use_run(folder: Path) -> None:
+    run = RunFolder(folder)
+    run.run()
+    with contextlib.suppress(SamekindError):
+        load_checkpoint(run.last)
+    opened = open_run(folder, "cpu")
+    opened.opened.read(["data.csv"])
+    opened.opened.validation_items()
+
+
+def use_data(folder: Path) -> None:
+    source = next(
+        (path for path in sorted(folder.iterdir()) if path.name.startswith("data")), folder / "none"
+    )
+    for use in (
+        lambda: examine(source),
+        lambda: open_data(source, settings=DataSettings(skip_unreadable=True, size=8)),
+        lambda: collect([source], ImageReader(height=8, width=8, channels=3)),
+        lambda: collect([source], ArrayReader(shape=[2, 3, 5])),
+        lambda: collect([source], TableReader(columns=["a", "b"]), skip_unreadable=True),
+    ):
+        with contextlib.suppress(SamekindError):
+            use()
+    open_data(source)
+
+
+def use_pictures(folder: Path) -> None:
+    Path("data").mkdir()
+    for path in list(folder.iterdir()):
+        if path.name != "data":
+            path.rename(folder / "data" / path.name)
+    use_data(folder)
+
+
+def use_plan(_: Path) -> None:
+    plan = read_plan("run.toml")
+    run = plan.run((1, 8, 8))
+    plan.suited(run, (1, 8, 8), items=100)
+    run.to_dict()
+
+
+def use_list(_: Path) -> None:
+    enrolments = Path("enrolments.txt")
+    read_trial_list("trials.txt", enrolments=enrolments if enrolments.exists() else None)
+
+
+class Door(NamedTuple):
+    inputs: Callable[[], list[Files]]
+    use: Callable[[Path], None]
+
+
+DOORS = {
+    "index": Door(inputs.indexes, use_index),
+    "space": Door(inputs.spaces, use_space),
+    "run": Door(inputs.runs, use_run),
+    "arrays": Door(inputs.arrays, use_data),
+    "zip": Door(inputs.archives, use_data),
+    "table": Door(inputs.tables, use_data),
+    "pictures": Door(inputs.pictures, use_pictures),
+    "other data": Door(inputs.others, use_data),
+    "run.toml": Door(inputs.plans, use_plan),
+    "trials": Door(inputs.lists, use_list),
+}
