@@ -181,6 +181,7 @@ def test_refuses_the_split_of_another_data_set(tmp_path):
         "{}",
         '{"fingerprint": "x", "parts": {"train": ["a"]}}',
         '{"fingerprint": "x", "parts": 3}',
+        '{"fingerprint": "x", "parts": {"train": [1e308]}}',
     ],
 )
 def test_refuses_a_file_that_is_not_a_split(tmp_path, content):

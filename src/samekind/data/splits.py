@@ -51,22 +51,24 @@ class Split:
         try:
             stored = read_json(path.read_bytes())
             fingerprint, settings = str(stored["fingerprint"]), stored.get("settings")
-            listed = {str(name): list(part) for name, part in stored["parts"].items()}
+            parts = {
+                str(name): torch.tensor(part, dtype=torch.int64) for name, part in stored["parts"].items()
+            }
         except FileNotFoundError:
             raise DataError(f"there is no split at {path}") from None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        # A RuntimeError is a number too large for an index.
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
             raise DataError(f"{path} is not a split as samekind writes it: {error}") from error
         if fingerprint != items.fingerprint():
             raise DataError(
                 f"{path} splits another data set than {items.name}: the fingerprints differ. "
                 "Split these items anew, or give the ones the split was made for."
             )
-        for name, indices in listed.items():
-            if not all(type(index) is int and 0 <= index < len(items) for index in indices):
+        for name, indices in parts.items():
+            if indices.dim() != 1 or ((indices < 0) | (indices >= len(items))).any():
                 raise DataError(
                     f"part {name} of {path} must list items 0 to {len(items) - 1}, one number each"
                 )
-        parts = {name: torch.tensor(indices, dtype=torch.int64) for name, indices in listed.items()}
         return Split(parts=parts, fingerprint=fingerprint, settings=settings)
 
 
