@@ -60,8 +60,9 @@ def test_lengths_do_not_choose_the_directions_of_cosines(items):
 @pytest.mark.parametrize("kind", [SupportMeans, RunningAverages, LearnedProxies, EMAProxies])
 def test_prototypes_are_projected_like_items(items, kind):
     space = a_space(prototypes=kind(["a", "b"], dimension=6))
-    space.prototypes.assign(["a", "b"], items.inputs[:2, None])
+    space.prototypes.assign(["a", "b"], items.inputs[:2, None], [1, 5])
     short = compress(space, items, dimension=2)
+    assert short.prototypes.counts == [1, 5]
     assert type(short.prototypes) is kind
     assert short.classes == ["a", "b"]
     torch.testing.assert_close(short.prototypes.vectors[:, 0], embed(short, items.inputs[:2]))
