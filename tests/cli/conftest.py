@@ -10,6 +10,8 @@ import torch
 
 from samekind.cli.main import main
 from samekind.data import digits, scaled, write_image
+from samekind.inference import embed, fit_temperatures
+from samekind.training import RunFolder
 
 #: A run of a second or two, 7, 8 and 9 never shown.
 COMMAND = (
@@ -67,10 +69,19 @@ def again():
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory):
-    """The folder of that run. Not to be changed."""
+    """The folder of that run. Not to be changed.
+
+    Its space answers every question by its own similarity, so that the tests of a command are about one kind
+    of score; `test_default_kinds` is about the choices.
+    """
     folder = tmp_path_factory.mktemp("runs") / "trained"
     answer = call(*COMMAND, "--out", folder)
     assert answer.status == 0, answer.err
+    run = RunFolder(folder)
+    space, items = run.space(), run.sets().validation
+    space.choices = None
+    space.temperatures = fit_temperatures(space, items, embed(space, items.inputs))
+    space.save(run.space_folder())
     return folder
 
 

@@ -25,7 +25,7 @@ def told(samekind, trained):
 
 def test_json_has_the_parts_as_they_are_stored(told, trained):
     expected = {"parts", "parameters", "classes", "decisions", "open set", "temperatures", "standings"}
-    assert told.keys() == expected
+    assert told.keys() == expected | {"choices", "balances", "enrolled", "ladder"}
     stored = json.loads((trained / "space" / "space.json").read_text())
     del stored["prototypes"]["arguments"]["classes"]  # told once, beside the parts
     del stored["auxiliary"]["prototypes"]["arguments"]["classes"]
@@ -60,10 +60,10 @@ def test_prints_how_each_kind_of_score_did(samekind, trained, told, space, tmp_p
     assert list(told["standings"]) == ["similarity", "cosine", "fused"]
     page = samekind("info", trained).out
     for kind, standing in space.standings.items():
-        line = [kind, f"{standing.equal_error:.2%}", f"{standing.recall:.1%}"]
+        line = [kind, f"{standing.equal_error:.2%}", f"{standing.recall:.1%}", f"{standing.named:.1%}"]
         assert line in [words.split() for words in page.splitlines()]
         assert told["standings"][kind]["equal_error"] == standing.equal_error
-    assert "kinds of score: measured on digits, validation\n" in page
+    assert "kinds of score: measured on digits, validation, known classes\n" in page
     unmeasured = MetricSpace.load(trained / "space")
     unmeasured.standings = {}
     unmeasured.save(tmp_path / "space")

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from samekind.decisions import Standing
+from samekind.decisions import Choices
 from samekind.errors import SpaceError
 from samekind.questions import compare
 
@@ -27,13 +27,12 @@ def test_the_score_decides_and_the_prior_moves_the_probability(plane, at, thresh
     assert not compare(plane, start, far, kind="cosine").same
 
 
-def test_hints_at_a_better_kind_unless_one_was_named(plane, at, threshold):
-    plane.decisions = {"similarity": threshold(0.5)}
-    better = Standing(0.1, 0.9, "some", (0.1, 0.3), (0.1, 0.4))
-    plane.standings = {"similarity": Standing(0.3, 0.5, "some"), "cosine": better}
+def test_goes_by_the_choice_for_pairs_unless_one_is_named(plane, at, threshold):
+    plane.decisions = {kind: threshold(0.5, kind=kind) for kind in ("similarity", "cosine")}
+    plane.choices = Choices("cosine", "similarity", "similarity", "some")
     first, second = at([0, 10]).inputs
-    assert "by the cosine this space erred less" in compare(plane, first, second).hint.sentence
-    assert compare(plane, first, second, kind="similarity").hint is None
+    assert compare(plane, first, second).kind == "cosine"
+    assert compare(plane, first, second, kind="similarity").kind == "similarity"
 
 
 def test_refuses_a_score_without_a_threshold(plane, at):

@@ -22,6 +22,7 @@ def test_names_the_nearest_class_and_warns_without_a_threshold(plane, at, progre
         ],
         "threshold": None,
         "kind": "similarity",
+        "named by": "similarity",
         "skipped": items.skipped,
     }
 

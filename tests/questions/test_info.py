@@ -15,6 +15,10 @@ def test_lists_parts_classes_and_what_was_fitted(plane, threshold):
         "open set",
         "temperatures",
         "standings",
+        "choices",
+        "balances",
+        "enrolled",
+        "ladder",
     ]
     assert (told["parts"]["encoder"]["name"], told["parameters"]["encoder"]) == ("MLP", 6)
     assert "classes" not in told["parts"]["prototypes"]["arguments"]

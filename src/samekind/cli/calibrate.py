@@ -22,7 +22,7 @@ PROMISES_TOO_MUCH = (
 Score = Annotated[
     str | None,
     typer.Option(
-        help="The score: similarity, cosine or fused.",
+        help="The kind of score: similarity, cosine, fused, fitted or normalised.",
         show_default="all there are; with --open-set the one with the least equal error on DATA",
     ),
 ]

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from samekind.cli.options import AsJson, Device, SpaceArgument
+from samekind.cli.options import AsJson, Device, Kind, SpaceArgument
 
 #: Names of a group that a line of the tree shows.
 NAMES_SHOWN = 4
@@ -12,9 +12,7 @@ NAMES_SHOWN = 4
 
 def classes(
     space: SpaceArgument,
-    kind: Annotated[
-        str, typer.Option(help="The score to relate them by: similarity, cosine or fused.")
-    ] = "similarity",
+    kind: Kind = None,
     k: Annotated[int, typer.Option("-k", "--nearest", help="How many of the most alike to name.", min=1)] = 3,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -23,10 +21,9 @@ def classes(
     from samekind import questions
     from samekind.cli.output import print_json, print_table, table
     from samekind.cli.spaces import open_space
-    from samekind.questions.reading import known_kind
 
     loaded = open_space(space, device).space
-    answer = questions.classes(loaded, kind=known_kind(loaded, kind), k=k)
+    answer = questions.classes(loaded, kind=kind, k=k)
     if as_json:
         print_json(answer.to_json())
         return

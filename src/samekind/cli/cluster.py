@@ -24,6 +24,7 @@ def cluster(
         int | None,
         typer.Option(help="How many groups.", show_default="chosen by the silhouette", min=1),
     ] = None,
+    kind: options.Kind = None,
     most: Annotated[int, typer.Option(help="The largest number of groups to try.", min=2)] = 20,
     report: Annotated[Path | None, typer.Option(help="Write a page about the groups here as well.")] = None,
     seed: Annotated[int, typer.Option(help="Fixes the starts of k-means.", min=0, max=LARGEST_SEED)] = 0,
@@ -46,7 +47,9 @@ def cluster(
     is_table = _is_table(out)
     opened = open_space(space, device)
     items = opened.read(data, label=label, named_by=named_by, skip_unreadable=skip_unreadable)
-    answer = questions.cluster(opened.space, items, groups=groups, limit=most, seed=seed, progress=bar)
+    answer = questions.cluster(
+        opened.space, items, groups=groups, kind=kind, limit=most, seed=seed, progress=bar
+    )
     page = report or (None if is_table else out / PAGE)
     title = f"Groups in {_in_short(data)}"
     if is_table:

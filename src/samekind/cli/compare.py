@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from samekind.cli.options import AsJson, Device, SpaceFolder
+from samekind.cli.options import AsJson, Device, Kind, SpaceFolder
 
 
 def compare(
@@ -14,10 +14,7 @@ def compare(
     ],
     second: Annotated[Path, typer.Argument(metavar="B", help="Another item.")],
     space: SpaceFolder,
-    kind: Annotated[
-        str | None,
-        typer.Option(help="The score to decide by: similarity, cosine or fused.", show_default="similarity"),
-    ] = None,
+    kind: Kind = None,
     prior: Annotated[
         float, typer.Option(help="The prior probability that two items are the same, from 0 to 1.")
     ] = 0.5,
@@ -28,7 +25,7 @@ def compare(
     from rich.text import Text
 
     from samekind import questions
-    from samekind.cli.output import print_json, print_messages, print_text
+    from samekind.cli.output import print_json, print_text
     from samekind.cli.spaces import open_space
     from samekind.questions.reading import read_item
 
@@ -38,8 +35,6 @@ def compare(
     if as_json:
         print_json(answer.to_json())
         return
-    if answer.hint:
-        print_messages(f"{answer.hint.sentence}; use --kind {answer.hint.kind}")
     print_text(
         Text.assemble(
             ("same" if answer.same else "different", "bold"),

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from samekind.cli.options import AsJson, Device, SkipUnreadable, SpaceFolder
+from samekind.cli.options import AsJson, Device, Kind, SkipUnreadable, SpaceFolder
 
 
 def identify(
@@ -12,13 +12,15 @@ def identify(
         list[str], typer.Argument(metavar="FILES…", help="What to name: files, folders or tables.")
     ],
     space: SpaceFolder,
+    kind: Kind = None,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
     """Name the class of each item with its probability, or none of these.
 
-    The score is of the kind that the threshold for none of these was fitted for, else the similarity.
+    Classes are named by --kind. The score is of the kind that the threshold for none of these was fitted
+    for, or without one of the kind that named the class.
     """
     from samekind import questions
     from samekind.cli.output import print_json, print_messages, print_table, table
@@ -29,7 +31,7 @@ def identify(
 
     opened = open_space(space, device)
     items = opened.read(files, skip_unreadable=skip_unreadable)
-    answer = questions.identify(opened.space, items, progress=bar)
+    answer = questions.identify(opened.space, items, kind=kind, progress=bar)
     if as_json:
         print_json(answer.to_json())
         return

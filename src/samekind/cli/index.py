@@ -1,5 +1,6 @@
 """samekind index: the vectors of a gallery, kept to be searched again and again."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,8 +51,9 @@ Scores = Annotated[
     list[str] | None,
     typer.Option(
         "--score",
-        help="A score to measure for: similarity, cosine or fused; can be repeated.",
-        show_default="similarity",
+        help="A kind of score to measure for: similarity, cosine, fused, fitted or normalised; can be "
+        "repeated.",
+        show_default="the space's choice",
     ),
 ]
 Distil = Annotated[bool, typer.Option(help="Try to shorten the list by distilling the score.")]
@@ -59,9 +61,6 @@ SampleSeed = Annotated[
     int, typer.Option(help="Fixes the sample that is measured with.", min=0, max=LARGEST_SEED)
 ]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace items that are already there.")]
-
-#: What to do about a score that finds more.
-MEASURED_FOR = "use --score {kind} here and --kind {kind} in searches"
 
 
 @index.command()
@@ -83,11 +82,9 @@ def build(
     as_json: options.AsJson = False,
 ) -> None:
     """Embed a gallery, store its vectors, and measure how to search them well and quickly."""
-    from samekind.cli.output import print_messages
     from samekind.cli.progress_bar import bar
     from samekind.cli.spaces import open_space
     from samekind.index.folder import check_room
-    from samekind.questions.better_kind import better_kind
     from samekind.questions.galleries import ShortlistSettings, new_index
     from samekind.questions.index import build_index
     from samekind.questions.reading import known_kind
@@ -95,12 +92,10 @@ def build(
     _check_server(kind, server, name)
     check_room(out)
     opened = open_space(space, device)
-    kinds = tuple(known_kind(opened.space, score) for score in scores or ["similarity"])
+    wanted: Sequence[str | None] = scores or [None]
+    kinds = tuple(known_kind(opened.space, score, "neighbours") for score in wanted)
     items = opened.read(gallery, label=label, skip_unreadable=skip_unreadable)
     empty = new_index(opened.space, count=len(items.ids), kind=kind, scores=kinds, url=server, name=name)
-    hint = better_kind(opened.space, to="search")
-    if hint and not scores and not as_json:  # before the work, which may be long
-        print_messages(f"{hint.sentence}; {MEASURED_FOR.format(kind=hint.kind)}")
     settings = ShortlistSettings(recall, k, kinds, distil, seed)
     answer = build_index(opened.space, empty, items, out, settings=settings, progress=bar)
     _show(out, answer, as_json=as_json)

@@ -21,6 +21,7 @@ def info(
     """Show the parts, classes, thresholds and temperatures of a saved space."""
     from samekind import questions
     from samekind.cli.spaces import open_space
+    from samekind.questions.choices import ladder_in_words
 
     answer = questions.info(open_space(space, "cpu").space)
     if as_json:
@@ -35,6 +36,13 @@ def info(
     if answer.standings:
         print_table(_standings_table(answer))
         print_text(f"kinds of score: measured on {next(iter(answer.standings.values())).measured_on}")
+    for sentence in answer.choices_in_words:
+        print_text(f"{sentence[0].upper()}{sentence[1:]}.")
+    _print_balance(answer)
+    if answer.ladder is not None:
+        print_text(f"\nThe house recipe measured on {answer.ladder.measured_on}:")
+        for line in ladder_in_words(answer.ladder):
+            print_text(f"  {line}")
     print_temperatures(answer.temperatures)
     for fitted_on in dict.fromkeys(fitted.fitted_on for fitted in answer.temperatures.values()):
         print_text(f"temperatures: fitted on {fitted_on}")
@@ -48,10 +56,29 @@ def _parts_table(answer: "SpaceInfo") -> "Table":
 def _standings_table(answer: "SpaceInfo") -> "Table":
     """One line for each kind of score."""
     lines = [
-        [kind, f"{standing.equal_error:.2%}", f"{standing.recall:.1%}"]
+        [
+            kind,
+            f"{standing.equal_error:.2%}",
+            f"{standing.recall:.1%}",
+            "" if standing.named is None else f"{standing.named:.1%}",
+        ]
         for kind, standing in answer.standings.items()
     ]
-    return table("Kinds of score", ["score", "equal error of pairs", "same class found first"], lines)
+    columns = ["score", "equal error of pairs", "same class found first", "named rightly"]
+    return table("Kinds of score", columns, lines)
+
+
+def _print_balance(answer: "SpaceInfo") -> None:
+    """What enrolled classes get by the score that names classes, and what that gave."""
+    kind = answer.choices.classes if answer.choices is not None else "similarity"
+    balance = answer.balances.get(kind)
+    if balance is None:
+        return
+    measured = ""
+    if balance.known is not None and balance.new is not None:
+        measured = f": beside them {balance.known:.1%} of known and {balance.new:.1%} of new items are right"
+    which = f" ({', '.join(answer.enrolled)})" if answer.enrolled else ""
+    print_text(f"Enrolled classes{which} get {balance.bonus:+.4g} on their {kind} scores{measured}.")
 
 
 def _in_short(part: dict[str, Any]) -> str:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 Score = Annotated[
     str | None,
     typer.Option(
-        help="The score: similarity, cosine or fused.",
-        show_default="similarity; with prototypes that of the threshold for none of these, if any",
+        help="The kind of score: similarity, cosine, fused, fitted or normalised.",
+        show_default="the space's choice; with prototypes that of the threshold for none of these, if any",
     ),
 ]
 Method = Annotated[

@@ -101,6 +101,13 @@ Sources = Annotated[
         metavar="DATA…", help="Files, folders, .zip archives, tables or arrays, read as in training."
     ),
 ]
+Kind = Annotated[
+    str | None,
+    typer.Option(
+        help="The kind of score: similarity, cosine, fused, fitted or normalised.",
+        show_default="the space's choice",
+    ),
+]
 SkipUnreadable = Annotated[
     bool, typer.Option("--skip-unreadable", help="Skip files that cannot be read, and name them.")
 ]

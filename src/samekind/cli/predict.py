@@ -15,6 +15,7 @@ def predict(
     head: Annotated[
         str, typer.Option(help="What answers: similarity; auxiliary or fused, if it was trained.")
     ] = "similarity",
+    kind: options.Kind = None,
     label: options.LabelColumn = None,
     named_by: options.IdColumn = None,
     raw_texts: options.RawTexts = False,
@@ -40,7 +41,7 @@ def predict(
     opened = open_space(space, device)
     known_head(opened.space, head)  # a mistake is told before anything is read
     items = opened.read(data, label=label, named_by=named_by, skip_unreadable=skip_unreadable)
-    answer = questions.predict(opened.space, items, head=head, progress=bar)
+    answer = questions.predict(opened.space, items, head=head, kind=kind, progress=bar)
     write_table(out, answer.columns(), raw_texts=raw_texts)
     if answer.judged:
         warn_of_training_items(opened, data)

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samekind.cli.options import AsJson, Device, LabelColumn, SkipUnreadable, SpaceFolder
+from samekind.cli.options import AsJson, Device, Kind, LabelColumn, SkipUnreadable, SpaceFolder
 from samekind.errors import SettingError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from samekind.questions.better_kind import BetterKind
     from samekind.questions.search import Query, Searched
 
 IndexFolder = Annotated[
@@ -37,10 +36,7 @@ def search(
     ] = None,
     index: IndexFolder = None,
     k: Annotated[int, typer.Option("-k", "--nearest", help="How many to find for each query.", min=1)] = 5,
-    kind: Annotated[
-        str | None,
-        typer.Option(help="The score to go by: similarity, cosine or fused.", show_default="similarity"),
-    ] = None,
+    kind: Kind = None,
     save_index: SaveIndex = None,
     exhaustive: Exhaustive = False,
     label: LabelColumn = None,
@@ -52,7 +48,6 @@ def search(
     from samekind.cli.output import print_json
     from samekind.cli.progress_bar import bar
     from samekind.cli.spaces import open_space
-    from samekind.questions.better_kind import better_kind
     from samekind.questions.search import search_files
 
     folder = _index_folder(gallery or [], index, save_index)
@@ -64,7 +59,7 @@ def search(
         index=folder,
         save_to=save_index,
         k=k,
-        kind=kind or "similarity",
+        kind=kind,
         exhaustive=exhaustive,
         label=label,
         skip_unreadable=skip_unreadable,
@@ -73,21 +68,18 @@ def search(
     if as_json:
         print_json(answer.to_json())
         return
-    hint = better_kind(opened.space, to="search") if kind is None else None
     # How it was found is worth telling for an index alone: other galleries are compared whole.
-    _show(answer, hint, answer.how if folder is not None and not exhaustive else None)
+    _show(answer, answer.how if folder is not None and not exhaustive else None)
 
 
-def _show(answer: "Searched", hint: "BetterKind | None", how: str | None) -> None:
-    from samekind.cli.output import print_messages, print_table, print_text
+def _show(answer: "Searched", how: str | None) -> None:
+    from samekind.cli.output import print_table, print_text
 
     if not answer.gallery:
         print_text("The index is empty: there is nothing to find; samekind index add puts something in.")
         return
-    if hint is not None:
-        print_messages(f"{hint.sentence}; use --kind {hint.kind}")
     for query in answer.queries:
-        print_table(_table(query))
+        print_table(_table(query, answer.kind))
     if how is not None:
         print_text(f"\n{how}")
 
@@ -112,7 +104,7 @@ def _index_folder(gallery: Sequence[str], index: Path | None, save_index: Path |
     return among or index
 
 
-def _table(query: "Query") -> "Table":
+def _table(query: "Query", kind: str) -> "Table":
     """The matches of one query; with labels and probabilities if there are any."""
     from samekind.cli.output import table
 
@@ -127,7 +119,8 @@ def _table(query: "Query") -> "Table":
         ]
         for match in query.matches
     ]
-    columns = ["item", *(["label"] if labelled else []), "score"]
+    score = "score" if kind == "similarity" else f"score ({kind})"
+    columns = ["item", *(["label"] if labelled else []), score]
     columns += ["probability of same"] if calibrated else []
     label = f" ({query.label})" if query.label is not None else ""
     return table(f"Most like {query.id}{label}", columns, lines, texts=1 + labelled)

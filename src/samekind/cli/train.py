@@ -259,12 +259,9 @@ def _tell_epochs(
 
 
 def _tell_kinds(space: "MetricSpace") -> None:
-    """Which kind of score is better than the space's own, if one is."""
+    """By which kind of score each question is answered."""
     from samekind.cli.output import print_text
-    from samekind.questions.better_kind import better_kind
+    from samekind.questions.choices import choices_in_words
 
-    for to in ("compare", "search"):
-        better = better_kind(space, to=to)
-        if better is not None:
-            sentence = f"{better.sentence[0].upper()}{better.sentence[1:]}"
-            print_text(f"{sentence}; use samekind {to} --kind {better.kind}.")
+    for sentence in choices_in_words(space):
+        print_text(f"{sentence[0].upper()}{sentence[1:]}.")

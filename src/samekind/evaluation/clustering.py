@@ -25,10 +25,10 @@ def clustering(
 ) -> list[Row]:
     """NMI of k-means on the embeddings, with ``measures="all"`` AMI and pairwise F1 too.
 
-    If the space's similarity depends on directions alone, embeddings are normalised first. There are two
-    kinds: "embedding" is k-means alone, and "similarity" gives each item to the centre that the space's own
-    similarity scores highest. There are as many groups as classes. Items of one group are easily clustered
-    together: if items have groups, a note says that they are included.
+    There are two kinds: "embedding" is k-means alone, of embeddings as the space's kind of score for
+    neighbours compares them (see `as_compared`); and "similarity" gives each item to the centre that the
+    space's own similarity scores highest. There are as many groups as classes. Items of one group are easily
+    clustered together: if items have groups, a note says that they are included.
     """
     samples = clustering_samples(space, items, z, name=name, measures=measures, seed=seed)
     return rows_of(samples, seed=seed, note="" if items.groups is None else OWN_GROUPS)
@@ -38,12 +38,13 @@ def clustering_samples(
     space: MetricSpace, items: Items, z: Tensor, *, name: str, measures: Measures = "main", seed: int = 0
 ) -> list[Sample]:
     """The same before the intervals are made; the units are the items, their groups stay as they are."""
-    truth, z = items.labels.cpu(), as_compared(space, z)
-    groups = cluster(z, groups=len(set(truth.tolist())), seed=seed)
-    assigned = {
-        "embedding": groups.assigned.cpu(),
-        "similarity": assign_by_similarity(space, groups.centres, z),
-    }
+    truth, own = items.labels.cpu(), as_compared(space, z, kind="similarity")
+    count = len(set(truth.tolist()))
+    groups = cluster(own, groups=count, seed=seed)
+    by_own = assign_by_similarity(space, groups.centres, own, kind="similarity")
+    if space.kind_for("neighbours") != "similarity":
+        groups = cluster(as_compared(space, z), groups=count, seed=seed)
+    assigned = {"embedding": groups.assigned.cpu(), "similarity": by_own}
     return [
         _sample(name, measure, kind, groups, truth, seed)
         for measure in (MEASURES if measures == "all" else (NMI,))

@@ -8,10 +8,11 @@ from torch import Tensor
 
 from samekind.decisions import Kind
 from samekind.errors import SettingError, SpaceError
-from samekind.inference.embed import asking, device_of
+from samekind.inference.embed import asking, device_of, in_batches
 from samekind.inference.kmeans import kmeans
 from samekind.prototypes import class_means
-from samekind.similarities import Angle, LogAngle
+from samekind.similarities import Angle, LogAngle, Neighbourhood
+from samekind.similarities.blocks import mapping_of
 from samekind.similarities.distances import unit_vectors
 from samekind.space import MetricSpace
 
@@ -33,11 +34,19 @@ class GroupChoice(NamedTuple):
     silhouettes: dict[int, float]
 
 
-def as_compared(space: MetricSpace, z: Tensor) -> Tensor:
-    """Embeddings (n, d) for k-means: normalised if the space's own similarity ignores lengths (the cosine,
-    angles, distances with ``normalise``), because training did not give these a meaning; else unchanged.
+def as_compared(space: MetricSpace, z: Tensor, *, kind: Kind | None = None) -> Tensor:
+    """Embeddings (n, d) for k-means, as a kind of score compares them; None is the space's choice for
+    neighbours.
+
+    They are normalised if it ignores lengths (the cosine, angles, distances with ``normalise``), because
+    training did not give these a meaning. A cosine of mapped vectors gives the mapped vectors. Otherwise they
+    are unchanged. What a cohort adds to a score is left out.
     """
-    similarity = space.similarity
+    similarity = space.scorer(kind or space.kind_for("neighbours"))
+    if isinstance(similarity, Neighbourhood):
+        similarity = similarity.similarity
+    if similarity.kind == "cosine" and (mapped := mapping_of(similarity)) is not None:
+        return in_batches(space, z, lambda part: mapped(part, "first"))
     directions = (
         similarity.kind == "cosine"
         or isinstance(similarity, Angle | LogAngle)
@@ -69,12 +78,13 @@ def assign_by_similarity(
     centres: Tensor,
     z: Tensor,
     *,
-    kind: Kind = "similarity",
+    kind: Kind | None = None,
     memory_budget: int | None = None,
 ) -> Tensor:
     """The most similar of centres (groups, d) for each embedding (n, d) -> (n,), the first of equals. The
     centre is the first argument of the similarity.
     """
+    kind = kind or space.kind_for("neighbours")
     if not len(centres):
         raise SpaceError("expected at least one centre to give items to, got none")
     device = device_of(space)

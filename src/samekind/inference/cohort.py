@@ -28,7 +28,7 @@ def cohort_scores(
     z: Tensor,
     cohort: Tensor,
     *,
-    kind: Kind = "similarity",
+    kind: Kind | None = None,
     side: Literal["first", "second"] = "first",
     memory_budget: int | None = None,
 ) -> Tensor:
@@ -36,6 +36,7 @@ def cohort_scores(
 
     ``side`` is the place of the items in the similarity; the cohort has the other.
     """
+    kind = kind or space.kind_for("pairs")
     device = device_of(space)
     pair = (z.to(device), cohort.to(device))
     one, other = pair if side == "first" else pair[::-1]
@@ -51,7 +52,7 @@ def normalised_trials(
     cohort: Tensor,
     *,
     groups: Tensor | None = None,
-    kind: Kind = "similarity",
+    kind: Kind | None = None,
     form: CohortNorm = "as",
     top: int = TOP,
     memory_budget: int | None = None,
@@ -62,6 +63,7 @@ def normalised_trials(
     ``form`` is ``"s"`` for `s_norm` with the whole cohort, ``"as"`` for `as_norm` with its ``top`` closest
     items, or all of a smaller cohort.
     """
+    kind = kind or space.kind_for("pairs")
     _check(cohort, form, top)
     # Item numbers in place of classes: the trials then say which items they are of.
     numbers = torch.arange(len(z))
@@ -85,7 +87,7 @@ def normalised_listed_scores(
     cohort: Tensor,
     *,
     combination: Combination = "embedding",
-    kind: Kind = "similarity",
+    kind: Kind | None = None,
     form: CohortNorm = "as",
     top: int = TOP,
     memory_budget: int | None = None,
@@ -95,6 +97,7 @@ def normalised_listed_scores(
     A set is scored against the cohort by the same ``combination`` as in its trials; against an item, every
     cohort item is a set of one. ``form`` and ``top`` as in `normalised_trials`.
     """
+    kind = kind or space.kind_for("pairs")
     _check(cohort, form, top)
     scores = listed_scores(
         space, z, sets, first, second, combination=combination, kind=kind, memory_budget=memory_budget

@@ -25,7 +25,7 @@ def enrolment_scores(
     tests: Tensor,
     *,
     combination: Combination = "embedding",
-    kind: Kind = "similarity",
+    kind: Kind | None = None,
     memory_budget: int | None = None,
 ) -> Tensor:
     """The scores of every enrolled set and every test item: sets of (k, d), (m, d) -> (sets, m), on the CPU.
@@ -35,6 +35,7 @@ def enrolment_scores(
     ``min`` combine the scores of its items. The set is the first argument of the similarity. Raises
     DataError for an empty set.
     """
+    kind = kind or space.kind_for("pairs")
     if combination not in COMBINATIONS:
         raise SettingError(f'there is no combination "{combination}"; {nearest(combination, COMBINATIONS)}')
     sizes = [len(members) for members in enrolled]
@@ -70,7 +71,7 @@ def listed_scores(
     second: Tensor,
     *,
     combination: Combination = "embedding",
-    kind: Kind = "similarity",
+    kind: Kind | None = None,
     memory_budget: int | None = None,
 ) -> Tensor:
     """The scores of listed trials: set ``first[i]`` of the embeddings ``z`` (n, d) against item

@@ -21,9 +21,10 @@ NEAREST = 10
 
 
 def prototype_novelty(
-    space: MetricSpace, z: Tensor, *, kind: Kind = "similarity", memory_budget: int | None = None
+    space: MetricSpace, z: Tensor, *, kind: Kind | None = None, memory_budget: int | None = None
 ) -> Tensor:
     """Minus the score of the best class: embeddings (n, d) -> (n,). Needs no known items."""
+    kind = kind or space.kind_for("classes")
     if not space.classes:
         raise SpaceError("this space knows no class yet; enrol one, or give items that are known")
     vectors = space.prototypes.vectors
@@ -41,7 +42,7 @@ def neighbour_novelty(
     z: Tensor,
     known: Tensor,
     *,
-    kind: Kind = "similarity",
+    kind: Kind | None = None,
     neighbours: int = 1,
     memory_budget: int | None = None,
 ) -> Tensor:
@@ -57,7 +58,7 @@ def one_class_novelty(
     z: Tensor,
     known: Tensor,
     *,
-    kind: Kind = "similarity",
+    kind: Kind | None = None,
     form: Literal["gaussian", "score"] = "gaussian",
     symmetrise: Symmetrise = "max",
     spectrum: Spectrum = "clip",
@@ -76,6 +77,7 @@ def one_class_novelty(
     items is held, so at most ``most_items`` are drawn by the ``seed``. Schölkopf et al., "Estimating the
     Support of a High-Dimensional Distribution", 2001.
     """
+    kind = kind or space.kind_for("neighbours")
     if form not in ("gaussian", "score"):
         raise SettingError(f'the kernel is of the form "gaussian" or "score"; got "{form}"')
     if not 0 < outliers <= 1:

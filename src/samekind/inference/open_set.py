@@ -38,13 +38,14 @@ class Named(NamedTuple):
     score: float
 
 
-def identify(space: MetricSpace, z: Tensor) -> list[Named]:
+def identify(space: MetricSpace, z: Tensor, *, kind: Kind | None = None) -> list[Named]:
     """The class of each of (n, d) embeddings, or None where the best class scores below the space's
     ``open_set`` threshold.
 
-    The class is that of `MetricSpace.classify`. Whether the item is of a known class at all is decided by the
-    threshold's kind of score, and so is the score of the answer; the best class by that score may be another
-    one. Without a threshold the score is the similarity, and every item gets a class.
+    The class is that of `MetricSpace.classify`, by a ``kind`` of score or by the space's choice. Whether the
+    item is of a known class at all is decided by the threshold's kind of score, and so is the score of the
+    answer; the best class by that score may be another one. Without a threshold the score is the one that
+    named the class, and every item gets a class.
 
     The probability of a class is its probability among the known classes, calibrated if the space has a
     temperature, times that of being known at all; for None it is that of being unknown. Both assume that half
@@ -56,8 +57,8 @@ def identify(space: MetricSpace, z: Tensor) -> list[Named]:
     answers: list[Named] = []
     with asking(space):
         for part in torch.split(z.to(device_of(space)), BATCH):
-            classified = space.classify(part)
-            result = familiar(space, part, similarities=classified.scores)
+            classified = space.classify(part, kind=kind)
+            result = familiar(space, part, scores=classified.scores, kind=kind)
             probabilities = result.answered(classified.probabilities.max(1).values.cpu())
             names = [
                 name if accepted else None
@@ -81,16 +82,20 @@ class Familiar(NamedTuple):
         return torch.where(self.accepted, self.probability * probabilities, 1 - self.probability)
 
 
-def familiar(space: MetricSpace, z: Tensor, *, similarities: Tensor | None = None) -> Familiar:
-    """Compare each of (n, d) embeddings with the space's threshold, as `identify` does; on the CPU. Without a
-    threshold all are known, and the score is the similarity. ``similarities`` (n, classes), if given, are not
-    computed again.
+def familiar(
+    space: MetricSpace, z: Tensor, *, scores: Tensor | None = None, kind: Kind | None = None
+) -> Familiar:
+    """Compare each of (n, d) embeddings with the space's threshold, as `identify` does; on the CPU.
+
+    Without a threshold all are known, and the score is of the ``kind`` that names classes, by default the
+    space's choice. ``scores`` (n, classes) of that kind, if given, are not computed again.
     """
-    kind: Kind = "similarity" if space.open_set is None else space.open_set.kind
-    if similarities is not None and kind == "similarity":
-        return _compared(space, similarities.max(1).values.cpu())
+    named_by = kind or space.kind_for("classes")
+    compared_by = named_by if space.open_set is None else space.open_set.kind
+    if scores is not None and compared_by == named_by:
+        return _compared(space, scores.max(1).values.cpu())
     return _compared(
-        space, in_batches(space, z, lambda part: space.score_classes(part, kind=kind).max(1).values)
+        space, in_batches(space, z, lambda part: space.score_classes(part, kind=compared_by).max(1).values)
     )
 
 
@@ -175,16 +180,17 @@ def divided(space: MetricSpace, items: Items) -> tuple[Items, Items]:
     return items.take(is_known.nonzero().flatten()), items.take((~is_known).nonzero().flatten())
 
 
-def best_scores(space: MetricSpace, items: Items, *, kind: Kind = "similarity") -> Tensor:
+def best_scores(space: MetricSpace, items: Items, *, kind: Kind | None = None) -> Tensor:
     """The score of each item and its best class: (n,), on the CPU."""
     return best_of(space, embed(space, items.inputs), kind=kind)
 
 
-def best_of(space: MetricSpace, z: Tensor, *, kind: Kind = "similarity") -> Tensor:
+def best_of(space: MetricSpace, z: Tensor, *, kind: Kind | None = None) -> Tensor:
     """The same for embeddings (n, d)."""
     if not space.classes:
         raise SpaceError("this space knows no class yet; enrol one from a few examples first")
-    return in_batches(space, z, lambda part: space.score_classes(part, kind=kind).max(1).values.float())
+    by = kind or space.kind_for("classes")
+    return in_batches(space, z, lambda part: space.score_classes(part, kind=by).max(1).values.float())
 
 
 def _in_words(chosen: Kind, errors: Mapping[Kind, float]) -> str:

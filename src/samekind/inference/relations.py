@@ -19,18 +19,19 @@ class Joined(NamedTuple):
     score: float
 
 
-def class_scores(space: MetricSpace, *, kind: Kind = "similarity") -> Tensor:
+def class_scores(space: MetricSpace, *, kind: Kind | None = None) -> Tensor:
     """The scores of all pairs of classes, the mean of both orders: (classes, classes), higher is closer.
 
     A class is the mean of its prototypes.
     """
+    kind = kind or space.kind_for("classes")
     with asking(space):
         vectors = space.prototypes.vectors.mean(1)
         scores = space.score_all(vectors, vectors, kind=kind).double().cpu()
     return (scores + scores.T) / 2
 
 
-def class_tree(space: MetricSpace, *, kind: Kind = "similarity") -> list[Joined]:
+def class_tree(space: MetricSpace, *, kind: Kind | None = None) -> list[Joined]:
     """The classes joined two groups at a time, the most similar first, by average linkage: n - 1 joins."""
     from scipy.cluster.hierarchy import linkage
 

@@ -36,7 +36,7 @@ def search(
     gallery: Tensor,
     *,
     k: int,
-    kind: Kind = "similarity",
+    kind: Kind | None = None,
     same_items: bool = False,
     apart: Marks | None = None,
     memory_budget: int | None = None,
@@ -49,6 +49,7 @@ def search(
     such as the same person before the same camera. Raises SpaceError for a k above what can be found, and
     for a NaN score.
     """
+    kind = kind or space.kind_for("neighbours")
     apart = _marks(len(queries), len(gallery), same_items, apart)
     available = len(gallery) - _most_passed_over(apart)
     if not 1 <= k <= available:

@@ -97,8 +97,9 @@ class Shortlist:
         return shortlist
 
 
-def shortlist_of(space: MetricSpace, index: Index, kind: Kind = "similarity") -> Shortlist | None:
+def shortlist_of(space: MetricSpace, index: Index, kind: Kind | None = None) -> Shortlist | None:
     """The shortlist that was measured for an index with this similarity, if any."""
+    kind = kind or space.kind_for("neighbours")
     notes = _notes(index)
     if kind not in notes:
         return None
@@ -123,7 +124,7 @@ def _notes(index: Index) -> dict[str, Any]:
 
 
 def search_index(
-    space: MetricSpace, index: Index, queries: Tensor, k: int, *, kind: Kind = "similarity"
+    space: MetricSpace, index: Index, queries: Tensor, k: int, *, kind: Kind | None = None
 ) -> Found:
     """The min(k, n) best stored vectors of each query (q, d) by a kind of the space's scores.
 
@@ -133,6 +134,7 @@ def search_index(
     (`index.mapped`) goes by the kind of score it was made for. Equal scores come in the index's order. The
     index must be one of this space: ``open_index(folder, fingerprint=…)`` checks that.
     """
+    kind = kind or space.kind_for("neighbours")
     check_wanted(k)
     scorer = space.scorer(kind)
     queries = queries.to(device_of(space))

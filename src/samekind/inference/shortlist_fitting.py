@@ -45,7 +45,7 @@ def fit_shortlist(
     space: MetricSpace,
     index: Index,
     *,
-    kind: Kind = "similarity",
+    kind: Kind | None = None,
     recall: float = 0.95,
     k: int = 10,
     sample: int | None = None,
@@ -63,6 +63,7 @@ def fit_shortlist(
     shorter. ``advance`` is called with the number of queries that were compared. Everything is compared if
     the recall is 1, the index is small, or no list of up to a quarter of it suffices.
     """
+    kind = kind or space.kind_for("neighbours")
     _check(recall, k, sample)
     names = list(index)
     needed = sample_for(recall)

@@ -1,5 +1,6 @@
 """The temperatures of a space's heads, which calibrate their probabilities."""
 
+import math
 from functools import partial
 
 import torch
@@ -29,13 +30,14 @@ def fit_temperatures(
     that are of its classes.
 
     The items must have been used neither for training nor for a prototype. Fewer than 30 of them, or a space
-    of one class, give no temperature.
+    of one class, give no temperature. But if the space names classes by another score than its own, whose
+    scale was not trained, the similarity head takes the calibration of that score's pairs.
     """
     position = {name: index for index, name in enumerate(space.classes)}
     truth = torch.tensor([position.get(name, -1) for name in items.classes])[items.labels.cpu()]
     known = (truth >= 0).nonzero().flatten()
     if len(known) < FEWEST or len(position) < 2:
-        return {}
+        return _of_pairs(space)
     name = f"{description or items.name}: {len(known):,} items of known classes"
     temperatures: dict[str, Temperature] = {}
     for head in heads(space):
@@ -43,3 +45,19 @@ def fit_temperatures(
         best = temperature_calibration(logits, truth[known])
         temperatures[head] = Temperature(best.temperature, name, len(known), best.at_bound)
     return temperatures
+
+
+def _of_pairs(space: MetricSpace) -> dict[str, Temperature]:
+    """The temperature with which the logits of the chosen score are those of its calibrated pairs; empty for
+    the own similarity, and without a calibration.
+    """
+    kind = space.kind_for("classes")
+    decision = space.decisions.get(kind)
+    if kind == "similarity" or decision is None or decision.calibration is None:
+        return {}
+    slope = decision.calibration[0]
+    if not 0 < slope < math.inf:
+        return {}
+    value = float(space.scorer(kind).scale()) / slope
+    trials = decision.same_trials + decision.different_trials
+    return {"similarity": Temperature(value, f"pairs of {decision.trials}", trials)}

@@ -36,7 +36,7 @@ def all_trials(
     labels: Tensor,
     *,
     groups: Tensor | None = None,
-    kind: Kind = "similarity",
+    kind: Kind | None = None,
     memory_budget: int | None = None,
 ) -> Trials:
     """Every unordered pair of a set once, the earlier item first: (n, d), (n,) -> n (n - 1) / 2 trials.
@@ -44,6 +44,7 @@ def all_trials(
     They are on the CPU, 13 bytes each, in no promised order. With ``groups`` (n,), whole numbers, pairs of
     one group are left out: near-copies say little about other items.
     """
+    kind = kind or space.kind_for("pairs")
     count = _pairs_of(len(z)) - (0 if groups is None else pairs_within(groups))
     # Allocated beforehand: a list of blocks joined at the end would take twice the memory.
     trials = Trials(
@@ -62,9 +63,10 @@ def all_trials(
 
 
 def ordered_trials(
-    space: MetricSpace, z: Tensor, labels: Tensor, *, groups: Tensor | None = None, kind: Kind = "similarity"
+    space: MetricSpace, z: Tensor, labels: Tensor, *, groups: Tensor | None = None, kind: Kind | None = None
 ) -> Trials:
     """The same row by row, in one order for every space and kind of score. All scores are held at once."""
+    kind = kind or space.kind_for("pairs")
     z, labels = z.to(device_of(space)), labels.cpu().int()
     with asking(space):
         scores = space.score_all(z, z, kind=kind).float().cpu()
@@ -82,10 +84,11 @@ def walk_trials(
     labels: Tensor,
     *,
     groups: Tensor | None = None,
-    kind: Kind = "similarity",
+    kind: Kind | None = None,
     memory_budget: int | None = None,
 ) -> Iterator[Trials]:
     """The same trials block by block, on the space's device. Another walk gives the same blocks."""
+    kind = kind or space.kind_for("pairs")
     labels = labels.to(device_of(space), torch.int32)
     groups = None if groups is None else groups.to(labels.device)
     for rows, columns, scores in _walk(space, z, kind=kind, memory_budget=memory_budget):
@@ -102,7 +105,7 @@ def streamed_trials(
     labels: Tensor,
     *,
     groups: Tensor | None = None,
-    kind: Kind = "similarity",
+    kind: Kind | None = None,
     exact: Exactness = True,
     threshold: float | None = None,
     memory_budget: int | None = None,
@@ -115,6 +118,7 @@ def streamed_trials(
     learned similarity score and count on a GPU, several times faster; the measures are exactly those of its
     scores. The kernel counts all pairs and takes no ``groups``.
     """
+    kind = kind or space.kind_for("pairs")
     device = device_of(space)
     z, labels = z.to(device), labels.to(device)
     groups = None if groups is None else groups.to(device)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from samekind.decisions import Kind
 from samekind.inference import class_tree
 from samekind.inference.relations import Joined, class_scores
+from samekind.questions.reading import known_kind
 from samekind.space import MetricSpace
 
 
@@ -33,13 +34,16 @@ class Related:
         return {"kind": self.kind, "alike": alike, "tree": [join._asdict() for join in self.tree]}
 
 
-def classes(space: MetricSpace, *, kind: Kind = "similarity", k: int = 3) -> Related:
-    """The k classes most like each class, and how all of them join into a tree."""
-    tree, names = class_tree(space, kind=kind), space.classes
-    scores = class_scores(space, kind=kind).fill_diagonal_(-float("inf"))
+def classes(space: MetricSpace, *, kind: str | None = None, k: int = 3) -> Related:
+    """The k classes most like each class, and how all of them join into a tree, by a kind of score or by the
+    space's choice for classes.
+    """
+    score = known_kind(space, kind, "classes")
+    tree, names = class_tree(space, kind=score), space.classes
+    scores = class_scores(space, kind=score).fill_diagonal_(-float("inf"))
     best = scores.topk(min(k, len(names) - 1))
     rows = zip(names, best.indices.tolist(), best.values.tolist(), strict=True)
     alike = {
         name: tuple(Alike(names[i], value) for i, value in zip(*row, strict=True)) for name, *row in rows
     }
-    return Related(kind, alike, tuple(tree))
+    return Related(score, alike, tuple(tree))

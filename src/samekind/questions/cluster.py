@@ -9,12 +9,13 @@ from torch import Tensor
 
 from samekind import measures
 from samekind.data import Collection
+from samekind.decisions import Kind
 from samekind.errors import SettingError
 from samekind.inference import cluster as kmeans_groups
 from samekind.inference.cluster import Groups, as_compared, choose_groups
 from samekind.inference.representatives import largest_first, representatives
 from samekind.questions.progress import Progress, silent
-from samekind.questions.reading import embedded
+from samekind.questions.reading import embedded, known_kind
 from samekind.reports import Grouped
 from samekind.space import MetricSpace
 
@@ -26,6 +27,7 @@ class Clustered:
     """
 
     grouped: Grouped
+    kind: Kind
     skipped: tuple[tuple[str, str], ...]
 
     @property
@@ -42,6 +44,7 @@ class Clustered:
     def to_json(self) -> dict[str, Any]:
         """The answer as plain values, without the single items."""
         return {
+            "kind": self.kind,
             "items": len(self.grouped.ids),
             "groups": len(self.sizes),
             "sizes": self.sizes,
@@ -56,18 +59,23 @@ def cluster(
     items: Collection,
     *,
     groups: int | None = None,
+    kind: str | None = None,
     limit: int = 20,
     seed: int = 0,
     progress: Progress = silent,
 ) -> Clustered:
-    """Sort items into groups of what is alike; without ``groups``, the silhouette chooses 2 to ``limit``."""
+    """Sort items into groups of what is alike; without ``groups``, the silhouette chooses 2 to ``limit``.
+
+    Items are compared as a ``kind`` of score does; None is the space's choice for neighbours.
+    """
     if groups is not None and groups > len(items.ids):
         raise SettingError(f"asked for {groups} groups of {len(items.ids)} items; ask for fewer")
-    z = as_compared(space, embedded(space, items.inputs, title="cluster", progress=progress))
+    score = known_kind(space, kind, "neighbours")
+    z = as_compared(space, embedded(space, items.inputs, title="cluster", progress=progress), kind=score)
     divided, quality = _divide(z, groups, limit, seed)
     agreement = _agreement(divided, items.labels)
     grouped = Grouped(items.inputs, z, items.ids, items.labels, divided, quality, agreement)
-    return Clustered(grouped, items.skipped)
+    return Clustered(grouped, score, items.skipped)
 
 
 def _divide(z: Tensor, groups: int | None, limit: int, seed: int) -> tuple[Groups, Mapping[int, float]]:

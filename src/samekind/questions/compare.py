@@ -8,14 +8,13 @@ from torch import Tensor
 
 from samekind.errors import SpaceError, nearest
 from samekind.inference import asking, device_of, embed
-from samekind.questions.better_kind import BetterKind, better_kind
 from samekind.space import MetricSpace
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Whether two items are the same kind: the score, the threshold at its operating point, and the
-    probability. ``hint`` names a better kind of score, if none was asked for.
+    probability.
     """
 
     same: bool
@@ -24,21 +23,20 @@ class Comparison:
     probability: float
     kind: str
     point: str
-    hint: BetterKind | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain values."""
-        return {name: value for name, value in asdict(self).items() if name != "hint"}
+        return asdict(self)
 
 
 def compare(
     space: MetricSpace, first: Tensor, second: Tensor, *, kind: str | None = None, prior: float = 0.5
 ) -> Comparison:
-    """Compare two items by a kind of score that the space has a threshold for; None is the similarity.
+    """Compare two items by a kind of score that the space has a threshold for; None is its choice for pairs.
 
     ``prior`` is how often two items are the same where this is asked.
     """
-    name = "similarity" if kind is None else kind
+    name = space.kind_for("pairs") if kind is None else kind
     if name not in space.decisions:
         raise SpaceError(
             f'this space has no threshold for the score "{name}"; {nearest(name, space.decisions)}'
@@ -54,5 +52,4 @@ def compare(
         probability=float(decision.probability(score, prior=prior)),
         kind=name,
         point=decision.point,
-        hint=better_kind(space, to="compare") if kind is None else None,
     )

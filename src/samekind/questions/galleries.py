@@ -41,11 +41,13 @@ GROWN = 1.25
 
 @dataclass(frozen=True)
 class ShortlistSettings:
-    """What shortlists are measured for: the share ``recall`` of the ``k`` best, by these kinds of score."""
+    """What shortlists are measured for: the share ``recall`` of the ``k`` best, by these kinds of score; None
+    is the space's choice for neighbours.
+    """
 
     recall: float = 0.95
     k: int = 10
-    kinds: tuple[Kind, ...] = ("similarity",)
+    kinds: tuple[Kind, ...] | None = None
     distilled: bool = True
     seed: int = 0
 
@@ -170,7 +172,7 @@ def measure(
     if stored_kind(index) is not None:
         return
     total = min(sample_for(settings.recall), len(index))
-    for kind in settings.kinds:
+    for kind in settings.kinds or (space.kind_for("neighbours"),):
         with progress(f"measuring the shortlist ({kind})", total) as advance:
             fit_shortlist(
                 space,

@@ -3,8 +3,9 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from samekind.decisions import Decision, Standing, Temperature
+from samekind.decisions import Balance, Choices, Decision, Ladder, Standing, Temperature
 from samekind.parts import describe
+from samekind.questions.choices import choices_in_words
 from samekind.space import MetricSpace
 
 
@@ -19,6 +20,11 @@ class SpaceInfo:
     open_set: Decision | None
     temperatures: dict[str, Temperature]
     standings: dict[str, Standing]
+    choices: Choices | None
+    choices_in_words: tuple[str, ...]
+    balances: dict[str, Balance]
+    enrolled: tuple[str, ...]
+    ladder: Ladder | None
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain values."""
@@ -30,6 +36,10 @@ class SpaceInfo:
             "open set": asdict(self.open_set) if self.open_set else None,
             "temperatures": {head: asdict(fitted) for head, fitted in self.temperatures.items()},
             "standings": {kind: asdict(standing) for kind, standing in self.standings.items()},
+            "choices": asdict(self.choices) if self.choices else None,
+            "balances": {kind: asdict(balance) for kind, balance in self.balances.items()},
+            "enrolled": self.enrolled,
+            "ladder": asdict(self.ladder) if self.ladder else None,
         }
 
 
@@ -45,6 +55,11 @@ def info(space: MetricSpace) -> SpaceInfo:
         open_set=space.open_set,
         temperatures=dict(space.temperatures),
         standings=dict(space.standings),
+        choices=space.choices,
+        choices_in_words=choices_in_words(space),
+        balances=dict(space.balances),
+        enrolled=tuple(space.enrolled),
+        ladder=space.ladder,
     )
 
 
@@ -52,6 +67,9 @@ def _parts(space: MetricSpace) -> dict[str, dict[str, Any]]:
     """The parts of a space by name, without its classes, which are listed once."""
     parts = {"encoder": space.encoder, "similarity": space.similarity, "prototypes": space.prototypes}
     described: dict[str, dict[str, Any]] = {name: describe(part) for name, part in parts.items()}
+    for kind in ("fitted", "normalised"):
+        if getattr(space, kind) is not None:
+            described[kind] = describe(getattr(space, kind))
     if space.auxiliary is not None:
         described["auxiliary"] = {"name": "AuxiliaryHead", "arguments": space.auxiliary.describe()}
         described["auxiliary"]["arguments"]["prototypes"]["arguments"].pop("classes")

@@ -33,8 +33,8 @@ class Auroc(NamedTuple):
 @dataclass(frozen=True)
 class NoveltySettings:
     """How to judge. Without a ``method``: svm if there are known items, else prototypes. Without a ``kind``:
-    the similarity, for prototypes that of the threshold for none of these. The rest is for svm: the share of
-    known items that may lie outside their region, and how many of them to draw.
+    the space's choice, for prototypes that of the threshold for none of these. The rest is for svm: the
+    share of known items that may lie outside their region, and how many of them to draw.
     """
 
     method: str | None = None
@@ -60,9 +60,9 @@ class NoveltySettings:
 
     def kind_for(self, space: MetricSpace, method: str) -> Kind:
         """The kind of score."""
-        if self.kind is not None:
-            return known_kind(space, self.kind)
-        return space.open_set.kind if method == "prototypes" and space.open_set else "similarity"
+        if self.kind is None and method == "prototypes" and space.open_set:
+            return space.open_set.kind
+        return known_kind(space, self.kind, "classes" if method == "prototypes" else "neighbours")
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ import torch
 from torch import Tensor
 
 from samekind.data import Collection
-from samekind.decisions import Head
+from samekind.decisions import Head, Kind
 from samekind.errors import SpaceError, nearest
 from samekind.inference import asking, device_of
 from samekind.inference.open_set import familiar
 from samekind.inference.temperatures import heads
 from samekind.questions.identify import NO_THRESHOLD, NONE
 from samekind.questions.progress import Progress, silent
-from samekind.questions.reading import embedded
+from samekind.questions.reading import embedded, known_kind
 from samekind.space import MetricSpace
 
 
@@ -33,10 +33,12 @@ class Prediction(NamedTuple):
 
 @dataclass(frozen=True)
 class Predicted:
-    """The class of each item. ``judged`` of them have a label that the space knows; ``accuracy`` is the share
-    of these that was named rightly. ``none`` counts items of no known class, if there is a threshold.
+    """The class of each item; ``kind`` is the score of the similarity head. ``judged`` of them have a label
+    that the space knows; ``accuracy`` is the share of these that was named rightly. ``none`` counts items of
+    no known class, if there is a threshold.
     """
 
+    kind: Kind
     ids: tuple[str, ...]
     labels: tuple[str | None, ...]
     predictions: tuple[Prediction, ...]
@@ -63,6 +65,7 @@ class Predicted:
     def to_json(self) -> dict[str, Any]:
         """The answer as plain values, without the single items."""
         return {
+            "kind": self.kind,
             "items": len(self.ids),
             "classes": self.classes,
             NONE: self.none,
@@ -73,16 +76,26 @@ class Predicted:
 
 
 def predict(
-    space: MetricSpace, items: Collection, *, head: str = "similarity", progress: Progress = silent
+    space: MetricSpace,
+    items: Collection,
+    *,
+    head: str = "similarity",
+    kind: str | None = None,
+    progress: Progress = silent,
 ) -> Predicted:
-    """The class of each item by a head of the space, and how often it is the item's label."""
+    """The class of each item by a head of the space, and how often it is the item's label.
+
+    ``kind`` is the score of the similarity head; None is the space's choice for classes.
+    """
     chosen = known_head(space, head)
+    score = known_kind(space, kind, "classes")
     z = embedded(space, items.inputs, title="predict", progress=progress)
-    predictions = tuple(_predictions(space, z, chosen))
+    predictions = tuple(_predictions(space, z, chosen, score))
     pairs = zip(items.labels, predictions, strict=True)
     right = [label == answer.name for label, answer in pairs if label in space.classes]
     names = [answer.name for answer in predictions]
     return Predicted(
+        kind=score,
         ids=items.ids,
         labels=items.labels,
         predictions=predictions,
@@ -102,16 +115,16 @@ def known_head(space: MetricSpace, head: str) -> Head:
     raise SpaceError(f'this space has no head "{head}"; {nearest(head, heads(space))}')
 
 
-def _predictions(space: MetricSpace, z: Tensor, head: Head) -> list[Prediction]:
+def _predictions(space: MetricSpace, z: Tensor, head: Head, kind: Kind) -> list[Prediction]:
     """The answers for embeddings (n, d); beside none of these, the best class is the runner-up."""
     with asking(space):
-        scores, probabilities, names = space.classify(z.to(device_of(space)), head=head)
+        scores, probabilities, names = space.classify(z.to(device_of(space)), head=head, kind=kind)
     probabilities, place = probabilities.cpu(), {name: index for index, name in enumerate(space.classes)}
     first = torch.tensor([place[name] for name in names], dtype=torch.int64)[:, None]
     chances, accepted = probabilities.gather(1, first)[:, 0], torch.ones(len(z), dtype=torch.bool)
     compared: list[float | None] = [None] * len(z)
     if space.open_set is not None:
-        stands = familiar(space, z, similarities=scores if head == "similarity" else None)
+        stands = familiar(space, z, scores=scores if head == "similarity" else None, kind=kind)
         chances, accepted = stands.answered(chances), stands.accepted
         probabilities, compared = stands.probability[:, None] * probabilities, stands.score.tolist()
     # A space of one class has no runner-up: what is left is -1.

@@ -10,7 +10,7 @@ from torch import Tensor
 from samekind.data import Collection, DataSettings, Items, Reader, Stored, collect
 from samekind.data.sources.loading import numbered
 from samekind.data.words import spelt_as
-from samekind.decisions import Kind
+from samekind.decisions import Kind, Question
 from samekind.errors import DataError, SpaceError, nearest
 from samekind.inference import embed
 from samekind.questions.progress import Progress, silent
@@ -81,8 +81,12 @@ def with_labels(collection: Collection, *, name: str) -> Items:
     )
 
 
-def known_kind(space: MetricSpace, kind: str) -> Kind:
-    """A kind of score that the space has; any other is an error that names the nearest."""
+def known_kind(space: MetricSpace, kind: str | None, question: Question = "pairs") -> Kind:
+    """A kind of score that the space has; None is its choice for a question. Any other is an error that names
+    the nearest.
+    """
+    if kind is None:
+        return space.kind_for(question)
     for known in space.kinds:
         if known == kind:
             return known

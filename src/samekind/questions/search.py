@@ -89,7 +89,7 @@ def search_files(
     index: Path | None = None,
     save_to: Path | None = None,
     k: int = 5,
-    kind: str = "similarity",
+    kind: str | None = None,
     exhaustive: bool = False,
     label: str | None = None,
     skip_unreadable: bool = False,
@@ -99,7 +99,7 @@ def search_files(
 
     ``save_to`` is a folder to store the searched vectors in.
     """
-    score = known_kind(opened.space, kind)
+    score = known_kind(opened.space, kind, "neighbours")
     query_items = opened.read(queries, label=label, skip_unreadable=skip_unreadable)
     skipped = query_items.skipped
     if index is not None:
@@ -126,14 +126,16 @@ def search(
     index: Index,
     *,
     k: int = 5,
-    kind: Kind = "similarity",
+    kind: Kind | None = None,
     exhaustive: bool = False,
     progress: Progress = silent,
 ) -> Searched:
     """The k items of an index that are most like each query; a query does not find its own file.
 
-    ``exhaustive`` compares everything, even if the index has a shortlist.
+    Without a ``kind`` of score the space's choice for neighbours is used. ``exhaustive`` compares everything,
+    even if the index has a shortlist.
     """
+    kind = kind or space.kind_for("neighbours")
     z = embedded(space, queries.inputs, title="queries", progress=progress).to(device_of(space))
     shortlist, held = None if exhaustive else shortlist_of(space, index, kind), len(index)
     matches, searched = _matches(space, index, queries.ids, z, k, kind, exhaustive=exhaustive)
