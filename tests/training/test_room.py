@@ -4,9 +4,10 @@ import pytest
 import torch
 from torch import nn
 
-from samekind.encoders import MLP, WideResNet
-from samekind.training import room
-from samekind.training.room import SHARE, free_memory, items_at_once, kept_for_gradient
+from samekind.encoders import MLP, Views, WideResNet
+from samekind.inference import embed
+from samekind.training import build_space, room, train
+from samekind.training.room import SHARE, free_memory, items_at_once, kept_for_gradient, within_memory
 
 
 def test_what_is_kept_is_the_inputs_of_the_layers():
@@ -34,6 +35,7 @@ def test_the_encoder_does_not_change_and_computing_again_hides_nothing():
     assert kept_for_gradient(network, x) == kept_for_gradient(plain, x)
     assert all(torch.equal(before[name], tensor) for name, tensor in network.state_dict().items())
     assert network.checkpointing
+    assert kept_for_gradient(Views(encoder=plain, size=64).eval(), x) == kept_for_gradient(plain, x)
     assert all(module.training for module in network.modules())
 
 
@@ -53,3 +55,18 @@ def test_the_limit_of_the_group_counts(tmp_path, monkeypatch, most, expected):
         (tmp_path / "memory.current").write_text("700\n")
     free = free_memory(torch.device("cpu"))
     assert free == expected if expected is not None else free > 1 << 20
+
+
+def test_a_run_is_given_parts_where_its_batches_do_not_fit(run, items, monkeypatch):
+    assert within_memory(run, items, device="cpu") == run
+    item = kept_for_gradient(build_space(run, items).encoder, torch.zeros(2, *items.shape)) / 2
+    monkeypatch.setattr(room, "free_memory", lambda device: int(5 * item / SHARE) + 1)
+    assert within_memory(run, items, device="cpu") == run.override(["batches.at_once=5"])
+    chosen = run.override(["batches.at_once=3"])
+    assert within_memory(chosen, items, device="cpu") == chosen
+
+
+def test_a_run_goes_on_with_other_memory(run, items, validate, tmp_path):
+    whole = train(run, items, folder=tmp_path, validate=validate)
+    again = train(run.override(["batches.at_once=5"]), items, folder=tmp_path, validate=validate)
+    assert torch.equal(embed(again, items.inputs), embed(whole, items.inputs))

@@ -34,6 +34,7 @@ from samekind.space import MetricSpace
 from samekind.training import Run, RunFolder, Watcher
 from samekind.training.estimate import seconds_of_training
 from samekind.training.fabric import launch
+from samekind.training.room import within_memory
 
 #: Without a limit, a CPU trains the encoder only if that takes at most so many seconds; and on any device it
 #: is trained for further folds only within them.
@@ -77,6 +78,7 @@ def climb(
     run = run or house(sets.train)
     if seed is not None:
         run = run.override([f"seed={seed}"])
+    run = within_memory(run, sets.train, device=device)
     # Items without pairs, which the thresholds need, are refused before anything is written.
     validate = validation(sets.validation, run.validate, watch=run.watch)
     place = RunFolder(folder)

@@ -2,16 +2,25 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
+from samekind.augmentations import augment
+from samekind.data import Items, scaled
+from samekind.data.stored import fetched
+from samekind.encoders.stages import statistics_kept
 from samekind.inference.embed import device_of
+from samekind.training.build import build_augmentations, build_sampler, build_space
+from samekind.training.checkpoints import random_states_kept
+from samekind.training.fabric import launch
+from samekind.training.run import Run
 
-#: The share of the free memory that what is kept for the backward pass may take. The rest is for gradients,
-#: working memory, the optimiser and other programs.
-SHARE = 0.5
+#: The share of the free memory that what is kept for the backward pass may take. The rest is for the items,
+#: which may fill half of a GPU, for gradients and for working memory.
+SHARE = 0.4
 
 #: Items that are tried.
 TRIED = 2
@@ -25,12 +34,29 @@ MEMORY_OF_GROUP = Path("/sys/fs/cgroup")
 def items_at_once(encoder: nn.Module, shape: Sequence[int], *, free: int | None = None) -> int:
     """How many items of a shape a training step may hold on the encoder's device, at least 1, given its
     ``free`` bytes (None: those free now). Measured: two items of zeros pass through the encoder as in
-    training, and what is kept for the backward pass is counted. The encoder does not change.
+    training, and what is kept for the backward pass is counted, in float32. The encoder does not change.
     """
     device = device_of(encoder)
     room = SHARE * (free_memory(device) if free is None else free)
     kept = kept_for_gradient(encoder, torch.zeros(TRIED, *shape, device=device)) / TRIED
     return max(1, int(room / max(kept, 1)))
+
+
+def within_memory(run: Run, items: Items, *, device: str = "auto") -> Run:
+    """The run, with ``batches.at_once`` set where a step on its largest batch of these items would take more
+    memory than is free now. One that sets it already stays as it is.
+    """
+    if run.batches.at_once or not len(items):
+        return run
+    fabric = launch(device, run.precision)
+    with random_states_kept():
+        encoder = build_space(run, items).encoder.to(fabric.device)
+    (shown,) = fetched(items.inputs, [slice(0, 1)])
+    # As training sees it: a crop may have another size.
+    x = augment(scaled(shown), build_augmentations(run, items), generator=torch.Generator())
+    fits = items_at_once(encoder, x.shape[1:])
+    largest = max(map(len, build_sampler(run, items.labels, domains=items.domains).batches(0)))
+    return run if largest <= fits else replace(run, batches=replace(run.batches, at_once=fits))
 
 
 def kept_for_gradient(encoder: nn.Module, x: Tensor) -> int:
@@ -44,15 +70,14 @@ def kept_for_gradient(encoder: nn.Module, x: Tensor) -> int:
             kept[storage.data_ptr()] = storage.nbytes()
         return tensor
 
-    # Statistics stay; in training as much is kept, but for masks of dropout. Stages that are computed again
-    # would hide what they keep.
     before = [(module, dict(vars(module))) for module in encoder.modules()]
-    encoder.eval()
+    encoder.train()
     try:
         for module, settings in before:
-            if "checkpointing" in settings:
+            if "checkpointing" in settings:  # stages that are computed again would hide what they keep
                 vars(module)["checkpointing"] = False
-        with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+        count = torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor)
+        with random_states_kept(), statistics_kept([encoder]), torch.enable_grad(), count:
             encoder(x)
     finally:
         for module, settings in before:

@@ -184,6 +184,8 @@ class RunFolder:
             raise TrainingError(f"{self.path} holds a run on other data; choose another folder")
         now, before = run.to_dict(), _with_defaults(saved["run"])
         expect_same_encoder(now, before, self.path)
+        for values in (now, before):  # it bounds the memory, which may be another now, and only rounds
+            values["batches"] = {**values.get("batches", {}), "at_once": 0}
         changed = [name for name in now if now[name] != before.get(name)]
         if changed:
             raise TrainingError(
