@@ -178,7 +178,7 @@ def test_takes_keywords_only_and_stores_them_under_their_names(kind):
         key: [*part] if isinstance(part, torch.nn.ModuleList) else part for key, part in stored.items()
     } == others
     items = items_for(encoder).to(next(encoder.parameters(), torch.empty(0)).device)
-    dimension = encoder.inputs if kind is encoders.Unchanged else OTHER["dimension"]
+    dimension = encoder.inputs if kind in (encoders.Unchanged, encoders.ResidualMLP) else OTHER["dimension"]
     assert encoder.eval()(items).shape == (len(items), dimension)
 
 

@@ -1,6 +1,7 @@
 """The ladder: what is kept, what is told, and what a stopped one leaves."""
 
 import dataclasses
+import importlib
 
 import pytest
 import torch
@@ -8,11 +9,19 @@ import torch
 from samekind.data import Items, clusters, prepare
 from samekind.errors import SettingError
 from samekind.recipes import climb, house, ladder
-from samekind.recipes.ladder import FITTED, TRAINED, in_words
+from samekind.recipes.ladder import FITTED, HEAD, TRAINED, in_words
 from samekind.space import MetricSpace
 from samekind.training import Nobody, RunFolder
 
 pytestmark = pytest.mark.usefixtures("one_thread", "few_draws")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_heads():
+    """Heads of a few steps."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(importlib.import_module("samekind.recipes.house"), "HEAD_STEPS", 10)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +61,7 @@ def test_the_rungs_are_told_kept_and_saved(sets, climbed):
     folder, lines, spaces = climbed
     loaded = MetricSpace.load(folder / "space")
     names = [rung.name for rung in loaded.ladder.rungs]
-    assert names == ["raw input", FITTED, TRAINED] == list(spaces)
+    assert names == ["raw input", FITTED, HEAD, TRAINED] == list(spaces)
     assert loaded.ladder.kept in names
     assert [line.partition(":")[0] for line in lines if "Recall@1" in line] == names
     assert loaded.classes == list(sets.train.classes)
@@ -79,7 +88,7 @@ def test_a_stopped_ladder_has_an_answer_and_goes_on(sets, run, climbed, tmp_path
     with pytest.raises(KeyboardInterrupt):
         climb(sets, run=run, folder=tmp_path, watcher=Stopping())
     answer = MetricSpace.load(tmp_path / "space")
-    assert answer.ladder.kept in ("raw input", FITTED)
+    assert answer.ladder.kept in ("raw input", FITTED, HEAD)
     assert answer.decisions
     whole = MetricSpace.load(climbed[0] / "space")
     assert recalls(climb(sets, run=run, folder=tmp_path)) == recalls(whole)
@@ -89,7 +98,7 @@ def test_a_rung_that_is_not_better_is_not_kept(sets, run, tmp_path, monkeypatch)
     monkeypatch.setattr(ladder, "is_better", lambda *_, **__: False)
     space = climb(sets, run=run, folder=tmp_path, minutes=0)
     assert space.ladder.kept == "raw input"
-    assert len(space.ladder.rungs) == 2
+    assert len(space.ladder.rungs) == 3
     assert space.fitted is None
 
 
@@ -99,7 +108,7 @@ def test_test_items_and_unseen_classes_change_nothing(sets, run, climbed, tmp_pa
         for name, part in (("test", sets.test), ("unseen", sets.unseen))
     }
     blind = climb(dataclasses.replace(sets, **spoilt), run=run, folder=tmp_path, minutes=0)
-    assert recalls(blind) == recalls(MetricSpace.load(climbed[0] / "space"))[:2]
+    assert recalls(blind) == recalls(MetricSpace.load(climbed[0] / "space"))[:3]
 
 
 def test_few_classes_are_measured_by_items(tmp_path):

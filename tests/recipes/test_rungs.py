@@ -1,9 +1,12 @@
 """The rungs: the raw input, and an encoder trained on some rows that embeds all of them."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
-from samekind.data import clusters
+from samekind.data import clusters, prepare
+from samekind.inference import embed
 from samekind.prototypes import SupportMeans
 from samekind.recipes import house
 from samekind.recipes.rungs import Rungs
@@ -13,27 +16,49 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 @pytest.fixture
 def rungs():
-    items = clusters(classes=4, items=10, dimension=6, seed=1)
+    sets = prepare(clusters(classes=4, items=20, dimension=6, seed=1))
     small = ["epochs=1", "space.encoder.hidden=[8]", "space.encoder.dimension=5"]
-    return Rungs(items, house(items).override(small), "cpu")
+    return Rungs(sets, house(sets.train).override(small), "cpu")
+
+
+def every(rungs):
+    return torch.arange(len(rungs.sets.train))
 
 
 def test_the_first_rung_is_the_standardised_input(rungs):
-    space, embedded, _ = rungs.untrained()
+    fitted = rungs.untrained()
     assert rungs.first == "raw input"
-    inputs = rungs.items.inputs
+    inputs = rungs.sets.train.inputs
     by_hand = (inputs - inputs.mean(0)) / inputs.std(0, correction=0)
-    torch.testing.assert_close(embedded.inputs, by_hand, atol=1e-5, rtol=1e-4)
-    assert torch.equal(embedded.labels, rungs.items.labels)
-    assert space.kinds == ["similarity"]
+    torch.testing.assert_close(fitted.embedded(every(rungs)).inputs, by_hand, atol=1e-5, rtol=1e-4)
+    assert fitted.space.kinds == ["similarity"]
+
+
+def test_a_space_of_features_becomes_one_of_the_items(rungs):
+    for fitted in (rungs.untrained(), rungs.headed(rungs.untrained(), every(rungs))):
+        whole = fitted.whole(rungs.sets.train)
+        z = embed(whole, rungs.sets.train.inputs)
+        torch.testing.assert_close(z, fitted.embedded(every(rungs)).inputs)
+        assert whole.reader is not None
 
 
 def test_a_trained_rung_knows_only_its_rows(rungs, tmp_path):
-    rows = (rungs.items.labels < 3).nonzero().flatten()
-    states = torch.get_rng_state()
-    space, embedded, _ = rungs.trained(
-        rows, validate=lambda space: {"recall@1": float(len(space.classes))}, folder=tmp_path
-    )
+    rows = (rungs.sets.train.labels < 3).nonzero().flatten()
+    states, seen = torch.get_rng_state(), []
+
+    def validate(space):
+        seen.append(space.classes)
+        return {"recall@1": 1.0}
+
+    space, features, choice = rungs.trained(rows, validate=validate, folder=tmp_path)
     assert torch.equal(torch.get_rng_state(), states)
-    assert embedded.inputs.shape == (40, 5)
+    assert features.train.inputs.shape == (len(rungs.sets.train), 5)
     assert isinstance(space.prototypes, SupportMeans)
+    assert all(len(classes) == 3 for classes in seen)
+    assert choice is not None
+
+
+def test_features_are_compressed_where_the_run_asks_for_it(rungs):
+    short = replace(rungs, run=rungs.run.override(["compress=3"]))
+    fitted = short.with_similarities(short.untrained(), every(rungs))
+    assert embed(fitted.whole(rungs.sets.train), rungs.sets.train.inputs).shape[1] == 3

@@ -31,6 +31,7 @@ from samekind.encoders.inception_v3 import InceptionV3
 from samekind.encoders.lenet import LeNet
 from samekind.encoders.mlp import MLP
 from samekind.encoders.pretrained import EfficientNetLite
+from samekind.encoders.residual_mlp import ResidualMLP
 from samekind.encoders.resnet import PreActResNet18, ResNet12, ResNet18, ResNet34, ResNet50, WideResNet
 from samekind.encoders.side_by_side import SideBySide
 from samekind.encoders.small_convnet import SmallConvnet
@@ -54,6 +55,7 @@ __all__ = [
     "ResNet18",
     "ResNet34",
     "ResNet50",
+    "ResidualMLP",
     "SideBySide",
     "SmallConvnet",
     "Standardised",

@@ -37,6 +37,8 @@ class Pace(NamedTuple):
 
 #: Pretrained weights move little, and lose with more epochs; a network from scratch needs more of them.
 PRETRAINED, SCRATCH = Pace(3e-4, 3e-2, 10, 200, 30), Pace(2e-3, 1e-2, 20, 1200, 80)
+#: The steps of a head on features, which takes a second or two.
+HEAD_STEPS = 300
 
 
 def house(items: Subject) -> Run:
@@ -85,6 +87,25 @@ def untrained(run: Run) -> Run:
     encoder = run.space.encoder if is_pretrained(run) else Part("Unchanged")
     space = Parts(encoder, Part("Cosine"), Part("SupportMeans"), standardise=run.space.standardise)
     return Run(recipe="house", space=space, terms=run.terms)
+
+
+def head(run: Run, features: Items) -> Run:
+    """The run of a head on features that stay as they are: it begins with no effect, and adds to them."""
+    size = min(MOST, max(FEWEST, len(features) // 10))
+    epochs = max(2, min(30, math.ceil(HEAD_STEPS * size / len(features))))
+    return Run(
+        recipe="house",
+        space=Parts(Part("ResidualMLP"), Part("Cosine"), Part("LearnedProxies")),
+        terms=run.terms,
+        batches=Batches("Shuffled", {"size": size}),
+        optimiser=Optimiser("AdamW", rate=1e-3, weight_decay=1e-2, rates={"prototypes": 1e-2}),
+        schedule=Schedule("cosine", warmup_epochs=0.5),
+        epochs=epochs,
+        seed=run.seed,
+        watch=run.watch,
+        keep="last",
+        validate=run.validate,
+    )
 
 
 def _encoder(items: Subject, *, pretrained: bool) -> Part:

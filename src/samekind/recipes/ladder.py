@@ -41,7 +41,7 @@ from samekind.training.room import within_memory
 SECONDS = 300.0
 
 #: The names of the rungs after the first.
-FITTED, TRAINED = "fitted similarity", "encoder trained"
+FITTED, HEAD, TRAINED = "fitted similarity", "head on features", "encoder trained"
 
 Tell = Callable[[str], None]
 AfterRung = Callable[[Rung, MetricSpace], None]
@@ -88,7 +88,7 @@ def climb(
         return _Climb(
             sets=sets,
             place=place,
-            rungs=Rungs(sets.train, run, device),
+            rungs=Rungs(sets, run, device),
             folds=class_folds(sets.train, branches=branches, seed=run.seed),
             validate=validate,
             point=point,
@@ -129,13 +129,12 @@ class _Climb:
     def climb(self) -> MetricSpace:
         """All rungs, from the lowest; returns the space of the best."""
         self._say(f"The rungs are measured on {self.folds.words}.")
-        mark = time.perf_counter()
-        start = self.rungs.untrained()
-        space = self._step(self.rungs.first, lambda _: start, since=mark)
-        assert space is not None  # the first is always kept
-        space = (
-            self._step(FITTED, lambda fold: self.rungs.with_similarities(start, self._rows(fold))) or space
-        )
+        mark, rungs = time.perf_counter(), self.rungs
+        start = rungs.untrained()
+        first = self._step(rungs.first, lambda _: start, since=mark)
+        assert first is not None  # it is always kept
+        space = self._step(FITTED, lambda fold: rungs.with_similarities(start, self._rows(fold))) or first
+        space = self._step(HEAD, lambda fold: rungs.headed(start, self._rows(fold))) or space
         space = self._train_encoder() or space
         self._save(space)
         shutil.rmtree(self._fold_folder(), ignore_errors=True)
@@ -157,7 +156,7 @@ class _Climb:
         )
         space = None
         if better or self.after_rung is not None:
-            space = self._settled(fit(None).space, measured)
+            space = self._settled(fit(None), measured)
         seconds = time.perf_counter() - since
         rung = rung_of(name, measured, seconds=seconds, by_class=by_class, seed=seed)
         self.tried.append(rung)
@@ -172,7 +171,7 @@ class _Climb:
 
     def _train_encoder(self) -> MetricSpace | None:
         """The last rung, on as many folds as there is time for, if it is at least one."""
-        run, items, folds = self.rungs.run, self.rungs.items, len(self.folds.parts)
+        run, items, folds = self.rungs.run, self.sets.train, len(self.folds.parts)
         whole = seconds_of_training(run, items, device=self.rungs.device)
         fold = whole * (1 - 1 / folds)
         left = self.limit - (time.perf_counter() - self.began) - whole
@@ -198,7 +197,7 @@ class _Climb:
                 watcher=self.watcher,
                 choice=self.choice,
             )
-        held_out = self.rungs.items.take(self.folds.parts[number].held_out)
+        held_out = self.sets.train.take(self.folds.parts[number].held_out)
         run = self.rungs.run
         validate = validation(held_out, run.validate, watch=run.watch)
         folder = self._fold_folder() / str(number)
@@ -210,22 +209,22 @@ class _Climb:
 
     def _rows(self, number: int | None) -> Tensor:
         """The places of the items that a fold is fitted to; None is all of them."""
-        return torch.arange(len(self.rungs.items)) if number is None else self.folds.parts[number].fitted
+        return torch.arange(len(self.sets.train)) if number is None else self.folds.parts[number].fitted
 
     def _measure(self, fitted: Fitted, held_out: Tensor) -> Measured:
-        items = draw(fitted.embedded.take(held_out), most=MEASURED_ITEMS, seed=self.rungs.run.seed)
+        items = draw(fitted.embedded(held_out), most=MEASURED_ITEMS, seed=self.rungs.run.seed)
         return measure(fitted.space, items)
 
-    def _settled(self, space: MetricSpace, measured: Measured) -> MetricSpace:
+    def _settled(self, fitted: Fitted, measured: Measured) -> MetricSpace:
         """The space, ready for use: the classes that were held out give its thresholds, and the kinds of
         score for pairs and neighbours.
         """
-        settle(space, self.sets.train, self.sets.validation, point=self.point)
-        name = f"{self.sets.train.name}, {self.folds.words}"
+        settle(fitted.space, fitted.features.train, fitted.features.validation, point=self.point)
+        space, name = fitted.whole(self.sets.train), f"{self.sets.train.name}, {self.folds.words}"
         space.choices = Choices(measured.pairs, measured.neighbours, space.kind_for("classes"), name)
         for kind, trials in measured.trials.items():
             space.decisions[kind] = fit_decision(trials, kind=kind, point=self.point, description=name)
-        return space.cpu()
+        return space
 
     def _save(self, space: MetricSpace) -> None:
         space.ladder = Ladder(tuple(self.tried), self.kept, self.folds.words)

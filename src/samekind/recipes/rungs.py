@@ -1,4 +1,8 @@
-"""What the rungs of the ladder are: ways from training items to a space."""
+"""What the rungs of the ladder are: ways from training items to a space.
+
+An encoder computes the features of all items once. What is fitted on top of it (similarities, a head, the
+prototypes and thresholds) is a space of these features, and becomes a space of the items in the end.
+"""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -7,38 +11,55 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from samekind.data import Items
-from samekind.inference import compress, embed, fit_similarities
+from samekind.data import Items, Sets
+from samekind.encoders import Unchanged
+from samekind.inference import compress, embed, feature_items, fit_similarities, headed_space
 from samekind.inference.fitting import Choice, Fold
 from samekind.parts import make
 from samekind.prototypes import Prototypes
-from samekind.recipes.house import is_pretrained, untrained
+from samekind.recipes.house import head, is_pretrained, untrained
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
 from samekind.training import Run, Watcher, build_space, train
+from samekind.training.brief import train_briefly
 from samekind.training.checkpoints import random_states_kept
 from samekind.training.fabric import launch
 
 Validate = Callable[[MetricSpace], dict[str, float]]
 
 
+class Features(NamedTuple):
+    """An encoder, and the features that it computes of the training and of the validation items."""
+
+    encoder: nn.Module
+    train: Items
+    validation: Items
+
+
 class Fitted(NamedTuple):
-    """A space, the training items with their embeddings as inputs, and the choice of its similarities."""
+    """A space of features, those that it is for, and the choice of its similarities."""
 
     space: MetricSpace
-    embedded: Items
+    features: Features
     choice: Choice | None = None
+
+    def embedded(self, rows: Tensor) -> Items:
+        """The training items of some rows, with their embeddings as inputs."""
+        items = self.features.train.take(rows)
+        return replace(items, inputs=embed(self.space, items.inputs), reader=None)
+
+    def whole(self, items: Items) -> MetricSpace:
+        """The space of the items themselves, on the CPU."""
+        return headed_space(self.features.encoder, self.space, items).cpu()
 
 
 @dataclass(frozen=True)
 class Rungs:
-    """The rungs over the same training items. ``rows`` are the places of the items that a rung is fitted to;
-    it embeds all of them.
-    """
+    """The rungs over the same items. ``rows`` are the places of the training items that one is fitted to."""
 
-    items: Items
+    sets: Sets
     run: Run
     device: str
 
@@ -51,12 +72,19 @@ class Rungs:
         """The features of the pretrained network, or the raw input, compared by the cosine."""
         with random_states_kept():
             torch.manual_seed(self.run.seed)
-            space = build_space(untrained(self.run), self.items).eval()
-        return self.embedded(space, torch.arange(len(self.items)))
+            encoder = build_space(untrained(self.run), self.sets.train).encoder
+        return self._plain(self._features(encoder), torch.arange(len(self.sets.train)))
 
     def with_similarities(self, fitted: Fitted, rows: Tensor) -> Fitted:
-        """The same embeddings, with similarities fitted to those of the rows, and chosen by them."""
-        return self._with(fitted._replace(space=deepcopy(fitted.space)), fitted.embedded.take(rows))
+        """The same features, with similarities fitted to those of the rows, and chosen by them."""
+        space = deepcopy(fitted.space)
+        return self._with(fitted._replace(space=space), rows, folds=3)
+
+    def headed(self, start: Fitted, rows: Tensor) -> Fitted:
+        """A head trained on the features of the rows, which stay as they are; then similarities on top."""
+        items, run = _only(start.features.train.take(rows)), head(self.run, start.features.train)
+        space = train_briefly(run, items, device=self.device)
+        return self._with(self._plain(start.features, rows, encoder=space.encoder), rows, folds=3)
 
     def trained(
         self,
@@ -67,24 +95,42 @@ class Rungs:
         watcher: Watcher | None = None,
         choice: Choice | None = None,
     ) -> Fitted:
-        """The encoder trained on the rows, with similarities fitted to the embeddings of the same rows, and
+        """The encoder trained on the rows, with similarities fitted to the features of the same rows, and
         chosen by the other items, which the encoder did not see, or by an earlier ``choice``. The proxies are
         for training: the space has the means of its classes.
         """
-        some = self.items.take(rows)
-        some = some.only([some.classes[label] for label in torch.unique(some.labels).tolist()])
-        space = train(self.run, some, folder=folder, validate=validate, device=self.device, watcher=watcher)
-        means: Prototypes = make("prototypes", "SupportMeans", {"dimension": space.prototypes.dimension})
-        plain = MetricSpace(space.encoder, Cosine(), means, reader=space.reader).eval()
-        fitted, others = self.embedded(plain, rows), torch.ones(len(self.items), dtype=torch.bool)
+        items = _only(self.sets.train.take(rows))
+        space = train(self.run, items, folder=folder, validate=validate, device=self.device, watcher=watcher)
+        fitted = self._plain(self._features(space.encoder), rows)
+        others = torch.ones(len(self.sets.train), dtype=torch.bool)
         others[rows] = False
         fold = Fold(rows, others.nonzero().flatten()) if others.any() else 3
-        return self._with(fitted, fitted.embedded, folds=fold, choice=choice)
+        return self._with(fitted, torch.arange(len(others)), folds=fold, choice=choice)
+
+    def _features(self, encoder: nn.Module) -> Features:
+        encoder = encoder.to(launch(self.device, self.run.precision).device).eval()
+        return Features(
+            encoder, *(feature_items(encoder, items) for items in (self.sets.train, self.sets.validation))
+        )
+
+    def _plain(self, features: Features, rows: Tensor, *, encoder: nn.Module | None = None) -> Fitted:
+        """The features, or what an ``encoder`` makes of them, compared by the cosine; compressed, if the run
+        asks for it, by a projection that is fitted to the rows.
+        """
+        encoder = encoder or Unchanged(inputs=features.train.shape[0])
+        means: Prototypes = make("prototypes", "SupportMeans", {"dimension": encoder.dimension})
+        space = (
+            MetricSpace(encoder, Cosine(), means).to(launch(self.device, self.run.precision).device).eval()
+        )
+        if self.run.compress:
+            space = compress(space, features.train.take(rows), dimension=self.run.compress)
+        return Fitted(space, features)
 
     def _with(
-        self, fitted: Fitted, items: Items, *, folds: Fold | int = 3, choice: Choice | None = None
+        self, fitted: Fitted, rows: Tensor, *, folds: Fold | int, choice: Choice | None = None
     ) -> Fitted:
-        """What is given, with similarities fitted to items whose inputs are embeddings."""
+        """What is given, with similarities fitted to the embeddings of the rows."""
+        items = fitted.embedded(rows)
         assert isinstance(items.inputs, Tensor)
         chosen = fit_similarities(
             fitted.space,
@@ -97,11 +143,7 @@ class Rungs:
         )
         return fitted._replace(choice=chosen)
 
-    def embedded(self, space: MetricSpace, rows: Tensor) -> Fitted:
-        """All items by a space, which is moved to the device of the training; compressed, if the run asks for
-        it, by a projection that is fitted to the rows.
-        """
-        space = space.to(launch(self.device, self.run.precision).device)
-        if self.run.compress:
-            space = compress(space, self.items.take(rows), dimension=self.run.compress)
-        return Fitted(space, replace(self.items, inputs=embed(space, self.items.inputs), reader=None))
+
+def _only(items: Items) -> Items:
+    """The items, without the names of classes that have none."""
+    return items.only([items.classes[label] for label in torch.unique(items.labels).tolist()])
