@@ -77,6 +77,7 @@ OTHER = {
     "sizes": [20, 24],
     "slope": 0.25,
     "stem": "imagenet",
+    "stochastic_depth": 0.25,
     "temperature": 0.5,
     "value": 4.0,
     "values": "raw",
