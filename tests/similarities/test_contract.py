@@ -232,6 +232,25 @@ def test_has_the_second_derivatives_of_its_gradient(similarity):
                 torch.testing.assert_close(product, (up - down) / 2e-6, rtol=1e-4, atol=1e-4)
 
 
+def test_goes_through_the_transforms_of_torch_func(similarity):
+    """Scores and gradients of two batches at once, as one by one."""
+    similarity = similarity.double()
+    several, b = (
+        some(6, seed=1, dtype=torch.double).view(2, 3, DIMENSION),
+        some(4, seed=2, dtype=torch.double),
+    )
+    weights = torch.randn(3, 4, dtype=torch.double, generator=torch.Generator().manual_seed(3))
+
+    def total(a):
+        return (similarity.score_all(a, b) * weights).sum()
+
+    scores = torch.vmap(lambda a: similarity.score_all(a, b))(several)
+    torch.testing.assert_close(scores, torch.stack([similarity.score_all(a, b) for a in several]))
+    leaves = [a.clone().requires_grad_() for a in several]
+    expected = torch.stack([torch.autograd.grad(total(a), a)[0] for a in leaves])
+    torch.testing.assert_close(torch.vmap(torch.func.grad(total))(several), expected)
+
+
 def test_copies_and_zero_vectors_have_finite_scores_and_gradients(similarity):
     """A batch against itself has every item's copy in it, and a dead encoder gives zeros."""
     for dtype, method in itertools.product([torch.float32, torch.bfloat16], ["forward", "score_all"]):

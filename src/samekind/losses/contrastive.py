@@ -17,7 +17,7 @@ from torch import Tensor
 from samekind.errors import SettingError
 from samekind.losses.inputs import as_numbers, check
 from samekind.losses.row_blocks import row_by_row
-from samekind.losses.transforms import transforming
+from samekind.similarities.transforms import transforming
 
 
 def contrastive(

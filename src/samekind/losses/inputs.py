@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from samekind.errors import SettingError
-from samekind.losses.transforms import is_mapped
+from samekind.similarities.transforms import is_mapped
 
 
 def check(scores: Tensor, positive: Tensor, negative: Tensor) -> None:

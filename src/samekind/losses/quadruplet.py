@@ -14,8 +14,8 @@ from torch import Tensor
 
 from samekind.losses import row_blocks
 from samekind.losses.inputs import check, check_between
-from samekind.losses.transforms import transforming
 from samekind.losses.triplet import triplet
+from samekind.similarities.transforms import transforming
 
 
 def quadruplet(

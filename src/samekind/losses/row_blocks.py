@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samekind.losses.transforms import transforming
+from samekind.similarities.transforms import transforming
 
 #: Numbers in a block of rows. Rows that fit into one block are computed once.
 BLOCK = 2**22

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samekind.losses.transforms import transforming
+from samekind.similarities.transforms import transforming
 
 #: A power of e too small to change a sum. Lower ones are raised to it: denormal numbers are much slower.
 NOTHING = -80.0

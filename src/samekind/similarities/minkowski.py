@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from samekind.errors import SettingError
 from samekind.similarities.distances import exact
 from samekind.similarities.scale import FixedScale, Scale
+from samekind.similarities.transforms import transforming
 
 
 class Minkowski(nn.Module):
@@ -40,7 +41,10 @@ class Minkowski(nn.Module):
         return -distances.to(a.dtype)
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
-        distances: Tensor = _Crossed.apply(exact(a, self.normalise), exact(b, self.normalise), self.p)  # type: ignore[no-untyped-call]
+        first, second = exact(a, self.normalise), exact(b, self.normalise)
+        if transforming():
+            return -_plain(first, second, self.p).to(a.dtype)
+        distances: Tensor = _Crossed.apply(first, second, self.p)  # type: ignore[no-untyped-call]
         return -distances.to(a.dtype)
 
     def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (two numbers a pair, whatever the dimension)
@@ -64,10 +68,7 @@ class _Crossed(torch.autograd.Function):
         # Copies, as one may have been computed from the other: the gradient must end here.
         sides = [z.view_as(z) if again else z.detach().requires_grad_() for z in ctx.saved_tensors]
         with torch.enable_grad():
-            if again:
-                distances = torch.linalg.vector_norm(sides[0][:, None] - sides[1], ord=ctx.p, dim=-1)
-            else:
-                distances = _fast(sides[0], sides[1], ctx.p)
+            distances = _plain(sides[0], sides[1], ctx.p) if again else _fast(sides[0], sides[1], ctx.p)
             parts = torch.autograd.grad(
                 distances, [sides[place] for place in learned], grad, create_graph=again
             )
@@ -78,3 +79,8 @@ class _Crossed(torch.autograd.Function):
 def _fast(a: Tensor, b: Tensor, p: float) -> Tensor:
     # By differences also for p = 2: the way by a product loses digits where items are close.
     return torch.cdist(a, b, p, compute_mode="donot_use_mm_for_euclid_dist")
+
+
+def _plain(a: Tensor, b: Tensor, p: float) -> Tensor:
+    distances: Tensor = torch.linalg.vector_norm(a[:, None] - b, ord=p, dim=-1)
+    return distances

@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from samekind.similarities.transforms import transforming
+
 #: A pair is close when its squared distance is below this part of ‖a‖² + ‖b‖²: the others keep five digits.
 CLOSE = 1e-2
 
@@ -21,12 +23,16 @@ def squared_distances(a: Tensor, b: Tensor) -> Tensor:
 
     Exactly 0 for equal vectors. The gradient of equal vectors is exactly 0 too.
     """
+    if transforming():
+        return (a[:, None] - b).square().sum(-1)
     squares: Tensor = _SquaredDistances.apply(a, b)  # type: ignore[no-untyped-call]
     return squares
 
 
 def square_root(squares: Tensor) -> Tensor:
     """The root, with all derivatives 0 where the square is 0."""
+    if transforming():
+        return squares.where(squares > 0, 1).sqrt().where(squares > 0, 0)
     roots: Tensor = _SquareRoot.apply(squares)  # type: ignore[no-untyped-call]
     return roots
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from samekind.losses.transforms import is_mapped, transforming
+from samekind.similarities.transforms import is_mapped, transforming
 
 
 def test_says_whether_a_transform_is_at_work():

@@ -1,7 +1,7 @@
 """Whether `torch.func` is at work: its transforms go through plain operations alone.
 
-A loss that has a gradient of its own, or computes in blocks to save memory, does neither inside of
-`torch.func.grad`, `jacrev`, `hessian` or `torch.vmap`: there it is made of PyTorch's operations, all rows at
+A similarity or loss that has a gradient of its own, or computes in blocks to save memory, does neither inside
+of `torch.func.grad`, `jacrev`, `hessian` or `torch.vmap`: there it is made of PyTorch's operations, all at
 once, with the same values.
 """
 
