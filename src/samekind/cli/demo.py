@@ -23,7 +23,7 @@ ASKED = ("Angelic", "Ge_ez", "Mongolian", "Tengwar", "Tibetan")
 NAMES = ("raw pixels", "learned")
 
 #: Two drawings of one character, and one of another.
-EXAMPLES = (("Tengwar/character05", 1), ("Tengwar/character05", 2), ("Tengwar/character07", 1))
+EXAMPLES = (("Tengwar/05", 1), ("Tengwar/05", 2), ("Tengwar/07", 1))
 
 
 def demo(
@@ -178,6 +178,6 @@ def _write_examples(items: "Items", folder: Path) -> list[Path]:
     paths: list[Path] = []
     for name, person in EXAMPLES:
         place = items.ids.index(f"{name}, person {person}")
-        paths.append(folder / f"{name.rpartition('/')[2]}-{person}.png")
+        paths.append(folder / f"{name.replace('/', '-')}-{person}.png")
         write_image(paths[-1], items.inputs[place : place + 1][0])
     return paths

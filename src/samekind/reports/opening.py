@@ -54,8 +54,9 @@ def pictures_section(spaces: Mapping[str, MetricSpace], items: Items) -> Section
         return None
     reference, own = spaces
     caption = (
-        f"Each row is a query. In the first {ROWS[0]} rows only the {own} space has one of the same class "
-        f"first, then both have, and in the last {ROWS[2]} the {own} space has not. Queries are drawn."
+        f"A row is one item and its nearest others. The first {ROWS[0]} rows are items for which only {own} "
+        f"has one of their class first, then {ROWS[1]} for which both have, then {ROWS[2]} for which {own} has "
+        "not; drawn at random."
     )
     return Section(f"Right and wrong answers: {own} and {reference}", caption, figures)
 

@@ -21,8 +21,8 @@ SIDE, PEOPLE = 28, 20
 def characters() -> Items:
     """All drawings: inputs (32460, 1, 28, 28) uint8, ink 255 on 0; 1,623 classes of 20 drawings. Cached.
 
-    A class is an alphabet and a character, "Greek/character01": the alphabet is its branch, and a split may
-    hold whole alphabets back (``unseen=("Greek", "Hebrew")``). The 964 characters of the 30 alphabets that
+    A class is an alphabet and the number of a character, "Greek/01": the alphabet is its branch, and a split
+    may hold whole alphabets back (``unseen=("Greek", "Hebrew")``). The 964 characters of the 30 alphabets that
     the authors learn from come first, then the 659 of the 20 that they test on.
 
     A domain is the number of the person who drew, 1 to 20. In one alphabet it is always the same person; in
@@ -32,7 +32,8 @@ def characters() -> Items:
         files("samekind.data").joinpath("omniglot/characters.npz").open("rb") as file,
         np.load(file) as arrays,
     ):
-        packed, names = arrays["drawings"].reshape(-1, SIDE * SIDE // 8), arrays["names"].tolist()
+        packed = arrays["drawings"].reshape(-1, SIDE * SIDE // 8)
+        names = [name.replace("/character", "/") for name in arrays["names"].tolist()]
     ink = np.unpackbits(packed, axis=1).reshape(-1, 1, SIDE, SIDE) * np.uint8(255)
     people = [f"person {number}" for number in range(1, PEOPLE + 1)]
     return Items(
