@@ -45,7 +45,7 @@ def demo(
     assert unseen is not None
     run = _run().override([*(changes or []), *([] if seed is None else [f"seed={seed}"])])
     watcher = Bar(messages(), title="learning", shown=[run.watch])
-    spaces = _raw(unseen), fit(run, sets, folder=out, device=device, watcher=watcher)
+    spaces = raw_space(unseen), fit(run, sets, folder=out, device=device, watcher=watcher)
     rows = [unseen_rows(space, unseen, tasks=tasks, seed=run.seed) for space in spaces]
     answers = five_questions(spaces[1], *rows, kind="character")
     _write_report(out, sets, spaces, rows, answers)
@@ -93,7 +93,7 @@ def _run() -> "Run":
     )
 
 
-def _raw(items: "Items") -> "MetricSpace":
+def raw_space(items: "Items") -> "MetricSpace":
     """Pixels as they are, compared by the cosine."""
     from math import prod
 

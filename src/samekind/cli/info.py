@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from samekind.questions.info import SpaceInfo
 
-LONGEST_LIST = 6
+LONGEST_LIST, MOST_CLASSES = 6, 100
 
 
 def info(
@@ -21,6 +21,7 @@ def info(
     """Show the parts, classes, thresholds and temperatures of a saved space."""
     from samekind import questions
     from samekind.cli.spaces import open_space
+    from samekind.data.words import listed
     from samekind.questions.choices import ladder_in_words
 
     answer = questions.info(open_space(space, "cpu").space)
@@ -28,7 +29,7 @@ def info(
         print_json(answer.to_json())
         return
     print_table(_parts_table(answer))
-    print_text(f"\nClasses ({len(answer.classes)}): {', '.join(answer.classes)}")
+    print_text(f"\nClasses ({len(answer.classes):,}): {listed(answer.classes, most=MOST_CLASSES)}")
     decisions = {**answer.decisions, **({"open set": answer.open_set} if answer.open_set else {})}
     print_table(thresholds_table(decisions))
     for name, decision in decisions.items():

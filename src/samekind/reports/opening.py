@@ -54,9 +54,8 @@ def pictures_section(spaces: Mapping[str, MetricSpace], items: Items) -> Section
         return None
     reference, own = spaces
     caption = (
-        f"A row is one item and its nearest others. The first {ROWS[0]} rows are items for which only {own} "
-        f"has one of their class first, then {ROWS[1]} for which both have, then {ROWS[2]} for which {own} has "
-        "not; drawn at random."
+        f"A row is one item, drawn at random, and its nearest others: first items of which only {own} finds "
+        f"the class first, then one of which both do, then some of which {own} does not."
     )
     return Section(f"Right and wrong answers: {own} and {reference}", caption, figures)
 

@@ -22,8 +22,8 @@ def characters() -> Items:
     """All drawings: inputs (32460, 1, 28, 28) uint8, ink 255 on 0; 1,623 classes of 20 drawings. Cached.
 
     A class is an alphabet and the number of a character, "Greek/01": the alphabet is its branch, and a split
-    may hold whole alphabets back (``unseen=("Greek", "Hebrew")``). The 964 characters of the 30 alphabets that
-    the authors learn from come first, then the 659 of the 20 that they test on.
+    may hold whole alphabets back (``unseen=("Greek", "Hebrew")``). The 964 characters of the 30 alphabets
+    that the authors learn from come first, then the 659 of the 20 that they test on.
 
     A domain is the number of the person who drew, 1 to 20. In one alphabet it is always the same person; in
     two alphabets it usually is not.
