@@ -375,10 +375,10 @@ class OnAServer(Exact):
     exact, remote = False, True
     held: ClassVar = {}
 
-    def __init__(self, dimension, *, url, name, fingerprint):
+    def __init__(self, dimension, *, score, url, name, fingerprint):
         if "gone" in url:
             raise IndexServerError(f"the server at {url} does not answer")
-        super().__init__(dimension, fingerprint=fingerprint)
+        super().__init__(dimension, score=score, fingerprint=fingerprint)
         self.url, self.name, self.measured = url, name, []
         if name in self.held:
             self.add(["there"], torch.zeros(1, dimension))
