@@ -9,8 +9,9 @@ from samekind.data import clusters
 from samekind.data.trial_lists import TrialList
 from samekind.decisions import Decision
 from samekind.errors import DataError
-from samekind.evaluation import normalised, normalised_list
-from samekind.inference import normalised_listed_scores, normalised_trials
+from samekind.evaluation import normalised, normalised_list, retrieval
+from samekind.inference import all_trials, normalised_listed_scores, normalised_trials, with_cohort
+from samekind.inference.fitting import neighbourhood
 from samekind.prototypes import SupportMeans
 from samekind.similarities import PairsNetwork
 from samekind.space import MetricSpace
@@ -40,6 +41,27 @@ def test_all_pairs(form, called):
         trials = normalised_trials(space, ITEMS.inputs, ITEMS.labels, COHORT, kind=row.kind, form=form, top=4)
         assert row.value == pytest.approx(roc_auc_score(trials.same, trials.scores))
         assert row.unit == "classes"
+
+
+def test_the_neighbourhood_is_right_for_search_too():
+    """With the evaluated items as cohort, which the rows say; what is normalised already is left out."""
+    space = a_space()
+    space.normalised = neighbourhood(space.scorer("cosine"), COHORT)
+    rows = normalised(space, ITEMS, ITEMS.inputs, None, name="seen", form="mean", top=4)
+    assert {row.items for row in rows} == {"seen, neighbourhood"}
+    assert {row.kind for row in rows} == {"similarity", "cosine", "fused"}
+    assert {row.note for row in rows} == {"the cohort is the gallery itself, without labels"}
+    gallery = with_cohort(space, ITEMS.inputs, kind="cosine", neighbours=4)
+    expected = {
+        row.measure: row.value
+        for row in retrieval(gallery, ITEMS, ITEMS.inputs, name="seen")
+        if row.kind == "normalised"
+    }
+    found = {row.measure: row.value for row in rows if (row.question, row.kind) == ("retrieval", "cosine")}
+    assert found == expected
+    trials = all_trials(gallery, ITEMS.inputs, ITEMS.labels, kind="normalised")
+    [area] = [row.value for row in rows if (row.measure, row.kind) == ("AUC", "cosine")]
+    assert area == pytest.approx(roc_auc_score(trials.same, trials.scores))
 
 
 def test_listed_trials():

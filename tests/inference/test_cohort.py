@@ -8,18 +8,24 @@ import torch
 from torch import nn
 
 from samekind.errors import DataError, SettingError
-from samekind.inference import all_trials, normalised_listed_scores, normalised_trials
+from samekind.inference import (
+    all_trials,
+    normalised_listed_scores,
+    normalised_trials,
+    search,
+    with_cohort,
+)
 from samekind.inference.cohort import cohort_scores
 from samekind.inference.enrolment import COMBINATIONS, enrolment_scores
 from samekind.prototypes import SupportMeans
-from samekind.similarities import Dot, PairsNetwork
+from samekind.similarities import Cosine, Dot, PairsNetwork
 from samekind.space import MetricSpace
 
 GENERATOR = torch.Generator().manual_seed(0)
 Z = torch.randn(5, 3, generator=GENERATOR)
 LABELS = torch.tensor([4, 7, 4, 2, 7])
 COHORT = torch.randn(6, 3, generator=GENERATOR)
-FORMS = [("s", 2), ("as", 3), ("as", 200)]
+FORMS = [("s", 2), ("as", 3), ("as", 200), ("mean", 3), ("mean", None)]
 
 
 def a_space(similarity=None, dimension=3):
@@ -34,8 +40,8 @@ def score(space, one, other, kind="similarity"):
 
 
 def standardised(value, strangers, form, top):
-    chosen = sorted(strangers, reverse=True)[: top if form == "as" else None]
-    return (value - statistics.fmean(chosen)) / statistics.pstdev(chosen)
+    chosen = sorted(strangers, reverse=True)[: None if form == "s" else top]
+    return (value - statistics.fmean(chosen)) / (1 if form == "mean" else statistics.pstdev(chosen))
 
 
 @pytest.mark.parametrize("kind", ["similarity", "cosine", "fused"])
@@ -89,6 +95,41 @@ def test_listed_trials_agree_with_a_loop(combination, form, top):
         right = standardised(against[0], [score(space, c, Z[j]) for c in COHORT], form, top)
         expected.append((left + right) / 2)
     assert result.tolist() == pytest.approx(expected, rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize(("form", "top"), FORMS)
+def test_the_items_themselves_may_be_the_cohort(form, top):
+    """Each without itself: as if every item had its own cohort of all others."""
+    space = a_space(Cosine())
+    result = normalised_trials(space, Z, torch.arange(5), None, form=form, top=top)
+    for value, i, j in zip(
+        result.scores.tolist(), result.first.tolist(), result.second.tolist(), strict=True
+    ):
+        plain = score(space, Z[i], Z[j])
+        others = [[score(space, Z[one], z) for n, z in enumerate(Z) if n != one] for one in (i, j)]
+        expected = sum(standardised(plain, strangers, form, top) for strangers in others) / 2
+        assert value == pytest.approx(expected, rel=1e-3, abs=1e-3)
+
+
+def test_a_space_with_another_cohort():
+    """Its normalised scores are those of the items themselves; the given space stays as it is."""
+    space = a_space(Cosine())
+    space.decisions["normalised"] = space.decisions["similarity"] = "a threshold"
+    gallery = with_cohort(space, Z, kind="similarity", neighbours=3)
+    assert space.normalised is None
+    assert space.kinds == ["similarity"]
+    assert gallery.kinds == ["similarity", "normalised"]
+    assert list(gallery.decisions) == ["similarity"]
+    pairs = normalised_trials(space, Z, LABELS, None, form="mean", top=3)
+    again = all_trials(gallery, Z, LABELS, kind="normalised")
+    torch.testing.assert_close(again.scores, pairs.scores)
+    nearest = search(gallery, Z, Z, k=1, kind="normalised", same_items=True)
+    matrix = gallery.score_all(Z, Z, kind="normalised").fill_diagonal_(-torch.inf)
+    assert torch.equal(nearest.indices[:, 0], matrix.argmax(1))
+    wider = with_cohort(gallery, COHORT)
+    assert wider.normalised.neighbours == 3
+    assert torch.equal(wider.normalised.cohort, COHORT)
+    assert torch.equal(gallery.normalised.cohort, Z)
 
 
 def with_shift(vectors, shift):

@@ -7,7 +7,7 @@ import statistics
 import pytest
 import torch
 
-from samekind.measures import as_norm, equal_error_rate, s_norm, score_normalisation
+from samekind.measures import as_norm, equal_error_rate, mean_norm, s_norm, score_normalisation
 
 
 def drawn(trials=6, cohort=9):
@@ -34,6 +34,16 @@ def test_agrees_with_the_loop(top):
     assert as_norm(scores, first, second, top=top).tolist() == pytest.approx(
         by_hand(scores, first, second, top), rel=1e-5
     )
+
+
+@pytest.mark.parametrize("top", [2, 5, 9])
+def test_undivided_it_is_the_score_less_the_means(top):
+    scores, first, second = drawn()
+    means = [cohort.sort(descending=True).values[:, :top].double().mean(1) for cohort in (first, second)]
+    expected = scores.double() - sum(means) / 2
+    torch.testing.assert_close(mean_norm(scores, first, second, top=top), expected)
+    equal = torch.ones(6, 9)  # nothing is divided, so nothing has to differ
+    torch.testing.assert_close(mean_norm(scores, equal, equal, top=top), scores.double() - 1)
 
 
 def test_with_the_whole_cohort_it_is_the_plain_one():

@@ -8,6 +8,7 @@ import torch
 
 from samekind import evaluation
 from samekind.data import SplitSettings, draw, prepare, read_trial_list
+from samekind.errors import SettingError
 from samekind.inference import embed_files
 from samekind.questions import evaluate_items, evaluate_run, evaluate_trials
 from samekind.questions.evaluate import Cohort, EvaluationSettings, row_warnings
@@ -104,4 +105,6 @@ def test_verifies_the_trials_of_a_list(plane, tmp_path):
     z = embed_files(plane, trials.files)
     expected = evaluation.listed_trials(plane, trials, z, name="list")
     expected += evaluation.normalised_list(plane, trials, z, cohort.z, name="list")
+    with pytest.raises(SettingError, match="has no gallery"):
+        evaluate_trials(plane, trials, SETTINGS, name="plane", title="list", cohort=Cohort(None))
     assert [*answer.rows] == expected

@@ -23,6 +23,12 @@ def test_a_cohort_is_read_and_embedded(opened, tmp_path):
     assert read_cohort(opened, None) is None
 
 
+def test_the_cohort_may_be_the_evaluated_items(opened, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert read_cohort(opened, CohortSource("gallery")) == (None, "mean", None)
+    assert read_cohort(opened, CohortSource("gallery", "as", 5)) == (None, "as", 5)
+
+
 @pytest.mark.parametrize(("seen", "note"), [((), ""), (("here",), "training items among them")])
 def test_rows_say_that_the_space_was_trained_on_the_items(opened, items_at, monkeypatch, seen, note):
     calls = []

@@ -79,11 +79,21 @@ CohortData = Annotated[
     typer.Option(
         "--cohort",
         metavar="DATA",
-        help="Also verify by scores normalised with these items, of none of the tested classes.",
+        help="Also verify by scores normalised with these items, of none of the tested classes; gallery: "
+        "with the evaluated items themselves, whose labels play no part.",
     ),
 ]
-Norm = Annotated[str, typer.Option(help="How to normalise: as (with the closest of --cohort) or s (all).")]
-Top = Annotated[int, typer.Option(help="How many of --cohort are the closest.", min=2)]
+Norm = Annotated[
+    str | None,
+    typer.Option(
+        help="How to normalise: as (with the closest of --cohort), s (with all), or mean (less the mean of "
+        "the closest, which is right for search, too). Default: as; with --cohort gallery mean."
+    ),
+]
+Top = Annotated[
+    int | None,
+    typer.Option(help="How many of --cohort are the closest; default 200, for mean 10.", min=2),
+]
 Gallery = Annotated[
     str | None,
     typer.Option(
@@ -146,8 +156,8 @@ def evaluate(
     root: options.Root = None,
     enrolments: Enrolments = None,
     cohort: CohortData = None,
-    norm: Norm = "as",
-    top: Top = 200,
+    norm: Norm = None,
+    top: Top = None,
     most: MostAsked = None,
     no_references: options.NoReferences = False,
     label: options.LabelColumn = None,
@@ -285,10 +295,14 @@ def _tell(
             print_text(f"{words} {path}")
 
 
-def _cohort(data: str | None, norm: str, top: int, skip_unreadable: bool) -> "CohortSource | None":
+def _cohort(
+    data: str | None, norm: str | None, top: int | None, skip_unreadable: bool
+) -> "CohortSource | None":
     from samekind.questions.evaluate_opened import CohortSource
 
-    return None if data is None else CohortSource(data, _known("norm", norm), top, skip_unreadable)
+    if data is None:
+        return None
+    return CohortSource(data, None if norm is None else _known("norm", norm), top, skip_unreadable)
 
 
 def _known(option: str, given: str) -> Any:

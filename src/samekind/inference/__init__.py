@@ -13,7 +13,7 @@ The functions that users call are here. Their parts, and the types of their answ
 from samekind.inference.axioms import metric_axioms
 from samekind.inference.choosing import choose
 from samekind.inference.cluster import cluster
-from samekind.inference.cohort import normalised_listed_scores, normalised_trials
+from samekind.inference.cohort import normalised_listed_scores, normalised_trials, with_cohort
 from samekind.inference.compress import compress
 from samekind.inference.distil import distil
 from samekind.inference.embed import asking, device_of, embed, embed_files
@@ -65,4 +65,5 @@ __all__ = [
     "settle",
     "streamed_trials",
     "two_sample",
+    "with_cohort",
 ]

@@ -1,9 +1,11 @@
-"""The scores of trials normalised with a cohort: items of other classes.
+"""The scores of trials normalised with a cohort: items of other classes, or the items themselves.
 
 Each side of a trial is scored against the cohort in its own place: the enrolment as first argument of the
-similarity, the tested item as second.
+similarity, the tested item as second. `with_cohort` gives a space whose normalised scores have another
+cohort, for pairs and for search.
 """
 
+import copy
 from collections.abc import Sequence
 from typing import Literal, get_args
 
@@ -14,13 +16,16 @@ from samekind.decisions import Kind
 from samekind.errors import DataError, SettingError, nearest
 from samekind.inference.embed import asking, device_of
 from samekind.inference.enrolment import Combination, enrolment_scores, listed_scores
+from samekind.inference.fitting import neighbourhood
 from samekind.inference.trials import Trials, all_trials
-from samekind.measures import as_norm, s_norm
+from samekind.measures import as_norm, mean_norm, s_norm
+from samekind.similarities import Neighbourhood
 from samekind.space import MetricSpace
 
-CohortNorm = Literal["as", "s"]
+CohortNorm = Literal["as", "s", "mean"]
 COHORT_NORMS: tuple[str, ...] = get_args(CohortNorm)
-TOP = 200
+#: How many of the closest are used: a few hundred have a deviation, ten are a neighbourhood.
+TOP: dict[CohortNorm, int] = {"as": 200, "s": 200, "mean": 10}
 
 
 def cohort_scores(
@@ -45,33 +50,58 @@ def cohort_scores(
     return scores if side == "first" else scores.T
 
 
+def with_cohort(
+    space: MetricSpace, z: Tensor, *, kind: Kind | None = None, neighbours: int = TOP["mean"]
+) -> MetricSpace:
+    """The space with normalised scores by another cohort, embeddings (n, d): such as the gallery that is
+    searched, which needs no labels. The parts are shared, and the given space stays as it is.
+
+    ``kind`` is the kind of score to normalise; None takes what was normalised before or, if nothing was, the
+    space's choice for pairs. The old threshold of normalised scores is left out: it was for the old cohort.
+    """
+    z = z.to(device_of(space))
+    if kind is None and isinstance(space.normalised, Neighbourhood):
+        normalised = space.normalised.with_cohort(z)
+    else:
+        normalised = neighbourhood(space.scorer(kind or space.kind_for("pairs")), z, neighbours=neighbours)
+    other = copy.copy(space)
+    other._modules = dict(space._modules)
+    other.normalised = normalised
+    other.decisions = {name: made for name, made in space.decisions.items() if name != "normalised"}
+    return other
+
+
 def normalised_trials(
     space: MetricSpace,
     z: Tensor,
     labels: Tensor,
-    cohort: Tensor,
+    cohort: Tensor | None,
     *,
     groups: Tensor | None = None,
     kind: Kind | None = None,
     form: CohortNorm = "as",
-    top: int = TOP,
+    top: int | None = None,
     memory_budget: int | None = None,
 ) -> Trials:
     """`all_trials` with normalised scores: (n, d), (n,), cohort (c, d) -> n (n - 1) / 2 trials; with
     ``groups`` (n,) only those of two groups.
 
     ``form`` is ``"s"`` for `s_norm` with the whole cohort, ``"as"`` for `as_norm` with its ``top`` closest
-    items, or all of a smaller cohort.
+    items (None: 200), or all of a smaller cohort, ``"mean"`` for `mean_norm` with those (None: 10). A cohort
+    of None are the items themselves, for each of them without itself.
     """
     kind = kind or space.kind_for("pairs")
-    _check(cohort, form, top)
+    strangers = z if cohort is None else cohort
+    top = _checked_top(strangers, form, top)
     # Item numbers in place of classes: the trials then say which items they are of.
     numbers = torch.arange(len(z))
     trials = all_trials(space, z, numbers, groups=groups, kind=kind, memory_budget=memory_budget)
-    first = cohort_scores(space, z, cohort, kind=kind, memory_budget=memory_budget)
+    first = cohort_scores(space, z, strangers, kind=kind, memory_budget=memory_budget)
     second = first
     if not space.scorer(kind).symmetric:
-        second = cohort_scores(space, z, cohort, kind=kind, side="second", memory_budget=memory_budget)
+        second = cohort_scores(space, z, strangers, kind=kind, side="second", memory_budget=memory_budget)
+    if cohort is None:
+        first, second = _without_itself(first), _without_itself(second)
     scores = _normalised(trials.scores, (first, trials.first), (second, trials.second), form, top)
     classes = labels.cpu().int()
     one, other = classes[trials.first], classes[trials.second]
@@ -89,7 +119,7 @@ def normalised_listed_scores(
     combination: Combination = "embedding",
     kind: Kind | None = None,
     form: CohortNorm = "as",
-    top: int = TOP,
+    top: int | None = None,
     memory_budget: int | None = None,
 ) -> Tensor:
     """`listed_scores`, normalised: (trials,), on the CPU.
@@ -98,7 +128,7 @@ def normalised_listed_scores(
     cohort item is a set of one. ``form`` and ``top`` as in `normalised_trials`.
     """
     kind = kind or space.kind_for("pairs")
-    _check(cohort, form, top)
+    top = _checked_top(cohort, form, top)
     scores = listed_scores(
         space, z, sets, first, second, combination=combination, kind=kind, memory_budget=memory_budget
     )
@@ -124,17 +154,27 @@ def _normalised(
         if form == "s":
             normalised = s_norm(scores, one, other, first_rows=first_rows, second_rows=second_rows)
         else:
+            norm = as_norm if form == "as" else mean_norm
             top = min(top, one.shape[1])
-            normalised = as_norm(scores, one, other, top=top, first_rows=first_rows, second_rows=second_rows)
+            normalised = norm(scores, one, other, top=top, first_rows=first_rows, second_rows=second_rows)
     except ValueError as error:
         raise DataError(f"the scores cannot be normalised with this cohort: {error}") from error
     return normalised.float()
 
 
-def _check(cohort: Tensor, form: str, top: int) -> None:
+def _without_itself(scores: Tensor) -> Tensor:
+    """The scores (n, n) of items and themselves without the diagonal: (n, n - 1)."""
+    count = len(scores)
+    return scores.flatten()[1:].view(count - 1, count + 1)[:, :-1].reshape(count, count - 1)
+
+
+def _checked_top(cohort: Tensor, form: CohortNorm, top: int | None) -> int:
+    """How many of the closest are used. Raises SettingError or DataError for what cannot be."""
     if form not in COHORT_NORMS:
         raise SettingError(f'there is no normalisation "{form}"; {nearest(form, COHORT_NORMS)}')
+    top = TOP[form] if top is None else top
     if top < 2:
         raise SettingError(f"expected a top of at least 2 cohort items, got {top}")
     if len(cohort) < 2:
         raise DataError(f"expected a cohort of at least two items, better hundreds; got {len(cohort)}")
+    return top

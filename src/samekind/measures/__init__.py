@@ -99,7 +99,7 @@ from samekind.measures.retrieval import (
     retrieval_values,
 )
 from samekind.measures.score_fusion import Fusion, fused_score, logistic_fusion
-from samekind.measures.score_normalisation import as_norm, s_norm
+from samekind.measures.score_normalisation import as_norm, mean_norm, s_norm
 from samekind.measures.streaming import StreamedRates, streamed
 from samekind.measures.temperature import TemperatureCalibration, temperature_calibration
 from samekind.measures.trial_bootstrap import FEWEST_CLASSES, bootstrap_trials, paired_bootstrap
@@ -129,7 +129,7 @@ __all__ = [  # noqa: RUF022 (by question)
     "receiver_operating_characteristic", "streamed", "threshold_at", "true_accepts_at",
     # From scores to probabilities and better scores
     "Fusion", "IsotonicCalibration", "as_norm", "fused_score", "isotonic_calibration",
-    "logistic_calibration", "logistic_fusion", "s_norm",
+    "logistic_calibration", "logistic_fusion", "mean_norm", "s_norm",
     # What is most like this?
     "RETRIEVAL_MEASURES", "Graded", "RetrievalMeans", "average_hierarchical_similarity", "cumulative_match",
     "hierarchical_similarity_at", "majority_accuracy", "majority_vote", "map_at", "map_at_r",

@@ -10,6 +10,7 @@ Kenny, "Bayesian Speaker Verification with Heavy-Tailed Priors", Odyssey 2010; M
 Score Normalization in Multilingual Speaker Recognition", Interspeech 2017.
 """
 
+import torch
 from torch import Tensor
 
 from samekind.measures.checks import check_finite
@@ -60,8 +61,34 @@ def as_norm(
     return (first + _standardised(scores, second_cohort, second_rows, top, "second")) / 2
 
 
-def _standardised(scores: Tensor, cohort: Tensor, rows: Tensor | None, top: int | None, side: str) -> Tensor:
-    """The scores in deviations from the mean of one side's cohort."""
+def mean_norm(
+    scores: Tensor,
+    first_cohort: Tensor,
+    second_cohort: Tensor,
+    *,
+    top: int,
+    first_rows: Tensor | None = None,
+    second_rows: Tensor | None = None,
+) -> Tensor:
+    """Like `as_norm`, but not divided by a deviation: the score less the mean, over both sides, of those with
+    the ``top`` closest of the cohort.
+
+    Conneau et al., "Word Translation Without Parallel Data", ICLR 2018, take 10.
+
+    >>> import torch
+    >>> cohort = torch.tensor([[0.0, 2.0, -9.0]])
+    >>> mean_norm(torch.tensor([5.0]), cohort, cohort, top=2)
+    tensor([4.], dtype=torch.float64)
+    """
+    _check_scores(scores)
+    first = _standardised(scores, first_cohort, first_rows, top, "first", divided=False)
+    return (first + _standardised(scores, second_cohort, second_rows, top, "second", divided=False)) / 2
+
+
+def _standardised(
+    scores: Tensor, cohort: Tensor, rows: Tensor | None, top: int | None, side: str, *, divided: bool = True
+) -> Tensor:
+    """The scores in deviations from the mean of one side's cohort; undivided, as they are."""
     if cohort.ndim != 2 or (rows is None and len(cohort) != len(scores)):
         expected = "(trials, cohort)" if rows is None else "(items, cohort)"
         shapes = f"{tuple(cohort.shape)} for {len(scores)} trials"
@@ -75,6 +102,8 @@ def _standardised(scores: Tensor, cohort: Tensor, rows: Tensor | None, top: int 
     closest = cohort.detach() if top is None else cohort.detach().topk(top, dim=1).values
     closest = closest.double()
     mean, deviation = closest.mean(1), closest.std(1, correction=0)
+    if not divided:
+        deviation = torch.ones_like(deviation)
     if (deviation <= 0).any():
         row = int((deviation <= 0).nonzero()[0])
         raise ValueError(

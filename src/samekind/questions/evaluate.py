@@ -9,6 +9,7 @@ from torch import Tensor
 from samekind import evaluation
 from samekind.data import Items, Sets, TrialList, draw
 from samekind.data.duplicates import trained_on_copies
+from samekind.errors import SettingError
 from samekind.evaluation import PromiseRow, Row
 from samekind.evaluation.retrieval import Ignored
 from samekind.evaluation.rows import noted
@@ -19,11 +20,13 @@ from samekind.space import MetricSpace
 
 
 class Cohort(NamedTuple):
-    """Strangers to normalise scores with: their embeddings (n, d), how, and how many of the closest."""
+    """Strangers to normalise scores with: their embeddings (n, d), or None for the evaluated items
+    themselves; how; and how many of the closest, None for as many as are usual.
+    """
 
-    z: Tensor
+    z: Tensor | None
     form: CohortNorm = "as"
-    top: int = 200
+    top: int | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,9 @@ def evaluate_trials(
     z = embed_files(space, trials.files)
     how: Any = {"name": title, "combination": settings.combination, "seed": settings.seed}
     rows = evaluation.listed_trials(space, trials, z, measures=settings.measures, **how)
-    if cohort is not None:
+    if cohort is not None and cohort.z is None:
+        raise SettingError("a list of trials has no gallery to normalise scores with; name other items")
+    if cohort is not None and cohort.z is not None:
         rows += evaluation.normalised_list(
             space, trials, z, cohort.z, form=cohort.form, top=cohort.top, **how
         )

@@ -19,14 +19,19 @@ from samekind.questions.opening import OpenRun, OpenSpace
 from samekind.questions.report import write_run_report
 from samekind.training import RunFolder
 
+#: The name of a cohort that is the evaluated items.
+GALLERY = "gallery"
+
 
 @dataclass(frozen=True)
 class CohortSource:
-    """Where strangers are read from, how they normalise scores, and how many of the closest are used."""
+    """Where strangers are read from ("gallery": the evaluated items themselves, without their labels), how
+    they normalise scores, and how many of the closest are used; None for what is usual.
+    """
 
     data: str
-    norm: CohortNorm = "as"
-    top: int = 200
+    norm: CohortNorm | None = None
+    top: int | None = None
     skip_unreadable: bool = False
 
 
@@ -34,8 +39,10 @@ def read_cohort(opened: OpenSpace, source: CohortSource | None) -> Cohort | None
     """The cohort, embedded; labels play no part. None without a source."""
     if source is None:
         return None
+    if source.data == GALLERY and not Path(GALLERY).exists():
+        return Cohort(None, source.norm or "mean", source.top)
     items = opened.read([source.data], skip_unreadable=source.skip_unreadable)
-    return Cohort(embed(opened.space, items.inputs), source.norm, source.top)
+    return Cohort(embed(opened.space, items.inputs), source.norm or "as", source.top)
 
 
 def evaluate_tests(
