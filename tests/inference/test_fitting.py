@@ -72,11 +72,20 @@ def test_a_learned_similarity_may_be_what_is_normalised():
     assert not space.fitted.training
 
 
-def test_the_setting_is_the_one_that_is_best_on_held_out_classes():
+def test_ranks_are_tried_where_classes_and_dimensions_are_enough():
+    ranks = {setting.rank for setting in fitting._settings(784, 100)}
+    assert ranks == {None, 48}
+    assert {setting.rank for setting in fitting._settings(784, 20)} == {None}
+    assert {setting.rank for setting in fitting._settings(50, 500)} == {None}
+    assert {setting.form for setting in fitting._settings(4000, 500)} == {WithinClass}
+
+
+def test_the_setting_is_the_one_that_is_best_on_held_out_classes(monkeypatch):
     """Measured as the function does, in a loop over settings and folds."""
+    monkeypatch.setattr(fitting, "RANKS", (5,))
     z, labels = some(120)
     folds, merits = cut_folds(labels, 3, seed=0), {}
-    for setting in fitting._settings(DIMENSION):
+    for setting in fitting._settings(DIMENSION, 8):
         merits[setting] = 0.0
         for fitted, measured in folds:
             similarity = setting.made(DIMENSION).fit(z[fitted], labels[fitted])
@@ -86,6 +95,7 @@ def test_the_setting_is_the_one_that_is_best_on_held_out_classes():
     best = max(merits, key=merits.get)
     assert type(space.fitted) is best.form
     assert space.fitted.shrinkage == best.shrinkage
+    assert getattr(space.fitted, "rank", None) == best.rank
 
 
 def test_folds_are_of_whole_classes():

@@ -22,6 +22,8 @@ from samekind.space import MetricSpace
 #: The shrinkages that are tried.
 WITHIN_CLASS = (0.3, 1.0, 3.0, 10.0)
 TWO_COVARIANCE = (0.5, 0.8, 0.95)
+#: The ranks that are tried for `TwoCovariance`, each with the first two shrinkages, where classes are enough.
+RANKS = (48, 128)
 #: Settings are chosen in so many dimensions at most, those in which the embeddings are largest.
 CHOSEN_IN = 512
 #: In more dimensions `TwoCovariance` takes minutes to fit, and is not tried.
@@ -35,16 +37,19 @@ FEWEST_CLASSES = 4
 
 
 class Setting(NamedTuple):
-    """A form of similarity, and its shrinkage."""
+    """A form of similarity, its shrinkage and its rank."""
 
     form: type[WithinClass] | type[TwoCovariance]
     centre: bool
     shrinkage: float
+    rank: int | None = None
 
     def made(self, dimension: int) -> WithinClass | TwoCovariance:
         """The similarity, not yet fitted."""
         if self.form is TwoCovariance:
-            return TwoCovariance(dimension=dimension, shrinkage=self.shrinkage, normalise=True)
+            return TwoCovariance(
+                dimension=dimension, rank=self.rank, shrinkage=self.shrinkage, normalise=True
+            )
         return WithinClass(dimension=dimension, shrinkage=self.shrinkage, normalise=True, centre=self.centre)
 
     def within(self, dimension: int, of: int) -> "Setting":
@@ -154,22 +159,25 @@ def _comparable(labels: Tensor) -> bool:
     return len(sizes) > 1 and bool((sizes > 1).any())
 
 
-def _settings(dimension: int) -> list[Setting]:
-    """What is tried; the first is taken if nothing can be measured."""
+def _settings(dimension: int, classes: int) -> list[Setting]:
+    """What is tried for so many classes to fit to; the first is taken if nothing can be measured."""
     within = [
         Setting(WithinClass, centre, shrinkage) for centre in (False, True) for shrinkage in WITHIN_CLASS
     ]
+    within.sort(key=lambda setting: setting.shrinkage != 3)
+    if dimension > MOST_FOR_TWO:
+        return within
+    ranks = [rank for rank in RANKS if rank < classes and 2 * rank <= min(dimension, CHOSEN_IN)]
     two = [Setting(TwoCovariance, True, shrinkage) for shrinkage in TWO_COVARIANCE]
-    return sorted(within, key=lambda setting: setting.shrinkage != 3) + (
-        two if dimension <= MOST_FOR_TWO else []
-    )
+    return within + two + [setting._replace(rank=rank) for rank in ranks for setting in two[:2]]
 
 
 def _best_setting(
     z: Tensor, dimension: int, labels: Tensor, marks: Tensor, folds: list[Fold], *, seed: int
 ) -> Setting:
     """The setting for ``dimension`` dimensions, chosen in those of z (n, fewer)."""
-    settings = _settings(dimension)
+    fewest = min((len(torch.unique(labels[fold.fitted])) for fold in folds), default=0)
+    settings = _settings(dimension, fewest)
     merits = torch.zeros(len(settings), dtype=torch.float64)
     for fold in folds:
         rows = fold.measured[_drawn(labels[fold.measured], MEASURED_ITEMS, seed)]
@@ -187,7 +195,7 @@ def _all_fitted(
     for setting in settings:
         fewer = setting.within(z.shape[1], dimension)
         similarity = fewer.made(z.shape[1]).to(z.device)
-        if last is None or statistics is None or type(last) is not type(similarity):
+        if last is None or statistics is None or setting.rank or type(last) is not type(similarity):
             last, statistics = similarity, similarity.observe(z, labels)
         similarity.mean = last.mean
         yield similarity.estimate(statistics)
