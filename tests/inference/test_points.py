@@ -10,6 +10,8 @@ import torch
 from samekind.decisions import Decision
 from samekind.errors import SettingError
 from samekind.inference.points import operating_point, support, threshold_for
+from samekind.measures import rates_at
+from samekind.similarities import Cosine, Dot, Euclidean, SquaredEuclidean, score_all
 
 
 @pytest.mark.parametrize(
@@ -46,8 +48,42 @@ def test_the_thresholds_of_a_known_case():
         for text in ("eer", "far=0.25", "frr=0.4", "cost=0.5", "cost=0.1")
     }
     assert result == pytest.approx(
-        {"eer": 0.7, "far=0.25": 0.4, "frr=0.4": 0.8, "cost=0.5": 0.5, "cost=0.1": (1 + math.log(9)) / 2}
+        {"eer": 0.7, "far=0.25": 0.4, "frr=0.4": 0.8, "cost=0.5": 0.5, "cost=0.1": (1 + math.log(9)) / 2},
+        abs=1e-5,
     )
+
+
+SIMILARITIES = [Cosine(), Dot(), Euclidean(), Euclidean(normalise=True), SquaredEuclidean()]
+
+
+@pytest.mark.parametrize("point", ["eer", "far=0.01", "frr=0.01", "far=0", "frr=0"])
+@pytest.mark.parametrize("similarity", SIMILARITIES, ids=lambda each: f"{type(each).__name__} {each.chords}")
+def test_the_pair_a_threshold_was_fitted_on_is_accepted_however_it_is_scored(similarity, point):
+    """Pairs, a matrix, and blocks of other sizes differ in their last bits."""
+    generator = torch.Generator().manual_seed(0)
+    labels = torch.arange(60) // 6
+    z = torch.randn(10, 100, generator=generator)[labels] + torch.randn(60, 100, generator=generator)
+    one, other = torch.triu_indices(60, 60, 1)
+    same = labels[one] == labels[other]
+    ways = [
+        similarity(z[one], z[other]),
+        similarity.score_all(z, z)[one, other],
+        similarity.score_all(z, z).T[one, other],
+        *(score_all(similarity, z, z, memory_budget=budget)[one, other] for budget in (64, 300, 4000)),
+    ]
+    assert len({tuple(way.tolist()) for way in ways}) > 1
+    for fitted in ways:
+        threshold = threshold_for(operating_point(point), fitted, same, (1.0, 0.0))
+        lowest = fitted.where(fitted >= threshold, math.inf).argmin()
+        assert all(way[lowest] >= threshold for way in ways)
+
+
+def test_false_accepts_stay_below_their_rate_where_scores_differ_by_rounding_alone():
+    scores = 0.5 + torch.arange(1000, dtype=torch.double) * 1e-9
+    same = torch.arange(1000) % 2 == 0
+    for rate in (0.0, 0.1, 0.5, 1.0):
+        threshold = threshold_for(operating_point(f"far={rate}"), scores, same, (1.0, 0.0))
+        assert rates_at(scores, same, threshold)[0] <= rate
 
 
 def decided(point, *, accepts=0.05, rejects=0.05, same=1000, different=1000, classes=50):

@@ -36,6 +36,16 @@ def test_agrees_with_scikit_learn_at_the_same_weights(prior, systems):
     assert offset == pytest.approx(expected, rel=0.02, abs=0.02)
 
 
+@pytest.mark.parametrize("size", [1e-290, 1e-160, 1e160, 1e300, 1e307])
+def test_scores_of_any_size_give_the_same_line(size):
+    scores, same = many()
+    ours, offset = logistic_line(scores / 50 * size, same, prior=0.3)
+    expected, same_offset = logistic_line(scores / 50, same, prior=0.3)
+    assert [slope * size for slope in ours] == pytest.approx(expected)
+    assert offset == pytest.approx(same_offset)
+    assert min(map(abs, expected)) > 0.1
+
+
 @examples(max_examples=25)
 @given(
     same=st.lists(st.integers(-20, 20), min_size=1, max_size=8),

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from samekind.similarities import Cosine, SquaredEuclidean
+from samekind.similarities.distances import unit_vectors
 
 
 def some(count, *, seed):
@@ -76,3 +77,39 @@ def test_softmax_over_cosines_is_softmax_over_squared_chords_at_half_the_scale(s
     by_angle = (scale * Cosine().score_all(a, b)).softmax(0)
     by_chord = (scale / 2 * SquaredEuclidean(normalise=True).score_all(a, b)).softmax(0)
     torch.testing.assert_close(by_angle, by_chord)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "powers"),
+    [(torch.float32, (-36, -30, -15, 0, 19, 25, 38)), (torch.float64, (-300, -200, -20, 0, 160, 300))],
+)
+def test_the_lengths_do_not_matter_however_short_or_long(dtype, powers):
+    """Their squares would be 0 or infinite."""
+    a, b = (z / z.abs().max() for z in (some(4, seed=0), some(4, seed=1)))
+    expected = Cosine().score_all(a, b)
+    tolerance = {"rtol": 0, "atol": 1e-6 if dtype == torch.float32 else 1e-14}
+    for power in powers:
+        scaled = (a * 10.0**power).to(dtype)
+        for scores, right in (
+            (Cosine().score_all(scaled, b.to(dtype)), expected),
+            (Cosine()(scaled, b.to(dtype)), expected.diagonal()),
+            (Cosine().score_all(scaled, scaled), Cosine().score_all(a, a)),
+        ):
+            torch.testing.assert_close(scores.double(), right, **tolerance)
+
+
+def test_ordinary_lengths_beside_extreme_ones_keep_their_bits():
+    z = torch.randn(50, 33, generator=torch.Generator().manual_seed(0))
+    expected = torch.nn.functional.normalize(z, dim=-1)
+    assert torch.equal(unit_vectors(z), expected)
+    z[7], z[8] = 0, 1e-30
+    assert torch.equal(unit_vectors(z)[9:], expected[9:])
+    assert torch.equal(unit_vectors(z)[7], torch.zeros(33))
+
+
+def test_the_gradient_of_a_short_vector_is_that_of_a_long_one_by_their_lengths():
+    weights, long = some(3, seed=1), some(3, seed=0).requires_grad_()
+    short = (long.detach() * 2.0**-500).requires_grad_()
+    for z in (long, short):
+        (Cosine()(z, weights)).sum().backward()
+    torch.testing.assert_close(short.grad * 2.0**-500, long.grad)

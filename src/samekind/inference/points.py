@@ -12,10 +12,12 @@ from torch import Tensor
 
 from samekind.decisions import Decision
 from samekind.errors import SettingError
-from samekind.measures import bayes_threshold, equal_error_rate, threshold_at
+from samekind.measures import bayes_threshold, equal_error_rate, rates_at, threshold_at
 
 #: How many errors a rate should rest on.
 ERRORS = 30
+#: By what part of their size scores of the same pair may differ, computed in pairs, in a matrix or in blocks.
+ROUNDING = 2.0**-19
 #: Trials of fewer classes say little about other classes.
 FEW_CLASSES = 10
 #: From this equal error on, a score separates known from unknown hardly better than chance, which has 0.5.
@@ -64,14 +66,16 @@ def threshold_for(
 ) -> float:
     """The threshold of a point on some trials.
 
-    For a cost it comes from the calibration, not from the cost on these trials: it rests on all trials and
+    It is by rounding below the lowest score that it accepts: computed in another block, the same pair may
+    score a little less the next time. False accepts are at most as frequent as asked even so. For a cost the
+    threshold comes from the calibration, not from the cost on these trials: it rests on all trials and
     agrees with the probabilities.
     """
     match point.name:
         case "far":
-            return threshold_at(scores, same, false_accepts=point.rate)
+            return _at_false_accepts(scores, same, point.rate)
         case "frr":
-            return threshold_at(scores, same, false_rejects=point.rate)
+            return _below(scores, threshold_at(scores, same, false_rejects=point.rate))
         case "cost":
             log_odds = bayes_threshold(
                 prior=point.prior, miss_cost=point.miss_cost, false_accept_cost=point.false_accept_cost
@@ -80,8 +84,31 @@ def threshold_for(
             if slope > 0:
                 return (log_odds - offset) / slope
             # A score without information should not accept anything.
-            return threshold_at(scores, same, false_accepts=0.0)
-    return equal_error_rate(scores, same).threshold
+            return threshold_for(OperatingPoint("far", rate=0.0), scores, same, calibration)
+    return _below(scores, equal_error_rate(scores, same).threshold)
+
+
+def _at_false_accepts(scores: Tensor, same: Tensor, rate: float) -> float:
+    """At most this rate, also of what rounding puts at the threshold."""
+    threshold = threshold_at(scores, same, false_accepts=rate)
+    if threshold > float(scores.max()):
+        return threshold  # nothing is accepted
+    lenient = _below(scores, threshold)
+    if rates_at(scores, same, lenient)[0] <= rate:
+        return lenient
+    # Scores differ by no more than rounding: those of two classes as high as it can make them.
+    scores = scores.detach().double()
+    highest = scores.where(same, scores + 2 * ROUNDING * scores.abs().clamp(min=_size(scores)))
+    return _below(scores, threshold_at(highest, same, false_accepts=rate))
+
+
+def _below(scores: Tensor, accepted: float) -> float:
+    """By rounding below an accepted score."""
+    return accepted - ROUNDING * max(_size(scores), abs(accepted))
+
+
+def _size(scores: Tensor) -> float:
+    return float(scores.detach().double().abs().median())
 
 
 def support(decision: Decision, *, open_set: bool = False) -> str | None:

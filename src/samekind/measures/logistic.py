@@ -22,9 +22,10 @@ def logistic_line(systems: Tensor, same: Tensor, *, prior: float) -> tuple[list[
     """
     if not 0 < prior < 1:
         raise ValueError(f"expected a prior between 0 and 1, got {prior}")
-    spread, centre = torch.std_mean(systems.double(), dim=0)
+    unit = _units(systems)
+    spread, centre = torch.std_mean(systems.double() * unit, dim=0)
     # A system that always says the same says nothing; its rounding errors must not be blown up.
-    spread = spread.where(spread > 1e-12 * systems.abs().amax(0), 1.0)
+    spread = spread.where(spread > 1e-12, 1.0)
     targets = int(same.sum())
     each_weight = (1 - prior) / (len(same) - targets), prior / targets
     weights = torch.tensor(each_weight, dtype=torch.double, device=systems.device)
@@ -32,7 +33,8 @@ def logistic_line(systems: Tensor, same: Tensor, *, prior: float) -> tuple[list[
     for _ in range(STEPS):
         gradient, curvature = RIDGE * line, RIDGE * torch.eye(len(line), dtype=line.dtype, device=line.device)
         for some, kinds in zip(torch.split(systems, CHUNK), torch.split(same, CHUNK), strict=True):
-            x = torch.cat([(some.double() - centre) / spread, torch.ones_like(some[:, :1]).double()], dim=1)
+            numbers = (some.double() * unit - centre) / spread
+            x = torch.cat([numbers, torch.ones_like(numbers[:, :1])], dim=1)
             probability = (x @ line + math.log(prior / (1 - prior))).sigmoid()
             weight = weights[kinds.long()]
             gradient = gradient + x.T @ (weight * (probability - kinds.double()))
@@ -43,4 +45,15 @@ def logistic_line(systems: Tensor, same: Tensor, *, prior: float) -> tuple[list[
         if move.norm() < 1e-10:
             break
     slopes = line[:-1] / spread
-    return slopes.tolist(), float(line[-1] - slopes @ centre)
+    return (slopes * unit).tolist(), float(line[-1] - slopes @ centre)
+
+
+def _units(systems: Tensor) -> Tensor:
+    """The power of two that brings the largest score of each system near 1: (systems,).
+
+    Squares of huge scores would be infinite, those of tiny ones 0. Scores below 1e-300 count as 0: the slope
+    of a line through them would be infinite.
+    """
+    largest = systems.detach().double().abs().amax(0)
+    exponent = largest.where(largest > 1e-300, 1.0).frexp().exponent
+    return torch.ldexp(torch.ones_like(largest), -exponent)

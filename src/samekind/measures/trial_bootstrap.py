@@ -10,7 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from samekind.measures.bootstrap import Difference, difference_around, interval_around
+from samekind.measures.bootstrap import (
+    Difference,
+    cost_interval_around,
+    difference_around,
+    interval_around,
+    lowest_interval_around,
+)
 from samekind.measures.costs import Costs
 from samekind.measures.intervals import Interval
 from samekind.measures.resampling import Counted, Numbers, class_weights, count_trials, curves
@@ -48,8 +54,9 @@ def bootstrap_trials(
 
     ``first`` and ``second`` (trials,) are the labels of the two sides, three classes or more. "FAR", "FRR"
     and "accuracy" are at the ``threshold``; "minDCF" is for the ``prior`` and the costs; "Cllr" reads scores
-    as log likelihood ratios. Without errors, the interval is at least as wide as that of one error. Beyond
-    ``most_trials`` its width is that of a random sample, a little wider; the value is that of all trials.
+    as log likelihood ratios. Without errors, or with errors only, the interval is at least as wide as that of
+    one exception. Beyond ``most_trials`` its width is that of a random sample, a little wider; the value is
+    that of all trials.
 
     >>> scores, same = torch.tensor([4.0, 3, 2, 3, 2, 1]), torch.tensor([True] * 3 + [False] * 3)
     >>> first, second = torch.tensor([0, 1, 2, 0, 0, 1]), torch.tensor([0, 1, 2, 1, 2, 2])
@@ -66,7 +73,7 @@ def bootstrap_trials(
     intervals: dict[str, Interval] = {}
     for name in statistics:
         value = value_of(name, scores, same, threshold, costs)
-        interval = interval_around(value, drawn[name][0], classes, is_share=name != "Cllr")
+        interval = _around(name, value, drawn[name][0], classes)
         intervals[name] = not_too_sure(name, interval, same, costs, unseen)
     return intervals
 
@@ -124,6 +131,16 @@ def _replicates(
         name: [np.concatenate(values) for values in zip(*rounds, strict=True)]
         for name, rounds in parts.items()
     }
+
+
+def _around(name: Statistic, value: float, replicates: Numbers, classes: int) -> Interval:
+    """The interval of a measure by the scale that suits it."""
+    match name:
+        case "Cllr":
+            return cost_interval_around(value, replicates, classes)
+        case "minDCF":
+            return lowest_interval_around(value, replicates, classes)
+    return interval_around(value, replicates, classes, is_share=True)
 
 
 def _unseen(drawn: dict[str, list[Numbers]], same: Tensor, classes: int) -> Unseen:

@@ -116,25 +116,28 @@ def not_too_sure(name: Statistic, interval: Interval, same: Tensor, costs: Costs
     most = max(
         unseen.false_accepts, unseen.false_rejects, proportion_interval(0, min(targets, impostors)).high
     )
-    low, high = max(interval.low, 0.0), min(interval.high, 1.0)
-    if name == "AUC":
-        return Interval(interval.mean, min(low, 1 - most) if interval.mean == 1 else low, high)
-    if name == "EER":
-        return Interval(interval.mean, low, max(high, most) if interval.mean == 0 else high)
+    if name == "Cllr":
+        return Interval(interval.mean, max(interval.low, 0.0), interval.high)
+    least = most
     if name == "minDCF":
-        most = min(sum(costs.weights) * most, 1.0)
-        return Interval(interval.mean, low, max(high, most) if interval.mean == 0 else high)
-    return Interval(interval.mean, low, interval.high)
+        # One false reject less costs a miss less; one error more may cost both.
+        least, most = costs.weights[0] * most, sum(costs.weights) * most
+    return _at_the_ends(interval, most, least)
 
 
 def _share(interval: Interval, trials: int, unseen: float) -> Interval:
     """A share of trials, at least as wide as of independent ones, and for 0 or 1 as that of one error."""
     wide = hull(interval, proportion_interval(round(interval.mean * trials), trials))
+    return _at_the_ends(wide, unseen, unseen)
+
+
+def _at_the_ends(interval: Interval, above: float, below: float) -> Interval:
+    """The interval of 0 reaches at least to ``above``, that of 1 down to 1 - ``below``; within 0 and 1."""
     if interval.mean == 0:
-        return hull(wide, Interval(0.0, 0.0, unseen))
+        return hull(interval, Interval(0.0, 0.0, above))
     if interval.mean == 1:
-        return hull(wide, Interval(1.0, 1 - unseen, 1.0))
-    return wide
+        return hull(interval, Interval(1.0, 1 - below, 1.0))
+    return hull(interval, interval)
 
 
 def _at(rates: Numbers, accepting: int, *, nothing_accepted: float) -> Numbers:

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from samekind.errors import SettingError
 from samekind.similarities.scale import FixedScale, Scale
 from samekind.similarities.squares import square_root, squared_distances
+from samekind.similarities.transforms import transforming
 
 
 class Euclidean(nn.Module):
@@ -121,9 +122,32 @@ def crossed(a: Tensor, b: Tensor, normalise: bool) -> Tensor:
 def exact(z: Tensor, normalise: bool) -> Tensor:
     """In float32 at least: half precision can hold neither small distances nor epsilon."""
     z = z.to(torch.promote_types(z.dtype, torch.float32))
-    return F.normalize(z, dim=-1) if normalise else z
+    return _normalised(z) if normalise else z
 
 
 def unit_vectors(z: Tensor) -> Tensor:
     """Embeddings (n, d) of length 1, in their dtype; a zero vector stays 0, in float16 too."""
     return exact(z, normalise=True).to(z.dtype)
+
+
+def _normalised(z: Tensor) -> Tensor:
+    """Vectors of length 1 of vectors of any length but 0.
+
+    The squares of very short or long vectors leave the range of numbers. On a CPU these are looked for, as a
+    look costs little; elsewhere all are scaled, as a look would make the device wait, and a transform of
+    `torch.func` allows none.
+    """
+    if z.device.type == "cpu" and not (torch.compiler.is_compiling() or transforming()):
+        lengths: Tensor = torch.linalg.vector_norm(z, dim=-1, keepdim=True)
+        numbers, known = torch.finfo(z.dtype), lengths.detach()
+        if ((known > numbers.tiny**0.5 / numbers.eps) & (known < numbers.max**0.5 / 2)).all():
+            return z / lengths
+    return F.normalize(z * _power_of_two(z.detach()), dim=-1)
+
+
+def _power_of_two(z: Tensor) -> Tensor:
+    """The power of two that brings the largest number of each vector near 1, which rounds nothing: (n, 1)."""
+    largest = z.abs().amax(-1, keepdim=True) if z.shape[-1] else z.sum(-1, keepdim=True)
+    limit = int(math.log2(torch.finfo(z.dtype).max))
+    exponent = largest.frexp().exponent.clamp(1 - limit, limit - 1)
+    return torch.ldexp(torch.ones_like(largest), -exponent)
