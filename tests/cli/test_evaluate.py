@@ -61,7 +61,7 @@ def known_rows(rows, monkeypatch):
 
 
 def test_json_has_every_row(told, trained, rows):
-    assert told.keys() == {"folder", "systems", "warnings", "promises"}
+    assert told.keys() == {"folder", "choices", "systems", "warnings", "promises"}
     assert told["folder"] == str(trained)
     assert list(told["systems"]) == ["trained"]
     assert [Row(**row) for row in told["systems"]["trained"]] == rows

@@ -35,6 +35,7 @@ def test_items_get_every_row_with_its_note(plane, items_at):
     assert answer.warnings == (*row_warnings(expected), *evaluation.left_out(expected, (1, 500)))
     assert any("Recall@500" in sentence for sentence in answer.warnings)
     assert answer.to_json() == {
+        "choices": {"plane": None},
         "systems": {"plane": [row._asdict() for row in answer.rows]},
         "warnings": {"plane": answer.warnings},
         "promises": [],

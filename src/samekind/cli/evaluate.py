@@ -266,9 +266,15 @@ def _about_two(request: Request, against: Path) -> Told:
 
 def _print_evaluated(answer: "Evaluated") -> None:
     """The tables of an evaluation, what to know of them, and what the thresholds promised."""
-    from samekind.cli.output import print_measures, print_promises, print_warnings
+    from samekind.cli.output import print_measures, print_promises, print_text, print_warnings
 
     print_measures({answer.name: answer.rows})
+    if answer.choices is not None:
+        print_text(
+            f"\nBy default pairs are compared by {answer.choices.pairs}, neighbours found by "
+            f"{answer.choices.neighbours}, classes named by {answer.choices.classes}: chosen on "
+            f"{answer.choices.measured_on}."
+        )
     print_warnings({answer.name: answer.warnings})
     print_promises(answer.promises)
 

@@ -3,6 +3,8 @@
 A protocol returns rows; ``name`` says which items were asked about. Embeddings are computed once and passed
 in. ``measures="all"`` gives more rows, and ``seed`` fixes all that is drawn.
 
+- The kind of score that the space answers a question by comes first among its rows: headlines quote it, and
+  it is compared with the references.
 - Every row has a 95% interval over its unit (classes, queries, items, episodes), or says that there is none.
 - Selection happens on validation items. Selection on test items is asked for by name (``select_on="test"``),
   and every row then says so.
@@ -26,6 +28,7 @@ from samekind.evaluation.references import not_beaten, references
 from samekind.evaluation.retrieval import left_out, query_gallery, retrieval
 from samekind.evaluation.rows import Row, is_upside_down, upside_down
 from samekind.evaluation.samples import Compared
+from samekind.evaluation.untrained import untrained_encoder, untrained_references
 from samekind.evaluation.validation import validation
 from samekind.evaluation.verification import verification
 from samekind.inference.temperatures import heads
@@ -63,6 +66,8 @@ __all__ = [
     "references",
     "retrieval",
     "unseen_rows",
+    "untrained_encoder",
+    "untrained_references",
     "upside_down",
     "validation",
     "verification",

@@ -14,6 +14,7 @@ from samekind.evaluation.classification import knows, labels_in
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.trial_measures import About, trial_rows
 from samekind.inference import asking
+from samekind.inference.choosing import used_first
 from samekind.inference.embed import device_of
 from samekind.inference.trials import Trials
 from samekind.space import MetricSpace
@@ -46,7 +47,7 @@ def claims(
     first = claimed.expand(len(items), -1).flatten().int()
     second = labels_in(space, items).repeat_interleave(len(claimed)).int()
     rows = []
-    for kind in space.kinds:
+    for kind in used_first(space, "classes"):
         trials = Trials(_class_scores(space, z, kind).flatten(), first == second, first, second)
         about = About("claimed class", name, kind)
         rows += trial_rows(trials, about, decision=None, measures=measures, seed=seed)

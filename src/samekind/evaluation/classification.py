@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.decisions import Head
-from samekind.evaluation.rows import Measures, Row
+from samekind.decisions import Head, Kind
+from samekind.evaluation.rows import Measures, Row, noted
 from samekind.evaluation.samples import Sample, computed_sample, mean_sample, rows_of
 from samekind.inference import asking, device_of
 from samekind.inference.temperatures import heads
@@ -26,7 +26,14 @@ def classification(
     classes.
     """
     samples = classification_samples(space, items, z, name=name, measures=measures, seed=seed)
-    return rows_of(samples, seed=seed)
+    kind = space.kind_for("classes")
+    rows = rows_of(samples, seed=seed)
+    return [noted(row, f"by {kind}") if _by_other(row.kind, kind) else row for row in rows]
+
+
+def _by_other(head: str, kind: Kind) -> bool:
+    """Whether a head scores by another kind than the space's own similarity."""
+    return head == "similarity" and kind != "similarity"
 
 
 def classification_samples(

@@ -12,6 +12,7 @@ from samekind.data.groups import Apart, groups_apart
 from samekind.errors import SettingError
 from samekind.evaluation.rows import Measures, Row, noted
 from samekind.evaluation.trial_measures import About, trial_rows
+from samekind.inference.choosing import used_first
 from samekind.inference.enrolment import Combination, enrolment_scores
 from samekind.inference.trials import Trials
 from samekind.space import MetricSpace
@@ -52,7 +53,7 @@ def enrolled(
     if not same.any():
         return []
     rows, sets = [], [z[indices] for indices in members.values()]
-    for kind in space.kinds:
+    for kind in used_first(space, "pairs"):
         scores = enrolment_scores(space, sets, z[tests], combination=combination, kind=kind)
         trials = Trials(scores.flatten()[counted], same, first, second)
         about = About(f"enrolment of {shots}", name, kind)

@@ -11,6 +11,7 @@ from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.samples import Sample, mean_sample, rows_of
 from samekind.evaluation.tasks import drawn_tasks
 from samekind.inference import asking, device_of
+from samekind.inference.choosing import used_first
 from samekind.measures import catalogue
 from samekind.samplers import Episode
 from samekind.space import MetricSpace
@@ -72,7 +73,9 @@ def few_shot_samples(
             continue
         with asking(space):
             accuracies = torch.stack([_task(space, z, episode) for episode in drawn], dim=1).cpu()
-        for kind, values in zip(space.kinds, accuracies, strict=True):
+        by_kind = dict(zip(space.kinds, accuracies, strict=True))
+        for kind in used_first(space, "classes"):
+            values = by_kind[kind]
             measure = catalogue.few_shot(len(drawn[0].classes), shot)
             samples.append(mean_sample("few-shot", name, measure, kind, "episodes", values))
     return samples

@@ -1,4 +1,4 @@
-"""Baselines without training: the commonest class, and the nearest raw input.
+"""Baselines without training: the commonest class, and the nearest raw input or the untrained encoder.
 
 A space that does not beat them has learned nothing useful.
 """
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from samekind.data import Items, draw, scaled
 from samekind.data.groups import Apart, groups_apart
@@ -16,15 +16,19 @@ from samekind.data.stored import fetched
 from samekind.errors import DataError
 from samekind.evaluation.rows import Row
 from samekind.evaluation.samples import Sample, mean_sample, rows_of
-from samekind.measures.catalogue import ACCURACY, recall
+from samekind.evaluation.untrained import (
+    MOST_ASKED,
+    MOST_KNOWN,
+    REFERENCE,
+    UNTRAINED,
+    untrained_references,
+)
+from samekind.measures.catalogue import ACCURACY, EER, recall
 from samekind.measures.measure import Measure
 from samekind.training.statistics import statistics_of
 
-#: The question of these rows, and the two baselines.
-REFERENCE, NEAREST, COMMONEST = "reference", "nearest raw input", "commonest class"
-
-#: Training items to compare with, and items of a set to ask about, at most: more would take minutes.
-MOST_KNOWN, MOST_ASKED = 20_000, 5_000
+#: The two baselines.
+NEAREST, COMMONEST = "nearest raw input", "commonest class"
 
 #: Pictures are reduced to at most this many pixels a side, which hardly changes the nearest one.
 MOST_PIXELS = 32
@@ -33,13 +37,21 @@ MOST_PIXELS = 32
 CHUNK = 512
 
 #: The question of the space that a reference is compared with, by measure.
-ANSWERED: dict[str, str] = {ACCURACY: "classification", recall(1): "retrieval"}
+ANSWERED: dict[str, str] = {ACCURACY: "classification", recall(1): "retrieval", EER: "verification"}
 
 
 def references(
-    train: Items, sets: Mapping[str, Items], *, seed: int = 0, device: torch.device | str = "cpu"
+    train: Items,
+    sets: Mapping[str, Items],
+    *,
+    untrained: nn.Module | None = None,
+    seed: int = 0,
+    device: torch.device | str = "cpu",
 ) -> list[Row]:
     """The rows of the baselines, for named sets of items that were not trained on.
+
+    With an ``untrained`` encoder they are those of `untrained_references` and of the commonest class. Without
+    one they are those of the raw inputs:
 
     "accuracy", if all classes of a set were trained on: of the class of the nearest training item, and of the
     commonest class. "Recall@1": whether the nearest other item of the set is of the same class. Nearest is by
@@ -51,6 +63,9 @@ def references(
     for items in (train, *sets.values()):
         if not len(items):
             raise DataError(f"{items.name}: expected at least one item to compare, got none")
+    if untrained is not None:
+        rows = untrained_references(untrained.to(device), train, sets, seed=seed)
+        return rows + _of_commonest(train, sets, seed)
     gallery = draw(train, most=MOST_KNOWN, seed=seed, balanced=False)
     known, prepared = _names(gallery), _Inputs(gallery, device)
     counts = Counter(_names(train))
@@ -83,8 +98,20 @@ def _among_themselves(items: Items, x: Tensor, apart: Apart, name: str) -> Sampl
     return _sample(name, recall(1), NEAREST, "queries", own, others)
 
 
+def _of_commonest(train: Items, sets: Mapping[str, Items], seed: int) -> list[Row]:
+    """The accuracy of the commonest class alone."""
+    counts, samples = Counter(_names(train)), []
+    for name, items in sets.items():
+        truth = _names(items)
+        if set(truth) <= counts.keys():
+            commonest = [counts.most_common(1)[0][0]] * len(truth)
+            samples.append(_sample(name, ACCURACY, COMMONEST, "items", truth, commonest))
+    return rows_of(samples, seed=seed)
+
+
 def not_beaten(rows: Iterable[Row]) -> list[str]:
-    """A sentence for each baseline that the space's own score does not beat by more than its interval.
+    """A sentence for each baseline that the space does not beat by more than its interval. The space's value
+    is by the kind of score that comes first: the one that it answers by.
 
     >>> own = Row("classification", "seen", "accuracy", "similarity", 0.44, 0.34, 0.55, "items")
     >>> not_beaten([own, Row("reference", "seen", "accuracy", "nearest raw input", 0.74)])
@@ -93,14 +120,34 @@ def not_beaten(rows: Iterable[Row]) -> list[str]:
     rows = list(rows)
     return [
         f"{row.measure}, {row.items}: {own.entry.write(own.value)} by {own.kind} "
-        f"{'does not beat' if own.value <= row.value else 'does not surely beat'} the {row.kind}, "
-        f"{row.entry.write(row.value)} without any training"
+        f"{'does not beat' if not _is_better(own.value, row) else 'does not surely beat'} the {row.kind}, "
+        f"{row.entry.write(row.value)} without {_what(row)}"
         for row in rows
         if row.question == REFERENCE
         for own in _own(rows, row)
-        # A perfect score has no interval and cannot be beaten.
-        if own.value < 1 and (own.value if own.low is None else own.low) <= row.value
+        if not _is_perfect(own) and not _is_better(_worst(own), row)
     ]
+
+
+def _what(reference: Row) -> str:
+    """What a baseline did without."""
+    return "training the encoder" if reference.kind.endswith(UNTRAINED) else "any training"
+
+
+def _is_better(value: float, reference: Row) -> bool:
+    """Whether a value is better than that of a baseline."""
+    return value < reference.value if reference.entry.better == "lower" else value > reference.value
+
+
+def _is_perfect(row: Row) -> bool:
+    """Whether nothing could be better; such a value has no interval."""
+    return row.value == (0 if row.entry.better == "lower" else 1)
+
+
+def _worst(row: Row) -> float:
+    """The end of the interval that is worst; the value without an interval."""
+    end = row.high if row.entry.better == "lower" else row.low
+    return row.value if end is None else end
 
 
 def _own(rows: Sequence[Row], reference: Row) -> list[Row]:

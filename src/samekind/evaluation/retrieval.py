@@ -13,6 +13,7 @@ from samekind.errors import DataError
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.samples import Compared, Sample, mean_sample, rows_of
 from samekind.inference import search
+from samekind.inference.choosing import used_first
 from samekind.measures.by_class import means_by_class
 from samekind.measures.catalogue import (
     KNN_ACCURACY,
@@ -176,7 +177,7 @@ def _samples(
     measured = [*map(recall, possible), MAP_AT_R, R_PRECISION, KNN_ACCURACY]
     measured += [member(max(possible)) for member in (reciprocal_rank, average_precision_at) if possible]
     samples = []
-    for kind in space.kinds if families else []:
+    for kind in used_first(space, "neighbours") if families else []:
         k = max([*possible, voters, int(relevant.max()) if "MAP@R" in families else 1])
         parts = [
             retrieval_values(

@@ -8,6 +8,7 @@ from samekind.evaluation.rows import Measures, Row, noted
 from samekind.evaluation.streamed import MOST_STORED, streamed_rows
 from samekind.evaluation.trial_measures import About, trial_rows
 from samekind.inference import all_trials
+from samekind.inference.choosing import used_first
 from samekind.space import MetricSpace
 
 
@@ -22,13 +23,13 @@ def verification(
     most_stored: int = MOST_STORED,
 ) -> list[Row]:
     """EER, AUC and the least detection cost, and accuracy at the threshold if the space has a decision for
-    that kind of score; see `trial_rows` for ``measures="all"``.
+    that kind of score, the space's choice for pairs first; see `trial_rows` for ``measures="all"``.
 
     More than ``most_stored`` pairs are not stored, see `streamed_rows`. If items have groups, the pairs are
     from different groups, and a note says so.
     """
     rows, apart = [], groups_apart(items)
-    for kind in space.kinds:
+    for kind in used_first(space, "pairs"):
         about, decision = About("verification", name, kind), space.decisions.get(kind)
         if len(items) * (len(items) - 1) // 2 > most_stored:
             rows += streamed_rows(

@@ -8,7 +8,7 @@ from typing import get_args
 
 from torch import Tensor
 
-from samekind.decisions import Choices, Kind, Standing
+from samekind.decisions import Choices, Kind, Question, Standing
 from samekind.inference.standings import measure_embedded
 from samekind.space import MetricSpace
 
@@ -50,6 +50,12 @@ def choices_of(standings: Mapping[str, Standing]) -> Choices | None:
         ),
         measured_on=own.measured_on,
     )
+
+
+def used_first(space: MetricSpace, question: Question) -> list[Kind]:
+    """The kinds of score of a space, the one that answers a question first."""
+    used = space.kind_for(question)
+    return [used, *(kind for kind in space.kinds if kind != used)]
 
 
 def _best(standings: Mapping[str, Standing], gain: Callable[[Standing], float]) -> Kind:

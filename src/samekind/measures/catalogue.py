@@ -23,7 +23,7 @@ ACCURACY = Measure(
         "classification": Sentence("{value} of {items} items", NAMED_RIGHTLY),
         "reference": Sentence(
             "{value} of {items} items",
-            "The most alike training item, by its raw input, has the right class for {}.",
+            "The most alike training item, without training, has the right class for {}.",
         ),
     },
 )

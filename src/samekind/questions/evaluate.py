@@ -1,7 +1,7 @@
 """How well does a space answer every question? Of its test items, other items, or a list of trials."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
 from torch import Tensor
@@ -9,6 +9,7 @@ from torch import Tensor
 from samekind import evaluation
 from samekind.data import Items, Sets, TrialList, draw
 from samekind.data.duplicates import trained_on_copies
+from samekind.decisions import Choices
 from samekind.errors import SettingError
 from samekind.evaluation import PromiseRow, Row
 from samekind.evaluation.retrieval import Ignored
@@ -17,6 +18,7 @@ from samekind.inference import device_of, embed, embed_files
 from samekind.inference.cohort import CohortNorm
 from samekind.inference.enrolment import Combination
 from samekind.space import MetricSpace
+from samekind.training import Run
 
 
 class Cohort(NamedTuple):
@@ -52,16 +54,20 @@ class EvaluationSettings:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """The rows of a space of this name, what its thresholds promised and gave, and what to know of them."""
+    """The rows of a space of this name, what its thresholds promised and gave, what to know of them, and the
+    kinds of score that it answers by.
+    """
 
     name: str
     rows: tuple[Row, ...]
     promises: tuple[PromiseRow, ...]
     warnings: tuple[str, ...]
+    choices: Choices | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain values."""
         return {
+            "choices": {self.name: None if self.choices is None else asdict(self.choices)},
             "systems": {self.name: [row._asdict() for row in self.rows]},
             "warnings": {self.name: self.warnings},
             "promises": [promise.as_json() for promise in self.promises],
@@ -76,16 +82,27 @@ def evaluate_run(
     name: str,
     note: str = "",
     cohort: Cohort | None = None,
+    run: Run | None = None,
 ) -> Evaluated:
-    """Every question about the test sets of a run. A ``note`` is added to every row of the space."""
+    """Every question about the test sets of a run. A ``note`` is added to every row of the space.
+
+    The references are of the untrained encoder of the ``run`` if that began with learned weights, else of the
+    raw inputs.
+    """
     tests = drawn(sets.tests(), settings)
     in_gallery: list[Row] = []
     if settings.gallery is not None:  # first: it may be refused, and the rest takes long
         in_gallery = _retrieval(space, tests, getattr(sets, settings.gallery), settings)
     rows = [noted(row, note) for row in [*_rows(space, tests, settings, cohort), *in_gallery]]
+    also = cautions(sets)
     if settings.references:
-        rows += evaluation.references(sets.train, tests, seed=settings.seed, device=device_of(space))
-    return _evaluated(name, rows, _promises(space, tests, settings), settings, also=cautions(sets))
+        untrained, why = evaluation.untrained_encoder(run, sets.train)
+        rows += evaluation.references(
+            sets.train, tests, untrained=untrained, seed=settings.seed, device=device_of(space)
+        )
+        also += [why] if why else []
+    promises = _promises(space, tests, settings)
+    return _evaluated(name, rows, promises, settings, also=also, choices=space.choices)
 
 
 def evaluate_items(
@@ -100,7 +117,7 @@ def evaluate_items(
     """Every question about other items, and whether the thresholds keep their promises there."""
     sets = drawn({items.name: items}, settings)
     rows = [noted(row, note) for row in _rows(space, sets, settings, cohort)]
-    return _evaluated(name, rows, _promises(space, sets, settings), settings)
+    return _evaluated(name, rows, _promises(space, sets, settings), settings, choices=space.choices)
 
 
 def evaluate_trials(
@@ -122,7 +139,8 @@ def evaluate_trials(
         rows += evaluation.normalised_list(
             space, trials, z, cohort.z, form=cohort.form, top=cohort.top, **how
         )
-    return _evaluated(name, rows, evaluation.listed_promises(space, trials, z, **how), settings)
+    promises = evaluation.listed_promises(space, trials, z, **how)
+    return _evaluated(name, rows, promises, settings, choices=space.choices)
 
 
 def drawn(sets: Mapping[str, Items], settings: EvaluationSettings) -> dict[str, Items]:
@@ -213,6 +231,7 @@ def _evaluated(
     settings: EvaluationSettings,
     *,
     also: Sequence[str] = (),
+    choices: Choices | None = None,
 ) -> Evaluated:
     warnings = (*also, *row_warnings(rows), *evaluation.left_out(rows, settings.ranks))
-    return Evaluated(name, tuple(rows), tuple(promises), warnings)
+    return Evaluated(name, tuple(rows), tuple(promises), warnings, choices)

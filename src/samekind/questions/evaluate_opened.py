@@ -61,6 +61,7 @@ def evaluate_tests(
         name=opened.name,
         note=SELECTED_ON_TEST if folder.selected_on_test else "",
         cohort=read_cohort(opened, cohort),
+        run=folder.run(),
     )
     if report is not None:
         write_run_report(report, opened.space, run.sets, answer, folder.record.lines())

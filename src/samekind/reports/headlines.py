@@ -15,14 +15,14 @@ QUESTIONS = {
     "few-shot": "A new class, from a few examples?",
     "few-shot beside known": "A new class beside the known ones?",
     "clustering": "What groups are here?",
-    "reference": "How good are raw inputs, without training?",
+    "reference": "How good is it without training?",
 }
 
 
 def headline(question: str, rows: Sequence[Row]) -> str:
     """The answer of one system to a question; empty if it has none.
 
-    It quotes the kind of score that comes first in the rows, the system's own, and not the best one.
+    It quotes the kind of score that comes first in the rows, the one the system answers by, and not the best.
     """
     own_rows = [row for row in rows if row.question == question]
     parts: dict[str, list[str]] = {}

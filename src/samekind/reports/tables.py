@@ -5,7 +5,7 @@ from html import escape
 from itertools import groupby
 
 from samekind.evaluation import Row, not_beaten, upside_down
-from samekind.evaluation.references import REFERENCE
+from samekind.evaluation.untrained import REFERENCE
 from samekind.measures.measure import Measure
 from samekind.reports.headlines import QUESTIONS, headline
 from samekind.reports.numbers import best, spaced

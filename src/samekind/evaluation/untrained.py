@@ -1,0 +1,165 @@
+"""What the encoder gives before it is trained: nearest neighbour, nearest mean, logistic regression, cosines.
+
+The reference of a space whose encoder began with weights that were learned elsewhere. A space that does not
+beat it was not worth the training.
+"""
+
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Tensor, nn
+
+from samekind.data import Items, draw
+from samekind.encoders.freezing import came_with_weights
+from samekind.errors import PackageError
+from samekind.evaluation.retrieval import retrieval
+from samekind.evaluation.rows import Row, noted
+from samekind.evaluation.samples import mean_sample, rows_of
+from samekind.evaluation.verification import verification
+from samekind.inference.embed import embed_by
+from samekind.measures.catalogue import ACCURACY, EER
+from samekind.prototypes import SupportMeans, class_means
+from samekind.similarities import Cosine
+from samekind.similarities.distances import unit_vectors
+from samekind.space import MetricSpace
+from samekind.training import Run, build_space
+from samekind.training.checkpoints import random_states_kept
+from samekind.training.own_encoder import GIVEN
+
+#: The question of these rows.
+REFERENCE = "reference"
+#: How the kinds of these rows end.
+UNTRAINED = "of untrained features"
+#: Items to fit to, and items of a set to ask about, at most: more would take minutes.
+MOST_KNOWN, MOST_ASKED = 20_000, 5_000
+#: The regularisations that are tried by cross-validation, and how many items it takes at most.
+STRENGTHS, MOST_VALIDATED = (0.01, 0.1, 1.0), 2000
+#: Items that the space of a run is built with.
+SAMPLE = 16
+
+WITHOUT_PACKAGE = (
+    "the untrained encoder cannot be built here, so the space is compared with the nearest raw input: {why}"
+)
+
+
+class Features(nn.Module):
+    """What the last layer of an encoder sees, as its embedding."""
+
+    def __init__(self, encoder: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, x: Tensor) -> Tensor:
+        features: Callable[[Tensor], Tensor] = getattr(self.encoder, "features", self.encoder)
+        return features(x)
+
+
+def untrained_encoder(run: Run | None, items: Items) -> tuple[Features | None, str]:
+    """The encoder of a run as it was before the training, and a sentence if it cannot be built here.
+
+    None without a run, for an encoder of the user's own, and for one that began with random weights.
+    """
+    if run is None or run.space.encoder.name == GIVEN:
+        return None, ""
+    few = items.take(torch.arange(min(len(items), SAMPLE)))
+    try:
+        with random_states_kept():
+            encoder = build_space(run, few).encoder
+    except PackageError as error:
+        return None, WITHOUT_PACKAGE.format(why=error)
+    return (Features(encoder).eval(), "") if came_with_weights(encoder) else (None, "")
+
+
+def untrained_references(
+    encoder: nn.Module, train: Items, sets: Mapping[str, Items], *, seed: int = 0
+) -> list[Row]:
+    """The rows of an encoder that was not trained, for named sets of items.
+
+    "accuracy", if all classes of a set were trained on: of the nearest training item and of the nearest mean
+    of a class, by the cosine, and of a logistic regression on standardised features, its regularisation
+    chosen by cross-validation. "Recall@1" and "EER": by the cosine, and by the cosine of features less the
+    mean of the training items. At most 20,000 training items and 5,000 items of a set are used.
+    """
+    known = draw(train, most=MOST_KNOWN, seed=seed, balanced=False)
+    z = embed_by(encoder, known.inputs)
+    names = [known.classes[label] for label in known.labels.tolist()]
+    rows: list[Row] = []
+    for name, items in sets.items():
+        asked = draw(items, most=MOST_ASKED, seed=seed, balanced=False)
+        asked_z = embed_by(encoder, asked.inputs)
+        note = "" if len(asked) == len(items) else f"of {len(asked):,} items drawn"
+        truth = [asked.classes[label] for label in asked.labels.tolist()]
+        if set(truth) <= set(names):
+            rows += [noted(row, note) for row in _accuracies(z, known, asked_z, truth, name=name, seed=seed)]
+        if len(asked) == len(items):
+            rows += _unlabelled(z.mean(0), items, asked_z, name=name, seed=seed)
+    return rows
+
+
+def _accuracies(
+    z: Tensor, known: Items, asked: Tensor, truth: list[str], *, name: str, seed: int
+) -> list[Row]:
+    """How often each way names the class of the items."""
+    labels, units, queries = known.labels.cpu(), unit_vectors(z), unit_vectors(asked)
+    means, present = class_means(units, labels, len(known.classes))
+    nearest_mean = (queries @ unit_vectors(means).T).masked_fill(~present, -torch.inf).argmax(1)
+    nearest = torch.cat([(part @ units.T).argmax(1) for part in torch.split(queries, 512)])
+    answers = {
+        "nearest neighbour": labels[nearest],
+        "nearest mean": nearest_mean,
+        "logistic regression": _regression(z, labels, asked, seed=seed),
+    }
+    place = {class_name: number for number, class_name in enumerate(known.classes)}
+    expected = torch.tensor([place[class_name] for class_name in truth])
+    samples = [
+        mean_sample(
+            REFERENCE, name, ACCURACY, f"{way} {UNTRAINED}", "items", (predicted == expected).double()
+        )
+        for way, predicted in answers.items()
+    ]
+    return rows_of(samples, seed=seed)
+
+
+def _regression(z: Tensor, labels: Tensor, asked: Tensor, *, seed: int) -> Tensor:
+    """The classes by a logistic regression on features in standard deviations."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    def model(strength: float) -> object:
+        return make_pipeline(StandardScaler(), LogisticRegression(C=strength, max_iter=200, tol=1e-3))
+
+    generator = torch.Generator().manual_seed(seed)
+    rows = torch.randperm(len(z), generator=generator)[:MOST_VALIDATED]
+    several = torch.bincount(labels[rows])[labels[rows]] > 2
+    rows = rows[several]
+    best = STRENGTHS[1]
+    if len(torch.unique(labels[rows])) > 1:
+        folds = StratifiedKFold(3, shuffle=True, random_state=seed)
+        scores = {
+            strength: cross_val_score(model(strength), z[rows].numpy(), labels[rows].numpy(), cv=folds).mean()
+            for strength in STRENGTHS
+        }
+        best = max(scores, key=scores.__getitem__)
+    if len(torch.unique(labels)) < 2:
+        return labels[:1].expand(len(asked))
+    fitted = model(best).fit(z.numpy(), labels.numpy())  # type: ignore[attr-defined]
+    return torch.from_numpy(fitted.predict(asked.numpy()))
+
+
+def _unlabelled(mean: Tensor, items: Items, z: Tensor, *, name: str, seed: int) -> list[Row]:
+    """Recall@1 and the equal error by the cosine, as it is and centred."""
+    plain = MetricSpace(nn.Identity(), Cosine(), SupportMeans(dimension=z.shape[1])).eval()
+    rows: list[Row] = []
+    for kind, vectors in {"cosine": z, "centred cosine": z - mean}.items():
+        measured = [
+            *retrieval(plain, items, vectors, name=name, ks=(1,), seed=seed),
+            *verification(plain, items, vectors, name=name, seed=seed),
+        ]
+        rows += [
+            row._replace(question=REFERENCE, kind=f"{kind} {UNTRAINED}")
+            for row in measured
+            if row.measure in ("Recall@1", EER)
+        ]
+    return rows
