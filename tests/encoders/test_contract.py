@@ -46,6 +46,7 @@ OTHER = {
     "size": 20,
     "sizes": [16, 20],
     "stem": "imagenet",
+    "stochastic_depth": 0.25,
     "values": "raw",
     "variant": 1,
     "weights": False,

@@ -146,3 +146,16 @@ def test_the_device_of_a_space():
     nothing = MetricSpace(nn.Identity(), Cosine(), SupportMeans(dimension=2))
     del nothing.prototypes.vectors
     assert device_of(nothing) == torch.device("cpu")
+
+
+def test_pictures_have_their_channels_last_on_the_cpu():
+    layouts = []
+
+    class Layout(Batches):
+        def forward(self, x):
+            layouts.append(x.is_contiguous(memory_format=torch.channels_last))
+            return super().forward(x)
+
+    pictures = random(5, 2, 3, 3)
+    assert torch.equal(embed(a_space(Layout()), pictures, batch=4), pictures.flatten(1))
+    assert layouts == [True, True]
