@@ -17,6 +17,7 @@ import resource
 import select
 import subprocess
 import sys
+import time
 import traceback
 from collections import Counter
 from pathlib import Path
@@ -29,7 +30,8 @@ from fuzzing.inputs import folder_of
 
 from samekind.errors import SamekindError
 
-SECONDS = 10  # after which a case counts as a hang
+SECONDS = 10  # of processor time, after which a case counts as a hang
+PATIENCE = 6  # times as long is waited, for the machine may be busy
 MEMORY = 2 * 2**30  # the most memory that a process may have taken
 CASES_A_PROCESS = 500
 
@@ -74,7 +76,10 @@ def work(seed: int, doors: tuple[str, ...]) -> None:
     os.environ["SAMEKIND_INDEX_URL"] = "postgresql://127.0.0.1:1/none"
     answers, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
+        begun = time.process_time()
         outcome = run_case(int(line), seed=seed, doors=doors)
+        if time.process_time() - begun > SECONDS:
+            outcome = outcome._replace(what="hang")
         used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         if used > MEMORY:
             outcome = outcome._replace(what="memory", detail=f"{used / 2**30:.1f} GiB, {outcome.detail}")
@@ -100,9 +105,8 @@ class Worker:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(f"{number}\n")
-        first = 60 if not self.cases else 0  # it imports torch, and makes the good inputs
         self.cases += 1
-        if not select.select([self.process.stdout], [], [], SECONDS + first)[0]:
+        if not select.select([self.process.stdout], [], [], PATIENCE * SECONDS)[0]:
             return Outcome(door, "hang")
         line = self.process.stdout.readline()
         return Outcome(*json.loads(line)) if line else Outcome(door, "died", f"status {self.process.wait()}")

@@ -21,7 +21,7 @@ from samekind.errors import SettingError, SpaceError
 from samekind.inference import identify
 from samekind.parts import describe
 from samekind.prototypes import LearnedProxies, SupportMeans
-from samekind.similarities import Cosine, Dot, LearnedScale
+from samekind.similarities import Cosine, Dot, LearnedScale, PairsNetwork
 from samekind.space import MetricSpace
 
 CLASSES = ["ant", "bee", 'Ä "quoted"\nname']
@@ -631,3 +631,31 @@ def test_a_folder_of_something_else_is_not_saved_into(tmp_path):
     with pytest.raises(SpaceError, match="holds something else than a space"):
         a_space().save(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        ("encoder", "dimension", 2**31),
+        ("encoder", "hidden", [100_000, 100_000]),
+        ("encoder", "hidden", [8] * 5_000),
+        ("similarity", "depth", 10**7),
+        ("similarity", "hidden", 10**30),
+        ("similarity", "slope", 10**30),
+        ("similarity", "slope", 1e308),
+        ("prototypes", "dimension", 10**9),
+    ],
+)
+def test_a_description_that_asks_for_more_than_was_saved_gets_no_memory(tmp_path, part, name, value):
+    space = MetricSpace(
+        MLP(inputs=3, dimension=4, hidden=[]),
+        PairsNetwork(dimension=4, hidden=8, depth=1),
+        SupportMeans(["a"], dimension=4),
+    )
+    space.save(tmp_path / "space")
+    path = tmp_path / "space" / "space.json"
+    content = json.loads(path.read_text())
+    content[part]["arguments"][name] = value
+    path.write_text(json.dumps(content))
+    with pytest.raises(SpaceError, match=f"is damaged: (its parts are larger|.*{name} must be)"):
+        MetricSpace.load(tmp_path / "space")

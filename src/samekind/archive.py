@@ -5,9 +5,10 @@ Nothing in the folder is code, and reading it executes nothing.
 
 import hashlib
 import json
+import math
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ import safetensors
 import safetensors.torch
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from samekind import storage
 from samekind.encoders import Compressed, Standardised
-from samekind.errors import SpaceError
+from samekind.errors import SettingError, SpaceError
 from samekind.parts import Description, build, describe, fingerprint, is_ours
 
 FORMAT = "samekind space"
@@ -27,6 +29,9 @@ VERSION = 2
 FILES = {"space.json", "weights.safetensors"}
 
 MOST_FOREIGN_FILES = 5
+
+#: The parts that are built from a file may have so many times the bytes and tensors in it, and some more.
+TIMES, SPARE_BYTES, SPARE_TENSORS = 8, 2**26, 1000
 
 #: How often a space may be saved while it is read before the reader gives up.
 MOST_SAVES = 100
@@ -175,6 +180,30 @@ def encoder_of(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module
             f"({foreign or content['encoder']['name']}): its class or the shapes of its weights differ"
         )
     return given
+
+
+class NoLargerThan(TorchDispatchMode):
+    """Within it, tensors are made only as far as the saved ones can account for.
+
+    A description that asks for a billion numbers, or a million layers, is refused with a SettingError before
+    it gets memory: weights that are not in the file cannot be filled from it.
+    """
+
+    def __init__(self, tensors: Mapping[str, Tensor]) -> None:
+        super().__init__()
+        self._bytes = TIMES * sum(tensor.nbytes for tensor in tensors.values()) + SPARE_BYTES
+        self._count = TIMES * len(tensors) + SPARE_TENSORS
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if args and not isinstance(args[0], Tensor):  # a new tensor: its sizes, or the side of a square
+            sizes = args[0] if isinstance(args[0], Sequence) else (*args, *args)[:2]
+            self._bytes -= 4 * math.prod(size for size in sizes if isinstance(size, int))
+            self._count -= 1
+            if self._bytes < 0 or self._count < 0:
+                raise SettingError("its parts are larger than the weights that were saved")
+        return func(*args, **(kwargs or {}))
 
 
 def fill(space: nn.Module, tensors: Mapping[str, Tensor]) -> None:

@@ -8,6 +8,7 @@ built; nothing that a file names is ever imported or executed.
 
 import hashlib
 import inspect
+import math
 from collections.abc import Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin
@@ -21,6 +22,9 @@ from samekind.settings import SCALARS
 ROOMS = {"data": data, "encoders": encoders, "prototypes": prototypes, "similarities": similarities}
 
 Description = dict[str, Any]
+
+#: The largest numbers that torch takes: a whole one of 64 bits, and one of single precision.
+LARGEST: dict[type, float] = {bool: 1, int: 2**63 - 1, float: 3.4e38}
 
 
 def describe(part: object) -> Description:
@@ -76,7 +80,8 @@ def make(room: str, name: str, arguments: Mapping[str, Any]) -> Any:
     try:
         return known[name](**built)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise SettingError(f"{name} cannot be built from {_short(dict(arguments))}: {error}") from error
+        why = str(error).partition("\n")[0]  # torch may add the stack of its own calls
+        raise SettingError(f"{name} cannot be built from {_short(dict(arguments))}: {why}") from error
 
 
 def members(room: str) -> dict[str, type]:
@@ -154,6 +159,8 @@ def _fits(value: Any, hint: Any) -> bool:
         return any(_fits(value, option) for option in inner)
     if isinstance(value, bool) and hint in SCALARS:
         return hint is bool
+    if isinstance(value, int | float) and LARGEST[type(value)] < abs(value) < math.inf:
+        return False  # torch could not compute with it
     if hint is float:
         return isinstance(value, int | float)
     return isinstance(value, nn.Module if _is_protocol(hint) else hint)

@@ -275,16 +275,17 @@ class MetricSpace(nn.Module):
         content, tensors = archive.read(Path(folder))
         try:
             head, reader = content["auxiliary"], content["reader"]
-            space = cls(
-                archive.encoder_of(content, encoder),
-                build(content["similarity"], room="similarities"),
-                build(content["prototypes"], room="prototypes"),
-                auxiliary=AuxiliaryHead.build(head) if head is not None else None,
-                reader=build(reader, room="data") if reader is not None else None,
-            )
-            for kind in ("fitted", "normalised"):
-                if content.get(kind) is not None:
-                    setattr(space, kind, build(content[kind], room="similarities"))
+            with archive.NoLargerThan(tensors):
+                space = cls(
+                    archive.encoder_of(content, encoder),
+                    build(content["similarity"], room="similarities"),
+                    build(content["prototypes"], room="prototypes"),
+                    auxiliary=AuxiliaryHead.build(head) if head is not None else None,
+                    reader=build(reader, room="data") if reader is not None else None,
+                )
+                for kind in ("fitted", "normalised"):
+                    if content.get(kind) is not None:
+                        setattr(space, kind, build(content[kind], room="similarities"))
             archive.fill(space, tensors)
             record = Record.from_json(content)
         except KeyError as error:

@@ -170,6 +170,11 @@ class FolderLock:
         """False once it was given back, and in a process that was forked since."""
         return self._process == os.getpid()
 
+    @property
+    def exclusive(self) -> bool:
+        """Whether nobody else can have it: False where the drive has no locks."""
+        return self.held and self._lock.is_locked
+
     def give_back(self, *, remove: bool = False) -> None:
         """Let others write; ``remove`` deletes the file too."""
         if remove and self.held:

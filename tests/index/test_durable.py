@@ -58,6 +58,32 @@ def test_the_first_change_takes_the_right_to_write(folder):
     assert list(open_index(folder)) == NAMES
 
 
+@pytest.mark.parametrize("change", ["add", "save"])
+def test_whoever_may_write_removes_what_killed_writers_left(folder, change):
+    left = [folders.numbered(name, number) for name in folders.FILES for number in (7, 8)]
+    left += [".draft.ab12", ".index.json.0123abcd.draft"]
+    for name in left:
+        (folder / name).write_bytes(b"half")
+    index = open_index(folder)
+    assert index.search(VECTORS[:1], 1).ids == [["a"]]
+    assert set(left) < set(names(folder))  # a reader removes nothing
+    index.add(["c"], VECTORS[2:3]) if change == "add" else index.save(folder)
+    assert not set(left) & set(names(folder))
+    index.close()
+    assert "a" in open_index(folder)
+
+
+def test_what_others_may_still_write_stays_on_a_drive_without_locks(folder, monkeypatch):
+    def flock(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    (folder / "ids.7.txt").write_bytes(b"half")
+    index = open_index(folder)
+    index.add(["c"], VECTORS[2:3])
+    assert "ids.7.txt" in names(folder)
+
+
 def test_works_on_a_drive_without_locks(folder, monkeypatch):
     def flock(*_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))

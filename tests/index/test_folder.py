@@ -212,3 +212,14 @@ def test_what_a_killed_process_left_goes_with_the_next_save(place):
     assert read(place)["generation"] == 1
     assert write(place)["generation"] == 8
     assert names(place) == ["ids.8.txt", "index.json", "journal.8.log"]
+
+
+def test_tidying_leaves_the_generation_in_force_and_all_of_a_damaged_index(place):
+    (place / "ids.7.txt").write_text("half")
+    whole = (place / "index.json").read_text()
+    (place / "index.json").write_text("{")
+    folders.tidy(place)
+    assert "ids.7.txt" in names(place)
+    (place / "index.json").write_text(whole)
+    folders.tidy(place)
+    assert names(place) == ["ids.1.txt", "index.json", "journal.1.log"]

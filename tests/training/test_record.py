@@ -55,3 +55,10 @@ def test_after_a_cut_the_next_entry_has_a_line_of_its_own(record):
     record.cut(after=6)
     record.add({"epoch": 3, "step": 9})
     assert record.lines() == [*ENTRIES, {"epoch": 3, "step": 9}]
+
+
+@pytest.mark.parametrize("line", ["[1]", "3", '{"epoch": null, "step": 3}', '{"epoch": 1}', "[" * 9999])
+def test_a_line_that_is_no_entry_ends_the_record(record, line):
+    with record.path.open("a") as file:
+        file.write(f"{line}\n{json.dumps(ENTRIES[0])}\n")
+    assert record.lines() == ENTRIES

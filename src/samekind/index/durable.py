@@ -206,6 +206,8 @@ class _Home:
         try:
             if self._generation and folders.is_index(self.folder):
                 self._check_unchanged()
+            if lock is not self._lock and lock.exclusive:
+                folders.tidy(self.folder)
         except BaseException:
             if lock is not self._lock:
                 lock.give_back()

@@ -102,6 +102,18 @@ def write(
     return header
 
 
+def tidy(folder: Path) -> None:
+    """Remove what writers that died have left: drafts, and files of generations that are not in force.
+
+    To be called by whoever alone may write. Nothing is removed beside a header that cannot be read.
+    """
+    try:
+        number = generation_of(folder, read(folder)) if is_index(folder) else 0
+    except SpaceError:
+        return
+    _forget(folder, lambda name: _generation(name) not in (0, number) or bool(DRAFT.fullmatch(name)))
+
+
 def read(
     folder: Path, *, kind: str | None = None, files: Collection[str] = (), verify: bool = False
 ) -> dict[str, Any]:
@@ -148,10 +160,15 @@ def checked_path(folder: Path, header: Mapping[str, Any], name: str, *, verify: 
 
 def path_of(folder: Path, header: Mapping[str, Any], name: str) -> Path:
     """The path of a file of the header's generation."""
+    return folder / numbered(name, generation_of(folder, header))
+
+
+def generation_of(folder: Path, header: Mapping[str, Any]) -> int:
+    """The generation that a header names."""
     number = header.get("generation")
     if not isinstance(number, int):
         raise SpaceError(f"{folder} is damaged: {HEADER} has no generation; restore it or make it again")
-    return folder / numbered(name, number)
+    return number
 
 
 def numbered(name: str, generation: int) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 from samekind import storage
 from samekind.plain_files import read_json
 
+COUNTED = ("epoch", "step")  # what every entry has, as whole numbers
+
 
 class Record:
     """The file ``record.jsonl``: appended to during training, cut back when a run resumes."""
@@ -21,9 +23,12 @@ class Record:
         entries = []
         for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
-                entries.append(read_json(line))
+                entry = read_json(line)
             except ValueError:
                 break
+            if not isinstance(entry, dict) or not all(type(entry.get(name)) is int for name in COUNTED):
+                break
+            entries.append(entry)
         return entries
 
     def cut(self, *, after: int) -> None:

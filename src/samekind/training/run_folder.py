@@ -290,7 +290,7 @@ class RunFolder:
         epochs = self._run_settings().get("epochs")
         if not isinstance(epochs, int) or (self.path / "space.json").is_file() or self._saved_space():
             return
-        done = max((int(entry.get("epoch", 0)) for entry in self.record.lines()), default=0)
+        done = max((entry["epoch"] for entry in self.record.lines()), default=0)
         raise SpaceError(UNFINISHED.format(folder=self.path, done=done, epochs=epochs))
 
     def _read_data(self) -> _Data | None:
