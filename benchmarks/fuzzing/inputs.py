@@ -16,12 +16,13 @@ import numpy as np
 import torch
 from PIL import Image
 
+from samekind.auxiliary_head import AuxiliaryHead
 from samekind.data.media import ImageReader, TableReader
 from samekind.encoders import MLP, SmallConvnet
 from samekind.index import Exact, Faiss
 from samekind.prototypes import LearnedProxies, RunningAverages, SupportMeans
 from samekind.similarities import Cosine, Dot, PairsNetwork
-from samekind.space import AuxiliaryHead, MetricSpace
+from samekind.space import MetricSpace
 
 Files = dict[str, bytes]  # content by path
 

@@ -182,7 +182,7 @@ def encoder_of(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module
     return given
 
 
-class NoLargerThan(TorchDispatchMode):
+class NoLargerThan(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Within it, tensors are made only as far as the saved ones can account for.
 
     A description that asks for a billion numbers, or a million layers, is refused with a SettingError before
@@ -190,7 +190,7 @@ class NoLargerThan(TorchDispatchMode):
     """
 
     def __init__(self, tensors: Mapping[str, Tensor]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._bytes = TIMES * sum(tensor.nbytes for tensor in tensors.values()) + SPARE_BYTES
         self._count = TIMES * len(tensors) + SPARE_TENSORS
 

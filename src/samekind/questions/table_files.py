@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,8 @@ def as_csv(columns: Mapping[str, Sequence[Any]]) -> str:
     text = io.StringIO()
     # The writer does not know that a carriage return ends a line, too.
     returns = any("\r" in cell for column in columns.values() for cell in column if isinstance(cell, str))
-    quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-    writer = csv.writer(text, lineterminator="\n", quoting=quoting)
+    dialect = partial(csv.writer, text, lineterminator="\n")
+    writer = dialect(quoting=csv.QUOTE_NONNUMERIC) if returns else dialect()
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return text.getvalue()

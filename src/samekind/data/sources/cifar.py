@@ -17,13 +17,13 @@ import torch
 
 from samekind.data.items import Items
 from samekind.data.media import PICTURES, Reader
-from samekind.data.media.arrays import Array
 from samekind.data.settings import DataSettings
 from samekind.data.sources.format import Block, Use, block_of
 from samekind.data.sources.listing import published
 from samekind.data.sources.loading import in_memory
 from samekind.data.sources.plain_pickle import array_in, read_pickle
 from samekind.errors import DataError
+from samekind.plain_files import Array
 
 FORMAT = "a folder of CIFAR's files"
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from samekind.data.media.arrays import Array
 from samekind.errors import DataError
+from samekind.plain_files import Array
 
 
 def read_pickle(content: bytes, name: str) -> Any:
