@@ -1,0 +1,85 @@
+"""What a space says about the test items: the four figures of the tables."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from samekind.data import Items, Sets, draw
+from samekind.evaluation import few_shot_beside_known
+from samekind.inference import all_trials, embed, search
+from samekind.measures import equal_error_rate
+from samekind.similarities import Neighbourhood
+from samekind.space import MetricSpace
+
+#: Items of unseen classes that are compared with each other, at most; and few-shot tasks.
+MOST, TASKS = 6000, 100
+
+
+def about(space: MetricSpace, sets: Sets, *, device: str) -> dict[str, Any]:
+    """Accuracy on held-out items of seen classes; Recall@1 and EER on unseen classes (on the same held-out
+    items where no class is unseen), by the kind of score that the space chose and by each kind; and items
+    named rightly when classes are enrolled from five items beside the known ones.
+    """
+    space = space.to(device)
+    known = embed(space, sets.test.inputs)
+    names = [sets.test.classes[label] for label in sets.test.labels.tolist()]
+    predicted = space.classify(known.to(device)).classes
+    right = [one == other for one, other in zip(names, predicted, strict=True)]
+    items = asked(sets)
+    z = embed(space, items.inputs)
+    by_kind = {kind: of_pairs_and_neighbours(space, z, items, kind) for kind in space.kinds}
+    result: dict[str, Any] = {
+        "accuracy": sum(right) / len(right),
+        "Recall@1": by_kind[space.kind_for("neighbours")]["Recall@1"],
+        "EER": by_kind[space.kind_for("pairs")]["EER"],
+        "by kind": by_kind,
+        "numbers": z.shape[1],
+    }
+    if space.normalised is not None:
+        result["gallery as cohort"] = _by_gallery(space, z, items)
+    if sets.unseen is not None:
+        rows = few_shot_beside_known(
+            space, sets.test, known, items, z, name="unseen", shots=(5,), tasks=TASKS
+        )
+        result["beside known"] = {row.measure: row.value for row in rows}
+    return result
+
+
+def _by_gallery(space: MetricSpace, z: Tensor, items: Items) -> dict[str, float]:
+    """The same with the items themselves, which need no labels for it, in place of the space's cohort."""
+    own = space.normalised
+    assert isinstance(own, Neighbourhood)
+    space.normalised = own.with_cohort(z)
+    figures = of_pairs_and_neighbours(space, z, items, "normalised")
+    space.normalised = own
+    return figures
+
+
+def asked(sets: Sets) -> Items:
+    """The items that neighbours and pairs are asked about."""
+    items = sets.test if sets.unseen is None else sets.unseen
+    return draw(items, most=MOST, seed=0)
+
+
+def of_pairs_and_neighbours(space: MetricSpace, z: Tensor, items: Items, kind: Any) -> dict[str, float]:
+    labels = items.labels.cpu()
+    nearest = search(space, z, z, k=1, kind=kind, same_items=True).indices[:, 0].cpu()
+    trials = all_trials(space, z, items.labels, kind=kind)
+    return {
+        "Recall@1": float((labels[nearest] == labels).double().mean()),
+        "EER": equal_error_rate(trials.scores, trials.same).rate,
+    }
+
+
+def cosine_figures(z: Tensor, labels: Tensor) -> dict[str, float]:
+    """Recall@1 and EER by the cosine of vectors (n, d)."""
+    z = torch.nn.functional.normalize(z.float(), dim=1)
+    scores = z @ z.T
+    first, second = torch.triu_indices(len(z), len(z), 1)
+    rate = equal_error_rate(scores[first, second], labels[first] == labels[second]).rate
+    scores.fill_diagonal_(-torch.inf)
+    return {
+        "Recall@1": float((labels[scores.argmax(1)] == labels).double().mean()),
+        "EER": rate,
+    }

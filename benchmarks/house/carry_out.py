@@ -1,0 +1,95 @@
+"""One run of the study, written down as one JSON."""
+
+import json
+import shutil
+import time
+from typing import Any
+
+import torch
+from about import about
+from grid import Experiment
+from grids.running import Place, not_now
+from instead import classical, proxy_anchor
+from sets import branches_of, sets_of
+
+from samekind.data import Sets
+from samekind.decisions import Rung
+from samekind.inference import compress, settle
+from samekind.recipes.ladder import climb
+from samekind.settings import write
+from samekind.space import MetricSpace
+from samekind.storage import write_text
+
+#: The time for a ladder: it bounds the folds for which the encoder is trained.
+MINUTES = 4.0
+#: The kept space is compressed to so many numbers as well.
+NUMBERS = 64
+
+
+def carry_out(experiment: Experiment, place: Place) -> str:
+    """Carry out the run, unless it is done or too late; says what happened."""
+    if (why := not_now(experiment, place)) is not None:
+        return why
+    sets = sets_of(experiment, place)
+    began = time.perf_counter()
+    match experiment.system:
+        case "house":
+            content = by_house(experiment, sets, place)
+        case "instead":
+            content = {"systems": classical(experiment, sets, device=place.device)}
+        case "peer":
+            content = {"systems": proxy_anchor(experiment, sets, device=place.device, quick=place.quick)}
+    content |= {
+        "variant": experiment.variant,
+        "seed": experiment.seed,
+        "items": {
+            "train": len(sets.train),
+            "test": len(sets.test),
+            "classes": len(sets.train.classes),
+            "unseen": 0 if sets.unseen is None else len(sets.unseen),
+            "unseen classes": 0 if sets.unseen is None else len(sets.unseen.classes),
+        },
+        "seconds": time.perf_counter() - began,
+        "torch": torch.__version__,
+    }
+    write_text(place.result_of(experiment), json.dumps(content, indent=1) + "\n")
+    figures = content["systems"]
+    return "; ".join(
+        f"{name}: "
+        + ", ".join(f"{key} {100 * value:.1f}" for key, value in each.items() if isinstance(value, float))
+        for name, each in figures.items()
+    )
+
+
+def by_house(experiment: Experiment, sets: Sets, place: Place) -> dict[str, Any]:
+    """The ladder: what each rung gave on validation classes, and what its space says about the test items."""
+    folder = place.work / experiment.name
+    systems: dict[str, Any] = {}
+
+    def after_rung(rung: Rung, space: MetricSpace) -> None:
+        systems[rung.name] = {**about(space, sets, device=place.device), "rung": write(rung)}
+
+    space = climb(
+        sets,
+        folder=folder,
+        seed=experiment.seed,
+        device=place.device,
+        branches=branches_of(experiment.data, place),
+        minutes=MINUTES,
+        after_rung=after_rung,
+    )
+    assert space.ladder is not None
+    if space.prototypes.dimension > NUMBERS:
+        systems[f"kept, compressed to {NUMBERS} numbers"] = about(
+            _compressed(space, sets, place.device), sets, device=place.device
+        )
+    # Only now: checkpoints take a hundred megabytes.
+    shutil.rmtree(folder, ignore_errors=True)
+    return {"systems": systems, "kept": space.ladder.kept, "measured on": space.ladder.measured_on}
+
+
+def _compressed(space: MetricSpace, sets: Sets, device: str) -> MetricSpace:
+    """The space with fewer numbers, ready for use."""
+    short = compress(space.to(device), sets.train, dimension=NUMBERS)
+    settle(short, sets.train, sets.validation)
+    return short

@@ -1,0 +1,36 @@
+"""The runs of the study: each set of data, by the house recipe and by what a user would do instead."""
+
+from typing import Literal, NamedTuple, get_args
+
+Data = Literal["birds", "plankton", "characters", "fashion", "digits", "wine", "cancer"]
+DATA: tuple[Data, ...] = get_args(Data)
+#: The house recipe; scikit-learn on the first rung's embeddings; pytorch-metric-learning's own trainer.
+System = Literal["house", "instead", "peer"]
+SYSTEMS: tuple[System, ...] = get_args(System)
+SEEDS = 3
+
+
+class Experiment(NamedTuple):
+    """One run; its JSON has its name."""
+
+    data: Data
+    system: System
+    seed: int
+
+    @property
+    def variant(self) -> str:
+        return f"{self.data}-{self.system}"
+
+    @property
+    def name(self) -> str:
+        return f"{self.variant}-{self.seed}"
+
+
+def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
+    """Every run, the slowest first: several run at once. A trial has one seed."""
+    return [
+        Experiment(data, system, seed)
+        for data in DATA
+        for system in SYSTEMS
+        for seed in range(1 if quick else seeds)
+    ]

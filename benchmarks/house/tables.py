@@ -1,0 +1,94 @@
+"""The tables of the page, from the JSONs of whatever runs there are."""
+
+from collections.abc import Callable
+from typing import Any
+
+from grid import DATA
+from grids.results import Results
+from grids.tables import markdown, with_interval
+
+NAMES = {
+    "birds": "Birds (CUB-200-2011, a hundred classes unseen)",
+    "plankton": "Plankton (half of the classes unseen)",
+    "characters": "Drawn characters (Omniglot, 40% of the alphabets unseen)",
+    "fashion": "Fashion-MNIST (two classes unseen)",
+    "digits": "Digits (scikit-learn, three classes unseen)",
+    "wine": "Wine (scikit-learn, no class unseen)",
+    "cancer": "Breast cancer (scikit-learn, no class unseen)",
+}
+HEADING = (
+    "system",
+    "seeds",
+    "Recall@1, validation",
+    "accuracy",
+    "Recall@1",
+    "EER",
+    "5-shot beside known",
+    "s",
+)
+
+Read = Callable[[dict[str, Any]], float | None]
+
+
+def tables(results: Results) -> str:
+    """A table for each set of data: the rungs of the ladder, then what a user would do instead."""
+    parts = [_table(results, data) for data in DATA]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _table(results: Results, data: str) -> str:
+    house = _contents(results, f"{data}-house")
+    others = [*_contents(results, f"{data}-instead"), *_contents(results, f"{data}-peer")]
+    if not house:
+        return ""
+    rows = [_row(name, house, marked=True) for name in _systems(house)]
+    rows += [_row(name, others) for name in _systems(others)]
+    items = house[0]["items"]
+    said = (
+        f"{items['train']:,} training items of {items['classes']} classes; "
+        f"{items['unseen']:,} items of {items['unseen classes']} unseen classes. "
+        f"Validation: {house[0]['measured on']}."
+    )
+    return f"### {NAMES[data]}\n\n{said}\n\n{markdown(HEADING, rows)}"
+
+
+def _contents(results: Results, variant: str) -> list[dict[str, Any]]:
+    return [results.contents[variant, seed] for seed in results.seeds(variant)]
+
+
+def _systems(contents: list[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for content in contents for name in content["systems"]))
+
+
+def _row(name: str, contents: list[dict[str, Any]], *, marked: bool = False) -> list[str]:
+    present = [content for content in contents if name in content["systems"]]
+    systems = [content["systems"][name] for content in present]
+    kept = sum(content.get("kept") == name for content in present) if marked else 0
+    label = f"{name} (kept in {kept} of {len(present)})" if kept else name
+    return [
+        label,
+        str(len(present)),
+        _shares(systems, lambda system: system.get("rung", {}).get("recall")),
+        _shares(systems, lambda system: system.get("accuracy")),
+        _shares(systems, lambda system: system.get("Recall@1")),
+        _shares(systems, lambda system: system.get("EER")),
+        _shares(systems, lambda system: system.get("gallery as cohort", {}).get("EER")),
+        _shares(systems, _harmonic),
+        _seconds(systems),
+    ]
+
+
+def _harmonic(system: dict[str, Any]) -> float | None:
+    """The harmonic mean of known and new items named rightly."""
+    values = [value for name, value in system.get("beside known", {}).items() if "harmonic" in name]
+    return values[0] if values else None
+
+
+def _shares(systems: list[dict[str, Any]], read: Read) -> str:
+    values = [value for system in systems if (value := read(system)) is not None]
+    return with_interval([100 * value for value in values])
+
+
+def _seconds(systems: list[dict[str, Any]]) -> str:
+    seconds = [system["rung"]["seconds"] for system in systems if "rung" in system]
+    return f"{sum(seconds) / len(seconds):.0f}" if seconds else ""
