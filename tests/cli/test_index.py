@@ -243,10 +243,13 @@ def test_warns_of_an_index_without_a_shortlist(samekind, trained, folders, tmp_p
     monkeypatch.setattr("samekind.inference.shortlist_fitting._measured", lambda about, query_map: None)
     command = ("index", "build", trained, folders, "--out", tmp_path / "index", "-k", "1", "--recall", "0.8")
     command += ("--score", "similarity")  # named, so that no other is proposed
-    says = "every search compares all 36 vectors, which is slow; build it again with a lower --recall"
+    says = "every search compares all 36 vectors, which is slow"
     for asked in (command, ("index", "info", tmp_path / "index")):
         answer = samekind(*asked)
-        assert (answer.status, answer.err) == (0, f"careful (similarity): {says}.\n")
+        assert (answer.status, answer.err) == (
+            0,
+            f"careful (similarity): {says}; build it again with a lower --recall.\n",
+        )
         assert "similarity: everything is compared: no shortlist of up to 9 finds 80.0% of the 1 best.\n" in (
             answer.out
         )

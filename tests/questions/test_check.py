@@ -20,9 +20,10 @@ def test_tells_what_is_there_and_what_training_would_do(table):
     assert (answer.errors, answer.examination.classes) == ((), {"a": 9, "b": 9})
     assert (answer.training.encoder, answer.training.epochs, answer.training.shape) == ("MLP", 2, (2,))
     assert sum(answer.training.items.values()) == 18
-    assert answer.warnings[-1].endswith("--set epochs=200 makes it long enough")
+    assert answer.warnings[-1].endswith("; 200 epochs make it long enough")
+    assert answer.enough_epochs == 200
     told = answer.to_json()
-    assert list(told)[-4:] == ["warnings", "errors", "training", "sizes"]
+    assert list(told)[-5:] == ["warnings", "errors", "enough epochs", "training", "sizes"]
     assert told["training"]["recipe"] == "triplet"
 
 

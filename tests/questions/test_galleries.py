@@ -32,7 +32,8 @@ def test_an_index_for_one_fitted_score_stores_mapped_vectors(plane, at, tmp_path
     for exhaustive in (False, True):
         result = search(plane, at([20, 110]), opened, k=3, kind="fitted", exhaustive=exhaustive)
         assert (
-            result.how == "Everything was compared: the index itself goes by the score fitted, and is exact."
+            result.how.sentence
+            == "Everything was compared: the index itself goes by the score fitted, and is exact"
         )
         for one, other in zip(result.queries, expected.queries, strict=True):
             assert [match.id for match in one.matches] == [match.id for match in other.matches]

@@ -15,7 +15,7 @@ def test_builds_adds_removes_and_describes(plane, at, tmp_path, progress):
     assert progress.titles["index"] == [3, 3]
     [shortlist] = answer.shortlists
     assert shortlist.content["why"] == "small"
-    assert answer.warnings == ()
+    assert (shortlist.warning, shortlist.advice) == (None, None)
     index = open_index(tmp_path / "index")
     with pytest.raises(SettingError, match="already there"):
         add_to_index(plane, index, at([20, 30]), tmp_path / "index")

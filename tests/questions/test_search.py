@@ -11,6 +11,7 @@ from samekind.questions import build_index, search
 from samekind.questions.galleries import new_index
 from samekind.questions.opening import OpenSpace
 from samekind.questions.search import gallery_of, search_files
+from samekind.questions.shortlists import Advice
 from samekind.similarities import Euclidean, FixedScale
 
 
@@ -24,7 +25,7 @@ def test_finds_the_nearest_but_not_the_query_itself(plane, at, threshold):
     assert (first["label"], first["score"]) == ("a", pytest.approx(0.985, abs=1e-3))
     assert 0 < first["probability"] < 1
     assert (answer.gallery, answer.shortlist) == (4, None)
-    assert answer.how == "Everything was compared: the index itself goes by cosine, and is exact."
+    assert answer.how == ("Everything was compared: the index itself goes by cosine, and is exact", None)
 
 
 def test_asks_for_the_labels_of_all_matches_at_once(plane, at, monkeypatch):
@@ -72,29 +73,32 @@ def built(plane, at, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "says"),
+    ("changes", "says", "advice"),
     [
-        ({}, "with up to 1,000 vectors that is quick, and needs no shortlist."),
+        ({}, "with up to 1,000 vectors that is quick, and needs no shortlist", None),
         (
             {"count": 5_000, "wanted": 1.0},
-            "a recall of 1 was asked for; built again with a lower --recall, such as 0.95, it is quicker.",
+            "a recall of 1 was asked for",
+            Advice("lower recall", recall=0.95),
         ),
         (
             {"count": 5_000, "sample": 200},
-            "no shortlist of up to 1,250 finds 95.0% of the 10 best; build it again with a lower --recall.",
+            "no shortlist of up to 1,250 finds 95.0% of the 10 best",
+            Advice("rebuild"),
         ),
-        ({"size": 30}, "a shortlist for the 5 nearest would be more than half of the index."),
+        ({"size": 30}, "a shortlist for the 5 nearest would be more than half of the index", None),
         (
             {"similarity": "another"},
-            "no shortlist was measured for similarity with this space, "
-            "and with so few vectors none is needed.",
+            "no shortlist was measured for similarity with this space, and with so few vectors none is "
+            "needed",
+            None,
         ),
     ],
 )
-def test_says_why_everything_was_compared(built, at, changes, says):
+def test_says_why_everything_was_compared(built, at, changes, says, advice):
     space, index = built
     keep_shortlist(index, replace(shortlist_of(space, index), **changes))
-    assert search(space, at([50]), index).how == f"Everything was compared: {says}"
+    assert search(space, at([50]), index).how == (f"Everything was compared: {says}", advice)
 
 
 def test_says_what_measures_a_large_index(built, at, monkeypatch):
@@ -102,8 +106,8 @@ def test_says_what_measures_a_large_index(built, at, monkeypatch):
     space, index = built
     index.notes.clear()
     assert search(space, at([50]), index, k=2).how == (
-        "Everything was compared: no shortlist was measured for similarity with this space; "
-        "samekind index build --score similarity measures one."
+        "Everything was compared: no shortlist was measured for similarity with this space",
+        Advice("measure", kind="similarity"),
     )
 
 
@@ -112,8 +116,8 @@ def test_says_that_an_index_found_by_its_own_score(built, at):
     faiss = Faiss(2, kind="hnsw", fingerprint=index.fingerprint)
     faiss.add(list(index), index.vectors())
     assert search(space, at([50]), faiss, kind="cosine").how == (
-        "Found by the index itself, which goes by cosine; samekind index build --score cosine measures how "
-        "much it finds."
+        "Found by the index itself, which goes by cosine",
+        Advice("measure recall", kind="cosine"),
     )
 
 

@@ -72,6 +72,8 @@ def _print(answer: "Checked") -> None:
     for severity, sentences in (("error", answer.errors), ("warning", answer.warnings)):
         for sentence in sentences:
             print_text(f"{severity}: {sentence}")
+    if answer.enough_epochs is not None:
+        print_text(f"  --set epochs={answer.enough_epochs} asks for so many")
     for file, reason in data.unreadable[:LINES_SHOWN]:
         print_text(f"  unreadable: {' '.join(reason.split()) or file}")
     if len(data.unreadable) > LINES_SHOWN:

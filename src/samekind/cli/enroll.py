@@ -38,13 +38,11 @@ def enroll(
     with changing(folder) as save:
         opened = open_space(space, device)
         if remove:
-            answer = remove_class(opened.space, name, folder=str(folder))
+            answer = remove_class(opened.space, name)
         else:
             spelt_name(opened.space, name, replace=replace)  # a mistake is told before anything is read
             items = opened.read(files or [], skip_unreadable=skip_unreadable)
-            answer = questions.enroll(
-                opened.space, name, items, replace=replace, folder=str(folder), progress=bar
-            )
+            answer = questions.enroll(opened.space, name, items, replace=replace, progress=bar)
         save(opened.space)
     if as_json:
         print_json({"space": str(folder), **answer.to_json()})
@@ -55,7 +53,10 @@ def enroll(
         f'The class "{answer.name}" is {answer.done}{source}; the space in {folder} knows '
         f"{len(answer.classes)}."
     )
-    print_messages(*(f"careful: {warning}" for warning in answer.warnings))
+    if answer.several is not None:
+        print_messages(f"careful: {answer.several}")
+    if answer.stale is not None:
+        print_messages(f"careful: {answer.stale}: samekind calibrate {folder} DATA --open-set")
 
 
 def _check_options(name: str, files: list[str] | None, *, replace: bool, remove: bool) -> None:

@@ -166,6 +166,7 @@ def _check_server(kind: str, server: str | None, name: str | None) -> None:
 
 
 def _show(folder: Path, answer: "IndexInfo", *, as_json: bool) -> None:
+    from samekind.cli.advice import advice_in_words
     from samekind.cli.output import print_json, print_messages, print_text
 
     if as_json:
@@ -182,10 +183,12 @@ def _show(folder: Path, answer: "IndexInfo", *, as_json: bool) -> None:
         return
     print_text(f"{folder}: {done}{answer.items:,} vectors of {answer.dimension} numbers; {what}.")
     for shortlist in answer.shortlists:
-        print_text(f"{shortlist.sentence}.")
+        advice = f"; {advice_in_words(shortlist.advice)}" if shortlist.advice is not None else ""
+        print_text(f"{shortlist.sentence}{'' if shortlist.warning else advice}.")
+        if shortlist.warning:
+            print_messages(f"careful ({shortlist.kind}): {shortlist.warning}{advice}.")
     if not answer.shortlists:
         print_text(
             "No shortlist was measured: any score but its own is found by comparing everything; "
             "samekind index build measures one."
         )
-    print_messages(*answer.warnings)

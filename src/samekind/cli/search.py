@@ -12,7 +12,7 @@ from samekind.errors import SettingError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from samekind.questions.search import Query, Searched
+    from samekind.questions.search import How, Query, Searched
 
 IndexFolder = Annotated[
     Path | None, typer.Option(help="The folder of an index to look in (samekind index build).")
@@ -72,7 +72,7 @@ def search(
     _show(answer, answer.how if folder is not None and not exhaustive else None)
 
 
-def _show(answer: "Searched", how: str | None) -> None:
+def _show(answer: "Searched", how: "How | None") -> None:
     from samekind.cli.output import print_table, print_text
 
     if not answer.gallery:
@@ -81,7 +81,17 @@ def _show(answer: "Searched", how: str | None) -> None:
     for query in answer.queries:
         print_table(_table(query, answer.kind))
     if how is not None:
-        print_text(f"\n{how}")
+        print_text(f"\n{_in_words(how)}.")
+
+
+def _in_words(how: "How") -> str:
+    """How matches were found, and the option or command that helps."""
+    from samekind.cli.advice import advice_in_words
+
+    if how.advice is None:
+        return how.sentence
+    words = advice_in_words(how.advice)
+    return f"{how.sentence} ({words})" if how.advice.what == "exhaustive" else f"{how.sentence}; {words}"
 
 
 def _index_folder(gallery: Sequence[str], index: Path | None, save_index: Path | None) -> Path | None:

@@ -24,6 +24,7 @@ from samekind.training.untrained import expect_trained
 
 #: A run of fewer steps may learn little; so many are enough for few items.
 FEWEST_STEPS, ENOUGH_STEPS = 50, 200
+SHORT = "a run of {steps:,} steps is short, and may learn little; {epochs:,} epochs make it long enough"
 #: Items that the space of a run is built with, to see whether it takes them.
 SAMPLE = 16
 
@@ -47,12 +48,15 @@ class PlannedTraining:
 
 @dataclass(frozen=True)
 class Checked:
-    """What is there; ``errors`` are what training would refuse, ``training`` is None if there are any."""
+    """What is there; ``errors`` are what training would refuse, ``training`` is None if there are any.
+    ``enough_epochs`` is how many epochs a run takes whose own are too few; None if they are enough.
+    """
 
     examination: Examination
     errors: tuple[str, ...]
     warnings: tuple[str, ...]
     training: PlannedTraining | None
+    enough_epochs: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain values; the sizes last, because there may be as many as pictures."""
@@ -69,6 +73,7 @@ class Checked:
             "duplicates": data.duplicates,
             "warnings": self.warnings,
             "errors": self.errors,
+            "enough epochs": self.enough_epochs,
             "training": None if self.training is None else asdict(self.training),
             "sizes": {f"{width}x{height}": count for (height, width), count in data.sizes.items()},
         }
@@ -78,15 +83,17 @@ def check(plan: Plan) -> Checked:
     """Look at every item of a plan's data, and build what its training would build before the first step."""
     data = examine(plan.source, settings=plan.data, split=partial(_split, plan))
     errors, warnings = list(data.errors), list(data.warnings)
-    training = None
+    training, enough = None, None
     if not errors:
         try:
             training, sets = _training(plan)
         except SamekindError as error:
             errors.append(str(error))
         else:
-            warnings += [*filter(None, [sets.torn()]), *_few_steps(training)]
-    return Checked(data, tuple(errors), tuple(warnings), training)
+            enough = _enough_epochs(training)
+            warnings += [*filter(None, [sets.torn()])]
+            warnings += [SHORT.format(steps=training.steps, epochs=enough)] if enough is not None else []
+    return Checked(data, tuple(errors), tuple(warnings), training, enough)
 
 
 def _split(plan: Plan, items: Items) -> Split | None:
@@ -124,15 +131,11 @@ def _training(plan: Plan) -> tuple[PlannedTraining, Sets]:
     return planned, sets
 
 
-def _few_steps(training: PlannedTraining) -> list[str]:
-    """A warning if nothing is learned in so few steps."""
+def _enough_epochs(training: PlannedTraining) -> int | None:
+    """How many epochs it takes to learn something, if those of the run are too few."""
     if training.steps >= FEWEST_STEPS:
-        return []
-    epochs = -(-ENOUGH_STEPS * training.epochs // training.steps)
-    return [
-        f"a run of {training.steps:,} steps is short, and may learn little; "
-        f"--set epochs={epochs} makes it long enough"
-    ]
+        return None
+    return -(-ENOUGH_STEPS * training.epochs // training.steps)
 
 
 def _build(run: Run, items: Items) -> None:

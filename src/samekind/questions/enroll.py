@@ -14,7 +14,7 @@ from samekind.space import MetricSpace
 
 STALE = (
     'the threshold for none of these was fitted before the class "{name}" was {done}, on {trials}{why}; '
-    "fit it again: samekind calibrate {folder} DATA --open-set"
+    "fit it again"
 )
 ONCE_UNKNOWN = (
     "; it was made to turn away the unknown items there, those of this class too if it was among them"
@@ -25,13 +25,22 @@ SEVERAL = 'its examples carry several labels ({labels}), and all of them are now
 
 @dataclass(frozen=True)
 class Enrolled:
-    """What was ``done`` to a class (added, replaced or removed), and the classes of the space now."""
+    """What was ``done`` to a class (added, replaced or removed), and the classes of the space now.
+
+    ``stale`` is the warning that the threshold for none of these is to be fitted again, None without one.
+    """
 
     name: str
     done: str
     examples: int
     classes: tuple[str, ...]
-    warnings: tuple[str, ...]
+    several: str | None
+    stale: str | None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before the class is used."""
+        return tuple(filter(None, (self.several, self.stale)))
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain values."""
@@ -62,43 +71,39 @@ def enroll(
     items: Collection,
     *,
     replace: bool = False,
-    folder: str = "SPACE",
     progress: Progress = silent,
 ) -> Enrolled:
-    """Add a class to the space from examples; nothing is trained and no other class changes.
-
-    A warning names ``folder`` as the place of the space.
-    """
+    """Add a class to the space from examples; nothing is trained and no other class changes."""
     name = spelt_name(space, name, replace=replace)
     done = "replaced" if name in space.classes else "added"
     space.enroll(name, embedded(space, items.inputs, title="enrol", progress=progress), replace=replace)
-    warnings = (*_several_labels(name, items.labels), *_stale(space, name, done, folder))
-    return Enrolled(name, done, len(items.ids), tuple(space.classes), warnings)
+    several, stale = _several_labels(name, items.labels), _stale(space, name, done)
+    return Enrolled(name, done, len(items.ids), tuple(space.classes), several, stale)
 
 
-def remove_class(space: MetricSpace, name: str, *, folder: str = "SPACE") -> Enrolled:
+def remove_class(space: MetricSpace, name: str) -> Enrolled:
     """Remove a class from the space."""
     [name] = spelt_as([name], space.classes)
     space.remove(name)
-    return Enrolled(name, "removed", 0, tuple(space.classes), _stale(space, name, "removed", folder))
+    return Enrolled(name, "removed", 0, tuple(space.classes), None, _stale(space, name, "removed"))
 
 
-def _several_labels(name: str, labels: Sequence[str | None]) -> tuple[str, ...]:
+def _several_labels(name: str, labels: Sequence[str | None]) -> str | None:
     """A warning if the examples have more than one label."""
     counts = Counter(label for label in labels if label is not None).most_common()
     if len(counts) < 2:
-        return ()
+        return None
     named = [f"{label} {count:,}" for label, count in counts[:LABELS_NAMED]]
     named += [f"{len(counts) - LABELS_NAMED} more"] if len(counts) > LABELS_NAMED else []
-    return (SEVERAL.format(labels=", ".join(named), name=name),)
+    return SEVERAL.format(labels=", ".join(named), name=name)
 
 
-def _stale(space: MetricSpace, name: str, done: str, folder: str) -> tuple[str, ...]:
+def _stale(space: MetricSpace, name: str, done: str) -> str | None:
     """A warning if there is a threshold for none of these: it was fitted for other classes.
 
     Which classes were unknown then is not stored, so every change of the classes is told.
     """
     if space.open_set is None:
-        return ()
+        return None
     why = ONCE_UNKNOWN if done == "added" else ""
-    return (STALE.format(name=name, done=done, trials=space.open_set.trials, why=why, folder=folder),)
+    return STALE.format(name=name, done=done, trials=space.open_set.trials, why=why)

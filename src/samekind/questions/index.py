@@ -14,12 +14,15 @@ from samekind.space import MetricSpace
 
 
 class ShortlistInfo(NamedTuple):
-    """A shortlist of an index: as plain values, in a sentence, and with a warning if it makes it slow."""
+    """A shortlist of an index: as plain values, in a sentence, with a warning if it makes it slow, and what
+    to do about it.
+    """
 
     kind: str
     content: dict[str, Any]
     sentence: str
     warning: str | None
+    advice: shortlists.Advice | None
 
 
 @dataclass(frozen=True)
@@ -38,13 +41,6 @@ class IndexInfo:
     added: int | None = None
     removed: int | None = None
     skipped: tuple[tuple[str, str], ...] | None = None  # None if nothing was read
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Which scores are slow to search by."""
-        return tuple(
-            f"careful ({known.kind}): {known.warning}." for known in self.shortlists if known.warning
-        )
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain values."""
@@ -86,8 +82,9 @@ def index_info(
             ShortlistInfo(
                 known.kind,
                 shortlists.to_json(known, index, held=held),
-                shortlists.sentence(known, index, held=held),
-                shortlists.warning(known, index, held=held),
+                shortlists.sentence(known, held=held),
+                shortlists.warning(known, held=held),
+                shortlists.advice(known, index, held=held),
             )
             for known in shortlists_in(index)
         ),

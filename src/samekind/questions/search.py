@@ -18,7 +18,7 @@ from samekind.questions.galleries import GROWN, fill, open_gallery, path_of, sto
 from samekind.questions.opening import OpenSpace
 from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import embedded, known_kind
-from samekind.questions.shortlists import advice, reason
+from samekind.questions.shortlists import Advice, advice, reason
 from samekind.similarities import Dot
 from samekind.space import MetricSpace
 
@@ -49,16 +49,23 @@ class UsedShortlist(NamedTuple):
     interval: tuple[float, float] | None
 
 
+class How(NamedTuple):
+    """How matches were found, in words, and what would make the search quicker or better, if anything."""
+
+    sentence: str
+    advice: Advice | None = None
+
+
 @dataclass(frozen=True)
 class Searched:
-    """The matches of each query in a gallery of so many items, and in words how they were found."""
+    """The matches of each query in a gallery of so many items, and how they were found."""
 
     kind: Kind
     gallery: int
     shortlist: UsedShortlist | None
     queries: tuple[Query, ...]
     skipped: tuple[tuple[str, str], ...]
-    how: str
+    how: How
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain values."""
@@ -239,31 +246,31 @@ def _how(
     k: int,
     *,
     held: int,
-) -> str:
-    """How the matches were found and, if everything was compared, why and what to do."""
+) -> How:
+    """How the matches were found and, if everything was compared, why."""
     if used is not None:
         recall = (
             f"it finds {used.recall:.1%} of the {used.k} best"
             if used.recall is not None
             else f"what it finds was measured for the {used.k} best, and not for this"
         )
-        return f"Chosen from a shortlist of {used.size:,} a query; {recall} (--exhaustive finds all)."
+        return How(f"Chosen from a shortlist of {used.size:,} a query; {recall}", Advice("exhaustive"))
     whole = "Everything was compared: "
     if shortlist is not None and shortlist.size is None:
-        parts = reason(shortlist, held=held), advice(shortlist, index, held=held)
-        return f"{whole}{'; '.join(filter(None, parts))}."
+        return How(f"{whole}{reason(shortlist, held=held)}", advice(shortlist, index, held=held))
     if shortlist is not None:
-        return f"{whole}a shortlist for the {k} nearest would be more than half of the index."
-    unmeasured = f"no shortlist was measured for {kind} with this space"
-    command = f"samekind index build --score {kind} measures"
+        return How(f"{whole}a shortlist for the {k} nearest would be more than half of the index")
     if stored_kind(index) == kind:
         if index.exact:
-            return f"{whole}the index itself goes by the score {kind}, and is exact."
-        return f"Found by the index itself, which goes by the score {kind} (--exhaustive finds all)."
+            return How(f"{whole}the index itself goes by the score {kind}, and is exact")
+        return How(f"Found by the index itself, which goes by the score {kind}", Advice("exhaustive"))
     if is_own(space.scorer(kind), index):
         if index.exact:
-            return f"{whole}the index itself goes by {index.score}, and is exact."
-        return f"Found by the index itself, which goes by {index.score}; {command} how much it finds."
+            return How(f"{whole}the index itself goes by {index.score}, and is exact")
+        return How(
+            f"Found by the index itself, which goes by {index.score}", Advice("measure recall", kind=kind)
+        )
+    unmeasured = f"{whole}no shortlist was measured for {kind} with this space"
     if held <= small_up_to(k):
-        return f"{whole}{unmeasured}, and with so few vectors none is needed."
-    return f"{whole}{unmeasured}; {command} one."
+        return How(f"{unmeasured}, and with so few vectors none is needed")
+    return How(unmeasured, Advice("measure", kind=kind))

@@ -1,32 +1,54 @@
-"""Shortlists in words: what a shortlist finds or, where everything is compared, why and what to do.
+"""Shortlists in words: what a shortlist finds or, where everything is compared, why; and advice what to do.
 
 ``held`` is the number of vectors in the index now.
 """
 
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
+from samekind.decisions import Kind
 from samekind.index import Index
 from samekind.inference.shortlist import Shortlist
 from samekind.inference.shortlist_fitting import longest, most_promised, small_up_to, why_everything
 from samekind.questions.galleries import GROWN
 
+#: The recall that an index is built for unless another is asked for.
+USUAL_RECALL = 0.95
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What would make a search quicker, or find more; who renders it names the commands and options.
+
+    - "add": once the index has grown by a quarter, adding items measures again.
+    - "lower recall": build it again with a lower recall, ``recall`` or less.
+    - "rebuild": the same, or with one of the ``structures``, or distilled if ``distil``.
+    - "measure": measure a shortlist for the score ``kind``; "measure recall": what the index itself finds.
+    - "exhaustive": a search of everything finds all.
+    """
+
+    what: Literal["add", "lower recall", "rebuild", "measure", "measure recall", "exhaustive"]
+    recall: float | None = None
+    structures: tuple[str, ...] = ()
+    distil: bool = False
+    kind: Kind | None = None
+
 
 def to_json(shortlist: Shortlist, index: Index, *, held: int) -> dict[str, Any]:
     """A shortlist as plain values, without the weights of its map."""
+    known = advice(shortlist, index, held=held)
     return shortlist.to_note() | {
         "query_map": shortlist.query_map is not None,
         "why": why_everything(shortlist),
-        "warning": warning(shortlist, index, held=held),
+        "warning": warning(shortlist, held=held),
+        "advice": None if known is None else asdict(known),
     }
 
 
-def sentence(shortlist: Shortlist, index: Index, *, held: int) -> str:
+def sentence(shortlist: Shortlist, *, held: int) -> str:
     """A shortlist in a sentence, without what `warning` says."""
     if shortlist.size is None:
-        parts = [f"{shortlist.kind}: everything is compared: {reason(shortlist, held=held)}"]
-        if warning(shortlist, index, held=held) is None:
-            parts.append(advice(shortlist, index, held=held))
-        return "; ".join(filter(None, parts))
+        return f"{shortlist.kind}: everything is compared: {reason(shortlist, held=held)}"
     low, high = shortlist.interval
     recall = f"{shortlist.recall:.1%} ({100 * low:.1f} to {100 * high:.1f})"
     text = (
@@ -39,12 +61,11 @@ def sentence(shortlist: Shortlist, index: Index, *, held: int) -> str:
     return f"{text}; distilled, without that {plain}"
 
 
-def warning(shortlist: Shortlist, index: Index, *, held: int) -> str | None:
+def warning(shortlist: Shortlist, *, held: int) -> str | None:
     """That searches are slow because no shortlist could be found; None in any other case."""
     if why_everything(shortlist) not in ("too long", "too few queries") or _is_outgrown(shortlist, held):
         return None
-    slow = f"every search compares all {held:,} vectors, which is slow"
-    return f"{slow}; {advice(shortlist, index, held=held)}"
+    return f"every search compares all {held:,} vectors, which is slow"
 
 
 def reason(shortlist: Shortlist, *, held: int) -> str:
@@ -62,18 +83,18 @@ def reason(shortlist: Shortlist, *, held: int) -> str:
     }[why_everything(shortlist)]
 
 
-def advice(shortlist: Shortlist, index: Index, *, held: int) -> str:
-    """What to do about it; empty if nothing has to be done."""
+def advice(shortlist: Shortlist, index: Index, *, held: int) -> Advice | None:
+    """What to do about it; None if nothing has to be done."""
     if _is_outgrown(shortlist, held):
-        return "once it has grown by a quarter, samekind index add measures again"
-    highest = int(1000 * most_promised(shortlist.sample)) / 1000
-    return {
-        None: "",
-        "small": "",
-        "all wanted": "built again with a lower --recall, such as 0.95, it is quicker",
-        "too few queries": f"build it again with --recall {highest:g} or less",
-        "too long": f"build it again with {_alternatives(shortlist, index)}a lower --recall",
-    }[why_everything(shortlist)]
+        return Advice("add")
+    match why_everything(shortlist):
+        case "all wanted":
+            return Advice("lower recall", recall=USUAL_RECALL)
+        case "too few queries":
+            return Advice("lower recall", recall=int(1000 * most_promised(shortlist.sample)) / 1000)
+        case "too long":
+            return Advice("rebuild", structures=_structures(index), distil=not shortlist.distilled)
+    return None
 
 
 def _is_outgrown(shortlist: Shortlist, held: int) -> bool:
@@ -84,10 +105,7 @@ def _is_outgrown(shortlist: Shortlist, held: int) -> bool:
     return why in ("too few queries", "too long") and held > GROWN * shortlist.count
 
 
-def _alternatives(shortlist: Shortlist, index: Index) -> str:
-    """What else than a lower recall may make a list shorter: better candidates, or a map of the query."""
+def _structures(index: Index) -> tuple[str, ...]:
+    """The structures whose candidates are better than those of this index, so that a shorter list does."""
     structure = "ivf" if index.built == "pq" else str(index.built)
-    options = {"hnsw": ["--kind flat"], "ivf": ["--kind hnsw", "--kind flat"]}.get(structure, [])
-    if not shortlist.distilled:
-        options = [*options, "--distil"]
-    return f"{', '.join(options)} or " if options else ""
+    return {"hnsw": ("flat",), "ivf": ("hnsw", "flat")}.get(structure, ())
