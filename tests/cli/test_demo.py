@@ -10,7 +10,7 @@ from samekind.cli import demo
 from samekind.data import branches_of, characters
 
 #: As they are, before the tests take fewer.
-CHOOSING, ASKED = demo.CHOOSING, demo.ASKED
+VALIDATING, ASKED = demo.VALIDATING, demo.ASKED
 COMMAND = ("demo", "--tasks", "10", "--set", "epochs=1", "--set", "space.encoder.width=4")
 
 
@@ -18,7 +18,7 @@ COMMAND = ("demo", "--tasks", "10", "--set", "epochs=1", "--set", "space.encoder
 def few_alphabets():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(demo, "_learned", lambda: ["Latin", "Hebrew", "Greek"])
-        patch.setattr(demo, "CHOOSING", ("Greek",))
+        patch.setattr(demo, "VALIDATING", ("Greek",))
         patch.setattr(demo, "ASKED", ("Tengwar",))
         yield
 
@@ -101,5 +101,5 @@ def test_the_run_of_the_demo_can_be_evaluated(samekind, first, out):
 
 def test_alphabets_that_are_asked_about_are_not_learned_from():
     alphabets = list(branches_of(characters().classes))
-    assert set(CHOOSING) < set(alphabets[:30])
+    assert set(VALIDATING) < set(alphabets[:30])
     assert set(ASKED) < set(alphabets[30:])

@@ -2,7 +2,8 @@
 
 A pretrained network is trained itself, without a new layer in front of the loss, which would throw away what
 it knows; small pictures and vectors get a small network from scratch. The loss is Proxy-Anchor (Kim et al.,
-CVPR 2020) for all of them. `ladder.climb` measures whether that pays, and keeps it only if it does.
+CVPR 2020); of many classes a network from scratch compares the items of a batch with each other.
+`ladder.climb` measures whether that pays, and keeps it only if it does.
 """
 
 import math
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 from samekind.data import Items
 from samekind.recipes.encoder import Subject, encoder_for, pretrained_suits, shape_and_medium, standardise_for
+from samekind.recipes.many_classes import are_many, by_pairs
 from samekind.training import Batches, Optimiser, Part, Parts, Run, Schedule, Term
 
 #: The items of a batch: a tenth of all, within these bounds.
@@ -37,6 +39,10 @@ class Pace(NamedTuple):
 
 #: Pretrained weights move little, and lose with more epochs; a network from scratch needs more of them.
 PRETRAINED, SCRATCH = Pace(3e-4, 3e-2, 10, 200, 30), Pace(2e-3, 1e-2, 20, 1200, 80)
+#: The loss.
+PROXIES = Term("proxy_anchor", against="prototypes", arguments={"margin": 0.1, "sharpness": 32.0})
+#: How far grey pictures are turned and moved.
+SLIGHTLY = {"degrees": 10.0, "translate": 0.07, "scale": [0.9, 1.1], "shear": 10.0}
 #: The steps of a head on features, which takes a second or two.
 HEAD_STEPS = 300
 
@@ -50,7 +56,7 @@ def house(items: Subject) -> Run:
     batches = max(1, count // size)
     epochs = max(pace.epochs, min(pace.most, math.ceil(pace.steps / batches)))
     warmup = min(WARM_UP / batches, epochs / 10, LONGEST_WARM_UP)
-    return Run(
+    run = Run(
         recipe="house",
         space=Parts(
             encoder=_encoder(items, pretrained=pretrained),
@@ -58,11 +64,7 @@ def house(items: Subject) -> Run:
             prototypes=Part("LearnedProxies"),
             standardise=standardise_for(items),
         ),
-        terms={
-            "proxies": Term(
-                "proxy_anchor", against="prototypes", arguments={"margin": 0.1, "sharpness": 32.0}
-            )
-        },
+        terms={"proxies": PROXIES},
         batches=Batches("Shuffled", {"size": size}),
         optimiser=Optimiser("AdamW", rate=pace.rate, weight_decay=1e-4, rates={"prototypes": pace.proxies}),
         schedule=Schedule("cosine", warmup_epochs=round(warmup, 3)),
@@ -72,6 +74,7 @@ def house(items: Subject) -> Run:
         augment=_augmentations(items),
         validate=("verification", "retrieval"),
     )
+    return by_pairs(run) if are_many(items) and not pretrained else run
 
 
 def is_pretrained(run: Run) -> bool:
@@ -96,7 +99,7 @@ def head(run: Run, features: Items) -> Run:
     return Run(
         recipe="house",
         space=Parts(Part("ResidualMLP"), Part("Cosine"), Part("LearnedProxies")),
-        terms=run.terms,
+        terms={"proxies": PROXIES},
         batches=Batches("Shuffled", {"size": size}),
         optimiser=Optimiser("AdamW", rate=1e-3, weight_decay=1e-2, rates={"prototypes": 1e-2}),
         schedule=Schedule("cosine", warmup_epochs=0.5),
@@ -123,13 +126,13 @@ def _encoder(items: Subject, *, pretrained: bool) -> Part:
 
 def _augmentations(items: Subject) -> tuple[Part, ...]:
     """Crops of a sixth of a colour picture or more, and mirrored ones; grey pictures, which may be writing,
-    are cropped a little and not mirrored.
+    are turned and moved a little, and not mirrored.
     """
     if not _are_pictures(items):
         return ()
     if shape_and_medium(items)[0][0] == 3:
         return Part("RandomResizedCrop", {"scale": [0.16, 1.0]}), Part("Flip")
-    return (Part("RandomResizedCrop", {"scale": [0.6, 1.0]}),)
+    return (Part("Affine", SLIGHTLY),)
 
 
 def _are_pictures(items: Subject) -> bool:
