@@ -5,9 +5,11 @@ import torch
 
 from samekind.data import clusters
 from samekind.decisions import Choices, Standing
-from samekind.inference.choosing import choices_of, choose
+from samekind.inference import all_trials, class_tree, identify, neighbour_novelty, prototype_novelty, search
+from samekind.inference.choosing import choices_of, choose, used_first
+from samekind.inference.cluster import as_compared
 from samekind.prototypes import SupportMeans
-from samekind.similarities import Dot, Euclidean, Mahalanobis
+from samekind.similarities import Dot, Euclidean, Mahalanobis, Neighbourhood, WithinClass
 from samekind.space import MetricSpace
 
 OWN = Standing(0.25, 0.5, "voices", named=0.5)
@@ -52,3 +54,36 @@ def test_a_fitted_similarity_is_chosen_where_it_knows_what_matters():
     z = torch.cat([items.inputs, noise], dim=1)
     chosen = choose(space, z, items.labels, measured_on="twelve classes")
     assert chosen == Choices("fitted", "fitted", "fitted", "twelve classes")
+
+
+def test_without_a_kind_every_function_goes_by_the_choice():
+    items = clusters(classes=3, items=4, dimension=2, spread=0.5, seed=1)
+    z, labels = items.inputs, items.labels
+    space = MetricSpace(torch.nn.Identity(), Euclidean(), SupportMeans(dimension=2)).eval()
+    for label in range(3):
+        space.enroll(str(label), z[labels == label])
+    space.fitted = Dot()
+    space.choices = Choices("fitted", "cosine", "fitted", "three classes")
+    assert torch.equal(search(space, z, z, k=2).scores, search(space, z, z, k=2, kind="cosine").scores)
+    for function, kind in ((prototype_novelty, "fitted"), (identify, "fitted")):
+        assert str(function(space, z)) == str(function(space, z, kind=kind))
+    assert torch.equal(neighbour_novelty(space, z, z), neighbour_novelty(space, z, z, kind="cosine"))
+    assert torch.equal(
+        all_trials(space, z, labels).scores, all_trials(space, z, labels, kind="fitted").scores
+    )
+    assert class_tree(space) == class_tree(space, kind="fitted")
+    assert used_first(space, "pairs") == ["fitted", "similarity", "cosine"]
+    # The methods of a space itself go by its own similarity.
+    assert torch.equal(space.score_all(z, z), space.score_all(z, z, kind="similarity"))
+
+
+def test_groups_are_of_embeddings_as_the_choice_for_neighbours_compares_them():
+    z = torch.randn(6, 2, generator=torch.Generator().manual_seed(0))
+    space = MetricSpace(torch.nn.Identity(), Euclidean(), SupportMeans(dimension=2)).eval()
+    assert torch.equal(as_compared(space, z), z)
+    space.fitted = WithinClass(dimension=2, centre=True).fit(z, torch.tensor([0, 0, 1, 1, 2, 2]))
+    space.normalised = Neighbourhood(space.fitted, size=6, dimension=2).with_cohort(z)
+    for kind in ("fitted", "normalised"):  # what a cohort adds is one number an item
+        space.choices = Choices("similarity", kind, "similarity", "three classes")
+        mapped = as_compared(space, z)
+        torch.testing.assert_close(mapped @ mapped.T, space.fitted.score_all(z, z))

@@ -6,6 +6,7 @@ from torch import nn
 
 from samekind.auxiliary_head import AuxiliaryHead
 from samekind.data import Items, clusters
+from samekind.decisions import Choices, Decision
 from samekind.inference import fit_open_set, fit_temperatures, identify
 from samekind.inference.open_set import divided
 from samekind.inference.temperatures import FEWEST, heads
@@ -121,3 +122,18 @@ def test_dropout_plays_no_part_and_the_mode_is_kept():
     at_rest = fitted(space.eval())
     assert fitted(space.train()) == at_rest
     assert space.training
+
+
+def test_a_score_without_a_trained_scale_takes_the_calibration_of_its_pairs():
+    """Logits are then log likelihood ratios of "same", up to a number that all classes share."""
+    space, other = a_space(auxiliary=False), ITEMS.only(["1"])
+    space.choices = Choices("similarity", "similarity", "cosine", "four classes")
+    assert fitted(space, other) == {}
+    space.decisions = {"cosine": Decision("cosine", 0.5, "eer", "pairs", 0.1, 0.1, (8.0, -4.0))}
+    space.temperatures = fitted(space, other)
+    assert space.temperatures["similarity"].value == pytest.approx(1 / 8)
+    z = ITEMS.inputs
+    expected = (8 * space.score_classes(z, kind="cosine")).softmax(-1)
+    torch.testing.assert_close(space.classify(z).probabilities, expected)
+    space.decisions = {"cosine": Decision("cosine", 0.5, "eer", "pairs", 0.1, 0.1, (-8.0, -4.0))}
+    assert fitted(space, other) == {}

@@ -30,7 +30,10 @@ def test_the_own_similarity_is_said_once_and_no_choice_not_at_all(plane):
 
 def test_a_choice_that_was_measured_elsewhere_is_named_without_figures(plane):
     plane.choices = Choices("normalised", "similarity", "similarity", "3 folds of 5 classes")
-    assert choices_in_words(plane) == ("pairs are compared by the normalised score",)
+    plane.standings = {"similarity": OWN, "normalised": COSINE}
+    assert choices_in_words(plane) == (
+        "pairs are compared by the normalised score, chosen on 3 folds of 5 classes",
+    )
 
 
 def test_a_ladder_has_a_line_for_each_rung():

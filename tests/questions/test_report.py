@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+from samekind.decisions import Choices, Ladder, Rung
 from samekind.questions import report
 from samekind.questions.evaluate import Evaluated
 
@@ -22,3 +23,17 @@ def test_the_page_is_about_the_test_items(plane, monkeypatch, tmp_path):
     )
     assert content["lead"].endswith("on items it was not trained on. Careful: copies.")
     assert content["systems"]["first"].record == [{"epoch": 1}]
+
+
+def test_the_page_opens_with_the_kinds_of_score_and_the_ladder(plane, monkeypatch, tmp_path):
+    leads = []
+    monkeypatch.setattr(report, "write_report", lambda _path, **content: leads.append(content["lead"]))
+    monkeypatch.setattr(report, "cautions", lambda _: [])
+    plane.choices = Choices("cosine", "similarity", "similarity", "2 folds")
+    plane.ladder = Ladder((Rung("raw input", 0.5, 0.2, "cosine", "cosine", 1.0),), "raw input", "2 folds")
+    sets = SimpleNamespace(test="seen items", unseen=None)
+    report.write_run_report(tmp_path / "page.html", plane, sets, Evaluated("first", (), (), ()), [])
+    assert leads[0].endswith(
+        "Pairs are compared by the cosine, chosen on 2 folds. The house recipe measured on 2 folds: raw "
+        "input: Recall@1 50.0% (cosine), EER 20.0% (cosine), 1 s; kept."
+    )

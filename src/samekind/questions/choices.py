@@ -36,9 +36,15 @@ def _chosen(question: Question, choices: Choices, space: MetricSpace) -> str:
     if kind == "similarity":
         return ""
     standings = [space.standings.get(name) for name in (kind, "similarity")]
-    values = [None if standing is None else _measured(standing, question) for standing in standings]
-    if values[0] is None or values[1] is None:
-        return CHOSEN[question].partition(":")[0].format(name=NAMES[kind])
+    values = [
+        _measured(standing, question)
+        if standing is not None and standing.measured_on == choices.measured_on
+        else None
+        for standing in standings
+    ]
+    if values[0] is None or values[1] is None:  # measured elsewhere, as by a ladder
+        sentence = CHOSEN[question].partition(":")[0].format(name=NAMES[kind])
+        return f"{sentence}, chosen on {choices.measured_on}"
     return CHOSEN[question].format(
         name=NAMES[kind], items=choices.measured_on, better=values[0], own=values[1]
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from samekind.data import Sets
+from samekind.questions.choices import choices_in_words, ladder_in_words
 from samekind.questions.evaluate import Evaluated, cautions
 from samekind.reports import System, write_report
 from samekind.space import MetricSpace
@@ -15,10 +16,14 @@ def write_run_report(
 ) -> None:
     """Write the page about the test items of a run; ``record`` has the lines of its training."""
     lead = f'Every question asked of the space "{answer.name}", on items it was not trained on.'
+    told = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in choices_in_words(space)]
+    if space.ladder is not None:
+        rungs = "; ".join(ladder_in_words(space.ladder))
+        told.append(f"The house recipe measured on {space.ladder.measured_on}: {rungs}.")
     write_report(
         path,
         title=f"samekind: {answer.name}",
-        lead=" ".join([lead, *(f"Careful: {sentence}." for sentence in cautions(sets))]),
+        lead=" ".join([lead, *told, *(f"Careful: {sentence}." for sentence in cautions(sets))]),
         systems={answer.name: System(space.cpu(), answer.rows, record)},
         seen=sets.test,
         unseen=sets.unseen,
