@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 
 import torch
@@ -58,14 +59,17 @@ def one_pair_a_class(loss: Callable[..., Tensor], similarity: torch.nn.Module) -
 def against_proxies(
     loss: Callable[..., Tensor], similarity: torch.nn.Module, classes: int, count: int = 1
 ) -> Cost:
-    """A loss against learned proxies."""
+    """A loss against learned proxies; one that asks for lengths is given them."""
     proxies = torch.randn(classes * count, DIMENSION, requires_grad=True)
 
     def cost(z: Tensor, y: Tensor) -> Tensor:
         scores = similarity.score_all(z, proxies)
         if count > 1:
             scores = pool(scores.reshape(len(z), classes, count), "soft")
-        return loss(scores, *class_masks(y, classes)).mean()
+        handed = {}
+        if "lengths" in signature(loss).parameters:
+            handed["lengths"] = z.norm(dim=1)[:, None] * proxies.norm(dim=1)
+        return loss(scores, *class_masks(y, classes), **handed).mean()
 
     return cost
 
@@ -84,13 +88,20 @@ def ours(classes: int) -> dict[str, Cost]:
     batch["pair_likelihood"] = against_batch(losses.pair_likelihood, Dot())
     batch["softmax over the batch"] = against_batch(losses.softmax, cosine)
     proxies = {name: against_proxies(getattr(losses, name), cosine, classes) for name in PROXY_COSINE}
+    proxies["large_margin"] = against_proxies(losses.large_margin, Dot(), classes)
     proxies["proxy_nca"] = against_proxies(losses.proxy_nca, squared, classes)
     proxies["soft_triple"] = against_proxies(losses.soft_triple, cosine, classes, count=2)
     return batch | proxies
 
 
-BATCH_COSINE = ("multi_similarity", "circle", "supervised_contrastive", "nca", "histogram", "smooth_ap")
-BATCH_DISTANCE = ("contrastive", "exponential_contrastive", "generalised_lifted_structure", "triplet")
+BATCH_COSINE = (
+    "multi_similarity", "circle", "supervised_contrastive", "nca", "histogram", "smooth_ap", "fast_ap",
+    "intra_pair_variance",
+)  # fmt: skip
+BATCH_DISTANCE = (
+    "contrastive", "exponential_contrastive", "linear_contrastive", "margin_based", "ranked_list",
+    "generalised_lifted_structure", "triplet",
+)  # fmt: skip
 PROXY_COSINE = ("softmax", "additive_margin", "arc_face", "sphere_face", "proxy_anchor", "corr")
 
 
@@ -106,6 +117,11 @@ def peers(classes: int) -> dict[str, Cost]:
         "nca": theirs.NCALoss(),
         "histogram": theirs.HistogramLoss(n_bins=200),
         "smooth_ap": theirs.SmoothAPLoss(),
+        "fast_ap": theirs.FastAPLoss(),
+        "intra_pair_variance": theirs.IntraPairVarianceLoss(),
+        "linear_contrastive": theirs.ContrastiveLoss(),
+        "margin_based": theirs.MarginLoss(),
+        "ranked_list": theirs.RankedListLoss(margin=0.4, alpha=1.2, Tn=10),
         "contrastive": theirs.ContrastiveLoss(),
         "generalised_lifted_structure": theirs.GeneralizedLiftedStructureLoss(),
         "lifted_structure": theirs.LiftedStructureLoss(),
@@ -117,6 +133,7 @@ def peers(classes: int) -> dict[str, Cost]:
         "additive_margin": theirs.CosFaceLoss(**with_proxies),
         "arc_face": theirs.ArcFaceLoss(**with_proxies),
         "sphere_face": theirs.SphereFaceLoss(**with_proxies),
+        "large_margin": theirs.LargeMarginSoftmaxLoss(**with_proxies),
         "proxy_nca": theirs.ProxyNCALoss(**with_proxies),
         "proxy_anchor": theirs.ProxyAnchorLoss(**with_proxies),
         "soft_triple": theirs.SoftTripleLoss(**with_proxies, centers_per_class=2),

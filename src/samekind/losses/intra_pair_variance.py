@@ -5,6 +5,7 @@ itself it does not part positives from negatives.
 """
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.errors import SettingError
@@ -36,9 +37,9 @@ def intra_pair_variance(
     parts = exact.new_tensor([1 - positive_slack, 1 + negative_slack])
 
     def cost(score: Tensor, ahead: Tensor, behind: Tensor, bars: Tensor, weights: Tensor) -> Tensor:
-        below = (bars[0] - score).where(ahead, 0).clamp(min=0).square().sum(1)
-        above = (score - bars[1]).where(behind, 0).clamp(min=0).square().sum(1)
-        return weights[0] * below + weights[1] * above
+        off = torch.where(ahead, weights[0] * (bars[0] - score), weights[1] * (score - bars[1]))
+        return F.relu(off.where(ahead | behind, 0)).square().sum(1)
 
-    shared = (parts * totals / counts, ...), (len(scores) / counts, ...)
+    # Squared below, so the root of what a pair counts for.
+    shared = (parts * totals / counts, ...), ((len(scores) / counts).sqrt(), ...)
     return row_by_row(cost, (scores, None), (positive, None), (negative, None), *shared).to(scores.dtype)

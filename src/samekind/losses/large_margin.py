@@ -4,11 +4,10 @@ Liu et al., "Large-Margin Softmax Loss for Convolutional Neural Networks", ICML 
 embeddings and prototypes that are not put on the sphere.
 """
 
-import torch
 from torch import Tensor
 
 from samekind.losses.inputs import check
-from samekind.losses.softmax import softmax
+from samekind.losses.softmax import moved_softmax
 from samekind.losses.sphere_face import check_multiple, multiply_angle
 
 
@@ -29,15 +28,22 @@ def large_margin(
     """
     check_multiple("large_margin", margin)
     check(scores, positive, negative)
-    exact, moving = scores.to(torch.promote_types(scores.dtype, torch.float32)), positive
-    cosines = exact.where(positive, 0)
-    if lengths is not None:
-        if lengths.shape != scores.shape:
-            shapes = f"{tuple(scores.shape)} and {tuple(lengths.shape)}"
-            raise ValueError(f"expected scores and lengths of one shape (anchors, candidates), got {shapes}")
-        moving = positive & (lengths > 0)
-        lengths = lengths.to(exact.dtype).where(moving, 1)
-        cosines = cosines / lengths
-    moved = multiply_angle(cosines, int(margin), beyond="falling")
-    moved = (moved if lengths is None else moved * lengths).where(moving, exact)
-    return softmax(moved, positive, negative, scale=scale, targets=targets).to(scores.dtype)
+    own = None if lengths is None else _of_positives(lengths, positive, targets)
+
+    def moved(products: Tensor, _: Tensor) -> Tensor:
+        if own is None:
+            return multiply_angle(products, int(margin), beyond="falling")
+        length = own.to(products.dtype).where(own > 0, 1)
+        multiplied = length * multiply_angle(products / length, int(margin), beyond="falling")
+        return multiplied.where(own > 0, 0)
+
+    return moved_softmax(scores, positive, negative, move=moved, scale=scale, targets=targets)
+
+
+def _of_positives(lengths: Tensor, positive: Tensor, targets: Tensor | None) -> Tensor:
+    """The lengths of the positive pairs, in the order in which `moved_softmax` moves them: (pairs,)."""
+    if lengths.shape != positive.shape:
+        shapes = f"{tuple(positive.shape)} and {tuple(lengths.shape)}"
+        raise ValueError(f"expected scores and lengths of one shape (anchors, candidates), got {shapes}")
+    # To read them off the mask makes a GPU wait.
+    return lengths[positive] if targets is None else lengths.gather(1, targets[:, None]).squeeze(1)
