@@ -11,9 +11,10 @@ from samekind.index.mapped import (
     check_stored,
     index_fingerprint,
     is_of,
-    mapped_vectors,
     stored_dimension,
     stored_kind,
+    vectors_to_find,
+    vectors_to_store,
 )
 from samekind.inference import search, search_index
 from samekind.inference.fitting import neighbourhood
@@ -35,7 +36,8 @@ def a_space(form=TwoCovariance, similarity=None):
 
 def filled(space, kind, make=Exact):
     index = make(stored_dimension(space, kind), score="dot", fingerprint=index_fingerprint(space, kind))
-    index.add(IDS, mapped_vectors(space, GALLERY, kind, side="second"))
+    index.add(IDS[:200], vectors_to_store(space, index, GALLERY[:200]))
+    index.add(IDS[200:], vectors_to_store(space, index, 1.2 * GALLERY[200:]))
     return index
 
 
@@ -50,12 +52,13 @@ def test_finds_what_a_scan_of_everything_finds(kind, form, make):
     if make is Faiss:
         pytest.importorskip("faiss")
     space = a_space(form)
-    expected = search(space, QUERIES, GALLERY, k=10, kind=kind)
+    gallery = torch.cat([GALLERY[:200], 1.2 * GALLERY[200:]])
+    expected = search(space, QUERIES, gallery, k=10, kind=kind)
     found = search_index(space, filled(space, kind, make), QUERIES, 10, kind=kind)
     torch.testing.assert_close(found.scores, expected.scores, atol=1e-4, rtol=1e-4)
     assert (places(found) == expected.indices).float().mean() > 0.99  # but for ties in the last digit
     embeddings = Exact(6, fingerprint=index_fingerprint(space))
-    embeddings.add(IDS, GALLERY)
+    embeddings.add(IDS, gallery)
     plain = search_index(space, embeddings, QUERIES, 10, kind=kind)
     torch.testing.assert_close(plain.scores, expected.scores, atol=1e-4, rtol=1e-4)
 
@@ -99,7 +102,34 @@ def test_only_inner_products_can_be_stored():
 
 def test_stores_embeddings_unless_a_kind_is_named():
     space = a_space()
-    assert torch.equal(mapped_vectors(space, GALLERY, None, side="second"), GALLERY)
-    assert stored_dimension(space, None) == 6
-    assert stored_dimension(space, "fitted") == 8
-    assert stored_dimension(space, "normalised") == 10
+    index = Exact(6, fingerprint=index_fingerprint(space))
+    assert vectors_to_store(space, index, GALLERY) is GALLERY
+    assert vectors_to_find(space, index, GALLERY) is GALLERY
+    assert index.notes == {}
+    assert [stored_dimension(space, kind) for kind in (None, "fitted", "normalised")] == [6, 9, 11]
+
+
+def test_stored_vectors_are_equally_long_and_products_are_the_scores(tmp_path):
+    """So that a graph of neighbours finds by them; a later vector that is longer still scores right."""
+    space = a_space()
+    index = Exact(9, score="dot", fingerprint=index_fingerprint(space, "fitted"))
+    stored, asked = vectors_to_store(space, index, GALLERY), vectors_to_find(space, index, QUERIES)
+    torch.testing.assert_close(stored.norm(dim=1), torch.full((300,), index.notes["mapped length"]))
+    torch.testing.assert_close(
+        asked @ stored.T, space.score_all(QUERIES, GALLERY, kind="fitted"), atol=1e-4, rtol=1e-4
+    )
+    index.add(IDS, stored)
+    index.save(tmp_path / "index")
+    again = open_index(tmp_path / "index")
+    long = vectors_to_store(space, again, 9 * GALLERY[:3])
+    assert again.notes == index.notes
+    scores = space.score_all(QUERIES, 9 * GALLERY[:3], kind="fitted")
+    torch.testing.assert_close(asked @ long.T, scores, atol=1e-3, rtol=1e-4)
+
+
+def test_what_is_no_inner_product_is_refused():
+    torch.manual_seed(0)
+    space = a_space(similarity=PairsNetwork(dimension=6, hidden=4).eval())
+    space.normalised = neighbourhood(space.similarity, GALLERY[:50])
+    with pytest.raises(SpaceError, match='"normalised" are no inner products'):
+        stored_dimension(space, "normalised")

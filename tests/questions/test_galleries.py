@@ -21,7 +21,7 @@ def test_an_index_for_one_fitted_score_stores_mapped_vectors(plane, at, tmp_path
     z = torch.randn(40, 2, generator=torch.Generator().manual_seed(0))
     plane.fitted = TwoCovariance(dimension=2).fit(z, torch.arange(40) % 5)
     index = galleries.new_index(plane, count=3, scores=["fitted"])
-    assert (index.score, index.dimension, stored_kind(index)) == ("dot", 4, "fitted")
+    assert (index.score, index.dimension, stored_kind(index)) == ("dot", 5, "fitted")
     items = at([0, 30, 70, 100, 160, 250])
     answer = build_index(
         plane, index, items, tmp_path / "index", settings=galleries.ShortlistSettings(kinds=("fitted",))
@@ -30,7 +30,7 @@ def test_an_index_for_one_fitted_score_stores_mapped_vectors(plane, at, tmp_path
     opened = galleries.open_gallery(tmp_path / "index", plane)
     expected = search(plane, at([20, 110]), gallery_of(plane, items), k=3, kind="fitted")
     for exhaustive in (False, True):
-        result = search(plane, at([20, 110]), opened, k=3, kind="fitted", exhaustive=exhaustive)
+        result = search(plane, at([20, 110]), opened, k=3, exhaustive=exhaustive)
         assert (
             result.how.sentence
             == "Everything was compared: the index itself goes by the score fitted, and is exact"

@@ -18,7 +18,7 @@ from samekind.decisions import Kind
 from samekind.errors import SettingError, SpaceError
 from samekind.index import Found, Index
 from samekind.index.contract import SCORES, check_wanted
-from samekind.index.mapped import check_stored, mapped_vectors, similarity_fingerprint
+from samekind.index.mapped import check_stored, similarity_fingerprint, vectors_to_find
 from samekind.inference.distil import QueryMap
 from samekind.inference.embed import asking, device_of
 from samekind.similarities import Similarity, score_all
@@ -139,8 +139,8 @@ def search_index(
     scorer = space.scorer(kind)
     queries = queries.to(device_of(space))
     with asking(space):
-        if stored := check_stored(index, kind):
-            return index.search(mapped_vectors(space, queries, stored, side="first"), k)
+        if check_stored(index, kind):
+            return index.search(vectors_to_find(space, index, queries), k)
         shortlist = shortlist_of(space, index, kind)
         if shortlist is None and is_own(scorer, index):
             return index.search(queries, k)

@@ -20,9 +20,9 @@ from samekind.index.mapped import (
     can_be_stored,
     index_fingerprint,
     is_of,
-    mapped_vectors,
     stored_dimension,
     stored_kind,
+    vectors_to_store,
 )
 from samekind.inference import asking, device_of, embed, fit_shortlist
 from samekind.inference.shortlist import Shortlist, shortlist_of
@@ -103,7 +103,6 @@ def fill(
     """
     first = {id: place for place, id in reversed(list(enumerate(items.ids)))}
     waiting: list[tuple[int, Tensor]] = []
-    stored = stored_kind(index)
 
     def add() -> None:
         places = [place for place, _ in waiting]
@@ -118,9 +117,9 @@ def fill(
     with progress("index", len(items.ids)) as advance:
         for start in range(0, len(items.ids), reading.BATCH):
             z = embed(space, items.inputs[start : start + reading.BATCH])
-            if stored is not None:
+            if stored_kind(index) is not None:
                 with asking(space):
-                    z = mapped_vectors(space, z.to(device_of(space)), stored, side="second").cpu()
+                    z = vectors_to_store(space, index, z.to(device_of(space))).cpu()
             waiting += [
                 (place, row) for place, row in enumerate(z, start) if first[items.ids[place]] == place
             ]
@@ -137,7 +136,8 @@ def path_of(id: str) -> str:
     it. Data with a name, such as digits, have no path.
     """
     source = id.partition(", ")[0]
-    return id if is_named(source) and not Path(source).exists() else os.path.realpath(id)
+    first = source.partition("/")[0]  # of "characters/Greek" the name
+    return id if is_named(source) and not Path(first).exists() else os.path.realpath(id)
 
 
 def stored_path(id: str, metadata: Metadata) -> str:

@@ -10,7 +10,7 @@ from torch import Tensor
 from samekind.data import Collection
 from samekind.decisions import Decision, Kind
 from samekind.index import Exact, Found, Index, space_fingerprint
-from samekind.index.mapped import check_stored, mapped_vectors, stored_kind
+from samekind.index.mapped import check_stored, stored_kind, vectors_to_find
 from samekind.inference import asking, device_of, search_index
 from samekind.inference.shortlist import Shortlist, is_own, shortlist_of
 from samekind.inference.shortlist_fitting import small_up_to
@@ -106,7 +106,7 @@ def search_files(
 
     ``save_to`` is a folder to store the searched vectors in.
     """
-    score = known_kind(opened.space, kind, "neighbours")
+    score = None if kind is None else known_kind(opened.space, kind, "neighbours")
     query_items = opened.read(queries, label=label, skip_unreadable=skip_unreadable)
     skipped = query_items.skipped
     if index is not None:
@@ -139,10 +139,10 @@ def search(
 ) -> Searched:
     """The k items of an index that are most like each query; a query does not find its own file.
 
-    Without a ``kind`` of score the space's choice for neighbours is used. ``exhaustive`` compares everything,
-    even if the index has a shortlist.
+    Without a ``kind`` of score the one that the index was made for is used or, if it is for any, the space's
+    choice for neighbours. ``exhaustive`` compares everything, even if the index has a shortlist.
     """
-    kind = kind or space.kind_for("neighbours")
+    kind = kind or stored_kind(index) or space.kind_for("neighbours")
     z = embedded(space, queries.inputs, title="queries", progress=progress).to(device_of(space))
     shortlist, held = None if exhaustive else shortlist_of(space, index, kind), len(index)
     matches, searched = _matches(space, index, queries.ids, z, k, kind, exhaustive=exhaustive)
@@ -190,8 +190,8 @@ def _best(space: MetricSpace, index: Index, z: Tensor, k: int, kind: Kind, *, ex
     if not exhaustive:
         return search_index(space, index, z, k, kind=kind)
     with asking(space):
-        if stored := check_stored(index, kind):
-            return index.search(mapped_vectors(space, z, stored, side="first"), k, scorer=Dot())
+        if check_stored(index, kind):
+            return index.search(vectors_to_find(space, index, z), k, scorer=Dot())
         return index.search(z, k, scorer=space.scorer(kind))
 
 
