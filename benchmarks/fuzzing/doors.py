@@ -49,6 +49,8 @@ def use_space(folder: Path) -> None:
             z = space.embed(torch.zeros(2, *space.reader.shape))
             space.enroll("somebody new", z)
             space.classify(z)
+            for kind in space.kinds:
+                space.scorer(kind).score_all(z, z)
     space.save(folder / "again")
 
 

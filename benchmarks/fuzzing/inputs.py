@@ -17,11 +17,15 @@ import torch
 from PIL import Image
 
 from samekind.auxiliary_head import AuxiliaryHead
-from samekind.data.media import ImageReader, TableReader
+from samekind.data.media import ImageReader, TableReader, VectorReader
+from samekind.decisions import Decision, Standing, Temperature
+from samekind.decisions.balance import Balance
+from samekind.decisions.choices import Choices
+from samekind.decisions.ladder import Ladder, Rung
 from samekind.encoders import MLP, SmallConvnet
 from samekind.index import Exact, Faiss
 from samekind.prototypes import LearnedProxies, RunningAverages, SupportMeans
-from samekind.similarities import Cosine, Dot, PairsNetwork
+from samekind.similarities import Cosine, Dot, Neighbourhood, PairsNetwork, TwoCovariance
 from samekind.space import MetricSpace
 
 Files = dict[str, bytes]  # content by path
@@ -97,8 +101,19 @@ def spaces() -> list[Files]:
     network = SmallConvnet(channels=1, size=16, dimension=4)
     reader = ImageReader(height=16, width=16, channels=1)
     image = MetricSpace(network, Cosine(), SupportMeans(dimension=4), reader=reader)
+    rich = MetricSpace(MLP(inputs=3, dimension=4, hidden=[]), Cosine(), SupportMeans(["x", "y"], dimension=4))
+    rich.reader = VectorReader(dimension=3)
+    rich.fitted = TwoCovariance(dimension=4)
+    rich.normalised = Neighbourhood(Cosine(), size=6, dimension=4, neighbours=2)
+    rich.decisions = {"cosine": Decision("cosine", 0.5, "equal error", "10 trials", 0.1, 0.1, (1.0, 0.0))}
+    rich.open_set = rich.decisions["cosine"]
+    rich.temperatures = {"similarity": Temperature(1.5, "validation", 10)}
+    rich.standings = {"cosine": Standing(0.1, 0.9, "validation", (0.0, 0.1))}
+    rich.choices = Choices("cosine", "fitted", "normalised", "validation")
+    rich.ladder = Ladder((Rung("start", 0.5, 0.2, "cosine", "fitted", 1.0),), "start", "validation")
+    rich.balances = {"cosine": Balance(0.1, "validation")}
     made = [files_in(COMPATIBILITY / "finished" / "space")]
-    for space in (table, image):
+    for space in (table, image, rich):
         with folder_of({}) as folder:
             space.save(folder / "space")
             made.append(files_in(folder / "space"))

@@ -1,5 +1,7 @@
 """A change goes to bytes and comes back."""
 
+import json
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -38,3 +40,24 @@ def test_vectors_of_another_dimension_are_damage():
     content = memoryview(b"".join(to_parts(Change(["a"], ["{}"], torch.ones(1, 3)))))
     with pytest.raises(SpaceError, match="holds no change"):
         from_content(content, dimension=2)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        {"add": [1], "metadata": ["{}"]},
+        {"add": ["a", "a"], "metadata": ["{}", "{}"]},
+        {"add": ["a"], "metadata": []},
+        {"add": "a", "metadata": "b"},
+        {"remove": [[]]},
+        {"remove": "abc"},
+        {"remove": None},
+        [],
+        3,
+    ],
+)
+def test_an_entry_with_anything_but_texts_is_damage(head):
+    text = json.dumps(head).encode()
+    vectors = bytes(8 * len(head.get("add", []))) if isinstance(head, dict) else b""
+    with pytest.raises(SpaceError, match="its journal holds no change"):
+        from_content(memoryview(LENGTH.pack(len(text)) + text + vectors), dimension=2)

@@ -135,3 +135,29 @@ def test_ids_that_do_not_fit_the_header_are_damage(tmp_path):
     header = wrote(Store(2), tmp_path / "index")
     with pytest.raises(SpaceError, match="0 ids for 1 vectors"):
         Store.read(tmp_path / "index", header | {"count": 1})
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [b"", b'{"a": 1}\n', b'{"a": 1}\n{"a"\n', b'{"a": 1}\n[1]\n', b'{"a": 1}\n{"\xff": 1}\n{', b"\n\n"],
+)
+def test_metadata_that_is_missing_or_no_object_is_damage(tmp_path, lines):
+    store = Store(2)
+    store.apply(Change(["a", "b"], ["{}", "{}"], torch.ones(2, 2)))
+    header = wrote(store, tmp_path / "index")
+    (tmp_path / "index" / "metadata.1.jsonl").write_bytes(lines)
+    again = Store.read(tmp_path / "index", header)
+    if b"\xff" in lines:  # some letters are lost, and nothing else
+        assert again.metadata(["a", "b"]) == [{"a": 1}, {"\ufffd": 1}]
+        return
+    with pytest.raises(SpaceError, match=r'is damaged: it has no metadata of "[ab]"; make it again'):
+        again.metadata(["a", "b"])
+
+
+def test_an_id_that_comes_twice_is_damage(tmp_path):
+    store = Store(2)
+    store.apply(Change(["a", "b"], ["{}", "{}"], torch.ones(2, 2)))
+    header = wrote(store, tmp_path / "index")
+    (tmp_path / "index" / "ids.1.txt").write_bytes(b"a\0a\0")
+    with pytest.raises(SpaceError, match="an id comes twice"):
+        Store.read(tmp_path / "index", header)
