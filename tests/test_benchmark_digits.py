@@ -31,23 +31,6 @@ def test_the_tables_of_the_page_are_those_of_the_stored_runs(benchmark, stored):
     assert benchmark.differences(stored) in page
 
 
-def test_what_the_readme_says_is_in_the_table(benchmark, stored):
-    """Its four rows: classes by the system's own score, pairs and neighbours by the cosine."""
-    readme = (ROOT / "README.md").read_text()
-    rows = {
-        "`prototypical`": ("prototypical", "similarity", "cosine"),
-        "`verification`": ("verification", "similarity", "cosine"),
-        "`triplet`": (*benchmark.BASELINE, benchmark.BASELINE[1]),
-        "no training, raw pixels": (*benchmark.PIXELS, benchmark.PIXELS[1]),
-    }
-    for name, (system, own, pairs) in rows.items():
-        asked = [(own, "seen", "accuracy"), (pairs, "seen", "EER"), (pairs, "unseen", "EER")]
-        asked.append((pairs, "unseen", "Recall@1"))
-        values = [stored[system, kind, items, measure] for kind, items, measure in asked]
-        cells = [benchmark.percent(benchmark.student_interval(row)) for row in values]
-        assert f"| {name} | " + " | ".join(cells) + " |" in readme
-
-
 def test_raw_pixels_by_a_loop(benchmark):
     """The nearest training item by the cosine, and the first neighbour, of every test item."""
     sets = benchmark.prepare(benchmark.digits(), unseen=benchmark.UNSEEN, seed=3)

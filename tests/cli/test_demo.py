@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -97,6 +98,19 @@ def test_a_second_call_trains_nothing_and_says_the_same(samekind, first, out, un
 
 def test_the_run_of_the_demo_can_be_evaluated(samekind, first, out):
     assert samekind("evaluate", out, "--tasks", "10", "--json").status == 0
+
+
+def test_what_the_readme_shows_is_what_a_demo_answered():
+    root = Path(__file__).parents[2]
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    for answer in json.loads((root / "results" / "demo.json").read_text())["answers"]:
+        own, decimals = answer["own"], 2 if answer["own"]["measure"] == "NMI" else 1
+        raw, value, low, high = (
+            f"{number if decimals == 2 else 100 * number:.{decimals}f}"
+            for number in (answer["reference"]["value"], own["value"], own["low"], own["high"])
+        )
+        line = f"| {answer['question']} | {own['measure']} | {raw} | {value} ({low}-{high}) |"
+        assert line in readme
 
 
 def test_alphabets_that_are_asked_about_are_not_learned_from():

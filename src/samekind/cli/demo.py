@@ -119,7 +119,10 @@ def _write_report(
         NAMES[1]: System(spaces[1], rows[1], RunFolder(out).record.lines()),
         NAMES[0]: System(spaces[0], rows[0]),
     }
-    caption = "In brackets the 95 % interval; bold where it is better than the raw pixels by more than that."
+    caption = (
+        "In brackets the 95 % interval; bold where it is better than the raw pixels by more than that. The EER "
+        "is the share of wrong answers: lower is better. Of the others, higher is better."
+    )
     write_report(
         out / "report.html",
         title="samekind on drawn characters",
