@@ -120,8 +120,8 @@ def _write_report(
         NAMES[0]: System(spaces[0], rows[0]),
     }
     caption = (
-        "In brackets the 95 % interval; bold where it is better than the raw pixels by more than that. The EER "
-        "is the share of wrong answers: lower is better. Of the others, higher is better."
+        "In brackets the 95 % interval; bold where it is better than the raw pixels by more than that. The "
+        "EER is the share of wrong answers: lower is better. Of the others, higher is better."
     )
     write_report(
         out / "report.html",

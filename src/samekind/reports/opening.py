@@ -54,8 +54,8 @@ def pictures_section(spaces: Mapping[str, MetricSpace], items: Items) -> Section
         return None
     reference, own = spaces
     caption = (
-        f"A row is one item, drawn at random, and its nearest others. In the first rows only {own} has one of "
-        f"the same class first, then both have, and in the last rows {own} has not."
+        f"A row is one item, drawn at random, and its nearest others. In the first rows only {own} has one "
+        f"of the same class first, then both have, and in the last rows {own} has not."
     )
     return Section(f"Right and wrong answers: {own} and {reference}", caption, figures)
 
