@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -409,3 +410,12 @@ def test_refuses_an_invalid_number_of_pixels(samekind, monkeypatch, said):
     answer = samekind("info", "nothing")
     assert answer.status == 2
     assert "SAMEKIND_MOST_PIXELS: expected a number of pixels" in answer.err
+
+
+@pytest.mark.parametrize(("said", "policy"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
+def test_threads_that_wait_sleep_unless_the_environment_says_otherwise(samekind, monkeypatch, said, policy):
+    monkeypatch.setenv("OMP_WAIT_POLICY", said or "")
+    if said is None:
+        monkeypatch.delenv("OMP_WAIT_POLICY")
+    assert samekind("--version").status == 0
+    assert os.environ["OMP_WAIT_POLICY"] == policy

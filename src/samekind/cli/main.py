@@ -88,6 +88,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # Characters that the terminal cannot write, as in a path, must not end the program.
             stream.reconfigure(errors="backslashreplace")
+    # Threads of PyTorch that wait shall sleep: on a busy machine, spinning takes the processor from others.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     # Pictures that cannot be read get a message of ours.
     warnings.filterwarnings("ignore", module=r"PIL\.")
     try:
