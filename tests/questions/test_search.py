@@ -4,13 +4,15 @@ from dataclasses import replace
 
 import numpy
 import pytest
+import torch
 
+from samekind.errors import SettingError, SpaceError
 from samekind.index import Exact, Faiss, open_index
 from samekind.inference.shortlist import keep_shortlist, shortlist_of
 from samekind.questions import build_index, search
 from samekind.questions.galleries import new_index
 from samekind.questions.opening import OpenSpace
-from samekind.questions.search import gallery_of, search_files
+from samekind.questions.search import gallery_of, over_gallery, search_files
 from samekind.questions.shortlists import Advice
 from samekind.similarities import Euclidean, FixedScale
 
@@ -133,3 +135,33 @@ def test_has_no_probability_without_calibration(plane, at):
     index = gallery_of(plane, at([0, 90]))
     [query] = search(plane, at([10]), index, k=5, exhaustive=True).to_json()["queries"]
     assert [sorted(row) for row in query["found"]] == [["id", "label", "score"]] * 2
+
+
+def test_the_gallery_itself_may_be_the_cohort(plane, at):
+    """Scores are those of the space with that cohort; the given space stays as it is."""
+    index = gallery_of(plane, at([0, 10, 30, 60, 90, 150, 200]))
+    space = over_gallery(plane, index)
+    assert plane.normalised is None
+    assert torch.equal(space.normalised.cohort, index.vectors())
+    answer = search(space, at([20]), index, k=3, kind="normalised")
+    queries = at([20]).inputs
+    expected = space.score_all(queries, index.vectors(), kind="normalised")[0].topk(3)
+    assert [match.score for match in answer.queries[0].matches] == pytest.approx(expected.values.tolist())
+    with pytest.raises(SpaceError, match="cannot be a cohort: it is empty"):
+        over_gallery(plane, gallery_of(plane, at([])))
+
+
+def test_a_large_gallery_is_drawn_from(plane, at, monkeypatch):
+    monkeypatch.setitem(over_gallery.__globals__, "COHORT", 4)
+    assert over_gallery(plane, gallery_of(plane, at(range(9)))).normalised.size == 4
+
+
+def test_a_cohort_goes_with_normalised_scores(plane, at, tmp_path):
+    for angle in (0, 10, 90):
+        numpy.save(tmp_path / f"{angle}.npy", at([angle]).inputs[0].numpy())
+    opened = OpenSpace(plane, tmp_path / "space")
+    found = search_files(opened, [str(tmp_path / "0.npy")], gallery=[str(tmp_path)], own_cohort=True, k=1)
+    assert found.kind == "normalised"
+    assert found.queries[0].matches[0].id.endswith("10.npy")
+    with pytest.raises(SettingError, match='leave out the kind "cosine" or the cohort'):
+        search_files(opened, ["a.npy"], gallery=["b.npy"], kind="cosine", own_cohort=True)

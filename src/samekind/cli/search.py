@@ -23,6 +23,13 @@ SaveIndex = Annotated[
 Exhaustive = Annotated[
     bool, typer.Option("--exhaustive", help="Compare everything, even if the index has a shortlist.")
 ]
+Cohort = Annotated[
+    str | None,
+    typer.Option(
+        metavar="gallery",
+        help="Normalise scores by the gallery itself: an item that is close to everything is found less.",
+    ),
+]
 
 
 def search(
@@ -37,6 +44,7 @@ def search(
     index: IndexFolder = None,
     k: Annotated[int, typer.Option("-k", "--nearest", help="How many to find for each query.", min=1)] = 5,
     kind: Kind = None,
+    cohort: Cohort = None,
     save_index: SaveIndex = None,
     exhaustive: Exhaustive = False,
     label: LabelColumn = None,
@@ -50,6 +58,8 @@ def search(
     from samekind.cli.spaces import open_space
     from samekind.questions.search import search_files
 
+    if cohort not in (None, "gallery"):
+        raise SettingError(f'--cohort: expected gallery, the items that are searched; got "{cohort}"')
     folder = _index_folder(gallery or [], index, save_index)
     opened = open_space(space, device)
     answer = search_files(
@@ -60,6 +70,7 @@ def search(
         save_to=save_index,
         k=k,
         kind=kind,
+        own_cohort=cohort is not None,
         exhaustive=exhaustive,
         label=label,
         skip_unreadable=skip_unreadable,

@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from samekind.data import Collection
+from samekind.data.drawing import at_most
 from samekind.decisions import Decision, Kind
+from samekind.errors import SettingError, SpaceError
 from samekind.index import Exact, Found, Index, space_fingerprint
 from samekind.index.mapped import check_stored, stored_kind, vectors_to_find
-from samekind.inference import asking, device_of, search_index
+from samekind.inference import asking, device_of, search_index, with_cohort
 from samekind.inference.shortlist import Shortlist, is_own, shortlist_of
 from samekind.inference.shortlist_fitting import small_up_to
 from samekind.questions.galleries import GROWN, fill, open_gallery, path_of, stored_path
@@ -21,6 +23,9 @@ from samekind.questions.reading import embedded, known_kind
 from samekind.questions.shortlists import Advice, advice, reason
 from samekind.similarities import Dot
 from samekind.space import MetricSpace
+
+#: The most items of a gallery that are its own cohort: each query and each item is compared with all of them.
+COHORT = 5_000
 
 
 class Match(NamedTuple):
@@ -97,6 +102,7 @@ def search_files(
     save_to: Path | None = None,
     k: int = 5,
     kind: str | None = None,
+    own_cohort: bool = False,
     exhaustive: bool = False,
     label: str | None = None,
     skip_unreadable: bool = False,
@@ -104,9 +110,12 @@ def search_files(
 ) -> Searched:
     """Search for files, folders or tables in the index of a folder or, without one, in a ``gallery`` of such.
 
-    ``save_to`` is a folder to store the searched vectors in.
+    ``save_to`` is a folder to store the searched vectors in. With ``own_cohort`` scores are normalised by the
+    gallery itself (`over_gallery`).
     """
-    score = None if kind is None else known_kind(opened.space, kind, "neighbours")
+    if own_cohort and kind not in (None, "normalised"):
+        raise SettingError(f'a cohort is for normalised scores; leave out the kind "{kind}" or the cohort')
+    score: Kind | None = None if kind is None or own_cohort else known_kind(opened.space, kind, "neighbours")
     query_items = opened.read(queries, label=label, skip_unreadable=skip_unreadable)
     skipped = query_items.skipped
     if index is not None:
@@ -117,14 +126,26 @@ def search_files(
     if save_to is not None:
         stored.save(save_to)
     return search(
-        opened.space,
+        over_gallery(opened.space, stored) if own_cohort else opened.space,
         query_items._replace(skipped=skipped),
         stored,
         k=k,
-        kind=score,
+        kind="normalised" if own_cohort else score,
         exhaustive=exhaustive,
         progress=progress,
     )
+
+
+def over_gallery(space: MetricSpace, index: Index) -> MetricSpace:
+    """The space with normalised scores by the items of an index, or by 5,000 drawn from them (`with_cohort`).
+
+    Raises SpaceError for an empty index, and for one of mapped vectors, which holds no embeddings.
+    """
+    if stored_kind(index) is not None or not len(index):
+        raise SpaceError("the items of this index cannot be a cohort: it is empty, or holds mapped vectors")
+    ids = list(index)
+    chosen = ids if len(ids) <= COHORT else [ids[row] for row in at_most(len(ids), COHORT, seed=0).tolist()]
+    return with_cohort(space, index.vectors(chosen))
 
 
 def search(
