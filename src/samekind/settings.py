@@ -23,7 +23,7 @@ LARGEST_SEED = 2**32 - 1
 PAIRED_ITEMS = 5000
 
 #: Tables whose keys may have dots in them: ``optimiser.rates.encoder.stem`` is the rate of "encoder.stem".
-WITH_DOTTED_KEYS = ("rates",)
+WITH_DOTTED_KEYS = ("class_weights", "rates")
 
 #: The text for null in a file, or after ``=``: no auxiliary head, no clipping, no term of this name.
 NOTHING = "none"

@@ -90,6 +90,15 @@ def test_an_unknown_class_is_refused(run, items):
         build_terms(dataclasses.replace(run, terms={"only": term}), build_space(run, items))
 
 
+def test_both_can_be_set_by_name_and_stay_with_another_loss(run):
+    changed = run.override(["terms.pair.reduce=nonzero", "terms.pair.class_weights.dr. no=2"])
+    assert changed.terms["pair"].reduce == "nonzero"
+    assert changed.terms["pair"].class_weights == {"dr. no": 2.0}
+    other = changed.update({"terms": {"pair": {"loss": "nca"}}})
+    assert other.terms["pair"].class_weights == {"dr. no": 2.0}
+    assert Run.from_dict(changed.to_dict()) == changed
+
+
 def test_a_run_from_before_these_settings_is_the_same_run(run):
     written = run.to_dict()
     for term in written["terms"].values():
