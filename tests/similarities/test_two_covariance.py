@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from samekind.errors import SettingError
 from samekind.similarities import TwoCovariance, score_enrolled
@@ -63,6 +66,30 @@ def test_an_enrolment_counts_its_items(fitted, count):
         torch.testing.assert_close(scores, similarity.score_all(examples, b))
 
 
+@settings(max_examples=20)
+@given(seed=st.integers(0, 1000))
+def test_a_change_of_the_coordinates_changes_no_score(seed):
+    """The model has no axes, no origin and no unit of its own, shrunk or not."""
+    generator = torch.Generator().manual_seed(seed)
+    z, labels = some(seed=seed)
+    rotation = torch.linalg.qr(torch.randn(3, 3, generator=generator).double()).Q
+    scores = []
+    for items in (z.double(), 5 * z.double() @ rotation + torch.randn(3, generator=generator)):
+        similarity = TwoCovariance(dimension=3, shrinkage=0.3).double().fit(items, labels)
+        scores.append(similarity.score_all(items[:9], items[9:]))
+    torch.testing.assert_close(*scores, atol=1e-6, rtol=1e-6)
+
+
+def test_the_projection_is_that_of_linear_discriminant_analysis():
+    """scikit-learn's, with classes of one size: the same subspace."""
+    z, labels = some((10,) * 5, dimension=7)
+    similarity = TwoCovariance(dimension=7, rank=4, shrinkage=0.0).double().fit(z, labels)
+    peer = LinearDiscriminantAnalysis(solver="eigen", n_components=4).fit(z.numpy(), labels.numpy())
+    ours = torch.linalg.qr(similarity.projection.T).Q
+    theirs = torch.linalg.qr(torch.from_numpy(peer.scalings_[:, :4]).double()).Q
+    torch.testing.assert_close(ours @ ours.T, theirs @ theirs.T, atol=1e-3, rtol=1e-3)
+
+
 def test_very_many_items_are_the_limit(fitted):
     similarity, _ = fitted
     z = some(seed=4)[0].double()
@@ -92,8 +119,8 @@ def test_tells_classes_apart_that_it_was_not_fitted_to(method, normalise, rank):
     subspace = torch.randn(4, 50, generator=generator)
     means = torch.randn(20, 4, generator=generator) @ subspace
     z = means[labels] + 0.7 * torch.randn(30, 50, generator=generator)
-    settings = {"method": method, "normalise": normalise, "rank": rank, "shrinkage": 0.5}
-    similarity = TwoCovariance(dimension=50, **settings).fit(z, labels)
+    chosen = {"method": method, "normalise": normalise, "rank": rank, "shrinkage": 0.5}
+    similarity = TwoCovariance(dimension=50, **chosen).fit(z, labels)
     new = torch.arange(40) % 10
     scores = similarity.score_all(*[means[10 + new] + 0.7 * torch.randn(40, 50, generator=generator)] * 2)
     same = new[:, None] == new
@@ -119,13 +146,13 @@ def test_identical_items_of_a_class_can_be_fitted_to():
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("chosen", "message"),
     [
         ({"rank": 4}, "from 1 to the dimension, 3; got 4"),
         ({"shrinkage": 1.5}, "from 0 to 1; got 1.5"),
         ({"iterations": 0}, "at least one iteration, got 0"),
     ],
 )
-def test_refuses_impossible_settings(settings, message):
+def test_refuses_impossible_settings(chosen, message):
     with pytest.raises(SettingError, match=message):
-        TwoCovariance(dimension=3, **settings)
+        TwoCovariance(dimension=3, **chosen)

@@ -2,6 +2,8 @@
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from samekind.errors import SettingError
 from samekind.similarities import Cosine, WithinClass, score_all
@@ -46,6 +48,19 @@ def test_scores_are_cosines_by_the_inverse_covariance(shrinkage, centre, normali
             product, one, other = (x @ inverse @ y for x, y in ((z[i], z[j]), (z[i], z[i]), (z[j], z[j])))
             expected = product / (one * other).sqrt()
             assert float(scores[i, j - 4]) == pytest.approx(float(expected), abs=1e-4)
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 1000))
+def test_a_linear_map_of_the_embeddings_changes_no_score(seed):
+    """Without shrinkage, which knows the axes: a stretched direction is squeezed again."""
+    z, labels = some(seed=seed)
+    matrix = torch.randn(5, 5, generator=torch.Generator().manual_seed(seed)) + 4 * torch.eye(5)
+    scores = [
+        WithinClass(dimension=5, shrinkage=0.0).double().fit(items, labels).score_all(*[items.double()] * 2)
+        for items in (z, z @ matrix)
+    ]
+    torch.testing.assert_close(*scores, atol=1e-3, rtol=1e-3)
 
 
 def test_a_high_shrinkage_is_the_cosine():

@@ -261,7 +261,7 @@ def _fewer_dimensions(z: Tensor, *, seed: int) -> Tensor:
     """Embeddings (n, d) along the directions in which they are largest, as many as settings are chosen in."""
     if z.shape[1] <= CHOSEN_IN:
         return z
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[z.device] if z.device.type == "cuda" else []):
         torch.manual_seed(seed)
         _, _, directions = torch.svd_lowrank(z, q=min(CHOSEN_IN, len(z)), niter=1)
     return z @ directions
