@@ -5,7 +5,7 @@ import re
 import pytest
 
 from samekind.cli.opening import open_items
-from samekind.errors import DataError
+from samekind.errors import DataError, SettingError
 from samekind.recipes.plans import read_plan
 
 
@@ -16,6 +16,12 @@ def plan(unseen=("7", "8"), **more):
 def test_opening_named_data_prints_nothing(capsys):
     assert len(open_items(plan())) == 1797
     assert capsys.readouterr() == ("", "")
+
+
+def test_one_unseen_class_is_refused_and_a_branch_of_several_is_not():
+    with pytest.raises(SettingError, match="--unseen needs two classes or more"):
+        open_items(plan(unseen=["7"]))
+    assert len(open_items(plan(unseen=["Greek"], source="characters/Greek,Latin"))) == 1000
 
 
 def test_warns_of_a_folder_with_the_name_of_known_data(tmp_path, monkeypatch, capsys):

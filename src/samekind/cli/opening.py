@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from samekind.errors import DataError
+from samekind.errors import DataError, SettingError
 
 if TYPE_CHECKING:
     from samekind.data import Items
@@ -23,6 +23,7 @@ def open_items(plan: "Plan") -> "Items":
 
     print_messages(*_about_size(plan))
     items = open_data(plan.source, settings=plan.data)
+    _expect_several_unseen(plan, items)
     problems = problems_of(items)
     errors = [problem.sentence for problem in problems if problem.severity == "error"]
     if errors:
@@ -30,6 +31,15 @@ def open_items(plan: "Plan") -> "Items":
     sentences = [*items.notes, *(problem.sentence for problem in problems)]
     print_messages(*(f"{items.name}: {sentence}" for sentence in sentences))
     return items
+
+
+def _expect_several_unseen(plan: "Plan", items: "Items") -> None:
+    """Raise SettingError for a single unseen class; a branch of several may be named alone."""
+    from samekind.data import whole_branches
+
+    names = plan.split.get("unseen", ())
+    if not isinstance(names, str) and len(whole_branches(names, items.classes)) == 1:
+        raise SettingError(f"--unseen needs two classes or more, to compare with each other; got {names[0]}")
 
 
 def _about_size(plan: "Plan") -> list[str]:

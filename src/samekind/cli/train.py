@@ -126,10 +126,6 @@ def split_options(by: str | None, unseen: str, test_domains: str) -> dict[str, A
     if unseen in ("half", "random-half"):
         settings["unseen"] = unseen
     elif held_out := sorted(_names(unseen)):
-        if len(held_out) == 1:
-            raise SettingError(
-                f"--unseen needs two classes or more, to compare with each other; got {held_out[0]}"
-            )
         settings["unseen"] = held_out
     if domains := sorted(_names(test_domains)):
         settings |= {"by": "domain", "test_domains": domains}
