@@ -60,10 +60,10 @@ def fresh(run, items):
 
 @pytest.fixture
 def measured():
-    """A validation that gives prepared values, one a call."""
+    """A validation that gives prepared values, one an epoch; the first also for the untrained start."""
 
     def make(*values, name="eer"):
-        left = list(values)
+        left = [values[0], *values]
         return lambda space: {name: left.pop(0), "spare": 1.0}
 
     return make
@@ -180,7 +180,7 @@ def test_the_watched_measure_picks_the_epoch(run, items, measured, tmp_path, bet
     changed = run.override(["watch=mine", f"better={better}"])
     space = train(changed, items, folder=tmp_path, validate=validate)
     for name, tensor in space.state_dict().items():
-        assert torch.equal(tensor, spaces[best - 1][name])
+        assert torch.equal(tensor, spaces[best][name])  # the first is that of the start
     assert load_checkpoint(tmp_path / "last.pt")["progress"].best_epoch == best
     assert load_checkpoint(tmp_path / "best.pt")["progress"].epoch == best
     assert [line["best"] for line in Record(tmp_path / "record.jsonl").lines()].index(True) == 0
@@ -426,11 +426,15 @@ def test_weights_that_the_last_step_broke_are_not_saved(run, items, tmp_path):
     terms = {name: dataclasses.replace(term, weight=100.0) for name, term in changed.terms.items()}
     changed = dataclasses.replace(changed, terms=terms)
 
-    def never(space):
-        raise AssertionError("such weights must not get as far as this")
+    seen = []
+
+    def start_only(space):
+        assert not seen, "such weights must not get as far as this"
+        seen.append(space)
+        return {"eer": 0.5}
 
     with pytest.raises(TrainingError, match=r"the weights of the encoder .* after step 1 \(epoch 1\)"):
-        train(changed, items, folder=tmp_path, validate=never)
+        train(changed, items, folder=tmp_path, validate=start_only)
     assert not (tmp_path / "last.pt").exists()
 
 
@@ -673,7 +677,7 @@ def test_a_compiled_encoder_trains_and_is_not_compiled_afterwards(
 
     space = train(still.override(["compile=true"]), items, folder=tmp_path / "compiled", validate=look)
     assert called == [16] * 9
-    assert during == [False] * 3
+    assert during == [False] * 4  # the start, and three epochs
     assert equal(space, expected)
 
 

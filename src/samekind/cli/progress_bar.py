@@ -62,6 +62,13 @@ class Bar:
                 highlight=False,
                 soft_wrap=True,
             )
+        if "trouble" in entry:
+            self.console.print(
+                f"{self.title}: careful: after epoch {entry['epoch']} {entry['trouble']}",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
 
     def end(self) -> None:
         self.progress.stop()

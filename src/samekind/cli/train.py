@@ -236,7 +236,11 @@ def _tell_epochs(
     from samekind.cli.output import print_text
     from samekind.data.words import counted
     from samekind.measures.catalogue import write_epoch
+    from samekind.training.health import verdict
 
+    sentence = verdict(run, lines)
+    if sentence is not None:
+        print_text(f"Careful: {sentence}.")
     print_text(
         f"Trained {run.recipe} for {counted(run.epochs, 'epoch', 'epochs')} on {len(sets.train):,} items of "
         f"{len(sets.train.classes)} classes."

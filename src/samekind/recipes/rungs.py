@@ -20,9 +20,10 @@ from samekind.inference.fitting import Choice, Fold
 from samekind.parts import make
 from samekind.prototypes import Prototypes
 from samekind.recipes.house import head, is_pretrained, untrained
+from samekind.recipes.recovering import train_recovering
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
-from samekind.training import Run, Watcher, build_space, train
+from samekind.training import Run, Watcher, build_space
 from samekind.training.brief import train_briefly
 from samekind.training.checkpoints import random_states_kept
 from samekind.training.fabric import launch
@@ -100,7 +101,9 @@ class Rungs:
         for training: the space has the means of its classes.
         """
         items = _only(self.sets.train.take(rows))
-        space = train(self.run, items, folder=folder, validate=validate, device=self.device, watcher=watcher)
+        space = train_recovering(
+            self.run, items, folder=folder, validate=validate, device=self.device, watcher=watcher
+        )
         fitted = self._plain(self._features(space.encoder), rows)
         others = torch.ones(len(self.sets.train), dtype=torch.bool)
         others[rows] = False

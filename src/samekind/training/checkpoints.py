@@ -15,7 +15,9 @@ from samekind.errors import TrainingError
 
 @dataclass
 class RunProgress:
-    """How far a run has come. ``costs`` holds the terms of each step of the unfinished epoch."""
+    """How far a run has come. ``costs`` holds the terms of each step of the unfinished epoch, ``untrained``
+    the measures before the first step.
+    """
 
     epoch: int = 0
     batch: int = 0
@@ -23,6 +25,7 @@ class RunProgress:
     best: float | None = None
     best_epoch: int | None = None
     costs: list[list[float]] = field(default_factory=list)
+    untrained: dict[str, float] = field(default_factory=dict)
 
 
 def save_checkpoint(

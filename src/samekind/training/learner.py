@@ -31,8 +31,10 @@ class Learner:
     """All that a training step changes. ``batches`` is the number of steps in an epoch.
 
     ``names`` are those of the terms and penalties, ``watched`` those and the numbers of the extras: what a
-    step returns.
+    step returns. ``embedded`` has the embeddings of the last step.
     """
+
+    embedded: Tensor | None = None
 
     def __init__(self, run: Run, space: MetricSpace, items: Items, fabric: Fabric, *, batches: int) -> None:
         self.run, self.space, self.fabric = run, space, fabric
@@ -77,6 +79,7 @@ class Learner:
         self.optimiser.zero_grad()
         x = self._augmented(scaled(sent(inputs, self.fabric.device)), number)
         z, outputs = self.forward(x)
+        self.embedded = z.detach()
         projected = observe(self.space, z, y)
         value = objective(self.space, z, y, self.context, projected=projected)
         numbers, loss = list(value.costs.values()), value.total

@@ -6,8 +6,9 @@ epoch, and every other state is in the checkpoint.
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -26,6 +27,7 @@ from samekind.training.checkpoints import (
     set_random_states,
 )
 from samekind.training.fabric import Fabric, current, launch
+from samekind.training.health import spread_of, trouble
 from samekind.training.learner import Learner
 from samekind.training.own_encoder import with_encoder
 from samekind.training.run import Run, expect_direction, expect_run
@@ -110,6 +112,8 @@ class Trainer:
         try:
             if self.progress.epoch < self.run.epochs:  # a finished run needs none
                 self.items = decoded_onto(self.items, self.fabric.device)
+            if self.progress.step == 0:
+                self.progress.untrained = self._validated()
             while self.progress.epoch < self.run.epochs:
                 self.train_epoch()
                 self.close_epoch()
@@ -199,13 +203,26 @@ class Trainer:
             "best": improved,
             "items_per_second": round(self.speed, 1),
             **self.learner.after_epoch(means),
+            **({"untrained": progress.untrained} if progress.epoch == 1 else {}),
         }
+        entry |= self._trouble(entry)
         self.learner.scheduler.after_epoch(watched)
         self.folder.record.add(entry)
         self.watcher.epoch(entry)
         if improved:
             self._save(self.folder.best)
         self._save(self.folder.last)
+
+    def _trouble(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """What is wrong after an epoch, for the record; each sentence is said once."""
+        assert self.learner.embedded is not None
+        before = self.folder.record.lines()
+        wrong = trouble(self.run, entry, before, spread=spread_of(self.learner.embedded))
+        if wrong is None or any(
+            line.get("collapsed", False) >= wrong.collapsed for line in before if "trouble" in line
+        ):
+            return {}
+        return {"trouble": wrong.sentence, "collapsed": wrong.collapsed}
 
     def _validated(self) -> dict[str, float]:
         """The measures of the epoch, the watched one among them."""

@@ -25,6 +25,7 @@ from samekind.plain_files import read_json
 from samekind.space import MetricSpace
 from samekind.storage import FolderLock, LockedError
 from samekind.training.checkpoints import load_checkpoint
+from samekind.training.health import verdict
 from samekind.training.own_encoder import expect_same_encoder
 from samekind.training.record import Record
 from samekind.training.run import Run
@@ -197,6 +198,12 @@ class RunFolder:
             split.save(self._split)
         return saved
 
+    def start_again(self) -> None:
+        """Forget the training here: its checkpoints and its record. A space that was saved stays."""
+        for path in (self.last, self.best):
+            path.unlink(missing_ok=True)
+        self.record.cut(after=-1)
+
     def finish(self, space: MetricSpace, sets: Sets) -> None:
         """Save the trained space, and what it was trained on."""
         space.save(self._space)
@@ -272,6 +279,11 @@ class RunFolder:
     def selected_on_test(self) -> bool:
         """Whether the epoch was chosen on the test items."""
         return self._run_settings().get("select_on") == "test"
+
+    def verdict(self) -> str | None:
+        """A sentence if the kept epoch is not better than the untrained start, else None."""
+        run = self.run()
+        return None if run is None else verdict(run, self.record.lines())
 
     def _run_settings(self) -> dict[str, Any]:
         """What run.json says; nothing if it does not exist or is damaged."""
