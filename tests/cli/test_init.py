@@ -84,9 +84,21 @@ def test_a_class_with_a_comma_in_its_name_is_one_class(samekind, folders, tmp_pa
     assert read_plan(str(out)).split["unseen"] == ["7", "O'Neill, Goldfinch & co"]
 
 
+def test_the_house_recipe_is_the_default_and_follows_the_data(samekind, folders, tmp_path):
+    """Its settings are comments: more data may have others."""
+    out = tmp_path / "run.toml"
+    assert samekind("init", folders, "--out", out).status == 0
+    plan = read_plan(str(out))
+    assert plan.recipe == "house"
+    assert plan.training == {"seed": 0}
+    assert "# rate = " in out.read_text()
+
+
 @pytest.mark.parametrize(
     ("want", "recipe"),
     [
+        ("best", "house"),
+        ("everything", "prototypical"),
         ("unseen-classes", "unseen-proxy-nca-adapt-adv"),
         ("unseen-angular-energy", "unseen-angular-energy"),
         ("prototypical", "prototypical"),
@@ -99,6 +111,7 @@ def test_a_recipe_can_be_asked_for_by_its_name(samekind, folders, tmp_path, want
     assert ("validation_classes" in text) == recipe.startswith("unseen")
     out.write_text(text.replace("# validation_classes", "validation_classes"))
     plan = read_plan(str(out))
+    assert plan.recipe == recipe
     assert plan.run((1, 8, 8)) == few(read_plan(recipe), (1, 8, 8))
 
 
@@ -111,17 +124,18 @@ def few(plan, shape):
 def test_settings_for_few_pictures_are_in_the_file(samekind, folders, tmp_path, size):
     """So that the file says the same when there are more of them."""
     out = tmp_path / "run.toml"
-    assert samekind("init", folders, "--out", out, "--size", size).status == 0
+    assert samekind("init", folders, "--out", out, "--size", size, "--want", "everything").status == 0
     items = open_data(str(folders), settings=DataSettings(size=size))
     run = read_plan(str(out)).run(items.shape)
     assert run == few(read_plan("prototypical"), items.shape)
     assert (run.optimiser.name, run.schedule.name) == ("Adam", "cosine")
 
 
-def test_commented_settings_are_valid_too(samekind, folders, tmp_path):
+@pytest.mark.parametrize("want", ["best", "everything"])
+def test_commented_settings_are_valid_too(samekind, folders, tmp_path, want):
     """Uncommented, the file must still be one that training takes."""
     out = tmp_path / "run.toml"
-    samekind("init", folders, "--out", out)
+    samekind("init", folders, "--out", out, "--want", want)
     text = out.read_text().replace('# unseen = ["…", "…"]', '# unseen = ["0", "1"]')
     _, _, body = text.partition("\nrecipe")
     lines = [line[2:] if line.startswith("# ") else line for line in f"recipe{body}".splitlines()]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 #: The recipe for each purpose.
 WANTS = {
+    "best": "house",
     "everything": "prototypical",
     "same-or-different": "verification",
     "baseline": "triplet",
@@ -35,9 +36,10 @@ def init(
     want: Annotated[
         str | None,
         typer.Option(
-            help="What for: everything, same-or-different (pairs alone), baseline (triplets), or "
-            "unseen-classes (that were not trained on); or the name of a recipe.",
-            show_default="asked for, or everything",
+            help="What for: best (what the house recipe measures to be best), or a paper's system for "
+            "everything, same-or-different (pairs alone), baseline (triplets) or unseen-classes; or the name "
+            "of a recipe.",
+            show_default="asked for, or best",
         ),
     ] = None,
     label: options.Label = None,
@@ -100,6 +102,7 @@ def _text(plan: "Plan", items: "Items", out: Path) -> str:
         if plan.split:
             raise
     else:
+        own = plan.run(items.take(trained))
         run = plan.suited(own, items, items=len(trained))
     shape = " x ".join(map(str, items.shape))
     data = _changed(plan.data.to_dict(), DataSettings().to_dict())
@@ -108,9 +111,7 @@ def _text(plan: "Plan", items: "Items", out: Path) -> str:
         f"# {_counted(items)}, each {shape}.",
         f"# samekind train FILE does what this file says; --set epochs={run.epochs} overrides it.",
         "",
-        f'recipe = "{plan.recipe}"  # prototypical: every question; verification: pairs; triplet: '
-        "the baseline; unseen-…: classes not trained on",
-        f"epochs = {run.epochs}",
+        *_recipe_lines(plan, run),
         f"seed = {run.seed}",
         "",
         "[data]",
@@ -127,13 +128,7 @@ def _text(plan: "Plan", items: "Items", out: Path) -> str:
         *([CHOOSE_BY] if plan.recipe.startswith("unseen-") else []),
         "# fractions = { train = 0.6, validation = 0.2, test = 0.2 }",
         "",
-        "[batches]",
-        f"size = {run.batches.arguments.get('size', 64)}",
-        "",
-        *_chosen(run, own),
-        "[optimiser]",
-        *_other_optimiser(run, own),
-        f"rate = {run.optimiser.rate}",
+        *(_house_settings(run) if plan.recipe == "house" else _settings(run, own)),
         "",
     ]
     if "size" in items.medium.settings:
@@ -144,6 +139,42 @@ def _text(plan: "Plan", items: "Items", out: Path) -> str:
             "",
         ]
     return "\n".join(lines)
+
+
+def _recipe_lines(plan: "Plan", run: "Run") -> list[str]:
+    """The recipe, and the epochs: those of the house recipe follow from the data unless they are given."""
+    if plan.recipe != "house":
+        others = "house: the best of what it measures; prototypical: every question; verification: pairs"
+        return [f'recipe = "{plan.recipe}"  # {others}; triplet: the baseline', f"epochs = {run.epochs}"]
+    open_epochs = f"# epochs = {run.epochs}             # follows from the data, unless it is set"
+    return [
+        'recipe = "house"  # measures what training gives, and keeps the best; prototypical, …: of papers',
+        f"epochs = {run.epochs}" if "epochs" in plan.training else open_epochs,
+        "# compress = 64           # numbers of an embedding, fewer after the training",
+    ]
+
+
+def _house_settings(run: "Run") -> list[str]:
+    """Settings of the house recipe, which follow from the data, as comments."""
+    return [
+        "# [batches]",
+        f"# size = {run.batches.arguments.get('size', 64)}",
+        "# [optimiser]",
+        f"# rate = {run.optimiser.rate}",
+    ]
+
+
+def _settings(run: "Run", own: "Run") -> list[str]:
+    """The tables of a paper's recipe that are changed most often."""
+    return [
+        "[batches]",
+        f"size = {run.batches.arguments.get('size', 64)}",
+        "",
+        *_chosen(run, own),
+        "[optimiser]",
+        *_other_optimiser(run, own),
+        f"rate = {run.optimiser.rate}",
+    ]
 
 
 def _hints(items: "Items") -> dict[str, str]:
@@ -231,7 +262,7 @@ def _recipe(want: str | None) -> str:
     from samekind.recipes import RECIPES
 
     if want is None:
-        want = "everything"
+        want = "best"
         if sys.stdin.isatty():
             want = str(typer.prompt(f"What is it for? ({', '.join(WANTS)})", default=want, err=True))
     if want not in WANTS and want not in RECIPES:
