@@ -109,7 +109,7 @@ def test_a_second_training_changes_nothing_for_the_first(run, items, validate, t
         return validate(space)
 
     train(run, items, folder=tmp_path / "run", validate=interfered)
-    assert [type(error) for error in raised] == [TrainingError] * run.epochs
+    assert [type(error) for error in raised] == [TrainingError] * (run.epochs + 1)  # and at the start
     assert "this very process" in str(raised[0])
 
     def told(name):
@@ -118,6 +118,17 @@ def test_a_second_training_changes_nothing_for_the_first(run, items, validate, t
 
     assert told("run") == told("alone")
     assert content(tmp_path / "run").keys() == content(tmp_path / "alone").keys()
+
+
+def test_a_training_that_starts_again_leaves_nothing_of_the_first(run, items, constant, tmp_path):
+    train(run, items, folder=tmp_path, validate=constant)
+    place = RunFolder(tmp_path)
+    assert "is not better than EER 50.00% before the first step" in place.verdict()
+    place.start_again()
+    assert place.record.lines() == []
+    assert not place.last.exists()
+    assert not place.best.exists()
+    train(run.override(["optimiser.rate=0.001"]), items, folder=tmp_path, validate=constant)
 
 
 def test_readers_need_no_lock(run, items, constant, tmp_path, somebody):
