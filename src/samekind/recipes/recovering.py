@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from samekind.data import Items
-from samekind.errors import TrainingError
 from samekind.space import MetricSpace
 from samekind.training import Nobody, Run, RunFolder, Watcher, train
 from samekind.training.loop import Validate
@@ -14,7 +13,7 @@ from samekind.training.loop import Validate
 ATTEMPTS, SLOWER = 2, 5.0
 
 
-class CollapsedError(TrainingError):
+class CollapsedError(Exception):
     """A training of which nothing more can come."""
 
 
