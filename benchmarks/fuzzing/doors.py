@@ -3,6 +3,7 @@
 import contextlib
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,13 +12,16 @@ import torch
 
 from fuzzing import inputs
 from fuzzing.inputs import Files
-from samekind.data import DataSettings, collect, examine, open_data
+from samekind.data import Collection, DataSettings, collect, examine, open_data
 from samekind.data.media import ArrayReader, ImageReader, TableReader
 from samekind.data.trial_lists import read_trial_list
 from samekind.errors import SamekindError
 from samekind.index import open_index
+from samekind.questions.galleries import open_gallery
+from samekind.questions.index import add_to_index, index_info
 from samekind.questions.info import info
 from samekind.questions.opening import open_run
+from samekind.questions.search import search
 from samekind.recipes.plans import read_plan
 from samekind.space import MetricSpace
 from samekind.training import RunFolder
@@ -39,6 +43,21 @@ def use_index(folder: Path) -> None:
     index.save(folder)
     index.close()
     open_index(folder).search(queries, 1)
+
+
+@cache
+def asker() -> MetricSpace:
+    """The space that galleries were made with."""
+    with inputs.folder_of(inputs.spaces()[1]) as folder:
+        return MetricSpace.load(folder)
+
+
+def use_gallery(folder: Path) -> None:
+    index, space = open_gallery(folder, asker()), asker()
+    json.dumps(index_info(index).to_json())
+    queries = Collection(torch.zeros(2, 3), ("a", "b"), (None, "x"), ())
+    json.dumps(search(space, queries, index, k=3).to_json())
+    json.dumps(add_to_index(space, index, queries, folder, replace=True).to_json())
 
 
 def use_space(folder: Path) -> None:
@@ -107,6 +126,7 @@ class Door(NamedTuple):
 
 DOORS = {
     "index": Door(inputs.indexes, use_index),
+    "gallery": Door(inputs.galleries, use_gallery),
     "space": Door(inputs.spaces, use_space),
     "run": Door(inputs.runs, use_run),
     "arrays": Door(inputs.arrays, use_data),

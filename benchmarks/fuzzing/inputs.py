@@ -23,7 +23,10 @@ from samekind.decisions.balance import Balance
 from samekind.decisions.choices import Choices
 from samekind.decisions.ladder import Ladder, Rung
 from samekind.encoders import MLP, SmallConvnet
-from samekind.index import Exact, Faiss
+from samekind.index import Exact, Faiss, space_fingerprint
+from samekind.index.mapped import similarity_fingerprint
+from samekind.inference.distil import QueryMap
+from samekind.inference.shortlist import Shortlist, keep_shortlist
 from samekind.prototypes import LearnedProxies, RunningAverages, SupportMeans
 from samekind.similarities import Cosine, Dot, Neighbourhood, PairsNetwork, TwoCovariance
 from samekind.space import MetricSpace
@@ -117,6 +120,29 @@ def spaces() -> list[Files]:
         with folder_of({}) as folder:
             space.save(folder / "space")
             made.append(files_in(folder / "space"))
+    return made
+
+
+@cache
+def galleries() -> list[Files]:
+    """Indexes with a shortlist for a learned similarity, beside the space that they were made with."""
+    made = []
+    with folder_of(spaces()[1]) as folder:
+        space = MetricSpace.load(folder)
+    for distilled in (False, True):
+        index = Exact(4, score="cosine", fingerprint=space_fingerprint(space))
+        index.add(
+            [f"data.csv, row {place}" for place in range(300)], vectors(300)[:, :4], [{"label": "x"}] * 300
+        )
+        query_map = QueryMap(dimension=4, hidden=8) if distilled else None
+        print_of = similarity_fingerprint(space, "similarity")
+        shortlist = Shortlist(
+            "similarity", 20, 5, 0.9, (0.8, 1.0), 0.8, 50, 300, print_of, query_map=query_map
+        )
+        keep_shortlist(index, shortlist)
+        with folder_of({}) as folder:
+            index.save(folder / "index")
+            made.append(files_in(folder / "index"))
     return made
 
 

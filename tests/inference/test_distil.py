@@ -179,6 +179,8 @@ def test_a_note_gives_the_same_map_back(score):
         {"weights": None},
         {"dimension": 9},
         {"hidden": "wide"},
+        {"hidden": 10**10},
+        {"score": []},
     ],
 )
 def test_a_damaged_note_is_named(change):

@@ -185,7 +185,20 @@ def test_a_shortlist_is_saved_with_the_index(space, index, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change", [{"size": 0}, {"size": "many"}, {"k": 1.5}, {"interval": 3}, {"more": 1}, {"query_map": {}}]
+    "change",
+    [
+        {"size": 0},
+        {"size": "many"},
+        {"k": 1.5},
+        {"interval": 3},
+        {"interval": ["a", 1]},
+        {"recall": "high"},
+        {"plain_size": []},
+        {"seed": None},
+        {"kind": {}},
+        {"more": 1},
+        {"query_map": {}},
+    ],
 )
 def test_a_damaged_note_is_named(space, index, change):
     index.notes["shortlist"] = {"similarity": measured(space).to_note() | change}

@@ -10,7 +10,6 @@ ICML 2007, with the first few of a list as equal targets.
 """
 
 import base64
-import binascii
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Self
@@ -21,8 +20,10 @@ import torch.nn.functional as F
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
+from samekind.archive import NoLargerThan
 from samekind.errors import SettingError, SpaceError
 from samekind.index.contract import Score
+from samekind.settings import typed
 from samekind.similarities import Similarity, score_all
 from samekind.similarities.distances import unit_vectors
 
@@ -90,9 +91,11 @@ class QueryMap(nn.Module):
     def from_note(cls, note: Mapping[str, Any]) -> Self:
         """The map that `to_note` wrote, in evaluation mode. Raises SpaceError for anything else."""
         try:
-            query_map = cls(dimension=note["dimension"], hidden=note["hidden"], score=note["score"])
-            query_map.load_state_dict(_decoded(note["weights"]))
-        except (KeyError, TypeError, ValueError, RuntimeError, binascii.Error, SafetensorError) as error:
+            weights, score = _decoded(note["weights"]), typed(Score, note["score"], "score")
+            with NoLargerThan(weights):
+                query_map = cls(dimension=note["dimension"], hidden=note["hidden"], score=score)
+            query_map.load_state_dict(weights)
+        except (KeyError, TypeError, ValueError, RuntimeError, SafetensorError, SettingError) as error:
             wrong = " ".join(str(error).split())
             raise SpaceError(
                 f"the index is damaged: its map of queries cannot be read ({wrong}); make the index again"

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, get_type_hints
 
 import torch
 from torch import Tensor
@@ -21,6 +21,7 @@ from samekind.index.contract import SCORES, check_wanted
 from samekind.index.mapped import check_stored, similarity_fingerprint, vectors_to_find
 from samekind.inference.distil import QueryMap
 from samekind.inference.embed import asking, device_of
+from samekind.settings import typed
 from samekind.similarities import Similarity, score_all
 from samekind.space import MetricSpace
 
@@ -79,14 +80,13 @@ class Shortlist:
         """What `to_note` wrote. Raises SpaceError for anything else."""
         try:
             query_map = note["query_map"]
-            shortlist = cls(
-                **{
-                    **note,
-                    "interval": tuple(note["interval"]),
-                    "query_map": QueryMap.from_note(query_map) if query_map is not None else None,
-                }
-            )
-        except (KeyError, TypeError) as error:
+            hints = {name: hint for name, hint in get_type_hints(cls).items() if name != "query_map"}
+            values = {name: typed(hint, note[name], name) for name, hint in hints.items() if name in note}
+            if unknown := set(note).difference(hints, ["query_map"]):
+                raise TypeError(f"it has {min(unknown)}")
+            query_map = QueryMap.from_note(query_map) if query_map is not None else None
+            shortlist = cls(**values, query_map=query_map)
+        except (KeyError, TypeError, SettingError) as error:
             raise SpaceError(
                 f"the index is damaged: its shortlist cannot be read ({error}); make the index again"
             ) from error
