@@ -37,7 +37,7 @@ def everything_in(folder):
 
 def test_there_is_a_file_for_every_command():
     shared = {"__init__", "main", "opening", "options", "output", "progress_bar", "spaces"}
-    shared |= {"thresholds", "together"}
+    shared |= {"advice", "thresholds", "together"}
     files = {path.stem for path in Path(cli.__file__).parent.glob("*.py")} - shared
     assert {file.replace("_", "-") for file in files} == {*COMMANDS, *GROUPS}
 
@@ -178,9 +178,8 @@ SAYS = {
     "train prototypical --set space.prototypes.momentum=7": "the momentum of running averages is from 0 to "
     "1; got 7",
     "demo --set epochs=none": "run.epochs: expected a whole number, got 'none'",
-    # found before the first of the two is trained, though only the second has no such term
-    "demo --set terms.pair.weight=2": 'there is no table "pair" to set "pair.weight" in; Known: auxiliary, '
-    "triplet",
+    "demo --set terms.pair.weight=2": 'there is no table "pair" to set "pair.weight" in; did you mean '
+    '"pairs"? Known: pairs',
     # run files
     "train none.toml": "cannot read the run file none.toml: No such file or directory",
     "train cut.toml": "the run file cut.toml is not valid TOML: …",
