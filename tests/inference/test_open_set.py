@@ -213,7 +213,7 @@ def test_familiar_gives_the_numbers_that_identify_decides_by(similarity, fitted)
     space.open_set = fit_open_set(space, FAR, MIDDLE) if fitted else None
     z = torch.cat([FAR.inputs, MIDDLE.inputs])
     scores, known, accepted = familiar(space, z)
-    given = familiar(space, z, similarities=space.score_classes(z))
+    given = familiar(space, z, scores=space.score_classes(z))
     assert all(torch.equal(one, other) for one, other in zip((scores, known, accepted), given, strict=True))
     answers = identify(space, z)
     assert scores.tolist() == [answer.score for answer in answers]

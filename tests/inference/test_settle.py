@@ -9,6 +9,7 @@ from samekind import prototypes
 from samekind.data import Items, clusters
 from samekind.encoders import MLP
 from samekind.inference import all_trials, embed, fit_decision, fit_open_set, fit_temperatures, settle
+from samekind.inference.balancing import Labelled, naming
 from samekind.inference.open_set import divided
 from samekind.inference.standings import standings
 from samekind.prototypes import SupportMeans
@@ -152,3 +153,15 @@ def test_thresholds_are_fitted_on_pairs_of_two_groups_and_say_so():
         name = f"{TRIALS.name}, own group left out"
         assert decision == fit_decision(pairs, kind=kind, point="eer", description=name)
         assert decision.same_trials < plain.decisions[kind].same_trials
+
+
+def test_without_known_items_held_out_the_bonus_comes_from_the_training_items():
+    """As where the validation set has classes of its own."""
+    space, other = a_space(), replace(TRIALS, classes=("a", "b", "c", "d"))
+    settle(space, KNOWN, other)
+    assert list(space.balances) == space.kinds
+    for kind, balance in space.balances.items():
+        assert (balance.measured_on, balance.new) == (KNOWN.name, None)
+        labelled = Labelled(embed(space, KNOWN.inputs), KNOWN.labels)
+        assert balance.bonus == pytest.approx(naming(space, labelled, None, kind=kind).bonus)
+    assert space.choices.measured_on == "clusters, classes not trained on"

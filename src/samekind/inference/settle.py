@@ -37,7 +37,7 @@ def settle(
         counts = torch.bincount(known.labels.cpu(), minlength=len(known.classes))[present.cpu()].tolist()
         space.prototypes.assign(names, means[present, None].to(space.prototypes.vectors.device), counts)
     space.enrolled = []
-    space.standings, space.balances = measure_kinds(space, trials)
+    space.standings, space.balances = measure_kinds(space, trials, trained=known)
     space.choices = choices_of(space.standings)
     name = trials.name if len(trials) <= most_items else f"{most_items:,} items drawn from {trials.name}"
     trials = draw(trials, most=most_items)

@@ -49,7 +49,12 @@ def standings(
 
 
 def measure_kinds(
-    space: MetricSpace, items: Items, *, most_items: int = STANDING_ITEMS, seed: int = 0
+    space: MetricSpace,
+    items: Items,
+    *,
+    trained: Items | None = None,
+    most_items: int = STANDING_ITEMS,
+    seed: int = 0,
 ) -> Measured:
     """How each kind of score does, and how much better than the space's own similarity, which comes first.
 
@@ -58,6 +63,9 @@ def measure_kinds(
     `naming`. Nothing is measured if no two items are of one class, or all of them are. The interval of the
     errors is over classes, at least three; that of the others over items. Items of one group are not
     compared.
+
+    If no item is of a known class, the bonus of enrolled classes comes from ``trained`` items, if there are
+    any: from their margins alone, because they are named rightly more often than others.
     """
     known, new = divided(space, items)
     chosen, which = (new, NEW_CLASSES) if _several(new) >= FEWEST_CLASSES else (known, KNOWN_CLASSES)
@@ -68,12 +76,17 @@ def measure_kinds(
     name = items.name if len(chosen) <= most_items else f"{most_items:,} items drawn from {items.name}"
     drawn = draw(chosen, most=most_items, seed=seed)
     apart = groups_apart(drawn)
-    return compared(
+    measured = compared(
         *_found(space, embed(space, drawn.inputs), drawn.labels.cpu(), apart),
         _namings(space, known, new, most_items=most_items, seed=seed),
         measured_on=apart.named(", ".join(filter(None, (name, which)))),
         seed=seed,
     )
+    if measured.balances or trained is None or not len(inside := divided(space, trained)[0]):
+        return measured
+    part = _labelled(space, draw(inside, most=most_items, seed=seed))
+    margins = {kind: naming(space, part, None, kind=kind) for kind in space.kinds}
+    return measured._replace(balances=_balances(margins, inside.name))
 
 
 def measure_embedded(
