@@ -133,8 +133,18 @@ class _Climb:
         start = rungs.untrained()
         first = self._step(rungs.first, lambda _: start, since=mark)
         assert first is not None  # it is always kept
-        space = self._step(FITTED, lambda fold: rungs.with_similarities(start, self._rows(fold))) or first
-        space = self._step(HEAD, lambda fold: rungs.headed(start, self._rows(fold))) or space
+        chosen: dict[int | None, Choice | None] = {}
+
+        def fitted(fold: int | None) -> Fitted:
+            result = rungs.with_similarities(start, self._rows(fold))
+            chosen[fold] = result.choice
+            return result
+
+        def headed(fold: int | None) -> Fitted:
+            return rungs.headed(start, self._rows(fold), choice=chosen.get(fold))
+
+        space = self._step(FITTED, fitted) or first
+        space = self._step(HEAD, headed) or space
         space = self._train_encoder() or space
         self._save(space)
         shutil.rmtree(self._fold_folder(), ignore_errors=True)

@@ -81,11 +81,14 @@ class Rungs:
         space = deepcopy(fitted.space)
         return self._with(fitted._replace(space=space), rows, folds=3)
 
-    def headed(self, start: Fitted, rows: Tensor) -> Fitted:
-        """A head trained on the features of the rows, which stay as they are; then similarities on top."""
+    def headed(self, start: Fitted, rows: Tensor, *, choice: Choice | None = None) -> Fitted:
+        """A head trained on the features of the rows, which stay as they are; then similarities on top, with
+        the ``choice`` that the features alone led to, if it is given.
+        """
         items, run = _only(start.features.train.take(rows)), head(self.run, start.features.train)
         space = train_briefly(run, items, device=self.device)
-        return self._with(self._plain(start.features, rows, encoder=space.encoder), rows, folds=3)
+        fitted = self._plain(start.features, rows, encoder=space.encoder)
+        return self._with(fitted, rows, folds=3, choice=choice)
 
     def trained(
         self,
