@@ -51,13 +51,13 @@ def test_prints_one_screen_of_five_lines_and_three_commands(screen, out):
     assert screen[0].startswith("Learned from 960 drawings of 48 characters (2 alphabets). Asked about 500")
     lines = [line for line in screen if re.search(r"\(\d[\d.]*-\d[\d.]*\)$", line)]
     assert [line.split("?")[0] for line in lines] == [
-        "Which character of 20, seen 5 times",
+        "Which of 20, seen 5 times each",
         "Are these two the same character",
         "What is most like this",
         "What groups are here",
         "Is it none of those I know",
     ]
-    assert all(len(line) <= 90 for line in lines)
+    assert all(len(line) <= 80 for line in lines)
     assert f"The report with pictures is {out / 'report.html'}. To go on:" in screen
     assert len([line for line in screen if line.startswith("  samekind ")]) == 3
 

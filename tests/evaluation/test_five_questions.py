@@ -37,7 +37,7 @@ def answers(near, far):
 
 def test_asks_five_questions_in_words(answers):
     assert [answer.question for answer in answers] == [
-        "Which cluster of 6, seen 5 times?",
+        "Which of 6, seen 5 times each?",
         "Are these two the same cluster?",
         "What is most like this?",
         "What groups are here?",

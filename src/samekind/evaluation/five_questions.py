@@ -50,7 +50,7 @@ def five_questions(
     pairs, neighbours = space.kind_for("pairs"), space.kind_for("neighbours")
     way = max(int(row.measure.partition("-")[0]) for row in own if row.question == "few-shot")
     picked = [
-        (f"Which {kind} of {way}, seen {SHOTS} times?", few_shot(way, SHOTS), None),
+        (f"Which of {way}, seen {SHOTS} times each?", few_shot(way, SHOTS), None),
         (f"Are these two the same {kind}?", EER, pairs),
         ("What is most like this?", recall(1), neighbours),
         ("What groups are here?", NMI, None),
