@@ -59,6 +59,7 @@ OF_EACH_ITEM = {
     "as_norm",
     "fused_score",
     "majority_vote",
+    "mean_norm",
     "relevant_counts",
     "retrieval_values",
     "s_norm",
