@@ -73,11 +73,12 @@ def test_a_learned_similarity_may_be_what_is_normalised():
 
 
 def test_ranks_are_tried_where_classes_and_dimensions_are_enough():
-    ranks = {setting.rank for setting in fitting._settings(784, 100)}
-    assert ranks == {None, 48}
+    ranks = {setting.rank for setting in fitting._settings(784, 90)}
+    assert ranks == {None, 24, 48}
     assert {setting.rank for setting in fitting._settings(784, 20)} == {None}
-    assert {setting.rank for setting in fitting._settings(50, 500)} == {None}
-    assert {setting.form for setting in fitting._settings(4000, 500)} == {WithinClass}
+    assert {setting.rank for setting in fitting._settings(40, 500)} == {None}
+    forms = {(setting.form, setting.rank) for setting in fitting._settings(4000, 500)}
+    assert forms == {(WithinClass, None), *((TwoCovariance, rank) for rank in (24, 48, 96))}
 
 
 def test_the_setting_is_the_one_that_is_best_on_held_out_classes(monkeypatch):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from samekind.errors import SettingError
+from samekind.errors import DataError, SettingError
 from samekind.similarities import TwoCovariance, score_enrolled
 from samekind.similarities.covariances import class_statistics, shrunk
 
@@ -88,6 +88,11 @@ def test_the_projection_is_that_of_linear_discriminant_analysis():
     ours = torch.linalg.qr(similarity.projection.T).Q
     theirs = torch.linalg.qr(torch.from_numpy(peer.scalings_[:, :4]).double()).Q
     torch.testing.assert_close(ours @ ours.T, theirs @ theirs.T, atol=1e-3, rtol=1e-3)
+
+
+def test_a_rank_needs_more_classes():
+    with pytest.raises(DataError, match="6 classes differ in at most 5 directions; got a rank of 6"):
+        TwoCovariance(dimension=9, rank=6).fit(*some(dimension=9))
 
 
 def test_very_many_items_are_the_limit(fitted):

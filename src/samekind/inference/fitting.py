@@ -23,10 +23,10 @@ from samekind.space import MetricSpace
 WITHIN_CLASS = (0.3, 1.0, 3.0, 10.0)
 TWO_COVARIANCE = (0.5, 0.8, 0.95)
 #: The ranks that are tried for `TwoCovariance`, each with the first two shrinkages, where classes are enough.
-RANKS = (48, 128)
+RANKS = (24, 48, 96)
 #: Settings are chosen in so many dimensions at most, those in which the embeddings are largest.
 CHOSEN_IN = 512
-#: In more dimensions `TwoCovariance` takes minutes to fit, and is not tried.
+#: In more dimensions `TwoCovariance` without a rank takes minutes to fit, and is not tried.
 MOST_FOR_TWO = 2048
 #: A setting is measured on so many items of a fold at most.
 MEASURED_ITEMS = 1000
@@ -165,11 +165,10 @@ def _settings(dimension: int, classes: int) -> list[Setting]:
         Setting(WithinClass, centre, shrinkage) for centre in (False, True) for shrinkage in WITHIN_CLASS
     ]
     within.sort(key=lambda setting: setting.shrinkage != 3)
-    if dimension > MOST_FOR_TWO:
-        return within
     ranks = [rank for rank in RANKS if rank < classes and 2 * rank <= min(dimension, CHOSEN_IN)]
     two = [Setting(TwoCovariance, True, shrinkage) for shrinkage in TWO_COVARIANCE]
-    return within + two + [setting._replace(rank=rank) for rank in ranks for setting in two[:2]]
+    ranked = [setting._replace(rank=rank) for rank in ranks for setting in two[:2]]
+    return within + (two if dimension <= MOST_FOR_TWO else []) + ranked
 
 
 def _best_setting(

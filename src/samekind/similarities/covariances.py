@@ -7,6 +7,7 @@ are common, so that a covariance may have no inverse; `shrunk` gives it one.
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.errors import DataError, SettingError
@@ -97,6 +98,23 @@ def diagonalised(within: Tensor, between: Tensor) -> tuple[Tensor, Tensor]:
     return torch.linalg.solve_triangular(root.T, directions[:, order], upper=True).T, spread[order].clamp(
         min=0
     )
+
+
+def discriminants(statistics: ClassStatistics, within: Tensor, rank: int) -> Tensor:
+    """The directions (rank, d) in which the class means differ most, relative to the covariance within the
+    classes: linear discriminant analysis, each direction of length 1.
+
+    Raises DataError unless there are more classes than directions.
+    """
+    if rank >= len(statistics.means):
+        raise DataError(
+            f"{len(statistics.means)} classes differ in at most {len(statistics.means) - 1} directions; "
+            f"got a rank of {rank}"
+        )
+    root = lower_root(within)
+    means = torch.linalg.solve_triangular(root, (statistics.means - statistics.mean).T, upper=False)
+    directions = torch.linalg.svd(means, full_matrices=False).U[:, :rank]
+    return F.normalize(torch.linalg.solve_triangular(root.T, directions, upper=True).T, dim=1)
 
 
 def most_likely(

@@ -18,6 +18,7 @@ from samekind.similarities.covariances import (
     ClassStatistics,
     class_statistics,
     diagonalised,
+    discriminants,
     most_likely,
     shrunk,
 )
@@ -88,8 +89,8 @@ class TwoCovariance(nn.Module):
     def fit(self, z: Tensor, labels: Tensor) -> Self:
         """Fit the model to embeddings (n, d) with labels (n,), and return this.
 
-        Raises DataError if there is nothing to fit to. In more than a thousand dimensions the likelihood
-        takes a minute; a ``rank`` makes it quick.
+        Raises DataError if there is nothing to fit to, or if there are no more classes than the ``rank``. In
+        more than a thousand dimensions the likelihood takes a minute; a ``rank`` makes it quick.
         """
         return self.estimate(self.observe(z, labels))
 
@@ -104,8 +105,7 @@ class TwoCovariance(nn.Module):
         z = z - statistics.mean
         if self.projection is not None:
             share = max(self.shrinkage, LEAST_SHRINKAGE)
-            directions, _ = diagonalised(_regular(statistics.within, share), statistics.between)
-            projection = F.normalize(directions[: self.rank], dim=1)
+            projection = discriminants(statistics, _regular(statistics.within, share), len(self.projection))
             self.projection = projection.to(self.projection)
             z = z @ projection.T
         if not (self.normalise or self.rank):
