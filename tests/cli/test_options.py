@@ -30,7 +30,7 @@ def test_the_space_may_be_named_in_the_environment(samekind, trained, pictures, 
         ("train", ["runs/RECIPE", "that of the run, 0", "that of the run file, or digits", "eer", "auto"]),
         ("demo", ["samekind-demo", "that of the run, 0", "600", "auto"]),
         ("evaluate", ["600", "0", "auto"]),
-        ("compare", ["similarity"]),
+        ("compare", ["the space's choice"]),
     ],
 )
 def test_the_help_tells_the_defaults(samekind, command, defaults, monkeypatch):

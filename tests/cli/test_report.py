@@ -23,7 +23,7 @@ def test_it_is_a_page_about_the_run(written, trained):
     assert page.startswith("<!DOCTYPE html>")
     assert f"samekind: {trained.name}" in page
     assert "Which class is it?" in page
-    assert "How good are raw inputs, without training?" in page
+    assert "How good is it without training?" in page
 
 
 @pytest.mark.slow

@@ -26,6 +26,7 @@ Exhaustive = Annotated[
 Cohort = Annotated[
     str | None,
     typer.Option(
+        "--cohort",
         metavar="gallery",
         help="Normalise scores by the gallery itself: an item that is close to everything is found less.",
     ),
