@@ -26,7 +26,7 @@ def test_an_index_for_one_fitted_score_stores_mapped_vectors(plane, at, tmp_path
     answer = build_index(
         plane, index, items, tmp_path / "index", settings=galleries.ShortlistSettings(kinds=("fitted",))
     )
-    assert answer.shortlists == ()
+    assert (answer.score, answer.shortlists) == ("fitted", ())
     opened = galleries.open_gallery(tmp_path / "index", plane)
     expected = search(plane, at([20, 110]), gallery_of(plane, items), k=3, kind="fitted")
     for exhaustive in (False, True):

@@ -51,8 +51,8 @@ Scores = Annotated[
     list[str] | None,
     typer.Option(
         "--score",
-        help="A kind of score to measure for: similarity, cosine, fused, fitted or normalised; can be "
-        "repeated.",
+        help="A kind of score to search by: similarity, cosine, fused, fitted or normalised; can be "
+        "repeated. An index for fitted or normalised alone finds by that as quickly as by the cosine.",
         show_default="the space's choice",
     ),
 ]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from samekind.data import Collection
 from samekind.index import Index
+from samekind.index.mapped import stored_kind
 from samekind.inference.shortlist import shortlists_in
 from samekind.questions import galleries, shortlists
 from samekind.questions.progress import Progress, silent
@@ -76,7 +77,7 @@ def index_info(
         name=index.name,
         items=held,
         dimension=index.dimension,
-        score=index.score,
+        score=stored_kind(index) or index.score,
         fingerprint=index.fingerprint,
         shortlists=tuple(
             ShortlistInfo(
