@@ -149,20 +149,23 @@ class Neighbourhood(nn.Module):
 
     def _level(self, z: Tensor, side: Side, counts: Tensor | None = None) -> "_Level":
         """What normalises each item (n, d), from its scores with the cohort in its place, in strips."""
-        cohort = self.cohort.to(z.dtype)
+        cohort, scorer = self.cohort.to(z.dtype), self.similarity
+        if counts is not None:
+            scorer, (own, others) = Dot(), enrolled_vectors(self.similarity, z, cohort, counts)
+        elif side == "first":
+            scorer, own, others = prepared(self.similarity, z, cohort)
+        else:
+            scorer, others, own = prepared(self.similarity, cohort, z)
         budget = MEMORY_BUDGET.get(z.device.type, MEMORY_BUDGET["other"])
-        strip = max(1, 4 * budget // (4 * max(self.size, CLOSEST * z.shape[1])))
+        strip = max(1, budget // (4 * max(self.size, CLOSEST * z.shape[1])))
         parts = []
         for start in range(0, len(z), strip):
-            part = z[start : start + strip]
-            if counts is not None:
-                first, second = enrolled_vectors(self.similarity, part, cohort, counts[start : start + strip])
-                scores = first @ second.T
-            elif side == "first":
-                scores = _scores(self.similarity, part, cohort)
+            rows = slice(start, start + strip)
+            if side == "first":
+                scores = scorer.score_all(own[rows], others)
             else:
-                scores = _scores(self.similarity, cohort, part).T
-            parts.append(self._levels(scores, part, cohort))
+                scores = scorer.score_all(others, own[rows]).T
+            parts.append(self._levels(scores, z[rows], cohort))
         if not parts:
             return _Level(z.new_zeros(0), z.new_zeros(0))
         return _Level(*(torch.cat(numbers) for numbers in zip(*parts, strict=True)))
@@ -225,8 +228,3 @@ class _Levelled(nn.Module):
 
     def pair_bytes(self, dimension: int) -> int:
         return self.similarity.pair_bytes(dimension - 2) + 4
-
-
-def _scores(similarity: Similarity, a: Tensor, b: Tensor) -> Tensor:
-    scorer, first, second = prepared(similarity, a, b)
-    return scorer.score_all(first, second)
