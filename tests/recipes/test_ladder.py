@@ -9,7 +9,7 @@ import torch
 from samekind.data import Items, clusters, prepare
 from samekind.errors import SettingError
 from samekind.recipes import climb, house, ladder
-from samekind.recipes.ladder import FITTED, HEAD, TRAINED, in_words
+from samekind.recipes.ladder import FITTED, HEAD, NETWORK, TRAINED
 from samekind.space import MetricSpace
 from samekind.training import Nobody, RunFolder
 
@@ -111,6 +111,24 @@ def test_test_items_and_unseen_classes_change_nothing(sets, run, climbed, tmp_pa
     assert recalls(blind) == recalls(MetricSpace.load(climbed[0] / "space"))[:3]
 
 
+def test_with_classes_enough_a_network_over_pairs_is_tried_and_its_gap_told(sets, run, tmp_path, monkeypatch):
+    monkeypatch.setattr(ladder, "CLASSES_FOR_NETWORK", 8)
+    monkeypatch.setattr(importlib.import_module("samekind.recipes.house"), "NETWORK_STEPS", 10)
+    lines, spaces = [], {}
+    climb(
+        sets,
+        run=run,
+        folder=tmp_path,
+        minutes=0,
+        tell=lines.append,
+        after_rung=lambda rung, space: spaces.update({rung.name: space}),
+    )
+    assert list(spaces)[-1] == NETWORK
+    assert {"similarity", "cosine", "fused"} <= set(spaces[NETWORK].kinds)
+    assert lines[-1].startswith(f"{NETWORK}: EER ")
+    assert "on the classes it was fitted to" in lines[-1]
+
+
 def test_few_classes_are_measured_by_items(tmp_path):
     sets = prepare(clusters(classes=2, items=30, dimension=5, seed=1))
     space = climb(sets, folder=tmp_path, minutes=0)
@@ -123,7 +141,3 @@ def test_mistakes_are_refused_before_anything_is_written(sets, tmp_path):
     with pytest.raises(SettingError, match="expected sets"):
         climb(Items(torch.rand(4, 2), torch.arange(4) % 2, ("a", "b"), "x"), folder=tmp_path / "run")
     assert not (tmp_path / "run").exists()
-
-
-def test_durations_are_words():
-    assert [in_words(seconds) for seconds in (0.1, 59, 600)] == ["1 second", "59 seconds", "10 minutes"]

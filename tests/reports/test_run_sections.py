@@ -1,8 +1,9 @@
 """The sections about the run."""
 
+from samekind.decisions import Ladder, Rung
 from samekind.reports import System
 from samekind.reports.measured import measure
-from samekind.reports.run_sections import answers_section, training_section
+from samekind.reports.run_sections import answers_section, ladder_section, training_section
 
 
 def test_the_answers_say_what_was_asked_about(vectors, space_for, rows):
@@ -26,3 +27,18 @@ def test_an_adversary_is_explained_where_there_is_one(vectors, space_for, record
     for entries, expected in ((record, False), (watched, True)):
         section = training_section({"mine": System(space_for(vectors), [], entries)})
         assert ("class adversary" in section.caption) == expected
+
+
+def test_the_ladder_is_a_table_with_the_kept_rung_marked(vectors, space_for):
+    assert ladder_section({"plain": System(space_for(vectors), [])}) is None
+    space = space_for(vectors)
+    rungs = (
+        Rung("raw <input>", 0.5, 0.25, "similarity", "similarity", 2.0, (0.4, 0.6)),
+        Rung("encoder trained", 0.75, 0.125, "fitted", "normalised", 61.2),
+    )
+    space.ladder = Ladder(rungs, "encoder trained", "4 folds of 2 classes")
+    section = ladder_section({"house": System(space, [])})
+    assert "4 folds of 2 classes" in section.caption
+    assert "<td>raw &lt;input&gt;</td><td>50.0% (40.0% to 60.0%)</td><td>25.0%</td>" in section.html
+    assert section.html.count("kept") == 1
+    assert section.html.endswith("<td>61</td><td>kept</td></tr></table>")

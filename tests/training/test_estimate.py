@@ -5,7 +5,7 @@ import time
 import torch
 
 from samekind.training import train
-from samekind.training.estimate import seconds_of_training
+from samekind.training.estimate import in_words, seconds_of_training
 
 
 def test_is_near_the_time_that_the_training_takes(run, items, tmp_path):
@@ -29,3 +29,7 @@ def test_more_epochs_take_longer(run, items):
         seconds_of_training(run.override([f"epochs={epochs}"]), items, device="cpu") for epochs in (2, 2000)
     )
     assert many > few
+
+
+def test_durations_are_words():
+    assert [in_words(seconds) for seconds in (0.1, 59, 600)] == ["1 second", "59 seconds", "10 minutes"]

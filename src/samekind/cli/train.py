@@ -1,6 +1,6 @@
 """samekind train: from a recipe and data to a trained space."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +21,9 @@ WHICH = (
     "papers are prototypical, verification, triplet, and for unseen classes such as "
     "unseen-proxy-nca-adapt-adv."
 )
+
+#: Seconds of a training from which they are told before.
+WORTH_SAYING = 60
 
 #: The recipe where none is named.
 HOUSE = "house"
@@ -68,7 +71,7 @@ def train(
 ) -> None:
     """Train a metric space. The same command goes on where it was stopped."""
     from samekind.cli.opening import open_items
-    from samekind.cli.output import messages, print_messages, print_text
+    from samekind.cli.output import messages, print_messages
     from samekind.cli.progress_bar import Bar
     from samekind.questions.evaluate import cautions
     from samekind.recipes import fit
@@ -94,14 +97,14 @@ def train(
         sets = plan.sets(folder, items, seed=planned.seed)
         print_messages(*(f"careful: {sentence}" for sentence in cautions(sets)))
         if plan.recipe == HOUSE:
-            told = print_messages if as_json else print_text
             settings = plan.run(sets.train)
-            space = _climb(settings, sets, folder, minutes=minutes, device=device, at=at, tell=told)
+            space = _climb(settings, sets, folder, minutes=minutes, device=device, at=at, as_json=as_json)
         else:
             settings = plan.suited(planned, items, items=len(sets.train), encoder=encoder)
             note = because_few(chosen_in_words(planned, settings))
             watcher = Bar(messages(), title=settings.recipe, note=note)
             place = folder.path
+            print_messages(*_time_of(settings, sets, folder, device=device))
             space = fit(settings, sets, folder=place, device=device, start=first, point=at, watcher=watcher)
     _tell(folder, sets, space, settings, as_json=as_json)
 
@@ -181,6 +184,21 @@ def _expect_together(plan: "Plan", *, minutes: float | None, start: Path | None)
         raise SettingError("--from goes on with the training of a paper's recipe; name that recipe")
 
 
+def _time_of(run: "Run", sets: "Sets", folder: "RunFolder", *, device: str) -> list[str]:
+    """About how long a new training will take, if that is more than a minute."""
+    from samekind.training.estimate import in_words, seconds_of_training
+
+    if folder.last.exists() or not len(sets.train):
+        return []
+    seconds = seconds_of_training(run, sets.train, device=device)
+    if seconds < WORTH_SAYING:
+        return []
+    return [
+        f"{run.epochs} epochs of {len(sets.train):,} items, about {in_words(seconds)} here; without a "
+        "recipe, samekind train --data DATA has a first answer when it has looked at every item once"
+    ]
+
+
 def _climb(
     run: "Run",
     sets: "Sets",
@@ -189,10 +207,10 @@ def _climb(
     minutes: float | None,
     device: str,
     at: str,
-    tell: "Callable[[str], None]",
+    as_json: bool,
 ) -> "MetricSpace":
     """Carry out the house recipe, with a line about each rung."""
-    from samekind.cli.output import messages
+    from samekind.cli.output import messages, print_messages, print_text
     from samekind.cli.progress_bar import Bar
     from samekind.recipes import climb
 
@@ -204,7 +222,7 @@ def _climb(
         device=device,
         point=at,
         watcher=Bar(messages(), title=HOUSE),
-        tell=tell,
+        tell=print_messages if as_json else print_text,
     )
 
 

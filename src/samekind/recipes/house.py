@@ -43,8 +43,9 @@ PRETRAINED, SCRATCH = Pace(3e-4, 3e-2, 10, 200, 30), Pace(2e-3, 1e-2, 20, 1200, 
 PROXIES = Term("proxy_anchor", against="prototypes", arguments={"margin": 0.1, "sharpness": 32.0})
 #: How far grey pictures are turned and moved.
 SLIGHTLY = {"degrees": 10.0, "translate": 0.07, "scale": [0.9, 1.1], "shear": 10.0}
-#: The steps of a head on features, which takes a second or two.
-HEAD_STEPS = 300
+#: The steps of a head on features, which takes a second or two; those of a network over pairs, and the pairs
+#: of one class in its batches.
+HEAD_STEPS, NETWORK_STEPS, TUPLES = 300, 1000, 60
 
 
 def house(items: Subject) -> Run:
@@ -108,6 +109,21 @@ def head(run: Run, features: Items) -> Run:
         watch=run.watch,
         keep="last",
         validate=run.validate,
+    )
+
+
+def over_pairs(run: Run, embedded: Items) -> Run:
+    """The run of a network over pairs of embeddings, which begins as the cosine and corrects it."""
+    steps = max(1, len(embedded) // (TUPLES * 2))
+    return Run(
+        recipe="house",
+        space=Parts(Part("Unchanged"), Part("CorrectedCosine"), Part("SupportMeans")),
+        terms={"pairs": Term("pair_likelihood")},
+        batches=Batches("Tuples", {"tuples": TUPLES, "size": 2}),
+        optimiser=Optimiser("AdamW", rate=1e-3, weight_decay=1e-2),
+        schedule=Schedule("cosine"),
+        epochs=max(2, math.ceil(NETWORK_STEPS / steps)),
+        seed=run.seed,
     )
 
 

@@ -18,7 +18,6 @@ import torch
 from torch import Tensor
 
 from samekind.data import Sets, draw
-from samekind.data.words import counted
 from samekind.decisions import Choices, Ladder, Rung
 from samekind.errors import expect
 from samekind.evaluation import validation
@@ -32,7 +31,7 @@ from samekind.recipes.measuring import MEASURED_ITEMS, Measured, is_better, join
 from samekind.recipes.rungs import Fitted, Rungs, Validate
 from samekind.space import MetricSpace
 from samekind.training import Run, RunFolder, Watcher
-from samekind.training.estimate import seconds_of_training
+from samekind.training.estimate import in_words, seconds_of_training
 from samekind.training.fabric import launch
 from samekind.training.room import within_memory
 
@@ -42,6 +41,9 @@ SECONDS = 300.0
 
 #: The names of the rungs after the first.
 FITTED, HEAD, TRAINED = "fitted similarity", "head on features", "encoder trained"
+NETWORK = "network over pairs"
+#: A network over pairs needs about a thousand classes; with tens of them it learns those, not likeness.
+CLASSES_FOR_NETWORK = 900
 
 Tell = Callable[[str], None]
 AfterRung = Callable[[Rung, MetricSpace], None]
@@ -124,6 +126,9 @@ class _Climb:
     tried: list[Rung] = field(default_factory=list)
     kept: str = ""
     measured: list[Measured] = field(default_factory=list)  # of the kept rung, by fold
+    fits: dict[int | None, Fitted] = field(
+        default_factory=dict
+    )  # of the kept rung, by fold; None is all items
     choice: Choice | None = None  # of the similarities of the trained encoder
 
     def climb(self) -> MetricSpace:
@@ -146,6 +151,7 @@ class _Climb:
         space = self._step(FITTED, fitted) or first
         space = self._step(HEAD, headed) or space
         space = self._train_encoder() or space
+        space = self._network_over_pairs() or space
         self._save(space)
         shutil.rmtree(self._fold_folder(), ignore_errors=True)
         return space
@@ -157,8 +163,12 @@ class _Climb:
         it is better than the kept one.
         """
         since = time.perf_counter() if since is None else since
+        fits: dict[int | None, Fitted] = {
+            number: fit(number) for number in range(len(self.folds.parts[:folds]))
+        }
         parts = [
-            self._measure(fit(number), fold.held_out) for number, fold in enumerate(self.folds.parts[:folds])
+            self._measure(fitted, fold.held_out)
+            for fitted, fold in zip(fits.values(), self.folds.parts, strict=False)
         ]
         measured, by_class, seed = joined(parts), self.folds.by_class, self.rungs.run.seed
         better = not self.measured or is_better(
@@ -166,7 +176,8 @@ class _Climb:
         )
         space = None
         if better or self.after_rung is not None:
-            space = self._settled(fit(None), measured)
+            fits[None] = fit(None)
+            space = self._settled(fits[None], measured)
         seconds = time.perf_counter() - since
         rung = rung_of(name, measured, seconds=seconds, by_class=by_class, seed=seed)
         self.tried.append(rung)
@@ -175,7 +186,7 @@ class _Climb:
             self.after_rung(rung, space)
         if space is None or not better:
             return None
-        self.kept, self.measured = name, parts
+        self.kept, self.measured, self.fits = name, parts, fits
         self._save(space)
         return space
 
@@ -195,6 +206,27 @@ class _Climb:
         count = max(1, min(folds, int(min(left, SECONDS) / max(fold, 1e-9))))
         self._say(f"{TRAINED}: {about}, and {in_words(count * fold)} to measure it first")
         return self._step(TRAINED, self._trained, folds=count)
+
+    def _network_over_pairs(self) -> MetricSpace | None:
+        """The network over pairs on top of the kept rung, where there are classes enough. Its errors on the
+        classes that it was fitted to are told beside those on the others: a wide gap is a network that has
+        learned its classes and not what likeness is.
+        """
+        if len(torch.unique(self.sets.train.labels)) < CLASSES_FOR_NETWORK:
+            return None
+        below, gaps = dict(self.fits), []
+
+        def network(fold: int | None) -> Fitted:
+            fitted = self.rungs.with_network(below[fold], self._rows(fold))
+            if fold is not None:
+                sides = self._rows(fold), self.folds.parts[fold].held_out
+                gaps.append([self._measure(fitted, rows).equal_error("similarity") for rows in sides])
+            return fitted
+
+        space = self._step(NETWORK, network, folds=len(self.measured))
+        inside, outside = (sum(side) / len(gaps) for side in zip(*gaps, strict=True))
+        self._say(f"{NETWORK}: EER {inside:.1%} on the classes it was fitted to, {outside:.1%} on the others")
+        return space
 
     def _trained(self, number: int | None) -> Fitted:
         """The encoder trained for a fold, or on all items; the first fold chooses the similarities."""
@@ -246,17 +278,6 @@ class _Climb:
     def _say(self, line: str) -> None:
         if self.tell is not None:
             self.tell(line)
-
-
-def in_words(seconds: float) -> str:
-    """A duration for people.
-
-    >>> in_words(3.2), in_words(100), in_words(2700)
-    ('3 seconds', '2 minutes', '45 minutes')
-    """
-    if seconds < 90:
-        return counted(max(1, round(seconds)), "second", "seconds")
-    return counted(round(seconds / 60), "minute", "minutes")
 
 
 def _line(rung: Rung, *, folds: int, of: int, better: bool) -> str:

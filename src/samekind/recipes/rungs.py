@@ -19,7 +19,7 @@ from samekind.inference import compress, embed, feature_items, fit_similarities,
 from samekind.inference.fitting import Choice, Fold
 from samekind.parts import make
 from samekind.prototypes import Prototypes
-from samekind.recipes.house import head, is_pretrained, untrained
+from samekind.recipes.house import head, is_pretrained, over_pairs, untrained
 from samekind.recipes.recovering import train_recovering
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
@@ -89,6 +89,16 @@ class Rungs:
         space = train_briefly(run, items, device=self.device)
         fitted = self._plain(start.features, rows, encoder=space.encoder)
         return self._with(fitted, rows, folds=3, choice=choice)
+
+    def with_network(self, fitted: Fitted, rows: Tensor) -> Fitted:
+        """The same embeddings, with the cosine corrected by a network over pairs of them, trained on the
+        rows; what was fitted to them stays.
+        """
+        items = _only(fitted.embedded(rows))
+        learned = train_briefly(over_pairs(self.run, items), items, device=self.device)
+        space = deepcopy(fitted.space)
+        space.similarity = learned.to(launch(self.device, self.run.precision).device).similarity
+        return fitted._replace(space=space)
 
     def trained(
         self,

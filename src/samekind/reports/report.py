@@ -10,7 +10,7 @@ from samekind.reports.measured import System, measure
 from samekind.reports.page import Section, page
 from samekind.reports.pair_sections import scores_section, tradeoff_section
 from samekind.reports.promises_section import promises_section
-from samekind.reports.run_sections import answers_section, training_section
+from samekind.reports.run_sections import answers_section, ladder_section, training_section
 from samekind.storage import write_text
 
 
@@ -38,6 +38,7 @@ def write_report(
     content = [
         answers_section(systems, sets),
         promises_section(systems, sets),
+        ladder_section(systems),
         training_section(systems),
         scores_section(systems, sets),
         tradeoff_section(systems, sets),

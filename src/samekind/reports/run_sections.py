@@ -1,8 +1,10 @@
 """The sections of a report about the run: its answers and its training."""
 
 from collections.abc import Mapping
+from html import escape
 
 from samekind.data.words import counted
+from samekind.decisions import Ladder
 from samekind.reports.measured import Measured, System
 from samekind.reports.page import Section
 from samekind.reports.tables import answers
@@ -24,6 +26,35 @@ def answers_section(systems: Mapping[str, System], sets: Mapping[str, Measured])
     )
     caption = f"{about} The sentences quote the first column; the best of each line is bold."
     return Section("Answers", caption, html=answers({name: system.rows for name, system in systems.items()}))
+
+
+def ladder_section(systems: Mapping[str, System]) -> Section | None:
+    """What each rung of the house recipe gave, of the systems that it was taken for."""
+    lines = [_rungs(system.space.ladder) for system in systems.values() if system.space.ladder]
+    if not lines:
+        return None
+    measured_on = {system.space.ladder.measured_on for system in systems.values() if system.space.ladder}
+    caption = (
+        f"What the house recipe tried, from no training on, measured on {'; '.join(sorted(measured_on))} "
+        "(95% intervals over classes). A rung is kept if it is better by more than chance."
+    )
+    head = "<tr><th>rung</th><th>Recall@1</th><th>EER</th><th>seconds</th><th></th></tr>"
+    return Section("Ladder", caption, html=f"<table>{head}{''.join(lines)}</table>")
+
+
+def _rungs(ladder: Ladder) -> str:
+    """A line of a table for each rung."""
+    return "".join(
+        f"<tr><td>{escape(rung.name)}</td><td>{_share(rung.recall, rung.recall_interval)}</td>"
+        f"<td>{_share(rung.equal_error, rung.error_interval)}</td><td>{rung.seconds:.0f}</td>"
+        f"<td>{'kept' if rung.name == ladder.kept else ''}</td></tr>"
+        for rung in ladder.rungs
+    )
+
+
+def _share(value: float, interval: tuple[float, float] | None) -> str:
+    around = "" if interval is None else f" ({interval[0]:.1%} to {interval[1]:.1%})"
+    return f"{value:.1%}{around}"
 
 
 def training_section(systems: Mapping[str, System]) -> Section | None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import torch
 
 from samekind.data import Items
+from samekind.data.words import counted
 from samekind.training.build import build_sampler, build_space
 from samekind.training.checkpoints import random_states_kept
 from samekind.training.fabric import current, launch
@@ -32,6 +33,17 @@ def seconds_of_training(run: Run, items: Items, *, device: str = "auto") -> floa
         else:
             per_item = few / min(FEW, len(some))
     return per_item * run.epochs * sum(map(len, sampler.batches(0)))
+
+
+def in_words(seconds: float) -> str:
+    """A duration for people.
+
+    >>> in_words(3.2), in_words(100), in_words(2700)
+    ('3 seconds', '2 minutes', '45 minutes')
+    """
+    if seconds < 90:
+        return counted(max(1, round(seconds)), "second", "seconds")
+    return counted(round(seconds / 60), "minute", "minutes")
 
 
 def _a_step(learner: Learner, items: Items, count: int) -> float:
