@@ -1,6 +1,7 @@
 """The folder says which kind of index it holds."""
 
 import json
+import math
 import subprocess
 import sys
 
@@ -51,7 +52,7 @@ def test_nothing_heavy_is_imported_for_an_index_that_does_not_need_it(tmp_path):
     assert (done.returncode, done.stdout.split()) == (0, [])
 
 
-ODD = [None, True, -1, 0, 2.5, 1e308, 10**30, "", "a", [], [[1]], {}, {"a": None}]
+ODD = [None, True, -1, 0, 2.5, 1e308, math.nan, 10**30, "", "a", [], [[1]], {}, {"a": None}]
 
 
 @pytest.mark.parametrize("kind", ["Exact", "Faiss", "Postgres", "Milvus"])

@@ -262,11 +262,11 @@ def settled(folder: Path, read: Callable[[], T]) -> T:
     Raises SpaceError if the header or a file cannot be understood.
     """
     while True:
-        before = folders.read(folder).get("generation")
+        before = folders.generation_of(folder, folders.read(folder))
         try:
             return read()
         except (KeyError, TypeError, ValueError, SettingError) as error:
             raise SpaceError(f"{folder} is damaged: {error}; restore it or make the index again") from error
         except (SpaceError, FileNotFoundError):
-            if folders.read(folder).get("generation") == before:
+            if folders.generation_of(folder, folders.read(folder)) == before:
                 raise
