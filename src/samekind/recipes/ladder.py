@@ -126,9 +126,7 @@ class _Climb:
     tried: list[Rung] = field(default_factory=list)
     kept: str = ""
     measured: list[Measured] = field(default_factory=list)  # of the kept rung, by fold
-    fits: dict[int | None, Fitted] = field(
-        default_factory=dict
-    )  # of the kept rung, by fold; None is all items
+    fits: dict[int | None, Fitted] = field(default_factory=dict)  # by fold; None is all items
     choice: Choice | None = None  # of the similarities of the trained encoder
 
     def climb(self) -> MetricSpace:
@@ -138,15 +136,16 @@ class _Climb:
         start = rungs.untrained()
         first = self._step(rungs.first, lambda _: start, since=mark)
         assert first is not None  # it is always kept
-        chosen: dict[int | None, Choice | None] = {}
+        chosen: Choice | None = None  # by the first fold, for the others and for all items
 
         def fitted(fold: int | None) -> Fitted:
-            result = rungs.with_similarities(start, self._rows(fold))
-            chosen[fold] = result.choice
+            nonlocal chosen
+            result = rungs.with_similarities(start, self._rows(fold), choice=chosen)
+            chosen = result.choice
             return result
 
         def headed(fold: int | None) -> Fitted:
-            return rungs.headed(start, self._rows(fold), choice=chosen.get(fold))
+            return rungs.headed(start, self._rows(fold), choice=chosen)
 
         space = self._step(FITTED, fitted) or first
         space = self._step(HEAD, headed) or space

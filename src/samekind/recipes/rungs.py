@@ -76,10 +76,11 @@ class Rungs:
             encoder = build_space(untrained(self.run), self.sets.train).encoder
         return self._plain(self._features(encoder), torch.arange(len(self.sets.train)))
 
-    def with_similarities(self, fitted: Fitted, rows: Tensor) -> Fitted:
-        """The same features, with similarities fitted to those of the rows, and chosen by them."""
-        space = deepcopy(fitted.space)
-        return self._with(fitted._replace(space=space), rows, folds=3)
+    def with_similarities(self, fitted: Fitted, rows: Tensor, *, choice: Choice | None = None) -> Fitted:
+        """The same features, with similarities fitted to those of the rows, and chosen by the other items, or
+        by an earlier ``choice``.
+        """
+        return self._with(fitted._replace(space=deepcopy(fitted.space)), rows, choice)
 
     def headed(self, start: Fitted, rows: Tensor, *, choice: Choice | None = None) -> Fitted:
         """A head trained on the features of the rows, which stay as they are; then similarities on top, with
@@ -87,8 +88,7 @@ class Rungs:
         """
         items, run = _only(start.features.train.take(rows)), head(self.run, start.features.train)
         space = train_briefly(run, items, device=self.device)
-        fitted = self._plain(start.features, rows, encoder=space.encoder)
-        return self._with(fitted, rows, folds=3, choice=choice)
+        return self._with(self._plain(start.features, rows, encoder=space.encoder), rows, choice)
 
     def with_network(self, fitted: Fitted, rows: Tensor) -> Fitted:
         """The same embeddings, with the cosine corrected by a network over pairs of them, trained on the
@@ -117,11 +117,7 @@ class Rungs:
         space = train_recovering(
             self.run, items, folder=folder, validate=validate, device=self.device, watcher=watcher
         )
-        fitted = self._plain(self._features(space.encoder), rows)
-        others = torch.ones(len(self.sets.train), dtype=torch.bool)
-        others[rows] = False
-        fold = Fold(rows, others.nonzero().flatten()) if others.any() else 3
-        return self._with(fitted, torch.arange(len(others)), folds=fold, choice=choice)
+        return self._with(self._plain(self._features(space.encoder), rows), rows, choice)
 
     def _features(self, encoder: nn.Module) -> Features:
         encoder = encoder.to(launch(self.device, self.run.precision).device).eval()
@@ -142,17 +138,17 @@ class Rungs:
             space = compress(space, features.train.take(rows), dimension=self.run.compress)
         return Fitted(space, features)
 
-    def _with(
-        self, fitted: Fitted, rows: Tensor, *, folds: Fold | int, choice: Choice | None = None
-    ) -> Fitted:
+    def _with(self, fitted: Fitted, rows: Tensor, choice: Choice | None) -> Fitted:
         """What is given, with similarities fitted to the embeddings of the rows."""
-        items = fitted.embedded(rows)
+        everything = torch.arange(len(self.sets.train))
+        others = everything[~torch.isin(everything, rows)]
+        items = fitted.embedded(everything if choice is None else rows)
         assert isinstance(items.inputs, Tensor)
         chosen = fit_similarities(
             fitted.space,
             items.inputs,
             items.labels,
-            folds=folds,
+            folds=Fold(rows, others) if choice is None and len(others) else 3,
             groups=items.groups,
             seed=self.run.seed,
             choice=choice,
