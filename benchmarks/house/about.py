@@ -12,8 +12,9 @@ from samekind.measures import equal_error_rate
 from samekind.similarities import Neighbourhood
 from samekind.space import MetricSpace
 
-#: Items of unseen classes that are compared with each other, at most; and few-shot tasks.
-MOST, TASKS = 6000, 100
+#: Items of unseen classes that are searched in each other, and of these all pairs compared, at most; and
+#: few-shot tasks.
+MOST, COMPARED, TASKS = 6000, 2500, 100
 
 
 def about(space: MetricSpace, sets: Sets, *, device: str) -> dict[str, Any]:
@@ -65,7 +66,8 @@ def asked(sets: Sets) -> Items:
 def of_pairs_and_neighbours(space: MetricSpace, z: Tensor, items: Items, kind: Any) -> dict[str, float]:
     labels = items.labels.cpu()
     nearest = search(space, z, z, k=1, kind=kind, same_items=True).indices[:, 0].cpu()
-    trials = all_trials(space, z, items.labels, kind=kind)
+    few = torch.randperm(len(z), generator=torch.Generator().manual_seed(0))[:COMPARED]
+    trials = all_trials(space, z[few.to(z.device)], items.labels[few], kind=kind)
     return {
         "Recall@1": float((labels[nearest] == labels).double().mean()),
         "EER": equal_error_rate(trials.scores, trials.same).rate,
@@ -76,7 +78,8 @@ def cosine_figures(z: Tensor, labels: Tensor) -> dict[str, float]:
     """Recall@1 and EER by the cosine of vectors (n, d)."""
     z = torch.nn.functional.normalize(z.float(), dim=1)
     scores = z @ z.T
-    first, second = torch.triu_indices(len(z), len(z), 1)
+    few = torch.randperm(len(z), generator=torch.Generator().manual_seed(0))[:COMPARED]
+    first, second = few[torch.triu_indices(len(few), len(few), 1)]
     rate = equal_error_rate(scores[first, second], labels[first] == labels[second]).rate
     scores.fill_diagonal_(-torch.inf)
     return {

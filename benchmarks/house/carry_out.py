@@ -21,7 +21,7 @@ from samekind.space import MetricSpace
 from samekind.storage import write_text
 
 #: The time for a ladder: it bounds the folds for which the encoder is trained.
-MINUTES = 4.0
+MINUTES = 2.0
 #: The kept space is compressed to so many numbers as well.
 NUMBERS = 64
 
@@ -68,6 +68,9 @@ def by_house(experiment: Experiment, sets: Sets, place: Place) -> dict[str, Any]
 
     def after_rung(rung: Rung, space: MetricSpace) -> None:
         systems[rung.name] = {**about(space, sets, device=place.device), "rung": write(rung)}
+        # A ladder that is stopped leaves what it has measured.
+        partial = place.out / "partial" / f"{experiment.name}.json"
+        write_text(partial, json.dumps({"systems": systems, "seed": experiment.seed}, indent=1) + "\n")
 
     space = climb(
         sets,
@@ -76,6 +79,7 @@ def by_house(experiment: Experiment, sets: Sets, place: Place) -> dict[str, Any]
         device=place.device,
         branches=branches_of(experiment.data, place),
         minutes=MINUTES,
+        tell=lambda line: print(f"{experiment.name}: {line}", flush=True),
         after_rung=after_rung,
     )
     assert space.ladder is not None

@@ -28,6 +28,7 @@ from samekind.training import Run, build_space
 from samekind.training.build import build_augmentations
 
 TASKS, WAY, SHOTS, QUERIES = 20, 5, 5, 15
+SLOW_TASKS = 3  # for a method that takes a minute to fit anew
 #: The settings of pytorch-metric-learning's own examples: rates of a pretrained trunk and of what is new,
 #: items of a batch, of each class in it, epochs; and the rate of the proxies.
 TRUNK_RATE, NEW_RATE, PROXY_RATE = 1e-5, 1e-4, 1e-2
@@ -41,7 +42,7 @@ def classical(experiment: Experiment, sets: Sets, *, device: str) -> dict[str, A
     labels, truth, other = sets.train.labels, sets.test.labels, asked(sets).labels.cpu()
     mean = train.mean(0)
     methods: dict[str, Callable[[], Any]] = {
-        "logistic regression": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=300)),
+        "logistic regression": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=100)),
         "five nearest neighbours": lambda: make_pipeline(Normalizer(), KNeighborsClassifier(5)),
         "linear discriminants": lambda: LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto"),
         "nearest mean": lambda: make_pipeline(Normalizer(), NearestCentroid()),
@@ -71,6 +72,8 @@ def beside_known(
     known: tuple[Tensor, Tensor],
     items: Items,
     z: Tensor,
+    *,
+    tasks: int = TASKS,
 ) -> dict[str, float]:
     """The method fitted anew with five items of each of five new classes, the ``items`` with embeddings z;
     right among all classes. The tasks are the first of `few_shot_beside_known`.
