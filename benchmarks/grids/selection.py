@@ -30,13 +30,13 @@ def train_for_each(
     """
     validate = validation(sets.validation, run.validate, watch=run.watch)
     kept: dict[str, Kept] = {}
-    epochs = 0
+    epochs = -1  # the first call is about the start, which is no epoch
 
     def validate_and_keep(space: MetricSpace) -> dict[str, float]:
         nonlocal epochs
         epochs += 1
         measures = validate(space)
-        for kind in space.kinds:
+        for kind in space.kinds if epochs else ():
             value = measures[f"{measure} {kind}"]
             if kind not in kept or value >= kept[kind].value:
                 kept[kind] = Kept(epochs, value, _copied(space))

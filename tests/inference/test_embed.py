@@ -156,6 +156,6 @@ def test_pictures_have_their_channels_last_on_the_cpu():
             layouts.append(x.is_contiguous(memory_format=torch.channels_last))
             return super().forward(x)
 
-    pictures = random(5, 2, 3, 3)
+    pictures = random(5, 3, 3, 3)
     assert torch.equal(embed(a_space(Layout()), pictures, batch=4), pictures.flatten(1))
     assert layouts == [True, True]

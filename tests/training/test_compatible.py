@@ -84,7 +84,8 @@ def test_a_scale_that_no_class_scores_reach_may_be_anything(run, items):
 
 @pytest.mark.parametrize("loss", [name for name, kinds in losses.ACCEPTS.items() if len(kinds) == 1])
 def test_a_loss_that_reads_angles_or_distances_takes_no_bias(run, items, loss):
-    similarity = {"name": "Cosine" if losses.ACCEPTS[loss] == ("cosine",) else "Euclidean"}
+    kinds = {"cosine": "Cosine", "inner product": "Dot"}
+    similarity = {"name": kinds.get(losses.ACCEPTS[loss][0], "Euclidean")}
     with pytest.raises(SettingError) as refusal:
         built(run, items, head={"similarity": similarity, "bias": True}, **table(loss, "auxiliary"))
     assert str(refusal.value) == (

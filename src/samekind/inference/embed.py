@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from samekind.data import Stored, scaled
+from samekind.data.media.medium import laid_out
 from samekind.data.stored import fetched
 from samekind.errors import SpaceError, expect
 from samekind.space import MetricSpace
@@ -77,14 +78,8 @@ def embed_by(encoder: Any, inputs: Tensor | Stored, *, batch: int = 512) -> Tens
     device = device_of(encoder)
     places = [slice(start, start + batch) for start in range(0, len(inputs), batch)]
     with asking(encoder):
-        batches = (_laid_out(scaled(raw.to(device))) for raw in fetched(inputs, places))
+        batches = (laid_out(scaled(raw.to(device))) for raw in fetched(inputs, places))
         return torch.cat([encoder(items).float().cpu() for items in batches])
-
-
-def _laid_out(items: Tensor) -> Tensor:
-    """Pictures on the CPU with their channels last, which convolutions there are faster with."""
-    pictures = items.dim() == 4 and items.device.type == "cpu"
-    return items.contiguous(memory_format=torch.channels_last) if pictures else items
 
 
 def embed_files(space: MetricSpace, paths: Iterable[str | Path], *, batch: int = 512) -> Tensor:
