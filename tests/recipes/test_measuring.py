@@ -9,7 +9,7 @@ from samekind.data import clusters
 from samekind.encoders import Unchanged
 from samekind.measures import equal_error_rate
 from samekind.prototypes import SupportMeans
-from samekind.recipes.measuring import is_better, joined, measure, rung_of
+from samekind.recipes.measuring import is_better, joined, measure, measure_names, rung_of
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
 
@@ -75,3 +75,28 @@ def test_of_two_classes_the_recall_decides():
     one, other = measure(space(), good), measure(space(), items)
     assert is_better(one, other, by_class=False)
     assert rung_of("two", one, seconds=0, by_class=False).error_interval is None
+
+
+def test_names_agree_with_a_loop_over_class_means(items):
+    known, asked = items.take(torch.arange(0, 40)), items.take(torch.arange(4, 48))  # the last is unknown
+    named = measure_names(space(), known, asked)
+    means = torch.stack([known.inputs[known.labels == label].mean(0) for label in range(5)])
+    right = [
+        float(torch.nn.functional.cosine_similarity(means, x[None]).argmax() == label)
+        for x, label in zip(asked.inputs, asked.labels, strict=True)
+        if label < 5
+    ]
+    assert named.right["similarity"].tolist() == right
+    assert measure_names(space(), known, items.take(torch.arange(40, 48))) is None
+
+
+def test_more_items_named_rightly_make_a_rung_better(items):
+    worse = replace(items, inputs=torch.randn(48, 8, generator=torch.Generator().manual_seed(0)))
+    plain = measure(space(), items)
+    good = plain._replace(named=measure_names(space(), items, items))
+    bad = plain._replace(named=measure_names(space(), items, worse))
+    assert is_better(good, bad, by_class=True)
+    assert not is_better(bad, good, by_class=True)
+    assert rung_of("good", good, seconds=1, by_class=True).accuracy == float(
+        good.named.right["similarity"].mean()
+    )

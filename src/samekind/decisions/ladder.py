@@ -13,7 +13,8 @@ class Rung:
 
     ``recall`` is the share of items whose most similar other item is of their class, by the kind of score
     ``neighbours``; ``equal_error`` is over all pairs, by the kind ``pairs``. The intervals are (low, high) at
-    95 %. ``seconds`` is what the rung took.
+    95 %. ``accuracy`` is the share of held-out items of known classes that were named rightly, if there were
+    some. ``seconds`` is what the rung took.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Rung:
     seconds: float
     recall_interval: tuple[float, float] | None = None
     error_interval: tuple[float, float] | None = None
+    accuracy: Share | None = None
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def fit(
 
     >>> space = fit("digits", minutes=0)
     >>> space.ladder.kept
-    'raw input'
+    'head on features'
     """
     if isinstance(run, Run):
         if sets is None or folder is None:

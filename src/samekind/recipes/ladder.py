@@ -166,7 +166,7 @@ class _Climb:
             number: fit(number) for number in range(len(self.folds.parts[:folds]))
         }
         parts = [
-            self._measure(fitted, fold.held_out)
+            self._measure(fitted, fold.held_out)._replace(named=fitted.names(fold.fitted))
             for fitted, fold in zip(fits.values(), self.folds.parts, strict=False)
         ]
         measured, by_class, seed = joined(parts), self.folds.by_class, self.rungs.run.seed
@@ -282,7 +282,8 @@ class _Climb:
 def _line(rung: Rung, *, folds: int, of: int, better: bool) -> str:
     where = "" if folds == of else f", on {folds} of {of} folds"
     verdict = "" if better else "; not better by more than chance, so not kept"
+    named = "" if rung.accuracy is None else f", accuracy {rung.accuracy:.1%}"
     return (
         f"{rung.name}: Recall@1 {rung.recall:.1%} ({rung.neighbours}), EER {rung.equal_error:.1%} "
-        f"({rung.pairs}), {rung.seconds:.0f} s{where}{verdict}"
+        f"({rung.pairs}){named}, {rung.seconds:.0f} s{where}{verdict}"
     )

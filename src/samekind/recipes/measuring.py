@@ -1,7 +1,8 @@
 """What a rung of the ladder gives on items that it was not fitted to, and whether it is better than another.
 
-Two rungs are compared on the same queries and pairs; the intervals are over classes. A rung is better if it
-finds more, or errs less, by more than chance, and is worse in neither by more than chance.
+Two rungs are compared on the same queries, pairs and held-out items of known classes. The intervals are over
+classes. A rung is better if it finds more, errs less, or names more items rightly, by more than chance, and
+worse in none of the three by more than chance.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from torch import Tensor
 from samekind.data import Items
 from samekind.data.groups import groups_apart
 from samekind.decisions import Kind, Rung
+from samekind.inference import asking, device_of
 from samekind.inference.search import search
 from samekind.inference.trials import Trials, ordered_trials
 from samekind.measures import (
@@ -23,6 +25,7 @@ from samekind.measures import (
     paired_bootstrap,
     paired_bootstrap_mean,
 )
+from samekind.prototypes import class_means
 from samekind.space import MetricSpace
 
 #: At most so many items of a fold are measured: half a million pairs.
@@ -31,12 +34,13 @@ MEASURED_ITEMS = 1000
 
 class Measured(NamedTuple):
     """By each kind of score: 1 for a query whose nearest other item is of its class, else 0; and the trials.
-    ``units`` has the class of each query.
+    ``units`` has the class of each query. `Named` is of other items, where there are some.
     """
 
     hits: dict[Kind, Tensor]
     units: Tensor
     trials: dict[Kind, Trials]
+    named: "Named | None" = None
 
     @property
     def neighbours(self) -> Kind:
@@ -51,6 +55,40 @@ class Measured(NamedTuple):
     def equal_error(self, kind: Kind) -> float:
         """The equal error of a kind of score."""
         return equal_error_rate(self.trials[kind].scores, self.trials[kind].same).rate
+
+
+class Named(NamedTuple):
+    """By each kind of score: 1 for an item of a known class that is named rightly, else 0. ``units`` has the
+    class of each item.
+    """
+
+    right: dict[Kind, Tensor]
+    units: Tensor
+
+    @property
+    def best(self) -> Kind:
+        """The kind of score that names most items rightly."""
+        return max(self.right, key=lambda kind: float(self.right[kind].mean()))
+
+
+def measure_names(space: MetricSpace, known: Items, items: Items) -> Named | None:
+    """Whether items are named rightly by the nearest class mean of the ``known`` ones; inputs are embeddings.
+
+    Items of other classes are left out; None if there are no items.
+    """
+    labels, device = known.labels.cpu(), device_of(space)
+    asked = torch.isin(items.labels.cpu(), labels)
+    if not asked.any():
+        return None
+    assert isinstance(known.inputs, Tensor)
+    assert isinstance(items.inputs, Tensor)
+    truth, z = items.labels.cpu()[asked], items.inputs[asked.to(items.inputs.device)].to(device)
+    means, present = class_means(known.inputs.cpu(), labels, len(known.classes))
+    places, means = present.nonzero().flatten(), means[present].to(device)
+    with asking(space):
+        scores = {kind: space.score_all(means, z, kind=kind) for kind in space.kinds}
+    right = {kind: (places[score.argmax(0).cpu()] == truth).double() for kind, score in scores.items()}
+    return Named(right, truth)
 
 
 def measure(space: MetricSpace, items: Items) -> Measured:
@@ -81,7 +119,15 @@ def joined(parts: Sequence[Measured]) -> Measured:
             )
             for kind in kinds
         },
+        _joined_names([part.named for part in parts if part.named is not None]),
     )
+
+
+def _joined_names(parts: Sequence[Named]) -> Named | None:
+    if not parts:
+        return None
+    right = {kind: torch.cat([part.right[kind] for part in parts]) for kind in parts[0].right}
+    return Named(right, torch.cat([part.units for part in parts]))
 
 
 def rung_of(name: str, measured: Measured, *, seconds: float, by_class: bool, seed: int = 0) -> Rung:
@@ -104,12 +150,13 @@ def rung_of(name: str, measured: Measured, *, seconds: float, by_class: bool, se
         seconds=round(seconds, 1),
         recall_interval=(recall.low, recall.high),
         error_interval=errors,
+        accuracy=None if measured.named is None else float(measured.named.right[measured.named.best].mean()),
     )
 
 
 def is_better(new: Measured, old: Measured, *, by_class: bool, seed: int = 0) -> bool:
     """Whether one is better than the other by more than chance, see above. With fewer than three classes
-    the recall alone decides.
+    the errors of pairs do not count.
     """
     units = new.units if by_class else None
     more = paired_bootstrap_mean(
@@ -120,6 +167,10 @@ def is_better(new: Measured, old: Measured, *, by_class: bool, seed: int = 0) ->
         one, other = new.trials[new.pairs], old.trials[old.pairs]
         fewer = paired_bootstrap(other.scores, one.scores, *one[1:], statistics=("EER",), seed=seed)
         gains.append(fewer["EER"].interval)
+    if new.named is not None and old.named is not None:
+        right = new.named.right[new.named.best], old.named.right[old.named.best]
+        units = new.named.units if by_class else None
+        gains.append(paired_bootstrap_mean(*right, units=units, seed=seed).interval)
     return any(gain.low > 0 for gain in gains) and not any(gain.high < 0 for gain in gains)
 
 

@@ -20,6 +20,7 @@ from samekind.inference.fitting import Choice, Fold
 from samekind.parts import make
 from samekind.prototypes import Prototypes
 from samekind.recipes.house import head, is_pretrained, over_pairs, untrained
+from samekind.recipes.measuring import Named, measure_names
 from samekind.recipes.recovering import train_recovering
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
@@ -50,6 +51,15 @@ class Fitted(NamedTuple):
         """The training items of some rows, with their embeddings as inputs."""
         items = self.features.train.take(rows)
         return replace(items, inputs=embed(self.space, items.inputs), reader=None)
+
+    def names(self, rows: Tensor) -> Named | None:
+        """Whether validation items of the classes of some rows are named rightly."""
+        items = self.features.validation
+        return measure_names(
+            self.space,
+            self.embedded(rows),
+            replace(items, inputs=embed(self.space, items.inputs), reader=None),
+        )
 
     def whole(self, items: Items) -> MetricSpace:
         """The space of the items themselves, on the CPU."""
