@@ -1,5 +1,8 @@
 """Structures as plain arrays: the same after reading, and refused if any number is not what it may be."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -109,3 +112,20 @@ def test_a_neighbour_above_its_own_floors_is_refused(random):
     neighbours[int(width[levels[:high].long()].sum()) + 48] = low
     with pytest.raises(ValueError, match="not on the level"):
         again(arrays | {"neighbours": neighbours}, "hnsw", "dot", random[1])
+
+
+def test_another_package_may_have_faiss_give_tensors():
+    """faiss.contrib.torch_utils, which pytorch-metric-learning imports, changes what FAISS returns."""
+    program = f"""
+import torch, faiss.contrib.torch_utils
+from samekind.index import structure as structures
+from samekind.index.structure_files import to_arrays
+vectors = torch.randn(300, 6, generator=torch.Generator().manual_seed(0))
+for kind in {KINDS}:
+    structure = structures.build(kind, 6, "cosine", count=300, sample=vectors, seed=0)
+    structure.add(vectors)
+    rows = torch.arange(300)
+    rows[5] = -1
+    to_arrays(structure, rows)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

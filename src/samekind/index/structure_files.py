@@ -117,7 +117,8 @@ def _lists(structure: Structure, rows: Tensor) -> dict[str, Array]:
             if structure.kind == "pq":
                 held = faiss.rev_swig_ptr(made.invlists.get_codes(number), size * made.code_size)
                 codes[labels] = held.reshape(size, -1)
-    centres = made.quantizer.reconstruct_n(0, made.nlist)
+    # An array to fill: where faiss.contrib.torch_utils was imported, FAISS would give a tensor instead.
+    centres = made.quantizer.reconstruct_n(0, made.nlist, np.empty((made.nlist, made.d), np.float32))
     arrays = {"centres": centres, "lists": lists[living]}
     if structure.kind == "pq":
         codewords = faiss.vector_to_array(made.pq.centroids).reshape(made.code_size, kinds.CODES, -1)
