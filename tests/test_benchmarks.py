@@ -417,6 +417,7 @@ def begins(*words, monkeypatch):
         raise Begun(run, sets)
 
     monkeypatch.setattr("samekind.recipes.fit", begin)
+    monkeypatch.setattr("samekind.training.estimate.seconds_of_training", lambda *_, **__: 0.0)
     told = CliRunner().invoke(app, words)
     assert isinstance(told.exception, Begun), told.output
     return told.exception.args
