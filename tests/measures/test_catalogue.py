@@ -30,6 +30,8 @@ MEMBERS = {
     "5-way 1-shot known": catalogue.few_shot_beside_known(5, 1, "known"),
     "5-way 5-shot new": catalogue.few_shot_beside_known(5, 5, "new"),
     "5-way 5-shot harmonic mean": catalogue.few_shot_beside_known(5, 5, "harmonic mean"),
+    "adversarial accuracy at 8/255": catalogue.attacked("adversarial accuracy", "8/255"),
+    "adversarial EER at 0.3": catalogue.attacked("adversarial EER", "0.3"),
 }
 
 

@@ -98,6 +98,13 @@ from samekind.measures.retrieval import (
     retrieval_means,
     retrieval_values,
 )
+from samekind.measures.robustness import (
+    accuracy_within,
+    adversarial_accuracy,
+    attack_success,
+    worst_scores,
+    worst_so_far,
+)
 from samekind.measures.score_fusion import Fusion, fused_score, logistic_fusion
 from samekind.measures.score_normalisation import as_norm, mean_norm, s_norm
 from samekind.measures.streaming import StreamedRates, streamed
@@ -139,6 +146,8 @@ __all__ = [  # noqa: RUF022 (by question)
     # What groups are here?
     "adjusted_mutual_information", "adjusted_rand_index", "normalised_mutual_information", "pairwise_f1",
     "purity",
+    # What remains when somebody changes the items?
+    "accuracy_within", "adversarial_accuracy", "attack_success", "worst_scores", "worst_so_far",
     # What is the space like?
     "Breaches", "CheckpointComparison", "ClassDensity", "ClassMotion", "ClassSpread", "MetricAxioms",
     "ProperCases", "Rescaling", "TwoSample", "centroid_shifts", "class_density", "class_motion",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Literal, get_args
 
 from samekind.decisions import Kind
-from samekind.measures.measure import Measure, Sentence
+from samekind.measures.measure import Better, Measure, Sentence
 
 NAMED_RIGHTLY = "It names the right class for {}."
 
@@ -251,6 +251,47 @@ AMI = Measure(
 )
 F1 = Measure("F1", "precision and recall of putting two items of one class into one group, in one number.")
 
+# --- What remains when somebody changes the items? -------------------------------------------------
+
+_ATTACKED: dict[str, tuple[str, Better]] = {
+    "adversarial accuracy": (
+        "the share of items that keep their right class while an attack may move each by at most epsilon. "
+        "An upper bound: a better attack may find less.",
+        "higher",
+    ),
+    "Voronoi adversarial accuracy": (
+        "the same where the attack must stay nearer to the item than to any other: with a larger epsilon it "
+        "is not asked to keep the class of its neighbours.",
+        "higher",
+    ),
+    "adversarial EER": (
+        "the equal error rate when an attack may move one item of every pair by at most epsilon. Lower is "
+        "better.",
+        "lower",
+    ),
+    "adversarial Recall@1": (
+        "the share of queries whose most alike item is still of their own class while an attack may move the "
+        "query by at most epsilon.",
+        "higher",
+    ),
+    "attack success on enrolment": (
+        "of items that are named rightly, the share that is not once an attack may move the example that a "
+        "class is enrolled from by at most epsilon. Lower is better.",
+        "lower",
+    ),
+}
+GLOBAL_ROBUSTNESS = Measure(
+    "global robustness",
+    "the Voronoi adversarial accuracy without a limit to epsilon; the nearest neighbour has 100 %.",
+)
+
+
+def attacked(name: str, epsilon: str) -> Measure:
+    """A measure against attacks of a size: `attacked("adversarial accuracy", "8/255")`."""
+    meaning, better = _ATTACKED[name]
+    return Measure(f"{name} at {epsilon}", meaning, better=better, family=name)
+
+
 # --- From a name back to the measure --------------------------------------------------------------
 
 #: All single measures above, by name.
@@ -269,6 +310,7 @@ _FAMILIES: dict[str, Callable[..., Measure]] = {
     r"(\d+)-way (\d+)-shot (known|new|harmonic mean)": lambda way, shot, items: few_shot_beside_known(
         int(way), int(shot), items
     ),
+    rf"({'|'.join(map(re.escape, _ATTACKED))}) at (.+)": attacked,
 }
 
 #: The scores by which a run measures the EER and Recall@k after each epoch.
