@@ -38,7 +38,8 @@ ITEMS = {
     "is_new": torch.tensor([True, False, True, False, False, False, True, True]),
     "kernel": DRAWN[3],
     "in_first": torch.tensor([True, False, True, False, False, False, True, True]),
-    "distances": DRAWN[3].abs(),
+    "distances": (DRAWN[3] + DRAWN[3].T).abs().fill_diagonal_(0),
+    "in_tree": (DRAWN[2] + DRAWN[2].T).abs().fill_diagonal_(0),
     "relevant": torch.tensor([3, 3, 2, 3, 0, 3, 5, 5]),  # as many as there are in neighbours
     "systems": DRAWN[1, :, :3],
     "logits": DRAWN[1, :, 3],
@@ -49,7 +50,7 @@ ITEMS = {
     "probabilities": DRAWN[3, :, :3].softmax(1),
 }
 #: Tables of every item against every item: what happens to the rows happens to the columns.
-SQUARE = {"kernel", "distances"}
+SQUARE = {"kernel", "distances", "in_tree"}
 PROTOTYPES = {"old_prototypes": DRAWN[1, :3, None, :3], "new_prototypes": DRAWN[1, 3:6, None, :3]}
 SETTINGS = {"proper": "below 1", **PROTOTYPES, "threshold": 0.4, "false_accepts": 0.4, "classes": 3}
 
@@ -63,7 +64,11 @@ OF_EACH_ITEM = {
     "relevant_counts",
     "retrieval_values",
     "s_norm",
+    "tree_distances",
+    "tree_precisions",
 }
+#: A value for every two items.
+OF_EACH_PAIR = {"chords", "tree_neighbourhoods"}
 SETTINGS |= {"before": torch.tensor([1, 2, 3]), "after": torch.tensor([2, 2, 1])}
 #: Of two counts, or of other measures, and no items at all.
 OF_COUNTS = {"proportion_interval", "retrieval_means"}
@@ -71,7 +76,9 @@ OF_COUNTS = {"proportion_interval", "retrieval_means"}
 OF_COUNTS |= {"bayes_threshold", "streamed"}
 #: One of several settings that could be given instead.
 CHOSEN = {"false_accepts"}
-SETTINGS |= {"top": 3, "class_distances": torch.tensor([[0, 2, 4], [2, 0, 4], [4, 4, 0]])}
+#: The vectors of as many classes as there are items.
+ITEMS["vectors"] = DRAWN[0, :, :3]
+SETTINGS |= {"top": 3, "class_distances": (torch.arange(6)[:, None] - torch.arange(6)).abs()}
 MEASURES = [
     name for name in measures.__all__ if inspect.isfunction(getattr(measures, name)) and name not in OF_COUNTS
 ]
@@ -158,6 +165,8 @@ def test_does_not_depend_on_the_order_of_items(measure):
     expected = leaves(measure(**arguments(measure)))
     if measure.__name__ in OF_EACH_ITEM:
         expected = [values[shuffle] for values in expected]
+    if measure.__name__ in OF_EACH_PAIR:
+        expected = [values[shuffle][:, shuffle] for values in expected]
     torch.testing.assert_close(leaves(shuffled), expected, equal_nan=True)
 
 

@@ -70,7 +70,16 @@ from samekind.measures.geometry import (
     rescaling,
     spectral_decay,
 )
-from samekind.measures.hierarchy import Graded, average_hierarchical_similarity, hierarchical_similarity_at
+from samekind.measures.hierarchy import (
+    Graded,
+    average_hierarchical_distance,
+    average_hierarchical_similarity,
+    hierarchical_precision_at,
+    hierarchical_similarity_at,
+    tree_distances,
+    tree_neighbourhoods,
+    tree_precisions,
+)
 from samekind.measures.intervals import (
     Interval,
     normal_interval,
@@ -109,6 +118,7 @@ from samekind.measures.score_fusion import Fusion, fused_score, logistic_fusion
 from samekind.measures.score_normalisation import as_norm, mean_norm, s_norm
 from samekind.measures.streaming import StreamedRates, streamed
 from samekind.measures.temperature import TemperatureCalibration, temperature_calibration
+from samekind.measures.tree_correlation import chords, mean_correlation
 from samekind.measures.trial_bootstrap import FEWEST_CLASSES, bootstrap_trials, paired_bootstrap
 from samekind.measures.verification import (
     accuracy_at,
@@ -128,6 +138,9 @@ __all__ = [  # noqa: RUF022 (by question)
     "f1_by_class", "macro_f1", "macro_recall", "maximum_calibration_error", "mean_over_classes",
     "means_by_class", "novelty_auroc", "recall_by_class", "recall_with_confounders",
     "temperature_calibration", "top_k_accuracy",
+    # How bad are its mistakes, by a tree of classes?
+    "average_hierarchical_distance", "chords", "hierarchical_precision_at", "mean_correlation",
+    "tree_distances", "tree_neighbourhoods", "tree_precisions",
     # Are these two the same kind?
     "DetectionCost", "EqualError", "ErrorRates", "OperatingCurve", "StreamedRates", "Tradeoff",
     "accuracy_at", "area_under_curve", "average_precision", "bayes_threshold", "detection_cost",

@@ -292,6 +292,61 @@ def attacked(name: str, epsilon: str) -> Measure:
     return Measure(f"{name} at {epsilon}", meaning, better=better, family=name)
 
 
+# --- How bad are its mistakes, by a tree of classes? -----------------------------------------------
+
+SEVERITY = Measure(
+    "severity of mistakes",
+    "the steps in the tree from an item's class to the one it was given, over items with a wrong one; a "
+    "sibling is two steps away. Lower is better.",
+    better="lower",
+    is_share=False,
+    sentences={"tree": Sentence("{value} steps for {items} items", "A wrong class is away by {}.")},
+)
+CORRELATION = Measure(
+    "mean correlation",
+    "whether classes that are near in the tree are near in the space: the rank correlation of the distances, "
+    "averaged over classes; 0 is none. Ties in the tree keep it below 1.",
+    is_share=False,
+)
+
+
+def hierarchical_distance(k: int) -> Measure:
+    """AHD@k."""
+    return Measure(
+        f"AHD@{k}",
+        "average hierarchical distance: the steps in the tree from an item's class to the k that are named "
+        "first. Lower is better.",
+        better="lower",
+        is_share=False,
+        family="AHD@k",
+    )
+
+
+def hierarchical_precision(k: int) -> Measure:
+    """HP@k."""
+    return Measure(
+        f"HP@{k}",
+        "hierarchical precision: of the k classes named first, the share among the k nearest in the tree, "
+        "those just as near included.",
+        family="HP@k",
+    )
+
+
+def hierarchical_similarity(k: int) -> Measure:
+    """HS@k."""
+    return Measure(
+        f"HS@{k}",
+        "hierarchical similarity: how near in the tree the k items found most alike are, as a share of what "
+        "the best k would reach.",
+        family="HS@k",
+    )
+
+
+def average_similarity(k: int) -> Measure:
+    """AHS@k."""
+    return Measure(f"AHS@{k}", "HS at 1, 2, … k, averaged: the area under its curve.", family="AHS@k")
+
+
 # --- From a name back to the measure --------------------------------------------------------------
 
 #: All single measures above, by name.
@@ -304,6 +359,10 @@ _FAMILIES: dict[str, Callable[..., Measure]] = {
     r"Recall@(\d+)": lambda k: recall(int(k)),
     r"MRR@(\d+)": lambda k: reciprocal_rank(int(k)),
     r"MAP@(\d+)": lambda k: average_precision_at(int(k)),
+    r"AHD@(\d+)": lambda k: hierarchical_distance(int(k)),
+    r"HP@(\d+)": lambda k: hierarchical_precision(int(k)),
+    r"HS@(\d+)": lambda k: hierarchical_similarity(int(k)),
+    r"AHS@(\d+)": lambda k: average_similarity(int(k)),
     r"DIR at (.+)% FAR": lambda rate: identification_rate(float(rate) / 100),
     r"minDCF at (.+)%": lambda prior: least_detection_cost(float(prior) / 100),
     r"(\d+)-way (\d+)-shot": lambda way, shot: few_shot(int(way), int(shot)),
@@ -350,7 +409,9 @@ def of_epoch(key: str) -> Measure | None:
         )
     if match := re.fullmatch(r"recall@(\d+)", key):
         return recall(int(match[1]))
-    return {measure.key: measure for measure in (EER, KNN_ACCURACY, NMI)}.get(key)
+    if match := re.fullmatch(r"(ahd|hp)@(\d+)", key):
+        return {"ahd": hierarchical_distance, "hp": hierarchical_precision}[match[1]](int(match[2]))
+    return {measure.key: measure for measure in (EER, KNN_ACCURACY, NMI, CORRELATION)}.get(key)
 
 
 def write_epoch(key: str, value: float) -> str:
