@@ -185,9 +185,9 @@ class MetricSpace(nn.Module):
             probabilities = self.temperatures[head].probabilities(mixed(logits))
         return Classification(logits.mean(0) if head == "fused" else answers[0][0], probabilities, names)
 
-    def log_probabilities(self, z: Tensor, *, head: Head = "similarity") -> Tensor:
+    def log_probabilities(self, z: Tensor, *, head: Head = "similarity", kind: Kind | None = None) -> Tensor:
         """The logarithm of the uncalibrated probabilities: (n, d) -> (n, classes)."""
-        return mixed(torch.stack([logits for _, logits in self._answers(z, head, None)]))
+        return mixed(torch.stack([logits for _, logits in self._answers(z, head, kind)]))
 
     def enroll(self, name: str, z: Tensor, *, replace: bool = False) -> None:
         """Make the mean of a few embeddings (k, d) the prototype of a class: a new one, or with ``replace`` a

@@ -1,0 +1,43 @@
+"""Attacks: items changed a little, so that a space answers wrongly; to measure how far it can be trusted.
+
+- A `Goal` says what an attack wants: `Classes` of a space, `Logits` of any module; every attack serves every
+  goal.
+- A region says where the attack may go: `L1`, `L2`, `Linf`; see `regions`.
+- `Limits` are the valid inputs: `PICTURES` from 0 to 1, `column_limits` of a table.
+- An attack is a frozen dataclass: ``attack(goal, x, limits=…, generator=…)`` gives `Attacked`. Inside it
+  calls `carried_out`, which keeps the contract: valid inputs, an item that is wrong already unchanged, the
+  model as it was found, an item's result independent of the other items, the same with the same seed.
+"""
+
+from samekind.attacks.attack import Attack, Attacked, carried_out
+from samekind.attacks.goal import Classes, Goal, Logits
+from samekind.attacks.limits import PICTURES, Limits, column_limits
+from samekind.attacks.objectives import cross_entropy, logit_ratio, margin
+from samekind.attacks.pgd import PGD
+from samekind.attacks.regions import L1, L2, Linf, Region
+from samekind.attacks.untouched import untouched
+
+#: The attacks there are.
+ATTACKS = ("PGD",)
+
+__all__ = [
+    "ATTACKS",
+    "L1",
+    "L2",
+    "PGD",
+    "PICTURES",
+    "Attack",
+    "Attacked",
+    "Classes",
+    "Goal",
+    "Limits",
+    "Linf",
+    "Logits",
+    "Region",
+    "carried_out",
+    "column_limits",
+    "cross_entropy",
+    "logit_ratio",
+    "margin",
+    "untouched",
+]

@@ -1,0 +1,165 @@
+"""What an attack wants: the `Goal`, classes of a space as a goal, and logits of any module as a goal.
+
+Every goal has *outcomes*, of which one is right: the classes of an item, accept or reject of a trial, the
+items of a gallery. So every attack serves every goal. The outcomes are what the model decides by: an attack
+succeeds where `MetricSpace.classify` would answer otherwise, not where a stand-in would.
+"""
+
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from samekind.attacks.objectives import Objective, cross_entropy
+from samekind.decisions import Head, Kind
+from samekind.errors import DataError
+from samekind.space import MetricSpace
+
+
+class Goal(Protocol):
+    """What an attack on a batch of items wants.
+
+    ``truth`` (items,) is the index of the right outcome. The attack has succeeded where another outcome is
+    largest, or where ``target`` (items,), if there is one, is the largest. A goal with one outcome is only
+    raised: it never succeeds. ``model`` is the module to be left as it is, see `untouched`.
+    """
+
+    @property
+    def model(self) -> nn.Module: ...
+
+    @property
+    def truth(self) -> Tensor: ...
+
+    @property
+    def target(self) -> Tensor | None: ...
+
+    def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
+        """Differentiable logits (n, outcomes) of inputs (n, …), the largest being the answer. ``items`` (n,)
+        says which members of the attacked batch the rows are, so that attacks can drop those that are done.
+        """
+        ...
+
+    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
+        """What gradient attacks raise, (n, outcomes), (n,) -> (n,): large where ``truth`` loses."""
+        ...
+
+
+class Logits:
+    """The classes of any module that gives logits (n, classes): a model of yours, or a peer's.
+
+    Its normalisation belongs inside the module, so that the valid range of inputs is that of the items.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        truth: Tensor,
+        *,
+        target: Tensor | None = None,
+        objective: Objective = cross_entropy,
+    ) -> None:
+        self.model = model
+        self.truth = truth
+        self.target = target
+        self.objective = objective
+
+    def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
+        """The module's logits."""
+        del items
+        logits: Tensor = self.model(x)
+        return logits
+
+    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
+        """The objective."""
+        return self.objective(outcomes, truth)
+
+
+class Classes:
+    """The classes of a space: ``truth`` and ``target`` are places in ``space.classes``.
+
+    ``head`` is what answers and what is attacked: the similarity to the prototypes, the auxiliary (dense)
+    head, or both fused. ``kind`` is the kind of score of the similarity head; None is the space's choice. The
+    outcomes are log-probabilities: logits less a number per item, which no gradient of an objective sees.
+    """
+
+    def __init__(
+        self,
+        space: MetricSpace,
+        truth: Tensor,
+        *,
+        head: Head = "similarity",
+        kind: Kind | None = None,
+        target: Tensor | None = None,
+        objective: Objective = cross_entropy,
+    ) -> None:
+        self.model = space
+        self.truth = truth
+        self.head = head
+        self.kind = kind
+        self.target = target
+        self.objective = objective
+
+    def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
+        """What `MetricSpace.classify` decides by."""
+        del items
+        return self.model.log_probabilities(self.model.embed(x), head=self.head, kind=self.kind)
+
+    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
+        """The objective."""
+        return self.objective(outcomes, truth)
+
+
+class Part:
+    """A goal for some ``items`` (n,) of a batch; its own items count from 0 to n - 1."""
+
+    def __init__(self, goal: Goal, items: Tensor) -> None:
+        self.goal = goal
+        self.items = items
+        self.model = goal.model
+        self.truth = goal.truth.to(items.device)[items]
+        self.target = None if goal.target is None else goal.target.to(items.device)[items]
+
+    def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
+        """Those of the whole goal."""
+        return self.goal.outcomes(x, self.items[items])
+
+    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
+        """That of the whole goal."""
+        return self.goal.value(outcomes, truth)
+
+
+class Slope(NamedTuple):
+    """What one forward and backward pass of n items gives."""
+
+    outcomes: Tensor  # (n, outcomes)
+    value: Tensor  # (n,)
+    gradient: Tensor  # (n, …), of the value in the inputs
+
+
+def raised(goal: Goal, outcomes: Tensor, items: Tensor) -> Tensor:
+    """What a gradient attack raises (n,): the value, or with a target, minus the value of the target."""
+    if goal.target is None:
+        return goal.value(outcomes, goal.truth.to(outcomes.device)[items])
+    return -goal.value(outcomes, goal.target.to(outcomes.device)[items])
+
+
+def reached(goal: Goal, outcomes: Tensor, items: Tensor) -> Tensor:
+    """Where the attack has succeeded, a boolean (n,)."""
+    if outcomes.shape[1] == 1:
+        return torch.zeros(len(outcomes), dtype=torch.bool, device=outcomes.device)
+    answers = outcomes.argmax(1)
+    if goal.target is None:
+        return answers != goal.truth.to(answers.device)[items]
+    return answers == goal.target.to(answers.device)[items]
+
+
+def slope(goal: Goal, x: Tensor, items: Tensor) -> Slope:
+    """Outcomes, value and gradient at inputs (n, …); raises DataError for a gradient that is cut off."""
+    x = x.detach().requires_grad_()
+    outcomes = goal.outcomes(x, items)
+    value = raised(goal, outcomes, items)
+    if not value.requires_grad:
+        raise DataError("the outcomes have no gradient in the inputs; use an attack without gradients")
+    # The sum: each item's value depends on its own input alone, so its gradient is that of its value.
+    [gradient] = torch.autograd.grad(value.sum(), x)
+    return Slope(outcomes.detach(), value.detach(), gradient.nan_to_num())

@@ -1,0 +1,67 @@
+"""The valid inputs: an attack never leaves them, so that what it returns is an item and not only numbers."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from samekind.errors import DataError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The range of valid inputs, from ``low`` to ``high``: numbers, or tensors in the shape of one item.
+
+    For tables ``integer`` and ``fixed`` are boolean tensors in the shape of one item: columns of whole
+    numbers, and columns that no attack may change. Without arguments everything is valid.
+    """
+
+    low: float | Tensor = -torch.inf
+    high: float | Tensor = torch.inf
+    integer: Tensor | None = None
+    fixed: Tensor | None = None
+
+    def clip(self, x: Tensor, clean: Tensor) -> Tensor:
+        """The nearest valid inputs to ``x`` (n, …), for attacked items ``clean`` (n, …).
+
+        Whole numbers are rounded towards the clean item: no coordinate gets further away from it, and a ball
+        around it is not left.
+        """
+        x = self.bound(x, clean)
+        if self.integer is None:
+            return x
+        return torch.where(self.integer.to(x.device), clean + (x - clean).trunc(), x)
+
+    def bound(self, x: Tensor, clean: Tensor) -> Tensor:
+        """The same without rounding: for an iterate that moves by less than 1 in a step."""
+        x = x.clamp(self._like(self.low, x), self._like(self.high, x))
+        return x if self.fixed is None else torch.where(self.fixed.to(x.device), clean, x)
+
+    def expect(self, x: Tensor) -> None:
+        """Raise DataError for items that are not floats, or not valid to begin with."""
+        if not x.is_floating_point():
+            raise DataError(f"an attack needs items as floats; got {x.dtype}; divide bytes by 255")
+        if not bool(x.isfinite().all()):
+            raise DataError("an item has numbers that are not finite; leave it out")
+        if not torch.equal(x, self.bound(x, x)):
+            raise DataError(
+                f"items lie outside the limits: they go from {float(x.min()):g} to {float(x.max()):g}; "
+                "give their true range, and put a normalisation into the model"
+            )
+        if self.integer is not None and not torch.equal(
+            x, torch.where(self.integer.to(x.device), x.round(), x)
+        ):
+            raise DataError("a column of whole numbers has others; check which columns are whole numbers")
+
+    @staticmethod
+    def _like(limit: float | Tensor, x: Tensor) -> Tensor:
+        return torch.as_tensor(limit, dtype=x.dtype, device=x.device)
+
+
+#: Pictures as floats.
+PICTURES = Limits(0.0, 1.0)
+
+
+def column_limits(rows: Tensor, *, integer: Tensor | None = None, fixed: Tensor | None = None) -> Limits:
+    """The range of every column of a table (n, …): from the smallest to the largest number in ``rows``."""
+    return Limits(rows.amin(0), rows.amax(0), integer, fixed)

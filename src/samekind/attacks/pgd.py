@@ -1,0 +1,61 @@
+"""Projected gradient ascent: FGSM, BIM and PGD are one loop with other settings.
+
+Goodfellow and others 2015 (FGSM), Kurakin and others 2017 (BIM), Madry and others 2018 (PGD).
+"""
+
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from samekind.attacks.ascent import Plan, ascend
+from samekind.attacks.attack import Attacked, carried_out
+from samekind.attacks.goal import Goal
+from samekind.attacks.limits import Limits
+from samekind.attacks.regions import Region
+
+#: The way of all steps together, in sizes of the region: far enough to cross it and come back.
+WAY = 2.5
+
+
+@dataclass(frozen=True)
+class PGD:
+    """``steps`` of the size ``step`` from a random point of the region; the worst point seen is returned.
+
+    Without a ``step`` the whole way is 2.5 times the size of the region. ``restarts`` begins anew for items
+    that still hold. ``momentum`` adds up gradients, each divided by its mean size (Dong and others 2018).
+    ``stop`` ends the search for an item at its first success; without it, the value is raised further.
+    With ``last`` the last point is returned instead of the worst, as other libraries do.
+    """
+
+    region: Region
+    _: KW_ONLY
+    steps: int = 40
+    step: float | None = None
+    random_start: bool = True
+    restarts: int = 1
+    momentum: float = 0.0
+    stop: bool = True
+    last: bool = False
+
+    def __call__(
+        self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
+    ) -> Attacked:
+        """Attack items (n, …)."""
+        step = WAY * self.region.epsilon / self.steps if self.step is None else self.step
+        plan = Plan(
+            steps=self.steps,
+            step=step,
+            random_start=self.random_start,
+            restarts=self.restarts,
+            momentum=self.momentum,
+            stop=self.stop and not self.last,
+            last=self.last,
+        )
+        inside = partial(ascend, region=self.region, plan=plan)
+        return carried_out(inside, goal, x, limits=limits, generator=generator, distance=self.distance)
+
+    def distance(self, x: Tensor, clean: Tensor) -> Tensor:
+        """That of the region."""
+        return self.region.distance(x, clean)

@@ -1,0 +1,11 @@
+"""Where an attack may go: sets of inputs around every clean item, as values. `Region` is the contract."""
+
+from samekind.attacks.regions.l1 import L1
+from samekind.attacks.regions.l2 import L2
+from samekind.attacks.regions.linf import Linf
+from samekind.attacks.regions.region import Region
+
+#: The regions there are.
+REGIONS = ("L1", "L2", "Linf")
+
+__all__ = ["L1", "L2", "REGIONS", "Linf", "Region"]

@@ -1,0 +1,40 @@
+"""The Linf ball: no coordinate changes by more than epsilon."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from samekind.attacks.regions.region import no_further, shared_draws
+
+
+@dataclass(frozen=True)
+class Linf:
+    """The closed ball of the largest coordinate."""
+
+    epsilon: float
+
+    def project(self, x: Tensor, clean: Tensor) -> Tensor:
+        """The nearest point of the ball: coordinates clipped."""
+        return clean + (x - clean).clamp(-self.epsilon, self.epsilon)
+
+    def steepest(self, gradient: Tensor) -> Tensor:
+        """The sign of every coordinate."""
+        return gradient.sign()
+
+    def start(self, clean: Tensor, generator: torch.Generator) -> Tensor:
+        """Uniform in the ball."""
+        return clean + self.epsilon * (2 * shared_draws(clean, generator) - 1)
+
+    def contains(self, x: Tensor, clean: Tensor) -> Tensor:
+        """Whether points are inside (n,), but for rounding."""
+        return no_further(self.distance(x, clean), self.epsilon, x)
+
+    def distance(self, x: Tensor, clean: Tensor) -> Tensor:
+        """The largest change of a coordinate (n,)."""
+        return (x - clean).flatten(1).abs().amax(1)
+
+    def resized(self, epsilon: float) -> Self:
+        """A ball of another size."""
+        return replace(self, epsilon=epsilon)

@@ -1,0 +1,37 @@
+"""A model attacked and left as it was found."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+
+@contextmanager
+def untouched(*models: nn.Module) -> Iterator[None]:
+    """Within: evaluation mode, gradients of inputs but none of parameters. Afterwards: every mode, every
+    ``requires_grad``, every buffer (batch statistics) and the random state are as before.
+
+    A gradient that a parameter has already is kept. Raises nothing of its own.
+    """
+    modules = {module: module.training for model in models for module in model.modules()}
+    parameters = {p: p.requires_grad for model in models for p in model.parameters()}
+    buffers = [(buffer, buffer.clone()) for model in models for buffer in model.buffers()]
+    devices = {place.device for place in (*parameters, *(buffer for buffer, _ in buffers))}
+    cuda = [device for device in devices if device.type == "cuda"]
+    try:
+        for module in modules:
+            module.training = False
+        for parameter in parameters:
+            parameter.requires_grad_(False)
+        with torch.random.fork_rng(devices=cuda), torch.inference_mode(False), torch.enable_grad():
+            yield
+    finally:
+        with torch.no_grad():
+            for buffer, before in buffers:
+                if not torch.equal(buffer, before):
+                    buffer.copy_(before)
+        for module, mode in modules.items():
+            module.training = mode
+        for parameter, learned in parameters.items():
+            parameter.requires_grad_(learned)
