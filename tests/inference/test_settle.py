@@ -7,6 +7,7 @@ import torch
 
 from samekind import prototypes
 from samekind.data import Items, clusters
+from samekind.decisions import Choices
 from samekind.encoders import MLP
 from samekind.inference import all_trials, embed, fit_decision, fit_open_set, fit_temperatures, settle
 from samekind.inference.balancing import Labelled, naming
@@ -165,3 +166,14 @@ def test_without_known_items_held_out_the_bonus_comes_from_the_training_items():
         labelled = Labelled(embed(space, KNOWN.inputs), KNOWN.labels)
         assert balance.bonus == pytest.approx(naming(space, labelled, None, kind=kind).bonus)
     assert space.choices.measured_on == "clusters, classes not trained on"
+
+
+def test_choices_from_elsewhere_are_taken_and_the_temperature_is_that_of_their_kind():
+    space, own, held_out = a_space(), a_space(), clusters(classes=3, items=20, dimension=3, seed=1)
+    settle(own, KNOWN, held_out)
+    choices = Choices("similarity", "similarity", "cosine", "folds of other items")
+    settle(space, KNOWN, held_out, choices=choices)
+    assert space.choices == choices
+    assert own.kind_for("classes") == "similarity"
+    assert space.temperatures != own.temperatures
+    assert space.temperatures == fit_temperatures(space, held_out, embed(space, held_out.inputs))

@@ -4,6 +4,7 @@ import torch
 
 from samekind.data import Items, draw
 from samekind.data.groups import groups_apart
+from samekind.decisions import Choices
 from samekind.inference.choosing import choices_of
 from samekind.inference.embed import embed
 from samekind.inference.open_set import divided, fit_open_set
@@ -19,7 +20,13 @@ FITTED_ITEMS = 3000
 
 
 def settle(
-    space: MetricSpace, known: Items, trials: Items, *, point: str = "eer", most_items: int = FITTED_ITEMS
+    space: MetricSpace,
+    known: Items,
+    trials: Items,
+    *,
+    point: str = "eer",
+    choices: Choices | None = None,
+    most_items: int = FITTED_ITEMS,
 ) -> None:
     """Fill support means from ``known`` items, and fit on ``trials``, or on ``most_items`` drawn from them,
     what the space keeps about its scores.
@@ -28,8 +35,9 @@ def settle(
     their pairs, without pairs of one group; a threshold for "none of these" if some of them are of the
     space's classes and some are not; a temperature for each head on those of its classes, if there are
     enough (see `fit_temperatures`). The kinds of score are compared (see `measure_kinds`), and the best for
-    each question is chosen (see `choices_of`), with the bonus of classes that are enrolled later. A class
-    without known items gets no prototype; trained prototypes stay as they are.
+    each question is chosen (see `choices_of`), unless ``choices`` from elsewhere are given; with the bonus of
+    classes that are enrolled later. A class without known items gets no prototype; trained prototypes stay as
+    they are.
     """
     if not space.prototypes.trained:
         means, present = class_means(embed(space, known.inputs), known.labels, len(known.classes))
@@ -38,7 +46,7 @@ def settle(
         space.prototypes.assign(names, means[present, None].to(space.prototypes.vectors.device), counts)
     space.enrolled = []
     space.standings, space.balances = measure_kinds(space, trials, trained=known)
-    space.choices = choices_of(space.standings)
+    space.choices = choices or choices_of(space.standings)
     name = trials.name if len(trials) <= most_items else f"{most_items:,} items drawn from {trials.name}"
     trials = draw(trials, most=most_items)
     z, apart = embed(space, trials.inputs), groups_apart(trials)

@@ -257,12 +257,16 @@ class _Climb:
         return measure(fitted.space, items)
 
     def _settled(self, fitted: Fitted, measured: Measured) -> MetricSpace:
-        """The space, ready for use: the classes that were held out give its thresholds, and the kinds of
-        score for pairs and neighbours.
+        """The space, ready for use: the classes that were held out give its thresholds and the kinds of
+        score. Validation items of known classes give that for classes; without such items it is that for
+        neighbours, because both ask for what is nearest.
         """
-        settle(fitted.space, fitted.features.train, fitted.features.validation, point=self.point)
-        space, name = fitted.whole(self.sets.train), f"{self.sets.train.name}, {self.folds.words}"
-        space.choices = Choices(measured.pairs, measured.neighbours, space.kind_for("classes"), name)
+        name = f"{self.sets.train.name}, {self.folds.words}"
+        classes = measured.neighbours if measured.named is None else measured.named.best
+        choices = Choices(measured.pairs, measured.neighbours, classes, name)
+        features = fitted.features
+        settle(fitted.space, features.train, features.validation, point=self.point, choices=choices)
+        space = fitted.whole(self.sets.train)
         for kind, trials in measured.trials.items():
             space.decisions[kind] = fit_decision(trials, kind=kind, point=self.point, description=name)
         return space
