@@ -171,9 +171,9 @@ def test_without_known_items_held_out_the_bonus_comes_from_the_training_items():
 def test_choices_from_elsewhere_are_taken_and_the_temperature_is_that_of_their_kind():
     space, own, held_out = a_space(), a_space(), clusters(classes=3, items=20, dimension=3, seed=1)
     settle(own, KNOWN, held_out)
-    choices = Choices("similarity", "similarity", "cosine", "folds of other items")
+    choices = Choices("similarity", "cosine", "similarity", "folds of other items")
     settle(space, KNOWN, held_out, choices=choices)
     assert space.choices == choices
-    assert own.kind_for("classes") == "similarity"
+    assert own.kind_for("classes") == "cosine"
     assert space.temperatures != own.temperatures
     assert space.temperatures == fit_temperatures(space, held_out, embed(space, held_out.inputs))
