@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from samekind import archive
 from samekind.auxiliary_head import AuxiliaryHead, class_scores
 from samekind.data import Reader
+from samekind.data.class_tree import expect_classes
 from samekind.data.words import spelt_as
 from samekind.decisions import (
     Balance,
@@ -28,11 +29,12 @@ from samekind.decisions import (
     Temperature,
     mixed,
 )
-from samekind.errors import PackageError, SettingError, SpaceError, expect, nearest
+from samekind.errors import DataError, PackageError, SettingError, SpaceError, expect, nearest
 from samekind.parts import build, describe, fingerprint
 from samekind.prototypes import Prototypes
 from samekind.prototypes.classes import example_counts
 from samekind.similarities import Cosine, Fused, Similarity, blocks, score_all, score_enrolled
+from samekind.taxonomy import Descent, Tree, grown, renamed
 
 A_NAME = 'the name of a class, such as "7"'
 
@@ -52,7 +54,8 @@ class MetricSpace(nn.Module):
     threshold for each kind of score, ``open_set`` one for the score of the best class, below which an item is
     of no known class, ``temperatures`` the calibration of each head, ``standings`` how the kinds of score
     compare, ``choices`` the kind of score for each question, ``ladder`` what the house recipe measured,
-    ``balances`` what is added to the scores of ``enrolled`` classes, by kind of score.
+    ``balances`` what is added to the scores of ``enrolled`` classes, by kind of score. ``tree``, if there is
+    one, has every class as a node.
 
     Two similarities may be fitted to the embeddings of a trained space: ``fitted``, and ``normalised``, which
     is another kind of score made comparable by a cohort. Each is a kind of score of its own.
@@ -83,6 +86,7 @@ class MetricSpace(nn.Module):
         self.ladder: Ladder | None = None
         self.balances: dict[str, Balance] = {}
         self.enrolled: list[str] = []
+        self.tree: Tree | None = None
 
     @property
     def classes(self) -> list[str]:
@@ -189,10 +193,13 @@ class MetricSpace(nn.Module):
         """The logarithm of the uncalibrated probabilities: (n, d) -> (n, classes)."""
         return mixed(torch.stack([logits for _, logits in self._answers(z, head, kind)]))
 
-    def enroll(self, name: str, z: Tensor, *, replace: bool = False) -> None:
+    def enroll(self, name: str, z: Tensor, *, replace: bool = False, under: str | None = None) -> None:
         """Make the mean of a few embeddings (k, d) the prototype of a class: a new one, or with ``replace`` a
         known one. The scores of the other classes stay the same. `classify` balances it with the classes
         that were trained on.
+
+        If the space has a tree, a class that is not in it becomes a leaf ``under`` that node; without one,
+        under the deepest inner node that has more than half of its probability among the known classes.
         """
         expect(name, str, A_NAME)
         expect(z, Tensor, "embeddings of a few examples, such as embed(space, items.inputs)")
@@ -211,6 +218,7 @@ class MetricSpace(nn.Module):
             raise SpaceError(
                 f'the class "{name}" is already there; ask to replace it, or choose another name'
             )
+        self.tree = self._tree_with(name, z, under)
         self.enrolled = [*(other for other in self.enrolled if other != name), name]
         if name not in names:
             self.prototypes.assign([*names, name], torch.cat([vectors, mean]), [*counts, len(z)])
@@ -236,6 +244,8 @@ class MetricSpace(nn.Module):
         [known] = spelt_as([new], [name for name in self.classes if name != old])
         if known in self.classes:
             raise SpaceError(f'the class "{known}" is already there; choose another name')
+        if self.tree is not None:
+            self.tree = renamed(self.tree, old, new)
         for part in (self, self.auxiliary):
             if part is not None:
                 part.prototypes.classes = [new if name == old else name for name in part.prototypes.classes]
@@ -263,6 +273,8 @@ class MetricSpace(nn.Module):
                 tuple(self.enrolled),
             ).to_json(),
         }
+        if self.tree is not None:
+            content["tree"] = self.tree.to_json()
         archive.write(Path(folder), content, self.state_dict())
 
     @classmethod
@@ -288,13 +300,16 @@ class MetricSpace(nn.Module):
                         setattr(space, kind, build(content[kind], room="similarities"))
             archive.fill(space, tensors)
             record = Record.from_json(content)
+            if content.get("tree") is not None:
+                space.tree = Tree.from_json(content["tree"])
+                expect_classes(space.tree, space.classes)
         except KeyError as error:
             raise SpaceError(
                 f"{folder} is damaged: space.json has no {error}; restore it or train again"
             ) from error
         except PackageError as error:  # nothing is wrong with the folder
             raise SpaceError(f"{folder} cannot be loaded here: {error}") from error
-        except (TypeError, AttributeError, RuntimeError, SettingError) as error:
+        except (TypeError, AttributeError, RuntimeError, SettingError, DataError) as error:
             wrong = " ".join(str(error).split())
             raise SpaceError(f"{folder} is damaged: {wrong}; restore it or train again") from error
         space.decisions, space.open_set = record.decisions, record.open_set
@@ -302,6 +317,23 @@ class MetricSpace(nn.Module):
         space.choices, space.ladder = record.choices, record.ladder
         space.balances, space.enrolled = record.balances, list(record.enrolled)
         return space.eval()
+
+    def _tree_with(self, name: str, z: Tensor, under: str | None) -> Tree | None:
+        """The tree with a class that is enrolled from examples; None without a tree."""
+        if self.tree is None:
+            if under is not None:
+                raise SpaceError(f'this space has no tree, so "{name}" cannot stand under "{under}"')
+            return None
+        if name in self.tree:
+            above = self.tree.parent(name)
+            if under not in (None, above):
+                raise SpaceError(f'"{name}" stands under "{above}" in the tree, not under "{under}"')
+            return self.tree
+        if under is None and self.classes:
+            likely = self.classify(z.detach().mean(0, keepdim=True).to(self.prototypes.vectors))
+            way = Descent(self.tree, self.classes, likely.probabilities)
+            [under] = way.names(way.inner(0.5))
+        return grown(self.tree, name, under=under or self.tree.root)
 
     def _answers(self, z: Tensor, head: Head, kind: Kind | None) -> list[tuple[Tensor, Tensor]]:
         """The scores and the logits of a head; for the fused one, of both heads."""

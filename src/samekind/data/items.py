@@ -13,12 +13,14 @@ import torch
 from torch import Tensor
 
 from samekind.data.branches import branches_of
+from samekind.data.class_tree import expect_classes
 from samekind.data.media import ARRAYS, PICTURES, Medium, Reader, medium_of
 from samekind.data.media.arrays import looks_like_pictures
 from samekind.data.settings import WHITE, DataSettings
 from samekind.data.stored import Stored
 from samekind.data.words import spelt_as
 from samekind.errors import DataError, expect, nearest
+from samekind.taxonomy import Tree
 
 
 class Source(NamedTuple):
@@ -39,7 +41,8 @@ class Items:
     (n,), whole numbers for items that belong together (one person, one day), which a split keeps together;
     ``parts``, the published part of each item; ``ids``, the path or row of each; ``reader``, how another item
     is read; ``notes``, sentences on what was left out or looked wrong when they were opened; ``source``,
-    where they were opened. A selection of items has no source, because opening it gives other items.
+    where they were opened; ``tree``, the tree of the classes, each of which is a node of it. A selection of
+    items has no source, because opening it gives other items.
     """
 
     inputs: Tensor | Stored
@@ -54,6 +57,7 @@ class Items:
     reader: Reader | None = None
     notes: tuple[str, ...] = ()
     source: Source | None = None
+    tree: Tree | None = None
 
     def __post_init__(self) -> None:
         expect(self.inputs, (Tensor, Stored), "inputs as a tensor, such as torch.as_tensor(inputs)")
@@ -82,6 +86,8 @@ class Items:
                 f"labels must be indices into the {len(self.classes)} class names; "
                 f"got {int(self.labels.min())} to {int(self.labels.max())}"
             )
+        if self.tree is not None:
+            expect_classes(self.tree, self.classes)
 
     def _check_lengths(self) -> None:
         for word, numbers in (("domain", self.domains), ("group", self.groups)):
@@ -165,8 +171,8 @@ class Items:
         return replace(items, labels=new[items.labels], classes=tuple(spelt_as(classes, self.classes)))
 
     def fingerprint(self) -> str:
-        """SHA-256, in hex, of inputs (shape, dtype, bytes), labels, classes, domains, groups and parts, but
-        not of ``name`` or ``ids``. For stored pictures the bytes of the files count, and their reader.
+        """SHA-256, in hex, of inputs (shape, dtype, bytes), labels, classes, domains, groups, parts and tree,
+        but not of ``name`` or ``ids``. For stored pictures the bytes of the files count, and their reader.
         """
         digest = hashlib.sha256()
         heading: list[object] = [list(self.inputs.shape), str(self.inputs.dtype), list(self.classes)]
@@ -175,6 +181,7 @@ class Items:
             heading.append({name: value for name, value in reader if (name, value) != ("white", WHITE)})
         # What came later is added only if it is given, so that older fingerprints hold.
         heading += [list(texts) for texts in (self.domain_names, self.parts) if texts]
+        heading += [self.tree.to_json()] if self.tree is not None else []
         digest.update(json.dumps(heading).encode())
         if isinstance(self.inputs, Stored):
             for file_digest in self.inputs.digests():

@@ -11,6 +11,7 @@ from samekind.data.split_settings import FRACTIONS, By, SplitSettings, split_ite
 from samekind.data.splits import Split
 from samekind.data.words import counted
 from samekind.errors import DataError, SettingError, expect, nearest
+from samekind.taxonomy import Tree
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,11 @@ class Sets:
     unseen: Items | None
     split: Split
     source: Source | None = None
+
+    @property
+    def tree(self) -> Tree | None:
+        """The tree of the classes, if there is one."""
+        return self.train.tree
 
     def tests(self) -> dict[str, Items]:
         """The sets that an evaluation measures, by name."""

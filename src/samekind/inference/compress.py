@@ -38,11 +38,9 @@ def compress(space: MetricSpace, items: Items, *, dimension: int = 64) -> Metric
     vectors = space.prototypes.vectors.detach()
     mapped = (vectors.cpu().double() @ matrix.T.double()).to(vectors.dtype)
     prototypes.assign(space.classes, mapped, space.prototypes.counts)
-    return (
-        MetricSpace(encoder, copy.deepcopy(space.similarity), prototypes, reader=space.reader)
-        .to(device)
-        .eval()
-    )
+    short = MetricSpace(encoder, copy.deepcopy(space.similarity), prototypes, reader=space.reader)
+    short.tree = space.tree
+    return short.to(device).eval()
 
 
 def directions(z: Tensor, *, dimension: int) -> Tensor:

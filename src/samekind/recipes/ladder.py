@@ -272,6 +272,7 @@ class _Climb:
         return space
 
     def _save(self, space: MetricSpace) -> None:
+        space.tree = self.sets.tree
         space.ladder = Ladder(tuple(self.tried), self.kept, self.folds.words)
         self.place.finish(space, self.sets)
 

@@ -42,6 +42,7 @@ def build_space(run: Run, items: Items, *, encoder: nn.Module | None = None) -> 
         auxiliary=_build_head(run.space.auxiliary, facts) if run.space.auxiliary else None,
         reader=reader_for(items),
     )
+    space.tree = items.tree
     if run.compress:
         try:
             expect_compressible(space, run.compress)
