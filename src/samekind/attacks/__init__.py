@@ -2,7 +2,7 @@
 
 - A `Goal` says what an attack wants: `Classes` of a space, `Logits` of any module; every attack serves every
   goal.
-- A region says where the attack may go: `L1`, `L2`, `Linf`; see `regions`.
+- A region says where the attack may go: `L1`, `L2`, `Linf`, in other units `Scaled`; see `regions`.
 - `Limits` are the valid inputs: `PICTURES` from 0 to 1, `column_limits` of a table.
 - An attack is a frozen dataclass: ``attack(goal, x, limits=…, generator=…)`` gives `Attacked`. Inside it
   calls `carried_out`, which keeps the contract: valid inputs, an item that is wrong already unchanged, the
@@ -14,7 +14,7 @@ from samekind.attacks.goal import Classes, Goal, Logits
 from samekind.attacks.limits import PICTURES, Limits, column_limits
 from samekind.attacks.objectives import cross_entropy, logit_ratio, margin
 from samekind.attacks.pgd import PGD
-from samekind.attacks.regions import L1, L2, Linf, Region
+from samekind.attacks.regions import L1, L2, Linf, Region, Scaled
 from samekind.attacks.untouched import untouched
 
 #: The attacks there are.
@@ -34,6 +34,7 @@ __all__ = [
     "Linf",
     "Logits",
     "Region",
+    "Scaled",
     "carried_out",
     "column_limits",
     "cross_entropy",

@@ -9,7 +9,12 @@ from samekind.attacks import regions
 from samekind.attacks.regions.region import shared_draws
 
 #: Name -> a region of the size 0.7 for items (n, 5).
-MADE = {"L1": regions.L1(0.7), "L2": regions.L2(0.7), "Linf": regions.Linf(0.7)}
+MADE = {
+    "L1": regions.L1(0.7),
+    "L2": regions.L2(0.7),
+    "Linf": regions.Linf(0.7),
+    "Scaled": regions.Scaled(regions.L2(0.7), torch.tensor([0.5, 1.0, 2.0, 1.0, 3.0])),
+}
 NUMBERS = st.lists(st.floats(-3, 3, width=32), min_size=5, max_size=5)
 
 

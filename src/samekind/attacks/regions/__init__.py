@@ -4,8 +4,9 @@ from samekind.attacks.regions.l1 import L1
 from samekind.attacks.regions.l2 import L2
 from samekind.attacks.regions.linf import Linf
 from samekind.attacks.regions.region import Region
+from samekind.attacks.regions.scaled import Scaled
 
 #: The regions there are.
-REGIONS = ("L1", "L2", "Linf")
+REGIONS = ("L1", "L2", "Linf", "Scaled")
 
-__all__ = ["L1", "L2", "REGIONS", "Linf", "Region"]
+__all__ = ["L1", "L2", "REGIONS", "Linf", "Region", "Scaled"]
