@@ -21,7 +21,7 @@ from samekind.space import MetricSpace
 from samekind.storage import write_text
 
 #: The time for a ladder: it bounds the folds for which the encoder is trained.
-MINUTES = 8.0
+MINUTES = 5.0
 #: The kept space is compressed to so many numbers as well.
 NUMBERS = 64
 
