@@ -23,6 +23,7 @@ from samekind.decisions import (
     Head,
     Kind,
     Ladder,
+    Levels,
     Question,
     Record,
     Standing,
@@ -55,7 +56,7 @@ class MetricSpace(nn.Module):
     of no known class, ``temperatures`` the calibration of each head, ``standings`` how the kinds of score
     compare, ``choices`` the kind of score for each question, ``ladder`` what the house recipe measured,
     ``balances`` what is added to the scores of ``enrolled`` classes, by kind of score. ``tree``, if there is
-    one, has every class as a node.
+    one, has every class as a node; ``levels`` are the thresholds for answers at its inner nodes.
 
     Two similarities may be fitted to the embeddings of a trained space: ``fitted``, and ``normalised``, which
     is another kind of score made comparable by a cohort. Each is a kind of score of its own.
@@ -87,6 +88,7 @@ class MetricSpace(nn.Module):
         self.balances: dict[str, Balance] = {}
         self.enrolled: list[str] = []
         self.tree: Tree | None = None
+        self.levels: Levels | None = None
 
     @property
     def classes(self) -> list[str]:
@@ -271,6 +273,7 @@ class MetricSpace(nn.Module):
                 self.ladder,
                 self.balances,
                 tuple(self.enrolled),
+                self.levels,
             ).to_json(),
         }
         if self.tree is not None:
@@ -316,6 +319,7 @@ class MetricSpace(nn.Module):
         space.temperatures, space.standings = record.temperatures, record.standings
         space.choices, space.ladder = record.choices, record.ladder
         space.balances, space.enrolled = record.balances, list(record.enrolled)
+        space.levels = record.levels
         return space.eval()
 
     def _tree_with(self, name: str, z: Tensor, under: str | None) -> Tree | None:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import pytest
 
-from samekind.decisions import Balance, Choices, Decision, Ladder, Record, Rung, Standing, Temperature
+from samekind.decisions import Balance, Choices, Decision, Ladder, Levels, Record, Rung, Standing, Temperature
 from samekind.errors import SettingError
 
 DECISION = Decision(
@@ -29,6 +29,7 @@ RECORD = Record(
     ),
     {"cosine": BALANCE},
     ("owl",),
+    Levels((0.4, 0.5), "cosine", "voices, validation", 40),
 )
 
 
@@ -47,6 +48,7 @@ def test_there_and_back():
         "ladder",
         "balances",
         "enrolled",
+        "levels",
     ]
 
 

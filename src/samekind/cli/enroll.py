@@ -20,6 +20,14 @@ def enroll(
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a known class.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the class instead.")] = False,
+    under: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NODE",
+            help="The node of the tree that the class stands under.",
+            show_default="above the classes most like it",
+        ),
+    ] = None,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
@@ -33,7 +41,7 @@ def enroll(
     from samekind.questions.enroll import remove_class, spelt_name
     from samekind.training import RunFolder
 
-    _check_options(name, files, replace=replace, remove=remove)
+    _check_options(name, files, replace=replace, remove=remove, under=under)
     folder = out or RunFolder(space).space_folder()
     with changing(folder) as save:
         opened = open_space(space, device)
@@ -42,7 +50,7 @@ def enroll(
         else:
             spelt_name(opened.space, name, replace=replace)  # a mistake is told before anything is read
             items = opened.read(files or [], skip_unreadable=skip_unreadable)
-            answer = questions.enroll(opened.space, name, items, replace=replace, progress=bar)
+            answer = questions.enroll(opened.space, name, items, replace=replace, under=under, progress=bar)
         save(opened.space)
     if as_json:
         print_json({"space": str(folder), **answer.to_json()})
@@ -53,14 +61,18 @@ def enroll(
         f'The class "{answer.name}" is {answer.done}{source}; the space in {folder} knows '
         f"{len(answer.classes)}."
     )
+    if answer.under is not None:
+        print_text(f'In the tree it stands under "{answer.under}".')
     if answer.several is not None:
         print_messages(f"careful: {answer.several}")
     if answer.stale is not None:
         print_messages(f"careful: {answer.stale}: samekind calibrate {folder} DATA --open-set")
 
 
-def _check_options(name: str, files: list[str] | None, *, replace: bool, remove: bool) -> None:
-    if remove and (files or replace):
-        raise SettingError("--remove forgets a class: give its name, no files and no --replace")
+def _check_options(
+    name: str, files: list[str] | None, *, replace: bool, remove: bool, under: str | None
+) -> None:
+    if remove and (files or replace or under):
+        raise SettingError("--remove forgets a class: give its name, no files, no --replace and no --under")
     if not remove and not files:
         raise SettingError(f'to enrol "{name}" give a few examples of it: files, folders or tables')

@@ -7,6 +7,7 @@ A value is fitted in `samekind.inference` on validation items and stored in spac
 - `Standing`: how a kind of score did beside the space's own (equal error of pairs, same class found first).
 - `Balance`: what is added to the scores of enrolled classes, so that they stand beside the known ones.
 - `Choices`: the kind of score for pairs, neighbours and classes when the user names none.
+- `Levels`: from which probability on a node of the tree is an answer, for each wanted share of right ones.
 - `Ladder`: what each rung of the house recipe gave on classes that it was not fitted to.
 """
 
@@ -14,6 +15,7 @@ from samekind.decisions.balance import Balance
 from samekind.decisions.choices import Choices, Question
 from samekind.decisions.decision import Decision, Kind
 from samekind.decisions.ladder import Ladder, Rung
+from samekind.decisions.levels import Levels
 from samekind.decisions.record import Record
 from samekind.decisions.standing import Standing
 from samekind.decisions.temperature import Head, Temperature, mixed
@@ -25,6 +27,7 @@ __all__ = [
     "Head",
     "Kind",
     "Ladder",
+    "Levels",
     "Question",
     "Record",
     "Rung",

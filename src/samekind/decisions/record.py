@@ -8,6 +8,7 @@ from samekind.decisions.balance import Balance
 from samekind.decisions.choices import Choices
 from samekind.decisions.decision import Decision, Kind
 from samekind.decisions.ladder import Ladder
+from samekind.decisions.levels import Levels
 from samekind.decisions.standing import Standing
 from samekind.decisions.temperature import Head, Temperature
 from samekind.errors import SettingError, nearest
@@ -18,7 +19,7 @@ from samekind.settings import read, write
 class Record:
     """Thresholds and standings for each kind of score, the threshold for "none of these", the temperature of
     each head, the kinds of score to answer by, the ladder of the house recipe, the classes that were
-    enrolled, and what balances them for each kind of score.
+    enrolled, what balances them for each kind of score, and the thresholds for answers at inner nodes.
     """
 
     decisions: dict[str, Decision]
@@ -29,6 +30,7 @@ class Record:
     ladder: Ladder | None = None
     balances: dict[str, Balance] = field(default_factory=dict)
     enrolled: tuple[str, ...] = ()
+    levels: Levels | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The entries of space.json."""
@@ -40,7 +42,16 @@ class Record:
 
         Raises SettingError if an entry has the wrong type or an unknown key.
         """
-        keys = ("open set", "temperatures", "standings", "choices", "ladder", "balances", "enrolled")
+        keys = (
+            "open set",
+            "temperatures",
+            "standings",
+            "choices",
+            "ladder",
+            "balances",
+            "enrolled",
+            "levels",
+        )
         later = {key.replace(" ", "_"): content[key] for key in keys if key in content}
         record = read(cls, {"decisions": content["decisions"], **later}, where="space.json")
         for kind, decision in record.decisions.items():

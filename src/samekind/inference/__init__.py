@@ -20,6 +20,7 @@ from samekind.inference.embed import asking, device_of, embed, embed_files
 from samekind.inference.features import feature_items, headed_space
 from samekind.inference.fitting import fit_similarities
 from samekind.inference.grad_cam import grad_cam
+from samekind.inference.inner_nodes import fit_levels, identify_at
 from samekind.inference.novelty import neighbour_novelty, one_class_novelty, prototype_novelty
 from samekind.inference.open_set import fit_open_set, identify
 from samekind.inference.promise import check_promise
@@ -47,6 +48,7 @@ __all__ = [
     "embed_files",
     "feature_items",
     "fit_decision",
+    "fit_levels",
     "fit_open_set",
     "fit_shortlist",
     "fit_similarities",
@@ -54,6 +56,7 @@ __all__ = [
     "grad_cam",
     "headed_space",
     "identify",
+    "identify_at",
     "metric_axioms",
     "neighbour_novelty",
     "normalised_listed_scores",

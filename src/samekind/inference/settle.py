@@ -7,6 +7,7 @@ from samekind.data.groups import groups_apart
 from samekind.decisions import Choices
 from samekind.inference.choosing import choices_of
 from samekind.inference.embed import embed
+from samekind.inference.inner_nodes import fit_levels
 from samekind.inference.open_set import divided, fit_open_set
 from samekind.inference.standings import measure_kinds
 from samekind.inference.temperatures import fit_temperatures
@@ -34,10 +35,10 @@ def settle(
     ``trials`` are items the space was not trained on. A decision for each kind of score is fitted on all
     their pairs, without pairs of one group; a threshold for "none of these" if some of them are of the
     space's classes and some are not; a temperature for each head on those of its classes, if there are
-    enough (see `fit_temperatures`). The kinds of score are compared (see `measure_kinds`), and the best for
-    each question is chosen (see `choices_of`), unless ``choices`` from elsewhere are given; with the bonus of
-    classes that are enrolled later. A class without known items gets no prototype; trained prototypes stay as
-    they are.
+    enough (see `fit_temperatures`), and with a tree the thresholds for answers at inner nodes (see
+    `fit_levels`). The kinds of score are compared (see `measure_kinds`), and the best for each question is
+    chosen (see `choices_of`), unless ``choices`` from elsewhere are given; with the bonus of classes that are
+    enrolled later. A class without known items gets no prototype; trained prototypes stay as they are.
     """
     if not space.prototypes.trained:
         means, present = class_means(embed(space, known.inputs), known.labels, len(known.classes))
@@ -54,6 +55,7 @@ def settle(
         pairs = all_trials(space, z, trials.labels, groups=apart.groups, kind=kind)
         space.decisions[kind] = fit_decision(pairs, kind=kind, point=point, description=apart.named(name))
     space.temperatures = fit_temperatures(space, trials, z, description=name)
+    space.levels = fit_levels(space, trials, z, description=name)
     inside, outside = divided(space, trials)
     space.open_set = (
         fit_open_set(space, inside, outside, point=point) if len(inside) and len(outside) else None

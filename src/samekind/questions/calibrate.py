@@ -11,7 +11,14 @@ from samekind.data.groups import groups_apart
 from samekind.decisions import Decision, Kind, Temperature
 from samekind.errors import DataError
 from samekind.evaluation.listed_trials import scored
-from samekind.inference import all_trials, embed_files, fit_decision, fit_open_set, fit_temperatures
+from samekind.inference import (
+    all_trials,
+    embed_files,
+    fit_decision,
+    fit_levels,
+    fit_open_set,
+    fit_temperatures,
+)
 from samekind.inference.open_set import divided
 from samekind.inference.points import support
 from samekind.inference.temperatures import FEWEST
@@ -85,6 +92,7 @@ def calibrate(
     known = len(divided(space, items)[0])
     temperatures = fit_temperatures(space, items, z)
     space.temperatures.update(temperatures)
+    space.levels = fit_levels(space, items, z) or space.levels
     note = TOO_FEW.format(known=known, fewest=FEWEST) if known < FEWEST else None
     return Calibrated(decisions, dict(temperatures), note)
 

@@ -28,6 +28,7 @@ class Enrolled:
     """What was ``done`` to a class (added, replaced or removed), and the classes of the space now.
 
     ``stale`` is the warning that the threshold for none of these is to be fitted again, None without one.
+    ``under`` is the node that the class stands under in the tree, if there is one.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Enrolled:
     classes: tuple[str, ...]
     several: str | None
     stale: str | None
+    under: str | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -49,6 +51,7 @@ class Enrolled:
             "done": self.done,
             "examples": self.examples,
             "classes": self.classes,
+            **({} if self.under is None else {"under": self.under}),
             "warning": "; ".join(self.warnings) or None,
         }
 
@@ -71,14 +74,23 @@ def enroll(
     items: Collection,
     *,
     replace: bool = False,
+    under: str | None = None,
     progress: Progress = silent,
 ) -> Enrolled:
-    """Add a class to the space from examples; nothing is trained and no other class changes."""
+    """Add a class to the space from examples; nothing is trained and no other class changes.
+
+    If the space has a tree, the class stands ``under`` that node, or under the one above the classes most
+    like it.
+    """
     name = spelt_name(space, name, replace=replace)
     done = "replaced" if name in space.classes else "added"
-    space.enroll(name, embedded(space, items.inputs, title="enrol", progress=progress), replace=replace)
+    if under is not None and space.tree is not None:
+        space.tree.place(under)  # an unknown node is refused before the items are embedded
+    z = embedded(space, items.inputs, title="enrol", progress=progress)
+    space.enroll(name, z, replace=replace, under=under)
+    above = space.tree.parent(name) if space.tree is not None else None
     several, stale = _several_labels(name, items.labels), _stale(space, name, done)
-    return Enrolled(name, done, len(items.ids), tuple(space.classes), several, stale)
+    return Enrolled(name, done, len(items.ids), tuple(space.classes), several, stale, above)
 
 
 def remove_class(space: MetricSpace, name: str) -> Enrolled:

@@ -5,17 +5,30 @@ from typing import Any, NamedTuple
 
 from samekind.data import Collection
 from samekind.decisions import Kind
+from samekind.errors import SpaceError
 from samekind.inference import identify as named_classes
+from samekind.inference import identify_at
+from samekind.inference.inner_nodes import NO_TREE, threshold_at
 from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import embedded, known_kind
 from samekind.space import MetricSpace
 
 NONE = "none of these"
+NOT_FITTED = (
+    "the level was not fitted on held-out items, so the probabilities are taken at their word; calibrate the "
+    "space on such items first"
+)
+TOO_FEW = (
+    "the {items:,} held-out items were too few to promise {level:g} right answers in 1, so every answer is "
+    "the root of the tree"
+)
 NO_THRESHOLD = "this space has no threshold for none of these, so every item gets its best class"
 
 
 class Answer(NamedTuple):
-    """The class of one item, None for none of these, with its probability and the score."""
+    """The class of one item, or with a level perhaps a node above it; None for none of these. With its
+    probability and the score.
+    """
 
     id: str
     name: str | None
@@ -26,7 +39,8 @@ class Answer(NamedTuple):
 @dataclass(frozen=True)
 class Identified:
     """The class of each item. ``kind`` is the score that is given: the one that was compared with the
-    threshold, if there is one, else ``named_by``, the score that named the classes.
+    threshold, if there is one, else ``named_by``, the score that named the classes. ``level`` is the share of
+    answers that is to be right, if one was wanted; ``about_level`` says why it may not be.
     """
 
     items: tuple[Answer, ...]
@@ -34,11 +48,18 @@ class Identified:
     kind: Kind
     named_by: Kind
     skipped: tuple[tuple[str, str], ...]
+    classes: tuple[str, ...] = ()
+    level: float | None = None
+    about_level: str | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to know before using the answer."""
-        return (NO_THRESHOLD,) if self.threshold is None else ()
+        return tuple(filter(None, (NO_THRESHOLD if self.threshold is None else None, self.about_level)))
+
+    def is_inner(self, item: Answer) -> bool:
+        """Whether an answer is a node above the classes."""
+        return item.name is not None and item.name not in self.classes
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain values."""
@@ -51,19 +72,32 @@ class Identified:
             "kind": self.kind,
             "named by": self.named_by,
             "skipped": self.skipped,
+            **({} if self.level is None else {"level": self.level, "about level": self.about_level}),
         }
 
 
 def identify(
-    space: MetricSpace, items: Collection, *, kind: str | None = None, progress: Progress = silent
+    space: MetricSpace,
+    items: Collection,
+    *,
+    kind: str | None = None,
+    level: float | None = None,
+    progress: Progress = silent,
 ) -> Identified:
     """Name the class of each item, or none of these where the space has a threshold for that.
 
-    Classes are named by a ``kind`` of score; None is the space's choice for classes.
+    Classes are named by a ``kind`` of score; None is the space's choice for classes. With a ``level``, such
+    as 0.95, the answer is the deepest node of the space's tree that is sure enough for that share of answers
+    to be right. Raises SpaceError for a level without a tree.
     """
     score = known_kind(space, kind, "classes")
+    about_level = None if level is None else _about_level(space, level, score)
     z = embedded(space, items.inputs, title="identify", progress=progress)
-    answers = zip(items.ids, named_classes(space, z, kind=score), strict=True)
+    if level is None:
+        named = named_classes(space, z, kind=score)
+    else:
+        named = identify_at(space, z, level=level, kind=score)
+    answers = zip(items.ids, named, strict=True)
     decision = space.open_set
     return Identified(
         items=tuple(Answer(id, *answer) for id, answer in answers),
@@ -71,4 +105,18 @@ def identify(
         kind=score if decision is None else decision.kind,
         named_by=score,
         skipped=items.skipped,
+        classes=tuple(space.classes),
+        level=level,
+        about_level=about_level,
     )
+
+
+def _about_level(space: MetricSpace, level: float, kind: Kind) -> str | None:
+    """What to know about a level before it is trusted. Raises SpaceError for a space without a tree."""
+    if space.tree is None:
+        raise SpaceError(NO_TREE)
+    threshold, fitted = threshold_at(space, level, kind=kind)
+    if not fitted:
+        return NOT_FITTED
+    items = 0 if space.levels is None else space.levels.items
+    return TOO_FEW.format(items=items, level=level) if threshold > 1 else None

@@ -265,6 +265,7 @@ class _Climb:
         classes = measured.neighbours if measured.named is None else measured.named.best
         choices = Choices(measured.pairs, measured.neighbours, classes, name)
         features = fitted.features
+        fitted.space.tree = self.sets.tree
         settle(fitted.space, features.train, features.validation, point=self.point, choices=choices)
         space = fitted.whole(self.sets.train)
         for kind, trials in measured.trials.items():
@@ -272,7 +273,6 @@ class _Climb:
         return space
 
     def _save(self, space: MetricSpace) -> None:
-        space.tree = self.sets.tree
         space.ladder = Ladder(tuple(self.tried), self.kept, self.folds.words)
         self.place.finish(space, self.sets)
 
