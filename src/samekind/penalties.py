@@ -4,12 +4,12 @@ A penalty asks by the names of its parameters for what it needs (`training.conte
 
 - ``z``, the embeddings of the batch, (n, d);
 - ``y``, their classes, (n,) whole numbers;
-- ``prototypes``, the vectors of the classes, (classes, k, d).
+- ``prototypes``, the vectors of the classes, (classes, k, d);
+- ``distances``, how far apart the classes are in their tree, (classes, classes). A run without a tree is
+  refused.
 
-A run does not offer ``distances``, how far apart the classes should be, (classes, classes): a penalty that
-needs them is for a loop of your own. Parameters with a default are settings, keyword-only, which a run gives
-in the penalty's ``settings``. A penalty is one finite number with a finite gradient, 0 where there is nothing
-to compare.
+Parameters with a default are settings, keyword-only, which a run gives in the penalty's ``settings``. A
+penalty is one finite number with a finite gradient, 0 where there is nothing to compare.
 """
 
 import torch

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from samekind import losses, similarities
+from samekind.losses.lineage import Lineage
 from samekind.pairs import class_masks, pair_masks
 
 # A similarity for each kind of score, by name.
@@ -53,7 +54,19 @@ def scored(loss, kind, case, against, dtype):
         owners = labels if against == "batch" else torch.arange(8)
         same = owners[:, None] == owners
         handed["between"] = similarity.score_all(candidates, candidates).masked_fill(same, -torch.inf)
+    handed |= in_a_tree(loss)
     return loss(similarity.score_all(z, candidates), *masks, **handed), [z, candidates]
+
+
+def in_a_tree(loss):
+    """What a loss asks for about the tree of eight candidates: four and four."""
+    known = {
+        "lineage": Lineage.of([-1, 0, 0, *[1] * 4, *[2] * 4], range(3, 11)),
+        "distances": 4.0
+        - 2 * torch.eye(2).repeat_interleave(4, 0).repeat_interleave(4, 1)
+        - 2 * torch.eye(8),
+    }
+    return {name: value for name, value in known.items() if name in inspect.signature(loss).parameters}
 
 
 @pytest.mark.parametrize("name", losses.__all__)
@@ -78,7 +91,9 @@ def test_is_finite_at_any_scale(name):
     for scale in (SMALL, LARGE):
         z, factor = vectors.clone().requires_grad_(), torch.tensor(scale, requires_grad=True)
         scores = similarities.Cosine().score_all(z, z)
-        shares = getattr(losses, name)(scores, *pair_masks(labels), scale=factor)
+        shares = getattr(losses, name)(
+            scores, *pair_masks(labels), scale=factor, **in_a_tree(getattr(losses, name))
+        )
         shares.sum().backward()
         assert shares.isfinite().all()
         assert z.grad.isfinite().all()

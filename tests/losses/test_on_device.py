@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from samekind import losses
+from samekind.losses.lineage import Lineage
 from samekind.pairs import class_masks, pair_masks
 
 pytestmark = pytest.mark.device
@@ -24,6 +25,10 @@ def test_the_device_gives_what_the_cpu_gives(name, against):
         owners = labels if against == "batch" else torch.arange(6)
         between = torch.rand(len(owners), len(owners)).masked_fill(owners[:, None] == owners, -torch.inf)
         handed["between"] = between
+    candidates = masks[0].shape[1]
+    tree = Lineage.of([-1, 0, 0, *(1 + place % 2 for place in range(candidates))], range(3, 3 + candidates))
+    known = {"lineage": tree, "distances": torch.rand(candidates, candidates)}
+    handed |= {key: value for key, value in known.items() if key in inspect.signature(loss).parameters}
     answers = []
     for device in ("cpu", "cuda"):
         leaf = scores.detach().clone().to(device).requires_grad_()

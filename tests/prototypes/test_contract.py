@@ -15,11 +15,13 @@ DIMENSION = 4
 
 # One possible value for each argument that any kind has, and none of them a default.
 OTHER = {
+    "beta": 2.0,
     "classes": CLASSES,
     "count": 3,
     "counts": [2, 0, 7],
     "dimension": DIMENSION,
     "initial": "uniform",
+    "layout": "mds",
     "momentum": 0.5,
     "pooling": "max",
     "rate": 0.5,

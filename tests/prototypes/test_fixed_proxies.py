@@ -5,6 +5,7 @@ import torch
 
 from samekind.errors import SettingError
 from samekind.prototypes import FixedProxies
+from samekind.taxonomy import Tree
 
 
 def test_starts_as_random_directions():
@@ -31,3 +32,30 @@ def test_nothing_but_an_assignment_moves_them():
 def test_one_vector_a_class_is_all_it_takes():
     with pytest.raises(SettingError, match=r"\(1 classes, 1, 3\), got \(1, 2, 3\)"):
         FixedProxies(["a"], dimension=3).assign(["b"], torch.zeros(1, 2, 3))
+
+
+def test_are_placed_by_the_tree_of_their_classes():
+    tree = Tree(("all", "pets", "dog", "cat", "cod"), (-1, 0, 1, 1, 0))
+    wanted = {"mds": 1 - (2 / 3) ** 2, "exact": 0.5}
+    for layout, cosine in wanted.items():
+        torch.manual_seed(0)
+        proxies = FixedProxies(["cod", "cat", "dog"], dimension=6, layout=layout)
+        proxies.place(tree)
+        assert proxies.vectors.shape == (3, 1, 6)
+        cosines = proxies.vectors[:, 0] @ proxies.vectors[:, 0].T
+        assert cosines[1, 2].item() == pytest.approx(cosine, abs=0.01)
+        assert cosines[0, 1] < cosines[1, 2] - 0.1
+
+
+def test_stay_where_they_are_without_a_layout():
+    proxies = FixedProxies(["dog", "cat"], dimension=4)
+    before = proxies.vectors.clone()
+    proxies.place(Tree(("all", "dog", "cat"), (-1, 0, 0)))
+    assert torch.equal(proxies.vectors, before)
+
+
+def test_refuse_another_layout():
+    with pytest.raises(SettingError, match='"random", "mds" or "exact"; got "circle"'):
+        FixedProxies(["dog"], dimension=4, layout="circle")
+    with pytest.raises(SettingError, match="beta must be a positive number"):
+        FixedProxies(["dog"], dimension=4, beta=-1.0)

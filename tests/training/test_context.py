@@ -156,14 +156,19 @@ def test_every_loss_is_offered_what_it_asks_for():
     assert {name: keywords for name, keywords in missing.items() if keywords} == {}
 
 
-def test_every_penalty_is_offered_what_it_asks_for_or_is_refused_in_a_run(run):
+def test_every_penalty_is_offered_what_it_asks_for(run):
     for name in penalties.__all__:
         changed = dataclasses.replace(run, penalties={"only": Penalty(name)})
-        if asked_for(getattr(penalties, name)) <= FOR_PENALTIES.keys():
-            assert set(build_penalties(changed)["only"].needs) == asked_for(getattr(penalties, name))
-        else:
-            with pytest.raises(SettingError, match=rf"run\.penalties\.only: {name} needs .*, which a run"):
-                build_penalties(changed)
+        built = build_penalties(changed)
+        assert asked_for(getattr(penalties, name)) <= FOR_PENALTIES.keys()
+        assert set(built["only"].needs) == asked_for(getattr(penalties, name))
+
+
+def test_a_penalty_that_asks_for_more_is_refused(run, monkeypatch):
+    monkeypatch.delitem(FOR_PENALTIES, "prototypes")
+    changed = dataclasses.replace(run, penalties={"only": Penalty("sparse_centres")})
+    with pytest.raises(SettingError, match=r"run\.penalties\.only: sparse_centres needs prototypes, which a"):
+        build_penalties(changed)
 
 
 def test_a_new_offer_is_one_line(space, z, monkeypatch):

@@ -11,6 +11,7 @@ from samekind import losses, miners, penalties, similarities
 from samekind.errors import SettingError
 from samekind.pairs import pair_masks
 from samekind.settings import typed
+from samekind.taxonomy import Tree
 from samekind.training import Penalty, Term, build_space
 from samekind.training.context import FOR_LOSSES
 from samekind.training.terms import build_penalties, build_terms
@@ -35,12 +36,15 @@ def test_the_terms_of_a_recipe_are_looked_up(run, items):
 
 
 def test_a_loss_is_handed_what_it_asks_for_and_nothing_else(run, items):
+    placed = dataclasses.replace(items, tree=Tree(("all", *items.classes), (-1, *[0] * len(items.classes))))
     for name in losses.__all__:
         kind = losses.ACCEPTS.get(name, ("logit",))[0]
         givers = ("Cosine", "Dot", "Euclidean", "LogDistance", "PairsNetwork")
         similarity = next(value for value in givers if getattr(similarities, value).kind == kind)
         changed = with_terms(run.update({"space": {"similarity": {"name": similarity}}}), only=Term(name))
-        needs = build_terms(changed, build_space(changed, items))["only"].needs
+        if set(losses.FROM_TREE) & set(inspect.signature(getattr(losses, name)).parameters):
+            changed = with_terms(changed, only=Term(name, against="prototypes"))
+        needs = build_terms(changed, build_space(changed, placed))["only"].needs
         assert set(needs) == set(inspect.signature(getattr(losses, name)).parameters) & set(FOR_LOSSES)
 
 

@@ -11,21 +11,26 @@ A loss asks by a keyword for what it needs beyond the masks (`training.context.F
 - ``between``: the scores of candidates with each other, -inf where two are of one class;
 - ``targets``: the class of each anchor, where the candidates are the classes and nothing was mined, or None;
 - ``generator``: for a loss that draws;
-- ``lengths``: the product of the lengths of anchor and candidate, for each score.
+- ``lengths``: the product of the lengths of anchor and candidate, for each score;
+- ``distances``: those of the classes in their tree, (classes, classes);
+- ``lineage``: the nodes of that tree above the classes.
 
 Other keywords are settings, which a run gives as the arguments of its term. `ACCEPTS` names the kinds of
 score that a loss takes (not listed: all). `IN_ORDER` names the setting that needs the batch as it is,
-unmined. A run that breaks one of these is refused when it is built.
+unmined. A loss that asks for the tree has the classes as its candidates. A run that breaks one of these is
+refused when it is built.
 """
 
 from samekind.losses.additive_margin import additive_margin
 from samekind.losses.angular import angular
 from samekind.losses.arc_face import arc_face
 from samekind.losses.circle import circle
+from samekind.losses.conditional_softmax import conditional_softmax
 from samekind.losses.contrastive import contrastive, exponential_contrastive
 from samekind.losses.corr import corr
 from samekind.losses.fast_ap import fast_ap
 from samekind.losses.histogram import histogram
+from samekind.losses.hxe import hxe
 from samekind.losses.intra_pair_variance import intra_pair_variance
 from samekind.losses.large_margin import large_margin
 from samekind.losses.lifted_structure import generalised_lifted_structure, lifted_structure
@@ -39,6 +44,7 @@ from samekind.losses.proxy_nca import proxy_nca
 from samekind.losses.quadruplet import quadruplet
 from samekind.losses.ranked_list import ranked_list
 from samekind.losses.smooth_ap import smooth_ap
+from samekind.losses.soft_labels import soft_labels
 from samekind.losses.soft_triple import soft_triple
 from samekind.losses.softmax import softmax
 from samekind.losses.sphere_face import sphere_face
@@ -82,17 +88,22 @@ ACCEPTS = {
 #: The setting with which a loss asks which candidate comes after its anchor in the batch.
 IN_ORDER = {"pair_likelihood": ("weighting", "triplets")}
 
+#: What a loss asks for that comes from the tree of the classes.
+FROM_TREE = ("distances", "lineage")
+
 __all__ = [
     "additive_margin",
     "angular",
     "arc_face",
     "circle",
+    "conditional_softmax",
     "contrastive",
     "corr",
     "exponential_contrastive",
     "fast_ap",
     "generalised_lifted_structure",
     "histogram",
+    "hxe",
     "intra_pair_variance",
     "large_margin",
     "lifted_structure",
@@ -107,6 +118,7 @@ __all__ = [
     "quadruplet",
     "ranked_list",
     "smooth_ap",
+    "soft_labels",
     "soft_triple",
     "softmax",
     "sphere_face",

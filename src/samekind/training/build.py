@@ -18,6 +18,7 @@ from samekind.errors import SettingError, SpaceError, nearest
 from samekind.inference.compress import expect_compressible
 from samekind.space import MetricSpace
 from samekind.training.arguments import check_arguments
+from samekind.training.class_tree import place_prototypes
 from samekind.training.memory import Memory
 from samekind.training.own_encoder import GIVEN, expect_dimension, try_out
 from samekind.training.parameter_groups import parameter_groups
@@ -43,6 +44,7 @@ def build_space(run: Run, items: Items, *, encoder: nn.Module | None = None) -> 
         reader=reader_for(items),
     )
     space.tree = items.tree
+    place_prototypes(space)
     if run.compress:
         try:
             expect_compressible(space, run.compress)

@@ -1,10 +1,14 @@
 """Checks that the scores of a term suit its loss, its miner and its scale; raises SettingError if not."""
 
-from samekind import losses
+import inspect
+from types import ModuleType
+
+from samekind import losses, penalties
 from samekind.auxiliary_head import AuxiliaryHead
 from samekind.errors import SettingError
 from samekind.similarities import Similarity
 from samekind.space import MetricSpace
+from samekind.training.class_tree import GIVE
 from samekind.training.run import Run
 from samekind.training.tables import Term
 
@@ -42,6 +46,36 @@ def check_order(term: Term, where: str) -> None:
             f'anchor; set against to "batch" or "memory" and miner to "everything", not '
             f'"{term.against}" and "{term.miner}", or leave out {setting}'
         )
+
+
+def check_tree(run: Run, space: MetricSpace) -> None:
+    """What goes by the tree of the classes needs one, and a loss that does the classes as its candidates."""
+    for name, term in run.terms.items():
+        where = f"run.terms.{name}"
+        if not _asks_for_tree(losses, term.loss):
+            continue
+        _expect_tree(space, term.loss, where)
+        if term.against not in ("prototypes", "auxiliary"):
+            raise SettingError(
+                f"{where}: the loss {term.loss} compares items with the classes of a tree; set against to "
+                f'"prototypes" or "auxiliary", not "{term.against}"'
+            )
+    for name, penalty in run.penalties.items():
+        if _asks_for_tree(penalties, penalty.penalty):
+            _expect_tree(space, penalty.penalty, f"run.penalties.{name}")
+
+
+def _asks_for_tree(room: ModuleType, name: str) -> bool:
+    """Whether a loss or penalty asks for the tree; an unknown one is refused elsewhere."""
+    if name not in room.__all__:
+        return False
+    parameters = inspect.signature(getattr(room, name)).parameters
+    return any(need in parameters for need in losses.FROM_TREE)
+
+
+def _expect_tree(space: MetricSpace, name: str, where: str) -> None:
+    if space.tree is None:
+        raise SettingError(f"{where}: {name} goes by the tree of the classes, which these data lack; {GIVE}")
 
 
 def check_scale(term: Term, owner: Owner, where: str) -> None:

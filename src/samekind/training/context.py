@@ -15,6 +15,7 @@ from torch import Tensor
 from samekind.similarities import Similarity
 from samekind.similarities.distances import exact
 from samekind.space import MetricSpace
+from samekind.training.class_tree import ClassTree
 from samekind.training.memory import Memory
 from samekind.training.tables import Term
 
@@ -47,7 +48,7 @@ class Context:
     """The inputs of an objective, apart from the embeddings.
 
     ``memory`` holds the candidates of terms against the memory. ``generator`` draws for miners and losses.
-    A pairs network scores within ``scoring``.
+    A pairs network scores within ``scoring``. ``tree`` has the classes in their tree, where there is one.
     """
 
     terms: Mapping[str, BuiltTerm] = field(default_factory=dict)
@@ -55,6 +56,7 @@ class Context:
     memory: Memory | None = None
     generator: torch.Generator | None = None
     scoring: Scoring = nullcontext
+    tree: ClassTree | None = None
 
 
 class Candidates(NamedTuple):
@@ -84,6 +86,7 @@ class PenaltyCall(NamedTuple):
     space: MetricSpace
     z: Tensor
     y: Tensor
+    context: Context
 
 
 def _between(call: LossCall) -> Tensor:
@@ -114,6 +117,12 @@ def _lengths(call: LossCall) -> Tensor:
     return lengths[0][:, None] * lengths[1]
 
 
+def _tree(call: LossCall | PenaltyCall) -> ClassTree:
+    """The tree of the classes; whoever asks for it without one is refused when the run is built."""
+    assert call.context.tree is not None
+    return call.context.tree
+
+
 #: What a loss may ask for by keyword.
 FOR_LOSSES: dict[str, Callable[[LossCall], Any]] = {
     "scale": lambda call: call.candidates.similarity.scale(),
@@ -121,6 +130,8 @@ FOR_LOSSES: dict[str, Callable[[LossCall], Any]] = {
     "between": _between,
     "targets": _targets,
     "lengths": _lengths,
+    "distances": lambda call: _tree(call).distances,
+    "lineage": lambda call: _tree(call).lineage,
 }
 
 #: What a penalty may ask for by the name of a parameter.
@@ -128,4 +139,5 @@ FOR_PENALTIES: dict[str, Callable[[PenaltyCall], Tensor]] = {
     "z": lambda call: call.z,
     "y": lambda call: call.y,
     "prototypes": lambda call: call.space.prototypes.vectors,
+    "distances": lambda call: _tree(call).distances,
 }

@@ -14,6 +14,7 @@ from samekind.space import MetricSpace
 from samekind.training.acceleration import compiled_forward, lay_out, moves_at_once, sent, tuned
 from samekind.training.build import build_augmentations, build_memory, build_optimiser
 from samekind.training.checkpoints import random_states_kept
+from samekind.training.class_tree import class_tree
 from samekind.training.context import Context
 from samekind.training.extras import Step, build_extras, parameter_groups_of
 from samekind.training.fabric import Fabric
@@ -58,12 +59,14 @@ class Learner:
 
     def _build_context(self) -> Context:
         terms, memory = build_terms(self.run, self.space), build_memory(self.run, self.space)
+        tree = class_tree(self.space)
         return Context(
             terms,
             build_penalties(self.run),
             memory.to(self.fabric.device) if memory is not None else None,
             self.generator,
             self.fabric.autocast if self.run.mixed_scores else nullcontext,
+            tree.to(self.fabric.device) if tree is not None else None,
         )
 
     @contextmanager

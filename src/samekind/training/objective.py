@@ -62,7 +62,7 @@ def objective(
         for name, built in context.terms.items()
     }
     for name, penalty in context.penalties.items():
-        inputs = {need: FOR_PENALTIES[need](PenaltyCall(space, z, y)) for need in penalty.needs}
+        inputs = {need: FOR_PENALTIES[need](PenaltyCall(space, z, y, context)) for need in penalty.needs}
         costs[name] = _weighted(penalty.weight, penalty.function(**inputs))
     return Value(costs, candidates, projected)
 

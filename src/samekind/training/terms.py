@@ -17,12 +17,14 @@ from samekind.prototypes import Prototypes
 from samekind.similarities import Similarity
 from samekind.space import MetricSpace
 from samekind.training.arguments import check_arguments
+from samekind.training.class_tree import TWO
 from samekind.training.compatible import (
     check_chords,
     check_loss,
     check_mixed_scores,
     check_order,
     check_scale,
+    check_tree,
 )
 from samekind.training.context import (
     FOR_LOSSES,
@@ -40,11 +42,12 @@ from samekind.training.tables import Penalty, Term
 def build_terms(run: Run, space: MetricSpace) -> dict[str, BuiltTerm]:
     """The terms of a run, looked up and checked against the space they are to train."""
     check_mixed_scores(run, space)
+    check_tree(run, space)
     return {name: _build_term(f"run.terms.{name}", term, space) for name, term in run.terms.items()}
 
 
 def build_penalties(run: Run) -> dict[str, BuiltPenalty]:
-    """The penalties of a run, looked up."""
+    """The penalties of a run, looked up. `build_terms` refuses one that needs a tree, where there is none."""
     return {name: _build_penalty(name, penalty) for name, penalty in run.penalties.items()}
 
 
@@ -100,7 +103,7 @@ def _try_settings(built: BuiltTerm, similarity: Similarity, where: str) -> None:
     candidates = Candidates(similarity, vectors, vectors, labels, labels, scores, None)
     same = torch.eye(2, dtype=torch.bool)
     # Scores of a batch, and a generator of its own: the random state that draws the weights must not move.
-    context = Context(generator=torch.Generator())
+    context = Context(generator=torch.Generator(), tree=TWO)
     call = LossCall(replace(built.term, against="batch"), candidates, context)
     try:
         built.loss(scores, same, ~same, **{name: FOR_LOSSES[name](call) for name in built.needs})

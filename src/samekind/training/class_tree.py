@@ -1,0 +1,53 @@
+"""The tree of the classes of a run, as its losses, penalties and prototypes read it."""
+
+from typing import NamedTuple, Self
+
+import torch
+from torch import Tensor
+
+from samekind.errors import SettingError
+from samekind.losses.lineage import Lineage
+from samekind.space import MetricSpace
+
+#: How a user gives a run its tree.
+GIVE = "name its file: taxonomy in the data settings, or --taxonomy FILE"
+
+
+class ClassTree(NamedTuple):
+    """The classes of a space in their tree."""
+
+    distances: Tensor  # (classes, classes), along the edges
+    lineage: Lineage
+
+    def to(self, device: torch.device) -> Self:
+        """The same on another device."""
+        return type(self)(self.distances.to(device), self.lineage.to(device))
+
+
+#: Two classes under one root.
+TWO = ClassTree(torch.tensor([[0.0, 2.0], [2.0, 0.0]]), Lineage.of([-1, 0, 0], [1, 2]))
+
+
+def class_tree(space: MetricSpace) -> ClassTree | None:
+    """The classes of a space in its tree; None without a tree."""
+    if space.tree is None:
+        return None
+    distances = space.tree.distances(space.classes).float()
+    places = [space.tree.place(name) for name in space.classes]
+    return ClassTree(distances, Lineage.of(space.tree.parents, places))
+
+
+def place_prototypes(space: MetricSpace) -> None:
+    """Place the prototypes of a space, and of its auxiliary head, where their layout says. Raises
+    SettingError where that needs a tree and the space has none.
+    """
+    for where, part in (("run.space", space), ("run.space.auxiliary", space.auxiliary)):
+        layout = getattr(part.prototypes, "layout", "random") if part is not None else "random"
+        if layout == "random":
+            continue
+        if space.tree is None:
+            raise SettingError(
+                f'{where}.prototypes: the layout "{layout}" places the classes by their tree, which these '
+                f"data lack; {GIVE}"
+            )
+        part.prototypes.place(space.tree)  # type: ignore[union-attr]
