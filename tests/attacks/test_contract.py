@@ -10,104 +10,129 @@ import pytest
 import torch
 
 from samekind import attacks
-from samekind.attacks import PGD, PICTURES, Linf, Logits
+from samekind.attacks import (
+    APGD,
+    BIM,
+    FGSM,
+    PGD,
+    PICTURES,
+    Limits,
+    Linf,
+    Logits,
+    Raised,
+    RandomSearch,
+    Sequence,
+    Transfer,
+    WorstOf,
+)
 from samekind.errors import DataError
 
 REGION = Linf(0.15)
 #: Name -> a function of the trained model and labels (a surrogate is made from them) that gives the attack.
 MADE = {
+    "APGD": lambda model, labels: APGD(REGION, steps=8),
+    "BIM": lambda model, labels: BIM(REGION, steps=5),
+    "FGSM": lambda model, labels: FGSM(REGION),
     "PGD": lambda model, labels: PGD(REGION, steps=5, restarts=2),
+    "RandomSearch": lambda model, labels: RandomSearch(Linf(0.3), tries=20),
+    "Sequence": lambda model, labels: Sequence(
+        (FGSM(REGION), PGD(REGION, steps=5), RandomSearch(REGION, tries=3))
+    ),
+    "Transfer": lambda model, labels: Transfer(PGD(REGION, steps=5), Raised(Logits(noisy(model), labels))),
+    "WorstOf": lambda model, labels: WorstOf((PGD(REGION, steps=5), RandomSearch(REGION, tries=5))),
 }
 
 
-def seeded():
-    return torch.Generator().manual_seed(3)
+def noisy(model):
+    """Another model of the same kind: the weights a little changed."""
+    other = copy.deepcopy(model)
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for weights in other.parameters():
+            weights += 0.05 * torch.randn(weights.shape, generator=generator, dtype=weights.dtype)
+    return other
 
 
 @pytest.fixture(params=attacks.ATTACKS, scope="module")
-def attack(request, trained):
+def make(request):
     assert request.param in MADE, f"make a small {request.param} in MADE of this file"
-    return MADE[request.param](trained[0], trained[2])
+    return MADE[request.param]
+
+
+def carried(make, model, x, labels, *, target=None, limits=PICTURES):
+    """The attack on these items, with a seed."""
+    goal = Logits(model, labels, target=target)
+    return make(model, labels)(goal, x, limits=limits, generator=torch.Generator().manual_seed(3))
 
 
 @pytest.fixture(scope="module")
-def attacked(attack, trained):
+def attacked(make, trained):
+    return carried(make, *trained)
+
+
+@pytest.fixture(scope="module")
+def wrong(trained):
+    """Which items are wrong before any attack."""
     model, x, labels = trained
-    return attack(Logits(model, labels), x, limits=PICTURES, generator=seeded())
+    with torch.no_grad():
+        return model(x).argmax(1) != labels
 
 
-def test_it_is_a_value(attack):
+def test_it_is_a_value(make, trained):
+    attack = make(trained[0], trained[2])
     assert dataclasses.is_dataclass(attack)
     assert attack == copy.copy(attack)
     with pytest.raises(dataclasses.FrozenInstanceError):
         attack.anything = 1
 
 
-def test_what_it_says_is_so(attack, attacked, trained):
+def test_what_it_says_is_so(make, attacked, trained):
     model, x, labels = trained
+    attack = make(model, labels)
     with torch.no_grad():
-        wrong = model(attacked.x).argmax(1) != labels
-    assert torch.equal(attacked.succeeded, wrong)
+        assert torch.equal(attacked.succeeded, model(attacked.x).argmax(1) != labels)
     assert attacked.x.shape == x.shape
     assert attacked.x.dtype == x.dtype
     assert 0 <= attacked.x.min() <= attacked.x.max() <= 1
     torch.testing.assert_close(attacked.distance, attack.distance(attacked.x, x))
     assert attacked.queries.shape == labels.shape
     assert attacked.queries.min() >= 1
-
-
-def test_it_stays_in_its_region(attack, attacked, trained):
     if hasattr(attack, "region"):
-        assert attack.region.contains(attacked.x, trained[1]).all()
+        assert attack.region.contains(attacked.x, x).all()
 
 
-def test_it_succeeds_somewhere(attacked, trained):
-    model, x, labels = trained
-    with torch.no_grad():
-        wrong = model(x).argmax(1) != labels
+def test_it_succeeds_somewhere(attacked, wrong):
     assert attacked.succeeded.sum() > wrong.sum()
 
 
-def test_an_item_that_is_wrong_already_stays(attacked, trained):
-    model, x, labels = trained
-    with torch.no_grad():
-        wrong = model(x).argmax(1) != labels
+def test_an_item_that_is_wrong_already_stays(attacked, trained, wrong):
     assert wrong.any()
-    assert torch.equal(attacked.x[wrong], x[wrong])
+    assert torch.equal(attacked.x[wrong], trained[1][wrong])
     assert (attacked.distance[wrong] == 0).all()
     assert attacked.succeeded[wrong].all()
 
 
-def test_the_same_seed_gives_the_same(attack, attacked, trained):
-    model, x, labels = trained
-    again = attack(Logits(model, labels), x, limits=PICTURES, generator=seeded())
-    assert torch.equal(again.x, attacked.x)
+def test_the_same_seed_gives_the_same(make, attacked, trained):
+    assert torch.equal(carried(make, *trained).x, attacked.x)
 
 
-def test_an_item_does_not_depend_on_the_others(attack, attacked, trained):
+def test_an_item_does_not_depend_on_the_others(make, attacked, trained):
     """Neither on which they are, nor on how many, nor on its place."""
     model, x, labels = trained
     rows = torch.tensor([17, 3, 40, 8, 9])
-    few = attack_on(attack, model, x[rows], labels[rows], rows)
+    few = carried(make, model, x[rows], labels[rows])
     torch.testing.assert_close(few.x, attacked.x[rows], atol=1e-7, rtol=0)
     assert torch.equal(few.succeeded, attacked.succeeded[rows])
 
 
-def attack_on(attack, model, x, labels, rows):
-    """The attack on some items; a surrogate, if there is one, is about all."""
-    if hasattr(attack, "surrogate"):
-        attack = dataclasses.replace(attack, surrogate=attacks.goal.Part(attack.surrogate, rows))
-    return attack(Logits(model, labels), x, limits=PICTURES, generator=seeded())
-
-
-def test_the_model_is_left_as_it_was(attack, trained):
+def test_model_and_items_are_left_as_they_were(make, trained):
     model, x, labels = copy.deepcopy(trained)
     model.train()
     model.layers[2].eval()
     model.layers[1].weight.requires_grad_(False)
     model.layers[5].weight.grad = torch.ones_like(model.layers[5].weight)
     state, random = copy.deepcopy(model.state_dict()), torch.get_rng_state()
-    attack(Logits(model, labels), x, limits=PICTURES)
+    carried(make, model, x, labels)
     assert model.training
     assert [m.training for m in model.layers] == [True, True, False, True, True, True]
     assert [p.requires_grad for p in model.parameters()] == [False, True, True, True, True, True]
@@ -115,42 +140,45 @@ def test_the_model_is_left_as_it_was(attack, trained):
     assert (model.layers[5].weight.grad == 1).all()
     assert all(torch.equal(value, state[name]) for name, value in model.state_dict().items())
     assert torch.equal(torch.get_rng_state(), random)
-
-
-def test_the_items_are_left_as_they_were(attack, trained):
-    model, x, labels = trained
-    before = x.clone()
-    attack(Logits(model, labels), x, limits=PICTURES)
-    assert torch.equal(x, before)
+    assert torch.equal(x, trained[1])
     assert not x.requires_grad
 
 
-def test_single_precision_and_no_items_are_fine(attack, trained):
+def test_single_precision_and_other_shapes_are_fine(make, attacked, trained):
     model, x, labels = copy.deepcopy(trained)
-    given = attack
-    if hasattr(attack, "surrogate"):
-        surrogate = Logits(model, labels[:0])
-        given = dataclasses.replace(attack, surrogate=surrogate)
-    none = given(Logits(model, labels[:0]), x[:0], limits=PICTURES)
+    single = carried(make, model.float(), x.float().reshape(-1, 2, 3), labels)
+    assert single.x.shape == (len(x), 2, 3)
+    assert single.x.dtype == single.distance.dtype == torch.float32
+    assert abs(single.succeeded.float().mean() - attacked.succeeded.float().mean()) < 0.15
+
+
+def test_no_items_give_none(make, trained):
+    model, x, labels = trained
+    none = carried(make, model, x[:0], labels[:0])
     assert none.x.shape == (0, 6)
     assert none.succeeded.shape == none.distance.shape == none.queries.shape == (0,)
-    if not hasattr(attack, "surrogate"):
-        single = attack(Logits(model.float(), labels), x.float(), limits=PICTURES)
-        assert single.x.dtype == single.distance.dtype == torch.float32
-        assert single.succeeded.any()
 
 
-def test_a_target_is_aimed_at(attack, trained):
+def test_a_target_is_aimed_at(make, trained):
     model, x, labels = trained
     target = (labels + 1) % 4
-    attacked = attack(Logits(model, labels, target=target), x, limits=PICTURES)
+    attacked = carried(make, model, x, labels, target=target)
     with torch.no_grad():
         assert torch.equal(attacked.succeeded, model(attacked.x).argmax(1) == target)
 
 
-def test_items_outside_the_limits_are_refused(attack, trained):
+def test_columns_keep_their_limits(make, trained):
+    model, x, labels = trained
+    fixed = torch.tensor([False, True, False, False, False, False])
+    limits = Limits(x.amin(0), x.amax(0), fixed=fixed)
+    attacked = carried(make, model, x, labels, limits=limits)
+    assert torch.equal(attacked.x[:, 1], x[:, 1])
+    assert torch.equal(attacked.x, limits.clip(attacked.x, x))
+
+
+def test_items_outside_the_limits_are_refused(make, trained):
     model, x, labels = trained
     with pytest.raises(DataError, match="outside the limits"):
-        attack(Logits(model, labels), x + 1, limits=PICTURES)
+        carried(make, model, x + 1, labels)
     with pytest.raises(DataError, match="one truth per item"):
-        attack(Logits(model, labels), x[:5], limits=PICTURES)
+        carried(make, model, x[:5], labels)

@@ -3,9 +3,64 @@
 import pytest
 import torch
 
-from samekind.attacks import Logits
-from samekind.attacks.goal import Part, raised, reached, slope
+from samekind import AuxiliaryHead, MetricSpace
+from samekind.attacks import PGD, Classes, Limits, Linf, Logits, Raised, margin
+from samekind.attacks.goal import Part, Revalued, raised, reached, slope
+from samekind.encoders import MLP
 from samekind.errors import DataError
+from samekind.prototypes import LearnedProxies
+from samekind.similarities import Dot, PairsNetwork
+
+
+@pytest.fixture(scope="module")
+def space():
+    """Three classes, a learned similarity, and a dense head beside it that holds its classes otherwise."""
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        names = ["a", "b", "c"]
+        head = AuxiliaryHead(Dot(), LearnedProxies(["c", "a", "b"], dimension=8), bias=True)
+        encoder = MLP(inputs=5, hidden=[16], dimension=8)
+        return MetricSpace(
+            encoder, PairsNetwork(dimension=8, hidden=16), LearnedProxies(names, dimension=8), auxiliary=head
+        ).double()
+
+
+@pytest.mark.parametrize("head", ["similarity", "auxiliary", "fused"])
+def test_the_classes_of_a_space_are_what_it_answers(space, head):
+    x = torch.rand(30, 5, generator=torch.Generator().manual_seed(2)).double()
+    z = space.eval().embed(x)
+    names = space.classify(z, head=head).classes
+    truth = torch.tensor([space.classes.index(name) for name in names])
+    attacked = PGD(Linf(2.0), steps=20)(Classes(space, truth, head=head), x, limits=Limits())
+    after = space.classify(space.embed(attacked.x), head=head).classes
+    changed = [one != other for one, other in zip(names, after, strict=True)]
+    assert attacked.succeeded.tolist() == changed
+    assert any(changed)
+
+
+def test_a_kind_of_score_may_be_named(space):
+    x = torch.rand(4, 5, generator=torch.Generator().manual_seed(2)).double()
+    goal = Classes(space, torch.zeros(4, dtype=torch.long), kind="cosine")
+    z = space.eval().embed(x)
+    expected = (space.scorer("cosine").scale() * space.score_classes(z, kind="cosine")).log_softmax(1)
+    torch.testing.assert_close(goal.outcomes(x, torch.arange(4)), expected)
+
+
+def test_another_objective_and_a_goal_that_is_only_raised(trained):
+    model, x, labels = trained
+    goal, rows = Logits(model, labels), torch.arange(3)
+    outcomes = goal.outcomes(x[:3], rows)
+    assert torch.equal(Revalued(goal, margin).value(outcomes, labels[:3]), margin(outcomes, labels[:3]))
+    only = Raised(Revalued(goal, margin))
+    assert torch.equal(only.outcomes(x[:3], rows)[:, 0], margin(outcomes, labels[:3]))
+    assert not reached(only, only.outcomes(x[:3], rows), rows).any()
+
+
+def test_a_part_of_a_part_is_a_part_of_the_whole(trained):
+    model, _, labels = trained
+    part = Part(Part(Logits(model, labels), torch.tensor([4, 2, 9])), torch.tensor([2, 1]))
+    assert part.items.tolist() == [9, 2]
+    assert part.truth.tolist() == labels[[9, 2]].tolist()
 
 
 def test_a_part_is_about_its_own_items(trained):

@@ -9,19 +9,28 @@
   model as it was found, an item's result independent of the other items, the same with the same seed.
 """
 
+from samekind.attacks.apgd import APGD
 from samekind.attacks.attack import Attack, Attacked, carried_out
-from samekind.attacks.goal import Classes, Goal, Logits
+from samekind.attacks.bim import BIM
+from samekind.attacks.fgsm import FGSM
+from samekind.attacks.goal import Classes, Goal, Logits, Raised
 from samekind.attacks.limits import PICTURES, Limits, column_limits
 from samekind.attacks.objectives import cross_entropy, logit_ratio, margin
 from samekind.attacks.pgd import PGD
+from samekind.attacks.random_search import RandomSearch
 from samekind.attacks.regions import L1, L2, Linf, Region, Scaled
+from samekind.attacks.several import Sequence, WorstOf
+from samekind.attacks.transfer import Transfer
 from samekind.attacks.untouched import untouched
 
 #: The attacks there are.
-ATTACKS = ("PGD",)
+ATTACKS = ("APGD", "BIM", "FGSM", "PGD", "RandomSearch", "Sequence", "Transfer", "WorstOf")
 
 __all__ = [
+    "APGD",
     "ATTACKS",
+    "BIM",
+    "FGSM",
     "L1",
     "L2",
     "PGD",
@@ -33,8 +42,13 @@ __all__ = [
     "Limits",
     "Linf",
     "Logits",
+    "Raised",
+    "RandomSearch",
     "Region",
     "Scaled",
+    "Sequence",
+    "Transfer",
+    "WorstOf",
     "carried_out",
     "column_limits",
     "cross_entropy",

@@ -1,26 +1,27 @@
 """The one loop of the gradient attacks: step along the steepest direction, come back into the region."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from samekind.attacks.attack import Point
-from samekind.attacks.goal import Goal, Part, raised, reached, slope
+from samekind.attacks.goal import Goal, raised, reached, slope
 from samekind.attacks.limits import Limits
+from samekind.attacks.paces import Ground, Pace
 from samekind.attacks.regions import Region
-from samekind.attacks.regions.region import per_item
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How the loop goes about it; the attacks say what each field means."""
+    """How the loop goes about it; the attacks say what the fields mean."""
 
     steps: int
-    step: float
+    pace: Callable[[Tensor], Pace]
+    """The pace of a climb that begins at these points."""
     random_start: bool = False
     restarts: int = 1
-    momentum: float = 0.0
     stop: bool = True
     last: bool = False
 
@@ -35,70 +36,53 @@ class Worst:
         self.queries = torch.zeros(len(clean), dtype=torch.long, device=clean.device)
 
     def note(self, rows: Tensor, x: Tensor, value: Tensor, success: Tensor, *, always: bool = False) -> None:
-        """Take what was seen at ``x`` (m, …), the points of items ``rows`` (m,), where it is worse."""
+        """Take what was seen at ``x`` (m, …), points of the items ``rows`` (m,): where it is worse, or
+        ``always``.
+        """
         self.queries[rows] += 1
         known = self.reached[rows]
-        better = (success & ~known) | ((success == known) & (value > self.value[rows]))
-        better = better | always
-        rows = rows[better]
-        self.x[rows], self.value[rows], self.reached[rows] = x[better], value[better], success[better]
-
-
-def within(u: Tensor, clean: Tensor, region: Region, limits: Limits) -> Tensor:
-    """A point of the region with valid numbers (whole ones apart), near ``u``.
-
-    The projection is repeated after the limits, for regions that are not left unchanged by them.
-    """
-    u = limits.bound(region.project(u, clean), clean)
-    return region.project(u, clean)
+        worse = (success & ~known) | ((success == known) & (value > self.value[rows])) | always
+        rows = rows[worse]
+        self.x[rows], self.value[rows], self.reached[rows] = x[worse], value[worse].to(x), success[worse]
 
 
 def ascend(
-    goal: Part, clean: Tensor, limits: Limits, generator: torch.Generator, region: Region, plan: Plan
+    goal: Goal, clean: Tensor, limits: Limits, generator: torch.Generator, region: Region, plan: Plan
 ) -> Point:
     """The worst points of the region that a plan finds."""
     worst = Worst(clean)
-    for _ in range(plan.restarts):
+    for restart in range(plan.restarts):
         rows = torch.arange(len(clean), device=clean.device)
         if plan.stop:
             rows = rows[~worst.reached]
-        u = clean[rows]
-        if plan.random_start:
-            u = within(region.start(u, generator), u, region, limits)
-        _climb(goal, clean, rows, u, worst, region, limits, plan)
+        ground = Ground(clean[rows], region, limits)
+        u = ground.clean
+        if plan.random_start or restart:
+            u = ground.back(region.start(u, generator))
+        _climb(goal, rows, u, ground, worst, plan)
     return Point(worst.x, worst.queries)
 
 
-def _climb(
-    goal: Goal,
-    clean: Tensor,
-    rows: Tensor,
-    u: Tensor,
-    worst: Worst,
-    region: Region,
-    limits: Limits,
-    plan: Plan,
-) -> None:
-    """One start of the loop, from ``u``, for the items ``rows``."""
-    velocity = torch.zeros_like(u)
+def _climb(goal: Goal, rows: Tensor, u: Tensor, ground: Ground, worst: Worst, plan: Plan) -> None:
+    """One climb from ``u``, for the items ``rows``."""
+    pace = plan.pace(u)
     for _ in range(plan.steps):
         if not len(rows):
             return
         # The gradient is taken at valid inputs; the iterate itself may lie between two whole numbers.
-        x = limits.clip(u, clean[rows])
+        x = ground.limits.clip(u, ground.clean)
         outcomes, value, gradient = slope(goal, x, rows)
         success = reached(goal, outcomes, rows)
         worst.note(rows, x, value, success)
-        if plan.momentum:
-            size = gradient.flatten(1).abs().mean(1).clamp_min(torch.finfo(u.dtype).tiny)
-            velocity = plan.momentum * velocity + gradient / per_item(size, gradient)
-        else:
-            velocity = gradient
-        u = within(u + plan.step * region.steepest(velocity), clean[rows], region, limits)
         if plan.stop and bool(success.any()):
-            rows, u, velocity = rows[~success], u[~success], velocity[~success]
+            kept = ~success
+            rows, ground, u = rows[kept], ground.only(kept), u[kept]
+            value, gradient = value[kept], gradient[kept]
+            pace.drop(kept)
+        u = pace.advance(ground, u, value, gradient)
     if len(rows):
-        x = limits.clip(u, clean[rows])
+        x = ground.limits.clip(u, ground.clean)
         with torch.no_grad():
             outcomes = goal.outcomes(x, rows)
-            worst.note(rows, x, raised(goal, outcomes, rows), reached(goal, outcomes, rows), always=plan.last)
+        success = reached(goal, outcomes, rows)
+        worst.note(rows, x, raised(goal, outcomes, rows), success, always=plan.last)

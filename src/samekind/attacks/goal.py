@@ -110,14 +110,17 @@ class Classes:
 
 
 class Part:
-    """A goal for some ``items`` (n,) of a batch; its own items count from 0 to n - 1."""
+    """A goal for some ``items`` (n,) of a batch; its own items count from 0 to n - 1.
+
+    Of a part of a batch it is a part of that batch: ``items`` are always places in the whole.
+    """
 
     def __init__(self, goal: Goal, items: Tensor) -> None:
-        self.goal = goal
-        self.items = items
         self.model = goal.model
         self.truth = goal.truth.to(items.device)[items]
         self.target = None if goal.target is None else goal.target.to(items.device)[items]
+        self.goal: Goal = goal.goal if isinstance(goal, Part) else goal
+        self.items: Tensor = goal.items[items] if isinstance(goal, Part) else items
 
     def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
         """Those of the whole goal."""
@@ -126,6 +129,43 @@ class Part:
     def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
         """That of the whole goal."""
         return self.goal.value(outcomes, truth)
+
+
+class Revalued:
+    """A goal with another objective to raise."""
+
+    def __init__(self, goal: Goal, objective: Objective) -> None:
+        self.goal = goal
+        self.objective = objective
+        self.model, self.truth, self.target = goal.model, goal.truth, goal.target
+
+    def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
+        """Those of the goal."""
+        return self.goal.outcomes(x, items)
+
+    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
+        """The objective."""
+        return self.objective(outcomes, truth)
+
+
+class Raised:
+    """A goal that is only raised: its one outcome is the value, so that no item is ever done.
+
+    For the surrogate of a `Transfer`, and wherever the worst value of every item is wanted.
+    """
+
+    def __init__(self, goal: Goal) -> None:
+        self.goal = goal
+        self.model, self.truth, self.target = goal.model, goal.truth, None
+
+    def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
+        """What an attack on the goal would raise (n, 1)."""
+        return raised(self.goal, self.goal.outcomes(x, items), items)[:, None]
+
+    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
+        """The one outcome."""
+        del truth
+        return outcomes[:, 0]
 
 
 class Slope(NamedTuple):

@@ -1,7 +1,4 @@
-"""Projected gradient ascent: FGSM, BIM and PGD are one loop with other settings.
-
-Goodfellow and others 2015 (FGSM), Kurakin and others 2017 (BIM), Madry and others 2018 (PGD).
-"""
+"""Projected gradient ascent of Madry and others 2018."""
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -13,6 +10,7 @@ from samekind.attacks.ascent import Plan, ascend
 from samekind.attacks.attack import Attacked, carried_out
 from samekind.attacks.goal import Goal
 from samekind.attacks.limits import Limits
+from samekind.attacks.paces import Steady
 from samekind.attacks.regions import Region
 
 #: The way of all steps together, in sizes of the region: far enough to cross it and come back.
@@ -23,10 +21,11 @@ WAY = 2.5
 class PGD:
     """``steps`` of the size ``step`` from a random point of the region; the worst point seen is returned.
 
-    Without a ``step`` the whole way is 2.5 times the size of the region. ``restarts`` begins anew for items
-    that still hold. ``momentum`` adds up gradients, each divided by its mean size (Dong and others 2018).
-    ``stop`` ends the search for an item at its first success; without it, the value is raised further.
-    With ``last`` the last point is returned instead of the worst, as other libraries do.
+    Without a ``step`` the whole way is 2.5 times the size of the region. ``restarts`` is how often it begins,
+    for items that still hold; from the second time on always at random. ``momentum`` adds up gradients, each
+    divided by its mean size (Dong and others 2018). ``stop`` ends the search for an item at its first
+    success: no other item would be found wrong without it, but the value would be raised further. With
+    ``last`` the last point is returned instead of the worst, as other libraries do.
     """
 
     region: Region
@@ -46,10 +45,9 @@ class PGD:
         step = WAY * self.region.epsilon / self.steps if self.step is None else self.step
         plan = Plan(
             steps=self.steps,
-            step=step,
+            pace=lambda _: Steady(step, self.momentum),
             random_start=self.random_start,
             restarts=self.restarts,
-            momentum=self.momentum,
             stop=self.stop and not self.last,
             last=self.last,
         )

@@ -38,7 +38,8 @@ class L2:
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
         """The Euclidean distance (n,)."""
-        return torch.linalg.vector_norm((x - clean).flatten(1), dim=1)
+        length: Tensor = torch.linalg.vector_norm((x - clean).flatten(1), dim=1)
+        return length
 
     def resized(self, epsilon: float) -> Self:
         """A ball of another size."""

@@ -1,0 +1,38 @@
+"""Attacks without access to the model: made on a surrogate, judged on the victim."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from samekind.attacks.attack import Attack, Attacked, Point, carried_out
+from samekind.attacks.goal import Goal, Part
+from samekind.attacks.limits import Limits
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """An ``attack`` on a ``surrogate`` goal about the same items, whose result is tried on the victim.
+
+    An attack that stops at its first success fools the surrogate narrowly, and the victim seldom. With
+    ``Raised(surrogate)`` the surrogate's value is raised to the end. Queries are those of the surrogate.
+    """
+
+    attack: Attack
+    surrogate: Goal
+
+    def __call__(
+        self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
+    ) -> Attacked:
+        """Attack items (n, …)."""
+        return carried_out(self._inside, goal, x, limits=limits, generator=generator, distance=self.distance)
+
+    def _inside(self, goal: Part, clean: Tensor, limits: Limits, generator: torch.Generator) -> Point:
+        """What fools the surrogate."""
+        part = Part(self.surrogate, goal.items)
+        attacked = self.attack(part, clean, limits=limits, generator=generator)
+        return Point(attacked.x, attacked.queries)
+
+    def distance(self, x: Tensor, clean: Tensor) -> Tensor:
+        """That of the attack."""
+        return self.attack.distance(x, clean)
