@@ -9,7 +9,7 @@ import torch
 from about import about
 from grid import Experiment
 from grids.running import Place, not_now
-from instead import classical, proxy_anchor
+from instead import EXAMPLE, PAPER, classical, proxy_anchor
 from sets import branches_of, sets_of
 
 from samekind.data import Sets
@@ -37,8 +37,10 @@ def carry_out(experiment: Experiment, place: Place) -> str:
             content = by_house(experiment, sets, place)
         case "instead":
             content = {"systems": classical(experiment, sets, device=place.device)}
-        case "peer":
-            content = {"systems": proxy_anchor(experiment, sets, device=place.device, quick=place.quick)}
+        case "peer" | "paper":
+            settings = EXAMPLE if experiment.system == "peer" else PAPER
+            systems = proxy_anchor(experiment, sets, settings, device=place.device, quick=place.quick)
+            content = {"systems": systems}
     content |= {
         "variant": experiment.variant,
         "seed": experiment.seed,

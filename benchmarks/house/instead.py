@@ -5,7 +5,7 @@ pytorch-metric-learning's Proxy-Anchor with its own trainer.
 import os
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,17 +22,43 @@ from samekind.data import Items, Sets, scaled
 from samekind.data.groups import groups_apart
 from samekind.evaluation.tasks import drawn_tasks
 from samekind.inference import embed
-from samekind.recipes.house import house, untrained
+from samekind.recipes.house import house, is_pretrained, untrained
 from samekind.space import MetricSpace
 from samekind.training import Run, build_space
 from samekind.training.build import build_augmentations
 
 TASKS, WAY, SHOTS, QUERIES = 20, 5, 5, 15
-SLOW_TASKS = 3  # for a method that takes a minute to fit anew
-#: The settings of pytorch-metric-learning's own examples: rates of a pretrained trunk and of what is new,
-#: items of a batch, of each class in it, epochs; and the rate of the proxies.
-TRUNK_RATE, NEW_RATE, PROXY_RATE = 1e-5, 1e-4, 1e-2
-BATCH, EACH, EPOCHS, NUMBERS = 32, 4, 4, 64
+SLOW_TASKS = 3  # for logistic regression, which takes seconds to fit anew
+#: Of logistic regression: the strengths of which validation items choose one, the tolerance at which it ends,
+#: and the iterations after which it ends anyway.
+STRENGTHS, TOLERANCE, ITERATIONS = (0.01, 0.1, 1.0), 1e-3, 50
+#: A trunk that is not pretrained learns at this rate.
+SCRATCH_RATE = 1e-3
+
+
+class Settings(NamedTuple):
+    """How Proxy-Anchor is trained: the rates of a pretrained trunk, of the new layer and of the proxies, the
+    optimiser of the proxies, items of a batch, and of one class in it (None: shuffled), epochs, and the
+    numbers of an embedding.
+    """
+
+    name: str
+    trunk: float
+    layer: float
+    proxies: float
+    proxies_by: type[torch.optim.Optimizer]
+    batch: int
+    of_class: int | None
+    epochs: int
+    numbers: int
+
+
+#: The settings of the examples of pytorch-metric-learning.
+EXAMPLE = Settings("pytorch-metric-learning", 1e-5, 1e-4, 1e-2, torch.optim.SGD, 32, 4, 4, 64)
+#: Rates, batches and numbers of the loss's own paper (Kim et al., CVPR 2020), with fewer epochs.
+PAPER = Settings(
+    "pytorch-metric-learning, rates of the paper", 1e-4, 1e-4, 1e-2, torch.optim.Adam, 120, None, 10, 512
+)
 
 
 def classical(experiment: Experiment, sets: Sets, *, device: str) -> dict[str, Any]:
@@ -41,17 +67,17 @@ def classical(experiment: Experiment, sets: Sets, *, device: str) -> dict[str, A
     train, test, others = (embed(space, items.inputs).cpu() for items in (sets.train, sets.test, asked(sets)))
     labels, truth, other = sets.train.labels, sets.test.labels, asked(sets).labels.cpu()
     mean = train.mean(0)
+    validation = embed(space, sets.validation.inputs).cpu(), sets.validation.labels
+    strength = _strength((train, labels), validation)
     methods: dict[str, Callable[[], Any]] = {
-        "logistic regression": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=100)),
+        "logistic regression": lambda: _regression(strength),
         "five nearest neighbours": lambda: make_pipeline(Normalizer(), KNeighborsClassifier(5)),
         "linear discriminants": lambda: LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto"),
         "nearest mean": lambda: make_pipeline(Normalizer(), NearestCentroid()),
     }
     result: dict[str, Any] = {}
     for name, make in methods.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about iterations, which are enough for the accuracy
-            model = make().fit(train.numpy(), labels.numpy())
+        model = _fitted(make(), train, labels)
         figures = {"accuracy": float((model.predict(test.numpy()) == truth.numpy()).mean())}
         match name:
             case "five nearest neighbours":
@@ -61,9 +87,32 @@ def classical(experiment: Experiment, sets: Sets, *, device: str) -> dict[str, A
             case "linear discriminants":
                 figures |= cosine_figures(torch.from_numpy(model.transform(others.numpy())), other)
         if sets.unseen is not None and name in ("logistic regression", "nearest mean"):
-            figures["beside known"] = beside_known(make, (train, labels), (test, truth), asked(sets), others)
+            tasks = SLOW_TASKS if name == "logistic regression" else TASKS
+            figures["beside known"] = beside_known(
+                make, (train, labels), (test, truth), asked(sets), others, tasks=tasks
+            )
         result[name] = figures
     return result
+
+
+def _regression(strength: float) -> Any:
+    return make_pipeline(StandardScaler(), LogisticRegression(C=strength, tol=TOLERANCE, max_iter=ITERATIONS))
+
+
+def _strength(train: tuple[Tensor, Tensor], validation: tuple[Tensor, Tensor]) -> float:
+    """The strength with which a logistic regression names most validation items rightly."""
+    z, labels = validation
+
+    def right(strength: float) -> float:
+        return float(_fitted(_regression(strength), *train).score(z.numpy(), labels.numpy()))
+
+    return max(STRENGTHS, key=right)
+
+
+def _fitted(model: Any, z: Tensor, labels: Tensor) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about iterations, which are enough for the accuracy
+        return model.fit(z.numpy(), labels.numpy())
 
 
 def beside_known(
@@ -79,17 +128,17 @@ def beside_known(
     right among all classes. The tasks are the first of `few_shot_beside_known`.
     """
     shares, new = [], (z, items.labels.cpu())
-    tasks = drawn_tasks(items, groups_apart(items), way=WAY, shot=SHOTS, queries=QUERIES, tasks=TASKS, seed=0)
+    episodes = drawn_tasks(
+        items, groups_apart(items), way=WAY, shot=SHOTS, queries=QUERIES, tasks=TASKS, seed=0
+    )
     generator = torch.Generator().manual_seed(1)
-    for episode in tasks:
+    for episode in episodes[:tasks]:
         offset = int(train[1].max()) + 1
         support, query = episode.support.flatten(), episode.query.flatten()
-        x = torch.cat([train[0], new[0][support]]).numpy()
-        y = torch.cat([train[1], new[1][support] + offset]).numpy()
+        x = torch.cat([train[0], new[0][support]])
+        y = torch.cat([train[1], new[1][support] + offset])
         some = torch.randperm(len(known[1]), generator=generator)[: len(query)]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model = make().fit(x, y)
+        model = _fitted(make(), x, y)
         old = float((model.predict(known[0][some].numpy()) == known[1][some].numpy()).mean())
         fresh = float((model.predict(new[0][query].numpy()) == (new[1][query] + offset).numpy()).mean())
         shares.append((old, fresh))
@@ -104,36 +153,40 @@ def start_of(sets: Sets, *, seed: int) -> MetricSpace:
     return build_space(untrained(house(sets.train)), sets.train).eval()
 
 
-def proxy_anchor(experiment: Experiment, sets: Sets, *, device: str, quick: bool) -> dict[str, Any]:
-    """Proxy-Anchor by `MetricLossOnly`, on the network and augmentations of the house recipe."""
+def proxy_anchor(
+    experiment: Experiment, sets: Sets, settings: Settings, *, device: str, quick: bool
+) -> dict[str, Any]:
+    """Proxy-Anchor by `MetricLossOnly`, on the network, views and augmentations of the house recipe."""
     os.environ.setdefault("TQDM_DISABLE", "1")
     from pytorch_metric_learning import losses, samplers, trainers
 
     torch.manual_seed(experiment.seed)
-    run = house(sets.train)
+    run, labels = house(sets.train), sets.train.labels
     trunk = _Trunk(run, sets.train).to(device)
-    embedder = nn.Linear(trunk.dimension, NUMBERS).to(device)
-    loss = losses.ProxyAnchorLoss(len(sets.train.classes), NUMBERS, margin=0.1, alpha=32).to(device)
-    pretrained = run.space.encoder.name == "EfficientNetLite"
-    optimisers = {
-        "trunk_optimizer": torch.optim.Adam(
-            trunk.parameters(), lr=TRUNK_RATE if pretrained else 10 * NEW_RATE, weight_decay=1e-4
-        ),
-        "embedder_optimizer": torch.optim.Adam(embedder.parameters(), lr=NEW_RATE, weight_decay=1e-4),
-        "metric_loss_optimizer": torch.optim.SGD(loss.parameters(), lr=PROXY_RATE),
-    }
-    labels = sets.train.labels
+    embedder = nn.Linear(trunk.dimension, settings.numbers).to(device)
+    loss = losses.ProxyAnchorLoss(len(sets.train.classes), settings.numbers, margin=0.1, alpha=32).to(device)
+    # At the rate of a new network the features of a pretrained one become constant within twenty steps.
+    rate = settings.trunk if is_pretrained(run) else SCRATCH_RATE
+    sampler = None
+    if settings.of_class is not None:
+        sampler = samplers.MPerClassSampler(labels, settings.of_class, length_before_new_iter=len(labels))
     trainer = trainers.MetricLossOnly(
         {"trunk": trunk, "embedder": embedder},
-        optimisers,
-        BATCH,
+        {
+            "trunk_optimizer": torch.optim.Adam(trunk.parameters(), lr=rate, weight_decay=1e-4),
+            "embedder_optimizer": torch.optim.Adam(
+                embedder.parameters(), lr=settings.layer, weight_decay=1e-4
+            ),
+            "metric_loss_optimizer": settings.proxies_by(loss.parameters(), lr=settings.proxies),  # type: ignore[call-arg]
+        },
+        min(settings.batch, len(labels)),
         {"metric_loss": loss},
         _Pictures(sets.train),
         data_device=torch.device(device),
-        sampler=samplers.MPerClassSampler(labels, EACH, length_before_new_iter=len(labels)),
+        sampler=sampler,
         dataloader_num_workers=0,
     )
-    trainer.train(num_epochs=1 if quick else EPOCHS)
+    trainer.train(num_epochs=1 if quick else settings.epochs)
     network = nn.Sequential(trunk, embedder).eval()
     train, test, others = (
         _embedded(network, items, device) for items in (sets.train, sets.test, asked(sets))
@@ -149,11 +202,11 @@ def proxy_anchor(experiment: Experiment, sets: Sets, *, device: str, quick: bool
             asked(sets),
             others,
         )
-    return {"Proxy-Anchor, pytorch-metric-learning": figures}
+    return {f"Proxy-Anchor, {settings.name}": figures}
 
 
 class _Trunk(nn.Module):
-    """The encoder of a run; it augments its batches in training, as the run says."""
+    """The encoder of a run; it scales pictures to [0, 1], and augments them in training, as the run says."""
 
     def __init__(self, run: Run, items: Items) -> None:
         super().__init__()
@@ -163,6 +216,7 @@ class _Trunk(nn.Module):
         self.generator = torch.Generator().manual_seed(run.seed)
 
     def forward(self, x: Tensor) -> Tensor:
+        x = scaled(x)  # here, on the device: bytes are a quarter of the numbers
         if self.training:
             for augmentation in self.augmentations:
                 x = augmentation(x, generator=self.generator)
@@ -178,13 +232,12 @@ class _Pictures(torch.utils.data.Dataset):  # type: ignore[type-arg]
         return len(self.items)
 
     def __getitem__(self, place: int) -> tuple[Tensor, int]:
-        return scaled(self.items.inputs[place : place + 1])[0], int(self.items.labels[place])
+        return self.items.inputs[place : place + 1][0], int(self.items.labels[place])
 
 
 @torch.no_grad()
 def _embedded(network: nn.Module, items: Items, device: str) -> Tensor:
     parts = [
-        network(scaled(items.inputs[start : start + 256]).to(device)).cpu()
-        for start in range(0, len(items), 256)
+        network(items.inputs[start : start + 256].to(device)).cpu() for start in range(0, len(items), 256)
     ]
     return torch.cat(parts)

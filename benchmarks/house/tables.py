@@ -18,6 +18,8 @@ NAMES = {
 }
 HEADING = ("system", "seeds", "Recall@1, validation", "accuracy", "Recall@1", "EER")
 HEADING += ("EER, gallery as cohort", "5-shot beside known", "s")
+#: What a user would do instead: systems of the grid.
+OTHERS = ("instead", "peer", "paper")
 
 Read = Callable[[dict[str, Any]], float | None]
 
@@ -30,7 +32,7 @@ def tables(results: Results) -> str:
 
 def _table(results: Results, data: str) -> str:
     house = _contents(results, f"{data}-house")
-    others = [*_contents(results, f"{data}-instead"), *_contents(results, f"{data}-peer")]
+    others = [content for name in OTHERS for content in _contents(results, f"{data}-{name}")]
     if not house:
         return ""
     rows = [_row(name, house, marked=True) for name in _systems(house)]
