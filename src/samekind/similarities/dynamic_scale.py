@@ -39,9 +39,9 @@ class DynamicScale(nn.Module):
 
     ``form`` says what the scores are: ``"cosine"``, ``"log-distance"``, -ln of the chord
     (`LogDistance(normalise=True)`), or ``"log-angle"``, -ln of the angle (`LogAngle`). After each step of the
-    optimiser log(scale) takes one step of Adam of the given ``rate`` down ψ², where B is the mean of the batch
-    and θ the median of the angles to the true classes, at most π/4. All of its state is in buffers, and so in
-    the checkpoint.
+    optimiser log(scale) takes one step of Adam of the given ``rate`` down ψ², where B is the mean of the
+    batch and θ the median of the angles to the true classes, at most π/4. All of its state is in buffers, and
+    so in the checkpoint.
 
     If the batch has no root (chords with wrong classes as near as the true one; cosines at small angles, or
     of few classes) the scale drifts by at most the rate in each step, from √2 (cosines) or 1 (chords) to
