@@ -57,6 +57,7 @@ SETTINGS = {"proper": "below 1", **PROTOTYPES, "threshold": 0.4, "false_accepts"
 #: A value for each item, which follow the items; where there is nothing to measure it may be NaN.
 OF_EACH_ITEM = {
     "adjust_prior",
+    "adversarial_distances",
     "as_norm",
     "fused_score",
     "majority_vote",

@@ -1,8 +1,9 @@
 """Attacks: items changed a little, so that a space answers wrongly; to measure how far it can be trusted.
 
-- A `Goal` says what an attack wants: `Classes` of a space, `Logits` of any module; every attack serves every
-  goal.
-- A region says where the attack may go: `L1`, `L2`, `Linf`, in other units `Scaled`; see `regions`.
+- A `Goal` says what an attack wants: `Classes` of a space, `Logits` of any module, in `goals` the other
+  questions of a space; every attack serves every goal.
+- A region says where the attack may go: `L1`, `L2`, `Linf`, the `Hull` of two balls, `Combined` distances,
+  `Voronoi` cells, in other units `Scaled`; see `regions`.
 - `Limits` are the valid inputs: `PICTURES` from 0 to 1, `column_limits` of a table.
 - An attack is a frozen dataclass: ``attack(goal, x, limits=…, generator=…)`` gives `Attacked`. Inside it
   calls `carried_out`, which keeps the contract: valid inputs, an item that is wrong already unchanged, the
@@ -14,11 +15,12 @@ from samekind.attacks.attack import Attack, Attacked, carried_out
 from samekind.attacks.bim import BIM
 from samekind.attacks.fgsm import FGSM
 from samekind.attacks.goal import Classes, Goal, Logits, Raised
+from samekind.attacks.goals import Enrolments, NoneOfThese, Retrieval, Shift, Trials
 from samekind.attacks.limits import PICTURES, Limits, column_limits
 from samekind.attacks.objectives import cross_entropy, logit_ratio, margin
 from samekind.attacks.pgd import PGD
 from samekind.attacks.random_search import RandomSearch
-from samekind.attacks.regions import L1, L2, Linf, Region, Scaled
+from samekind.attacks.regions import L1, L2, Combined, Hull, Linf, Neighbours, Region, Scaled, Voronoi
 from samekind.attacks.several import Sequence, WorstOf
 from samekind.attacks.transfer import Transfer
 from samekind.attacks.untouched import untouched
@@ -38,16 +40,25 @@ __all__ = [
     "Attack",
     "Attacked",
     "Classes",
+    "Combined",
+    "Enrolments",
     "Goal",
+    "Hull",
     "Limits",
     "Linf",
     "Logits",
+    "Neighbours",
+    "NoneOfThese",
     "Raised",
     "RandomSearch",
     "Region",
+    "Retrieval",
     "Scaled",
     "Sequence",
+    "Shift",
     "Transfer",
+    "Trials",
+    "Voronoi",
     "WorstOf",
     "carried_out",
     "column_limits",

@@ -70,7 +70,7 @@ def _climb(goal: Goal, rows: Tensor, u: Tensor, ground: Ground, worst: Worst, pl
         if not len(rows):
             return
         # The gradient is taken at valid inputs; the iterate itself may lie between two whole numbers.
-        x = ground.limits.clip(u, ground.clean)
+        x = ground.valid(u)
         outcomes, value, gradient = slope(goal, x, rows)
         success = reached(goal, outcomes, rows)
         worst.note(rows, x, value, success)
@@ -81,7 +81,7 @@ def _climb(goal: Goal, rows: Tensor, u: Tensor, ground: Ground, worst: Worst, pl
             pace.drop(kept)
         u = pace.advance(ground, u, value, gradient)
     if len(rows):
-        x = ground.limits.clip(u, ground.clean)
+        x = ground.valid(u)
         with torch.no_grad():
             outcomes = goal.outcomes(x, rows)
         success = reached(goal, outcomes, rows)

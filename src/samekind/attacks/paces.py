@@ -7,6 +7,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from samekind.attacks.feasible import feasible
 from samekind.attacks.limits import Limits
 from samekind.attacks.regions import Region
 from samekind.attacks.regions.region import per_item
@@ -21,12 +22,12 @@ class Ground:
     limits: Limits
 
     def back(self, u: Tensor) -> Tensor:
-        """A point of the region with valid numbers (whole ones apart), near ``u``.
+        """A point of the region with valid numbers (whole ones apart), near ``u``."""
+        return feasible(u, self.clean, self.region, self.limits.bound)
 
-        The projection is repeated after the limits, for regions that the limits may leave.
-        """
-        u = self.limits.bound(self.region.project(u, self.clean), self.clean)
-        return self.region.project(u, self.clean)
+    def valid(self, u: Tensor) -> Tensor:
+        """A valid input of the region near an iterate that came `back`: itself without whole numbers."""
+        return u if self.limits.integer is None else feasible(u, self.clean, self.region, self.limits.clip)
 
     def stepped(self, u: Tensor, size: float | Tensor, direction: Tensor) -> Tensor:
         """One step of a size along the steepest way of a direction."""

@@ -35,7 +35,7 @@ class RandomSearch:
         worst = Worst(clean)
         ground, rows = Ground(clean, self.region, limits), torch.arange(len(clean), device=clean.device)
         for _ in range(self.tries):
-            x = limits.clip(ground.back(self.region.start(ground.clean, generator)), ground.clean)
+            x = ground.valid(ground.back(self.region.start(ground.clean, generator)))
             with torch.no_grad():
                 outcomes = goal.outcomes(x, rows)
             success = reached(goal, outcomes, rows)

@@ -56,6 +56,7 @@ from samekind.measures.geometry import (
     MetricAxioms,
     ProperCases,
     Rescaling,
+    adversarial_distances,
     centroid_shifts,
     class_density,
     class_motion,
@@ -68,6 +69,7 @@ from samekind.measures.geometry import (
     nearest_centroid_accuracy,
     proper_cases,
     rescaling,
+    smallest_distance,
     spectral_decay,
 )
 from samekind.measures.hierarchy import (
@@ -160,7 +162,8 @@ __all__ = [  # noqa: RUF022 (by question)
     "adjusted_mutual_information", "adjusted_rand_index", "normalised_mutual_information", "pairwise_f1",
     "purity",
     # What remains when somebody changes the items?
-    "accuracy_within", "adversarial_accuracy", "attack_success", "worst_scores", "worst_so_far",
+    "accuracy_within", "adversarial_accuracy", "adversarial_distances", "attack_success",
+    "smallest_distance", "worst_scores", "worst_so_far",
     # What is the space like?
     "Breaches", "CheckpointComparison", "ClassDensity", "ClassMotion", "ClassSpread", "MetricAxioms",
     "ProperCases", "Rescaling", "TwoSample", "centroid_shifts", "class_density", "class_motion",

@@ -2,19 +2,25 @@
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samekind.attacks import regions
 from samekind.attacks.regions.region import shared_draws
 
+DATA = torch.randn(100, 5, generator=torch.Generator().manual_seed(9), dtype=torch.float64)
 #: Name -> a region of the size 0.7 for items (n, 5).
 MADE = {
     "L1": regions.L1(0.7),
     "L2": regions.L2(0.7),
     "Linf": regions.Linf(0.7),
+    "Combined": regions.Combined(0.7, 0.3),
+    "Hull": regions.Hull(0.7, 0.3),
+    "Voronoi": regions.Voronoi(regions.L2(0.7), regions.Neighbours(DATA)),
     "Scaled": regions.Scaled(regions.L2(0.7), torch.tensor([0.5, 1.0, 2.0, 1.0, 3.0])),
 }
+#: Those that project to the nearest point.
+NEAREST = ["L1", "L2", "Linf", "Combined", "Hull"]
 NUMBERS = st.lists(st.floats(-3, 3, width=32), min_size=5, max_size=5)
 
 
@@ -77,7 +83,8 @@ def test_items_of_any_shape(region):
         torch.testing.assert_close(region.project(x, clean).flatten(1), flat)
 
 
-@pytest.mark.parametrize("name", ["L1", "L2", "Linf"])
+@pytest.mark.parametrize("name", NEAREST)
+@settings(max_examples=40)
 @given(x=NUMBERS, clean=NUMBERS, seed=st.integers(0, 10**6))
 def test_no_point_of_a_ball_is_nearer_than_the_projection(name, x, clean, seed):
     """Euclidean distance, against random points of the ball: the plain definition."""

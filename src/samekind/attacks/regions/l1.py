@@ -27,12 +27,7 @@ class L1:
         """
         change = (x - clean).flatten(1)
         size, _ = change.abs().sort(dim=1, descending=True)
-        excess = size.cumsum(1) - self.epsilon
-        counts = torch.arange(1, size.shape[1] + 1, device=x.device)
-        # The largest count of coordinates that all stay above the amount they are shrunk by.
-        count = (size * counts > excess).sum(1, keepdim=True).clamp_min(1)
-        amount = (excess.gather(1, count - 1) / count).clamp_min(0)
-        shrunk = change.sign() * (change.abs() - amount).clamp_min(0)
+        shrunk = change.sign() * (change.abs() - shrinkage(size, self.epsilon)).clamp_min(0)
         outside = size.sum(1) > self.epsilon
         return torch.where(per_item(outside, x), clean + shrunk.reshape(x.shape), x)
 
@@ -63,3 +58,14 @@ class L1:
     def resized(self, epsilon: float) -> Self:
         """A ball of another size."""
         return replace(self, epsilon=epsilon)
+
+
+def shrinkage(size: Tensor, total: float | Tensor) -> Tensor:
+    """By how much (n, 1) to shrink numbers of at least 0, (n, d) from the largest to the smallest, so that
+    what remains of them above 0 is ``total`` in sum, one number or (n, 1); 0 where their sum is less already.
+    """
+    excess = size.cumsum(1) - total
+    counts = torch.arange(1, size.shape[1] + 1, device=size.device)
+    # The largest count of numbers that all stay above the amount they are shrunk by.
+    count = (size * counts > excess).sum(1, keepdim=True).clamp_min(1)
+    return (excess.gather(1, count - 1) / count).clamp_min(0)

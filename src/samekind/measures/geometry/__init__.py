@@ -1,11 +1,13 @@
 """What is the space like? Measures of the embeddings themselves, without a trial or a query.
 
-How classes lie (`representation`, `class_clusters`), how many directions carry the features (`spectrum`),
-how embeddings change when directions or their class are taken out (`directions`), what a training step did to
-them (`dynamics`), and how far a distance is from a metric (`metric_axioms`, which
-`samekind.inference.metric_axioms` calls). The others are for research code: no command reports them yet.
+How classes lie (`representation`, `class_clusters`), how many directions carry the features (`spectrum`), how
+embeddings change when directions or their class are taken out (`directions`), what a training step did to
+them (`dynamics`), how far the nearest adversarial point is (`adversarial_distance`), and how far a distance
+is from a metric (`metric_axioms`, which `samekind.inference.metric_axioms` calls). The others are for
+research code: no command reports them yet.
 """
 
+from samekind.measures.geometry.adversarial_distance import adversarial_distances, smallest_distance
 from samekind.measures.geometry.class_clusters import centroid_shifts, class_radii, nearest_centroid_accuracy
 from samekind.measures.geometry.directions import (
     PrincipalDirections,
@@ -43,6 +45,7 @@ __all__ = [
     "PrincipalDirections",
     "ProperCases",
     "Rescaling",
+    "adversarial_distances",
     "centroid_shifts",
     "class_density",
     "class_motion",
@@ -58,5 +61,6 @@ __all__ = [
     "rescaling",
     "residual_features",
     "reweighted",
+    "smallest_distance",
     "spectral_decay",
 ]
