@@ -17,6 +17,7 @@ from samekind.evaluation import (
     few_shot_beside_known,
     open_set,
     retrieval,
+    unknown_classes,
     verification,
 )
 from samekind.inference import embed, settle
@@ -58,6 +59,7 @@ def test_the_rows_are_those_of_the_protocols(measures):
     for name, items in {"seen": SEEN, "unseen": UNSEEN}.items():
         z = embed(space, items.inputs)
         expected += classification(space, items, z, name=name, **how)
+        expected += unknown_classes(space, items, z, name=name, seed=7) if measures == "all" else []
         expected += claims(space, items, z, name=name, **how) if measures == "all" else []
         expected += verification(space, items, z, name=name, **how)
         expected += retrieval(space, items, z, name=name, **how)

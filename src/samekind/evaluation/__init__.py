@@ -14,6 +14,7 @@ in. ``measures="all"`` gives more rows, and ``seed`` fixes all that is drawn.
 from samekind.evaluation.against import against
 from samekind.evaluation.beside_known import few_shot_beside_known
 from samekind.evaluation.claims import claims
+from samekind.evaluation.class_errors import ClassRecall, Misplaced, class_recalls, misplaced
 from samekind.evaluation.classification import classification, predicted_labels
 from samekind.evaluation.clustering import clustering
 from samekind.evaluation.enrolled import enrolled
@@ -28,6 +29,8 @@ from samekind.evaluation.references import not_beaten, references
 from samekind.evaluation.retrieval import left_out, query_gallery, retrieval
 from samekind.evaluation.rows import Row, is_upside_down, upside_down
 from samekind.evaluation.samples import Compared
+from samekind.evaluation.severity import severity
+from samekind.evaluation.unknown_classes import unknown_classes
 from samekind.evaluation.untrained import untrained_encoder, untrained_references
 from samekind.evaluation.validation import validation
 from samekind.evaluation.verification import verification
@@ -35,13 +38,16 @@ from samekind.inference.temperatures import heads
 
 __all__ = [
     "Answered",
+    "ClassRecall",
     "Compared",
     "Identification",
+    "Misplaced",
     "PromiseRow",
     "RatePromise",
     "Row",
     "against",
     "claims",
+    "class_recalls",
     "classification",
     "clustering",
     "enrolled",
@@ -55,6 +61,7 @@ __all__ = [
     "left_out",
     "listed_promises",
     "listed_trials",
+    "misplaced",
     "normalised",
     "normalised_list",
     "not_beaten",
@@ -65,6 +72,8 @@ __all__ = [
     "query_gallery",
     "references",
     "retrieval",
+    "severity",
+    "unknown_classes",
     "unseen_rows",
     "untrained_encoder",
     "untrained_references",

@@ -15,6 +15,8 @@ from samekind.evaluation.few_shot import few_shot
 from samekind.evaluation.open_set import open_set
 from samekind.evaluation.retrieval import RANKS, retrieval
 from samekind.evaluation.rows import Measures, Row
+from samekind.evaluation.severity import severity
+from samekind.evaluation.unknown_classes import unknown_classes
 from samekind.evaluation.verification import verification
 from samekind.inference import embed
 from samekind.space import MetricSpace
@@ -44,7 +46,9 @@ def evaluate(
     for name, items in sets.items():
         z = embedded[name]
         rows += classification(space, items, z, name=name, measures=measures, seed=seed)
+        rows += severity(space, items, z, name=name, measures=measures, seed=seed)
         if measures == "all":
+            rows += unknown_classes(space, items, z, name=name, seed=seed)
             rows += claims(space, items, z, name=name, measures=measures, seed=seed)
         rows += verification(space, items, z, name=name, measures=measures, seed=seed)
         rows += retrieval(space, items, z, name=name, ks=ranks, measures=measures, seed=seed)

@@ -11,6 +11,7 @@ from samekind.data.drawing import MOST_ITEMS
 from samekind.data.groups import Apart, groups_apart
 from samekind.decisions import Kind
 from samekind.errors import DataError, SettingError, nearest
+from samekind.evaluation.severity import tree_measures
 from samekind.inference import all_trials, cluster, embed, search
 from samekind.inference.cluster import as_compared
 from samekind.measures import (
@@ -21,6 +22,7 @@ from samekind.measures import (
     relevant_counts,
 )
 from samekind.measures.catalogue import EER, KNN_ACCURACY, NMI, recall
+from samekind.measures.tree_catalogue import CORRELATION, hierarchical_distance, hierarchical_precision
 from samekind.space import MetricSpace
 
 #: What to do if every class has too few items to be split.
@@ -40,6 +42,8 @@ MEASURES = {
     "clustering": (NMI,),
 }
 BY_KIND = (EER, recall(1))
+#: What is measured as well if there is a tree of the classes.
+BY_TREE = (hierarchical_distance(5).key, hierarchical_precision(5).key, CORRELATION.key)
 
 
 def validation(
@@ -59,13 +63,16 @@ def validation(
     * "clustering": ``nmi`` of k-means on the embeddings, with as many groups as classes; embeddings are
       normalised if the space's similarity depends on directions alone.
 
+    If the items have a tree of classes, also ``ahd@5``, ``hp@5`` and ``mean correlation`` (see
+    `tree_measures`).
+
     There must be two classes or more, and one class with two items. Of more than ``most_items`` the same are
     drawn for every epoch. If items have groups, items of one group are not compared. A measure to ``watch``
     that no family measures is refused before the first epoch.
     """
     _check_families(families)
     if watch is not None:
-        _expect_measured(watch, families)
+        _expect_measured(watch, families, tree=items.tree is not None)
     items = draw(items, most=most_items)
     sizes = torch.bincount(items.labels)
     if (sizes > 0).sum() < 2 or (sizes < 2).all():
@@ -78,10 +85,11 @@ def validation(
 
     def validate(space: MetricSpace) -> dict[str, float]:
         z, labels = embed(space, items.inputs), items.labels.cpu()
+        by_family = [FAMILIES[name](space, z, labels, apart) for name in families]
         return {
-            measure: value
-            for name in families
-            for measure, value in FAMILIES[name](space, z, labels, apart).items()
+            key: value
+            for measured in (*by_family, tree_measures(space, items, z))
+            for key, value in measured.items()
         }
 
     return validate
@@ -137,7 +145,14 @@ def _check_families(families: Sequence[str]) -> None:
             raise SettingError(f'there is no validation by "{name}"; {nearest(name, FAMILIES)}')
 
 
-def _expect_measured(watch: str, families: Sequence[str]) -> None:
+def _expect_measured(watch: str, families: Sequence[str], *, tree: bool) -> None:
+    if watch in BY_TREE:
+        if not tree:
+            raise SettingError(
+                f'run.watch: "{watch}" is measured by a tree of the classes, which the data lacks; name one: '
+                "data.taxonomy, or --taxonomy FILE"
+            )
+        return
     measured = [measure.key for name in families for measure in MEASURES[name]]
     family = next((name for name in MEASURES if watch in _keys(name)), None)
     if family is None:

@@ -12,12 +12,17 @@ from typing import Literal, get_args
 from samekind.decisions import Kind
 from samekind.measures.measure import Better, Measure, Sentence
 from samekind.measures.tree_catalogue import (
+    CENTROID_ACCURACY,
     CORRELATION,
+    MAJORITY_ACCURACY,
     SEVERITY,
     average_similarity,
+    class_named_at,
+    correlation_of,
     hierarchical_distance,
     hierarchical_precision,
     hierarchical_similarity,
+    right_at,
 )
 
 NAMED_RIGHTLY = "It names the right class for {}."
@@ -304,7 +309,9 @@ def attacked(name: str, epsilon: str) -> Measure:
 
 #: All single measures above, and those of `tree_catalogue`, by name.
 MEASURES: dict[str, Measure] = {
-    measure: measure for measure in (*globals().values(), SEVERITY) if isinstance(measure, Measure)
+    measure: measure
+    for measure in (*globals().values(), SEVERITY, CENTROID_ACCURACY, MAJORITY_ACCURACY)
+    if isinstance(measure, Measure)
 }
 
 #: The families: what their names look like in a stored evaluation, and the function that makes a member.
@@ -316,6 +323,9 @@ _FAMILIES: dict[str, Callable[..., Measure]] = {
     r"HP@(\d+)": lambda k: hierarchical_precision(int(k)),
     r"HS@(\d+)": lambda k: hierarchical_similarity(int(k)),
     r"AHS@(\d+)": lambda k: average_similarity(int(k)),
+    r"mean correlation of (.+)": lambda what: correlation_of(what),
+    r"right at (.+)%": lambda level: right_at(float(level) / 100),
+    r"class named at (.+)%": lambda level: class_named_at(float(level) / 100),
     r"DIR at (.+)% FAR": lambda rate: identification_rate(float(rate) / 100),
     r"minDCF at (.+)%": lambda prior: least_detection_cost(float(prior) / 100),
     r"(\d+)-way (\d+)-shot": lambda way, shot: few_shot(int(way), int(shot)),

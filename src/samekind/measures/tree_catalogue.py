@@ -1,7 +1,15 @@
-"""The part of the catalogue about mistakes that a tree of classes grades."""
+"""The part of the catalogue about mistakes that a tree of classes grades, and about unknown classes."""
 
 from samekind.measures.measure import Measure, Sentence
 
+CENTROID_ACCURACY = Measure(
+    "centroid accuracy",
+    "the share of items of unknown classes whose own class has the most similar mean, the item left out.",
+)
+MAJORITY_ACCURACY = Measure(
+    "5-NN accuracy",
+    "the share of items of unknown classes whose class is the most frequent among their five most similar.",
+)
 SEVERITY = Measure(
     "severity of mistakes",
     "the steps in the tree from an item's class to the one it was given, over items with a wrong one; a "
@@ -53,3 +61,27 @@ def hierarchical_similarity(k: int) -> Measure:
 def average_similarity(k: int) -> Measure:
     """AHS@k."""
     return Measure(f"AHS@{k}", "HS at 1, 2, … k, averaged: the area under its curve.", family="AHS@k")
+
+
+def correlation_of(what: str) -> Measure:
+    """The mean correlation of proxies, prototypes or something else; of nothing, the measure itself."""
+    return CORRELATION.variant(f"of {what}") if what else CORRELATION
+
+
+def right_at(level: float) -> Measure:
+    """The share of right answers where so many are wanted: "right at 95%"."""
+    return Measure(
+        f"right at {100 * level:g}%",
+        "answers may be groups of the tree where the class is unsure: the share that is right, which should "
+        "be the wanted one.",
+        family="right at a level",
+    )
+
+
+def class_named_at(level: float) -> Measure:
+    """The share of answers that are a class: "class named at 95%"."""
+    return Measure(
+        f"class named at {100 * level:g}%",
+        "the share of these answers that name a class, and not a group of classes.",
+        family="class named at a level",
+    )

@@ -8,6 +8,7 @@ from samekind.reports.numbers import in_words, spaced
 #: The questions in words, in the order of a page.
 QUESTIONS = {
     "classification": "Which class is it?",
+    "tree": "How bad are its mistakes, by the tree of classes?",
     "open set": "Which class is it, or none of these?",
     "claimed class": "Is it of the class it claims to be?",
     "verification": "Are these two the same kind?",

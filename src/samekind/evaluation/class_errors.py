@@ -1,0 +1,91 @@
+"""Class by class: which sit in the wrong place of the space, how often each is named rightly, and what else
+its items are taken for.
+"""
+
+from collections import Counter
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.data import Items
+from samekind.evaluation.classification import knows, predicted_labels
+from samekind.inference.relations import class_scores
+from samekind.space import MetricSpace
+from samekind.taxonomy import Tree
+
+#: Of the classes that the items of a class are taken for, at most so many are named.
+CONFOUNDERS = 3
+
+
+class Misplaced(NamedTuple):
+    """A class whose most similar class in the space is far in the tree: the steps to it, and those to its
+    nearest relative.
+    """
+
+    name: str
+    neighbour: str
+    steps: float
+    nearest: float
+
+    @property
+    def sentence(self) -> str:
+        """In words."""
+        return f"{self.name} beside {self.neighbour} ({self.steps:g} steps in the tree)"
+
+
+def misplaced(space: MetricSpace) -> list[Misplaced]:
+    """The classes whose most similar class in the space is not one of their nearest relatives in the tree,
+    those that are farthest from it first; none without a tree.
+    """
+    if space.tree is None or len(space.classes) < 3:
+        return []
+    scores = class_scores(space).fill_diagonal_(-torch.inf)
+    steps = space.tree.distances(space.classes)
+    beside = scores.argmax(1)
+    least = (steps + torch.diag(torch.full((len(steps),), torch.inf))).min(1).values
+    rows = zip(space.classes, beside.tolist(), least.tolist(), strict=True)
+    every = [
+        Misplaced(name, space.classes[other], float(steps[place, other]), nearest)
+        for place, (name, other, nearest) in enumerate(rows)
+    ]
+    wrong = [row for row in every if row.steps > row.nearest * (1 + 1e-9)]
+    return sorted(wrong, key=lambda row: (row.nearest - row.steps, row.name))
+
+
+class ClassRecall(NamedTuple):
+    """A class, its items, the share named rightly, and the classes that others were taken for, with counts
+    and steps in the tree (None without one).
+    """
+
+    name: str
+    items: int
+    recall: float
+    confounders: tuple[tuple[str, int, float | None], ...]
+
+
+def class_recalls(space: MetricSpace, items: Items, z: Tensor) -> list[ClassRecall]:
+    """The recall of every class that has items, the lowest first; of equal ones that with more items. None if
+    the space does not know the classes.
+    """
+    if not knows(space, items):
+        return []
+    labels, predicted = items.labels.cpu(), predicted_labels(space, items, z)
+    rows = []
+    for label in torch.unique(labels).tolist():
+        given = predicted[labels == label].tolist()
+        counts = Counter(other for other in given if other != label).most_common(CONFOUNDERS)
+        name = items.classes[label]
+        others = tuple(
+            (called, count, _steps(space.tree, name, called))
+            for other, count in counts
+            for called in [items.classes[other] if other >= 0 else "another"]
+        )
+        rows.append(ClassRecall(name, len(given), given.count(label) / len(given), others))
+    return sorted(rows, key=lambda row: (row.recall, -row.items, row.name))
+
+
+def _steps(tree: Tree | None, one: str, other: str) -> float | None:
+    if tree is None or one not in tree or other not in tree:
+        return None
+    return float(tree.distances([one, other])[0, 1])

@@ -1,0 +1,174 @@
+"""How bad are the mistakes, by a tree of classes?
+
+The measures of Kim's thesis (chapter 4), of Bertinetto et al., "Making Better Mistakes", CVPR 2020, and of
+Barz and Denzler, "Hierarchy-Based Image Embeddings for Semantic Image Retrieval", WACV 2019.
+"""
+
+import torch
+from torch import Tensor
+
+from samekind.data import Items
+from samekind.data.groups import groups_apart
+from samekind.evaluation.classification import class_names, knows, labels_in
+from samekind.evaluation.rows import Measures, Row
+from samekind.evaluation.samples import Sample, mean_sample, rows_of
+from samekind.inference import asking, device_of, search
+from samekind.inference.inner_nodes import threshold_at, way_down
+from samekind.measures import (
+    average_hierarchical_similarity,
+    hierarchical_similarity_at,
+    mean_correlation,
+    tree_distances,
+    tree_precisions,
+)
+from samekind.measures.tree_catalogue import (
+    SEVERITY,
+    average_similarity,
+    class_named_at,
+    correlation_of,
+    hierarchical_distance,
+    hierarchical_precision,
+    hierarchical_similarity,
+    right_at,
+)
+from samekind.prototypes import class_means
+from samekind.space import MetricSpace
+from samekind.taxonomy import Tree
+
+#: The question of these rows.
+QUESTION = "tree"
+#: The share of right answers that inner nodes are measured at.
+LEVEL = 0.95
+#: The ranks of HS@k, the first of them the main one.
+SIMILAR = (50, 250)
+
+
+def severity(
+    space: MetricSpace, items: Items, z: Tensor, *, name: str, measures: Measures = "main", seed: int = 0
+) -> list[Row]:
+    """Rows by the space's tree; none without one, or if it lacks a class of the items.
+
+    If the space knows the classes of the items: how far wrong classes are, HP@5, and answers at a wanted 95 %
+    (the share that is right, and the share that names a class and not a group). Of all items: HS@50, and the
+    mean correlation of the space's prototypes (or proxies) and of the means of these items. With
+    ``measures="all"`` also AHD@1 and AHD@5, HS@250 and AHS@250, and the correlations without the diagonal.
+    """
+    if space.tree is None or not class_names(items) <= set(space.tree.names):
+        return []
+    samples = _predictions(space, space.tree, items, z, name, measures) if knows(space, items) else []
+    samples += _neighbours(space, space.tree, items, z, name, measures)
+    return rows_of([*samples, *_correlations(space, space.tree, items, z, name, measures)], seed=seed)
+
+
+def _predictions(
+    space: MetricSpace, tree: Tree, items: Items, z: Tensor, name: str, measures: Measures
+) -> list[Sample]:
+    truth, distances = labels_in(space, items), tree.distances(space.classes)
+    with asking(space):
+        scores = space.classify(z.to(device_of(space))).probabilities.cpu()
+    steps = tree_distances(scores, truth, class_distances=distances)
+    near = tree_precisions(scores, truth, class_distances=distances, k=5)
+    values = {SEVERITY: steps[steps > 0], hierarchical_precision(5): near}
+    if measures == "all":
+        five = tree_distances(scores, truth, class_distances=distances, k=5)
+        values |= {hierarchical_distance(1): steps, hierarchical_distance(5): five}
+    way = way_down(space, z)
+    nodes, _ = way.ends(threshold_at(space, LEVEL)[0])
+    right = way.tree.membership(space.classes)[nodes, truth]
+    named = torch.tensor([answer in set(space.classes) for answer in way.names(nodes)])
+    values |= {right_at(LEVEL): right.double(), class_named_at(LEVEL): named.double()}
+    kind = space.kind_for("classes")
+    return [
+        mean_sample(QUESTION, name, measure, kind, "items", numbers)
+        for measure, numbers in values.items()
+        if len(numbers)
+    ]
+
+
+def _neighbours(
+    space: MetricSpace, tree: Tree, items: Items, z: Tensor, name: str, measures: Measures
+) -> list[Sample]:
+    """HS@k of every item as a query in the others, those of its own group left out."""
+    labels, (_, marks, queries, _) = items.labels.cpu(), groups_apart(items)
+    available = len(items) - int(torch.unique(marks, return_counts=True)[1].max())
+    ranks = SIMILAR if measures == "all" else SIMILAR[:1]
+    k = min(max(ranks), available)
+    if k < 1 or not len(queries):
+        return []
+    kind = space.kind_for("neighbours")
+    found_at = search(space, z[queries], z, k=k, kind=kind, apart=(marks[queries], marks)).indices
+    neighbours, truth = labels[found_at], labels[queries]
+    # The best order leaves out one item, the query; with groups more are left out, so 1 may be out of reach.
+    steps = tree.distances(items.classes)
+    gallery = None if len(queries) == len(items) else labels
+    samples = []
+    for rank in ranks:
+        mean, used = hierarchical_similarity_at(
+            neighbours, truth, k=rank, class_distances=steps, gallery=gallery
+        )
+        samples.append(Sample(QUESTION, name, hierarchical_similarity(used), kind, "queries", mean))
+    if measures == "all":
+        mean, used = average_hierarchical_similarity(
+            neighbours, truth, k=k, class_distances=steps, gallery=gallery
+        )
+        samples.append(Sample(QUESTION, name, average_similarity(used), kind, "queries", mean))
+    return list({sample.measure: sample for sample in samples}.values())
+
+
+def _correlations(
+    space: MetricSpace, tree: Tree, items: Items, z: Tensor, name: str, measures: Measures
+) -> list[Sample]:
+    """The mean correlation of the prototypes of the space, and of the means of the items."""
+    samples = []
+    for of, (names, vectors) in _representatives(space, items, z).items():
+        in_tree, distances = tree.distances(names), _distances(space, vectors)
+        for diagonal in (True, False) if measures == "all" else (True,):
+            try:
+                value = mean_correlation(distances, in_tree, include_diagonal=diagonal)
+            except ValueError:  # two classes, or all equally far
+                continue
+            measure = correlation_of(of if diagonal else f"{of}, without the diagonal")
+            samples.append(Sample(QUESTION, name, measure, space.kind_for("classes"), "", value))
+    return samples
+
+
+def _representatives(space: MetricSpace, items: Items, z: Tensor) -> dict[str, tuple[list[str], Tensor]]:
+    """The names and vectors (classes, d) that stand for the classes."""
+    means, present = class_means(z, items.labels.to(z.device), len(items.classes))
+    names = [items.classes[label] for label in present.nonzero().flatten().tolist()]
+    own = "proxies" if space.prototypes.trained else "prototypes"
+    both = {own: (space.classes, space.prototypes.vectors.detach().mean(1))} if knows(space, items) else {}
+    return {**both, "means of items": (names, means[present])}
+
+
+def tree_measures(space: MetricSpace, items: Items, z: Tensor) -> dict[str, float]:
+    """AHD@5, HP@5 and the mean correlation by their keys, for the record of a training: of the items' tree,
+    by the space's prototypes if it knows the classes, else the correlation alone, by the means of the items.
+    """
+    tree = items.tree
+    if tree is None:
+        return {}
+    measured: dict[str, float] = {}
+    names, vectors = next(iter(_representatives(space, items, z).values()))
+    try:
+        measured[correlation_of("").key] = mean_correlation(_distances(space, vectors), tree.distances(names))
+    except ValueError:
+        return {}
+    if knows(space, items):
+        with asking(space):
+            scores = space.score_classes(z.to(device_of(space))).cpu()
+        truth, steps = labels_in(space, items), tree.distances(space.classes)
+        far = tree_distances(scores, truth, class_distances=steps, k=5)
+        near = tree_precisions(scores, truth, class_distances=steps, k=5)
+        measured[hierarchical_distance(5).key] = float(far.mean())
+        measured[hierarchical_precision(5).key] = float(near.mean())
+    return measured
+
+
+def _distances(space: MetricSpace, vectors: Tensor) -> Tensor:
+    """How far classes are from each other by the space's own similarity; no other is nearer than itself."""
+    with asking(space):
+        there = vectors.to(device_of(space))
+        scores = space.score_all(there, there).double().cpu()
+    scores = (scores + scores.T) / 2
+    return (scores.max() - scores).fill_diagonal_(-1.0)
