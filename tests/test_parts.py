@@ -19,6 +19,9 @@ from samekind.similarities import Cosine, Dot, Euclidean, FixedScale, Fused, Lea
 
 # One possible value for each argument that any part has, none of them a default.
 OTHER = {
+    "as_published": True,
+    "beta": 2.0,
+    "layout": "exact",
     "activation": "relu",
     "backbone": Conv4(channels=2, size=20),
     "background": "black",

@@ -135,3 +135,9 @@ def test_anything_but_toml_is_a_value_error(text):
 def test_json_is_read():
     assert read_toml(b"a = [1]") == {"a": [1]}
     assert read_json(b'{"a": [1, 2.5, null]}') == {"a": [1, 2.5, None]}
+
+
+def test_a_key_that_comes_twice_may_be_refused():
+    assert read_json('{"a": 1, "a": 2}') == {"a": 2}
+    with pytest.raises(ValueError, match='"a" is there twice'):
+        read_json('{"b": {"a": 1, "a": 2}}', keys_once=True)

@@ -29,12 +29,23 @@ HEADER = re.compile(rf"\{{{_ENTRY},{_ENTRY},{_ENTRY},?\s*\}}\s*")
 NUMBERS_OR_TEXTS = re.compile(r"[<>|=]?(b1|[iufcSU]\d+)")
 
 
-def read_json(content: str | bytes) -> Any:
-    """The value of a JSON text (UTF-8). Raises ValueError for anything else."""
+def read_json(content: str | bytes, *, keys_once: bool = False) -> Any:
+    """The value of a JSON text (UTF-8); with ``keys_once`` no table may have a key twice.
+
+    Raises ValueError for anything else.
+    """
     try:
-        return json.loads(content)
+        return json.loads(content, object_pairs_hook=_table if keys_once else None)
     except RecursionError:
         raise ValueError("lists or tables are nested too deeply") from None
+
+
+def _table(entries: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(entries)
+    if len(table) < len(entries):
+        keys = [key for key, _ in entries]
+        raise ValueError(f'"{next(key for key in keys if keys.count(key) > 1)}" is there twice')
+    return table
 
 
 def read_toml(content: bytes) -> dict[str, Any]:

@@ -11,21 +11,65 @@ from samekind.errors import SettingError
 from samekind.similarities import AdaCosScale, Cosine, DynamicScale, LogDistance
 from samekind.similarities.dynamic_scale import LOWEST, initial_scale, turning
 
+#: Classes; the starts for cosines, chords, chords as the authors' code has them, and angles.
 TABLE = [
-    (52, 4.6777, 6.9577),
-    (100, 5.7939, 7.9668),
-    (102, 5.8262, 7.9975),
-    (109, 5.9343, 8.1004),
-    (555, 8.4563, 10.6488),
-    (1000, 9.3358, 11.5800),
+    (52, 4.6777, 6.9577, 6.8807, 6.1461),
+    (100, 5.7939, 7.9668, 7.8989, 7.0419),
+    (102, 5.8262, 7.9975, 7.9298, 7.0691),
+    (109, 5.9343, 8.1004, 8.0335, 7.1605),
+    (555, 8.4563, 10.6488, 10.5973, 9.4212),
+    (1000, 9.3358, 11.5800, 11.5324, 10.2468),
 ]
 FORMS = ["cosine", "log-distance"]
 
 
-@pytest.mark.parametrize(("classes", "cosine", "chord"), TABLE)
-def test_starts_as_the_table_has_it(classes, cosine, chord):
+@pytest.mark.parametrize(("classes", "cosine", "chord", "published", "angle"), TABLE)
+def test_starts_as_the_table_has_it(classes, cosine, chord, published, angle):
     assert DynamicScale(classes=classes)().item() == pytest.approx(cosine, abs=1e-4)
     assert DynamicScale(classes=classes, form="log-distance")().item() == pytest.approx(chord, abs=1e-4)
+    code = DynamicScale(classes=classes, form="log-distance", as_published=True)
+    assert code().item() == pytest.approx(published, abs=1e-4)
+    assert DynamicScale(classes=classes, form="log-angle")().item() == pytest.approx(angle, abs=1e-4)
+
+
+def test_ten_classes_start_as_the_table_has_it():
+    forms = [("log-distance", False, 4.4558), ("log-distance", True, 4.3425), ("log-angle", False, 3.9222)]
+    for form, as_published, start in forms:
+        assert initial_scale(10, form=form, as_published=as_published) == pytest.approx(start, abs=1e-4)
+
+
+def test_as_published_it_descends_what_the_authors_code_descends():
+    """ψ by the chord, and B = Σ (d²)^(-√scale) in place of Σ d^(-scale); by loops over plain numbers."""
+    scores, positive, labels = batch("log-distance")
+    scale = DynamicScale(classes=30, form="log-distance", rate=0.01, as_published=True).double()
+    start = scale().item()
+    sums, chords = [], []
+    for row, label in zip(scores.tolist(), labels, strict=True):
+        wrong = [math.exp(-score) for place, score in enumerate(row) if place != label]
+        sums.append(sum((chord**2) ** -math.sqrt(start) for chord in wrong))
+        chords.append(math.exp(-row[label]))
+    chord = min(sorted(chords)[len(chords) // 2], 2 * math.sin(math.pi / 8))
+    rivals = sum(sums) / len(sums)
+
+    def cost(value):
+        return (rivals * (value + 1) * chord**value - value + 1) ** 2
+
+    scale.after_step(scores, positive)
+    # The first step of Adam has the size of the rate, whatever the slope.
+    downwards = cost(start * 1.001) > cost(start)
+    assert scale().item() == pytest.approx(start * math.exp(-0.01 if downwards else 0.01), rel=1e-6)
+
+
+def test_a_scale_of_angles_comes_to_its_root():
+    """On one batch ψ = B (scale + 1) θ^scale - scale + 1 comes to 0."""
+    positive = torch.arange(6)[:, None] == torch.arange(40)
+    angles = torch.where(positive, 0.4, 1.3).double()
+    scale = DynamicScale(classes=40, form="log-angle", rate=0.03).double()
+    for _ in range(400):
+        scale.after_step(-angles.log(), positive)
+    value = scale().item()
+    power = 39 * 1.3**-value * 0.4**value
+    assert (power * (value + 1) - value + 1) / (1 + power) == pytest.approx(0, abs=1e-3)
 
 
 def test_few_classes_have_a_start_too():
@@ -294,7 +338,8 @@ def test_nothing_is_learned_by_the_gradient():
     [
         ({"classes": 2}, "at least 3 classes, got 2"),
         ({"classes": 1, "form": "log-distance"}, "at least 2 classes, got 1"),
-        ({"classes": 9, "form": "angle"}, '"cosine" or "log-distance"; got "angle"'),
+        ({"classes": 9, "form": "angle"}, '"cosine", "log-distance" or "log-angle"; got "angle"'),
+        ({"classes": 9, "as_published": True}, 'only the form "log-distance" was published otherwise'),
         ({"classes": 9, "rate": -1.0}, "from 0 up; got -1.0"),
     ],
 )

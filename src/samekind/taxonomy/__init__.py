@@ -9,6 +9,16 @@
 from samekind.taxonomy.building import tree_of_parents, tree_of_paths
 from samekind.taxonomy.changing import grown, renamed
 from samekind.taxonomy.descent import Descent
+from samekind.taxonomy.files import read_tree, write_tree
 from samekind.taxonomy.tree import Tree
 
-__all__ = ["Descent", "Tree", "grown", "renamed", "tree_of_parents", "tree_of_paths"]
+__all__ = [
+    "Descent",
+    "Tree",
+    "grown",
+    "read_tree",
+    "renamed",
+    "tree_of_parents",
+    "tree_of_paths",
+    "write_tree",
+]

@@ -1,6 +1,7 @@
 """Trees from who is whose parent, and from the paths of classes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 
 from samekind.errors import DataError
 from samekind.taxonomy.tree import Tree
@@ -18,29 +19,42 @@ def tree_of_parents(parents: Mapping[str, str | None], *, lengths: Mapping[str, 
     >>> tree_of_parents({"cat": "mammals", "mammals": "animals"}).path("cat")
     ('animals', 'mammals', 'cat')
     """
-    above: dict[str, str | None] = {parent: None for parent in parents.values() if parent is not None}
-    above = {**dict.fromkeys(name for name in above if name not in parents), **parents}
-    below: dict[str | None, list[str]] = {}
-    for name, parent in above.items():
-        below.setdefault(parent, []).append(name)
-    roots = below.get(None, [])
-    if len(roots) > 1:
+    only_parents = {name for name in parents.values() if name is not None and name not in parents}
+    names = [*(name for name in parents.values() if name in only_parents), *parents]
+    names = list(dict.fromkeys(name for name in names if name is not None))
+    places = {name: place for place, name in enumerate(names)}
+    above = [-1 if (parent := parents.get(name)) is None else places[parent] for name in names]
+    return tree_of_places(
+        names, above, None if lengths is None else [lengths.get(name, 1.0) for name in names]
+    )
+
+
+def tree_of_places(
+    names: Sequence[str], parents: Sequence[int], lengths: Sequence[float] | None = None
+) -> Tree:
+    """The tree of nodes in any order, whose parents are places in it (-1 for the root), level by level.
+
+    Raises DataError as `tree_of_parents` does.
+    """
+    below: list[list[int]] = [[] for _ in names]
+    order: list[int] = []
+    for place, above in enumerate(parents):
+        (below[above] if above >= 0 else order).append(place)
+    if len(order) > 1:
         raise DataError(
-            f'expected one root; {len(roots)} nodes have no parent, such as "{roots[0]}" and "{roots[1]}": '
-            "put them under one node"
+            f'expected one root; {len(order)} nodes have no parent, such as "{names[order[0]]}" and '
+            f'"{names[order[1]]}": put them under one node'
         )
-    order = list(roots)
-    for name in order:
-        order += below.get(name, [])
-    if len(order) < len(above):
-        inside = set(order)
-        raise DataError(f"expected a tree; {_circle(above, (name for name in above if name not in inside))}")
-    places = {name: place for place, name in enumerate(order)}
-    up = [above[name] for name in order]
+    for place in order:
+        order += below[place]
+    if len(order) < len(names):
+        lost = next(iter(set(range(len(names))).difference(order)))
+        raise DataError(f"expected a tree; {_circle(names, parents, lost)}")
+    moved = {place: new for new, place in enumerate(order)} | {-1: -1}
     return Tree(
-        tuple(order),
-        tuple(-1 if parent is None else places[parent] for parent in up),
-        tuple((lengths or {}).get(name, 1.0) for name in order),
+        tuple(names[place] for place in order),
+        tuple(moved[parents[place]] for place in order),
+        tuple(lengths[place] for place in order) if lengths is not None else (),
     )
 
 
@@ -82,19 +96,20 @@ def tree_of_paths(paths: Mapping[str, Sequence[str]]) -> Tree:
         labels, above = labels[1:], [place - 1 for place in above[1:]]
         above[0] = -1
         classes = {place - 1: name for place, name in classes.items()}
-    return _sorted(_unique(labels, above, classes), above)
+    return tree_of_places(_unique(labels, above, classes), above)
 
 
-def _circle(above: Mapping[str, str | None], names: Iterable[str]) -> str:
-    """The circle that one of these nodes leads to, in words."""
-    way = [next(iter(names))]
-    seen: dict[str, int] = {}
-    while way[-1] not in seen:
-        seen[way[-1]] = len(seen)
-        way.append(above[way[-1]] or "")
-    round_trip = way[seen[way[-1]] :]
-    shown = round_trip if len(round_trip) < 8 else [*round_trip[:6], "…", round_trip[-1]]
-    return "these nodes stand in a circle: " + " under ".join(f'"{name}"' for name in shown)
+def _circle(names: Sequence[str], parents: Sequence[int], place: int) -> str:
+    """The circle that a node leads to, in words."""
+    seen: dict[int, int] = {}
+    while place not in seen:
+        seen[place] = len(seen)
+        place = parents[place]
+    way = [*list(seen)[seen[place] :], place]
+    shown = [f'"{names[step]}"' for step in way]
+    return "these nodes stand in a circle: " + " under ".join(
+        shown if len(shown) < 8 else [*shown[:6], "…", shown[-1]]
+    )
 
 
 def _unique(labels: Sequence[str], above: Sequence[int], classes: Mapping[int, str]) -> list[str]:
@@ -124,8 +139,8 @@ def _unique(labels: Sequence[str], above: Sequence[int], classes: Mapping[int, s
     return names
 
 
-def _sorted(names: Sequence[str], above: Sequence[int]) -> Tree:
-    """The tree level by level, as `tree_of_parents` writes it."""
-    return tree_of_parents(
-        {name: None if place < 0 else names[place] for name, place in zip(names, above, strict=True)}
-    )
+def with_names(names: Sequence[str | None]) -> list[str]:
+    """The names, with "node 1", "node 2", … in place of those that are missing."""
+    taken = {name for name in names if name is not None}
+    free = (name for number in itertools.count(1) if (name := f"node {number}") not in taken)
+    return [next(free) if name is None else name for name in names]

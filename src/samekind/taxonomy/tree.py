@@ -25,8 +25,8 @@ class Tree:
     """Nodes with unique names, parents before children, so that the first node is the root.
 
     ``parents`` has the place of each node's parent, -1 for the root; ``lengths`` the length of the edge to
-    it, 1 each without them (that of the root counts for nothing). A class is the node of its name: a leaf, or
-    an inner node. Raises DataError, with the node named, if this is no tree.
+    it, 1 each without them, and always 0 for the root. A class is the node of its name: a leaf, or an inner
+    node. Raises DataError, with the node named, if this is no tree.
 
     >>> tree = Tree(("animals", "mammals", "dog", "cat", "shark"), (-1, 0, 1, 1, 0))
     >>> tree.distances(["dog", "cat", "shark"]).tolist()
@@ -38,11 +38,17 @@ class Tree:
     lengths: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "lengths", tuple(map(float, self.lengths)) or (1.0,) * len(self.names))
+        lengths = tuple(map(float, self.lengths)) or (1.0,) * len(self.names)
+        object.__setattr__(self, "lengths", (0.0, *lengths[1:]) if lengths else ())
         _check(self)
 
     def __repr__(self) -> str:
         return f"<Tree of {len(self.names)} nodes, {len(self.leaves())} leaves, height {self.heights[0]}>"
+
+    @cached_property
+    def has_lengths(self) -> bool:
+        """Whether an edge has another length than 1."""
+        return any(length != 1 for length in self.lengths[1:])
 
     @property
     def root(self) -> str:
@@ -159,7 +165,7 @@ class Tree:
     def to_json(self) -> dict[str, Any]:
         """The tree as plain values, without lengths that are all 1."""
         plain: dict[str, Any] = {"names": list(self.names), "parents": list(self.parents)}
-        if any(length != 1 for length in self.lengths):
+        if self.has_lengths:
             plain["lengths"] = list(self.lengths)
         return plain
 

@@ -6,14 +6,18 @@ from types import ModuleType
 from samekind import losses, penalties
 from samekind.auxiliary_head import AuxiliaryHead
 from samekind.errors import SettingError
-from samekind.similarities import Similarity
+from samekind.similarities import LogAngle, Similarity
 from samekind.space import MetricSpace
 from samekind.training.class_tree import GIVE
 from samekind.training.run import Run
 from samekind.training.tables import Term
 
 #: The similarity for a scale that reads angles, by the kind of score it reads.
-READABLE = {"cosine": "Cosine", "log-distance": "LogDistance with normalise=true"}
+READABLE = {
+    "cosine": "Cosine",
+    "log-distance": "LogDistance with normalise=true",
+    "log-angle": "LogAngle",
+}
 
 Owner = MetricSpace | AuxiliaryHead
 
@@ -84,7 +88,7 @@ def check_scale(term: Term, owner: Owner, where: str) -> None:
     reads, name = similarity.scale.reads, type(similarity.scale).__name__
     if term.against not in ("prototypes", "auxiliary") or reads is None:
         return
-    if similarity.kind != reads or not (reads == "cosine" or similarity.chords):
+    if reads != _angles_in(similarity):
         raise SettingError(
             f"{where}: {name} cannot read the angles between items and classes from the scores of "
             f"{type(similarity).__name__} with these settings; choose {READABLE[reads]}, or another "
@@ -128,6 +132,13 @@ def check_mixed_scores(run: Run, space: MetricSpace) -> None:
 def is_network(similarity: Similarity) -> bool:
     """Whether the scores come out of a network over the pair: only its scores are logits."""
     return similarity.kind == "logit"
+
+
+def _angles_in(similarity: Similarity) -> str | None:
+    """The form in which the angles between two vectors can be read off the scores; None if they cannot."""
+    if isinstance(similarity, LogAngle):
+        return "log-angle"
+    return similarity.kind if similarity.kind == "cosine" or similarity.chords else None
 
 
 def _moved(owner: Owner) -> bool:
