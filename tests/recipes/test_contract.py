@@ -1,5 +1,6 @@
 """What every recipe promises: a run that can be written down, built, trained and used on any kind of item."""
 
+import functools
 import json
 from dataclasses import replace
 
@@ -9,16 +10,23 @@ import torch
 from samekind import recipes
 from samekind.data import Items, clusters
 from samekind.evaluation import validation
+from samekind.prototypes import fixed_proxies, layout
+from samekind.recipes.proxies import PROXIES
+from samekind.recipes.unseen import UNSEEN
+from samekind.taxonomy import Tree
 from samekind.training import Run, RunFolder, build_space, train
 from samekind.training.build import build_optimiser, build_sampler
 from samekind.training.terms import build_penalties, build_terms
 
+TREE = Tree(("all", "a", "b", "c"), (-1, 0, 0, 0))
 SHAPES = [(6,), (1, 8, 8), (1, 28, 28), (3, 32, 32), (3, 64, 64)]
 
 
 #: Every loss and every extension of the recipes for unseen classes, but not each with each.
 TRAINED = ("prototypical", "triplet", "verification", "unseen-triplet-energy", "unseen-angular-soft-adv")
-TRAINED += ("unseen-proxy-nca-adapt-adv",)
+TRAINED += ("unseen-proxy-nca-adapt-adv", "softmax", "norm-face-ema-dynamic", "proxy-dr-dynamic")
+#: The functions that are behind several recipes.
+FAMILIES = {"proxies": PROXIES, "unseen": UNSEEN}
 
 
 @pytest.fixture(params=TRAINED)
@@ -32,18 +40,27 @@ def small(run):
 
 
 def test_the_recipes_are_public_and_carried_out_by_fit():
-    systems = {name for name in recipes.RECIPES if not name.startswith("unseen-")}
-    assert set(recipes.__all__) == {"RECIPES", "climb", "fit", "leave_one_out", "suited", "unseen", *systems}
+    systems = {name for name in recipes.RECIPES if not any(name in names for names in FAMILIES.values())}
+    public = {"RECIPES", "climb", "fit", "leave_one_out", "suited", *FAMILIES, *systems}
+    assert set(recipes.__all__) == public
     assert all(getattr(recipes, name) is recipes.RECIPES[name] for name in systems)
 
 
+@pytest.fixture
+def few_steps(monkeypatch):
+    """Proxies are laid out in a step in place of a thousand."""
+    quick = functools.partial(layout.multidimensional_scaling, steps=1)
+    monkeypatch.setattr(fixed_proxies, "multidimensional_scaling", quick)
+
+
 @pytest.mark.parametrize("name", recipes.RECIPES)
+@pytest.mark.usefixtures("few_steps")
 def test_a_run_can_be_written_down_and_built(name):
-    for shape in SHAPES:
+    for shape in SHAPES if name not in PROXIES else SHAPES[::4]:
         run = recipes.RECIPES[name](shape)
         assert run.recipe == name
         assert Run.from_dict(json.loads(json.dumps(run.to_dict()))) == run
-        items = Items(torch.rand(8, *shape), torch.arange(8) // 4, ("a", "b"), "items")
+        items = Items(torch.rand(12, *shape), torch.arange(12) // 4, ("a", "b", "c"), "items", tree=TREE)
         space = build_space(run, items)
         assert list(build_terms(run, space)) == list(run.terms)
         assert list(build_penalties(run)) == list(run.penalties)
@@ -62,7 +79,7 @@ def test_trains_one_epoch_on_images(recipe, sets, tmp_path, one_thread):
     assert 0 <= line["validation"]["eer"] < 0.5
     with torch.no_grad():
         z = space.embed(sets.test.inputs)
-    assert z.shape == (len(sets.test), 64)
+    assert z.shape == (len(sets.test), run.space.encoder.arguments["dimension"])
     assert space.classes == ["0", "1", "2", "3"]
 
 

@@ -16,6 +16,7 @@ from samekind.recipes.house import house
 from samekind.recipes.ladder import climb
 from samekind.recipes.leave_one_out import leave_one_out
 from samekind.recipes.prototypical import prototypical
+from samekind.recipes.proxies import PROXIES, proxies
 from samekind.recipes.triplet import triplet
 from samekind.recipes.unseen import UNSEEN, unseen
 from samekind.recipes.verification import verification
@@ -23,7 +24,14 @@ from samekind.training import Run
 
 #: The systems: names, and functions from items, or the shape of one, to a run.
 RECIPES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
-    {"house": house, "prototypical": prototypical, "triplet": triplet, "verification": verification, **UNSEEN}
+    {
+        "house": house,
+        "prototypical": prototypical,
+        "triplet": triplet,
+        "verification": verification,
+        **PROXIES,
+        **UNSEEN,
+    }
 )
 
 __all__ = [
@@ -33,6 +41,7 @@ __all__ = [
     "house",
     "leave_one_out",
     "prototypical",
+    "proxies",
     "suited",
     "triplet",
     "unseen",
