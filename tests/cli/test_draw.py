@@ -96,3 +96,19 @@ def test_refuses_an_unknown_picture_and_names_the_nearest(samekind):
     answer = samekind("draw", "confidenc", "--out", "map.svg")
     assert (answer.status, answer.out) == (2, "")
     assert 'no picture "confidenc"; did you mean "confidence"?' in answer.err
+
+
+def test_the_regions_of_attacks(samekind, tmp_path):
+    out = tmp_path / "regions.png"
+    told = json.loads(samekind("draw", "voronoi", "--out", out, "--json").out)
+    assert told["epsilons"] == [0.5, 1.0, 3.5]
+    assert told["standard"] == [0.5, 0.125, 0.0]
+    assert told["voronoi"] == [1.0, 1.0, 1.0]
+    assert told["smallest_distance"] == 1.0
+    assert out.read_bytes().startswith(HEADS["png"])
+    answer = samekind("draw", "voronoi", "--out", out, "--epsilon", "1")
+    assert answer.out.startswith(
+        "epsilon 1: adversarial accuracy of the nearest neighbour 12.5% in balls, 100.0% in Voronoi cells\n"
+    )
+    wrong = samekind("draw", "voronoi", "--out", out, "--epsilon", "0")
+    assert (wrong.status, wrong.err) == (2, "samekind: an epsilon must be above 0, got 0\n")

@@ -58,6 +58,7 @@ EXAMPLES = {
         Decision("cosine", 0.5, "eer", "x", 0.0, 0.0),
     ),
     "training_curves": lambda: ({"$x^": [ENTRY]},),
+    "voronoi_regions": lambda: (POINTS, torch.tensor([0, 1]), [0.5, 1.0]),
 }
 
 

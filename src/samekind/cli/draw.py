@@ -1,5 +1,6 @@
 """samekind draw: pictures that explain, made without any data."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,13 +9,15 @@ import typer
 from samekind.cli.options import AsJson
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from samekind.reports.confidence import Confidence
 
-PICTURES = ("confidence",)
+PICTURES = ("confidence", "voronoi")
 
 
 def draw(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="The picture: confidence.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="The picture: confidence or voronoi.")],
     out: Annotated[Path, typer.Option(help="The file to write: .svg, .png or .pdf.")],
     form: Annotated[
         str, typer.Option(help="What the softmax is taken of: normface, squared, distance or ratio.")
@@ -35,37 +38,85 @@ def draw(
         ),
     ] = None,
     angle: Annotated[bool, typer.Option("--angle", help="Measure distances along the sphere.")] = False,
+    epsilon: Annotated[
+        list[float] | None,
+        typer.Option(
+            help="For voronoi: the size of the regions; may be repeated.", show_default="0.5, 1, 3.5"
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draw where a classifier is sure of its first class, and say where it is surest.
+    """Draw what explains a classifier. confidence: where it is sure of its first class; is that the
+    prototype? For a ratio of distances it is, for a softmax of squared distances or of cosines it is not.
 
-    Is that the prototype of the class? For a ratio of distances it is, for a softmax of squared distances or
-    of cosines it is not.
+    voronoi: the regions of attacks around a few items, as balls and as balls cut with Voronoi cells. Balls of
+    two classes overlap, so no classifier is robust; cells do not, and the nearest neighbour is.
     """
     from samekind.cli.output import print_json, print_text
     from samekind.errors import SettingError, nearest
-    from samekind.reports.confidence import Confidence
 
     if what not in PICTURES:
         raise SettingError(f'there is no picture "{what}"; {nearest(what, PICTURES)}')
-    on_sphere = sphere if sphere is not None else form == "normface" or angle
-    drawn = Confidence(form, classes, scale, "sphere" if on_sphere else "plane", angle)
-    _write(drawn, out)
-    answer = _answer(drawn)
+    if what == "voronoi":
+        answer, words = _voronoi(epsilon or [0.5, 1.0, 3.5], out)
+    else:
+        on_sphere = sphere if sphere is not None else form == "normface" or angle
+        answer, words = _confidence(form, classes, scale, "sphere" if on_sphere else "plane", angle, out)
     if as_json:
         print_json({**answer, "picture": str(out)})
     else:
-        print_text(_sentence(answer) + f"\nThe picture is in {out}")
+        print_text(f"{words}\nThe picture is in {out}")
 
 
-def _write(drawn: "Confidence", out: Path) -> None:
-    """Write the picture on white paper, whole or not at all."""
+def _confidence(
+    form: str, classes: int, scale: float, surface: str, angle: bool, out: Path
+) -> tuple[dict[str, Any], str]:
+    from samekind.reports import Confidence, confidence_map
+
+    drawn = Confidence(form, classes, scale, surface, angle)
+    _write(lambda: confidence_map([drawn]), out)
+    answer = _answer(drawn)
+    return answer, _sentence(answer)
+
+
+def _voronoi(epsilons: list[float], out: Path) -> tuple[dict[str, Any], str]:
+    """The toy set of paper III, and the adversarial accuracies of its 1-nearest-neighbour classifier."""
+    from samekind.errors import SettingError
+    from samekind.measures import smallest_distance
+    from samekind.reports.voronoi_regions import (
+        TOY,
+        TOY_CLASSES,
+        nearest_neighbour_accuracies,
+        voronoi_regions,
+    )
+
+    if min(epsilons) <= 0:
+        raise SettingError(f"an epsilon must be above 0, got {min(epsilons):g}")
+    _write(lambda: voronoi_regions(TOY, TOY_CLASSES, epsilons), out)
+    in_balls, in_cells = (
+        nearest_neighbour_accuracies(TOY, TOY_CLASSES, epsilons, voronoi=cut) for cut in (False, True)
+    )
+    answer = {
+        "epsilons": epsilons,
+        "smallest_distance": smallest_distance(TOY),
+        "standard": in_balls,
+        "voronoi": in_cells,
+    }
+    lines = [
+        f"epsilon {epsilon:g}: adversarial accuracy of the nearest neighbour {standard:.1%} in balls, "
+        f"{voronoi:.1%} in Voronoi cells"
+        for epsilon, standard, voronoi in zip(epsilons, in_balls, in_cells, strict=True)
+    ]
+    return answer, "\n".join(lines)
+
+
+def _write(draw: "Callable[[], Figure]", out: Path) -> None:
+    """Write a picture on white paper, whole or not at all."""
     import io
 
     import matplotlib
 
     from samekind.errors import SettingError
-    from samekind.reports import confidence_map
     from samekind.reports.style import PAPER
     from samekind.storage import write_bytes
 
@@ -75,7 +126,7 @@ def _write(drawn: "Confidence", out: Path) -> None:
     content = io.BytesIO()
     # Without the date, and with the same identifiers every time: the same picture is the same file.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[ending]
-    figure = confidence_map([drawn])
+    figure = draw()
     with matplotlib.rc_context({"svg.hashsalt": "samekind"}):
         figure.savefig(content, format=ending, dpi=192, facecolor=PAPER, metadata=metadata)
     write_bytes(out, content.getvalue())
