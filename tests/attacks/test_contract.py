@@ -13,15 +13,20 @@ from samekind import attacks
 from samekind.attacks import (
     APGD,
     BIM,
+    FAB,
     FGSM,
     PGD,
     PICTURES,
+    CarliniWagner,
+    DeepFool,
+    HopSkipJump,
     Limits,
     Linf,
     Logits,
     Raised,
     RandomSearch,
     Sequence,
+    Square,
     Transfer,
     WorstOf,
 )
@@ -32,12 +37,17 @@ REGION = Linf(0.15)
 MADE = {
     "APGD": lambda model, labels: APGD(REGION, steps=8),
     "BIM": lambda model, labels: BIM(REGION, steps=5),
+    "CarliniWagner": lambda model, labels: CarliniWagner(steps=30, searches=4),
+    "DeepFool": lambda model, labels: DeepFool(steps=5),
+    "FAB": lambda model, labels: FAB(steps=5, restarts=1),
     "FGSM": lambda model, labels: FGSM(REGION),
+    "HopSkipJump": lambda model, labels: HopSkipJump(steps=3, draws=30),
     "PGD": lambda model, labels: PGD(REGION, steps=5, restarts=2),
     "RandomSearch": lambda model, labels: RandomSearch(Linf(0.3), tries=20),
     "Sequence": lambda model, labels: Sequence(
         (FGSM(REGION), PGD(REGION, steps=5), RandomSearch(REGION, tries=3))
     ),
+    "Square": lambda model, labels: Square(REGION, queries=50),
     "Transfer": lambda model, labels: Transfer(PGD(REGION, steps=5), Raised(Logits(noisy(model), labels))),
     "WorstOf": lambda model, labels: WorstOf((PGD(REGION, steps=5), RandomSearch(REGION, tries=5))),
 }

@@ -13,25 +13,34 @@
 from samekind.attacks.apgd import APGD
 from samekind.attacks.attack import Attack, Attacked, carried_out
 from samekind.attacks.bim import BIM
+from samekind.attacks.carlini_wagner import CarliniWagner
+from samekind.attacks.deep_fool import DeepFool
+from samekind.attacks.fab import FAB
 from samekind.attacks.fgsm import FGSM
 from samekind.attacks.goal import Classes, Goal, Logits, Raised
 from samekind.attacks.goals import Enrolments, NoneOfThese, Retrieval, Shift, Trials
+from samekind.attacks.hop_skip_jump import HopSkipJump
 from samekind.attacks.limits import PICTURES, Limits, column_limits
 from samekind.attacks.objectives import cross_entropy, logit_ratio, margin
 from samekind.attacks.pgd import PGD
 from samekind.attacks.random_search import RandomSearch
 from samekind.attacks.regions import L1, L2, Combined, Hull, Linf, Neighbours, Region, Scaled, Voronoi
 from samekind.attacks.several import Sequence, WorstOf
+from samekind.attacks.square import Square
 from samekind.attacks.transfer import Transfer
 from samekind.attacks.untouched import untouched
 
 #: The attacks there are.
-ATTACKS = ("APGD", "BIM", "FGSM", "PGD", "RandomSearch", "Sequence", "Transfer", "WorstOf")
+ATTACKS = (
+    "APGD", "BIM", "CarliniWagner", "DeepFool", "FAB", "FGSM", "HopSkipJump", "PGD", "RandomSearch",
+    "Sequence", "Square", "Transfer", "WorstOf",
+)  # fmt: skip
 
 __all__ = [
     "APGD",
     "ATTACKS",
     "BIM",
+    "FAB",
     "FGSM",
     "L1",
     "L2",
@@ -39,10 +48,13 @@ __all__ = [
     "PICTURES",
     "Attack",
     "Attacked",
+    "CarliniWagner",
     "Classes",
     "Combined",
+    "DeepFool",
     "Enrolments",
     "Goal",
+    "HopSkipJump",
     "Hull",
     "Limits",
     "Linf",
@@ -56,6 +68,7 @@ __all__ = [
     "Scaled",
     "Sequence",
     "Shift",
+    "Square",
     "Transfer",
     "Trials",
     "Voronoi",
