@@ -30,9 +30,11 @@ def tree_of_parents(parents: Mapping[str, str | None], *, lengths: Mapping[str, 
 
 
 def tree_of_places(
-    names: Sequence[str], parents: Sequence[int], lengths: Sequence[float] | None = None
+    names: Sequence[str | None], parents: Sequence[int], lengths: Sequence[float] | None = None
 ) -> Tree:
     """The tree of nodes in any order, whose parents are places in it (-1 for the root), level by level.
+
+    Nodes without a name are called "node 1", "node 2", … in the order of the tree.
 
     Raises DataError as `tree_of_parents` does.
     """
@@ -52,7 +54,7 @@ def tree_of_places(
         raise DataError(f"expected a tree; {_circle(names, parents, lost)}")
     moved = {place: new for new, place in enumerate(order)} | {-1: -1}
     return Tree(
-        tuple(names[place] for place in order),
+        tuple(with_names([names[place] for place in order])),
         tuple(moved[parents[place]] for place in order),
         tuple(lengths[place] for place in order) if lengths is not None else (),
     )
@@ -99,7 +101,7 @@ def tree_of_paths(paths: Mapping[str, Sequence[str]]) -> Tree:
     return tree_of_places(_unique(labels, above, classes), above)
 
 
-def _circle(names: Sequence[str], parents: Sequence[int], place: int) -> str:
+def _circle(names: Sequence[str | None], parents: Sequence[int], place: int) -> str:
     """The circle that a node leads to, in words."""
     seen: dict[int, int] = {}
     while place not in seen:
