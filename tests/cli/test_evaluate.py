@@ -40,8 +40,12 @@ def answer(samekind, trained, rows, tmp_path_factory):
         answer = samekind("evaluate", trained, *TASKS, "--out", out)
     assert answer.status == 0
     # Two epochs do not make a space that the raw digits could not do without.
-    careful = [f"careful (trained): {sentence}" for sentence in evaluation.not_beaten(rows)]
-    assert answer.err.splitlines() == careful != []
+    gains = evaluation.gains(rows)
+    first, *lines = answer.out.splitlines()[: 1 + len(gains)]
+    assert first == evaluation.verdict_in_words(gains)
+    assert first.startswith("It does not beat its start, the raw input, in ")
+    assert lines == [f"  {gain.sentence}" for gain in gains]
+    assert answer.err == ""
     assert answer.out.endswith(f"The same as JSON is in {out}\n")
     return answer.out, json.loads(out.read_text())
 
@@ -61,16 +65,17 @@ def known_rows(rows, monkeypatch):
 
 
 def test_json_has_every_row(told, trained, rows):
-    assert told.keys() == {"folder", "choices", "systems", "warnings", "promises"}
+    assert told.keys() == {"folder", "gains", "choices", "systems", "warnings", "promises"}
     assert told["folder"] == str(trained)
     assert list(told["systems"]) == ["trained"]
     assert [Row(**row) for row in told["systems"]["trained"]] == rows
     assert {row.items for row in rows} == {"seen", "unseen", "seen, unseen"}
 
 
-def test_json_has_every_warning(samekind, trained, told, rows, known_rows):
+def test_json_has_every_gain(samekind, trained, told, rows, known_rows):
     """Programs decide by these answers, and read no standard error."""
-    assert told["warnings"] == {"trained": evaluation.not_beaten(rows)} != {"trained": []}
+    assert told["gains"] == {"trained": [gain.to_json() for gain in evaluation.gains(rows)]}
+    assert {gain["verdict"] for gain in told["gains"]["trained"]} >= {"not better"}
     answer = samekind("evaluate", trained, *TASKS, "--json")
     assert (json.loads(answer.out), answer.err) == (told, "")
 

@@ -88,8 +88,22 @@ def test_warns_of_what_training_does_not_improve(capsys):
     assert said.err == ""  # the tables decide nothing
     print_warnings(warnings_of(systems))
     assert capsys.readouterr().err.startswith(
-        "careful (a): accuracy, seen: 50.00% by similarity does not beat the nearest"
+        "careful (a): accuracy, seen: 50.00% by similarity does not beat 70.00% by nearest raw input"
     )
+
+
+def test_references_fit_100_columns(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    ways = ("nearest neighbour", "nearest mean", "logistic regression", "cosine", "centred cosine")
+    rows = [
+        Row("reference", "unseen", "accuracy", f"{way} of untrained features", 0.7, 0.65, 0.75, "items")
+        for way in ways
+    ]
+    print_measures({"birds": rows})
+    lines = lines_of(capsys)
+    assert max(map(len, lines)) <= 100
+    assert len([line for line in lines if line.startswith("accuracy")]) == len(ways)
+    assert any(line.endswith("without training") for line in lines)
 
 
 def test_a_note_is_shown_with_the_items(capsys):

@@ -14,7 +14,8 @@ def written(samekind, trained, tmp_path_factory):
     assert (answer.status, answer.err) == (0, "")
     told = json.loads(answer.out)
     assert list(told["warnings"]) == [trained.name]
-    assert told == {"folder": str(trained), "report": str(out), "warnings": told["warnings"]}
+    assert told.keys() == {"folder", "report", "gains", "warnings"}
+    assert (told["folder"], told["report"]) == (str(trained), str(out))
     return out
 
 
@@ -52,16 +53,18 @@ def test_what_is_noted_of_a_value_is_on_the_page(samekind, trained, monkeypatch)
     assert pages[0]["systems"]["trained"].rows == (row,)
 
 
-def test_it_warns_of_what_does_not_beat_the_raw_inputs(samekind, trained, monkeypatch):
+def test_it_says_first_that_the_raw_inputs_are_not_beaten(samekind, trained, monkeypatch):
     own, pages = Row("classification", "seen", "accuracy", "similarity", 0.2, 0.1, 0.3), []
     monkeypatch.setattr("samekind.evaluation.evaluate", lambda *_, **__: [own])
     monkeypatch.setattr("samekind.questions.report.write_report", lambda _, **content: pages.append(content))
     answer = samekind("report", trained)
     assert [row.question for row in pages[0]["systems"]["trained"].rows][1:] == ["reference"] * 4
-    [warning] = [line for line in answer.err.splitlines() if "nearest raw input" in line]
-    assert warning.startswith("careful (trained): accuracy, seen: 20.00% by similarity does not beat")
+    first, second, last = answer.out.splitlines()
+    assert first == "It does not beat its start, the raw input, in 1 of 1 measures."
+    assert second.startswith("  accuracy, seen: 20.00% by similarity does not beat ")
+    assert last.startswith("The report is in ")
     silent = samekind("report", trained, "--no-references")
-    assert (silent.status, silent.err) == (0, "")
+    assert (silent.status, silent.err, len(silent.out.splitlines())) == (0, "", 1)
 
 
 def test_a_folder_without_a_run_is_told(samekind, tmp_path):

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from samekind.data import Items, digits, prepare
 from samekind.errors import DataError
-from samekind.evaluation import Row, not_beaten, references
+from samekind.evaluation import references
 from samekind.evaluation.references import COMMONEST, NEAREST
 
 pytestmark = pytest.mark.usefixtures("few_draws")
@@ -103,29 +103,6 @@ def test_distances_are_taken_on_the_device(flat, monkeypatch):
     for one, other in zip(result, references(train, {"seen": queries}), strict=True):
         assert one[:4] == other[:4]
         assert one.value == pytest.approx(other.value, abs=0.01)
-
-
-OWN = Row("classification", "seen", "accuracy", "similarity", 0.8, 0.7, 0.9, "items")
-
-
-@pytest.mark.parametrize(
-    ("reference", "said"),
-    [(0.6, []), (0.7, ["does not surely beat"]), (0.8, ["does not beat"]), (0.95, ["does not beat"])],
-)
-def test_baselines_that_are_not_clearly_beaten_get_a_sentence(reference, said):
-    other = OWN._replace(kind="auxiliary", value=0.99, low=0.98)
-    row = Row("reference", "seen", "accuracy", NEAREST, reference)
-    sentences = not_beaten([OWN, other, row])
-    assert [sentence.partition("similarity ")[2].partition(" the ")[0] for sentence in sentences] == said
-
-
-def test_a_perfect_score_cannot_be_beaten():
-    perfect = OWN._replace(value=1.0, low=None, high=None)
-    assert not_beaten([perfect, Row("reference", "seen", "accuracy", NEAREST, 1.0)]) == []
-
-
-def test_a_baseline_without_a_row_of_the_space_gets_no_sentence():
-    assert not_beaten([OWN, Row("reference", "unseen", "Recall@1", NEAREST, 0.9)]) == []
 
 
 def test_the_nearest_of_items_with_groups_is_of_another():

@@ -11,7 +11,7 @@ from torch import nn
 
 from samekind.data import Items, clusters, prepare
 from samekind.errors import PackageError
-from samekind.evaluation import Row, not_beaten, references, untrained_encoder, untrained_references
+from samekind.evaluation import references, untrained_encoder, untrained_references
 from samekind.evaluation import untrained as module
 from samekind.recipes import triplet
 from samekind.training import Part
@@ -110,15 +110,3 @@ def test_only_an_encoder_that_came_with_weights_is_a_reference(timm, monkeypatch
     encoder, why = untrained_encoder(began, items)
     assert encoder is None
     assert why.endswith("compared with the nearest raw input: timm is not installed")
-
-
-def test_errors_are_beaten_by_lower_ones():
-    reference = Row("reference", "unseen", "EER", "cosine of untrained features", 0.2)
-    better = Row("verification", "unseen", "EER", "fitted", 0.1, 0.05, 0.15)
-    assert not_beaten([better, reference]) == []
-    [sentence] = not_beaten([better._replace(high=0.25), reference])
-    assert sentence == (
-        "EER, unseen: 10.00% by fitted does not surely beat the cosine of untrained features, 20.00% without "
-        "training the encoder"
-    )
-    assert not_beaten([better._replace(value=0.0, low=None, high=None), reference]) == []

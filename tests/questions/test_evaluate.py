@@ -11,7 +11,7 @@ from samekind.data import SplitSettings, draw, prepare, read_trial_list
 from samekind.errors import SettingError
 from samekind.inference import embed_files
 from samekind.questions import evaluate_items, evaluate_run, evaluate_trials
-from samekind.questions.evaluate import Cohort, EvaluationSettings, row_warnings
+from samekind.questions.evaluate import Cohort, EvaluationSettings, upside_down
 
 SETTINGS = EvaluationSettings(tasks=2, way=2, shots=(1,), ranks=(1, 500))
 HOW = {"tasks": 2, "way": 2, "shots": (1,), "ranks": (1, 500)}
@@ -32,9 +32,10 @@ def test_items_get_every_row_with_its_note(plane, items_at):
     expected = evaluation.evaluate(plane, {"points": items}, **HOW)
     assert [row._replace(note="") for row in answer.rows] == expected
     assert {row.note for row in answer.rows} == {"of the page"}
-    assert answer.warnings == (*row_warnings(expected), *evaluation.left_out(expected, (1, 500)))
+    assert answer.warnings == (*upside_down(expected), *evaluation.left_out(expected, (1, 500)))
     assert any("Recall@500" in sentence for sentence in answer.warnings)
     assert answer.to_json() == {
+        "gains": {"plane": []},
         "choices": {"plane": None},
         "systems": {"plane": [row._asdict() for row in answer.rows]},
         "warnings": {"plane": answer.warnings},

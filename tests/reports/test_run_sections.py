@@ -1,9 +1,10 @@
 """The sections about the run."""
 
 from samekind.decisions import Ladder, Rung
+from samekind.evaluation import Row
 from samekind.reports import System
 from samekind.reports.measured import measure
-from samekind.reports.run_sections import answers_section, ladder_section, training_section
+from samekind.reports.run_sections import answers_section, gains_section, ladder_section, training_section
 
 
 def test_the_answers_say_what_was_asked_about(vectors, space_for, rows):
@@ -12,6 +13,18 @@ def test_the_answers_say_what_was_asked_about(vectors, space_for, rows):
     section = answers_section(systems, sets)
     assert section.caption.startswith("Seen: 24 items of 3 classes. Unseen: 8 items of 1 class. ")
     assert "It misjudges" in section.html
+
+
+def test_whether_training_paid_is_said_for_each_system(vectors, space_for):
+    space = space_for(vectors)
+    own = Row("classification", "seen", "accuracy", "similarity", 0.8, 0.75, 0.85)
+    reference = Row("reference", "seen", "accuracy", "<nearest> raw input", 0.7)
+    assert gains_section({"mine": System(space, [own])}) is None
+    html = gains_section({"mine": System(space, [own, reference])}).html
+    assert html.startswith("<p><b>It beats its start, the raw input, in 1 of 1 measures.</b></p>")
+    assert "beats 70.00\u00a0% by &lt;nearest&gt; raw input: +10.00 points" in html
+    two = {"<a>": System(space, [own, reference]), "b": System(space, [reference])}
+    assert gains_section(two).html.count("<b>&lt;a&gt;: It beats") == 1
 
 
 def test_training_is_shown_for_the_systems_that_have_a_record(vectors, space_for, record):

@@ -117,9 +117,7 @@ def test_baselines_are_a_question_of_their_own():
     own = Row("classification", "seen", "accuracy", "similarity", 0.5, 0.4, 0.6)
     html = answers({"a": [own, Row("reference", "seen", "accuracy", "nearest raw input", 0.7)]})
     assert html.count("<h3>How good is it without training?</h3>") == 1
-    expected = 'Careful, "a": accuracy, seen: 50.00\u00a0% by similarity does not beat the nearest raw'
-    assert html.count(expected) == 1
-    assert "Careful" not in answers({"a": [own, Row("reference", "seen", "accuracy", "other", 0.1)]})
+    assert "Careful" not in html  # the page begins with it
 
 
 def test_baselines_are_shown_once_for_all_systems():

@@ -265,9 +265,10 @@ def _about_two(request: Request, against: Path) -> Told:
 
 
 def _print_evaluated(answer: "Evaluated") -> None:
-    """The tables of an evaluation, what to know of them, and what the thresholds promised."""
-    from samekind.cli.output import print_measures, print_promises, print_text, print_warnings
+    """What training gained, the tables, what to know of them, and what the thresholds promised."""
+    from samekind.cli.output import print_gains, print_measures, print_promises, print_text, print_warnings
 
+    print_gains(answer.gains)
     print_measures({answer.name: answer.rows})
     if answer.choices is not None:
         print_text(

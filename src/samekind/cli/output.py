@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from samekind.evaluation import Compared, PromiseRow, Row
+    from samekind.evaluation import Compared, Gain, PromiseRow, Row
 
 
 #: Letters of a word that is not broken in a table.
@@ -44,6 +44,16 @@ def print_table(made: Table) -> None:
     needed = sum((column.min_width or 0) + 2 for column in made.columns)
     output.width = max(output.width, needed)
     output.print(made, crop=False)
+
+
+def print_gains(gains: Sequence["Gain"]) -> None:
+    """Whether the space beats its start, and a line for each measure; nothing without gains."""
+    from samekind.evaluation import verdict_in_words
+
+    if gains:
+        print_text(Text(verdict_in_words(gains), style="bold"))
+    for gain in gains:
+        print_text(f"  {gain.sentence}")
 
 
 def print_measures(systems: Mapping[str, Sequence["Row"]]) -> None:
@@ -136,12 +146,16 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, 
 
 def measures_tables(systems: Mapping[str, Sequence["Row"]]) -> Iterator[Table]:
     """One table a question: a line for each measure and set of items, a column for each kind of score. With
-    several systems, a line for each kind of score, and a column for each system.
+    several systems, a line for each kind of score, and a column for each system. References, whose kinds have
+    long names, have a line for each kind as well.
     """
+    from samekind.evaluation.untrained import REFERENCE
+
     everything = [(system, row) for system, rows in systems.items() for row in rows]
     for question in dict.fromkeys(row.question for _, row in everything):
         shown = [(system, row) for system, row in everything if row.question == question]
-        texts = ["measure", "classes", "score"][: 3 if len(systems) > 1 else 2]
+        by_lines = len(systems) > 1 or question == REFERENCE
+        texts = ["measure", "classes", "score"][: 3 if by_lines else 2]
         cells = {
             (row.measure, row.about, row.kind, system)[: len(texts) + 1]: row.text for system, row in shown
         }
@@ -149,7 +163,8 @@ def measures_tables(systems: Mapping[str, Sequence["Row"]]) -> Iterator[Table]:
         columns = list(dict.fromkeys(cell[-1] for cell in cells))
         lines = [[*head, *(cells.get((*head, column), "") for column in columns)] for head in heads]
         title = titled(question, (row.unit for _, row in shown))
-        yield table(title, [*texts, *columns], lines, texts=len(texts))
+        heading = ["without training"] if by_lines and len(systems) == 1 else columns
+        yield table(title, [*texts, *heading], lines, texts=len(texts))
 
 
 def differences_tables(names: tuple[str, str], rows: Sequence["Compared"]) -> Iterator[Table]:

@@ -20,7 +20,7 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Write what a trained space answers, in numbers and pictures, as one HTML page."""
-    from samekind.cli.output import print_json, print_text, print_warnings
+    from samekind.cli.output import print_gains, print_json, print_text, print_warnings
     from samekind.cli.spaces import open_run
     from samekind.questions.evaluate import EvaluationSettings
     from samekind.questions.evaluate_opened import evaluate_tests
@@ -30,7 +30,9 @@ def report(
     answer = evaluate_tests(open_run(run, device), settings, report=page)
     warnings = {answer.name: answer.warnings}
     if as_json:
-        print_json({"folder": str(run), "report": str(page), "warnings": warnings})
+        gains = answer.to_json()["gains"]
+        print_json({"folder": str(run), "report": str(page), "gains": gains, "warnings": warnings})
         return
+    print_gains(answer.gains)
     print_text(f"The report is in {page}")
     print_warnings(warnings)

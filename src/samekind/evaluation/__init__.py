@@ -25,11 +25,12 @@ from samekind.evaluation.listed_trials import listed_trials
 from samekind.evaluation.normalised import normalised, normalised_list
 from samekind.evaluation.open_set import Identification, identification, open_set
 from samekind.evaluation.promises import PromiseRow, RatePromise, listed_promises, promise_row, promises
-from samekind.evaluation.references import not_beaten, references
+from samekind.evaluation.references import references
 from samekind.evaluation.retrieval import left_out, query_gallery, retrieval
 from samekind.evaluation.rows import Row, is_upside_down, upside_down
 from samekind.evaluation.samples import Compared
 from samekind.evaluation.severity import severity
+from samekind.evaluation.start import Gain, gains, verdict_in_words
 from samekind.evaluation.unknown_classes import unknown_classes
 from samekind.evaluation.untrained import untrained_encoder, untrained_references
 from samekind.evaluation.validation import validation
@@ -40,6 +41,7 @@ __all__ = [
     "Answered",
     "ClassRecall",
     "Compared",
+    "Gain",
     "Identification",
     "Misplaced",
     "PromiseRow",
@@ -55,6 +57,7 @@ __all__ = [
     "few_shot",
     "few_shot_beside_known",
     "five_questions",
+    "gains",
     "heads",
     "identification",
     "is_upside_down",
@@ -64,7 +67,6 @@ __all__ = [
     "misplaced",
     "normalised",
     "normalised_list",
-    "not_beaten",
     "open_set",
     "predicted_labels",
     "promise_row",
@@ -79,5 +81,6 @@ __all__ = [
     "untrained_references",
     "upside_down",
     "validation",
+    "verdict_in_words",
     "verification",
 ]

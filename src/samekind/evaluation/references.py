@@ -1,10 +1,10 @@
 """Baselines without training: the commonest class, and the nearest raw input or the untrained encoder.
 
-A space that does not beat them has learned nothing useful.
+`start.gains` compares a space with them.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 
 import torch
 import torch.nn.functional as F
@@ -20,10 +20,9 @@ from samekind.evaluation.untrained import (
     MOST_ASKED,
     MOST_KNOWN,
     REFERENCE,
-    UNTRAINED,
     untrained_references,
 )
-from samekind.measures.catalogue import ACCURACY, EER, recall
+from samekind.measures.catalogue import ACCURACY, recall
 from samekind.measures.measure import Measure
 from samekind.training.statistics import statistics_of
 
@@ -35,9 +34,6 @@ MOST_PIXELS = 32
 
 #: How many items are read, or compared with all others, at a time.
 CHUNK = 512
-
-#: The question of the space that a reference is compared with, by measure.
-ANSWERED: dict[str, str] = {ACCURACY: "classification", recall(1): "retrieval", EER: "verification"}
 
 
 def references(
@@ -107,53 +103,6 @@ def _of_commonest(train: Items, sets: Mapping[str, Items], seed: int) -> list[Ro
             commonest = [counts.most_common(1)[0][0]] * len(truth)
             samples.append(_sample(name, ACCURACY, COMMONEST, "items", truth, commonest))
     return rows_of(samples, seed=seed)
-
-
-def not_beaten(rows: Iterable[Row]) -> list[str]:
-    """A sentence for each baseline that the space does not beat by more than its interval. The space's value
-    is by the kind of score that comes first: the one that it answers by.
-
-    >>> own = Row("classification", "seen", "accuracy", "similarity", 0.44, 0.34, 0.55, "items")
-    >>> not_beaten([own, Row("reference", "seen", "accuracy", "nearest raw input", 0.74)])
-    ['accuracy, seen: 44.00% by similarity does not beat the nearest raw input, 74.00% without any training']
-    """
-    rows = list(rows)
-    return [
-        f"{row.measure}, {row.items}: {own.entry.write(own.value)} by {own.kind} "
-        f"{'does not beat' if not _is_better(own.value, row) else 'does not surely beat'} the {row.kind}, "
-        f"{row.entry.write(row.value)} without {_what(row)}"
-        for row in rows
-        if row.question == REFERENCE
-        for own in _own(rows, row)
-        if not _is_perfect(own) and not _is_better(_worst(own), row)
-    ]
-
-
-def _what(reference: Row) -> str:
-    """What a baseline did without."""
-    return "training the encoder" if reference.kind.endswith(UNTRAINED) else "any training"
-
-
-def _is_better(value: float, reference: Row) -> bool:
-    """Whether a value is better than that of a baseline."""
-    return value < reference.value if reference.entry.better == "lower" else value > reference.value
-
-
-def _is_perfect(row: Row) -> bool:
-    """Whether nothing could be better; such a value has no interval."""
-    return row.value == (0 if row.entry.better == "lower" else 1)
-
-
-def _worst(row: Row) -> float:
-    """The end of the interval that is worst; the value without an interval."""
-    end = row.high if row.entry.better == "lower" else row.low
-    return row.value if end is None else end
-
-
-def _own(rows: Sequence[Row], reference: Row) -> list[Row]:
-    """The row of the space's own score that a baseline is compared with, if there is one."""
-    beginning = (ANSWERED[reference.measure], reference.items, reference.measure)
-    return [row for row in rows if row[:3] == beginning][:1]
 
 
 def _names(items: Items) -> list[str]:

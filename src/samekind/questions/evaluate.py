@@ -11,7 +11,7 @@ from samekind.data import Items, Sets, TrialList, draw
 from samekind.data.duplicates import trained_on_copies
 from samekind.decisions import Choices
 from samekind.errors import SettingError
-from samekind.evaluation import PromiseRow, Row
+from samekind.evaluation import Gain, PromiseRow, Row
 from samekind.evaluation.retrieval import Ignored
 from samekind.evaluation.rows import noted
 from samekind.inference import device_of, embed, embed_files
@@ -54,8 +54,8 @@ class EvaluationSettings:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """The rows of a space of this name, what its thresholds promised and gave, what to know of them, and the
-    kinds of score that it answers by.
+    """The rows of a space of this name, what its thresholds promised and gave, what to know of them, the
+    kinds of score that it answers by, and what training gained.
     """
 
     name: str
@@ -63,10 +63,12 @@ class Evaluated:
     promises: tuple[PromiseRow, ...]
     warnings: tuple[str, ...]
     choices: Choices | None = None
+    gains: tuple[Gain, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain values."""
         return {
+            "gains": {self.name: [gain.to_json() for gain in self.gains]},
             "choices": {self.name: None if self.choices is None else asdict(self.choices)},
             "systems": {self.name: [row._asdict() for row in self.rows]},
             "warnings": {self.name: self.warnings},
@@ -156,8 +158,16 @@ def cautions(sets: Sets) -> list[str]:
 
 
 def row_warnings(rows: Sequence[Row]) -> list[str]:
-    """A sentence for each answer that must not be used, or that does not beat a baseline without training."""
-    return [*filter(None, [evaluation.upside_down(rows)]), *evaluation.not_beaten(rows)]
+    """A sentence for each answer that must not be used, or that does not surely beat what is had without
+    training.
+    """
+    weak = [gain.sentence for gain in evaluation.gains(rows) if gain.verdict in ("not better", "unsure")]
+    return [*upside_down(rows), *weak]
+
+
+def upside_down(rows: Sequence[Row]) -> list[str]:
+    """The sentence about answers that must not be used, if there are any."""
+    return [*filter(None, [evaluation.upside_down(rows)])]
 
 
 def _rows(
@@ -233,5 +243,5 @@ def _evaluated(
     also: Sequence[str] = (),
     choices: Choices | None = None,
 ) -> Evaluated:
-    warnings = (*also, *row_warnings(rows), *evaluation.left_out(rows, settings.ranks))
-    return Evaluated(name, tuple(rows), tuple(promises), warnings, choices)
+    warnings = (*also, *upside_down(rows), *evaluation.left_out(rows, settings.ranks))
+    return Evaluated(name, tuple(rows), tuple(promises), warnings, choices, tuple(evaluation.gains(rows)))

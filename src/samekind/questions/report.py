@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from samekind.data import Sets
+from samekind.evaluation import verdict_in_words
 from samekind.questions.choices import choices_in_words, ladder_in_words
 from samekind.questions.evaluate import Evaluated, cautions
 from samekind.reports import System, write_report
@@ -20,10 +21,12 @@ def write_run_report(
     if space.ladder is not None:
         rungs = "; ".join(ladder_in_words(space.ladder))
         told.append(f"The house recipe measured on {space.ladder.measured_on}: {rungs}.")
+    careful = [f"Careful: {sentence}." for sentence in cautions(sets)]
+    sentences = [lead, verdict_in_words(answer.gains), *told, *careful]
     write_report(
         path,
         title=f"samekind: {answer.name}",
-        lead=" ".join([lead, *told, *(f"Careful: {sentence}." for sentence in cautions(sets))]),
+        lead=" ".join(filter(None, sentences)),
         systems={answer.name: System(space.cpu(), answer.rows, record)},
         seen=sets.test,
         unseen=sets.unseen,

@@ -10,7 +10,12 @@ from samekind.reports.measured import System, measure
 from samekind.reports.page import Section, page
 from samekind.reports.pair_sections import scores_section, tradeoff_section
 from samekind.reports.promises_section import promises_section
-from samekind.reports.run_sections import answers_section, ladder_section, training_section
+from samekind.reports.run_sections import (
+    answers_section,
+    gains_section,
+    ladder_section,
+    training_section,
+)
 from samekind.storage import write_text
 
 
@@ -36,6 +41,7 @@ def write_report(
     if unseen is not None and len(unseen):
         sets["unseen"] = measure(systems, unseen)
     content = [
+        gains_section(systems),
         answers_section(systems, sets),
         promises_section(systems, sets),
         ladder_section(systems),

@@ -5,7 +5,9 @@ from html import escape
 
 from samekind.data.words import counted
 from samekind.decisions import Ladder
+from samekind.evaluation import gains, verdict_in_words
 from samekind.reports.measured import Measured, System
+from samekind.reports.numbers import spaced
 from samekind.reports.page import Section
 from samekind.reports.tables import answers
 from samekind.reports.training_curves import training_curves
@@ -26,6 +28,23 @@ def answers_section(systems: Mapping[str, System], sets: Mapping[str, Measured])
     )
     caption = f"{about} The sentences quote the first column; the best of each line is bold."
     return Section("Answers", caption, html=answers({name: system.rows for name, system in systems.items()}))
+
+
+def gains_section(systems: Mapping[str, System]) -> Section | None:
+    """Whether each system beats its start; None where nothing is known of the start."""
+    compared = {name: gains(system.rows) for name, system in systems.items()}
+    lines = [
+        f"<p><b>{_of(name, systems)}{escape(spaced(verdict_in_words(own)))}</b></p>"
+        f"<ul>{''.join(f'<li>{escape(spaced(gain.sentence))}</li>' for gain in own)}</ul>"
+        for name, own in compared.items()
+        if own
+    ]
+    caption = "The best of what is had without training, beside the kind of score that the space answers by."
+    return Section("Did training pay?", caption, html="".join(lines)) if lines else None
+
+
+def _of(name: str, systems: Mapping[str, System]) -> str:
+    return f"{escape(name)}: " if len(systems) > 1 else ""
 
 
 def ladder_section(systems: Mapping[str, System]) -> Section | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
-from samekind.evaluation import Row, not_beaten, upside_down
+from samekind.evaluation import Row, upside_down
 from samekind.evaluation.untrained import REFERENCE
 from samekind.measures.measure import Measure
 from samekind.reports.headlines import QUESTIONS, headline
@@ -102,15 +102,10 @@ def _cell(row: Row | None, marked: set[str]) -> str:
 
 
 def _careful(systems: Systems, question: str) -> str:
-    """Warnings about a question: scores that are upside down, baselines that are not beaten."""
+    """Warnings about a question: scores that are upside down."""
     sentences = [
-        (system, sentence)
+        (system, upside_down(row for row in rows if row.question == question))
         for system, rows in systems.items()
-        for sentence in (
-            not_beaten(rows)
-            if question == REFERENCE
-            else [upside_down(row for row in rows if row.question == question)]
-        )
     ]
     return "".join(
         f'<p><b>Careful, "{escape(name)}": {escape(spaced(sentence))}.</b></p>'
