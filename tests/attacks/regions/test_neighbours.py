@@ -37,7 +37,10 @@ def test_the_memory_has_an_end(monkeypatch):
     monkeypatch.setattr(neighbours, "MEMORY", 10)
     monkeypatch.setattr(neighbours, "BLOCK", 60)
     known = Neighbours(DATA)
-    for _ in range(3):
+    for batch in (DATA, DATA[:20], DATA.flip(0), DATA):
+        near = known.within(batch, reach=math.inf, order=1)
+    assert len(near.distances) == 30
+    for _ in range(2):
         near = known.within(DATA, reach=math.inf, order=1)
         torch.testing.assert_close(
             near.distances.nan_to_num(posinf=0.0),

@@ -8,11 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from samekind.attacks import PGD, Limits, Logits
 from samekind.attacks.regions import L1, L2, Combined, Linf, Neighbours, Voronoi
 from samekind.errors import SettingError
+from samekind.measures import adversarial_distances
 
 #: The toy set of paper III.
 TOY = torch.tensor([(-1, -1), (-2, 1), (2, -2), (1, 1), (2, -1), (0, 0), (2, 1), (1, -1)], dtype=torch.double)
+CLASSES = torch.tensor([0, 0, 0, 0, 0, 1, 1, 1])
 BALLS = {1: L1, 2: L2, math.inf: Linf}
 #: Data on a grid: the plain differences of a test lose the digits of places that are nearly one.
 QUARTERS = st.integers(-16, 16).map(lambda number: number / 4)
@@ -117,6 +120,31 @@ def test_pictures_in_single_precision():
     assert x.dtype == torch.float32
     assert x.shape == data.shape
     assert not any(nearest_changes(x.flatten(1), data.flatten(1), data.flatten(1), math.inf))
+
+
+class NearestReference(torch.nn.Module):
+    """Minus the distance to the nearest reference of each class, as logits: a classifier known exactly."""
+
+    def __init__(self, references, names):
+        super().__init__()
+        self.references, self.names = references, names
+
+    def forward(self, x):
+        distances = torch.cdist(x, self.references)
+        return torch.stack([-distances[:, self.names == name].amin(1) for name in (0, 1)], dim=1)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.5])
+@pytest.mark.parametrize("references", [TOY, torch.stack([TOY[:5].mean(0), TOY[5:].mean(0)])])
+def test_an_attack_finds_what_is_there_and_nothing_else(references, epsilon):
+    """PGD in cells against exact distances: 1-NN never breaks (observation 1), the class means do at some."""
+    names = CLASSES if len(references) == 8 else torch.tensor([0, 1])
+    goal = Logits(NearestReference(references, names), CLASSES)
+    region = toy(epsilon)
+    attacked = PGD(region, steps=20, step=0.3, restarts=6)(goal, TOY, limits=Limits())
+    exact = adversarial_distances(TOY, CLASSES, references=references, reference_labels=names, voronoi=True)
+    assert torch.equal(attacked.succeeded, exact < epsilon)
+    assert region.contains(attacked.x, TOY).all()
 
 
 def test_a_ball_it_cannot_cut_is_refused():

@@ -14,7 +14,15 @@ from samekind.errors import DataError
 
 #: Numbers that a block of distances, or the memory of all that is known, may take.
 BLOCK, MEMORY = 2**24, 2**26
+#: Batches whose answer is at hand: an attack asks about the same one again and again.
+RECENT = 2
+#: What rounding may take from a distance, as a share of it.
+ROUNDING = 1e-5
 NOTHING = torch.zeros(0, dtype=torch.long)
+
+
+#: An item by its content, the reach and the order of the norm.
+Key = tuple[bytes, float, float]
 
 
 class Near(NamedTuple):
@@ -38,7 +46,8 @@ class Neighbours:
                 f"got {data.dtype} of shape {tuple(data.shape)}"
             )
         self.data = data.detach()
-        self._known: dict[tuple[bytes, float, float], tuple[Tensor, Tensor]] = {}
+        self._known: dict[Key, tuple[Tensor, Tensor]] = {}
+        self._recent: list[tuple[list[Key], Near]] = []
         self._held = 0
 
     def within(self, clean: Tensor, *, reach: float, order: float) -> Near:
@@ -51,6 +60,15 @@ class Neighbours:
                 f"{tuple(self.data.shape[1:])}; give the data as the model takes it"
             )
         keys = [(name, reach, order) for name in _names(clean)]
+        for asked, near in self._recent:
+            if asked == keys and near.points.device == clean.device:
+                return near
+        near = self._together(clean, keys)
+        self._recent = [(keys, near), *self._recent[: RECENT - 1]]
+        return near
+
+    def _together(self, clean: Tensor, keys: list[Key]) -> Near:
+        """What is known of all items of a batch, after those that are new were looked up."""
         new = [row for row, key in enumerate(keys) if key not in self._known]
         if self._held > MEMORY:
             self._known.clear()
@@ -68,11 +86,11 @@ class Neighbours:
         points = self.data[union.to(self.data.device)].flatten(1)
         return Near(points.to(clean.device, torch.float64), distances.to(clean.device))
 
-    def _search(self, clean: Tensor, keys: list[tuple[bytes, float, float]]) -> None:
+    def _search(self, clean: Tensor, keys: list[Key]) -> None:
         """Remember the data near some items."""
         _, reach, order = keys[0]
         distances = apart(clean.flatten(1).to(self.data.device), self.data.flatten(1), order)
-        near = (distances <= reach) & (distances > 0)
+        near = (distances <= reach * (1 + ROUNDING)) & (distances > 0)
         for key, row, chosen in zip(keys, distances, near, strict=True):
             self._known[key] = chosen.nonzero()[:, 0].cpu(), row[chosen].double().cpu()
             self._held += int(chosen.sum())
