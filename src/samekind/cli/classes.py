@@ -32,7 +32,7 @@ def classes(
         for name, others in answer.alike.items()
     ]
     print_table(table(f"Most alike, by {answer.kind}", ["class", "most alike"], lines, texts=2))
-    joined = [[_named(join.first), _named(join.second), f"{join.score:.3f}"] for join in answer.tree]
+    joined = [[_named(join.first), _named(join.second), f"{join.score:.3f}"] for join in answer.joins]
     print_table(table("Joined, the most alike first", ["these", "with", "score"], joined, texts=2))
 
 
