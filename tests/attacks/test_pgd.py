@@ -17,7 +17,7 @@ def test_the_worst_case_of_a_linear_model(region, dual):
     model.weight.data = weights[None]
     x = torch.randn(8, 12, generator=generator, dtype=torch.float64)
     goal = Logits(model, torch.zeros(8, dtype=torch.long))
-    attacked = PGD(region, steps=60)(goal, x, limits=Limits())
+    attacked = PGD(region, steps=60, step=0.1)(goal, x, limits=Limits())
     expected = 0.3 * torch.linalg.vector_norm(weights, dual)
     torch.testing.assert_close((attacked.x - x) @ weights, expected.expand(8).clone(), rtol=1e-3, atol=1e-6)
     assert not attacked.succeeded.any()
@@ -34,11 +34,11 @@ def test_the_points_of_foolbox(trained, name, steps):
         theirs = getattr(
             foolbox.attacks, {"Linf": "LinfFastGradientAttack", "L2": "L2FastGradientAttack"}[name]
         )()
-        ours = FGSM(region)
+        ours = FGSM(region, classic=True)
     else:
         kind = getattr(foolbox.attacks, f"{name}ProjectedGradientDescentAttack")
         theirs = kind(steps=steps, abs_stepsize=region.epsilon / 3, random_start=False)
-        ours = PGD(region, steps=steps, step=region.epsilon / 3, random_start=False, last=True)
+        ours = PGD(region, steps=steps, step=region.epsilon / 3, random_start=False, classic=True)
     wrapped = foolbox.PyTorchModel(model, bounds=(0, 1), device="cpu")
     _, points, success = theirs(wrapped, x, labels, epsilons=region.epsilon)
     attacked = ours(Logits(model, labels), x, limits=PICTURES)
@@ -68,7 +68,7 @@ def test_stopping_early_finds_the_same_items(trained):
 def test_restarts_and_the_worst_point_never_help_the_defender(trained):
     model, x, labels = trained
     goal = Logits(model, labels)
-    last = PGD(Linf(0.08), steps=5, step=0.06, last=True)(goal, x, limits=PICTURES)
+    last = PGD(Linf(0.08), steps=5, step=0.06, classic=True)(goal, x, limits=PICTURES)
     worst = PGD(Linf(0.08), steps=5, step=0.06)(goal, x, limits=PICTURES)
     more = PGD(Linf(0.08), steps=5, step=0.06, restarts=4)(goal, x, limits=PICTURES)
     assert (last.succeeded <= worst.succeeded).all()
@@ -80,3 +80,18 @@ def test_momentum_succeeds_too(trained):
     plain = PGD(Linf(0.1), steps=10)(Logits(model, labels), x, limits=PICTURES)
     heavy = PGD(Linf(0.1), steps=10, momentum=1.0)(Logits(model, labels), x, limits=PICTURES)
     assert heavy.succeeded.sum() >= plain.succeeded.sum() - 2
+
+
+@pytest.mark.parametrize("region", [L1(0.5), L2(0.5)])
+def test_a_step_is_not_spent_on_pixels_that_cannot_move(region):
+    """The pixels with the largest weights are at the end of their range, and one is fixed."""
+    model = torch.nn.Linear(8, 1, bias=False)
+    model.weight.data = torch.tensor([[9.0, 8.0, 7.0, -6.0, 5.0, 0.1, 0.1, 0.1]])
+    x = torch.tensor([[1.0, 1.0, 0.5, 0.0, 1.0, 0.5, 0.5, 0.5]])
+    limits = Limits(0.0, 1.0, fixed=torch.arange(8) == 2)
+    goal = Logits(model, torch.tensor([0]))
+    attacked = PGD(region, steps=40, random_start=False)(goal, x, limits=limits)
+    best = 0.05 if isinstance(region, L1) else 0.1 * 3**0.5 * 0.5
+    assert float((attacked.x - x) @ model.weight[0].detach()) == pytest.approx(best, rel=1e-3)
+    assert FGSM(region)(goal, x, limits=limits).distance[0] == pytest.approx(0.5)
+    assert FGSM(region, classic=True)(goal, x, limits=limits).distance[0] < 0.2

@@ -23,7 +23,7 @@ class Plan:
     random_start: bool = False
     restarts: int = 1
     stop: bool = True
-    last: bool = False
+    classic: bool = False
 
 
 class Worst:
@@ -55,7 +55,7 @@ def ascend(
         rows = torch.arange(len(clean), device=clean.device)
         if plan.stop:
             rows = rows[~worst.reached]
-        ground = Ground(clean[rows], region, limits)
+        ground = Ground(clean[rows], region, limits, plan.classic)
         u = ground.clean
         if plan.random_start or restart:
             u = ground.back(region.start(u, generator))
@@ -85,4 +85,4 @@ def _climb(goal: Goal, rows: Tensor, u: Tensor, ground: Ground, worst: Worst, pl
         with torch.no_grad():
             outcomes = goal.outcomes(x, rows)
         success = reached(goal, outcomes, rows)
-        worst.note(rows, x, raised(goal, outcomes, rows), success, always=plan.last)
+        worst.note(rows, x, raised(goal, outcomes, rows), success, always=plan.classic)

@@ -21,7 +21,7 @@ class BIM:
     steps: int = 10
     step: float | None = None
     stop: bool = True
-    last: bool = False
+    classic: bool = False
 
     def __call__(
         self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
@@ -33,7 +33,7 @@ class BIM:
             step=self.step,
             random_start=False,
             stop=self.stop,
-            last=self.last,
+            classic=self.classic,
         )
         return pgd(goal, x, limits=limits, generator=generator)
 

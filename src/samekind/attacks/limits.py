@@ -37,6 +37,20 @@ class Limits:
         x = x.clamp(self._like(self.low, x), self._like(self.high, x))
         return x if self.fixed is None else torch.where(self.fixed.to(x.device), clean, x)
 
+    def free(self, step: Tensor, x: Tensor, *, classic: bool = False) -> Tensor:
+        """A step (n, …) from ``x`` without what these limits would undo: moves of fixed columns, and moves
+        outwards at the end of the range; with ``classic`` only the former.
+
+        A step of the size 1 that is spent on pixels that cannot move is lost: with the L1 ball that can be
+        all of it, and a model looks robust that is not.
+        """
+        if self.fixed is not None:
+            step = step.masked_fill(self.fixed.to(x.device), 0)
+        if classic:
+            return step
+        low, high = self._like(self.low, x), self._like(self.high, x)
+        return step.masked_fill(((x <= low) & (step < 0)) | ((x >= high) & (step > 0)), 0)
+
     def expect(self, x: Tensor) -> None:
         """Raise DataError for items that are not floats, or not valid to begin with."""
         if not x.is_floating_point():

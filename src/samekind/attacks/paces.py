@@ -1,7 +1,7 @@
 """How far a gradient attack goes in a step: always the same way, or halved where it leads nowhere."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import torch
@@ -20,6 +20,7 @@ class Ground:
     clean: Tensor
     region: Region
     limits: Limits
+    classic: bool = False
 
     def back(self, u: Tensor) -> Tensor:
         """A point of the region with valid numbers (whole ones apart), near ``u``."""
@@ -30,12 +31,13 @@ class Ground:
         return u if self.limits.integer is None else feasible(u, self.clean, self.region, self.limits.clip)
 
     def stepped(self, u: Tensor, size: float | Tensor, direction: Tensor) -> Tensor:
-        """One step of a size along the steepest way of a direction."""
+        """One step of a size along the steepest way of a direction that the limits leave free."""
+        direction = self.limits.free(direction, u, classic=self.classic)
         return self.back(u + size * self.region.steepest(direction))
 
     def only(self, kept: Tensor) -> "Ground":
         """The same for some of the items."""
-        return Ground(self.clean[kept], self.region, self.limits)
+        return replace(self, clean=self.clean[kept])
 
 
 class Pace(Protocol):

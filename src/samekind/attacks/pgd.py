@@ -24,8 +24,10 @@ class PGD:
     Without a ``step`` the whole way is 2.5 times the size of the region. ``restarts`` is how often it begins,
     for items that still hold; from the second time on always at random. ``momentum`` adds up gradients, each
     divided by its mean size (Dong and others 2018). ``stop`` ends the search for an item at its first
-    success: no other item would be found wrong without it, but the value would be raised further. With
-    ``last`` the last point is returned instead of the worst, as other libraries do.
+    success: no other item would be found wrong without it, but the value would be raised further.
+
+    ``classic`` is PGD as other libraries have it, and weaker: the last point is returned instead of the
+    worst, and a step may be spent on pixels that are at the end of their range.
     """
 
     region: Region
@@ -36,7 +38,7 @@ class PGD:
     restarts: int = 1
     momentum: float = 0.0
     stop: bool = True
-    last: bool = False
+    classic: bool = False
 
     def __call__(
         self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
@@ -48,8 +50,8 @@ class PGD:
             pace=lambda _: Steady(step, self.momentum),
             random_start=self.random_start,
             restarts=self.restarts,
-            stop=self.stop and not self.last,
-            last=self.last,
+            stop=self.stop and not self.classic,
+            classic=self.classic,
         )
         inside = partial(ascend, region=self.region, plan=plan)
         return carried_out(inside, goal, x, limits=limits, generator=generator, distance=self.distance)

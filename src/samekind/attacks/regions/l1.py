@@ -8,14 +8,18 @@ from torch import Tensor
 
 from samekind.attacks.regions.region import no_further, per_item, shared_draws
 
+#: Coordinates that a step changes at least.
+FEWEST = 3
+
 
 @dataclass(frozen=True)
 class L1:
     """The closed ball of the sum of absolute changes.
 
-    ``share`` is the part of all coordinates, at least one of them, that a step changes. The steepest step of
-    this ball moves one coordinate alone, which makes slow attacks on pictures; Tramèr and Boneh (2019,
-    "SLIDE") move the 1% of the largest gradients by equal amounts instead.
+    ``share`` is the part of all coordinates, at least three of them, that a step changes. The steepest step
+    of this ball moves one coordinate alone, which makes slow attacks on pictures. Tramèr and Boneh (2019,
+    "SLIDE") move the 1% of the largest gradients instead; they by equal amounts, here each in proportion to
+    its gradient, so that the projection leaves the best of them.
     """
 
     epsilon: float
@@ -32,12 +36,13 @@ class L1:
         return torch.where(per_item(outside, x), clean + shrunk.reshape(x.shape), x)
 
     def steepest(self, gradient: Tensor) -> Tensor:
-        """Equal changes, 1 in sum, of the coordinates with the largest gradients."""
+        """The largest gradients, 1 in sum; 0 elsewhere."""
         flat = gradient.flatten(1)
-        count = max(1, round(self.share * flat.shape[1]))
+        count = min(flat.shape[1], max(FEWEST, round(self.share * flat.shape[1])))
         largest = flat.abs().topk(count, dim=1).indices
-        step = torch.zeros_like(flat).scatter(1, largest, flat.gather(1, largest).sign())
-        return (step / step.abs().sum(1, keepdim=True).clamp_min(1)).reshape(gradient.shape)
+        step = torch.zeros_like(flat).scatter(1, largest, flat.gather(1, largest))
+        size = step.abs().sum(1, keepdim=True)
+        return (step / torch.where(size > 0, size, 1.0)).reshape(gradient.shape)
 
     def start(self, clean: Tensor, generator: torch.Generator) -> Tensor:
         """Uniform in the ball: spacings of uniform numbers, with random signs."""
