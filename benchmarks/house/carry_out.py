@@ -19,6 +19,7 @@ from samekind.recipes.ladder import climb
 from samekind.settings import write
 from samekind.space import MetricSpace
 from samekind.storage import write_text
+from samekind.training.compatible import is_network
 
 #: The time for a ladder: it bounds the folds for which the encoder is trained.
 MINUTES = 5.0
@@ -85,7 +86,8 @@ def by_house(experiment: Experiment, sets: Sets, place: Place) -> dict[str, Any]
         after_rung=after_rung,
     )
     assert space.ladder is not None
-    if space.prototypes.dimension > NUMBERS:
+    # A network over pairs has weights for the numbers it was trained with: that space cannot be compressed.
+    if space.prototypes.dimension > NUMBERS and not is_network(space.similarity):
         systems[f"kept, compressed to {NUMBERS} numbers"] = about(
             _compressed(space, sets, place.device), sets, device=place.device
         )

@@ -9,7 +9,7 @@ from samekind.data import clusters
 from samekind.encoders import Unchanged
 from samekind.measures import equal_error_rate
 from samekind.prototypes import SupportMeans
-from samekind.recipes.measuring import is_better, joined, measure, measure_names, rung_of
+from samekind.recipes.measuring import Named, is_better, joined, measure, measure_names, rung_of
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
 
@@ -100,3 +100,18 @@ def test_more_items_named_rightly_make_a_rung_better(items):
     assert rung_of("good", good, seconds=1, by_class=True).accuracy == float(
         good.named.right["similarity"].mean()
     )
+
+
+def test_a_gain_in_naming_counts_although_few_classes_share_it_unevenly(items):
+    """The known classes stay the same, so the interval is over items; those of several folds count once."""
+    measured = measure(space(), items)
+    wrong = torch.zeros(400, dtype=torch.double)
+    right = wrong.clone()
+    right[:100] = 1  # all in one class of four
+    numbers = torch.arange(400)
+    old, new = (measured._replace(named=Named({"similarity": marks}, numbers)) for marks in (wrong, right))
+    assert is_better(new, old, by_class=True)
+    few = numbers % 4  # four items that a hundred folds ask about, one of them gained
+    gained = (few == 0).double()
+    old, new = (measured._replace(named=Named({"similarity": marks}, few)) for marks in (wrong, gained))
+    assert not is_better(new, old, by_class=True)

@@ -1,7 +1,8 @@
 """What a rung of the ladder gives on items that it was not fitted to, and whether it is better than another.
 
 Two rungs are compared on the same queries, pairs and held-out items of known classes. The intervals are over
-classes. A rung is better if it finds more, errs less, or names more items rightly, by more than chance, and
+classes, because the classes to come are others; those of naming are over items, because the known classes
+stay the same. A rung is better if it finds more, errs less, or names more items rightly, by more than chance, and
 worse in none of the three by more than chance.
 """
 
@@ -59,7 +60,7 @@ class Measured(NamedTuple):
 
 class Named(NamedTuple):
     """By each kind of score: 1 for an item of a known class that is named rightly, else 0. ``units`` has the
-    class of each item.
+    number of each item, which several folds ask about.
     """
 
     right: dict[Kind, Tensor]
@@ -88,7 +89,7 @@ def measure_names(space: MetricSpace, known: Items, items: Items) -> Named | Non
     with asking(space):
         scores = {kind: space.score_all(means, z, kind=kind) for kind in space.kinds}
     right = {kind: (places[score.argmax(0).cpu()] == truth).double() for kind, score in scores.items()}
-    return Named(right, truth)
+    return Named(right, asked.nonzero().flatten())
 
 
 def measure(space: MetricSpace, items: Items) -> Measured:
@@ -169,8 +170,7 @@ def is_better(new: Measured, old: Measured, *, by_class: bool, seed: int = 0) ->
         gains.append(fewer["EER"].interval)
     if new.named is not None and old.named is not None:
         right = new.named.right[new.named.best], old.named.right[old.named.best]
-        units = new.named.units if by_class else None
-        gains.append(paired_bootstrap_mean(*right, units=units, seed=seed).interval)
+        gains.append(paired_bootstrap_mean(*right, units=new.named.units, seed=seed).interval)
     return any(gain.low > 0 for gain in gains) and not any(gain.high < 0 for gain in gains)
 
 
