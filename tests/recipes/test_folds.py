@@ -26,6 +26,9 @@ def test_every_class_is_held_out_once_and_as_a_whole(classes, seed):
         assert sorted([*fold.fitted.tolist(), *fold.held_out.tolist()]) == list(range(len(items)))
         assert not set(items.labels[fold.fitted].tolist()) & set(items.labels[fold.held_out].tolist())
         assert len(torch.unique(items.labels[fold.held_out])) >= 2
+    numbers = folds.numbers(len(items))
+    for number, fold in enumerate(folds.parts):
+        assert torch.equal((numbers == number).nonzero().flatten(), fold.held_out)
 
 
 def branch(name):

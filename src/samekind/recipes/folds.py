@@ -31,6 +31,13 @@ class Folds(NamedTuple):
     words: str
     by_class: bool
 
+    def numbers(self, items: int) -> Tensor:
+        """The number of the fold that holds out each of so many items (items,); -1 for one in none."""
+        numbers = torch.full((items,), -1)
+        for number, fold in enumerate(self.parts):
+            numbers[fold.held_out] = number
+        return numbers
+
 
 def class_folds(items: Items, *, branches: Mapping[str, str] | None = None, seed: int = 0) -> Folds:
     """Folds over the classes with two items or more: each is held out once, with its whole branch.

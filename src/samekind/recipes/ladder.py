@@ -136,10 +136,13 @@ class _Climb:
         start = rungs.untrained()
         first = self._step(rungs.first, lambda _: start, since=mark)
         assert first is not None  # it is always kept
-        chosen: Choice | None = None  # by the first fold, for the others and for all items
+        chosen: Choice | None = None  # by the first fold, for the others
 
         def fitted(fold: int | None) -> Fitted:
             nonlocal chosen
+            if fold is None:  # all folds choose
+                numbers = self.folds.numbers(len(self.sets.train))
+                return rungs.with_similarities(start, self._rows(None), folds=numbers)
             result = rungs.with_similarities(start, self._rows(fold), choice=chosen)
             chosen = result.choice
             return result

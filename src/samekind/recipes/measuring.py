@@ -2,8 +2,8 @@
 
 Two rungs are compared on the same queries, pairs and held-out items of known classes. The intervals are over
 classes, because the classes to come are others; those of naming are over items, because the known classes
-stay the same. A rung is better if it finds more, errs less, or names more items rightly, by more than chance, and
-worse in none of the three by more than chance.
+stay the same. A rung is better if it finds more, errs less, or names more items rightly, by more than chance,
+and worse in none of the three by more than chance.
 """
 
 from collections.abc import Sequence

@@ -86,11 +86,13 @@ class Rungs:
             encoder = build_space(untrained(self.run), self.sets.train).encoder
         return self._plain(self._features(encoder), torch.arange(len(self.sets.train)))
 
-    def with_similarities(self, fitted: Fitted, rows: Tensor, *, choice: Choice | None = None) -> Fitted:
-        """The same features, with similarities fitted to those of the rows, and chosen by the other items, or
-        by an earlier ``choice``.
+    def with_similarities(
+        self, fitted: Fitted, rows: Tensor, *, choice: Choice | None = None, folds: Tensor | None = None
+    ) -> Fitted:
+        """The same features, with similarities fitted to those of the rows, and chosen by the other items, by
+        an earlier ``choice``, or, for all items, by ``folds``: the number of the fold of each.
         """
-        return self._with(fitted._replace(space=deepcopy(fitted.space)), rows, choice)
+        return self._with(fitted._replace(space=deepcopy(fitted.space)), rows, choice, folds)
 
     def headed(self, start: Fitted, rows: Tensor, *, choice: Choice | None = None) -> Fitted:
         """A head trained on the features of the rows, which stay as they are; then similarities on top, with
@@ -148,17 +150,20 @@ class Rungs:
             space = compress(space, features.train.take(rows), dimension=self.run.compress)
         return Fitted(space, features)
 
-    def _with(self, fitted: Fitted, rows: Tensor, choice: Choice | None) -> Fitted:
+    def _with(
+        self, fitted: Fitted, rows: Tensor, choice: Choice | None, folds: Tensor | None = None
+    ) -> Fitted:
         """What is given, with similarities fitted to the embeddings of the rows."""
         everything = torch.arange(len(self.sets.train))
         others = everything[~torch.isin(everything, rows)]
+        cut = Fold(rows, others) if choice is None and len(others) else folds
         items = fitted.embedded(everything if choice is None else rows)
         assert isinstance(items.inputs, Tensor)
         chosen = fit_similarities(
             fitted.space,
             items.inputs,
             items.labels,
-            folds=Fold(rows, others) if choice is None and len(others) else 3,
+            folds=3 if cut is None else cut,
             groups=items.groups,
             seed=self.run.seed,
             choice=choice,
