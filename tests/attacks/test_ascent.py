@@ -1,9 +1,12 @@
 """The loop: the worst point is kept, and iterates may lie between whole numbers."""
 
+import pytest
 import torch
 
 from samekind.attacks import PGD, Limits, Linf, Logits
-from samekind.attacks.ascent import Worst
+from samekind.attacks.ascent import Plan, Worst
+from samekind.attacks.paces import Steady
+from samekind.errors import SettingError
 
 
 def test_success_comes_before_value():
@@ -25,3 +28,9 @@ def test_whole_numbers_are_crossed_in_small_steps():
     attacked = attack(Logits(model, torch.tensor([0])), x, limits=limits)
     assert attacked.x.tolist() == [[-1.0, 0.5]]
     assert attacked.succeeded.all()
+
+
+def test_at_least_one_step():
+    for settings in ({"steps": 0}, {"steps": 3, "restarts": 0}):
+        with pytest.raises(SettingError, match="at least 1"):
+            Plan(pace=lambda _: Steady(0.1, 0.0), **settings)

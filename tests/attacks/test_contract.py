@@ -17,6 +17,7 @@ from samekind.attacks import (
     FGSM,
     PGD,
     PICTURES,
+    Aimed,
     CarliniWagner,
     DeepFool,
     HopSkipJump,
@@ -35,6 +36,7 @@ from samekind.errors import DataError
 REGION = Linf(0.15)
 #: Name -> a function of the trained model and labels (a surrogate is made from them) that gives the attack.
 MADE = {
+    "Aimed": lambda model, labels: Aimed(PGD(REGION, steps=5), count=2),
     "APGD": lambda model, labels: APGD(REGION, steps=8),
     "BIM": lambda model, labels: BIM(REGION, steps=5),
     "CarliniWagner": lambda model, labels: CarliniWagner(steps=30, searches=4),

@@ -1,8 +1,10 @@
 """Several attacks: the nearest success, the highest value, and only what is still right."""
 
+import pytest
 import torch
 
 from samekind.attacks import FGSM, PGD, PICTURES, Linf, Logits, Raised, Sequence, WorstOf
+from samekind.errors import SettingError
 
 SMALL, LARGE = PGD(Linf(0.08), steps=8, random_start=False), PGD(Linf(0.2), steps=8, random_start=False)
 
@@ -34,3 +36,9 @@ def test_a_sequence_only_asks_about_what_is_still_right(trained):
     assert torch.equal(both.x[fast.succeeded], fast.x[fast.succeeded])
     assert (both.queries[~fast.succeeded] > fast.queries[~fast.succeeded]).all()
     assert both.succeeded.sum() > fast.succeeded.sum()
+
+
+@pytest.mark.parametrize("kind", [Sequence, WorstOf])
+def test_no_attack_is_refused(kind):
+    with pytest.raises(SettingError, match="at least one attack"):
+        kind(())

@@ -10,6 +10,7 @@
   model as it was found, an item's result independent of the other items, the same with the same seed.
 """
 
+from samekind.attacks.aimed import Aimed
 from samekind.attacks.apgd import APGD
 from samekind.attacks.attack import Attack, Attacked, carried_out
 from samekind.attacks.bim import BIM
@@ -32,7 +33,7 @@ from samekind.attacks.untouched import untouched
 
 #: The attacks there are.
 ATTACKS = (
-    "APGD", "BIM", "CarliniWagner", "DeepFool", "FAB", "FGSM", "HopSkipJump", "PGD", "RandomSearch",
+    "APGD", "Aimed", "BIM", "CarliniWagner", "DeepFool", "FAB", "FGSM", "HopSkipJump", "PGD", "RandomSearch",
     "Sequence", "Square", "Transfer", "WorstOf",
 )  # fmt: skip
 
@@ -46,6 +47,7 @@ __all__ = [
     "L2",
     "PGD",
     "PICTURES",
+    "Aimed",
     "Attack",
     "Attacked",
     "CarliniWagner",

@@ -11,6 +11,7 @@ from samekind.attacks.goal import Goal, raised, reached, slope
 from samekind.attacks.limits import Limits
 from samekind.attacks.paces import Ground, Pace
 from samekind.attacks.regions import Region
+from samekind.errors import SettingError
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,11 @@ class Plan:
     restarts: int = 1
     stop: bool = True
     classic: bool = False
+
+    def __post_init__(self) -> None:
+        for name, count in (("steps", self.steps), ("restarts", self.restarts)):
+            if count < 1:
+                raise SettingError(f"{name}: expected at least 1, got {count}")
 
 
 class Worst:

@@ -148,6 +148,22 @@ class Revalued:
         return self.objective(outcomes, truth)
 
 
+class Targeted:
+    """A goal with a ``target`` (items,)."""
+
+    def __init__(self, goal: Goal, target: Tensor) -> None:
+        self.goal = goal
+        self.model, self.truth, self.target = goal.model, goal.truth, target
+
+    def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
+        """Those of the goal."""
+        return self.goal.outcomes(x, items)
+
+    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
+        """That of the goal."""
+        return self.goal.value(outcomes, truth)
+
+
 class Raised:
     """A goal that is only raised: its one outcome is the value, so that no item is ever done.
 

@@ -44,7 +44,7 @@ class PGD:
         self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
     ) -> Attacked:
         """Attack items (n, …)."""
-        step = WAY * self.region.epsilon / self.steps if self.step is None else self.step
+        step = WAY * self.region.epsilon / max(1, self.steps) if self.step is None else self.step
         plan = Plan(
             steps=self.steps,
             pace=lambda _: Steady(step, self.momentum),

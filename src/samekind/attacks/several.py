@@ -9,6 +9,7 @@ from torch import Tensor
 from samekind.attacks.attack import Attack, Attacked, Point, carried_out
 from samekind.attacks.goal import Goal, Part, raised
 from samekind.attacks.limits import Limits
+from samekind.errors import SettingError
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,9 @@ class WorstOf:
     """
 
     attacks: tuple[Attack, ...]
+
+    def __post_init__(self) -> None:
+        _expect_some(self.attacks)
 
     def __call__(
         self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
@@ -40,6 +44,9 @@ class Sequence:
 
     attacks: tuple[Attack, ...]
 
+    def __post_init__(self) -> None:
+        _expect_some(self.attacks)
+
     def __call__(
         self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
     ) -> Attacked:
@@ -53,6 +60,11 @@ class Sequence:
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
         """That of the first attack."""
         return self.attacks[0].distance(x, clean)
+
+
+def _expect_some(attacks: Several[Attack]) -> None:
+    if not attacks:
+        raise SettingError("expected at least one attack, got none")
 
 
 def _tried(

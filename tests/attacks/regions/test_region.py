@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from samekind.attacks import regions
 from samekind.attacks.regions.region import shared_draws
+from samekind.errors import SettingError
 
 DATA = torch.randn(100, 5, generator=torch.Generator().manual_seed(9), dtype=torch.float64)
 #: Name -> a region of the size 0.7 for items (n, 5).
@@ -99,3 +100,16 @@ def test_no_point_of_a_ball_is_nearer_than_the_projection(name, x, clean, seed):
 def test_draws_are_shared_by_all_items():
     draws = shared_draws(torch.zeros(6, 2, 3), torch.Generator().manual_seed(0))
     assert draws.shape == (1, 2, 3)
+
+
+@pytest.mark.parametrize("epsilon", [-0.1, float("nan")])
+@pytest.mark.parametrize("ball", [regions.L1, regions.L2, regions.Linf])
+def test_a_size_below_0_is_refused(ball, epsilon):
+    with pytest.raises(SettingError, match="from 0 up"):
+        ball(epsilon)
+
+
+@pytest.mark.parametrize("name", ["L1", "L2", "Linf"])
+def test_a_ball_of_size_0_is_the_item(name):
+    clean, x = points(5), points(5, seed=1)
+    torch.testing.assert_close(MADE[name].resized(0.0).project(x, clean), clean)

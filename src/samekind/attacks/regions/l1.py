@@ -6,7 +6,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from samekind.attacks.regions.region import no_further, per_item, shared_draws
+from samekind.attacks.regions.region import expect_size, no_further, per_item, shared_draws
 
 #: Coordinates that a step changes at least.
 FEWEST = 3
@@ -24,6 +24,9 @@ class L1:
 
     epsilon: float
     share: float = 0.01
+
+    def __post_init__(self) -> None:
+        expect_size(self.epsilon)
 
     def project(self, x: Tensor, clean: Tensor) -> Tensor:
         """The nearest point of the ball in the Euclidean sense, exactly (Duchi and others 2008): every change

@@ -6,7 +6,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from samekind.attacks.regions.region import no_further, shared_draws
+from samekind.attacks.regions.region import expect_size, no_further, shared_draws
 
 
 @dataclass(frozen=True)
@@ -14,6 +14,9 @@ class Linf:
     """The closed ball of the largest coordinate."""
 
     epsilon: float
+
+    def __post_init__(self) -> None:
+        expect_size(self.epsilon)
 
     def project(self, x: Tensor, clean: Tensor) -> Tensor:
         """The nearest point of the ball: coordinates clipped."""

@@ -5,6 +5,8 @@ from typing import Protocol, Self
 import torch
 from torch import Tensor
 
+from samekind.errors import SettingError
+
 
 class Region(Protocol):
     """A set of inputs around every clean item, of the size ``epsilon``; a frozen dataclass.
@@ -41,6 +43,12 @@ class Region(Protocol):
     def resized(self, epsilon: float) -> Self:
         """The same kind of region of another size."""
         ...
+
+
+def expect_size(epsilon: float) -> None:
+    """Raise SettingError for a size below 0, or one that is no number."""
+    if not epsilon >= 0:
+        raise SettingError(f"epsilon: expected a number from 0 up, got {epsilon}")
 
 
 def per_item(values: Tensor, x: Tensor) -> Tensor:
