@@ -90,6 +90,7 @@ def _taught(
     learner = Learner(run, space, items, fabric, batches=len(sampler))
     number, epochs = 0, []
     for epoch in range(run.epochs):
+        learner.begin_epoch(epoch)
         with learner.training():
             for indices in batches_on(fabric.device, sampler.batches(epoch)):
                 learner.step(items.inputs[indices], items.labels[indices], number=number)

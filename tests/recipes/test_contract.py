@@ -64,7 +64,7 @@ def test_a_run_can_be_written_down_and_built(name):
         space = build_space(run, items)
         assert list(build_terms(run, space)) == list(run.terms)
         assert list(build_penalties(run)) == list(run.penalties)
-        assert len(build_sampler(run, items.labels)) == 1
+        assert len(build_sampler(run, items.labels)) == run.batches.arguments.get("steps", 1)
         assert build_optimiser(run.optimiser, space).param_groups
 
 

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 import torch
 
-from samekind.training import Adversary, Term, build_space, launch
+from samekind.training import Adversary, Later, Term, build_space, launch
 from samekind.training.learner import Learner
 from samekind.training.objective import objective
 
@@ -96,3 +96,14 @@ def test_an_error_in_the_value_moves_no_random_state(drawing, items, monkeypatch
         drawing.value(torch.zeros(2, 5), items.labels[:2])
     assert torch.equal(torch.get_rng_state(), states[0])
     assert torch.equal(drawing.generator.get_state(), states[1])
+
+
+def test_an_epoch_begins_with_the_arguments_it_has(run, items):
+    growing = dataclasses.replace(
+        run.terms["pair"], arguments={"smoothing": 0.0}, later=(Later(1, {"smoothing": 0.4}),)
+    )
+    changed = dataclasses.replace(run, terms={**run.terms, "pair": growing})
+    learner = Learner(changed, build_space(changed, items), items, launch("cpu", "32-true"), batches=3)
+    for epoch, smoothing in ((0, 0.0), (1, 0.4)):
+        learner.begin_epoch(epoch)
+        assert learner.context.terms["pair"].loss.keywords == {"smoothing": smoothing}

@@ -12,7 +12,7 @@ from samekind.errors import SettingError
 from samekind.pairs import pair_masks
 from samekind.settings import typed
 from samekind.taxonomy import Tree
-from samekind.training import Penalty, Term, build_space
+from samekind.training import Later, Penalty, Run, Term, build_space
 from samekind.training.context import FOR_LOSSES
 from samekind.training.terms import build_penalties, build_terms
 
@@ -33,6 +33,18 @@ def test_the_terms_of_a_recipe_are_looked_up(run, items):
     assert all(term.miner.func is miners.everything for term in built.values())
     handed = [("scale", "targets"), ("generator",), ("scale", "targets")]
     assert [term.needs for term in built.values()] == handed
+
+
+def test_a_term_may_have_other_arguments_later(run, items):
+    later = (Later(2, {"smoothing": 0.3}), Later(1, {"smoothing": 0.2}))
+    changed = with_terms(run, only=Term("pair_likelihood", arguments={"smoothing": 0.1}, later=later))
+    space = build_space(changed, items)
+    values = [build_terms(changed, space, epoch=epoch)["only"].loss.keywords for epoch in range(4)]
+    assert values == [{"smoothing": value} for value in (0.1, 0.2, 0.3, 0.3)]
+    assert Run.from_dict(changed.to_dict()) == changed
+    unknown = with_terms(run, only=Term("pair_likelihood", later=(Later(3, {"smoothin": 0.1}),)))
+    with pytest.raises(SettingError, match=r"run\.terms\.only\.later .*did you mean \"smoothing\"\?"):
+        build_terms(unknown, space)
 
 
 def test_a_loss_is_handed_what_it_asks_for_and_nothing_else(run, items):

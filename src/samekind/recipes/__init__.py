@@ -17,6 +17,7 @@ from samekind.recipes.ladder import climb
 from samekind.recipes.leave_one_out import leave_one_out
 from samekind.recipes.prototypical import prototypical
 from samekind.recipes.proxies import PROXIES, proxies
+from samekind.recipes.siamese import siamese
 from samekind.recipes.triplet import triplet
 from samekind.recipes.unseen import UNSEEN, unseen
 from samekind.recipes.verification import verification
@@ -27,6 +28,7 @@ RECIPES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
     {
         "house": house,
         "prototypical": prototypical,
+        "siamese": siamese,
         "triplet": triplet,
         "verification": verification,
         **PROXIES,
@@ -42,6 +44,7 @@ __all__ = [
     "leave_one_out",
     "prototypical",
     "proxies",
+    "siamese",
     "suited",
     "triplet",
     "unseen",

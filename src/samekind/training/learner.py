@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -68,6 +69,11 @@ class Learner:
             self.fabric.autocast if self.run.mixed_scores else nullcontext,
             tree.to(self.fabric.device) if tree is not None else None,
         )
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Have the terms as they are after so many epochs."""
+        if any(term.later for term in self.run.terms.values()):
+            self.context = replace(self.context, terms=build_terms(self.run, self.space, epoch=epoch))
 
     @contextmanager
     def training(self) -> Iterator[None]:

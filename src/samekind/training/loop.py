@@ -126,6 +126,7 @@ class Trainer:
 
     def train_epoch(self) -> None:
         """The remaining steps of this epoch."""
+        self.learner.begin_epoch(self.progress.epoch)
         with self.learner.training():
             self._walk()
 

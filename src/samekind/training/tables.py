@@ -1,6 +1,6 @@
 """The tables of a run: the parts of the space, the terms, the batches, the optimiser, the schedule."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 from samekind.errors import SettingError
@@ -46,6 +46,17 @@ class Parts:
 
 
 @dataclass(frozen=True)
+class Later:
+    """Other arguments of a loss, after so many epochs."""
+
+    after: Positive
+    arguments: Values = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check(self, where="run.terms.later")
+
+
+@dataclass(frozen=True)
 class Term:
     """One part of the loss: a loss against candidates, mined and weighted. ``arguments`` are the loss's own,
     ``mining`` the miner's. The candidates of "memory" are the batch and the memory.
@@ -55,7 +66,7 @@ class Term:
     the mean of those that are not 0 ("nonzero"), the mean over anchors of the mean of each one's rows
     ("anchors"), or the mean over the classes of the batch of the mean of each one's rows ("classes").
     Before that each share is multiplied by the weight of its anchor's class, 1 if ``class_weights`` does not
-    name the class.
+    name the class. ``later`` changes arguments in the course of the run, such as a margin that grows.
     """
 
     loss: str
@@ -67,9 +78,23 @@ class Term:
     mining: Values = field(default_factory=dict)
     reduce: Literal["mean", "nonzero", "anchors", "classes"] = "mean"
     class_weights: dict[str, Amount] = field(default_factory=dict)
+    later: tuple[Later, ...] = ()
 
     def __post_init__(self) -> None:
         check(self, where="run.terms")
+
+    def at(self, epoch: int) -> "Term":
+        """The term after so many epochs, with the arguments it then has.
+
+        >>> growing = Term("triplet", arguments={"margin": 1.0}, later=(Later(20, {"margin": 1.3}),))
+        >>> growing.at(19).arguments, growing.at(20).arguments
+        ({'margin': 1.0}, {'margin': 1.3})
+        """
+        arguments = dict(self.arguments)
+        for change in sorted(self.later, key=lambda change: change.after):
+            if change.after <= epoch:
+                arguments |= change.arguments
+        return replace(self, arguments=arguments, later=())
 
 
 @dataclass(frozen=True)

@@ -39,11 +39,16 @@ from samekind.training.run import Run
 from samekind.training.tables import Penalty, Term
 
 
-def build_terms(run: Run, space: MetricSpace) -> dict[str, BuiltTerm]:
-    """The terms of a run, looked up and checked against the space they are to train."""
+def build_terms(run: Run, space: MetricSpace, *, epoch: int = 0) -> dict[str, BuiltTerm]:
+    """The terms of a run as they are after so many epochs, looked up and checked against the space they are
+    to train. What they have later is checked too.
+    """
     check_mixed_scores(run, space)
     check_tree(run, space)
-    return {name: _build_term(f"run.terms.{name}", term, space) for name, term in run.terms.items()}
+    for name, term in run.terms.items():
+        for change in term.later:
+            _build_term(f"run.terms.{name}.later", term.at(change.after), space)
+    return {name: _build_term(f"run.terms.{name}", term.at(epoch), space) for name, term in run.terms.items()}
 
 
 def build_penalties(run: Run) -> dict[str, BuiltPenalty]:
