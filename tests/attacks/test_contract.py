@@ -194,3 +194,14 @@ def test_items_outside_the_limits_are_refused(make, trained):
         carried(make, model, x + 1, labels)
     with pytest.raises(DataError, match="one truth per item"):
         carried(make, model, x[:5], labels)
+
+
+@pytest.mark.device
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_a_gpu_finds_what_the_cpu_finds(make, attacked, trained):
+    model, x, labels = copy.deepcopy(trained)
+    random = torch.cuda.get_rng_state()
+    there = carried(make, model.cuda(), x.cuda(), labels)
+    assert there.x.device.type == there.succeeded.device.type == there.distance.device.type == "cuda"
+    assert abs(there.succeeded.float().mean().cpu() - attacked.succeeded.float().mean()) < 0.1
+    assert torch.equal(torch.cuda.get_rng_state(), random)

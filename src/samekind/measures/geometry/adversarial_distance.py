@@ -49,7 +49,7 @@ def adversarial_distances(
     with ``voronoi`` the Voronoi-ε one. Below half the `smallest_distance` the two are equal.
 
     >>> features, labels = torch.tensor([[0.0], [1.0], [3.0]]), torch.tensor([0, 0, 1])
-    >>> adversarial_distances(features, labels).tolist()
+    >>> adversarial_distances(features, labels).round(decimals=9).tolist()
     [2.0, 1.0, 1.0]
     >>> adversarial_distances(features, labels, voronoi=True).tolist()
     [inf, inf, inf]
