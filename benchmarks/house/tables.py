@@ -18,8 +18,8 @@ NAMES = {
 }
 HEADING = ("system", "seeds", "Recall@1, validation", "accuracy", "Recall@1", "EER")
 HEADING += ("EER, gallery as cohort", "5-shot beside known", "s")
-#: What a user would do instead: systems of the grid.
-OTHERS = ("instead", "peer", "paper")
+#: Systems of the grid beside the house recipe; the last three are what a user would do instead.
+OTHERS = ("side", "instead", "peer", "paper")
 
 Read = Callable[[dict[str, Any]], float | None]
 

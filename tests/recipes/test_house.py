@@ -1,11 +1,14 @@
 """The rules of the house recipe: from data to a run."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from samekind.data import Items, clusters
 from samekind.recipes import encoder, house
 from samekind.recipes.house import FEWEST, MOST, is_pretrained, untrained
+from samekind.training import Part
 
 
 def pictures(count, shape=(3, 64, 64)):
@@ -66,3 +69,12 @@ def test_the_start_of_the_ladder_is_the_network_untrained_or_the_raw_input(packa
     start = untrained(house(clusters(classes=3, items=4, dimension=5)))
     assert (start.space.encoder.name, start.space.standardise) == ("Unchanged", "features")
     assert start.space.prototypes.name == "SupportMeans"
+
+
+def test_networks_side_by_side_are_pretrained_as_well(packages):
+    run = house((3, 224, 224))
+    one = run.space.encoder.arguments["encoder"]
+    several = Part("Views", {"encoder": {"name": "SideBySide", "encoders": [one, {**one, "variant": 1}]}})
+    assert is_pretrained(replace(run, space=replace(run.space, encoder=several)))
+    small = Part("SideBySide", {"encoders": [{"name": "Conv4", "dimension": 8}]})
+    assert not is_pretrained(replace(run, space=replace(run.space, encoder=small)))

@@ -7,7 +7,8 @@ CVPR 2020); of many classes a network from scratch compares the items of a batch
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from samekind.data import Items
 from samekind.recipes.encoder import Subject, encoder_for, pretrained_suits, shape_and_medium, standardise_for
@@ -39,6 +40,8 @@ class Pace(NamedTuple):
 
 #: Pretrained weights move little, and lose with more epochs; a network from scratch needs more of them.
 PRETRAINED, SCRATCH = Pace(3e-4, 3e-2, 10, 200, 30), Pace(2e-3, 1e-2, 20, 1200, 80)
+#: The pretrained network, which samekind has as an extra.
+PRETRAINED_ENCODER = "EfficientNetLite"
 #: The loss.
 PROXIES = Term("proxy_anchor", against="prototypes", arguments={"margin": 0.1, "sharpness": 32.0})
 #: How far grey pictures are turned and moved.
@@ -80,8 +83,13 @@ def house(items: Subject) -> Run:
 
 def is_pretrained(run: Run) -> bool:
     """Whether the encoder of a house run begins with pretrained weights."""
-    inner = run.space.encoder.arguments.get("encoder", {})
-    return "EfficientNetLite" in (run.space.encoder.name, inner.get("name"))
+    return PRETRAINED_ENCODER in _names(run.space.encoder.name, run.space.encoder.arguments)
+
+
+def _names(name: str, arguments: Mapping[str, Any]) -> list[str]:
+    """The name of an encoder and of those inside."""
+    inner = [arguments.get("encoder", {}), *arguments.get("encoders", ())]
+    return [name, *(below for part in inner if part for below in _names(part["name"], part))]
 
 
 def untrained(run: Run) -> Run:
@@ -134,7 +142,7 @@ def _encoder(items: Subject, *, pretrained: bool) -> Part:
         network |= {"stochastic_depth": 0.2}
         size = round(LARGER * shape[2]) if shape[1] == shape[2] else None
         views = {"size": size, "mirror": shape[0] == 3}
-        return Part("Views", {"encoder": {"name": "EfficientNetLite", "variant": 0, **network}, **views})
+        return Part("Views", {"encoder": {"name": PRETRAINED_ENCODER, "variant": 0, **network}, **views})
     if _are_pictures(items) and shape[1] == shape[2] and 8 <= shape[2] < MEDIUM:
         return Part("SmallConvnet" if shape[2] <= SMALL else "Conv4", {"dimension": 128})
     return encoder_for(items, dimension=128)
