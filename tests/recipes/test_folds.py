@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samekind.data import Items, clusters
-from samekind.recipes.folds import FOLDS, class_folds
+from samekind.recipes.folds import FOLDS, class_folds, paths_of
+from samekind.taxonomy import tree_of_paths
 
 
 def items_of(names, each=3):
@@ -54,6 +55,14 @@ def test_the_coarsest_level_with_branches_enough_is_taken():
     assert class_folds(items_of(names), branches=tree).words.endswith("by whole branches of 12")
     of_two = {name: f"order {n // 24}/{name}" for n, name in enumerate(names)}
     assert "branches" not in class_folds(items_of(names), branches=of_two).words
+
+
+def test_the_paths_of_a_tree_are_branches():
+    names = [f"bird/{number}" for number in range(24)]
+    tree = tree_of_paths({name: ["birds", f"family {n // 2}", name] for n, name in enumerate(names)})
+    paths = paths_of(tree, names)
+    assert paths["bird/3"] == "birds/family 1/bird|3"
+    assert class_folds(items_of(names), branches=paths).words.endswith("by whole branches of 12")
 
 
 def test_a_class_of_one_item_is_always_fitted_to():

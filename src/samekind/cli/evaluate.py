@@ -110,6 +110,8 @@ Ignore = Annotated[
     ),
 ]
 
+#: Classes that sit in the wrong place, at most so many are named.
+NAMED = 3
 #: What can be evaluated instead of the test items of the run.
 INSTEAD = ("data", "against", "trials")
 #: Which options need others, and which exclude them.
@@ -128,6 +130,7 @@ TOGETHER = {
     "root": Goes(with_one_of=("trials",)),
     "enrolments": Goes(with_one_of=("trials",)),
     "cohort": Goes(without=("against",)),
+    "taxonomy": Goes(without=("against", "trials")),
     "norm": Goes(with_one_of=("cohort",)),
     "top": Goes(with_one_of=("cohort",)),
     **dict.fromkeys(("most", "tasks", "way", "shots", "ranks"), Goes(without=("trials",))),
@@ -161,6 +164,7 @@ def evaluate(
     most: MostAsked = None,
     no_references: options.NoReferences = False,
     label: options.LabelColumn = None,
+    taxonomy: options.Taxonomy = None,
     skip_unreadable: options.SkipUnreadable = False,
     seed: options.DrawSeed = 0,
     device: options.Device = "auto",
@@ -187,7 +191,7 @@ def evaluate(
         limit=most,
         references=not no_references,
     )
-    request = Request(run, device, settings, _cohort(cohort, norm, top, skip_unreadable))
+    request = Request(run, device, settings, _cohort(cohort, norm, top, skip_unreadable), taxonomy)
     if trials is not None:
         content, show = _about_trials(request, trials, root, enrolments)
     elif data is not None:
@@ -198,12 +202,13 @@ def evaluate(
 
 
 class Request(NamedTuple):
-    """What to evaluate, where, how, and with which cohort."""
+    """What to evaluate, where, how, with which cohort, and by the tree of which file."""
 
     run: Path
     device: str
     settings: "EvaluationSettings"
     cohort: "CohortSource | None"
+    taxonomy: Path | None = None
 
 
 #: The content for --json, and a function that prints it for people.
@@ -215,6 +220,7 @@ def _about_tests(request: Request, report: Path | None) -> Told:
     from samekind.questions.evaluate_opened import evaluate_tests
 
     run = open_run(request.run, request.device)
+    run.opened.take_tree(request.taxonomy)
     answer = evaluate_tests(run, request.settings, cohort=request.cohort, report=report)
     return answer.to_json(), partial(_print_evaluated, answer)
 
@@ -224,6 +230,7 @@ def _about_data(request: Request, data: str, label: str | None, skip_unreadable:
     from samekind.questions.evaluate_opened import evaluate_data
 
     opened = open_space(request.run, request.device)
+    opened.take_tree(request.taxonomy)
     items = opened.read_labelled(data, label=label, skip_unreadable=skip_unreadable)
     warn_of_training_items(opened, [data])
     answer = evaluate_data(opened, items, request.settings, source=data, cohort=request.cohort)
@@ -276,6 +283,10 @@ def _print_evaluated(answer: "Evaluated") -> None:
             f"{answer.choices.neighbours}, classes named by {answer.choices.classes}: chosen on "
             f"{answer.choices.measured_on}."
         )
+    if answer.misplaced:
+        count, first = len(answer.misplaced), answer.misplaced[:NAMED]
+        more = f", and {count - len(first):,} more" if count > len(first) else ""
+        print_text(f"Not beside their relatives: {'; '.join(row.sentence for row in first)}{more}.")
     print_warnings({answer.name: answer.warnings})
     print_promises(answer.promises)
 

@@ -46,6 +46,7 @@ def init(
     path: options.PathColumn = None,
     ignore: options.Ignore = "",
     size: options.Size = None,
+    taxonomy: options.Taxonomy = None,
     skip_unreadable: options.SkipUnreadable = False,
     split: options.SplitBy = None,
     unseen: options.Unseen = "",
@@ -72,7 +73,7 @@ def init(
     plan = read_plan(
         recipe,
         source=data,
-        data=data_options(label, size, skip_unreadable, path=path, ignore=ignore),
+        data=data_options(label, size, skip_unreadable, path=path, ignore=ignore, taxonomy=taxonomy),
         split=split_options(split, unseen, ""),
         training={} if epochs is None else {"epochs": epochs},
     )
@@ -105,7 +106,10 @@ def _text(plan: "Plan", items: "Items", out: Path) -> str:
         own = plan.run(items.take(trained))
         run = plan.suited(own, items, items=len(trained))
     shape = " x ".join(map(str, items.shape))
-    data = _changed(plan.data.to_dict(), DataSettings().to_dict())
+    settings = plan.data.to_dict()
+    if plan.data.taxonomy is not None:
+        settings["taxonomy"] = _beside(plan.data.taxonomy, out)
+    data = _changed(settings, DataSettings().to_dict())
     split = _changed(splitting.to_dict(), SplitSettings().to_dict())
     lines = [
         f"# {_counted(items)}, each {shape}.",
@@ -246,15 +250,18 @@ def _toml(value: Any) -> str:
 
 
 def _source(source: str, out: Path) -> str:
-    """The path of the data relative to the run file, so that both can be moved together."""
+    """The path of the data relative to the run file; the name of known data as it is."""
     from samekind.data.sources import is_named
 
-    if is_named(source):
-        return source
+    return source if is_named(source) else _beside(source, out)
+
+
+def _beside(path: str, out: Path) -> str:
+    """A path relative to the run file, so that both can be moved together."""
     try:
-        return Path(os.path.relpath(source, out.parent.absolute())).as_posix()
+        return Path(os.path.relpath(path, out.parent.absolute())).as_posix()
     except ValueError:  # on another drive
-        return source
+        return path
 
 
 def _recipe(want: str | None) -> str:

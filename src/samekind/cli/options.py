@@ -40,6 +40,13 @@ Size = Annotated[
     int | None,
     typer.Option(help="Pictures are read this many pixels wide and high.", show_default="their own", min=1),
 ]
+Taxonomy = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="The tree of the classes: Newick, a table of paths or of parents, JSON, or indented text.",
+    ),
+]
 SplitBy = Annotated[
     str | None,
     typer.Option(

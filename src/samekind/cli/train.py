@@ -54,6 +54,7 @@ def train(
     path: options.PathColumn = None,
     ignore: options.Ignore = "",
     size: options.Size = None,
+    taxonomy: options.Taxonomy = None,
     skip_unreadable: options.SkipUnreadable = False,
     split: options.SplitBy = None,
     unseen: options.Unseen = "",
@@ -82,7 +83,7 @@ def train(
         run,
         changes or [],
         source=data,
-        data=data_options(label, size, skip_unreadable, path=path, ignore=ignore),
+        data=data_options(label, size, skip_unreadable, path=path, ignore=ignore, taxonomy=taxonomy),
         split=split_options(split, unseen, test_domains),
         training={} if seed is None else {"seed": seed},
     )
@@ -110,7 +111,13 @@ def train(
 
 
 def data_options(
-    label: str | None, size: int | None, skip_unreadable: bool, *, path: str | None = None, ignore: str = ""
+    label: str | None,
+    size: int | None,
+    skip_unreadable: bool,
+    *,
+    path: str | None = None,
+    ignore: str = "",
+    taxonomy: Path | None = None,
 ) -> dict[str, Any]:
     """The settings of the data that the options give; the run file decides about the others."""
     settings = {
@@ -119,6 +126,7 @@ def data_options(
         "size": size,
         "skip_unreadable": skip_unreadable or None,
         "ignore": sorted(_names(ignore)) or None,
+        "taxonomy": None if taxonomy is None else str(taxonomy),
     }
     return {name: value for name, value in settings.items() if value is not None}
 

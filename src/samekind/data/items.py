@@ -171,8 +171,9 @@ class Items:
         return replace(items, labels=new[items.labels], classes=tuple(spelt_as(classes, self.classes)))
 
     def fingerprint(self) -> str:
-        """SHA-256, in hex, of inputs (shape, dtype, bytes), labels, classes, domains, groups, parts and tree,
-        but not of ``name`` or ``ids``. For stored pictures the bytes of the files count, and their reader.
+        """SHA-256, in hex, of inputs (shape, dtype, bytes), labels, classes, domains, groups and parts, but
+        not of ``name``, ``ids`` or ``tree``. For stored pictures the bytes of the files count, and their
+        reader.
         """
         digest = hashlib.sha256()
         heading: list[object] = [list(self.inputs.shape), str(self.inputs.dtype), list(self.classes)]
@@ -181,7 +182,6 @@ class Items:
             heading.append({name: value for name, value in reader if (name, value) != ("white", WHITE)})
         # What came later is added only if it is given, so that older fingerprints hold.
         heading += [list(texts) for texts in (self.domain_names, self.parts) if texts]
-        heading += [self.tree.to_json()] if self.tree is not None else []
         digest.update(json.dumps(heading).encode())
         if isinstance(self.inputs, Stored):
             for file_digest in self.inputs.digests():

@@ -4,6 +4,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from samekind.data.class_tree import with_taxonomy
 from samekind.data.files import is_array
 from samekind.data.items import Items, Source
 from samekind.data.settings import DataSettings, or_usual
@@ -24,6 +25,9 @@ def open_data(source: str | Path, *, settings: DataSettings | None = None) -> It
     settings = or_usual(settings)
     content = open_source(source, settings)
     items = load(content, settings) if isinstance(content, Listing) else content
+    if settings.taxonomy is not None:
+        settings = replace(settings, taxonomy=os.path.abspath(settings.taxonomy))  # noqa: PTH100 (as below)
+        items = with_taxonomy(items, str(settings.taxonomy))
     name = str(source) if is_named(source) else os.path.abspath(source)  # noqa: PTH100 (links stay as they are)
     return replace(items, source=Source(name, settings))
 

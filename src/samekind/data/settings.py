@@ -42,7 +42,8 @@ class DataSettings:
     decodes those that "auto" leaves on the disk once onto the GPU, if they take at most half of its free
     memory; "never" leaves that memory to the network.
 
-    ``skip_unreadable`` leaves out files that cannot be read.
+    ``skip_unreadable`` leaves out files that cannot be read. ``taxonomy`` is a file with the tree of the
+    classes, in any format of `samekind.taxonomy`; every class must be in it.
     """
 
     label: str = "label"
@@ -64,6 +65,7 @@ class DataSettings:
     # A number, not a share of the machine's memory: the same settings must mean the same everywhere.
     memory_limit: Natural = 4 * 2**30
     workers: Natural = 0
+    taxonomy: str | None = None
 
     def __post_init__(self) -> None:
         check(self, where="data")

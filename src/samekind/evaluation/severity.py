@@ -39,6 +39,8 @@ from samekind.taxonomy import Tree
 QUESTION = "tree"
 #: The share of right answers that inner nodes are measured at.
 LEVEL = 0.95
+#: What the means of the evaluated items are called; and the classes that a correlation takes.
+OF_ITEMS, FEWEST = "item means", 3
 #: The ranks of HS@k, the first of them the main one.
 SIMILAR = (50, 250)
 
@@ -50,8 +52,9 @@ def severity(
 
     If the space knows the classes of the items: how far wrong classes are, HP@5, and answers at a wanted 95 %
     (the share that is right, and the share that names a class and not a group). Of all items: HS@50, and the
-    mean correlation of the space's prototypes (or proxies) and of the means of these items. With
-    ``measures="all"`` also AHD@1 and AHD@5, HS@250 and AHS@250, and the correlations without the diagonal.
+    mean correlation of the space's prototypes (its proxies, if it has such), or of the means of items of unknown classes.
+    With ``measures="all"`` also AHD@1 and AHD@5, HS@250 and AHS@250, and the correlations of both, with and
+    without the diagonal.
     """
     if space.tree is None or not class_names(items) <= set(space.tree.names):
         return []
@@ -120,7 +123,12 @@ def _correlations(
 ) -> list[Sample]:
     """The mean correlation of the prototypes of the space, and of the means of the items."""
     samples = []
-    for of, (names, vectors) in _representatives(space, items, z).items():
+    by_class = _representatives(space, items, z)
+    if measures == "main" and len(by_class) > 1:
+        by_class.pop(OF_ITEMS)
+    for of, (names, vectors) in by_class.items():
+        if len(names) < FEWEST:
+            continue
         in_tree, distances = tree.distances(names), _distances(space, vectors)
         for diagonal in (True, False) if measures == "all" else (True,):
             try:
@@ -136,25 +144,32 @@ def _representatives(space: MetricSpace, items: Items, z: Tensor) -> dict[str, t
     """The names and vectors (classes, d) that stand for the classes."""
     means, present = class_means(z, items.labels.to(z.device), len(items.classes))
     names = [items.classes[label] for label in present.nonzero().flatten().tolist()]
-    own = "proxies" if space.prototypes.trained else "prototypes"
-    both = {own: (space.classes, space.prototypes.vectors.detach().mean(1))} if knows(space, items) else {}
-    return {**both, "means of items": (names, means[present])}
+    both = (
+        {"prototypes": (space.classes, space.prototypes.vectors.detach().mean(1))}
+        if knows(space, items)
+        else {}
+    )
+    return {**both, OF_ITEMS: (names, means[present])}
 
 
 def tree_measures(space: MetricSpace, items: Items, z: Tensor) -> dict[str, float]:
     """AHD@5, HP@5 and the mean correlation by their keys, for the record of a training: of the items' tree,
-    by the space's prototypes if it knows the classes, else the correlation alone, by the means of the items.
+    by the space's prototypes if they are trained and it knows the classes. Support means are filled after the
+    training: then the correlation alone, by the means of the items.
     """
     tree = items.tree
     if tree is None:
         return {}
     measured: dict[str, float] = {}
-    names, vectors = next(iter(_representatives(space, items, z).values()))
+    by_class = _representatives(space, items, z)
+    if not space.prototypes.trained:
+        by_class = {OF_ITEMS: by_class[OF_ITEMS]}
+    names, vectors = next(iter(by_class.values()))
     try:
         measured[correlation_of("").key] = mean_correlation(_distances(space, vectors), tree.distances(names))
     except ValueError:
         return {}
-    if knows(space, items):
+    if len(by_class) > 1:
         with asking(space):
             scores = space.score_classes(z.to(device_of(space))).cpu()
         truth, steps = labels_in(space, items), tree.distances(space.classes)

@@ -11,7 +11,7 @@ from samekind.data import Items, Sets, TrialList, draw
 from samekind.data.duplicates import trained_on_copies
 from samekind.decisions import Choices
 from samekind.errors import SettingError
-from samekind.evaluation import Gain, PromiseRow, Row
+from samekind.evaluation import Gain, Misplaced, PromiseRow, Row
 from samekind.evaluation.retrieval import Ignored
 from samekind.evaluation.rows import noted
 from samekind.inference import device_of, embed, embed_files
@@ -55,7 +55,7 @@ class EvaluationSettings:
 @dataclass(frozen=True)
 class Evaluated:
     """The rows of a space of this name, what its thresholds promised and gave, what to know of them, the
-    kinds of score that it answers by, and what training gained.
+    kinds of score that it answers by, what training gained, and the classes that its tree has elsewhere.
     """
 
     name: str
@@ -64,6 +64,7 @@ class Evaluated:
     warnings: tuple[str, ...]
     choices: Choices | None = None
     gains: tuple[Gain, ...] = ()
+    misplaced: tuple[Misplaced, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain values."""
@@ -73,6 +74,7 @@ class Evaluated:
             "systems": {self.name: [row._asdict() for row in self.rows]},
             "warnings": {self.name: self.warnings},
             "promises": [promise.as_json() for promise in self.promises],
+            **({"misplaced": [row._asdict() for row in self.misplaced]} if self.misplaced else {}),
         }
 
 
@@ -104,7 +106,7 @@ def evaluate_run(
         )
         also += [why] if why else []
     promises = _promises(space, tests, settings)
-    return _evaluated(name, rows, promises, settings, also=also, choices=space.choices)
+    return _evaluated(name, rows, promises, settings, also=also, space=space)
 
 
 def evaluate_items(
@@ -119,7 +121,7 @@ def evaluate_items(
     """Every question about other items, and whether the thresholds keep their promises there."""
     sets = drawn({items.name: items}, settings)
     rows = [noted(row, note) for row in _rows(space, sets, settings, cohort)]
-    return _evaluated(name, rows, _promises(space, sets, settings), settings, choices=space.choices)
+    return _evaluated(name, rows, _promises(space, sets, settings), settings, space=space)
 
 
 def evaluate_trials(
@@ -142,7 +144,7 @@ def evaluate_trials(
             space, trials, z, cohort.z, form=cohort.form, top=cohort.top, **how
         )
     promises = evaluation.listed_promises(space, trials, z, **how)
-    return _evaluated(name, rows, promises, settings, choices=space.choices)
+    return _evaluated(name, rows, promises, settings, space=space)
 
 
 def drawn(sets: Mapping[str, Items], settings: EvaluationSettings) -> dict[str, Items]:
@@ -240,8 +242,11 @@ def _evaluated(
     promises: Sequence[PromiseRow],
     settings: EvaluationSettings,
     *,
+    space: MetricSpace,
     also: Sequence[str] = (),
-    choices: Choices | None = None,
 ) -> Evaluated:
     warnings = (*also, *upside_down(rows), *evaluation.left_out(rows, settings.ranks))
-    return Evaluated(name, tuple(rows), tuple(promises), warnings, choices, tuple(evaluation.gains(rows)))
+    gains, elsewhere = evaluation.gains(rows), evaluation.misplaced(space)
+    return Evaluated(
+        name, tuple(rows), tuple(promises), warnings, space.choices, tuple(gains), tuple(elsewhere)
+    )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from samekind.data import Collection, Items, Sets, open_data
+from samekind.data.class_tree import read_class_tree
 from samekind.data.sources import NAMED
 from samekind.data.words import spelt_as
 from samekind.questions.reading import collected, with_labels
@@ -63,6 +64,17 @@ class OpenSpace:
             return open_data(data)
         collection = self.read([data], skip_unreadable=skip_unreadable, label=label)
         return with_labels(collection, name=Path(data).name or data)
+
+    def take_tree(self, file: Path | None) -> None:
+        """Grade by the tree of a file from now on, if one is given; what is saved stays as it is.
+
+        Raises DataError for a file that is no tree, or lacks a class of the space.
+        """
+        if file is None:
+            return
+        tree = read_class_tree(file, self.space.classes)
+        if tree != self.space.tree:  # the levels were fitted for another
+            self.space.tree, self.space.levels = tree, None
 
     def validation_items(self) -> Items:
         """The validation items of its run."""

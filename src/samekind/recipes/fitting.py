@@ -6,7 +6,7 @@ from typing import overload
 
 from torch import nn
 
-from samekind.data import Items, Sets, SplitSettings, open_data, prepare
+from samekind.data import DataSettings, Items, Sets, SplitSettings, open_data, prepare
 from samekind.errors import SettingError, expect
 from samekind.evaluation import validation
 from samekind.inference import compress, settle
@@ -42,6 +42,7 @@ def fit(
     point: str = "eer",
     watcher: Watcher | None = None,
     minutes: float | None = None,
+    taxonomy: str | Path | None = None,
 ) -> MetricSpace: ...
 
 
@@ -56,13 +57,15 @@ def fit(
     watcher: Watcher | None = None,
     encoder: nn.Module | None = None,
     minutes: float | None = None,
+    taxonomy: str | Path | None = None,
 ) -> MetricSpace:
     """Train a run on sets, as `fit_run` does; or learn from data alone, in place of a run: a name, a path,
     items or sets.
 
     Data is split by its published parts, by groups, or at random, and the house recipe keeps what is best of
     what it measures (see `climb`), within ``minutes``. ``folder`` keeps the run; without one nothing is kept
-    but the space that is returned.
+    but the space that is returned. ``taxonomy`` is a file with the tree of the classes, for a name or a path;
+    items have theirs as ``items.tree``.
 
     >>> space = fit("digits", minutes=0)
     >>> space.ladder.kept
@@ -73,6 +76,8 @@ def fit(
             raise SettingError("to train a run, give the sets and a folder: fit(run, sets, folder=…)")
         if minutes is not None:
             raise SettingError("minutes are for the house recipe, fit(data); a run has epochs")
+        if taxonomy is not None:
+            raise SettingError("a run is trained on sets, which have their tree: prepare(items), items.tree")
         return fit_run(
             run,
             sets,
@@ -85,16 +90,19 @@ def fit(
         )
     if sets is not None or start is not None or encoder is not None:
         raise SettingError("expected a run to train on sets, from a start or with an encoder of your own")
-    divided = run if isinstance(run, Sets) else _divided(run)
+    if taxonomy is not None and not isinstance(run, str | Path):
+        raise SettingError("a taxonomy is for data of a name or a path; give items their tree: items.tree")
+    divided = run if isinstance(run, Sets) else _divided(run, taxonomy)
     with TemporaryDirectory() as scratch:
         return climb(
             divided, folder=folder or scratch, minutes=minutes, device=device, point=point, watcher=watcher
         )
 
 
-def _divided(data: str | Path | Items) -> Sets:
+def _divided(data: str | Path | Items, taxonomy: str | Path | None) -> Sets:
     """The sets of data: its published parts, or whole groups, or drawn at random."""
-    items = data if isinstance(data, Items) else open_data(data)
+    settings = DataSettings(taxonomy=None if taxonomy is None else str(taxonomy))
+    items = data if isinstance(data, Items) else open_data(data, settings=settings)
     return prepare(items, SplitSettings(by="part")) if items.parts is not None else prepare(items)
 
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.data.words import counted
+from samekind.taxonomy import Tree
 
 #: Folds at most, and the classes that each must have at least; with fewer classes items are held out.
 FOLDS, FEWEST_CLASSES = 4, 2
@@ -57,6 +58,15 @@ def class_folds(items: Items, *, branches: Mapping[str, str] | None = None, seed
     each = counted(held[0], "class", "classes") if held[0] == held[1] else f"{held[0]} to {held[1]} classes"
     whole = f", by whole branches of {len(groups)}" if len(groups) < len(present) else ""
     return Folds(parts, f"{count} folds of {each} not fitted to{whole}", True)
+
+
+def paths_of(tree: Tree, classes: Sequence[str]) -> dict[str, str]:
+    """The path of each class in a tree, from the root down, with a slash between the nodes.
+
+    >>> paths_of(Tree(("animals", "mammals", "cat"), (-1, 0, 1)), ["cat"])
+    {'cat': 'animals/mammals/cat'}
+    """
+    return {name: "/".join(node.replace("/", "|") for node in tree.path(name)) for name in classes}
 
 
 def _item_folds(labels: Tensor, seed: int) -> Folds:

@@ -25,7 +25,7 @@ from samekind.inference import settle
 from samekind.inference.fitting import Choice
 from samekind.inference.points import operating_point
 from samekind.inference.verify import fit_decision
-from samekind.recipes.folds import Folds, class_folds
+from samekind.recipes.folds import Folds, class_folds, paths_of
 from samekind.recipes.house import house
 from samekind.recipes.measuring import MEASURED_ITEMS, Measured, is_better, joined, measure, rung_of
 from samekind.recipes.rungs import Fitted, Rungs, Validate
@@ -68,7 +68,8 @@ def climb(
 
     ``run`` is that of the trained encoder, by default that of `house`; ``seed`` replaces its seed.
     ``minutes`` is the time for all rungs; without it a CPU trains the encoder only if that takes less than
-    five minutes. ``branches`` gives the branch of a class, such as "Passeriformes/Corvidae" for "raven".
+    five minutes. ``branches`` gives the path of a class, such as "Passeriformes/Corvidae/raven" for "raven";
+    by default those of the tree of the sets, if they have one.
     ``tell`` gets a line about each rung. ``after_rung`` gets each rung and its space, fitted to all training
     items, whether it was kept or not.
 
@@ -78,6 +79,8 @@ def climb(
     expect(sets, Sets, "sets to train on and to choose by, such as prepare(items)")
     operating_point(point)  # refuse a mistake now, not after the training
     run = run or house(sets.train)
+    if branches is None and sets.tree is not None:
+        branches = paths_of(sets.tree, sets.train.classes)
     if seed is not None:
         run = run.override([f"seed={seed}"])
     run = within_memory(run, sets.train, device=device)

@@ -159,6 +159,8 @@ def read_plan(
     in_file = tables["data"].pop("source", None)
     if source is None:
         source = "digits" if in_file is None else _beside(name, in_file)
+    if isinstance(tables["data"].get("taxonomy"), str) and "taxonomy" not in (data or {}):
+        tables["data"]["taxonomy"] = str(Path(name).parent / tables["data"]["taxonomy"])
     SplitSettings.from_dict(tables["split"])  # refuse a mistake before the data is opened
     return Plan(
         recipe=recipe,

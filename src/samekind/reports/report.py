@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from samekind.data import Items
+from samekind.reports.class_section import class_section
 from samekind.reports.item_sections import confusion_section, map_section, neighbours_section
 from samekind.reports.measured import System, measure
 from samekind.reports.page import Section, page
@@ -51,6 +52,7 @@ def write_report(
         map_section(systems, sets),
         neighbours_section(systems, sets),
         confusion_section(systems, sets),
+        class_section(systems, sets),
     ]
     sections = [section for section in content if section is not None]
     if opening:

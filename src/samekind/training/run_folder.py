@@ -233,8 +233,10 @@ class RunFolder:
             raise SpaceError((FROM_BEFORE if old else NO_DATA).format(folder=self.path))
         if known.source is None:
             raise SpaceError(IN_MEMORY.format(folder=self.path))
+        # The space has the tree of its classes; the file it came from may be gone.
+        settings = replace(known.settings, taxonomy=None)
         try:
-            items = open_data(known.source, settings=known.settings)
+            items = open_data(known.source, settings=settings)
         except DataError as error:
             raise DataError(f"the data that {self.path} was trained on cannot be opened: {error}") from error
         split = Split.load(self._split, items)
