@@ -96,10 +96,13 @@ def test_removes_a_class(samekind, run):
     ("arguments", "says"),
     [
         (["x"], 'to enrol "x" give a few examples of it: files, folders or tables'),
-        (["x", "a.png", "--remove"], "--remove forgets a class: give its name, no files and no --replace"),
+        (
+            ["x", "a.png", "--remove"],
+            "--remove forgets a class: give its name, no files, no --replace and no --under",
+        ),
         (
             ["x", "--remove", "--replace"],
-            "--remove forgets a class: give its name, no files and no --replace",
+            "--remove forgets a class: give its name, no files, no --replace and no --under",
         ),
     ],
 )

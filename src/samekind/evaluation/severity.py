@@ -52,9 +52,9 @@ def severity(
 
     If the space knows the classes of the items: how far wrong classes are, HP@5, and answers at a wanted 95 %
     (the share that is right, and the share that names a class and not a group). Of all items: HS@50, and the
-    mean correlation of the space's prototypes (its proxies, if it has such), or of the means of items of unknown classes.
-    With ``measures="all"`` also AHD@1 and AHD@5, HS@250 and AHS@250, and the correlations of both, with and
-    without the diagonal.
+    mean correlation of the space's prototypes, be they averages or proxies, or of the means of items of
+    unknown classes. With ``measures="all"`` also AHD@1 and AHD@5, HS@250 and AHS@250, and the correlations of
+    both, with and without the diagonal.
     """
     if space.tree is None or not class_names(items) <= set(space.tree.names):
         return []
