@@ -93,8 +93,7 @@ def train(
     items = open_items(plan)
     first, encoder = _start(start, plan.recipe, items)
     planned = plan.run(items, encoder=encoder)
-    folder = RunFolder(out or Path("runs") / plan.recipe)
-    with folder.lock():
+    with (folder := RunFolder(out or Path("runs") / plan.recipe)).lock():
         sets = plan.sets(folder, items, seed=planned.seed)
         print_messages(*(f"careful: {sentence}" for sentence in cautions(sets)))
         if plan.recipe == HOUSE:
@@ -102,11 +101,11 @@ def train(
             space = _climb(settings, sets, folder, minutes=minutes, device=device, at=at, as_json=as_json)
         else:
             settings = plan.suited(planned, items, items=len(sets.train), encoder=encoder)
-            note = because_few(chosen_in_words(planned, settings))
-            watcher = Bar(messages(), title=settings.recipe, note=note)
-            place = folder.path
+            few = because_few(chosen_in_words(planned, settings))
+            watcher = Bar(messages(), title=settings.recipe, note=few)
             print_messages(*_time_of(settings, sets, folder, device=device))
-            space = fit(settings, sets, folder=place, device=device, start=first, point=at, watcher=watcher)
+            how: Any = {"device": device, "start": first, "point": at, "watcher": watcher}
+            space = fit(settings, sets, folder=folder.path, **how)
     _tell(folder, sets, space, settings, as_json=as_json)
 
 
