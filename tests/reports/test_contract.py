@@ -12,6 +12,7 @@ from samekind.decisions import Decision
 from samekind.inference.trials import Trials
 from samekind.measures import error_rates, metric_breaches
 from samekind.reports.picture import picture
+from samekind.taxonomy import Tree
 
 NO_PLOTS = {
     "Confidence",
@@ -58,6 +59,7 @@ EXAMPLES = {
         Decision("cosine", 0.5, "eer", "x", 0.0, 0.0),
     ),
     "training_curves": lambda: ({"$x^": [ENTRY]},),
+    "tree_picture": lambda: (Tree(("node 1", *AWKWARD), (-1, 0, 0)),),
     "voronoi_regions": lambda: (POINTS, torch.tensor([0, 1]), [0.5, 1.0]),
 }
 

@@ -20,6 +20,7 @@ from samekind.reports.plane import plane
 from samekind.reports.report import write_report
 from samekind.reports.score_histogram import score_histogram
 from samekind.reports.training_curves import training_curves
+from samekind.reports.tree_picture import tree_picture
 from samekind.reports.voronoi_regions import voronoi_regions
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "plane",
     "score_histogram",
     "training_curves",
+    "tree_picture",
     "voronoi_regions",
     "write_groups_page",
     "write_report",
