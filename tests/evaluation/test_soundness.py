@@ -60,4 +60,4 @@ def test_the_note_names_what_failed():
     both = Soundness((FINE["transfer"], BROKEN["more steps"], BROKEN["huge epsilon"]))
     assert both.note == f"{NOT_A_MEASURE} (more steps, huge epsilon)"
     assert not both.is_sound
-    assert both.to_json()["checks"][1]["sentence"].startswith("10 steps: 50.0% right; 20 steps: 45.0% right")
+    assert both.to_json()["checks"][1]["sentence"].startswith("right: 10 steps 50.0%, 20 steps 45.0%, ")

@@ -8,6 +8,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from samekind.cli.attack import attack
 from samekind.cli.attention import attention
 from samekind.cli.calibrate import calibrate
 from samekind.cli.check import check
@@ -27,6 +28,7 @@ from samekind.cli.leave_one_out import leave_one_out
 from samekind.cli.novelty import novelty
 from samekind.cli.predict import predict
 from samekind.cli.report import report
+from samekind.cli.robustness import robustness
 from samekind.cli.search import search
 from samekind.cli.train import train
 from samekind.cli.two_sample import two_sample
@@ -55,6 +57,8 @@ for command in (
     evaluate,
     calibrate,
     report,
+    robustness,
+    attack,
     *ASKING,
     classes,
     info,

@@ -143,6 +143,33 @@ LabelColumn = Annotated[
         show_default="as in training, else label",
     ),
 ]
+AttackedData = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="DATA",
+        help="Items whose class is known: a folder of class folders, a table, or what else is opened.",
+        show_default="the test items of the run",
+    ),
+]
+Norm = Annotated[str, typer.Option(help="How changes are measured: linf, l2 or l1.")]
+Steps = Annotated[int, typer.Option(help="Steps of an attack.", min=1)]
+Restarts = Annotated[int, typer.Option(help="How often an attack begins anew where it failed.", min=1)]
+AttackedItems = Annotated[int, typer.Option(help="Attack at most this many items, drawn at random.", min=2)]
+AttackSeed = Annotated[
+    int, typer.Option(help="Fixes the items and where attacks begin.", min=0, max=LARGEST_SEED)
+]
+FixedColumns = Annotated[
+    list[str] | None,
+    typer.Option("--fixed", metavar="COLUMN", help="A column that is not changed; can be repeated."),
+]
+Surrogate = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="SPACE",
+        help="Another space with the same classes, whose examples must break no more than the attack.",
+        show_default="raw inputs",
+    ),
+]
 
 
 def known(option: str, value: str, choices: Sequence[str]) -> Any:

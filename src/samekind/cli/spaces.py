@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from samekind.cli.output import print_messages
 
 if TYPE_CHECKING:
+    from samekind.data import Items
     from samekind.questions.opening import OpenRun, OpenSpace
 
 TRAINING_ITEMS = (
@@ -38,3 +39,13 @@ def warn_of_training_items(opened: "OpenSpace", sources: Sequence[str]) -> None:
     """Name the sources that the space was trained on: a figure about them is too good."""
     if seen := opened.trained_on(sources):
         print_messages(TRAINING_ITEMS.format(data=", ".join(seen)))
+
+
+def items_to_attack(
+    opened: "OpenSpace", data: str | None, *, label: str | None, skip_unreadable: bool
+) -> "Items":
+    """Items whose class is known; without data the test items of the run."""
+    if data is None:
+        return opened.test_items()
+    warn_of_training_items(opened, [data])
+    return opened.read_labelled(data, label=label, skip_unreadable=skip_unreadable)

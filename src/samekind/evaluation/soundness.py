@@ -64,7 +64,11 @@ def steps_check(right: Sequence[tuple[int, Tensor]], *, seed: int = 0) -> Check:
 
 def epsilons_check(right: Sequence[tuple[str, Tensor]], *, seed: int = 0) -> Check:
     """A larger epsilon never helps the defender: the same by written epsilon, the smallest first."""
-    return _never_rises("larger epsilon", [(f"epsilon {name}", values) for name, values in right], seed=seed)
+    return _never_rises(
+        "larger epsilon",
+        [(f"epsilon {name}" if not place else name, values) for place, (name, values) in enumerate(right)],
+        seed=seed,
+    )
 
 
 def transfer_check(attack: Tensor, transfer: Tensor, *, source: str, seed: int = 0) -> Check:
@@ -81,19 +85,18 @@ def random_check(attack: Tensor, drawn: Tensor, *, seed: int = 0) -> Check:
 def unlimited_check(right: Tensor, *, epsilon: str) -> Check:
     """With a huge epsilon the attack breaks nearly all items."""
     left, low, _ = adversarial_accuracy(right)
-    sentence = f"at epsilon {epsilon} {_share(left)} are still right"
-    return Check("huge epsilon", low <= 1 - BROKEN_AT_LAST, sentence)
+    return Check("huge epsilon", low <= 1 - BROKEN_AT_LAST, f"right: epsilon {epsilon} {_share(left)}")
 
 
 def _never_rises(name: str, right: Sequence[tuple[str, Tensor]], *, seed: int) -> Check:
     """No run leaves more items right than a weaker one before it, beyond the paired interval."""
-    shares = "; ".join(f"{title}: {_share(float(values.double().mean()))} right" for title, values in right)
+    shares = ", ".join(f"{title} {_share(float(values.double().mean()))}" for title, values in right)
     risen = any(
         _exceeds(stronger, weaker, seed=seed)
         for place, (_, stronger) in enumerate(right)
         for _, weaker in right[:place]
     )
-    return Check(name, not risen, shares)
+    return Check(name, not risen, f"right: {shares}")
 
 
 def _exceeds(stronger: Tensor, weaker: Tensor, *, seed: int) -> bool:

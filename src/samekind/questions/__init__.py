@@ -6,6 +6,7 @@ program gets it, and ``warnings`` has the sentences that a person must see besid
 that was read or written: who reads and writes files adds their paths.
 """
 
+from samekind.questions.attack import attack
 from samekind.questions.attention import attention
 from samekind.questions.calibrate import calibrate, calibrate_on_trials, calibrate_open_set
 from samekind.questions.check import check
@@ -22,11 +23,13 @@ from samekind.questions.info import info
 from samekind.questions.novelty import novelty
 from samekind.questions.predict import predict
 from samekind.questions.reading import collected
+from samekind.questions.robustness import robustness
 from samekind.questions.search import search
 from samekind.questions.two_sample import two_sample
 
 __all__ = [
     "add_to_index",
+    "attack",
     "attention",
     "build_index",
     "calibrate",
@@ -50,6 +53,7 @@ __all__ = [
     "predict",
     "remove_class",
     "remove_from_index",
+    "robustness",
     "search",
     "two_sample",
 ]

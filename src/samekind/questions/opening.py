@@ -80,6 +80,10 @@ class OpenSpace:
         """The validation items of its run."""
         return RunFolder(self.folder).sets().validation
 
+    def test_items(self) -> Items:
+        """The test items of its run."""
+        return next(iter(RunFolder(self.folder).sets().tests().values()))
+
     def trained_on(self, sources: Sequence[str]) -> tuple[str, ...]:
         """Those of the sources that the space was trained on: a figure about them is too good."""
         run = RunFolder.around(self.folder)

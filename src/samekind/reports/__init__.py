@@ -18,6 +18,8 @@ from samekind.reports.neighbour_grid import neighbour_grid
 from samekind.reports.opening import lines_section, pictures_section
 from samekind.reports.plane import plane
 from samekind.reports.report import write_report
+from samekind.reports.robustness_curves import robustness_curves
+from samekind.reports.robustness_page import write_robustness_page
 from samekind.reports.score_histogram import score_histogram
 from samekind.reports.training_curves import training_curves
 from samekind.reports.tree_picture import tree_picture
@@ -41,10 +43,12 @@ __all__ = [
     "neighbour_grid",
     "pictures_section",
     "plane",
+    "robustness_curves",
     "score_histogram",
     "training_curves",
     "tree_picture",
     "voronoi_regions",
     "write_groups_page",
     "write_report",
+    "write_robustness_page",
 ]

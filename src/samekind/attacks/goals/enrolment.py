@@ -8,6 +8,7 @@ from torch import Tensor
 from samekind.attacks.goals.trial import ACCEPT, REJECT, decision_of, verdicts
 from samekind.attacks.objectives import Objective, margin
 from samekind.decisions import Kind
+from samekind.similarities.blocks import counts_matter
 from samekind.space import MetricSpace
 
 
@@ -51,12 +52,16 @@ class Enrolments:
         """By how much every query (n, m) is above its bar, once the examples (n, k, …) are enrolled."""
         z = self.model.embed(x.flatten(0, 1))
         means = z.reshape(*x.shape[:2], -1).mean(1, keepdim=True)
+        queries = self.queries[items.to(self.queries.device)].to(z)
+        bars = self.bars[items.to(self.bars.device)].to(z)
+        if not counts_matter(self.model.scorer(self.kind)):
+            pairs = means.expand_as(queries).flatten(0, 1), queries.flatten(0, 1)
+            return self.model.score(*pairs, kind=self.kind).reshape(bars.shape) - bars
         count = torch.tensor([x.shape[1]], device=z.device)
         scores = [
-            self.model.score_enrolled(mean, self.queries[item].to(z), count, kind=self.kind)[0]
-            for mean, item in zip(means, items.tolist(), strict=True)
+            self.model.score_enrolled(mean, own, count, kind=self.kind)[0]
+            for mean, own in zip(means, queries, strict=True)
         ]
-        bars = self.bars[items.to(self.bars.device)].to(z)
         return torch.stack(scores) - bars if scores else bars
 
     def outcomes(self, x: Tensor, items: Tensor) -> Tensor:

@@ -1,0 +1,104 @@
+"""samekind attack: items changed so that a space names them wrongly."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from samekind.cli import options
+
+if TYPE_CHECKING:
+    from samekind.questions.attack import AttackAnswer
+
+Epsilon = Annotated[
+    str,
+    typer.Option(
+        "--eps",
+        help="How far an item may be moved: 8/255 or 0.03; of a table in standard deviations of a column.",
+    ),
+]
+Method = Annotated[
+    str, typer.Option(help="strong (PGD, then APGD on what is left), pgd, apgd, bim, fgsm or square.")
+]
+HeadName = Annotated[str, typer.Option(help="What is attacked and asked: similarity, auxiliary or fused.")]
+
+
+def attack(
+    space: options.SpaceArgument,
+    data: options.AttackedData = None,
+    eps: Epsilon = "8/255",
+    norm: options.Norm = "linf",
+    steps: options.Steps = 50,
+    restarts: options.Restarts = 1,
+    method: Method = "strong",
+    head: HeadName = "similarity",
+    limit: options.AttackedItems = 100,
+    fixed: options.FixedColumns = None,
+    surrogate: options.Surrogate = None,
+    to: Annotated[Path | None, typer.Option(help="A folder to write the attacked items to.")] = None,
+    seed: options.AttackSeed = 0,
+    label: options.LabelColumn = None,
+    device: options.Device = "auto",
+    skip_unreadable: options.SkipUnreadable = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Change items as little as --eps says so that the space names them wrongly, and check the attack.
+
+    Pictures are numbers from 0 to 1, and stay so. Columns of a table keep their range, and whole numbers stay
+    whole.
+    """
+    from samekind import questions
+    from samekind.cli.output import print_json
+    from samekind.cli.spaces import items_to_attack, open_space
+    from samekind.decisions import Head
+    from samekind.questions.attack import AttackSettings, check_attacked_folder, write_attacked
+    from samekind.questions.robustness import known_norm, read_epsilon
+
+    settings = AttackSettings(
+        epsilon=read_epsilon(eps),
+        norm=known_norm(norm),
+        steps=steps,
+        restarts=restarts,
+        method=method,
+        head=options.known("head", head, get_args(Head)),
+        fixed=tuple(fixed or ()),
+        limit=limit,
+        seed=seed,
+    )
+    if to is not None:
+        check_attacked_folder(to)
+    opened = open_space(space, device)
+    other = open_space(surrogate, device).space if surrogate is not None else None
+    items = items_to_attack(opened, data, label=label, skip_unreadable=skip_unreadable)
+    answer = questions.attack(opened.space, items, settings, surrogate=other)
+    if to is not None:
+        write_attacked(to, answer)
+    if as_json:
+        print_json({"out": None if to is None else str(to), **answer.to_json()})
+        return
+    _print(answer, to)
+
+
+def _print(answer: "AttackAnswer", to: Path | None) -> None:
+    from samekind.cli.output import print_messages, print_table, print_text, table
+    from samekind.measures.robustness import written_epsilon
+
+    settings, (clean, attacked) = answer.settings, answer.curve.rows
+    print_text(
+        f"{len(answer.items):,} items, {settings.norm}, epsilon {written_epsilon(settings.epsilon)} "
+        f"{answer.unit}, {settings.method}, {settings.steps} steps"
+    )
+    lines = [[settings.head, clean.text, attacked.text]]
+    print_table(table("Named rightly (95% intervals over items)", ["head", "before", "after"], lines))
+    checks = [
+        [check.name, "ok" if check.passed else "FAILED", check.sentence]
+        for check in answer.curve.soundness.checks
+    ]
+    print_table(table("Is the attack sound?", ["check", "", "items"], checks, texts=3))
+    print_text("")
+    for note in answer.notes:
+        print_text(f"{note[:1].upper()}{note[1:]}.")
+    if to is not None:
+        print_text(f"The attacked items are in {to}")
+    if answer.curve.soundness.note:
+        print_messages(f"careful: {attacked.text} is {answer.curve.soundness.note}")

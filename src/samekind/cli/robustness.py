@@ -1,0 +1,107 @@
+"""samekind robustness: what remains right under attack, as one page."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from samekind.cli import options
+
+if TYPE_CHECKING:
+    from samekind.questions.robustness import Withstood
+
+Page = Annotated[
+    Path,
+    typer.Option(help="The page to write: curves, attacked pictures, and whether the attacks are sound."),
+]
+Epsilons = Annotated[
+    str | None,
+    typer.Option(
+        "--eps",
+        help="How far items may be moved, separated by commas: 2/255,4/255,8/255; of a table in standard "
+        "deviations of a column.",
+        show_default="five that are usual",
+    ),
+]
+Questions = Annotated[
+    str, typer.Option("--ask", help="What to attack, separated by commas: class, pair, neighbour, enrolment.")
+]
+NoCells = Annotated[
+    bool, typer.Option("--no-cells", help="Leave out attacks within Voronoi cells, which take longest.")
+]
+
+
+def robustness(
+    space: options.SpaceArgument,
+    data: options.AttackedData = None,
+    to: Page = Path("robustness.html"),
+    eps: Epsilons = None,
+    norm: options.Norm = "linf",
+    steps: options.Steps = 50,
+    restarts: options.Restarts = 1,
+    ask: Questions = "class,pair,neighbour,enrolment",
+    no_cells: NoCells = False,
+    limit: options.AttackedItems = 100,
+    fixed: options.FixedColumns = None,
+    surrogate: options.Surrogate = None,
+    seed: options.AttackSeed = 0,
+    label: options.LabelColumn = None,
+    device: options.Device = "auto",
+    skip_unreadable: options.SkipUnreadable = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Measure what remains right when an attacker who knows the space changes the items, and write one page.
+
+    A result whose attack fails a check says that it is not a measure of robustness.
+    """
+    from samekind import questions
+    from samekind.cli.output import print_json, print_messages, print_text
+    from samekind.cli.spaces import items_to_attack, open_space
+    from samekind.evaluation.robustness_curve import ASKED
+    from samekind.questions.robustness import RobustnessSettings, known_norm, read_epsilon
+    from samekind.reports import write_robustness_page
+
+    settings = RobustnessSettings(
+        norm=known_norm(norm),
+        epsilons=tuple(read_epsilon(text) for text in eps.split(",")) if eps else (),
+        steps=steps,
+        restarts=restarts,
+        questions=tuple(options.known("ask", part.strip(), ASKED) for part in ask.split(",")),
+        cells=not no_cells,
+        fixed=tuple(fixed or ()),
+        limit=limit,
+        seed=seed,
+    )
+    opened = open_space(space, device)
+    other = open_space(surrogate, device).space if surrogate is not None else None
+    items = items_to_attack(opened, data, label=label, skip_unreadable=skip_unreadable)
+    answer = questions.robustness(
+        opened.space, items, settings, surrogate=other, tell=lambda name: print_messages(f"attacking: {name}")
+    )
+    write_robustness_page(to, answer.measured, title=f"Robustness of {opened.name} on {items.name}")
+    if as_json:
+        print_json({"page": str(to), **answer.to_json()})
+        return
+    _print(answer)
+    print_text(f"\nThe page is in {to}")
+
+
+def _print(answer: "Withstood") -> None:
+    from samekind.cli.output import print_messages, print_table, table
+
+    measured = answer.measured
+    lines = [
+        [
+            curve.question,
+            curve.kind,
+            curve.shown.measure,
+            curve.rows[0].text,
+            curve.shown.text,
+            "ok" if curve.soundness.is_sound else "FAILED",
+        ]
+        for curve in measured.curves
+    ]
+    title = f"{measured.items:,} items, {measured.norm}, epsilon {measured.unit} (95% intervals)"
+    heads = ["question", "by", "measure", "before", "after", "checks"]
+    print_table(table(title, heads, lines, texts=3))
+    print_messages(*(f"careful: {warning}" for warning in answer.warnings))

@@ -1,0 +1,50 @@
+"""Raw inputs as a space: another model that attacks may come from, and what the nearest other item keeps."""
+
+import torch
+from torch import Tensor, nn
+
+from samekind.encoders import Standardised, Unchanged
+from samekind.inference import all_trials, fit_decision
+from samekind.prototypes import SupportMeans, class_means
+from samekind.similarities import SquaredEuclidean
+from samekind.space import MetricSpace
+
+#: Items that are compared with all others at a time.
+CHUNK = 64
+
+
+def raw_space(x: Tensor, labels: Tensor, classes: list[str], *, scale: Tensor | None = None) -> MetricSpace:
+    """A space whose embeddings are the items (n, …) themselves, divided by a ``scale``, whose prototypes are
+    their class means, and whose threshold is that of all their pairs; classes without items are at 0.
+    """
+    encoder: nn.Module = Unchanged(inputs=x[0].numel())
+    if scale is not None:
+        deviations = scale.flatten().tolist()
+        encoder = Standardised(encoder=encoder, means=[0.0] * len(deviations), deviations=deviations)
+    encoder = encoder.to(x.device)
+    z, labels = encoder(x), labels.to(x.device)
+    prototypes = SupportMeans(dimension=z.shape[1])
+    prototypes.assign(classes, class_means(z, labels, len(classes))[0][:, None])
+    space = MetricSpace(encoder, SquaredEuclidean(), prototypes).to(x.device).eval()
+    trials = all_trials(space, z, labels)
+    if trials.same.any() and not trials.same.all():
+        space.decisions["similarity"] = fit_decision(trials, kind="similarity", description="raw inputs")
+    return space
+
+
+def guaranteed_radii(x: Tensor, labels: Tensor, *, order: float) -> Tensor:
+    """Within which distance of every item (n,) the nearest other item is sure to be of its class: half of how
+    much nearer its own class is than the next; below 0 where the nearest is of another class.
+
+    A change of r brings every distance of the norm of this ``order`` nearer or farther by at most r.
+    """
+    flat, labels = x.flatten(1).double().cpu(), labels.cpu()
+    radii = []
+    for places in torch.split(torch.arange(len(flat)), CHUNK):
+        distances = torch.cdist(flat[places], flat, p=order)
+        same = labels[places, None] == labels
+        distances[torch.arange(len(places)), places] = torch.inf
+        own = distances.masked_fill(~same, torch.inf).amin(1)
+        other = distances.masked_fill(same, torch.inf).amin(1)
+        radii.append(torch.where(own < torch.inf, (other - own) / 2, -1.0))
+    return torch.cat(radii)

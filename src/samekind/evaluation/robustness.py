@@ -1,0 +1,160 @@
+"""What remains right when an attacker who knows the space changes the items?
+
+Every question is attacked at rising epsilons: the class by each head, pairs, neighbours, and the examples
+that classes are enrolled from. Each curve comes with the checks of its attack; one that fails says that it is
+not a measure of robustness. Attacks find that an item can be broken, never that it cannot: a better one may
+do more harm. The nearest raw input is the reference without training, each item judged by the others. What it
+keeps is guaranteed; in Voronoi cells it keeps everything.
+"""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from samekind.data import Items, draw
+from samekind.data.drawing import at_most
+from samekind.decisions import Head, Kind
+from samekind.errors import DataError
+from samekind.evaluation.attacked_questions import (
+    Subject,
+    class_curve,
+    enrolment_curve,
+    neighbour_curve,
+    pair_curve,
+)
+from samekind.evaluation.classification import labels_in
+from samekind.evaluation.raw_inputs import guaranteed_radii, raw_space
+from samekind.evaluation.robustness_curve import ASKED, Asked, Curve, Norm, Robustness, Samples
+from samekind.evaluation.under_attack import Strength, UnderAttack
+from samekind.evaluation.valid_inputs import valid_inputs
+from samekind.inference import asking, device_of
+from samekind.inference.temperatures import heads
+from samekind.space import MetricSpace
+
+#: Items that are attacked, and items that Voronoi cells are among, unless more are asked for; and attacked
+#: items that are shown.
+MOST, MOST_CELLS, SHOWN = 100, 2000, 8
+#: The order of each norm.
+ORDERS: dict[Norm, float] = {"linf": torch.inf, "l2": 2.0, "l1": 1.0}
+NO_THRESHOLD = "no curve of {question}s: the space has no threshold for the score {kind} (samekind calibrate)"
+
+
+def robustness(
+    space: MetricSpace,
+    items: Items,
+    strength: Strength,
+    *,
+    name: str,
+    norm: Norm = "linf",
+    questions: Sequence[Asked] = ASKED,
+    cells: bool = True,
+    surrogate: MetricSpace | None = None,
+    fixed: Sequence[str] = (),
+    most: int = MOST,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Robustness:
+    """The curves of a space about ``most`` items of known classes, drawn by the seed. ``cells`` adds attacks
+    within Voronoi cells. Examples for the check of transfer come from the ``surrogate``, which knows the same
+    classes, or else from raw inputs. ``tell`` is called with the name of each curve before it is made.
+    """
+    subject, _, notes = subject_of(
+        space, items, strength, name=name, norm=norm, surrogate=surrogate, fixed=fixed, most=most
+    )
+    curves: list[Curve] = []
+    first: UnderAttack | None = None
+    for head in heads(space) if "class" in questions else ():
+        # In cells the first head alone: they take longest.
+        for in_cells in (False, True) if cells and not curves else (False,):
+            tell(f"class, {head}" + (" in Voronoi cells" if in_cells else ""))
+            curve, result = class_curve(subject, head, cells=in_cells)
+            curves.append(curve)
+            first = first or result
+    asked: dict[Asked, tuple[Kind, Callable[[Subject, Kind], Curve]]] = {
+        "pair": (space.kind_for("pairs"), pair_curve),
+        "neighbour": (space.kind_for("neighbours"), neighbour_curve),
+        "enrolment": (space.kind_for("pairs"), enrolment_curve),
+    }
+    for question, (kind, curve_about) in asked.items():
+        if question not in questions:
+            continue
+        if question != "neighbour" and kind not in space.decisions:
+            notes.append(NO_THRESHOLD.format(question=question, kind=kind))
+            continue
+        tell(f"{question}, {kind}")
+        curves.append(curve_about(subject, kind))
+    radii = guaranteed_radii(subject.inputs.measured(subject.inputs.x), subject.labels, order=ORDERS[norm])
+    return Robustness(
+        items=len(subject.labels),
+        norm=norm,
+        unit=subject.inputs.unit,
+        strength=strength,
+        curves=tuple(curves),
+        guaranteed=tuple(float((radii > epsilon).double().mean()) for epsilon in (0.0, *strength.epsilons)),
+        samples=None if first is None else _samples(subject, first),
+        notes=tuple(notes),
+    )
+
+
+def known_items(space: MetricSpace, items: Items) -> tuple[Items, list[str]]:
+    """The items whose class the space knows, and a note about the others. Raises DataError without any."""
+    known = labels_in(space, items) >= 0
+    if not known.any():
+        raise DataError(f"{items.name}: the space knows none of the classes {', '.join(items.classes[:5])}")
+    left_out = int((~known).sum())
+    if not left_out:
+        return items, []
+    return items.take(known.nonzero().flatten()), [f"{left_out:,} items of unknown classes were left out"]
+
+
+def subject_of(
+    space: MetricSpace,
+    items: Items,
+    strength: Strength,
+    *,
+    name: str,
+    norm: Norm = "linf",
+    surrogate: MetricSpace | None = None,
+    fixed: Sequence[str] = (),
+    most: int = MOST,
+) -> tuple[Subject, Items, list[str]]:
+    """What is attacked: ``most`` items of known classes, drawn by the seed; these items, and notes."""
+    items, notes = known_items(space, items)
+    device = device_of(space)
+    data = draw(items, most=max(MOST_CELLS, most), seed=strength.seed)
+    everything = valid_inputs(space, data, fixed=fixed).to(device)
+    chosen = at_most(len(data), most, seed=strength.seed)
+    drawn = data.take(chosen)
+    labels = labels_in(space, drawn).to(device)
+    inputs = everything._replace(x=everything.x[chosen.to(device)])
+    other = "another space"
+    if surrogate is None:
+        surrogate, other = raw_space(inputs.x, labels, space.classes, scale=inputs.scale), "raw inputs"
+    elif not set(space.classes) <= set(surrogate.classes):
+        raise DataError("the surrogate must know all classes of the space; it lacks some")
+    else:
+        surrogate = surrogate.to(device)
+    subject = Subject(space, inputs, labels, everything.x, surrogate, other, name, norm, strength)
+    return subject, drawn, [*inputs.notes, *notes]
+
+
+def _samples(subject: Subject, result: UnderAttack) -> Samples:
+    """A few items that the attack broke, at the epsilon of the checks; others where there are too few."""
+    broken = result.clean & ~result.right[result.checked]
+    places = torch.cat([broken.nonzero().flatten(), (~broken).nonzero().flatten()])[:SHOWN]
+    chosen = places.to(subject.inputs.x.device)
+    clean, attacked = subject.inputs.x[chosen], result.x[result.checked][chosen]
+    return Samples(
+        clean.cpu(),
+        attacked.cpu(),
+        subject.strength.epsilons[result.checked],
+        [subject.space.classes[label] for label in subject.labels[chosen].tolist()],
+        names_given(subject.space, clean),
+        names_given(subject.space, attacked),
+    )
+
+
+def names_given(space: MetricSpace, x: Tensor, head: Head = "similarity") -> list[str]:
+    """The class that a head of a space names for each item (n, …)."""
+    with asking(space):
+        return space.classify(space.embed(x), head=head).classes

@@ -1,0 +1,129 @@
+"""What remains right when somebody who knows the space changes the items?"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from samekind.data import PICTURES, Items
+from samekind.errors import SettingError, nearest
+from samekind.evaluation.robustness import MOST
+from samekind.evaluation.robustness import robustness as measured
+from samekind.evaluation.robustness_curve import ASKED, NORMS, Asked, Norm, Robustness
+from samekind.evaluation.under_attack import Strength
+from samekind.space import MetricSpace
+
+#: The epsilons that are tried if none are named, for pictures and in standard deviations.
+PIXEL_EPSILONS: dict[Norm, tuple[float, ...]] = {
+    "linf": (2 / 255, 4 / 255, 8 / 255, 16 / 255, 32 / 255),
+    "l2": (0.125, 0.25, 0.5, 1.0, 2.0),
+    "l1": (1.0, 2.0, 5.0, 10.0, 20.0),
+}
+DEVIATION_EPSILONS: dict[Norm, tuple[float, ...]] = {
+    "linf": (0.05, 0.1, 0.2, 0.5, 1.0),
+    "l2": (0.1, 0.2, 0.5, 1.0, 2.0),
+    "l1": (0.2, 0.5, 1.0, 2.0, 5.0),
+}
+
+
+@dataclass(frozen=True)
+class RobustnessSettings:
+    """How to attack: without ``epsilons``, those that are usual for the items. ``limit`` is the number of
+    items that are attacked, ``cells`` whether attacks within Voronoi cells are made, too.
+    """
+
+    norm: Norm = "linf"
+    epsilons: tuple[float, ...] = ()
+    steps: int = 50
+    restarts: int = 1
+    questions: tuple[Asked, ...] = ASKED
+    cells: bool = True
+    fixed: tuple[str, ...] = ()
+    limit: int = MOST
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Withstood:
+    """What a space withstands, on items of this name."""
+
+    name: str
+    measured: Robustness
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A sentence for each curve whose attack failed a check."""
+        return tuple(
+            f"{curve.question}, {curve.kind} ({curve.measure}): {curve.soundness.note}"
+            for curve in self.measured.curves
+            if not curve.soundness.is_sound
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        strength = self.measured.strength
+        return {
+            "data": self.name,
+            "items": self.measured.items,
+            "norm": self.measured.norm,
+            "unit": self.measured.unit,
+            "epsilons": strength.epsilons,
+            "steps": strength.steps,
+            "restarts": strength.restarts,
+            "curves": [curve.to_json() for curve in self.measured.curves],
+            "nearest raw input, guaranteed": self.measured.guaranteed,
+            "notes": self.measured.notes,
+            "warnings": self.warnings,
+        }
+
+
+def robustness(
+    space: MetricSpace,
+    items: Items,
+    settings: RobustnessSettings,
+    *,
+    surrogate: MetricSpace | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Withstood:
+    """Curves of every question over epsilon, with the checks of the attacks. ``tell`` is called with the name
+    of each curve before it is made.
+    """
+    usual = PIXEL_EPSILONS if items.medium is PICTURES else DEVIATION_EPSILONS
+    epsilons = tuple(sorted(set(settings.epsilons or usual[settings.norm])))
+    measures = measured(
+        space,
+        items,
+        Strength(epsilons, settings.steps, settings.restarts, settings.seed),
+        name=items.name,
+        norm=settings.norm,
+        questions=settings.questions,
+        cells=settings.cells,
+        surrogate=surrogate,
+        fixed=settings.fixed,
+        most=settings.limit,
+        tell=tell,
+    )
+    return Withstood(items.name, measures)
+
+
+def read_epsilon(text: str) -> float:
+    """An epsilon above 0: a number, or a fraction such as 8/255. Raises SettingError.
+
+    >>> read_epsilon("8/255") == 8 / 255, read_epsilon("0.3")
+    (True, 0.3)
+    """
+    try:
+        epsilon = float(Fraction(text.strip()))
+    except (ValueError, ZeroDivisionError):
+        epsilon = 0.0
+    if not 0 < epsilon < float("inf"):
+        raise SettingError(f'epsilon: expected a number above 0 or a fraction such as 8/255, got "{text}"')
+    return epsilon
+
+
+def known_norm(text: str) -> Norm:
+    """The norm of this name. Raises SettingError."""
+    for norm in NORMS:
+        if norm == text.lower():
+            return norm
+    raise SettingError(f'there is no norm "{text}"; {nearest(text, NORMS)}')

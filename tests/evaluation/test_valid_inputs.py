@@ -1,0 +1,61 @@
+"""The unit of epsilon and the range of valid inputs: pictures, tables, arrays."""
+
+import pytest
+import torch
+from torch import nn
+
+from samekind.attacks import Linf
+from samekind.data import Items, TableReader, clusters, digits
+from samekind.encoders import MLP, Standardised
+from samekind.errors import SettingError
+from samekind.evaluation.valid_inputs import COLUMN_UNIT, PIXEL_UNIT, valid_inputs
+from samekind.prototypes import SupportMeans
+from samekind.similarities import Euclidean
+from samekind.space import MetricSpace
+
+
+def space_of(encoder, dimension):
+    return MetricSpace(encoder, Euclidean(), SupportMeans(dimension=dimension))
+
+
+def table():
+    x = torch.tensor([[1.0, 10.0, 0.5], [2.0, 30.0, 0.25], [4.0, 20.0, 0.0]])
+    reader = TableReader(columns=("age", "income", "share"))
+    return Items(x, torch.tensor([0, 1, 1]), ("a", "b"), "table", reader=reader)
+
+
+def test_bytes_of_pictures_go_from_0_to_1():
+    items = digits().take(torch.arange(5))
+    inputs = valid_inputs(space_of(nn.Flatten(), 64), items)
+    assert (inputs.unit, inputs.scale) == (PIXEL_UNIT, None)
+    assert (inputs.limits.low, inputs.limits.high) == (0, 1)
+    assert inputs.x.dtype == torch.float32
+    assert 0 <= float(inputs.x.min()) <= float(inputs.x.max()) <= 1
+    assert inputs.in_units(Linf(0.1)) == Linf(0.1)
+
+
+def test_columns_are_in_the_deviations_of_the_encoder_and_whole_numbers_stay_whole():
+    encoder = Standardised(encoder=MLP(inputs=3, dimension=2), means=[0, 0, 0], deviations=[1, 10, 0.5])
+    inputs = valid_inputs(space_of(encoder, 2), table(), fixed=("income",))
+    assert inputs.unit == COLUMN_UNIT
+    assert inputs.scale.tolist() == [1, 10, 0.5]
+    assert inputs.limits.low.tolist() == [1, 10, 0]
+    assert inputs.limits.high.tolist() == [4, 30, 0.5]
+    assert inputs.limits.integer.tolist() == [True, True, False]
+    assert inputs.limits.fixed.tolist() == [False, True, False]
+    assert inputs.notes == ("2 of 3 columns stay whole numbers", "fixed: income")
+    assert inputs.measured(inputs.x)[1].tolist() == [2, 3, 0.5]
+    assert inputs.in_units(Linf(0.1)).distance(inputs.x[:1], inputs.x[1:2]).item() == 2
+
+
+def test_without_a_standardising_encoder_the_items_say():
+    items = clusters(classes=2, items=30, dimension=4)
+    inputs = valid_inputs(space_of(nn.Flatten(), 4), items)
+    torch.testing.assert_close(inputs.scale, items.inputs.std(0, correction=0))
+
+
+def test_a_column_that_is_not_there_is_named():
+    with pytest.raises(SettingError, match=r'no column "incom" to keep fixed; .*income'):
+        valid_inputs(space_of(nn.Flatten(), 3), table(), fixed=("incom",))
+    with pytest.raises(SettingError, match="only the columns of a table"):
+        valid_inputs(space_of(nn.Flatten(), 64), digits().take(torch.arange(5)), fixed=("a",))

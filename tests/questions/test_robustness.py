@@ -1,0 +1,72 @@
+"""What a space withstands, as an answer."""
+
+import json
+
+import pytest
+import torch
+from torch import nn
+
+from samekind.data import clusters, digits
+from samekind.errors import SettingError
+from samekind.prototypes import SupportMeans
+from samekind.questions.robustness import (
+    DEVIATION_EPSILONS,
+    PIXEL_EPSILONS,
+    RobustnessSettings,
+    known_norm,
+    read_epsilon,
+    robustness,
+)
+from samekind.similarities import Euclidean
+from samekind.space import MetricSpace
+
+
+def space_of(items):
+    x = items.inputs.float().flatten(1)
+    x = x / 255 if items.inputs.dtype == torch.uint8 else x
+    means = torch.stack([x[items.labels == label].mean(0) for label in range(len(items.classes))])
+    prototypes = SupportMeans(dimension=x.shape[1])
+    prototypes.assign(items.classes, means[:, None])
+    return MetricSpace(nn.Flatten(), Euclidean(), prototypes)
+
+
+def test_an_answer_is_plain_json_with_its_warnings():
+    items = clusters(classes=3, items=8, dimension=4)
+    settings = RobustnessSettings(epsilons=(1.0, 0.5), steps=5, questions=("class",), cells=False, limit=12)
+    answer = robustness(space_of(items), items, settings)
+    told = json.loads(json.dumps(answer.to_json()))
+    assert told["epsilons"] == [0.5, 1.0]
+    assert told["unit"] == "in standard deviations of a column"
+    assert [point["epsilon"] for point in told["curves"][0]["points"]] == [0, 0.5, 1]
+    assert told["warnings"] == list(answer.warnings)
+
+
+@pytest.mark.parametrize(
+    ("items", "usual"),
+    [
+        (digits().take(torch.arange(40)), PIXEL_EPSILONS),
+        (clusters(classes=2, items=6, dimension=3), DEVIATION_EPSILONS),
+    ],
+)
+def test_usual_epsilons_go_by_the_items(items, usual):
+    settings = RobustnessSettings(steps=1, questions=("class",), cells=False, limit=8)
+    assert robustness(space_of(items), items, settings).measured.strength.epsilons == usual["linf"]
+
+
+@pytest.mark.parametrize(
+    ("text", "epsilon"), [("8/255", 8 / 255), (" 0.3 ", 0.3), ("2", 2.0), ("1e-2", 0.01)]
+)
+def test_fractions_are_understood(text, epsilon):
+    assert read_epsilon(text) == epsilon
+
+
+@pytest.mark.parametrize("text", ["", "8/0", "0", "-1/255", "many", "nan"])
+def test_what_is_no_epsilon_is_refused(text):
+    with pytest.raises(SettingError, match="a fraction such as 8/255"):
+        read_epsilon(text)
+
+
+def test_norms_by_name():
+    assert known_norm("Linf") == "linf"
+    with pytest.raises(SettingError, match='no norm "l3"'):
+        known_norm("l3")
