@@ -1,5 +1,7 @@
 """Features once, a head on them, and the whole as one space."""
 
+import copy
+
 import pytest
 import torch
 
@@ -7,6 +9,7 @@ from samekind.data import Items, digits
 from samekind.encoders import MLP, SmallConvnet, Unchanged
 from samekind.errors import SpaceError
 from samekind.inference import embed, feature_items, headed_space
+from samekind.inference.embed import embed_by
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
@@ -55,3 +58,37 @@ def test_a_head_for_other_features_is_refused(encoder, items):
     space = MetricSpace(MLP(inputs=5), Cosine(), SupportMeans(dimension=64))
     with pytest.raises(SpaceError, match="takes items of 5 numbers, the encoder gives 6"):
         headed_space(encoder, space, items)
+
+
+def test_a_cache_is_read_where_encoder_and_items_are_the_same(encoder, items, tmp_path, monkeypatch):
+    cache = tmp_path / "features"
+    computed = []
+
+    def counting(*arguments, **settings):
+        computed.append(1)
+        return embed_by(*arguments, **settings)
+
+    monkeypatch.setattr("samekind.inference.features.embed_by", counting)
+    plain = feature_items(encoder, items).inputs
+    for _ in range(2):
+        assert torch.equal(feature_items(encoder, items, cache=cache).inputs, plain)
+    assert len(computed) == 2  # without a cache, and once with it
+    [file] = cache.iterdir()
+    others = items.take(torch.arange(5))
+    assert torch.equal(feature_items(encoder, others, cache=cache).inputs, embed_by(encoder, others.inputs))
+    changed = copy.deepcopy(encoder)
+    with torch.no_grad():
+        next(changed.parameters()).mul_(2)
+    assert not torch.equal(feature_items(changed, items, cache=cache).inputs, plain)
+    assert len(list(cache.iterdir())) == 3
+    whole = file.read_bytes()
+    for damaged in (whole[:-4], b"no array", b""):
+        file.write_bytes(damaged)
+        assert torch.equal(feature_items(encoder, items, cache=cache).inputs, plain)
+        assert file.read_bytes() == whole
+
+
+def test_what_has_no_weights_is_not_cached(tmp_path):
+    few = Items(torch.ones(3, 2), torch.tensor([0, 1, 1]), ("a", "b"), "few")
+    assert torch.equal(feature_items(Unchanged(inputs=2), few, cache=tmp_path).inputs, few.inputs)
+    assert list(tmp_path.iterdir()) == []

@@ -93,7 +93,7 @@ def climb(
         return _Climb(
             sets=sets,
             place=place,
-            rungs=Rungs(sets, run, device),
+            rungs=Rungs(sets, run, device, place.features),
             folds=class_folds(sets.train, branches=branches, seed=run.seed),
             validate=validate,
             point=point,

@@ -68,11 +68,14 @@ class Fitted(NamedTuple):
 
 @dataclass(frozen=True)
 class Rungs:
-    """The rungs over the same items. ``rows`` are the places of the training items that one is fitted to."""
+    """The rungs over the same items. ``rows`` are the places of the training items that one is fitted to.
+    ``cache`` is a folder for the features of the untrained network, which are then computed once.
+    """
 
     sets: Sets
     run: Run
     device: str
+    cache: Path | None = None
 
     @property
     def first(self) -> str:
@@ -84,7 +87,7 @@ class Rungs:
         with random_states_kept():
             torch.manual_seed(self.run.seed)
             encoder = build_space(untrained(self.run), self.sets.train).encoder
-        return self._plain(self._features(encoder), torch.arange(len(self.sets.train)))
+        return self._plain(self._features(encoder, cache=self.cache), torch.arange(len(self.sets.train)))
 
     def with_similarities(
         self, fitted: Fitted, rows: Tensor, *, choice: Choice | None = None, folds: Tensor | None = None
@@ -131,11 +134,10 @@ class Rungs:
         )
         return self._with(self._plain(self._features(space.encoder), rows), rows, choice)
 
-    def _features(self, encoder: nn.Module) -> Features:
+    def _features(self, encoder: nn.Module, *, cache: Path | None = None) -> Features:
         encoder = encoder.to(launch(self.device, self.run.precision).device).eval()
-        return Features(
-            encoder, *(feature_items(encoder, items) for items in (self.sets.train, self.sets.validation))
-        )
+        parts = (self.sets.train, self.sets.validation)
+        return Features(encoder, *(feature_items(encoder, items, cache=cache) for items in parts))
 
     def _plain(self, features: Features, rows: Tensor, *, encoder: nn.Module | None = None) -> Fitted:
         """The features, or what an ``encoder`` makes of them, compared by the cosine; compressed, if the run

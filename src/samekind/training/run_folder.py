@@ -74,6 +74,7 @@ class RunFolder:
         self.record = Record(self.path / "record.jsonl")
         self._run, self._data = self.path / "run.json", self.path / "data.json"
         self._split, self._space = self.path / "split.json", self.path / "space"
+        self.features = self.path / "features"  # of the untrained encoder, see `inference.feature_items`
 
     @classmethod
     def around(cls, path: str | Path) -> "RunFolder":
