@@ -11,6 +11,7 @@ from samekind.attacks.goal import Goal, raised, reached, slope
 from samekind.attacks.limits import Limits
 from samekind.attacks.paces import Ground, Pace
 from samekind.attacks.regions import Region
+from samekind.attacks.regions.region import per_item
 from samekind.errors import SettingError
 
 
@@ -46,10 +47,15 @@ class Worst:
         ``always``.
         """
         self.queries[rows] += 1
-        known = self.reached[rows]
-        worse = (success & ~known) | ((success == known) & (value > self.value[rows])) | always
-        rows = rows[worse]
-        self.x[rows], self.value[rows], self.reached[rows] = x[worse], value[worse].to(x), success[worse]
+        if always:
+            worse = torch.ones_like(success)
+        else:
+            known = self.reached[rows]
+            worse = (success & ~known) | ((success == known) & (value > self.value[rows]))
+        # Everything is written, the old where it stays: to pick rows, a device would have to be waited for.
+        self.x[rows] = torch.where(per_item(worse, x), x, self.x[rows])
+        self.value[rows] = torch.where(worse, value.to(x), self.value[rows])
+        self.reached[rows] = torch.where(worse, success, self.reached[rows])
 
 
 def ascend(
@@ -78,6 +84,10 @@ def _climb(goal: Goal, rows: Tensor, u: Tensor, ground: Ground, worst: Worst, pl
         # The gradient is taken at valid inputs; the iterate itself may lie between two whole numbers.
         x = ground.valid(u)
         outcomes, value, gradient = slope(goal, x, rows)
+        if plan.classic and not plan.stop:  # the last point alone counts
+            worst.queries[rows] += 1
+            u = pace.advance(ground, u, value, gradient)
+            continue
         success = reached(goal, outcomes, rows)
         worst.note(rows, x, value, success)
         if plan.stop and bool(success.any()):

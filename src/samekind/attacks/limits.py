@@ -34,7 +34,10 @@ class Limits:
 
     def bound(self, x: Tensor, clean: Tensor) -> Tensor:
         """The same without rounding: for an iterate that moves by less than 1 in a step."""
-        x = x.clamp(self._like(self.low, x), self._like(self.high, x))
+        if isinstance(self.low, Tensor) or isinstance(self.high, Tensor):
+            x = x.clamp(self._like(self.low, x), self._like(self.high, x))
+        else:  # numbers need not be copied to the device
+            x = x.clamp(self.low, self.high)
         return x if self.fixed is None else torch.where(self.fixed.to(x.device), clean, x)
 
     def free(self, step: Tensor, x: Tensor, *, classic: bool = False) -> Tensor:
