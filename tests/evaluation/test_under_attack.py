@@ -85,7 +85,7 @@ def test_an_attack_that_cannot_cross_the_ball_is_found_out(items):
         Linear(),
         items,
         steps=7,
-        make=lambda region, steps, _: PGD(region, steps=steps, step=region.epsilon / 30, last=True),
+        make=lambda region, steps, _: PGD(region, steps=steps, step=region.epsilon / 30, classic=True),
     )
     assert not slow.soundness.is_sound
     assert "transfer" in slow.soundness.note
