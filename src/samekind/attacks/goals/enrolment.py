@@ -51,7 +51,7 @@ class Enrolments:
     def above(self, x: Tensor, items: Tensor) -> Tensor:
         """By how much every query (n, m) is above its bar, once the examples (n, k, …) are enrolled."""
         z = self.model.embed(x.flatten(0, 1))
-        means = z.reshape(*x.shape[:2], -1).mean(1, keepdim=True)
+        means = z.reshape(*x.shape[:2], z.shape[1]).mean(1, keepdim=True)
         queries = self.queries[items.to(self.queries.device)].to(z)
         bars = self.bars[items.to(self.bars.device)].to(z)
         if not counts_matter(self.model.scorer(self.kind)):
