@@ -74,7 +74,7 @@ def _confidence(
     from samekind.reports import Confidence, confidence_map
 
     drawn = Confidence(form, classes, scale, surface, angle)
-    _write(lambda: confidence_map([drawn]), out)
+    write_figure(lambda: confidence_map([drawn]), out)
     answer = _answer(drawn)
     return answer, _sentence(answer)
 
@@ -92,7 +92,7 @@ def _voronoi(epsilons: list[float], out: Path) -> tuple[dict[str, Any], str]:
 
     if min(epsilons) <= 0:
         raise SettingError(f"an epsilon must be above 0, got {min(epsilons):g}")
-    _write(lambda: voronoi_regions(TOY, TOY_CLASSES, epsilons), out)
+    write_figure(lambda: voronoi_regions(TOY, TOY_CLASSES, epsilons), out)
     in_balls, in_cells = (
         nearest_neighbour_accuracies(TOY, TOY_CLASSES, epsilons, voronoi=cut) for cut in (False, True)
     )
@@ -110,7 +110,7 @@ def _voronoi(epsilons: list[float], out: Path) -> tuple[dict[str, Any], str]:
     return answer, "\n".join(lines)
 
 
-def _write(draw: "Callable[[], Figure]", out: Path) -> None:
+def write_figure(draw: "Callable[[], Figure]", out: Path) -> None:
     """Write a picture on white paper, whole or not at all."""
     import io
 

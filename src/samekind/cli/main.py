@@ -31,6 +31,7 @@ from samekind.cli.report import report
 from samekind.cli.robustness import robustness
 from samekind.cli.search import search
 from samekind.cli.train import train
+from samekind.cli.tree import tree
 from samekind.cli.two_sample import two_sample
 from samekind.errors import SamekindError, SettingError
 
@@ -61,6 +62,7 @@ for command in (
     attack,
     *ASKING,
     classes,
+    tree,
     info,
     draw,
 ):

@@ -25,6 +25,7 @@ from samekind.questions.predict import predict
 from samekind.questions.reading import collected
 from samekind.questions.robustness import robustness
 from samekind.questions.search import search
+from samekind.questions.tree import tree
 from samekind.questions.two_sample import two_sample
 
 __all__ = [
@@ -55,5 +56,6 @@ __all__ = [
     "remove_from_index",
     "robustness",
     "search",
+    "tree",
     "two_sample",
 ]

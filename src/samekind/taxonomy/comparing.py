@@ -28,16 +28,19 @@ class Splits(NamedTuple):
         return self.distance / max(1, self.distance + 2 * self.both)
 
 
-def robinson_foulds(first: Tree, second: Tree, classes: Sequence[str]) -> Splits:
+def robinson_foulds(
+    first: Tree, second: Tree, classes: Sequence[str], *, called: Sequence[str] | None = None
+) -> Splits:
     """The splits of some classes in two trees, wherever their roots are.
 
     An edge splits the classes into those on its one side and those on its other. A split counts if both have
     two classes or more. A class at an inner node stands there like a leaf on an edge of its own. Lengths
-    count for nothing. Raises DataError for a class that one tree does not have.
+    count for nothing. ``called`` are the names of the classes in the second tree, if they differ. Raises
+    DataError for a class that one tree does not have.
 
     Robinson and Foulds, "Comparison of phylogenetic trees", Mathematical Biosciences, 1981.
     """
-    one, other = _splits(first, classes), _splits(second, classes)
+    one, other = _splits(first, classes), _splits(second, called or classes)
     return Splits(len(one - other), len(other - one), len(one & other))
 
 

@@ -1,0 +1,145 @@
+"""Which tree do the classes make, and how far does it agree with a known one?"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+
+from samekind.data import Items
+from samekind.data.class_tree import expect_classes
+from samekind.decisions import Kind
+from samekind.errors import DataError
+from samekind.evaluation.classification import knows, labels_in
+from samekind.inference import asking, device_of, embed
+from samekind.inference.relations import class_distances
+from samekind.measures import confusion, mean_correlation
+from samekind.questions.reading import known_kind
+from samekind.space import MetricSpace
+from samekind.taxonomy import Method, Splits, Tree, confusion_distances, infer_tree, robinson_foulds
+from samekind.taxonomy.newick import newick_text
+
+#: How often the names of the classes are shuffled, to see what chance gives.
+SHUFFLES = 20
+
+
+class Agreement(NamedTuple):
+    """How far an inferred tree agrees with a known one: their splits, the mean rank correlation of the
+    distances of each class to the others in both (None where one has no two different distances), and both
+    for shuffled names.
+    """
+
+    splits: Splits
+    correlation: float | None
+    splits_by_chance: float
+    correlation_by_chance: float | None
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """The tree of the classes of a space. ``mistakes`` is the share of each class's items that was named
+    wrongly, if there were items.
+    """
+
+    kind: Kind
+    method: Method
+    tree: Tree
+    agreement: Agreement | None
+    mistakes: dict[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        agreement = None
+        if self.agreement is not None:
+            splits = self.agreement.splits
+            agreement = {
+                "robinson_foulds": splits.distance,
+                "normalised_robinson_foulds": splits.normalised,
+                "splits_in_both": splits.both,
+                "mean_correlation": self.agreement.correlation,
+                "by_chance": {
+                    "normalised_robinson_foulds": self.agreement.splits_by_chance,
+                    "mean_correlation": self.agreement.correlation_by_chance,
+                },
+            }
+        return {
+            "kind": self.kind,
+            "method": self.method,
+            "newick": newick_text(self.tree).strip(),
+            "agreement": agreement,
+            "mistakes": self.mistakes,
+        }
+
+
+def tree(
+    space: MetricSpace,
+    *,
+    kind: str | None = None,
+    method: Method = "neighbour-joining",
+    known: Tree | None = None,
+    items: Items | None = None,
+    by_confusions: bool = False,
+) -> Inferred:
+    """The tree that a method makes of the distances between the classes, by a kind of score or the space's
+    choice; and how far it agrees with a known tree, without one with that of the space.
+
+    With ``items`` of the classes, the mistakes about each are counted; ``by_confusions`` takes the distances
+    from which classes are mistaken for which, instead of the prototypes. Raises DataError for items of other
+    classes, or a known tree without a class.
+    """
+    score = known_kind(space, kind, "classes")
+    classes = list(space.classes)
+    counts = None if items is None else _confusion(space, items)
+    if by_confusions and counts is None:
+        raise DataError("expected items whose classes are known, to see which are mistaken for which")
+    distances = class_distances(space, kind=score)
+    if by_confusions and counts is not None:
+        distances = confusion_distances(counts)
+    inferred = infer_tree(distances, classes, method=method)
+    known = known or space.tree
+    if known is not None:
+        expect_classes(known, classes)
+    agreement = None if known is None else _agreement(inferred, known, classes)
+    return Inferred(score, method, inferred, agreement, _mistakes(counts, classes))
+
+
+def _confusion(space: MetricSpace, items: Items) -> torch.Tensor:
+    """How often items of each class of the space were taken for each other one."""
+    if not knows(space, items):
+        raise DataError(f"expected items of the classes that the space knows; {items.name} has others")
+    with asking(space):
+        answers = space.classify(embed(space, items.inputs).to(device_of(space))).classes
+    places = {name: place for place, name in enumerate(space.classes)}
+    answered = torch.tensor([places[name] for name in answers])
+    return confusion(answered, labels_in(space, items), classes=len(places))
+
+
+def _mistakes(counts: torch.Tensor | None, classes: list[str]) -> dict[str, float]:
+    if counts is None:
+        return {}
+    totals, right = counts.sum(1).tolist(), counts.diagonal().tolist()
+    return {name: 1 - hits / total for name, total, hits in zip(classes, totals, right, strict=True) if total}
+
+
+def _agreement(inferred: Tree, known: Tree, classes: list[str]) -> Agreement:
+    generator = torch.Generator().manual_seed(0)
+    ours, theirs = inferred.distances(classes), known.distances(classes)
+    shares, correlations = [], []
+    for _ in range(SHUFFLES):
+        order = torch.randperm(len(classes), generator=generator)
+        shuffled = [classes[place] for place in order]
+        shares.append(robinson_foulds(inferred, known, classes, called=shuffled).normalised)
+        correlations.append(_correlation(ours, theirs[order][:, order]))
+    defined = [value for value in correlations if value is not None]
+    return Agreement(
+        robinson_foulds(inferred, known, classes),
+        _correlation(ours, theirs),
+        sum(shares) / SHUFFLES,
+        sum(defined) / len(defined) if defined else None,
+    )
+
+
+def _correlation(ours: torch.Tensor, theirs: torch.Tensor) -> float | None:
+    try:
+        return mean_correlation(ours, theirs, include_diagonal=False)
+    except ValueError:  # no class has different distances to the others
+        return None

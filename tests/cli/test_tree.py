@@ -1,0 +1,47 @@
+"""samekind tree: the tree as text, as files, as pictures, and beside a known one."""
+
+import json
+
+import pytest
+
+from samekind.space import MetricSpace
+from samekind.taxonomy import read_tree
+
+
+@pytest.fixture(scope="module")
+def names(trained):
+    return MetricSpace.load(trained / "space").classes
+
+
+def test_a_tree_is_written_drawn_and_compared(samekind, trained, names, tmp_path):
+    taxonomy = tmp_path / "known.csv"
+    rows = [f"{name},all/{'even' if place % 2 else 'odd'}/{name}" for place, name in enumerate(names)]
+    taxonomy.write_text("\n".join(["class,path", *rows]))
+    files = [tmp_path / name for name in ("tree.nwk", "tree.svg", "round.png")]
+    to = [argument for path in files for argument in ("--to", path)]
+    told = json.loads(samekind("tree", trained, "--taxonomy", taxonomy, *to, "--json").out)
+    assert told["files"] == list(map(str, files))
+    assert 0 <= told["agreement"]["normalised_robinson_foulds"] <= 1
+    assert sorted(read_tree(files[0]).leaves()) == sorted(names)
+    assert b"<svg" in files[1].read_bytes()
+    assert files[2].read_bytes().startswith(b"\x89PNG")
+
+
+def test_people_get_a_sentence_and_the_tree(samekind, trained, names, tmp_path):
+    answer = samekind("tree", trained, "--method", "average")
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.strip().endswith(";")
+    known = tmp_path / "known.txt"
+    known.write_text("all\n" + "\n".join(f"  {name}" for name in names))
+    told = " ".join(samekind("tree", trained, "--taxonomy", known).out.split())
+    assert "splits of the known one. Robinson-Foulds distance" in told
+
+
+def test_mistakes_are_one_line(samekind, trained, tmp_path):
+    answer = samekind("tree", trained, "--method", "avarage")
+    assert (answer.status, answer.err.partition(";")[0]) == (2, 'samekind: --method: there is no "avarage"')
+    answer = samekind("tree", trained, "--to", tmp_path / "tree.doc")
+    assert answer.status == 2
+    assert "expected a file that ends in one of .nwk" in answer.err
+    answer = samekind("tree", trained, "--by-confusions")
+    assert (answer.status, "expected items whose classes are known" in answer.err) == (2, True)
