@@ -11,6 +11,17 @@ if TYPE_CHECKING:
     from samekind.questions.tree import Agreement, Inferred
 
 PICTURES = (".svg", ".png", ".pdf")
+To = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE",
+        help="Where to write the tree (.nwk, .csv, .tsv, .json, .txt) or its picture (.svg, .png, .pdf); may "
+        "be given again.",
+    ),
+]
+Coloured = Annotated[
+    str | None, typer.Option(metavar="DATA", help="Labelled items: mistakes about them colour the picture.")
+]
 
 
 def tree(
@@ -18,19 +29,9 @@ def tree(
     method: Annotated[
         str, typer.Option(help="neighbour-joining, average (UPGMA), single, complete, weighted or ward.")
     ] = "neighbour-joining",
-    to: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where to write the tree (.nwk, .csv, .tsv, .json, .txt) or its picture (.svg, .png, .pdf); "
-            "may be given again.",
-        ),
-    ] = None,
+    to: To = None,
     taxonomy: Taxonomy = None,
-    data: Annotated[
-        str | None,
-        typer.Option(metavar="DATA", help="Labelled items: mistakes about them colour the picture."),
-    ] = None,
+    data: Coloured = None,
     by_confusions: Annotated[
         bool,
         typer.Option(
