@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from samekind.attacks import APGD, BIM, FGSM, PGD
+from samekind.attacks import APGD, BIM, FGSM, PGD, Square
 from samekind.data import Items, medium_of, write_image
 from samekind.decisions import Head
 from samekind.errors import SettingError, SpaceError, nearest
@@ -27,6 +27,7 @@ METHODS: dict[str, Maker] = {
     "apgd": lambda region, steps, restarts: APGD(region, steps=steps, restarts=restarts),
     "bim": lambda region, steps, _restarts: BIM(region, steps=steps),
     "fgsm": lambda region, _steps, _restarts: FGSM(region),
+    "square": lambda region, steps, _restarts: Square(region, queries=steps),
 }
 #: The table of attacked items.
 TABLE = "attacked.csv"
