@@ -229,9 +229,11 @@ def show_rates(task: Task, peers: list[str], arguments: argparse.Namespace) -> d
     print(row("", "pictures/s", [f"over {peer}" for peer in peers if peer != "art"]))
     figures: dict[str, Any] = {}
     for name, sides in speeds(task, arguments.steps, peers).items():
-        found = figures[name] = rates(sides, len(task.x), arguments.repeats, arguments.device)
-        ratios = [f"{found['samekind'] / found[peer]:.2f}x" if peer in found else "" for peer in peers[:2]]
-        print(row(name, f"{found['samekind']:,.0f}", ratios), flush=True)
+        by_side = figures[name] = rates(sides, len(task.x), arguments.repeats, arguments.device)
+        ratios = [
+            f"{by_side['samekind'] / by_side[peer]:.2f}x" if peer in by_side else "" for peer in peers[:2]
+        ]
+        print(row(name, f"{by_side['samekind']:,.0f}", ratios), flush=True)
     return figures
 
 
@@ -239,12 +241,12 @@ def show_changes(task: Task, peers: list[str], arguments: argparse.Namespace) ->
     print(row("median of the least change", "samekind", peers))
     figures: dict[str, Any] = {}
     for (name, norm), sides in changes(task, arguments.steps, peers).items():
-        found = figures[f"{name}, {norm}"] = {}
+        medians = figures[f"{name}, {norm}"] = {}
         for side, attack in sides.items():
             torch.manual_seed(0)
-            found[side] = median_change(task, attack(), norm)
-        others = [f"{found[peer]:.4f}" if peer in found else "" for peer in peers]
-        print(row(f"{name}, {norm}", f"{found['samekind']:.4f}", others), flush=True)
+            medians[side] = median_change(task, attack(), norm)
+        others = [f"{medians[peer]:.4f}" if peer in medians else "" for peer in peers]
+        print(row(f"{name}, {norm}", f"{medians['samekind']:.4f}", others), flush=True)
     return figures
 
 

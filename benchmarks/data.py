@@ -112,7 +112,7 @@ def make_folder(folder: Path, images: int, size: int, suffix: str) -> list[Path]
     return paths
 
 
-def processor_seconds() -> float:
+def seconds() -> float:
     """What the processors have spent on this process and on the workers it has now.
 
     Elsewhere than on Linux nothing is known of workers that still live, and the answer is NaN.
@@ -131,13 +131,13 @@ def costs_of(epoch: Iterator[Tensor], images: int, size: int) -> tuple[float, fl
     """Seconds an epoch takes, on the clock and of the processors; that every batch is floats of the right
     shape is looked at on the way.
     """
-    began, spent, seen = time.perf_counter(), processor_seconds(), 0
+    began, spent, seen = time.perf_counter(), seconds(), 0
     for batch in epoch:
         assert batch.dtype == torch.float32
         assert batch.shape[1:] == (3, size, size)
         seen += len(batch)
     assert seen == images
-    return time.perf_counter() - began, processor_seconds() - spent
+    return time.perf_counter() - began, seconds() - spent
 
 
 def compare(ways: dict[str, Callable[[int], Iterator[Tensor]]], images: int, size: int, repeats: int) -> dict:
@@ -148,16 +148,17 @@ def compare(ways: dict[str, Callable[[int], Iterator[Tensor]]], images: int, siz
             taken = costs_of(way(epoch), images, size)
             if epoch:
                 costs[name].append(taken)
-    speeds = {name: [images / each for each, _ in taken] for name, taken in costs.items()}
-    medians = {name: statistics.median(each) for name, each in speeds.items()}
-    spent = {name: statistics.median(each for _, each in taken) for name, taken in costs.items()}
+    speeds = {name: [images / seconds for seconds, _ in taken] for name, taken in costs.items()}
+    medians = {name: statistics.median(values) for name, values in speeds.items()}
+    spent = {name: statistics.median(seconds for _, seconds in taken) for name, taken in costs.items()}
     ratios = [one / other for one, other in zip(speeds["samekind"], speeds["plain"], strict=True)]
     return {
-        "images per second": {name: round(each, 1) for name, each in medians.items()},
+        "images per second": {name: round(speed, 1) for name, speed in medians.items()},
         "ratio": round(medians["samekind"] / medians["plain"], 2),
         "lowest and highest ratio": [round(min(ratios), 2), round(max(ratios), 2)],
         "processor milliseconds per image": {
-            name: None if math.isnan(each) else round(1000 * each / images, 3) for name, each in spent.items()
+            name: None if math.isnan(seconds) else round(1000 * seconds / images, 3)
+            for name, seconds in spent.items()
         },
     }
 

@@ -69,7 +69,7 @@ def raw_pixels(seed: int) -> Iterator[tuple[str, str, float]]:
     """Set, measure and value of what is had without training: by the cosine of the pixels themselves."""
     sets = prepare(digits(), unseen=UNSEEN, seed=seed)
     space = MetricSpace(torch.nn.Flatten(), Cosine(), SupportMeans(dimension=math.prod(sets.train.shape)))
-    known, asked = (each.inputs.flatten(1) for each in (sets.train, sets.test))
+    known, asked = (items.inputs.flatten(1) for items in (sets.train, sets.test))
     nearest = sets.train.labels[space.similarity.score_all(asked, known).argmax(1)]
     yield "seen", "accuracy", float((nearest == sets.test.labels).double().mean())
     for name, items in sets.tests().items():
@@ -104,7 +104,7 @@ def table(measured: Measured) -> str:
     lines.append("|---|---|" + "--:|" * len(asked))
     for name, (system, kind) in SHOWN.items():
         values = [measured.get((system, kind, items, measure)) for measure, items in asked]
-        cells = [percent(student_interval(each)) if each else "" for each in values]
+        cells = [percent(student_interval(by_seed)) if by_seed else "" for by_seed in values]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

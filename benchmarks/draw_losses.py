@@ -116,8 +116,8 @@ PICTURES = {
     "confidence-sphere": lambda: confidence_map(
         [Confidence(form, 3, surface="sphere") for form in SPHERE_FORMS]
     ),
-    "losses-plane": lambda: gradient_field({each.title(): field_of(each) for each in ON_THE_PLANE}),
-    "losses-circle": lambda: gradient_field({each.title(): field_of(each) for each in ON_THE_CIRCLE}),
+    "losses-plane": lambda: gradient_field({name.title(): field_of(name) for name in ON_THE_PLANE}),
+    "losses-circle": lambda: gradient_field({name.title(): field_of(name) for name in ON_THE_CIRCLE}),
 }
 
 

@@ -103,16 +103,16 @@ def main() -> None:
             )
             note("evaluate, 2,000 test pictures", said, took)
     told, took = command("search", *pictures, "--gallery", test, "-k", 5, "--space", run, "--device", "cpu")
-    found = [[each["label"] for each in query["found"]] for query in told["queries"]]
+    labels = [[match["label"] for match in query["found"]] for query in told["queries"]]
     note(
         "search, 10 pictures among 10,000",
-        f"labels of the nearest: {found[0]} for a 0, {found[9]} for a 9",
+        f"labels of the nearest: {labels[0]} for a 0, {labels[9]} for a 9",
         took,
     )
     told, took = command("cluster", test, "--groups", 10, "--space", run, "--out", work / "groups.csv")
     note("cluster, 10,000 pictures, 10 groups", f"NMI {told['agreement']['NMI']:.3f}", took)
     told, took = command("identify", *pictures, "--space", run, "--device", "cpu")
-    named = [each["class"] for each in told["items"]]
+    named = [item["class"] for item in told["items"]]
     note("identify, a test picture of each class", f"named {named}", took)
     if given.out:
         given.out.mkdir(parents=True, exist_ok=True)

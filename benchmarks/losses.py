@@ -201,7 +201,9 @@ def compare(name: str, batch: int, repeats: int) -> dict[str, float | None]:
             times["theirs"].append(run_once(other, z, y))
             if times["theirs"][0] > 5:
                 break
-    figures |= {f"{side} seconds": statistics.median(each) if each else None for side, each in times.items()}
+    figures |= {
+        f"{side} seconds": statistics.median(seconds) if seconds else None for side, seconds in times.items()
+    }
     return figures
 
 
@@ -233,10 +235,10 @@ def main() -> None:
         print(f"batch {arguments.batch} x {DIMENSION}, {torch.get_num_threads()} threads; peer / samekind\n")
         print(f"{'':32}{'time':>12}{'memory':>12}")
         for name in names:
-            each = results[name] = compare(name, arguments.batch, arguments.repeats)
+            figures = results[name] = compare(name, arguments.batch, arguments.repeats)
             speed, memory = (
-                ratio(each["theirs seconds"], each["ours seconds"]),
-                ratio(each["their MiB"], each["our MiB"]),
+                ratio(figures["theirs seconds"], figures["ours seconds"]),
+                ratio(figures["their MiB"], figures["our MiB"]),
             )
             print(f"{name:32}{speed:>12}{memory:>12}", flush=True)
     if arguments.json:

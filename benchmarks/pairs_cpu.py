@@ -74,8 +74,8 @@ def measure(items: int, repeats: int, clock: Callable[[], float]) -> tuple[dict[
 
 def ratios(rates: dict[str, list[float]], ours: str, name: str) -> tuple[float, float, float]:
     """Ours to another way: the median over the turns, and the quartiles."""
-    each = [one / other for one, other in zip(rates[ours], rates[name], strict=True)]
-    low, middle, high = statistics.quantiles(each, n=4)
+    quotients = [one / other for one, other in zip(rates[ours], rates[name], strict=True)]
+    low, middle, high = statistics.quantiles(quotients, n=4)
     return middle, low, high
 
 
@@ -97,11 +97,11 @@ def main() -> None:
     print(
         f"{arguments.threads} threads\n\n{'':28}{'ratio to it':>12}{'quartiles':>16}{'GFLOP/s':>10}{'aim':>8}"
     )
-    found = {}
+    ratio_of = {}
     for ours in (OURS, WALKED):
         print(f"{ours:28}{'':12}{'':16}{statistics.median(rates[ours]) / 1e9:>10.0f}")
         for name in (PRODUCT, AT_ONCE, IN_BLOCKS):
-            middle, low, high = found[f"{ours} to {name}"] = ratios(rates, ours, name)
+            middle, low, high = ratio_of[f"{ours} to {name}"] = ratios(rates, ours, name)
             print(f"  {name:26}{middle:>12.2f}{low:>9.2f} - {high:.2f}", end="")
             print(f"{statistics.median(rates[name]) / 1e9:>10.0f}{AIMS.get(name, ''):>8}")
     print(f"\nlargest difference from the definition {difference:.1e}")
@@ -112,8 +112,10 @@ def main() -> None:
             "clock": clock.__name__,
             "processor": platform.processor() or platform.machine(),
             "torch": torch.__version__,
-            "ratios (median, quartiles)": found,
-            "operations a second (median)": {name: statistics.median(each) for name, each in rates.items()},
+            "ratios (median, quartiles)": ratio_of,
+            "operations a second (median)": {
+                name: statistics.median(values) for name, values in rates.items()
+            },
             "difference": difference,
         }
         target = arguments.out / f"cpu-{arguments.threads}-threads.json"

@@ -131,18 +131,18 @@ def errors(network: PairsNetwork) -> dict[str, dict[str, float]]:
         f"kernel, {str(dtype)[6:]}": PairsKernel(network, dtype=dtype).score_all
         for dtype in (torch.bfloat16, torch.float16)
     }
-    found, spread = {}, float(exact.std())
+    figures, spread = {}, float(exact.std())
     rate = equal_error_rate(exact.float().cpu(), same).rate
     for name, score_all in ways.items():
         scores = torch.cat([score_all(part, z) for part in z.split(500)])[above]
-        found[name] = {
+        figures[name] = {
             "largest error": float((scores - exact).abs().max()),
             "mean error": float((scores - exact).abs().mean()),
             "spread of the scores": spread,
             "equal error rate": equal_error_rate(scores.cpu(), same).rate,
             "its change": equal_error_rate(scores.cpu(), same).rate - rate,
         }
-    return found
+    return figures
 
 
 def main() -> None:
@@ -164,22 +164,22 @@ def main() -> None:
                 if repeat:  # the first compiles and warms up
                     taken.setdefault(name, []).append(passed)
         pairs, most = len(a) * len(b), limit()
-        speeds = {name: pairs / statistics.median(each) for name, each in taken.items()}
+        speeds = {name: pairs / statistics.median(times) for name, times in taken.items()}
         figures = {
             "device": torch.cuda.get_device_name(),
             "pairs": pairs,
-            "million pairs a second": {name: round(each / 1e6, 1) for name, each in speeds.items()},
+            "million pairs a second": {name: round(speed / 1e6, 1) for name, speed in speeds.items()},
             "limit, million pairs a second": round(most / 1e6, 1),
             "errors": errors(network),
         }
     fastest = speeds["kernel"]
     print(f"{figures['device']}: {pairs:,} pairs, {DIMENSION} numbers an item, {DEPTH} layers of {HIDDEN}\n")
     print(f"{'':34}{'kernel is faster by':>20}{'million pairs/s':>18}")
-    for name, each in speeds.items():
-        print(f"{name:34}{fastest / each:>19.2f}x{each / 1e6:>18.1f}")
+    for name, speed in speeds.items():
+        print(f"{name:34}{fastest / speed:>19.2f}x{speed / 1e6:>18.1f}")
     print(f"{'products of large matrices':34}{fastest / most:>19.2f}x{most / 1e6:>18.1f}\n")
-    for name, each in figures["errors"].items():
-        print(f"{name:18}" + ", ".join(f"{what} {value:.2e}" for what, value in each.items()))
+    for name, error in figures["errors"].items():
+        print(f"{name:18}" + ", ".join(f"{what} {value:.2e}" for what, value in error.items()))
     if arguments.out:
         write_text(arguments.out / "kernel.json", json.dumps(figures, indent=2) + "\n")
 

@@ -66,37 +66,37 @@ def ways(batch: Batch, blocks: list[int]) -> dict[str, Callable[[Tensor, Tensor]
 
     def in_blocks(pairs: int) -> Callable[[Tensor, Tensor], Tensor]:
         def score(a: Tensor, b: Tensor) -> Tensor:
-            with limits(kept=-1, pairs=pairs):
+            with limits(kept_bytes=-1, pairs=pairs):
                 return batch.network.score_all(a, b)
 
         return score
 
-    def kept(a: Tensor, b: Tensor) -> Tensor:
-        with limits(kept=math.inf):
+    def by_autograd(a: Tensor, b: Tensor) -> Tensor:
+        with limits(kept_bytes=math.inf):
             return batch.network.score_all(a, b)
 
     def plainly(a: Tensor, b: Tensor) -> Tensor:
         before = recomputed.walk_for
         recomputed.walk_for = lambda *_: recomputed.Walk
         try:
-            with limits(kept=-1):
+            with limits(kept_bytes=-1):
                 return batch.network.score_all(a, b)
         finally:
             recomputed.walk_for = before
 
     return {
         CONCATENATION: lambda a, b: concatenated(batch.network, a, b),
-        SPLIT: kept,
+        SPLIT: by_autograd,
         **({} if batch.z.device.type == "cpu" else {PLAINLY: plainly}),
         **{f"{RECOMPUTED}, {pairs:,} pairs" if pairs else RECOMPUTED: in_blocks(pairs) for pairs in blocks},
     }
 
 
 @contextlib.contextmanager
-def limits(*, kept: float, pairs: int = 0) -> Iterator[None]:
+def limits(*, kept_bytes: float, pairs: int = 0) -> Iterator[None]:
     """How much autograd may keep, and how many pairs a block has (0: what it has by default)."""
     before = recomputed.KEPT_BYTES, recomputed.block_size
-    recomputed.KEPT_BYTES = dict.fromkeys(before[0], kept)
+    recomputed.KEPT_BYTES = dict.fromkeys(before[0], kept_bytes)
     if pairs:
         recomputed.block_size = lambda *_: pairs
     try:
@@ -165,15 +165,17 @@ def differences(arguments: argparse.Namespace, precision: str) -> dict[str, floa
     On at most 256 items, because the concatenation in float64 is large.
     """
     batch = Batch(min(256, arguments.batch), arguments.device, dropout=0.0)
-    found = {name: batch.gradients(score, precision) for name, score in ways(batch, arguments.blocks).items()}
+    gradients = {
+        name: batch.gradients(score, precision) for name, score in ways(batch, arguments.blocks).items()
+    }
     batch.network.double()
     batch.z = batch.z.detach().double().requires_grad_()
     exact = batch.gradients(lambda a, b: concatenated(batch.network, a, b), "float32")
-    size = sum(float(each.norm()) ** 2 for each in exact) ** 0.5
+    size = sum(float(gradient.norm()) ** 2 for gradient in exact) ** 0.5
     return {
-        name: sum(float((one - other).norm()) ** 2 for one, other in zip(each, exact, strict=True)) ** 0.5
+        name: sum(float((one - other).norm()) ** 2 for one, other in zip(way, exact, strict=True)) ** 0.5
         / size
-        for name, each in found.items()
+        for name, way in gradients.items()
     }
 
 
@@ -183,12 +185,12 @@ def compare(arguments: argparse.Namespace, precision: str) -> dict[str, Any]:
     error = differences(arguments, precision)
     print(f"\n{precision}\n{'':30}{'faster by':>11}{'less memory':>13}{'ms':>10}{'MiB':>10}{'error':>10}")
     figures = {}
-    for name, each in seconds.items():
+    for name, times in seconds.items():
         faster = statistics.median(
-            one / other for one, other in zip(seconds[CONCATENATION], each, strict=True)
+            one / other for one, other in zip(seconds[CONCATENATION], times, strict=True)
         )
         less = memory[CONCATENATION] / memory[name]
-        middle = 1000 * statistics.median(each)
+        middle = 1000 * statistics.median(times)
         figures[name] = {"faster": faster, "less memory": less, "ms": middle, "MiB": memory[name]}
         figures[name]["relative error"] = error[name]
         print(
@@ -235,10 +237,10 @@ def main() -> None:
     print(f"dropout {DROPOUT}, {machine}, {torch.get_num_threads()} threads")
     facts = {"batch": arguments.batch, "machine": machine, "torch": str(torch.__version__)}
     target = (arguments.out or Path()) / f"training-{arguments.device}-{arguments.batch}.json"
-    found = earlier(target, facts, arguments.precisions) if arguments.out else {}
-    found |= {precision: compare(arguments, precision) for precision in arguments.precisions}
+    by_precision = earlier(target, facts, arguments.precisions) if arguments.out else {}
+    by_precision |= {precision: compare(arguments, precision) for precision in arguments.precisions}
     if arguments.out:
-        figures = {**facts, **{name: found[name] for name in PRECISIONS if name in found}}
+        figures = {**facts, **{name: by_precision[name] for name in PRECISIONS if name in by_precision}}
         write_text(target, json.dumps(figures, indent=2) + "\n")
 
 

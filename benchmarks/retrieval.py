@@ -58,8 +58,8 @@ def ours(z: Tensor, labels: Tensor) -> dict[str, Any]:
     clock = Clock()
     space = MetricSpace(nn.Identity(), Cosine(), SupportMeans(dimension=DIMENSION)).eval()
     relevant = relevant_counts(labels)
-    found = search(space, z, z, k=int(relevant.max()), same_items=True).indices
-    neighbours = labels[found]
+    places = search(space, z, z, k=int(relevant.max()), same_items=True).indices
+    neighbours = labels[places]
     values = {
         "precision_at_1": precision_at(neighbours, labels, relevant=relevant, ks=(1,))[1],
         "r_precision": r_precision(neighbours, labels, relevant=relevant),
@@ -118,8 +118,8 @@ class Clock:
 
     def lap(self, name: str) -> None:
         now, part = self.now(), self.seconds.setdefault(name, {"wall": 0.0, "processors": 0.0})
-        for each in part:
-            part[each] += now[each] - self.last[each]
+        for clock in part:
+            part[clock] += now[clock] - self.last[clock]
         self.last = now
 
 
@@ -163,14 +163,14 @@ def show(runs: dict[str, list[dict[str, Any]]]) -> None:
     print(f"{'':32}{'samekind':>12}{'peer':>12}{'ratio':>10}")
     for kind in ("wall", "processors"):
         medians = {
-            side: [statistics.median(run["seconds"][part][kind] for run in each) for part in PARTS]
-            for side, each in runs.items()
+            side: [statistics.median(run["seconds"][part][kind] for run in repeats) for part in PARTS]
+            for side, repeats in runs.items()
         }
         mine, theirs = ([*medians[side], sum(medians[side])] for side in SIDES)
         for part, one, other in zip((*PARTS, "in all"), mine, theirs, strict=True):
             print(f"{f'{part}, s ({kind})':32}{one:>12.2f}{other:>12.2f}{other / one:>9.1f}x")
-    ours, peers = (each[0] for each in runs.values())
-    memory, inertias = (tuple(each[name] for each in (ours, peers)) for name in ("peak MiB", "inertia"))
+    ours, peers = (repeats[0] for repeats in runs.values())
+    memory, inertias = (tuple(run[name] for run in (ours, peers)) for name in ("peak MiB", "inertia"))
     print(f"{'peak memory, MiB':32}{memory[0]:>12.0f}{memory[1]:>12.0f}{memory[1] / memory[0]:>9.1f}x")
     print(f"{'inertia':32}{inertias[0]:>12.1f}{inertias[1]:>12.1f}{inertias[1] / inertias[0]:>10.4f}")
     for name, value in ours["values"].items():
@@ -190,8 +190,8 @@ def main() -> None:
         return
     runs: dict[str, list[dict[str, Any]]] = {side: [] for side in SIDES}
     for _ in range(arguments.repeats):
-        for side, each in runs.items():
-            each.append(measured(side, arguments.items, arguments.classes))
+        for side, repeats in runs.items():
+            repeats.append(measured(side, arguments.items, arguments.classes))
     print(f"{arguments.items} x {DIMENSION}, {arguments.classes} classes, {THREADS} threads\n")
     show(runs)
     if arguments.out:
@@ -199,7 +199,7 @@ def main() -> None:
         figures = {"items": arguments.items, "classes": arguments.classes, "threads": THREADS, "runs": runs}
         path = arguments.out / f"items-{arguments.items}.json"
         path.write_text(json.dumps(figures, indent=2) + "\n")
-    mine, theirs = (each[0] for each in runs.values())
+    mine, theirs = (repeats[0] for repeats in runs.values())
     if any(abs(mine["values"][name] - theirs["values"][name]) > 1e-4 for name in SAME):
         sys.exit("the two sides differ in a measure of retrieval by more than 0.0001")
 

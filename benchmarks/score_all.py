@@ -62,7 +62,7 @@ def measure_times(items: int, repeats: int) -> tuple[dict[str, float], dict[str,
             began = time.perf_counter()
             function()
             seconds[name].append(time.perf_counter() - began)
-    return {name: statistics.median(each) for name, each in seconds.items()}, differences
+    return {name: statistics.median(times) for name, times in seconds.items()}, differences
 
 
 def measure_memory(items: int, name: str) -> float:

@@ -81,13 +81,13 @@ class World:
 
     def some(self, count: int) -> Tensor:
         """Vectors of any classes, made in blocks."""
-        made = torch.empty(count, DIMENSION)
+        vectors = torch.empty(count, DIMENSION)
         for start in range(0, count, 2**16):
             size = min(2**16, count - start)
-            made[start : start + size] = self.of(
+            vectors[start : start + size] = self.of(
                 torch.randint(len(self.centres), (size,), generator=self.generator)
             )
-        return made
+        return vectors
 
 
 def gallery(vectors: int) -> tuple[Tensor, Tensor]:
@@ -99,27 +99,29 @@ def gallery(vectors: int) -> tuple[Tensor, Tensor]:
 def network(cache: Path, device: str) -> PairsNetwork:
     """The pairs network, trained once; its training takes a minute on two cores."""
     torch.manual_seed(0)
-    made = PairsNetwork(dimension=DIMENSION, hidden=HIDDEN, depth=DEPTH, dropout=0.1)
+    pairs_network = PairsNetwork(dimension=DIMENSION, hidden=HIDDEN, depth=DEPTH, dropout=0.1)
     path = cache / "network.safetensors"
     if not path.exists():
-        train(made.to(device))
-        save_file({name: each.cpu().contiguous() for name, each in made.state_dict().items()}, path)
-    made.load_state_dict(load_file(path))
-    return made.to(device).eval()
+        train(pairs_network.to(device))
+        save_file(
+            {name: tensor.cpu().contiguous() for name, tensor in pairs_network.state_dict().items()}, path
+        )
+    pairs_network.load_state_dict(load_file(path))
+    return pairs_network.to(device).eval()
 
 
-def train(made: PairsNetwork) -> None:
+def train(pairs_network: PairsNetwork) -> None:
     """All pairs of a few classes a step: same or different, both equally heavy."""
     world = World(2_000, seed=2)
-    device = made.first.weight.device
-    optimiser = torch.optim.Adam(made.parameters(), lr=1e-3)
+    device = pairs_network.first.weight.device
+    optimiser = torch.optim.Adam(pairs_network.parameters(), lr=1e-3)
     labels = torch.arange(CLASSES_A_STEP).repeat_interleave(ITEMS_A_CLASS)
     same = (labels[:, None] == labels) & ~torch.eye(len(labels), dtype=torch.bool)
     different = labels[:, None] != labels
     for step in range(STEPS):
         classes = torch.randperm(len(world.centres), generator=world.generator)[:CLASSES_A_STEP]
         z = world.of(classes[labels]).to(device)
-        scores = made.score_all(z, z)
+        scores = pairs_network.score_all(z, z)
         loss = F.softplus(-scores[same]).mean() + F.softplus(scores[different]).mean()
         optimiser.zero_grad()
         loss.backward()
@@ -137,10 +139,10 @@ def truth(z: Tensor, queries: Tensor, cache: Path, device: str) -> Tensor:
     """The 11 best of everything for each query, then for each of the sample: places (400, 11)."""
     path = cache / f"truth-{len(z)}.safetensors"
     if path.exists():
-        kept = load_file(path)
-        if not torch.allclose(kept["first"], z[:8], atol=1e-4):
+        cached = load_file(path)
+        if not torch.allclose(cached["first"], z[:8], atol=1e-4):
             sys.exit(f"{path} is the truth of another gallery; delete it to have it computed again")
-        return kept["places"]
+        return cached["places"]
     space = as_space(network(cache, device)).to(device)
     asked, stored = torch.cat([queries, z[sampled(len(z))]]).to(device), z.to(device)
     strip, places = 25, []
@@ -150,9 +152,9 @@ def truth(z: Tensor, queries: Tensor, cache: Path, device: str) -> Tensor:
         took = time.perf_counter() - began
         pairs = len(places[-1]) * len(z) / took / 1e6
         say(f"truth: {start + len(places[-1])} of {len(asked)} queries, {pairs:.2f} million pairs/s")
-    found = torch.cat(places)
-    save_file({"places": found, "first": z[:8].contiguous()}, path)
-    return found
+    best = torch.cat(places)
+    save_file({"places": best, "first": z[:8].contiguous()}, path)
+    return best
 
 
 def as_space(similarity: PairsNetwork) -> MetricSpace:
@@ -172,7 +174,7 @@ class Remembering:
         self._index, self._known = index, known
 
     def search(self, queries: Tensor, k: int, *, scorer: Any = None) -> Found:
-        keys = [each.numpy().tobytes() for each in queries]
+        keys = [query.numpy().tobytes() for query in queries]
         if scorer is None or k != K + 1 or not all(key in self._known for key in keys):
             return self._index.search(queries, k, scorer=scorer)
         return Found(torch.zeros(len(queries), k), [self._known[key] for key in keys])
@@ -193,12 +195,12 @@ def empty_index(kind: str, arguments: argparse.Namespace) -> Index:
     if kind in FOLDER_KINDS:
         return Faiss(DIMENSION, kind=kind)  # type: ignore[arg-type]
     name = f"benchmark_{arguments.vectors}"
-    made: Index = {"postgres": Postgres, "milvus": Milvus}[kind](
+    index: Index = {"postgres": Postgres, "milvus": Milvus}[kind](
         DIMENSION, url=getattr(arguments, kind), name=name
     )
-    if len(made):
+    if len(index):
         sys.exit(f'there is an index "{name}" on that server already; drop it first')
-    return made
+    return index
 
 
 def build(kind: str, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -207,7 +209,7 @@ def build(kind: str, arguments: argparse.Namespace) -> dict[str, Any]:
     places = truth(z, queries, arguments.cache, arguments.device)[QUERIES:]
     ids = [str(place) for place in range(len(z))]
     known = {
-        z[place].numpy().tobytes(): [ids[each] for each in row]
+        z[place].numpy().tobytes(): [ids[neighbour] for neighbour in row]
         for place, row in zip(sampled(len(z)).tolist(), places.tolist(), strict=True)
     }
     space = as_space(network(arguments.cache, "cpu"))
@@ -219,11 +221,11 @@ def build(kind: str, arguments: argparse.Namespace) -> dict[str, Any]:
     folder = arguments.cache / f"index-{kind}-{len(z)}"
     index.save(folder)
     seconds.lap("build and save")
-    made = fit_shortlist(space, Remembering(index, known), k=K, recall=RECALL)  # type: ignore[arg-type]
+    shortlist = fit_shortlist(space, Remembering(index, known), k=K, recall=RECALL)  # type: ignore[arg-type]
     seconds.lap("shortlist")
     index.save(folder)
-    note = {name: value for name, value in made.to_note().items() if name != "query_map"}
-    return {"seconds": seconds.parts, "shortlist": note | {"distilled": made.query_map is not None}}
+    note = {name: value for name, value in shortlist.to_note().items() if name != "query_map"}
+    return {"seconds": seconds.parts, "shortlist": note | {"distilled": shortlist.query_map is not None}}
 
 
 def measure(kind: str, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -241,11 +243,11 @@ def measure(kind: str, arguments: argparse.Namespace) -> dict[str, Any]:
     shortlist = shortlist_of(space, index)
     if shortlist is None or shortlist.size is None:
         queries = queries[:FEW]  # everything is compared: a few tell as much
-    found = search_index(space, index, queries[:1], K)
+    answers = search_index(space, index, queries[:1], K)
     seconds.lap("open and first search")
     took, one_by_one = [], []
     for _ in range(arguments.repeats):
-        found = search_index(space, index, queries, K)
+        answers = search_index(space, index, queries, K)
         took.append(seconds.lap("search"))
     for query in queries[:50]:
         search_index(space, index, query[None], K)
@@ -253,8 +255,7 @@ def measure(kind: str, arguments: argparse.Namespace) -> dict[str, Any]:
     held = (resident("VmRSS") - before) / 1024
     peak = (resident("VmHWM") - before) / 1024
     shares = [
-        len({int(each) for each in row} & set(wanted)) / K
-        for row, wanted in zip(found.ids, best, strict=False)
+        len({int(id) for id in row} & set(wanted)) / K for row, wanted in zip(answers.ids, best, strict=False)
     ]
     everything = exhaustive_seconds(space, index, queries, arguments.repeats)
     return {
@@ -336,19 +337,19 @@ def show(vectors: int, kinds: dict[str, dict[str, Any]], everything: float | Non
 def table(kinds: dict[str, dict[str, Any]], everything: float | None) -> str:
     """A row a kind, as Markdown; ``everything``: those a second of comparing all in exact, for ratios."""
     lines = ["| " + " | ".join(HEADS) + " |", "|---|" + "--:|" * (len(HEADS) - 1)]
-    for kind, each in kinds.items():
-        parts, size = each["seconds"], each["size in use"]
-        by_cosine = "" if each["shortlist"]["distilled"] else " (by the cosine)"
+    for kind, figures in kinds.items():
+        parts, size = figures["seconds"], figures["size in use"]
+        by_cosine = "" if figures["shortlist"]["distilled"] else " (by the cosine)"
         cells = (
             NAMES[kind],
-            f"{each['queries a second'] / everything:.0f} times" if everything else "",
-            f"{each['recall']:.3f} ± {each['recall half-width']:.3f}",
+            f"{figures['queries a second'] / everything:.0f} times" if everything else "",
+            f"{figures['recall']:.3f} ± {figures['recall half-width']:.3f}",
             f"{size:,}{by_cosine}" if size else "everything",
-            _rate(each["queries a second"], 3),
-            _rate(each["exhaustive queries a second"], 2),
+            _rate(figures["queries a second"], 3),
+            _rate(figures["exhaustive queries a second"], 2),
             f"{parts['add'] + parts['build and save']:.1f}",
             f"{parts['shortlist']:.0f}",
-            f"{each['MiB']:,.0f}",
+            f"{figures['MiB']:,.0f}",
         )
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -396,7 +397,7 @@ def main() -> None:
         write_text(path, json.dumps({**figures, "kinds": before | kinds}, indent=2) + "\n")
     exact = (before | kinds).get("exact", {})
     show(arguments.vectors, kinds, exact.get("exhaustive queries a second"))
-    if any(each["recall"] + each["recall half-width"] < RECALL for each in kinds.values()):
+    if any(figures["recall"] + figures["recall half-width"] < RECALL for figures in kinds.values()):
         sys.exit("a kind finds fewer than its shortlist promises")
 
 

@@ -37,26 +37,26 @@ def trained(epochs: int) -> MetricSpace:
 def copied(pictures: Tensor, copies: int) -> Tensor:
     """Pictures, and further ones of each: shifted by a pixel at most, with noise."""
     generator = torch.Generator().manual_seed(0)
-    made = [pictures]
+    versions = [pictures]
     for _ in range(copies):
         shift = torch.randint(-1, 2, (2,), generator=generator).tolist()
         noise = 0.1 * torch.randn(pictures.shape, generator=generator)
-        made.append((torch.roll(pictures, shift, (2, 3)) + noise).clamp(0, 1))
-    return torch.cat(made)
+        versions.append((torch.roll(pictures, shift, (2, 3)) + noise).clamp(0, 1))
+    return torch.cat(versions)
 
 
 def measured(space: MetricSpace, z: Tensor, kind: str) -> dict[str, object]:
     """The shortlists of a gallery: by the cosine, and by what is kept."""
     index = Exact(z.shape[1])
     index.add([str(place) for place in range(len(z))], z)
-    found = fit_shortlist(space, index, kind=kind)
+    shortlist = fit_shortlist(space, index, kind=kind)
     return {
         "gallery": len(z),
-        "by the cosine": found.plain_size,
-        "kept": found.size,
-        "distilled": found.query_map is not None,
-        "recall": found.recall,
-        "interval": found.interval,
+        "by the cosine": shortlist.plain_size,
+        "kept": shortlist.size,
+        "distilled": shortlist.query_map is not None,
+        "recall": shortlist.recall,
+        "interval": shortlist.interval,
     }
 
 
@@ -79,10 +79,10 @@ def main() -> None:
         "a network never trained": measured(blank, z[:10_000], "similarity"),
     }
     print(f"{'':28}{'gallery':>9}{'by the cosine':>15}{'kept':>7}{'recall':>9}")
-    for name, each in figures.items():
+    for name, row in figures.items():
         # None stands for no list within a quarter of the gallery.
-        sizes = [each[what] if each[what] is not None else "all" for what in ("by the cosine", "kept")]
-        print(f"{name:28}{each['gallery']:>9}{sizes[0]!s:>15}{sizes[1]!s:>7}{each['recall']:>9.3f}")
+        sizes = [row[what] if row[what] is not None else "all" for what in ("by the cosine", "kept")]
+        print(f"{name:28}{row['gallery']:>9}{sizes[0]!s:>15}{sizes[1]!s:>7}{row['recall']:>9.3f}")
     if arguments.out:
         write_text(arguments.out / "shortlists.json", json.dumps(figures, indent=2) + "\n")
 

@@ -196,9 +196,9 @@ class Peer:
         self.model = Mixed(copy.deepcopy(plain.encoder), mixed=plain.mixed)
         optimisers = {
             f"{name}_optimizer": torch.optim.SGD(
-                each.parameters(), lr=RATE, momentum=MOMENTUM, weight_decay=DECAY
+                module.parameters(), lr=RATE, momentum=MOMENTUM, weight_decay=DECAY
             )
-            for name, each in (("trunk", self.model), ("metric_loss", self.loss_function))
+            for name, module in (("trunk", self.model), ("metric_loss", self.loss_function))
         }
         self.times: list[float] = []
         self.trainer = trainers.MetricLossOnly(
@@ -237,9 +237,9 @@ def check(ways: dict[str, Any], plain: Plain) -> None:
     """Before anything is timed: the same weights give the same loss, every way."""
     x, y = plain.images[:64].float() / 255, plain.labels[:64]
     with torch.no_grad():
-        found = {name: way.loss(x, y) for name, way in ways.items()}
-    if max(found.values()) - min(found.values()) > 1e-2 * max(found.values()):
-        sys.exit(f"these are to be one loss: {found}")
+        losses = {name: way.loss(x, y) for name, way in ways.items()}
+    if max(losses.values()) - min(losses.values()) > 1e-2 * max(losses.values()):
+        sys.exit(f"these are to be one loss: {losses}")
 
 
 def measure(ways: dict[str, Any], rounds: int, *, at_most: float) -> dict[str, list[float]]:
@@ -255,16 +255,16 @@ def measure(ways: dict[str, Any], rounds: int, *, at_most: float) -> dict[str, l
             seconds[name].append(way.epoch())
             gone = time.perf_counter() - began
             print(f"{gone:6.1f} s: {name}, {seconds[name][-1]:.2f} s", file=sys.stderr, flush=True)
-    return {name: each[1:] for name, each in seconds.items()}
+    return {name: times[1:] for name, times in seconds.items()}
 
 
 def show(seconds: dict[str, list[float]], count: int) -> dict[str, dict[str, float]]:
     """Images a second, and how many times as many samekind does: medians over rounds."""
     print(f"{'':28}{'images/s':>12}{'samekind is':>14}")
     rows = {}
-    for name, each in seconds.items():
-        ratio = statistics.median(theirs / ours for ours, theirs in zip(seconds[OURS], each, strict=True))
-        rows[name] = {"images per second": count / statistics.median(each), "samekind is": ratio}
+    for name, times in seconds.items():
+        ratio = statistics.median(theirs / ours for ours, theirs in zip(seconds[OURS], times, strict=True))
+        rows[name] = {"images per second": count / statistics.median(times), "samekind is": ratio}
         print(f"{name:28}{rows[name]['images per second']:>12,.0f}{ratio:>13.2f}x")
     return rows
 

@@ -77,18 +77,18 @@ def measured_pairs(way: str, space: MetricSpace, z: Tensor, labels: Tensor) -> d
     if way == STORED:
         trials = all_trials(space, z, labels)
         return {"values": ours(trials.scores, trials.same), "passes": 1}
-    found = streamed_trials(space, z, labels, exact=way == EXACT)
-    values = found.equal_error, found.threshold, found.area
-    bounds = found.equal_error_bounds, found.threshold_bounds, found.area_bounds
-    return {"values": values, "passes": found.passes, "bounds": bounds}
+    streamed = streamed_trials(space, z, labels, exact=way == EXACT)
+    values = streamed.equal_error, streamed.threshold, streamed.area
+    bounds = streamed.equal_error_bounds, streamed.threshold_bounds, streamed.area_bounds
+    return {"values": values, "passes": streamed.passes, "bounds": bounds}
 
 
 def in_fresh_process(arguments: Sequence[str]) -> dict[str, Any]:
     """What a fresh process measured: seconds, MiB on top of what it held before, and the values."""
     command = [sys.executable, __file__, *arguments]
     answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    found: dict[str, Any] = json.loads(answer.stdout)
-    return found
+    figures: dict[str, Any] = json.loads(answer.stdout)
+    return figures
 
 
 def print_own_peak(arguments: argparse.Namespace) -> None:
@@ -109,13 +109,13 @@ def print_own_peak(arguments: argparse.Namespace) -> None:
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak of the imports
     before, began = resident("VmRSS"), time.perf_counter()
-    found = work()
-    found["seconds"] = time.perf_counter() - began
-    found["MiB"] = (resident("VmHWM") - before) / 1024
+    figures = work()
+    figures["seconds"] = time.perf_counter() - began
+    figures["MiB"] = (resident("VmHWM") - before) / 1024
     if arguments.device != "cpu":
-        found["device MiB"] = torch.cuda.max_memory_allocated() / 2**20
-        found["device"] = torch.cuda.get_device_name()
-    print(json.dumps(found))
+        figures["device MiB"] = torch.cuda.max_memory_allocated() / 2**20
+        figures["device"] = torch.cuda.get_device_name()
+    print(json.dumps(figures))
 
 
 def resident(field: str) -> int:
@@ -142,9 +142,9 @@ def compare_scores(count: int, repeats: int) -> dict[str, Any]:
     figures = {name: {"seconds": statistics.median(seconds[name]), "MiB": memory[name]} for name in MEASURES}
     print(f"{count:,} scores: equal error rate and area under the curve, {torch.get_num_threads()} threads\n")
     print(f"{'':24}{'time':>10}{'memory':>12}{'seconds':>12}{'MiB':>10}")
-    for name, each in figures.items():
-        ratios = [each[what] / figures[OURS][what] for what in ("seconds", "MiB")]
-        print(f"{name:24}{ratios[0]:>9.2f}x{ratios[1]:>11.2f}x{each['seconds']:>12.2f}{each['MiB']:>10.0f}")
+    for name, row in figures.items():
+        ratios = [row[what] / figures[OURS][what] for what in ("seconds", "MiB")]
+        print(f"{name:24}{ratios[0]:>9.2f}x{ratios[1]:>11.2f}x{row['seconds']:>12.2f}{row['MiB']:>10.0f}")
     print(f"largest difference {difference:.1e}\n")
     return {"scores": count, "difference": difference, **figures}
 
@@ -158,11 +158,11 @@ def compare_pairs(arguments: argparse.Namespace) -> dict[str, Any]:
     figures = {way: in_fresh_process([*asked, "--only", way]) for way in ways}
     print(f"{items:,} items, {pairs:,} pairs, {similarity}, d={DIMENSION}, {device}\n")
     print(f"{'':24}{'time':>10}{'memory':>12}{'walks':>8}{'seconds':>12}{'MiB':>10}")
-    for way, each in figures.items():
-        ratios = [each[what] / max(figures[EXACT][what], 1e-9) for what in ("seconds", "MiB")]
-        print(f"{way:24}{ratios[0]:>9.2f}x{ratios[1]:>11.2f}x{each['passes']:>8}", end="")
-        print(f"{each['seconds']:>12.2f}{each['MiB']:>10.0f}", end="")
-        print(f"   {each['device MiB']:.0f} MiB on the device" if "device MiB" in each else "")
+    for way, row in figures.items():
+        ratios = [row[what] / max(figures[EXACT][what], 1e-9) for what in ("seconds", "MiB")]
+        print(f"{way:24}{ratios[0]:>9.2f}x{ratios[1]:>11.2f}x{row['passes']:>8}", end="")
+        print(f"{row['seconds']:>12.2f}{row['MiB']:>10.0f}", end="")
+        print(f"   {row['device MiB']:.0f} MiB on the device" if "device MiB" in row else "")
     equal = figures[STORED]["values"] == figures[EXACT]["values"] if STORED in figures else None
     print(f"exact equals stored: {'not measured' if equal is None else equal}")
     for name, value, bounds in zip(
@@ -196,18 +196,18 @@ def main() -> None:
     if arguments.only:
         print_own_peak(arguments)
         return
-    found = {}
+    by_name = {}
     if arguments.scores:
-        found[f"scores-{arguments.scores}"] = compare_scores(arguments.scores, arguments.repeats)
+        by_name[f"scores-{arguments.scores}"] = compare_scores(arguments.scores, arguments.repeats)
     if arguments.items:
         name = f"items-{arguments.items}-{arguments.similarity}-{arguments.device}"
-        found[name] = compare_pairs(arguments)
+        by_name[name] = compare_pairs(arguments)
     if arguments.out:
         arguments.out.mkdir(parents=True, exist_ok=True)
-        for name, figures in found.items():
+        for name, figures in by_name.items():
             (arguments.out / f"{name}.json").write_text(json.dumps(figures, indent=2) + "\n")
     if any(
-        figures.get("equal") is False or figures.get("difference", 0) > 1e-12 for figures in found.values()
+        figures.get("equal") is False or figures.get("difference", 0) > 1e-12 for figures in by_name.values()
     ):
         sys.exit("the measures differ")
 

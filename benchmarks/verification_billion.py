@@ -79,11 +79,11 @@ def main() -> None:
         figures[name] = measured(space, z, labels, precision=precision, exact=exact, budget=budget)
     print(f"{figures['device']}: {figures['pairs']:,} pairs\n")
     for name in ways:
-        each = figures[name]
+        row = figures[name]
         print(
-            f"{name:18}{each['seconds']:>8.2f} s{each['walks']:>4} walks{each['device MiB']:>8.0f} MiB   "
-            f"EER {each['equal error rate']:.7f} ({each['between'][0]:.6f} to {each['between'][1]:.6f}), "
-            f"AUC {each['area']:.7f} ({each['area between'][0]:.6f} to {each['area between'][1]:.6f})"
+            f"{name:18}{row['seconds']:>8.2f} s{row['walks']:>4} walks{row['device MiB']:>8.0f} MiB   "
+            f"EER {row['equal error rate']:.7f} ({row['between'][0]:.6f} to {row['between'][1]:.6f}), "
+            f"AUC {row['area']:.7f} ({row['area between'][0]:.6f} to {row['area between'][1]:.6f})"
         )
     if arguments.out:
         write_text(arguments.out / "billion.json", json.dumps(figures, indent=2) + "\n")

@@ -52,9 +52,9 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     write_text(place.result_of(experiment), json.dumps(content, indent=1) + "\n")
     shutil.rmtree(folder, ignore_errors=True)  # checkpoints that nobody needs any more
     recalls = {row["kind"]: row["value"] for row in content["rows"] if row["measure"] == "Recall@1"}
-    found = ", ".join(f"{kind} {100 * value:.1f}" for kind, value in recalls.items())
+    summary = ", ".join(f"{kind} {100 * value:.1f}" for kind, value in recalls.items())
     seconds = content["seconds"]
-    return f"Recall@1 {found}; {seconds['training']:.0f} s of training, {seconds['evaluation']:.0f} s after"
+    return f"Recall@1 {summary}; {seconds['training']:.0f} s of training, {seconds['evaluation']:.0f} s after"
 
 
 def measured(experiment: Experiment, sets: Sets, folder: Path, device: str) -> dict[str, Any]:
@@ -68,9 +68,9 @@ def measured(experiment: Experiment, sets: Sets, folder: Path, device: str) -> d
         space = MetricSpace(network, Cosine(), SupportMeans(dimension=network.dimension)).eval().to(device)
         over, rows, chosen = began, ask(space), None
     else:
-        space, kept = train_for_each(run, sets, folder=folder, device=device)
-        over, chosen = time.perf_counter(), told(kept)
-        rows = rows_of_each(space, kept, ask)
+        space, best = train_for_each(run, sets, folder=folder, device=device)
+        over, chosen = time.perf_counter(), told(best)
+        rows = rows_of_each(space, best, ask)
     return {
         "rows": [row._asdict() for row in rows],
         "chosen": chosen,
@@ -104,6 +104,6 @@ def from_oracle(space: MetricSpace, items: Items, z: Tensor) -> list[Row]:
         "similarity": assign_by_similarity(space, centres, z),
     }
     return [
-        Row("clustering", "test", ORACLE, kind, normalised_mutual_information(each, labels))
-        for kind, each in assigned.items()
+        Row("clustering", "test", ORACLE, kind, normalised_mutual_information(groups, labels))
+        for kind, groups in assigned.items()
     ]

@@ -93,7 +93,7 @@ def experiment(variant: str, seed: int, *, epochs: int = EPOCHS, quick: bool = F
 def command_of(variant: str) -> str:
     """What runs a variant from the command line, but for the data and the seed."""
     system = variant.partition("-")[0]
-    base, run = (experiment(each, 0).run for each in (system, variant))
+    base, run = (experiment(name, 0).run for name in (system, variant))
     assert base is not None
     assert run is not None
     return command(Path("benchmarks/birds/runs", f"{system}.toml"), base, run)

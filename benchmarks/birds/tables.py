@@ -98,7 +98,7 @@ def groups_table(results: Results) -> str:
 def _epochs(results: Results, variant: str, kind: str) -> str:
     """The epoch that was kept for a score, of each seed."""
     chosen = [results.contents[variant, seed]["chosen"] for seed in results.seeds(variant)]
-    return ", ".join(str(each[kind]["epoch"]) for each in chosen if each is not None)
+    return ", ".join(str(epochs[kind]["epoch"]) for epochs in chosen if epochs is not None)
 
 
 def _kind(results: Results, variant: str, kind: str) -> str:

@@ -50,8 +50,8 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     }
     write_text(place.result_of(experiment), json.dumps(content, indent=1) + "\n")
     shutil.rmtree(folder)
-    found = ", ".join(f"{row.kind} {100 * row.value:.1f}" for row in rows if row.measure == "Recall@1")
-    return f"Recall@1 {found}; {over - began:.0f} s of training"
+    summary = ", ".join(f"{row.kind} {100 * row.value:.1f}" for row in rows if row.measure == "Recall@1")
+    return f"Recall@1 {summary}; {over - began:.0f} s of training"
 
 
 def characters(path: Path, *, classes: int, seed: int) -> Sets:

@@ -27,7 +27,7 @@ def tables(results: Results) -> str:
                         gain(results, variant, "Recall@1"),
                         *(mean_of(results, variant, "EER", kind) for kind in KINDS[:2]),
                         gain(results, variant, "EER"),
-                        ", ".join(f"{each:,}" for each in kept_after(results, variant)),
+                        ", ".join(f"{count:,}" for count in kept_after(results, variant)),
                     ]
                 )
     return "\n\n".join([markdown(heading, rows), cost(results)])
@@ -44,8 +44,8 @@ def expect_one_length(results: Results) -> None:
         for name, content in results.contents.items()
     }
     if max(lengths.values()) > 1.1 * min(lengths.values()):
-        found = f"{min(lengths.values())} to {max(lengths.values())}"
-        raise SystemExit(f"expected runs of about as many batches, got {found}: keep one kind of them")
+        span = f"{min(lengths.values())} to {max(lengths.values())}"
+        raise SystemExit(f"expected runs of about as many batches, got {span}: keep one kind of them")
 
 
 def kept_after(results: Results, variant: str) -> list[int]:

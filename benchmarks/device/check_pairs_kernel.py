@@ -48,8 +48,8 @@ def check(
     error = float((scores - exact).abs().max()) / spread
     assert error < TOLERANCE[dtype], f"scores are off by {error}"
     for over, dimension_of in (("second", 1), ("first", 0)):
-        found = kernel.log_sum_exp(a, b, over=over, scale=1.5)
-        torch.testing.assert_close(found, (1.5 * scores).logsumexp(dimension_of), atol=1e-3, rtol=1e-3)
+        sums = kernel.log_sum_exp(a, b, over=over, scale=1.5)
+        torch.testing.assert_close(sums, (1.5 * scores).logsumexp(dimension_of), atol=1e-3, rtol=1e-3)
     values, places = kernel.best(a, b, 5)
     torch.testing.assert_close(values, exact.float().gather(1, places), atol=1e-3, rtol=1e-3)
     assert float((exact.topk(min(5, m)).values - values).max()) <= 3 * TOLERANCE[dtype] * spread
@@ -57,10 +57,10 @@ def check(
     same = mine[:, None] == others
     threshold = float(scores.median())
     for upper in (False, True):
-        kept = torch.ones_like(same).triu(1) if upper else torch.ones_like(same)
+        counted = torch.ones_like(same).triu(1) if upper else torch.ones_like(same)
         bins, errors = kernel.count_bins(a, b, (mine, others), upper=upper, threshold=threshold)
-        if int(kept.sum()):
-            expected, wrong = count_bins([(scores[kept], same[kept])], threshold)
+        if int(counted.sum()):
+            expected, wrong = count_bins([(scores[counted], same[counted])], threshold)
             assert torch.equal(bins, expected), "bins"
             assert tuple(errors.tolist()) == wrong, "errors at a threshold"
         looked_at = bins.sum(1).nonzero().flatten().tolist()[:50]

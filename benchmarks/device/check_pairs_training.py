@@ -38,7 +38,7 @@ def by_kernels(network: PairsNetwork, a: Tensor, b: Tensor, dtype: torch.dtype, 
     with torch.autocast("cuda", dtype=dtype):
         first, second = network.halves(a, b)
     assert walk_for(first, network.depth) is not Walk, "this GPU has no kernels for training"
-    layers = [each for each in network.layers if isinstance(each, torch.nn.Linear)]
+    layers = [layer for layer in network.layers if isinstance(layer, torch.nn.Linear)]
     dropout = network.dropout if network.training else 0.0
     return recomputed_scores(
         first, second, layers, network.last, slope=network.slope, dropout=dropout, block_pairs=pairs
@@ -51,25 +51,25 @@ def check(dtype: torch.dtype, hidden: int, depth: int, slope: float, n: int, m: 
     Of three networks the middle one: with few pairs a single unit that rounding brings to the other side of
     a LeakyReLU is some per cent of a gradient, with the kernels as with autograd.
     """
-    found = statistics.median(beyond(dtype, hidden, depth, slope, n, m, pairs) for _ in range(3))
-    assert found < TOLERANCE[dtype], f"off by {found} more than autograd"
-    return found
+    excess = statistics.median(beyond(dtype, hidden, depth, slope, n, m, pairs) for _ in range(3))
+    assert excess < TOLERANCE[dtype], f"off by {excess} more than autograd"
+    return excess
 
 
 def beyond(dtype: torch.dtype, hidden: int, depth: int, slope: float, n: int, m: int, pairs: int) -> float:
     """How much farther than 1.5 times autograd's error the worst gradient of one network is off."""
     network = PairsNetwork(dimension=32, hidden=hidden, depth=depth, slope=slope, dropout=0.0).cuda()
-    a, b = (torch.randn(each, 32, device="cuda", requires_grad=True) for each in (n, m))
+    a, b = (torch.randn(count, 32, device="cuda", requires_grad=True) for count in (n, m))
     leaves, pull = [a, b, *network.parameters()], torch.randn(m, n, device="cuda").t()
     ours = by_kernels(network, a, b, dtype, pairs).float()
     with torch.autocast("cuda", dtype=dtype):
         theirs = concatenated(network, a, b).float()
-    found = [[each, *torch.autograd.grad((each * pull).sum(), leaves)] for each in (ours, theirs)]
+    gradients = [[scores, *torch.autograd.grad((scores * pull).sum(), leaves)] for scores in (ours, theirs)]
     network.double()
     exact = concatenated(network, a.double(), b.double())
     truth = [exact, *torch.autograd.grad((exact * pull).sum(), [a, b, *network.parameters()])]
     worst = 0.0
-    for one, other, right in zip(*found, truth, strict=True):
+    for one, other, right in zip(*gradients, truth, strict=True):
         one, other, right = one.detach(), other.detach(), right.detach()
         more = float((one - right).norm() - 1.5 * (other - right).norm()) / (float(right.norm()) + 1e-2)
         worst = max(worst, more)
@@ -80,9 +80,9 @@ def check_dropout(dtype: torch.dtype) -> None:
     """Both passes drop the same units, and another seed others."""
     network = PairsNetwork(dimension=32, hidden=256, depth=4, dropout=0.5).cuda().train()
     with torch.no_grad():
-        for name, each in network.named_parameters():
-            each.mul_(0.0 if name.endswith("bias") else 1.0)
-    a, b = (torch.randn(each, 32, device="cuda", requires_grad=True) for each in (90, 130))
+        for name, parameter in network.named_parameters():
+            parameter.mul_(0.0 if name.endswith("bias") else 1.0)
+    a, b = (torch.randn(count, 32, device="cuda", requires_grad=True) for count in (90, 130))
     torch.manual_seed(1)
     scores = by_kernels(network, a, b, dtype, 4096).float()
     by_a, by_b = torch.autograd.grad(scores.sum(), [a, b])

@@ -60,20 +60,20 @@ def vectors(count: int, seed: int = 0) -> torch.Tensor:
 
 @cache
 def indexes() -> list[Files]:
-    made: list[Files] = [files_in(COMPATIBILITY / name) for name in ("exact", "hnsw")]
+    folders: list[Files] = [files_in(COMPATIBILITY / name) for name in ("exact", "hnsw")]
     for kind in ("exact", "flat", "hnsw", "hnsw", "ivf", "pq"):
         index = Exact(8) if kind == "exact" else Faiss(8, kind=kind)
         index.add([str(place) for place in range(300)], vectors(300), [{"label": "a"}] * 300)
         with folder_of({}) as folder:
             if index.backend == "Faiss":
                 index.build()
-            if len(made) == 5:  # a graph with vectors that were removed
+            if len(folders) == 5:  # a graph with vectors that were removed
                 index.remove([str(place) for place in range(20)])
             index.save(folder / "index")
             index.add(["new", "newer"], vectors(2, seed=1), [{"label": "b"}] * 2)
             index.remove(["40", "new"])
             index.close()
-            made.append(files_in(folder / "index"))
+            folders.append(files_in(folder / "index"))
     for kind, url in (("Postgres", "postgresql://127.0.0.1:1/none"), ("Milvus", "http://127.0.0.1:1")):
         header = {"format": "samekind index", "version": 3, "generation": 1, "kind": kind, "url": url}
         header |= {
@@ -84,8 +84,8 @@ def indexes() -> list[Files]:
             "effort": 10,
             "files": {},
         }
-        made.append({"index.json": json.dumps(header).encode()})
-    return made
+        folders.append({"index.json": json.dumps(header).encode()})
+    return folders
 
 
 @cache
@@ -115,18 +115,18 @@ def spaces() -> list[Files]:
     rich.choices = Choices("cosine", "fitted", "normalised", "validation")
     rich.ladder = Ladder((Rung("start", 0.5, 0.2, "cosine", "fitted", 1.0),), "start", "validation")
     rich.balances = {"cosine": Balance(0.1, "validation")}
-    made = [files_in(COMPATIBILITY / "finished" / "space")]
+    folders = [files_in(COMPATIBILITY / "finished" / "space")]
     for space in (table, image, rich):
         with folder_of({}) as folder:
             space.save(folder / "space")
-            made.append(files_in(folder / "space"))
-    return made
+            folders.append(files_in(folder / "space"))
+    return folders
 
 
 @cache
 def galleries() -> list[Files]:
     """Indexes with a shortlist for a learned similarity, beside the space that they were made with."""
-    made = []
+    folders = []
     with folder_of(spaces()[1]) as folder:
         space = MetricSpace.load(folder)
     for distilled in (False, True):
@@ -142,25 +142,25 @@ def galleries() -> list[Files]:
         keep_shortlist(index, shortlist)
         with folder_of({}) as folder:
             index.save(folder / "index")
-            made.append(files_in(folder / "index"))
-    return made
+            folders.append(files_in(folder / "index"))
+    return folders
 
 
 @cache
 def runs() -> list[Files]:
-    made = []
+    folders = []
     for name in ("finished", "stopped"):
         files = files_in(COMPATIBILITY / name) | {"data.csv": (COMPATIBILITY / "data.csv").read_bytes()}
         if "data.json" in files:
             content = json.loads(files["data.json"])
             files["data.json"] = json.dumps({**content, "source": "data.csv"}).encode()
-        made.append(files)
-    return made
+        folders.append(files)
+    return folders
 
 
 @cache
 def pictures() -> list[Files]:
-    draw, made = np.random.default_rng(0), []
+    draw, folders = np.random.default_rng(0), []
     formats = {
         "png": ("RGB", {}),
         "jpg": ("RGB", {"exif": b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0"}),
@@ -178,8 +178,8 @@ def pictures() -> list[Files]:
             content = io.BytesIO()
             image.convert(mode).save(content, {"jpg": "jpeg", "pgm": "ppm"}.get(ending, ending), **options)
             files[f"class {place}/picture.{ending}"] = content.getvalue()
-        made.append(files)
-    return made
+        folders.append(files)
+    return folders
 
 
 def packed(files: Files, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -233,7 +233,7 @@ def tables() -> list[Files]:
     ]
     grouped = "\n".join(["a,b,c,d,label,group,split", *lines[1:]])
     images = [next(iter(files.values())) for files in pictures()[:2]]
-    made = [
+    folders = [
         {"data.csv": text.encode()},
         {"data.csv": grouped.encode()},
         {"data.tsv": text.replace(",", "\t").encode()},
@@ -251,8 +251,8 @@ def tables() -> list[Files]:
         content = io.BytesIO()
         columns = {"a": [1.0, 2.0, 3.0], "b": [1, 2, 3], "label": ["x", "y", "x"]}
         pyarrow.parquet.write_table(pyarrow.table(columns), content)
-        made.append({"data.parquet": content.getvalue()})
-    return made
+        folders.append({"data.parquet": content.getvalue()})
+    return folders
 
 
 @cache

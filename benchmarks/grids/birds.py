@@ -30,8 +30,8 @@ QUICK_CLASSES, QUICK_STEP, QUICK_ITEMS, QUICK_VALIDATION = 12, 17, 8, 2
 
 def make_ready(experiments: Sequence[Any], place: Place) -> None:
     """Decode the pictures in every size that a run asks for which is not done yet."""
-    missing = [each for each in experiments if not place.result_of(each).exists()]
-    for size in dict.fromkeys(each.size for each in missing):
+    missing = [experiment for experiment in experiments if not place.result_of(experiment).exists()]
+    for size in dict.fromkeys(experiment.size for experiment in missing):
         if not _labels_path(_folder(place), size, place.quick).exists():
             _decode(place.data, _folder(place), size, place.quick)
 
@@ -76,7 +76,7 @@ def _decode(source: Path, folder: Path, size: int, quick: bool) -> None:
     pixels = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=(len(chosen), 3, size, size))
     pixels.flush()
     workers = 1 if quick else os.cpu_count() or 1
-    parts = [each for each in torch.arange(len(chosen)).tensor_split(workers) if len(each)]
+    parts = [part for part in torch.arange(len(chosen)).tensor_split(workers) if len(part)]
     if workers == 1:
         _decode_part(source, path, size, chosen, 0)
     else:
@@ -84,13 +84,13 @@ def _decode(source: Path, folder: Path, size: int, quick: bool) -> None:
             waiting = [
                 pool.submit(_decode_part, source, path, size, chosen[part], int(part[0])) for part in parts
             ]
-            for each in waiting:
-                each.result()
+            for future in waiting:
+                future.result()
     taken = items.take(chosen)
-    kept = [taken.classes[label] for label in sorted(set(taken.labels.tolist()))]
-    labels = taken.only(kept).labels.tolist()
+    classes = [taken.classes[label] for label in sorted(set(taken.labels.tolist()))]
+    labels = taken.only(classes).labels.tolist()
     # Written last: that it is there says that the pixels are complete.
-    write_text(_labels_path(folder, size, quick), json.dumps({"classes": kept, "labels": labels}) + "\n")
+    write_text(_labels_path(folder, size, quick), json.dumps({"classes": classes, "labels": labels}) + "\n")
 
 
 def _decode_part(source: Path, path: Path, size: int, chosen: torch.Tensor, start: int) -> None:

@@ -60,9 +60,9 @@ def compared(results: Results, claim: Claim) -> tuple[list[float], list[float]]:
     """What both sides measured, seed by seed, where both were run; the mean of them where the claim is about
     several pairs, for the seeds that have all of them.
     """
-    pairs = [_of_pair(results, claim.measure, *each) for each in ((claim.first, claim.second), *claim.more)]
-    seeds = sorted(set.intersection(*(set(each) for each in pairs)))
-    means = [[fmean(each[seed][side] for each in pairs) for seed in seeds] for side in (0, 1)]
+    pairs = [_of_pair(results, claim.measure, *sides) for sides in ((claim.first, claim.second), *claim.more)]
+    seeds = sorted(set.intersection(*(set(by_seed) for by_seed in pairs)))
+    means = [[fmean(by_seed[seed][side] for by_seed in pairs) for seed in seeds] for side in (0, 1)]
     return means[0], means[1]
 
 

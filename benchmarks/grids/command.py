@@ -54,9 +54,9 @@ def command(grid: Grid, description: str) -> None:
             getattr(arguments, "cache", None),
         )
         wanted = [
-            each
-            for each in grid.experiments(arguments.length, arguments.quick)
-            if not arguments.only or {each.name, each.variant} & set(arguments.only)
+            experiment
+            for experiment in grid.experiments(arguments.length, arguments.quick)
+            if not arguments.only or {experiment.name, experiment.variant} & set(arguments.only)
         ]
         if grid.ready is not None:
             grid.ready(wanted, place)

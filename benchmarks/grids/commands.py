@@ -18,7 +18,7 @@ def command(file: Path, base: Run, run: Run, *, beside: Sequence[str] = ()) -> s
     """What makes ``run`` of the run file's own, ``base``, with what else is set ``beside``; data and seed are
     to be added.
     """
-    set_each = [f"--set {quote(each)}" for each in (*changes(base.to_dict(), run.to_dict()), *beside)]
+    set_each = [f"--set {quote(change)}" for change in (*changes(base.to_dict(), run.to_dict()), *beside)]
     return " ".join(["samekind train", file.as_posix(), *set_each])
 
 
@@ -34,18 +34,18 @@ def changes(base: Mapping[str, Any], run: Mapping[str, Any], *, where: str = "")
     >>> changes({"epochs": 3, "space": {"depth": 1}}, {"epochs": 3, "space": {"depth": 2}})
     ['space.depth=2']
     """
-    found = []
+    settings = []
     for key in dict.fromkeys([*base, *run]):
         before, after, path = base.get(key), run.get(key), f"{where}{key}"
         if before == after:
             continue
         if isinstance(before, Mapping) and isinstance(after, Mapping) and _is_one(key, before, after):
-            found += changes(before, after, where=f"{path}.")
+            settings += changes(before, after, where=f"{path}.")
         else:
             # A word, which TOML wants in quotes, and --set does not.
             word = isinstance(after, str) and after.isalpha()
-            found.append(f"{path}={after if word else written(after)}")
-    return found
+            settings.append(f"{path}={after if word else written(after)}")
+    return settings
 
 
 def _is_one(key: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
@@ -64,7 +64,7 @@ def written(value: Any) -> str:
         case str():
             return f'"{value}"'
         case Mapping():
-            return "{" + ", ".join(f"{_key(key)} = {written(each)}" for key, each in _said(value)) + "}"
+            return "{" + ", ".join(f"{_key(key)} = {written(part)}" for key, part in _said(value)) + "}"
         case list() | tuple():
             return "[" + ", ".join(map(written, value)) + "]"
     return repr(value)
@@ -74,9 +74,9 @@ def _said(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
     plain: dict[str, Any] = {}
     for name, kind in KINDS.items():
         if name in table:
-            plain = {key: each for key, each in vars(kind(table[name])).items() if key != name}
+            plain = {key: value for key, value in vars(kind(table[name])).items() if key != name}
             break
-    return [(key, each) for key, each in table.items() if key not in plain or plain[key] != each]
+    return [(key, value) for key, value in table.items() if key not in plain or plain[key] != value]
 
 
 def _key(key: str) -> str:

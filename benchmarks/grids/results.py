@@ -22,11 +22,11 @@ class Results:
     """
 
     def __init__(self, contents: Sequence[dict[str, Any]]) -> None:
-        self.contents = {(each["variant"], int(each["seed"])): each for each in contents}
+        self.contents = {(content["variant"], int(content["seed"])): content for content in contents}
 
     def of(self, variants: Sequence[str]) -> "Results":
         """Those of some variants alone."""
-        return Results([each for (variant, _), each in self.contents.items() if variant in variants])
+        return Results([content for (variant, _), content in self.contents.items() if variant in variants])
 
     def seeds(self, variant: str) -> list[int]:
         return sorted(seed for name, seed in self.contents if name == variant)
@@ -42,8 +42,10 @@ class Results:
 
     def values(self, variant: str, measure: str, kind: str, *, epoch: str = "rows") -> dict[int, float]:
         """By seed."""
-        found = {seed: self.value(variant, seed, measure, kind, epoch=epoch) for seed in self.seeds(variant)}
-        return {seed: each for seed, each in found.items() if each is not None}
+        by_seed = {
+            seed: self.value(variant, seed, measure, kind, epoch=epoch) for seed in self.seeds(variant)
+        }
+        return {seed: value for seed, value in by_seed.items() if value is not None}
 
     def variants(self) -> list[str]:
         return list(dict.fromkeys(name for name, _ in sorted(self.contents)))

@@ -52,7 +52,7 @@ def run_grid(
         initializer=start_worker,
         initargs=(threads_for(workers),),
     ) as pool:
-        futures = {pool.submit(alone, carry_out, each, place): each for each in experiments}
+        futures = {pool.submit(alone, carry_out, experiment, place): experiment for experiment in experiments}
         for future in as_completed(futures):
             error = future.exception()
             said = f"FAILED: {repr(error)[:300]}" if error is not None else future.result()

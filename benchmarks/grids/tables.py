@@ -24,7 +24,7 @@ def page_with(page: str, written: str, *, mark: str = "tables") -> str:
 
 def one_length(results: Results) -> int:
     """The number of epochs of all runs; a mixture of several is refused."""
-    epochs = {each["run"]["epochs"] for each in results.contents.values() if each["run"] is not None}
+    epochs = {content["run"]["epochs"] for content in results.contents.values() if content["run"] is not None}
     if len(epochs) > 1:
         raise SystemExit(f"expected runs of equally many epochs, got {sorted(epochs)}: keep one kind of them")
     return int(epochs.pop()) if epochs else 0
@@ -64,10 +64,10 @@ def claims_table(results: Results, claims: Sequence[Claim]) -> str:
 
 def cost(results: Results) -> str:
     """What a run took."""
-    seconds = [each["seconds"] for each in results.contents.values() if each["run"] is not None]
+    seconds = [content["seconds"] for content in results.contents.values() if content["run"] is not None]
     if not seconds:
         return ""
-    training, evaluation = (median(each[name] for each in seconds) for name in ("training", "evaluation"))
+    training, evaluation = (median(parts[name] for parts in seconds) for name in ("training", "evaluation"))
     return (
         f"A run took {training:.0f} s to train and {evaluation:.0f} s to evaluate (medians of "
         f"{len(seconds)}, several at a time on one device; of a run that was resumed, its last part)."

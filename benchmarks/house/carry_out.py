@@ -67,8 +67,8 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     figures = content["systems"]
     return "; ".join(
         f"{name}: "
-        + ", ".join(f"{key} {100 * value:.1f}" for key, value in each.items() if isinstance(value, float))
-        for name, each in figures.items()
+        + ", ".join(f"{key} {100 * value:.1f}" for key, value in measures.items() if isinstance(value, float))
+        for name, measures in figures.items()
     )
 
 

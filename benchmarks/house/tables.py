@@ -57,8 +57,8 @@ def _systems(contents: list[dict[str, Any]]) -> list[str]:
 def _row(name: str, contents: list[dict[str, Any]], *, marked: bool = False) -> list[str]:
     present = [content for content in contents if name in content["systems"]]
     systems = [content["systems"][name] for content in present]
-    kept = sum(content.get("kept") == name for content in present) if marked else 0
-    label = f"{name} (kept in {kept} of {len(present)})" if kept else name
+    times_kept = sum(content.get("kept") == name for content in present) if marked else 0
+    label = f"{name} (kept in {times_kept} of {len(present)})" if times_kept else name
     return [
         label,
         str(len(present)),

@@ -89,9 +89,9 @@ def plain(axioms: MetricAxioms) -> dict[str, Any]:
     return {
         promise: {
             name: value.tolist() if isinstance(value, torch.Tensor) else value
-            for name, value in found._asdict().items()
+            for name, value in breaches._asdict().items()
         }
-        for promise, found in axioms._asdict().items()
+        for promise, breaches in axioms._asdict().items()
     }
 
 
@@ -106,8 +106,8 @@ def images(path: Path, *, quick: bool) -> Items:
 def _few(items: Items) -> Items:
     """As many of each part as are enough to try everything out, every class among them."""
     assert items.parts is not None
-    kept = [
-        torch.tensor([place for place, each in enumerate(items.parts) if each == part][:count])
+    places = [
+        torch.tensor([place for place, name in enumerate(items.parts) if name == part][:count])
         for part, count in QUICK.items()
     ]
-    return replace(items.take(torch.cat(kept)), name=f"{items.name}, a few")
+    return replace(items.take(torch.cat(places)), name=f"{items.name}, a few")

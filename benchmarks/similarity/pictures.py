@@ -103,12 +103,12 @@ def trained(run: Run, sets: Sets, folder: Path) -> tuple[MetricSpace, dict[str, 
 
 def rates(space: MetricSpace, z: Tensor, labels: Tensor) -> dict[str, float]:
     """The EER of all pairs of items by the learned score, the cosine and the Euclidean distance."""
-    found = {}
+    by_score = {}
     for name, kind in SCORES.items():
         trials = all_trials(space, z, labels, kind=kind)
-        found[name] = equal_error_rate(trials.scores, trials.same).rate
+        by_score[name] = equal_error_rate(trials.scores, trials.same).rate
     same = torch.cat([labels[place] == labels[place + 1 :] for place in range(len(labels))])
-    return {**found, "euclidean": equal_error_rate(-torch.pdist(z), same).rate}
+    return {**by_score, "euclidean": equal_error_rate(-torch.pdist(z), same).rate}
 
 
 def nearest_mean(z: Tensor, labels: Tensor, known: Tensor, known_labels: Tensor) -> float:
@@ -128,12 +128,12 @@ def measured(
     path = folder / "measured.json"
     if not path.is_file():
         by = embed(space, sets.validation.inputs)
-        found = {
+        measures = {
             "EER": rates(space, z, labels),
             "nearest mean": nearest_mean(z, labels, by, sets.validation.labels),
         }
         seconds = {**known["seconds"], "evaluation": time.perf_counter() - began}
-        write_text(path, json.dumps({**found, "seconds": seconds}))
+        write_text(path, json.dumps({**measures, "seconds": seconds}))
     return space, z, {**known, **json.loads(path.read_text(encoding="utf-8"))}
 
 
@@ -153,8 +153,8 @@ def draw(sets: Sets, work: Path, *, name: str, epochs: int) -> tuple[dict[str, "
         "pairs": count * (count - 1) // 2,
         "seed": of_flat["run"]["seed"],
         "medians": {
-            each: places[sets.test.labels == label].median(0).values.tolist()
-            for label, each in enumerate(sets.test.classes)
+            name: places[sets.test.labels == label].median(0).values.tolist()
+            for label, name in enumerate(sets.test.classes)
         },
         "2 dimensions": of_flat,
         f"{FULL} dimensions": {**of_full, "axioms": plain(axioms)},
@@ -165,9 +165,9 @@ def draw(sets: Sets, work: Path, *, name: str, epochs: int) -> tuple[dict[str, "
 def axioms_in(content: Mapping[str, Mapping[str, Any]]) -> MetricAxioms:
     """What `plain` wrote down, as it was."""
 
-    def breaches(found: Mapping[str, Any]) -> Breaches:
-        histogram = {name: torch.tensor(found[name], dtype=torch.float64) for name in ("edges", "density")}
-        return Breaches._make({**found, **histogram}[name] for name in Breaches._fields)
+    def breaches(stored: Mapping[str, Any]) -> Breaches:
+        histogram = {name: torch.tensor(stored[name], dtype=torch.float64) for name in ("edges", "density")}
+        return Breaches._make({**stored, **histogram}[name] for name in Breaches._fields)
 
     return MetricAxioms._make(breaches(content[promise]) for promise in MetricAxioms._fields)
 
@@ -177,23 +177,23 @@ def tables(known: Mapping[str, Any]) -> str:
     counts, scores = known["items"], ("learned", "cosine", "euclidean")
     heading = [
         "dimensions",
-        *(f"EER, {each}" for each in scores),
+        *(f"EER, {score}" for score in scores),
         "nearest mean",
         "epoch kept",
         "training, s",
     ]
     rows = []
     for dimension in (2, FULL):
-        found = known[f"{dimension} dimensions"]
-        shares = [*(found["EER"][each] for each in scores), found["nearest mean"]]
-        kept = f"{found['kept']} of {found['epochs']}"
+        figures = known[f"{dimension} dimensions"]
+        shares = [*(figures["EER"][score] for score in scores), figures["nearest mean"]]
+        epoch = f"{figures['kept']} of {figures['epochs']}"
         percents = [f"{100 * share:.2f}" for share in shares]
-        rows.append([str(dimension), *percents, kept, f"{found['seconds']['training']:.0f}"])
+        rows.append([str(dimension), *percents, epoch, f"{figures['seconds']['training']:.0f}"])
     axioms = known[f"{FULL} dimensions"]["axioms"]
     promised = [
         [
             promise,
-            *(f"{axioms[name][each]:.3g}" for each in ("mean", "median", "most")),
+            *(f"{axioms[name][statistic]:.3g}" for statistic in ("mean", "median", "most")),
             f"{axioms[name]['cases']:,}",
         ]
         for name, promise in PROMISES.items()

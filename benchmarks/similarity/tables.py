@@ -47,7 +47,7 @@ def verification_table(results: Results) -> str:
     rows = []
     shown = [(system, kind) for system in SYSTEMS for kind in ("similarity", "cosine", "fused")]
     # The triplet baseline's own score, a distance on the sphere, ranks as the cosine does.
-    shown = [each for each in shown if each != ("triplet", "similarity")]
+    shown = [row for row in shown if row != ("triplet", "similarity")]
     for variant, kind in [*shown, ("verification-alone", "similarity"), ("verification-alone", "cosine")]:
         error, area = PUBLISHED.get((variant, kind), ("", ""))
         cells = [mean_of(results, variant, measure, kind) for measure in ("EER", "1 - AUC", "Recall@1")]
@@ -112,9 +112,9 @@ def tried_table(results: Results) -> str:
         )
         difference = f"{sum(both) / len(both):+.2f}" if both else ""
         errors = [learned, difference, cosine, fused]
-        found = [mean_of(results, variant, "Recall@1", kind) for kind in ("similarity", "cosine")]
+        recalls = [mean_of(results, variant, "Recall@1", kind) for kind in ("similarity", "cosine")]
         right = mean_of(results, variant, "accuracy", "similarity")
-        rows.append([_called(variant), str(len(results.seeds(variant))), *errors, *found, right])
+        rows.append([_called(variant), str(len(results.seeds(variant))), *errors, *recalls, right])
     return markdown(heading, rows)
 
 
@@ -155,10 +155,10 @@ def axioms_table(results: Results) -> str:
     rows = []
     for variant in ("verification", "prototypical"):
         for seed in results.seeds(variant)[:1]:
-            found = results.contents[variant, seed]["axioms"]
+            axioms = results.contents[variant, seed]["axioms"]
             for name, promise in promises.items():
-                numbers = [f"{found[name][each]:.3g}" for each in ("mean", "median", "most")]
-                rows.append([_called(variant), str(seed), promise, *numbers, f"{found[name]['cases']:,}"])
+                numbers = [f"{axioms[name][statistic]:.3g}" for statistic in ("mean", "median", "most")]
+                rows.append([_called(variant), str(seed), promise, *numbers, f"{axioms[name]['cases']:,}"])
     return markdown(heading, rows)
 
 
@@ -180,7 +180,7 @@ def choices_table(results: Results) -> str:
         content = results.contents[variant, 0]
         kinds = content["chosen"]["validation"]
         told = [kind for kind in ("similarity", "cosine", "fused") if f"eer {kind}" in kinds]
-        kind = min(told, key=lambda each: kinds[f"eer {each}"])
+        kind = min(told, key=lambda score: kinds[f"eer {score}"])
         test, right = (
             results.value(variant, 0, measure, head)
             for measure, head in (("EER", kind), ("accuracy", "similarity"))
@@ -196,7 +196,7 @@ def choices_table(results: Results) -> str:
                 f"{right:.2f}" if right is not None else "",
             ]
         )
-    return "\n\n".join(each for each in (markdown(heading, rows), selection_sentence(results)) if each)
+    return "\n\n".join(text for text in (markdown(heading, rows), selection_sentence(results)) if text)
 
 
 def selection_sentence(results: Results) -> str:
@@ -204,11 +204,11 @@ def selection_sentence(results: Results) -> str:
     both; nothing where there is none.
     """
     content = results.contents.get(("verification-selected-on-test", 0), {})
-    epochs = [(each["epoch"], each["validation"]) for each in content.get("epochs", ())]
+    epochs = [(epoch["epoch"], epoch["validation"]) for epoch in content.get("epochs", ())]
     if not epochs:
         return ""
     watch = content["run"]["watch"]
-    fair, unfair = (min(epochs, key=lambda each: each[1][name]) for name in (f"validation {watch}", watch))
+    fair, unfair = (min(epochs, key=lambda epoch: epoch[1][name]) for name in (f"validation {watch}", watch))
     return (
         f"In one and the same training validation chooses epoch {fair[0]} and the test images choose epoch "
         f"{unfair[0]}: their EER there, by the best score and on 2,000 of them, is "

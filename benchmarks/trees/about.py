@@ -39,12 +39,12 @@ def of_answers(scores: Tensor, truth: Tensor, distances: Tensor) -> dict[str, fl
 def of_neighbours(z: Tensor, labels: Tensor, distances: Tensor) -> dict[str, float]:
     """The measures of test items searched in each other, by the cosine of their vectors (n, d)."""
     z = normalize(z.float(), dim=1)
-    found = []
+    places = []
     for start in range(0, len(z), 1024):
         some = z[start : start + 1024] @ z.T
         some[torch.arange(len(some)), torch.arange(start, start + len(some))] = -torch.inf
-        found.append(some.topk(min(MOST, len(z) - 1), dim=1).indices.cpu())
-    neighbours = labels[torch.cat(found)]
+        places.append(some.topk(min(MOST, len(z) - 1), dim=1).indices.cpu())
+    neighbours = labels[torch.cat(places)]
     given = {"class_distances": distances}
     return {
         "HS@50": hierarchical_similarity_at(neighbours, labels, k=50, **given).mean,

@@ -56,7 +56,7 @@ def summary(results: Results) -> str:
 def _of(results: Results, data: str) -> list[str]:
     if not _systems(results, data):
         return []
-    content = next(each for (variant, _), each in results.contents.items() if variant.startswith(data))
+    content = next(content for (variant, _), content in results.contents.items() if variant.startswith(data))
     items = content["items"]
     said = (
         f"{items['train']:,} training items and {items['test']:,} test items of {items['classes']} classes."
@@ -77,10 +77,10 @@ def _systems(results: Results, data: str) -> list[str]:
 
 def _values(results: Results, data: str, system: str, measure: str) -> dict[int, float]:
     variant = f"{data}-{system}"
-    found = {
+    by_seed = {
         seed: results.contents[variant, seed]["measures"].get(measure) for seed in results.seeds(variant)
     }
-    return {seed: value for seed, value in found.items() if value is not None}
+    return {seed: value for seed, value in by_seed.items() if value is not None}
 
 
 def _cell(values: Sequence[float], *, share: bool) -> str:

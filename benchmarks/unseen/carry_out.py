@@ -49,7 +49,7 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     # Only now: checkpoints of a hundred megabytes, which nobody needs any more.
     shutil.rmtree(place.work / experiment.name, ignore_errors=True)
     recall = next(row["value"] for row in content["rows"] if row["measure"] == "Recall@1")
-    seconds = [f"{each:.0f} s of {name}" for name, each in content["seconds"].items()]
+    seconds = [f"{spent:.0f} s of {name}" for name, spent in content["seconds"].items()]
     return ", ".join([f"Recall@1 {100 * recall:.1f}", *seconds])
 
 
@@ -82,11 +82,11 @@ def untrained(experiment: Experiment, sets: Sets, place: Place) -> dict[str, Any
     space = MetricSpace(network, Cosine(), SupportMeans(dimension=network.dimension)).eval()
     items, space = _test(sets), space.to(place.device)
     z = _embedded(space, items)
-    found = about(space, items, seed=experiment.seed, z=z)
+    measures = about(space, items, seed=experiment.seed, z=z)
     places = torch.arange(len(items))
-    halves = [(items.take(each), z[each.to(z.device)]) for each in (places[::2], places[1::2])]
+    halves = [(items.take(half), z[half.to(z.device)]) for half in (places[::2], places[1::2])]
     between = query_gallery(space, *halves[0], *halves[1], name="test, every other", ks=RANKS)
-    return found | {
+    return measures | {
         "every other": [row._asdict() for row in between],
         "final": [],
         "chosen": None,
@@ -104,7 +104,7 @@ def about(space: MetricSpace, items: Items, *, seed: int, z: Tensor | None = Non
     nearest = search(space, z, z, k=1, same_items=True).indices[:, 0].cpu()
     labels = items.labels.cpu()
     hits = labels[nearest] == labels
-    by_class = [[int(hits[labels == each].sum()), int((labels == each).sum())] for each in labels.unique()]
+    by_class = [[int(hits[labels == label].sum()), int((labels == label).sum())] for label in labels.unique()]
     return {"rows": [row._asdict() for row in rows], "by class": by_class}
 
 

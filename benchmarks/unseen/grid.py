@@ -149,7 +149,7 @@ def _reference(term: str, *, dimension: int, network: int = 0) -> Callable[[tupl
     def make(shape: tuple[int, int, int]) -> Run:
         base = _method("proxy-nca", "base", dimension=dimension, network=network)(shape)
         proxies = term == "proxy_anchor"
-        kept = Part("LearnedProxies" if proxies else "SupportMeans")
+        prototypes = Part("LearnedProxies" if proxies else "SupportMeans")
         if proxies:
             loss, batches = Term(term, against="prototypes"), Batches("Shuffled", {"size": 128})
         else:
@@ -157,7 +157,7 @@ def _reference(term: str, *, dimension: int, network: int = 0) -> Callable[[tupl
         return replace(
             base,
             recipe=f"unseen, {term.replace('_', ' ')}",
-            space=Parts(_network(network, dimension), Part("Cosine"), kept),
+            space=Parts(_network(network, dimension), Part("Cosine"), prototypes),
             terms={"proxies" if proxies else "pairs": loss},
             batches=batches,
             optimiser=Optimiser(
@@ -186,7 +186,7 @@ _SOFT = _coming_down(_method("proxy-nca", "soft-adv", dimension=512, network=2))
 
 #: What there is to run, by name.
 VARIANTS: dict[str, Variant] = {
-    **{f"untrained-lite{each}": Variant(lambda _: None, each, SIZES[each]) for each in SIZES},
+    **{f"untrained-lite{size}": Variant(lambda _: None, size, SIZES[size]) for size in SIZES},
     **{
         called(loss, extension): Variant(_method(loss, extension))
         for extension in EXTENSIONS
@@ -206,5 +206,5 @@ VARIANTS: dict[str, Variant] = {
     "multi-similarity-512-lite2": _large(_reference("multi_similarity", dimension=512, network=2)),
     "proxy-anchor-512-lite2-full": _large(_ANCHOR, full=True),
     "proxy-nca-soft-adv-512-lite2-full": _large(_SOFT, full=True),
-    **{f"{SWEPT}-adapt-adv-weight-{each:g}": Variant(_weighted(each)) for each in WEIGHTS},
+    **{f"{SWEPT}-adapt-adv-weight-{weight:g}": Variant(_weighted(weight)) for weight in WEIGHTS},
 }

@@ -85,7 +85,7 @@ def losses_table(results: Results) -> str:
             variant = called(loss, extension)
             if results.seeds(variant):
                 last = mean_of(results, variant, RECALL, OWN, epoch="final")
-                measured = [mean_of(results, variant, each, OWN) for each in RECALLS]
+                measured = [mean_of(results, variant, measure, OWN) for measure in RECALLS]
                 rest = [_own(results, variant, NEIGHBOURS), mean_of(results, variant, "NMI", "embedding")]
                 published = [f"{PUBLISHED[variant][place]:.2f}" for place in (0, 5)]
                 rows.append([loss, extension, *measured, last, *rest, *published])
@@ -119,9 +119,9 @@ def over_classes(results: Results, first: str, second: str, seeds: Sequence[int]
     for variant in (first, second):
         hits, classes = [], []
         for seed in seeds:
-            for place, (found, count) in enumerate(results.contents[variant, seed]["by class"]):
+            for place, (right, count) in enumerate(results.contents[variant, seed]["by class"]):
                 # Only the sums of a class count, so it does not matter which of its pictures were found.
-                hits += [1.0] * found + [0.0] * (count - found)
+                hits += [1.0] * right + [0.0] * (count - right)
                 classes += [place] * count
         values.append(torch.tensor(hits))
     mean, low, high = paired_bootstrap_mean(*values, units=torch.tensor(classes)).interval
@@ -140,7 +140,7 @@ def ablation_table(results: Results) -> str:
 
 def weights_table(results: Results) -> str:
     heading = [f"weight, {SWEPT}", *RECALLS, NEIGHBOURS, "NMI", "coefficient, last epoch"]
-    by_weight = {each: f"{SWEPT}-adapt-adv-weight-{each:g}" for each in WEIGHTS}
+    by_weight = {weight: f"{SWEPT}-adapt-adv-weight-{weight:g}" for weight in WEIGHTS}
     by_weight[0.5] = called(SWEPT, "adapt-adv")
     rows = []
     for weight, variant in sorted(by_weight.items()):
@@ -155,10 +155,12 @@ def weights_table(results: Results) -> str:
 
 def references_table(results: Results) -> str:
     heading = ["run", "pixels", *RECALLS, NEIGHBOURS, "NMI", "at the last epoch", "every other the gallery"]
-    kept = {called(loss, extension) for loss in LOSSES for extension in EXTENSIONS} | ABLATION.keys()
+    in_other_tables = {
+        called(loss, extension) for loss in LOSSES for extension in EXTENSIONS
+    } | ABLATION.keys()
     rows = []
     for variant in results.variants():
-        if variant in kept or "-weight-" in variant:
+        if variant in in_other_tables or "-weight-" in variant:
             continue
         content = results.contents[variant, results.seeds(variant)[0]]
         rows.append(
@@ -175,14 +177,14 @@ def references_table(results: Results) -> str:
         "best published",
         "",
         f"{BEST_PUBLISHED}",
-        *(f"{each:.2f}" for each in PUBLISHED["proxy-nca-soft-adv"][1:]),
+        *(f"{value:.2f}" for value in PUBLISHED["proxy-nca-soft-adv"][1:]),
     ]
     return markdown(heading, [*rows, [*best, "", ""]] if rows else [])
 
 
 def _measured(results: Results, variant: str) -> list[str]:
     return [
-        *(mean_of(results, variant, each, OWN) for each in (*RECALLS, NEIGHBOURS)),
+        *(mean_of(results, variant, measure, OWN) for measure in (*RECALLS, NEIGHBOURS)),
         mean_of(results, variant, "NMI", "embedding"),
     ]
 
@@ -193,7 +195,7 @@ def _own(results: Results, variant: str, measure: str = RECALL) -> str:
 
 def _validated(results: Results, variant: str) -> str:
     chosen = [results.contents[variant, seed]["chosen"] for seed in results.seeds(variant)]
-    return with_interval([100 * each["validation"]["recall@1"] for each in chosen if each is not None])
+    return with_interval([100 * epoch["validation"]["recall@1"] for epoch in chosen if epoch is not None])
 
 
 def _gain(results: Results, variant: str, base: str, seeds: Sequence[int]) -> str:
