@@ -74,7 +74,11 @@ def _said(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
     plain: dict[str, Any] = {}
     for name, kind in KINDS.items():
         if name in table:
-            plain = {key: value for key, value in vars(kind(table[name])).items() if key != name}
+            defaults = vars(kind(table[name])).items()
+            # Lists, as a run file has them: a default may be an empty tuple.
+            plain = {
+                key: [*value] if isinstance(value, tuple) else value for key, value in defaults if key != name
+            }
             break
     return [(key, value) for key, value in table.items() if key not in plain or plain[key] != value]
 
