@@ -11,7 +11,7 @@ from about import about
 from grid import Experiment
 from grids.running import Place, not_now
 from instead import EXAMPLE, PAPER, classical, proxy_anchor
-from sets import branches_of, sets_of
+from sets import sets_of
 
 from samekind.data import Sets
 from samekind.decisions import Rung
@@ -105,7 +105,6 @@ def by_house(
         run=run,
         seed=experiment.seed,
         device=place.device,
-        branches=branches_of(experiment.data, place),
         minutes=minutes,
         tell=lambda line: print(f"{experiment.name}: {line}", flush=True),
         after_rung=after_rung,

@@ -4,7 +4,6 @@ Fashion-MNIST's four files; the other sets come with scikit-learn and with samek
 Pictures from archives are decoded once, into an array that every run maps into memory.
 """
 
-import csv
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,9 +18,11 @@ from sklearn import datasets
 from samekind import characters, digits, open_data
 from samekind.data import DataSettings, Items, Sets, SplitSettings, prepare
 from samekind.storage import write_text
+from samekind.taxonomy import read_tree
 
 #: How many pixels pictures are read with, and the classes with fewer items that are left out.
 PIXELS, FEWEST = {"birds": 224, "plankton": 96}, 20
+TAXONOMIES = {"birds": "cub200_taxonomy.csv", "plankton": "plankton_taxonomy.csv"}
 #: A trial has so many classes, items of each, and pixels.
 QUICK_CLASSES, QUICK_ITEMS, QUICK_PIXELS = 12, 16, 64
 UNSEEN_ALPHABETS = 0.4
@@ -50,20 +51,11 @@ def sets_of(experiment: Experiment, place: Place) -> Sets:
     return prepare(items, SplitSettings(unseen=unseen, fractions=fractions, seed=seed))
 
 
-def branches_of(data: Data, place: Place) -> dict[str, str] | None:
-    """The branch of each class, where there is a taxonomy."""
-    path = place.data / {"birds": "cub200_taxonomy.csv", "plankton": "plankton_taxonomy.csv"}.get(data, "")
-    if not path.is_file():
-        return None
-    with path.open(encoding="utf-8") as file:
-        return {row["class"]: row["path"] for row in csv.DictReader(file)}
-
-
 def opened(data: Data, place: Place) -> Items:
     """All items of a set; of a trial a few."""
     match data:
         case "birds" | "plankton":
-            items = _decoded(data, place)
+            items = replace(_decoded(data, place), tree=read_tree(place.data / TAXONOMIES[data]))
         case "fashion":
             items = replace(open_data(place.data / "fashion"), parts=None)
         case "characters":

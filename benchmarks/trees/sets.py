@@ -1,6 +1,5 @@
 """The data of the study: pictures decoded once, split at random 70 / 10 / 20 as in the paper, with a tree."""
 
-import csv
 import json
 from dataclasses import replace
 from functools import cache
@@ -14,7 +13,7 @@ from grids.running import Place
 from samekind import open_data
 from samekind.data import DataSettings, Items, Sets, SplitSettings, prepare
 from samekind.storage import write_text
-from samekind.taxonomy import Tree, tree_of_paths
+from samekind.taxonomy import Tree, read_tree
 
 ARCHIVES: dict[Data, str] = {"birds": "cub200.zip", "plankton": "plankton.zip"}
 TAXONOMIES: dict[Data, str] = {"birds": "cub200_taxonomy.csv", "plankton": "plankton_taxonomy.csv"}
@@ -43,8 +42,7 @@ def _sets(data: Data, seed: int, place: Place) -> Sets:
 
 def tree_of(data: Data, source: Path) -> Tree:
     """The tree of the classes."""
-    with (source / TAXONOMIES[data]).open(encoding="utf-8") as file:
-        return tree_of_paths({row["class"]: row["path"].split("/") for row in csv.DictReader(file)})
+    return read_tree(source / TAXONOMIES[data])
 
 
 def living(data: Data, tree: Tree, classes: list[str]) -> torch.Tensor | None:

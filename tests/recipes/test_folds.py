@@ -6,13 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samekind.data import Items, clusters
-from samekind.recipes.folds import FOLDS, class_folds, paths_of
+from samekind.recipes.folds import FOLDS, class_folds
 from samekind.taxonomy import tree_of_paths
 
 
-def items_of(names, each=3):
+def items_of(names, each=3, paths=None):
     labels = torch.arange(len(names)).repeat_interleave(each)
-    return Items(torch.rand(len(labels), 2), labels, tuple(names), "items")
+    tree = tree_of_paths(paths) if paths else None
+    return Items(torch.rand(len(labels), 2), labels, tuple(names), "items", tree=tree)
 
 
 @given(classes=st.integers(6, 40), seed=st.integers(0, 5))
@@ -51,18 +52,19 @@ def test_branches_stay_together():
 
 def test_the_coarsest_level_with_branches_enough_is_taken():
     names = [f"bird {number}" for number in range(48)]
-    tree = {name: f"order {n // 24}/family {n // 4}/genus {n // 2}/{name}" for n, name in enumerate(names)}
-    assert class_folds(items_of(names), branches=tree).words.endswith("by whole branches of 12")
-    of_two = {name: f"order {n // 24}/{name}" for n, name in enumerate(names)}
-    assert "branches" not in class_folds(items_of(names), branches=of_two).words
+    paths = {
+        name: [f"order {n // 24}", f"family {n // 4}", f"genus {n // 2}", name]
+        for n, name in enumerate(names)
+    }
+    assert class_folds(items_of(names, paths=paths)).words.endswith("by whole branches of 12")
+    of_two = {name: [f"order {n // 24}", name] for n, name in enumerate(names)}
+    assert "branches" not in class_folds(items_of(names, paths=of_two)).words
 
 
-def test_the_paths_of_a_tree_are_branches():
+def test_a_tree_goes_before_branches_in_names():
     names = [f"bird/{number}" for number in range(24)]
-    tree = tree_of_paths({name: ["birds", f"family {n // 2}", name] for n, name in enumerate(names)})
-    paths = paths_of(tree, names)
-    assert paths["bird/3"] == "birds/family 1/bird|3"
-    assert class_folds(items_of(names), branches=paths).words.endswith("by whole branches of 12")
+    paths = {name: ["birds", f"family {n // 2}", name] for n, name in enumerate(names)}
+    assert class_folds(items_of(names, paths=paths)).words.endswith("by whole branches of 12")
 
 
 def test_a_class_of_one_item_is_always_fitted_to():

@@ -1,10 +1,10 @@
 """Classes held out in turn, to measure what was fitted without them.
 
-Whole branches are held out where the class names have them ("Greek/alpha"), or where a mapping from class to
-branch is given: random classes leave near relatives on both sides, which is easier than new classes are.
+Whole branches are held out where the items have a tree of their classes, or the class names have branches
+("Greek/alpha"): random classes leave near relatives on both sides, which is easier than new classes are.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -12,7 +12,6 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.data.words import counted
-from samekind.taxonomy import Tree
 
 #: Folds at most, and the classes that each must have at least; with fewer classes items are held out.
 FOLDS, FEWEST_CLASSES = 4, 2
@@ -40,7 +39,7 @@ class Folds(NamedTuple):
         return numbers
 
 
-def class_folds(items: Items, *, branches: Mapping[str, str] | None = None, seed: int = 0) -> Folds:
+def class_folds(items: Items, *, seed: int = 0) -> Folds:
     """Folds over the classes with two items or more: each is held out once, with its whole branch.
 
     With fewer than six classes items of known classes are held out instead.
@@ -50,23 +49,13 @@ def class_folds(items: Items, *, branches: Mapping[str, str] | None = None, seed
     count = min(FOLDS, len(present) // FEWEST_CLASSES)
     if count < 3:
         return _item_folds(labels, seed)
-    names = {label: items.classes[label] for label in present}
-    groups = _branches(names, branches, folds=count) or {str(label): [label] for label in present}
-    dealt = _dealt(list(groups.values()), count, seed)
+    groups = _branches(items, present, folds=count) or [[label] for label in present]
+    dealt = _dealt(groups, count, seed)
     parts = [_fold(torch.isin(labels, torch.tensor(held))) for held in dealt]
     held = min(map(len, dealt)), max(map(len, dealt))
     each = counted(held[0], "class", "classes") if held[0] == held[1] else f"{held[0]} to {held[1]} classes"
     whole = f", by whole branches of {len(groups)}" if len(groups) < len(present) else ""
     return Folds(parts, f"{count} folds of {each} not fitted to{whole}", True)
-
-
-def paths_of(tree: Tree, classes: Sequence[str]) -> dict[str, str]:
-    """The path of each class in a tree, from the root down, with a slash between the nodes.
-
-    >>> paths_of(Tree(("animals", "mammals", "cat"), (-1, 0, 1)), ["cat"])
-    {'cat': 'animals/mammals/cat'}
-    """
-    return {name: "/".join(node.replace("/", "|") for node in tree.path(name)) for name in classes}
 
 
 def _item_folds(labels: Tensor, seed: int) -> Folds:
@@ -85,19 +74,19 @@ def _fold(held_out: Tensor) -> Fold:
     return Fold((~held_out).nonzero().flatten(), held_out.nonzero().flatten())
 
 
-def _branches(
-    names: Mapping[int, str], branches: Mapping[str, str] | None, *, folds: int
-) -> dict[str, list[int]] | None:
+def _branches(items: Items, labels: Sequence[int], *, folds: int) -> list[list[int]] | None:
     """The labels of each branch, at the coarsest level that has at least twice as many branches as folds and
     none with more than half of the classes; None if there is no such level.
     """
-    paths = {label: (branches or {}).get(name, name).split("/") for label, name in names.items()}
+    names = {label: items.classes[label] for label in labels}
+    path_of = items.tree.path if items.tree is not None else lambda name: tuple(name.split("/"))
+    paths = {label: path_of(name) for label, name in names.items()}
     for depth in range(1, max(map(len, paths.values()))):
-        groups: dict[str, list[int]] = {}
+        groups: dict[tuple[str, ...], list[int]] = {}
         for label, path in paths.items():
-            groups.setdefault("/".join(path[:depth]), []).append(label)
+            groups.setdefault(path[:depth], []).append(label)
         if len(groups) >= 2 * folds and max(map(len, groups.values())) <= len(names) / 2:
-            return groups if len(groups) < len(names) else None
+            return list(groups.values()) if len(groups) < len(names) else None
     return None
 
 

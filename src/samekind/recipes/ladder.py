@@ -10,7 +10,7 @@ classes.
 import math
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from samekind.inference import settle
 from samekind.inference.fitting import Choice
 from samekind.inference.points import operating_point
 from samekind.inference.verify import fit_decision
-from samekind.recipes.folds import Folds, class_folds, paths_of
+from samekind.recipes.folds import Folds, class_folds
 from samekind.recipes.house import house
 from samekind.recipes.measuring import MEASURED_ITEMS, Measured, is_better, joined, measure, rung_of
 from samekind.recipes.rungs import Fitted, Rungs, Validate
@@ -59,7 +59,6 @@ def climb(
     seed: int | None = None,
     device: str = "auto",
     point: str = "eer",
-    branches: Mapping[str, str] | None = None,
     watcher: Watcher | None = None,
     tell: Tell | None = None,
     after_rung: AfterRung | None = None,
@@ -68,10 +67,8 @@ def climb(
 
     ``run`` is that of the trained encoder, by default that of `house`; ``seed`` replaces its seed.
     ``minutes`` is the time for all rungs; without it a CPU trains the encoder only if that takes less than
-    five minutes. ``branches`` gives the path of a class, such as "Passeriformes/Corvidae/raven" for "raven";
-    by default those of the tree of the sets, if they have one.
-    ``tell`` gets a line about each rung. ``after_rung`` gets each rung and its space, fitted to all training
-    items, whether it was kept or not.
+    five minutes. ``tell`` gets a line about each rung. ``after_rung`` gets each rung and its space, fitted to
+    all training items, whether it was kept or not.
 
     The folder is that of a run. After each rung that is better the space in it is replaced, so that a ladder
     that is stopped has an answer; the same call goes on where it was.
@@ -79,8 +76,6 @@ def climb(
     expect(sets, Sets, "sets to train on and to choose by, such as prepare(items)")
     operating_point(point)  # refuse a mistake now, not after the training
     run = run or house(sets.train)
-    if branches is None and sets.tree is not None:
-        branches = paths_of(sets.tree, sets.train.classes)
     if seed is not None:
         run = run.override([f"seed={seed}"])
     run = within_memory(run, sets.train, device=device)
@@ -94,7 +89,7 @@ def climb(
             sets=sets,
             place=place,
             rungs=Rungs(sets, run, device, place.features),
-            folds=class_folds(sets.train, branches=branches, seed=run.seed),
+            folds=class_folds(sets.train, seed=run.seed),
             validate=validate,
             point=point,
             limit=_limit(minutes, launch(device, run.precision).device.type),
