@@ -649,6 +649,30 @@ def test_the_table_of_characters_shows_every_run(load):
     assert tables.tables(results.Results([])) == "No run is done yet."
 
 
+# --- trees ----------------------------------------------------------------------------------------
+
+
+def test_measures_of_runs_with_a_tree_are_correlated_by_their_ranks(load):
+    tables, grid = load("tables", "trees"), load("grid")
+    results_of = load("grids.results").Results
+    contents = []
+    for place, system in enumerate(grid.PAPER):
+        # As the accuracy rises, so do the mean correlations; distances fall. Softmax is apart from all.
+        value = -9.0 if system == "softmax" else math.exp(place / 5)
+        measures = {name: -value if name.startswith("AHD") else value for name in tables.MEASURES}
+        measures |= {"HS@50": 0.5, "MC prototypes, living": -value}
+        contents.append({"variant": f"plankton-{system}", "seed": 0, "measures": measures})
+    written = tables._together(results_of(contents), "plankton")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in written.split("\n")[2:]]
+    cells = {name: values for name, *values in rows}
+    assert written.startswith("13 runs")
+    assert [cells["measure"][0], cells["measure"][-1]] == ["with top-1", "with MC prototypes, living"]
+    assert cells["AHD@5"] == ["**-1.00** (0e+00)"] * 4 + ["**1.00** (0e+00)"]
+    assert cells["top-1"][:2] == ["", "**1.00** (0e+00)"]
+    assert set(cells["HS@50"]) == {""}
+    assert tables._together(results_of(contents[:4]), "plankton") == "Not run yet."
+
+
 # --- the birds ------------------------------------------------------------------------------------
 
 

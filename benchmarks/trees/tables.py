@@ -21,6 +21,8 @@ CORRELATIONS = [
     for living in ("", ", living")
     for diagonal in ("", ", no diagonal")
 ]
+#: What measures are correlated with over runs, of which there must be some; and the paper's level.
+AGAINST, FEWEST, SURE = ("top-1", "top-5", "MC proxies", "MC prototypes"), 4, 0.01
 #: The paper's claims: the better system, the other, the measure, whether higher is better.
 CLAIMS = [
     (better, other, measure, higher)
@@ -140,20 +142,26 @@ def _claims(results: Results, data: str) -> str:
 
 
 def _together(results: Results, data: str) -> str:
-    """As the paper's tables S2 to S4: each mean correlation, and top-1, against all measures."""
-    runs = [
-        content["measures"]
-        for (variant, _), content in sorted(results.contents.items())
-        if variant in {f"{data}-{name}" for name in PAPER if name != "softmax"}
-    ]
-    against = ("MC proxies", "MC prototypes", "top-1", "top-5")
-    if len(runs) < 4:
+    """As the paper's tables S2 to S4: the mean correlations and accuracies against all measures."""
+    wanted = {f"{data}-{name}" for name in PAPER if name != "softmax"}
+    runs = [content["measures"] for (variant, _), content in results.contents.items() if variant in wanted]
+    if len(runs) < FEWEST:
         return "Not run yet."
-    rows = []
-    for name in MEASURES:
-        cells = []
-        for other in against:
-            answer = spearmanr([run[name] for run in runs], [run[other] for run in runs])
-            cells.append("" if name == other else f"{answer.statistic:.2f} ({answer.pvalue:.0e})")
-        rows.append([name, *cells])
-    return markdown(("measure", *(f"with {name}" for name in against)), rows)
+    living = [f"{name}, living" for name in AGAINST if f"{name}, living" in runs[0]]
+    columns = [*AGAINST, *living]
+    rows = [
+        [name, *("" if name == other else _rank_correlation(runs, name, other) for other in columns)]
+        for name in (*MEASURES, *living)
+    ]
+    table = markdown(("measure", *(f"with {name}" for name in columns)), rows)
+    return f"{len(runs)} runs; bold where the p-value is below {SURE}.\n\n{table}"
+
+
+def _rank_correlation(runs: Sequence[dict[str, float]], one: str, other: str) -> str:
+    """Spearman's coefficient with its p-value; nothing where a measure is the same in all runs."""
+    first, second = ([run[name] for run in runs] for name in (one, other))
+    if len(set(first)) == 1 or len(set(second)) == 1:
+        return ""
+    answer = spearmanr(first, second)
+    written = f"{answer.statistic:.2f}"
+    return f"{f'**{written}**' if answer.pvalue < SURE else written} ({answer.pvalue:.0e})"
