@@ -149,7 +149,8 @@ def changed_file(name: str, content: bytes, draw: random.Random) -> bytes:
         ".npz": lambda: changed_zip(content, draw),
         ".zip": lambda: changed_zip(content, draw),
     }
-    suited |= dict.fromkeys((".csv", ".tsv", ".toml", ".txt", ".jsonl"), lambda: changed_words(content, draw))
+    texts = (".csv", ".tsv", ".toml", ".txt", ".jsonl", ".nwk")
+    suited |= dict.fromkeys(texts, lambda: changed_words(content, draw))
     suit = suited.get(Path(name).suffix)
     if suit is not None and draw.random() < 0.6:
         with contextlib.suppress(Exception):  # an earlier change has broken the format

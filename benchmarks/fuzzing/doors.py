@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -23,7 +23,10 @@ from samekind.questions.info import info
 from samekind.questions.opening import open_run
 from samekind.questions.search import search
 from samekind.recipes.plans import read_plan
+from samekind.reports.tree_picture import Shape, tree_picture
 from samekind.space import MetricSpace
+from samekind.taxonomy import Descent, grown, read_tree, write_tree
+from samekind.taxonomy.files import FORMATS
 from samekind.training import RunFolder
 from samekind.training.checkpoints import load_checkpoint
 
@@ -119,6 +122,34 @@ def use_list(_: Path) -> None:
     read_trial_list("trials.txt", enrolments=enrolments if enrolments.exists() else None)
 
 
+def parents_in(path: Path) -> dict[str, str | None] | None:
+    """The parents of the nodes in a file; None for a file that is refused."""
+    try:
+        tree = read_tree(path)
+    except SamekindError:
+        return None
+    return {name: tree.parent(name) for name in tree.names}
+
+
+def use_tree(folder: Path) -> None:
+    tree = read_tree(next(folder.iterdir(), folder / "none"))
+    known = {name: tree.parent(name) for name in tree.names}
+    classes = tree.leaves()[:100]
+    tree.distances(classes)
+    tree.lcs_distances(classes)
+    Descent(tree, classes, torch.full((2, len(classes)), 1 / len(classes))).ends(0.5)
+    grown(tree.subtree(classes), "a new one", under=tree.root)
+    for entry in FORMATS.values():
+        path = folder / f"again{entry.endings[0]}"
+        with contextlib.suppress(SamekindError):  # a tree that the format cannot hold
+            write_tree(tree, path)
+        if path.exists():
+            assert parents_in(path) == known, f"{path.name} says something else than what was written"
+    if len(tree.names) < 100:
+        for shape in get_args(Shape):
+            tree_picture(tree, shape=shape).savefig(folder / "tree.svg")
+
+
 class Door(NamedTuple):
     inputs: Callable[[], list[Files]]
     use: Callable[[Path], None]
@@ -136,4 +167,5 @@ DOORS = {
     "other data": Door(inputs.others, use_data),
     "run.toml": Door(inputs.plans, use_plan),
     "trials": Door(inputs.lists, use_list),
+    "tree": Door(inputs.trees, use_tree),
 }

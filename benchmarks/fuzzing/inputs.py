@@ -30,6 +30,8 @@ from samekind.inference.shortlist import Shortlist, keep_shortlist
 from samekind.prototypes import LearnedProxies, RunningAverages, SupportMeans
 from samekind.similarities import Cosine, Dot, Neighbourhood, PairsNetwork, TwoCovariance
 from samekind.space import MetricSpace
+from samekind.taxonomy import Tree
+from samekind.taxonomy.files import FORMATS
 
 Files = dict[str, bytes]  # content by path
 
@@ -115,6 +117,7 @@ def spaces() -> list[Files]:
     rich.choices = Choices("cosine", "fitted", "normalised", "validation")
     rich.ladder = Ladder((Rung("start", 0.5, 0.2, "cosine", "fitted", 1.0),), "start", "validation")
     rich.balances = {"cosine": Balance(0.1, "validation")}
+    rich.tree = Tree(("both", "x", "y"), (-1, 0, 0))
     folders = [files_in(COMPATIBILITY / "finished" / "space")]
     for space in (table, image, rich):
         with folder_of({}) as folder:
@@ -317,4 +320,23 @@ def lists() -> list[Files]:
         files | {"trials.txt": trials},
         files | {"trials.txt": b"a.png b.png target\nc.png a.png nontarget\n"},
         files | {"trials.txt": b"1\tone\td.png\n0\ttwo\ta.png\n"} | enrolled,
+    ]
+
+
+@cache
+def trees() -> list[Files]:
+    """Trees in every format, without lengths and with them, and one that only its content tells."""
+    names = ("animals", "mammals", "dog", "cat", "white shark", "a 'b' c/d", "é")
+    plain = Tree(names, (-1, 0, 1, 1, 0, 4, 5))
+    long = Tree(names, plain.parents, (0, 0.5, 1, 2, 0, 1e-9, 3e5))
+    nested = b'{"animals": {"mammals": ["dog", "cat"], "fish": "shark"}}'
+    return [
+        *(
+            {f"tree{entry.endings[0]}": entry.text(tree).encode()}
+            for tree in (plain, long)
+            for entry in FORMATS.values()
+        ),
+        {"tree.json": json.dumps(long.to_json()).encode()},
+        {"tree.json": nested},
+        {"tree": nested},
     ]

@@ -31,7 +31,8 @@ def test_json_in_several_shapes(plain):
 
 
 def test_inner_nodes_without_names_and_classes_that_are_numbers():
-    assert parse_nested('{"children": [1, 2, {"name": "x"}]}').names == ("node 1", "1", "2", "x")
+    text = '{"children": [1, 2, {"name": "x"}, {"name": 3, "children": ["y"]}]}'
+    assert parse_nested(text).names == ("node 1", "1", "2", "x", "3", "y")
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,8 @@ def test_inner_nodes_without_names_and_classes_that_are_numbers():
         ('{"a": {"b": 1, "b": 2}}', '"b" is there twice'),
         ('{"a": ["b", "b"]}', 'two nodes are called "b"'),
         ('{"name": "a", "length": "long"}', 'above "a"'),
+        ('{"name": ["a"], "children": ["b"]}', "a text for the name"),
+        ('{"name": "a", "children": ["\\ud800"]}', "names as text"),
         ('{"name": "a", "children": [{"children": []}]}', 'one under "a" has none'),
         ('{"name": "a", "children": [{"name": "b", "length": -1}]}', 'above "b" has -1'),
         ('{"names": ["a"], "parents": [0]}', 'that of "a" is node 0'),

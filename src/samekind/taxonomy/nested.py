@@ -121,12 +121,12 @@ def _nodes(value: Any) -> Iterator[_Node]:
                 raise DataError(f"{WANTED}; it has a list in a list")
             yield from _nodes(one)
     elif isinstance(value, dict) and value.keys() <= {"name", "children", "length"} and _describes(value):
-        length = value.get("length")
+        name, length = value.get("name"), value.get("length")
+        if not isinstance(name, str | int | float | None) or isinstance(name, bool):
+            raise DataError(f"expected a text for the name of a node; got {name!r:.40}")
         if not isinstance(length, int | float | None) or isinstance(length, bool):
-            raise DataError(
-                f'expected a number for the length above "{value.get("name")}"; got {length!r:.40}'
-            )
-        yield _Node(value.get("name"), length, value.get("children"))
+            raise DataError(f'expected a number for the length above "{name}"; got {length!r:.40}')
+        yield _Node(None if name is None else str(name), length, value.get("children"))
     elif isinstance(value, dict):
         yield from (_Node(name, None, below) for name, below in value.items())
     elif isinstance(value, str | int | float) and not isinstance(value, bool):

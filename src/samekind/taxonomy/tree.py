@@ -5,6 +5,7 @@ chain of 100,000 nodes is a tree like another.
 """
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,8 @@ from samekind.errors import DataError, nearest
 
 #: What a tree may have: more than all described species, and still read in seconds.
 MOST_NODES = 3_000_000
+#: Characters that no text file holds: zero, and halves of a pair.
+NO_TEXT = re.compile(r"[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, repr=False)
@@ -258,6 +261,8 @@ def _check(tree: Tree) -> None:
     for place, (name, above, length) in enumerate(zip(names, parents, lengths, strict=True)):
         if not name:
             raise DataError(f"expected a name for every node; node {place} has none")
+        if NO_TEXT.search(name):
+            raise DataError(f"expected names as text; that of node {place} is {name!r:.60}")
         if name in known:
             raise DataError(f'expected a name once; two nodes are called "{name}"')
         if place and above == -1:
