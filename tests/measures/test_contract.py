@@ -40,6 +40,9 @@ ITEMS = {
     "in_first": torch.tensor([True, False, True, False, False, False, True, True]),
     "distances": (DRAWN[3] + DRAWN[3].T).abs().fill_diagonal_(0),
     "in_tree": (DRAWN[2] + DRAWN[2].T).abs().fill_diagonal_(0),
+    "right": torch.tensor([True, True, True, False, True, False, True, True]),
+    "right_after": torch.tensor([True, False, True, False, False, False, False, True]),
+    "broken_at": torch.tensor([0.0, 0.1, 0.2, torch.inf, 0.3, 0.0, 0.5, 0.1]),
     "relevant": torch.tensor([3, 3, 2, 3, 0, 3, 5, 5]),  # as many as there are in neighbours
     "systems": DRAWN[1, :, :3],
     "logits": DRAWN[1, :, 3],
@@ -52,7 +55,14 @@ ITEMS = {
 #: Tables of every item against every item: what happens to the rows happens to the columns.
 SQUARE = {"kernel", "distances", "in_tree"}
 PROTOTYPES = {"old_prototypes": DRAWN[1, :3, None, :3], "new_prototypes": DRAWN[1, 3:6, None, :3]}
-SETTINGS = {"proper": "below 1", **PROTOTYPES, "threshold": 0.4, "false_accepts": 0.4, "classes": 3}
+SETTINGS = {
+    "proper": "below 1",
+    **PROTOTYPES,
+    "threshold": 0.4,
+    "false_accepts": 0.4,
+    "classes": 3,
+    "epsilons": (0.1, 0.4),
+}
 
 #: A value for each item, which follow the items; where there is nothing to measure it may be NaN.
 OF_EACH_ITEM = {

@@ -51,7 +51,7 @@ def test_an_interval_is_that_of_independent_items():
 
 def test_the_same_from_least_perturbations():
     distances = torch.tensor([0.0, 0.1, 0.2, 0.2, torch.inf])
-    shares = [at.mean for at in accuracy_within(distances, (0.0, 0.1, 0.15, 0.2, 9.0))]
+    shares = [at.mean for at in accuracy_within(distances, epsilons=(0.0, 0.1, 0.15, 0.2, 9.0))]
     assert shares == pytest.approx([0.8, 0.6, 0.6, 0.2, 0.2])
 
 
@@ -75,7 +75,7 @@ def test_epsilons_as_they_are_usually_written(epsilon, text):
         lambda: adversarial_accuracy(torch.tensor([], dtype=torch.bool)),
         lambda: worst_so_far(torch.tensor([True])),
         lambda: worst_scores(torch.zeros(2, 3), torch.tensor([True])),
-        lambda: accuracy_within(torch.tensor([-1.0]), (1.0,)),
+        lambda: accuracy_within(torch.tensor([-1.0]), epsilons=(1.0,)),
         lambda: attack_success(torch.tensor([False]), torch.tensor([False])),
         lambda: attack_success(torch.tensor([True]), torch.tensor([False, True])),
     ],

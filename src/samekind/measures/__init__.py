@@ -113,8 +113,6 @@ from samekind.measures.robustness import (
     accuracy_within,
     adversarial_accuracy,
     attack_success,
-    worst_scores,
-    worst_so_far,
 )
 from samekind.measures.score_fusion import Fusion, fused_score, logistic_fusion
 from samekind.measures.score_normalisation import as_norm, mean_norm, s_norm
@@ -163,7 +161,7 @@ __all__ = [  # noqa: RUF022 (by question)
     "purity",
     # What remains when somebody changes the items?
     "accuracy_within", "adversarial_accuracy", "adversarial_distances", "attack_success",
-    "smallest_distance", "worst_scores", "worst_so_far",
+    "smallest_distance",
     # What is the space like?
     "Breaches", "CheckpointComparison", "ClassDensity", "ClassMotion", "ClassSpread", "MetricAxioms",
     "ProperCases", "Rescaling", "TwoSample", "centroid_shifts", "class_density", "class_motion",

@@ -56,32 +56,32 @@ def adversarial_accuracy(right: Tensor) -> Interval:
     return proportion_interval(int(checked.sum()), len(checked))
 
 
-def accuracy_within(distances: Tensor, epsilons: Sequence[float]) -> list[Interval]:
+def accuracy_within(broken_at: Tensor, *, epsilons: Sequence[float]) -> tuple[Interval, ...]:
     """The adversarial accuracy at every epsilon from the least perturbation that is known to break each item
     (n,): 0 if it is wrong as it is, infinite if none is known.
 
-    >>> [at.mean for at in accuracy_within(torch.tensor([0.0, 0.5, torch.inf]), (0.1, 1.0))]
+    >>> [at.mean for at in accuracy_within(torch.tensor([0.0, 0.5, torch.inf]), epsilons=(0.1, 1.0))]
     [0.6666666666666666, 0.3333333333333333]
     """
-    if distances.isnan().any() or (distances < 0).any():
+    if broken_at.isnan().any() or (broken_at < 0).any():
         raise ValueError("expected distances of at least 0, got some below or NaN")
-    return [adversarial_accuracy(distances > epsilon) for epsilon in epsilons]
+    return tuple(adversarial_accuracy(broken_at > epsilon) for epsilon in epsilons)
 
 
-def attack_success(before: Tensor, after: Tensor) -> Interval:
-    """Of what was right ``before`` an attack (n,), the share that is not right ``after`` it.
+def attack_success(right: Tensor, right_after: Tensor) -> Interval:
+    """Of what was ``right`` before an attack (n,), the share that is not ``right_after`` it.
 
     >>> attack_success(torch.tensor([True, True, False]), torch.tensor([True, False, False])).mean
     0.5
     """
-    _checked(before, dimensions=1)
-    if after.shape != before.shape:
+    _checked(right, dimensions=1)
+    if right_after.shape != right.shape:
         raise ValueError(
-            f"expected as many after as before, got {tuple(after.shape)} and {tuple(before.shape)}"
+            f"expected as many after as before, got {tuple(right_after.shape)} and {tuple(right.shape)}"
         )
-    if not before.any():
+    if not right.any():
         raise ValueError("expected at least one that was right before the attack, got none")
-    return proportion_interval(int((before & ~after).sum()), int(before.sum()))
+    return proportion_interval(int((right & ~right_after).sum()), int(right.sum()))
 
 
 def written_epsilon(epsilon: float) -> str:

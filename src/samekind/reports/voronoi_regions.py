@@ -62,7 +62,9 @@ def nearest_neighbour_accuracies(
 ) -> list[float]:
     """The exact adversarial accuracy of the 1-nearest-neighbour classifier by the points, at each epsilon."""
     distances = adversarial_distances(points, labels, voronoi=voronoi)
-    return [at.mean for at in accuracy_within(distances, [epsilon + ROUNDING for epsilon in epsilons])]
+    return [
+        at.mean for at in accuracy_within(distances, epsilons=[epsilon + ROUNDING for epsilon in epsilons])
+    ]
 
 
 def _draw_regions(axes: "Axes", points: Tensor, labels: Tensor, epsilon: float, *, cut: bool) -> None:

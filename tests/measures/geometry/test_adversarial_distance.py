@@ -18,7 +18,7 @@ AXIS = torch.linspace(-6, 6, 601, dtype=torch.double)
 
 
 def accuracies(distances, epsilons):
-    return [at.mean for at in accuracy_within(distances, epsilons)]
+    return [at.mean for at in accuracy_within(distances, epsilons=epsilons)]
 
 
 def by_grid(references, names, *, voronoi):
