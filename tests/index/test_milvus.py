@@ -10,7 +10,7 @@ from samekind.errors import IndexServerError, SettingError
 from samekind.index import Milvus, milvus, milvus_collection, milvus_connection
 from samekind.index.milvus_collection import Collection
 from samekind.index.milvus_connection import Connection
-from samekind.index.server import Made
+from samekind.index.server import Purpose
 
 VECTORS = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
@@ -186,7 +186,7 @@ def flushing(monkeypatch):
         connection._client = client
         monkeypatch.setattr(milvus_collection.time, "monotonic", lambda: clock[0])
         monkeypatch.setattr(milvus_connection.time, "sleep", lambda seconds: None)
-        return client, Collection(connection, Made(2, "dot", ""), where='the index "faces"')
+        return client, Collection(connection, Purpose(2, "dot", ""), where='the index "faces"')
 
     return make
 

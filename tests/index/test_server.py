@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from samekind.errors import SettingError, SpaceError
 from samekind.index import Exact, server
-from samekind.index.server import Made
+from samekind.index.server import Purpose
 
-MADE = Made(4, "dot", "that space")
+PURPOSE = Purpose(4, "dot", "that space")
 
 
 def test_the_examples_hold():
@@ -36,16 +36,16 @@ def test_any_other_name_is_refused(name):
 @pytest.mark.parametrize(
     ("held", "says"),
     [
-        (MADE._replace(dimension=5), "there holds vectors of dimension 5, not 4"),
-        (MADE._replace(score="cosine"), "made for the score cosine, not dot"),
-        (MADE._replace(fingerprint="this space"), "made with another space"),
-        (MADE._replace(fingerprint=""), "made with another space"),
+        (PURPOSE._replace(dimension=5), "there holds vectors of dimension 5, not 4"),
+        (PURPOSE._replace(score="cosine"), "made for the score cosine, not dot"),
+        (PURPOSE._replace(fingerprint="this space"), "made with another space"),
+        (PURPOSE._replace(fingerprint=""), "made with another space"),
     ],
 )
 def test_refuses_an_index_made_for_something_else(held, says):
-    server.check_same(MADE, MADE, where="there")
+    server.check_same(PURPOSE, PURPOSE, where="there")
     with pytest.raises(SpaceError, match=says):
-        server.check_same(MADE, held, where="there")
+        server.check_same(PURPOSE, held, where="there")
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_an_address_in_the_environment_replaces_one_of_its_kind(monkeypatch):
 
 
 def test_the_folder_says_where_an_index_is(tmp_path):
-    server.save(tmp_path / "index", "Postgres", MADE, {"url": "host=here", "name": "faces"})
+    server.save(tmp_path / "index", "Postgres", PURPOSE, {"url": "host=here", "name": "faces"})
     made, header = server.read(tmp_path / "index", "Postgres", fingerprint="that space")
-    assert (made, header["url"], header["name"]) == (MADE, "host=here", "faces")
+    assert (made, header["url"], header["name"]) == (PURPOSE, "host=here", "faces")
     with pytest.raises(SpaceError, match="made with another space"):
         server.read(tmp_path / "index", "Postgres", fingerprint="")
     with pytest.raises(SpaceError, match="another kind: Postgres, not Milvus"):
@@ -103,7 +103,7 @@ def test_the_folder_says_where_an_index_is(tmp_path):
 
 
 def test_refuses_a_folder_with_a_missing_key(tmp_path):
-    server.save(tmp_path / "index", "Milvus", MADE, {"url": "http://here"})
+    server.save(tmp_path / "index", "Milvus", PURPOSE, {"url": "http://here"})
     with pytest.raises(SpaceError, match=r"is damaged: index.json lacks 'name'"):
         server.read(tmp_path / "index", "Milvus", fingerprint=None)
 

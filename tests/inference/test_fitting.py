@@ -89,7 +89,7 @@ def test_the_setting_is_the_one_that_is_best_on_held_out_classes(monkeypatch):
     for setting in fitting._settings(DIMENSION, 8):
         merits[setting] = 0.0
         for fitted, measured in folds:
-            similarity = setting.made(DIMENSION).fit(z[fitted], labels[fitted])
+            similarity = setting.similarity(DIMENSION).fit(z[fitted], labels[fitted])
             merits[setting] += fitting._merit(similarity, z[measured], labels[measured], measured)
     space = a_space()
     fit_similarities(space, z, labels)

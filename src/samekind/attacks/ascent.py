@@ -91,10 +91,10 @@ def _climb(goal: Goal, rows: Tensor, u: Tensor, ground: Ground, worst: Worst, pl
         success = reached(goal, outcomes, rows)
         worst.note(rows, x, value, success)
         if plan.stop and bool(success.any()):
-            kept = ~success
-            rows, ground, u = rows[kept], ground.only(kept), u[kept]
-            value, gradient = value[kept], gradient[kept]
-            pace.drop(kept)
+            remaining = ~success
+            rows, ground, u = rows[remaining], ground.only(remaining), u[remaining]
+            value, gradient = value[remaining], gradient[remaining]
+            pace.drop(remaining)
         u = pace.advance(ground, u, value, gradient)
     if len(rows):
         x = ground.valid(u)

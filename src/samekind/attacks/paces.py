@@ -35,9 +35,9 @@ class Ground:
         direction = self.limits.free(direction, u, classic=self.classic)
         return self.back(u + size * self.region.steepest(direction))
 
-    def only(self, kept: Tensor) -> "Ground":
+    def only(self, remaining: Tensor) -> "Ground":
         """The same for some of the items."""
-        return replace(self, clean=self.clean[kept])
+        return replace(self, clean=self.clean[remaining])
 
 
 class Pace(Protocol):
@@ -47,7 +47,7 @@ class Pace(Protocol):
         """The next iterates (n, …), from the values (n,) and gradients (n, …) at ``u``."""
         ...
 
-    def drop(self, kept: Tensor) -> None:
+    def drop(self, remaining: Tensor) -> None:
         """Forget the items that are done."""
         ...
 
@@ -71,10 +71,10 @@ class Steady:
             self.velocity = gradient
         return ground.stepped(u, self.step, gradient)
 
-    def drop(self, kept: Tensor) -> None:
+    def drop(self, remaining: Tensor) -> None:
         """Forget the items that are done."""
         if self.velocity is not None:
-            self.velocity = self.velocity[kept]
+            self.velocity = self.velocity[remaining]
 
 
 class Halving:
@@ -125,11 +125,11 @@ class Halving:
         back = per_item(self.halved, u)
         return torch.where(back, self.best, u), torch.where(back, self.slope, gradient)
 
-    def drop(self, kept: Tensor) -> None:
+    def drop(self, remaining: Tensor) -> None:
         """Forget the items that are done."""
         for name, state in vars(self).items():
             if isinstance(state, Tensor):
-                setattr(self, name, state[kept])
+                setattr(self, name, state[remaining])
 
 
 #: The share of the new step, against that of the last way.

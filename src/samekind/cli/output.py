@@ -37,13 +37,13 @@ def print_messages(*sentences: str) -> None:
         messages().print(sentence, soft_wrap=True)
 
 
-def print_table(made: Table) -> None:
+def print_table(content: Table) -> None:
     """A table on the standard output, never cut off, not even where the terminal is narrow."""
     output = console()
     # Two characters between columns. Given less than it needs, rich would leave out whole columns.
-    needed = sum((column.min_width or 0) + 2 for column in made.columns)
+    needed = sum((column.min_width or 0) + 2 for column in content.columns)
     output.width = max(output.width, needed)
-    output.print(made, crop=False)
+    output.print(content, crop=False)
 
 
 def print_gains(gains: Sequence["Gain"]) -> None:
@@ -58,8 +58,8 @@ def print_gains(gains: Sequence["Gain"]) -> None:
 
 def print_measures(systems: Mapping[str, Sequence["Row"]]) -> None:
     """The tables of an evaluation."""
-    for made in measures_tables(systems):
-        print_table(made)
+    for content in measures_tables(systems):
+        print_table(content)
 
 
 def warnings_of(systems: Mapping[str, Sequence["Row"]]) -> dict[str, list[str]]:
@@ -87,8 +87,8 @@ def print_systems(about: Mapping[str, Any], systems: Mapping[str, Sequence["Row"
 
 def print_differences(names: tuple[str, str], rows: Sequence["Compared"]) -> None:
     """The tables of a comparison."""
-    for made in differences_tables(names, rows):
-        print_table(made)
+    for content in differences_tables(names, rows):
+        print_table(content)
 
 
 def print_promises(promises: Sequence["PromiseRow"]) -> None:
@@ -104,10 +104,10 @@ def console() -> Console:
 
     Lines are not broken if the output is not a terminal, unless COLUMNS is set.
     """
-    made = Console(markup=False, emoji=False, highlight=False)
-    if not made.is_terminal and "COLUMNS" not in os.environ:
-        made.width = ENDLESS
-    return made
+    output = Console(markup=False, emoji=False, highlight=False)
+    if not output.is_terminal and "COLUMNS" not in os.environ:
+        output.width = ENDLESS
+    return output
 
 
 def messages() -> Console:
@@ -117,7 +117,7 @@ def messages() -> Console:
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int = 1) -> Table:
     """A plain table; the first ``texts`` columns are text, the others numbers, which are never broken."""
-    made = Table(
+    result = Table(
         title=f"\n{title}",
         title_justify="left",
         title_style="bold",
@@ -132,7 +132,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, 
         cells = [column, *(line[index] for line in lines)]
         # A table may be wider than the terminal. Words stay whole, except very long ones such as paths.
         parts = [part[:LONGEST_WORD] for cell in cells for part in cell.split()] if is_text else cells
-        made.add_column(
+        result.add_column(
             column,
             justify="left" if is_text else "right",
             no_wrap=not is_text,
@@ -140,8 +140,8 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, 
             min_width=max(map(len, parts), default=0),
         )
     for line in lines:
-        made.add_row(*line)
-    return made
+        result.add_row(*line)
+    return result
 
 
 def measures_tables(systems: Mapping[str, Sequence["Row"]]) -> Iterator[Table]:

@@ -92,8 +92,8 @@ class Milvus:
         self._connection = Connection(url, collection=f"samekind_{name}", timeout=timeout)
         self.url = self._connection.shown
         where = f'the index "{name}" on the Milvus server at {self.url}'
-        self._made = server.Made(dimension, score, fingerprint)
-        self._collection = Collection(self._connection, self._made, where=where)
+        self._purpose = server.Purpose(dimension, score, fingerprint)
+        self._collection = Collection(self._connection, self._purpose, where=where)
         self._lock = threading.Lock()
         self._last = 0
         self.notes: dict[str, Any] = self._collection.join(create=create)
@@ -191,7 +191,7 @@ class Milvus:
         self._collection.keep_notes(server.notes_as_text(self.notes))
         self._collection.flush()
         content = {"url": self.url, "name": self.name, "effort": self.effort, "timeout": self.timeout}
-        server.save(folder, self.backend, self._made, content)
+        server.save(folder, self.backend, self._purpose, content)
 
     @classmethod
     def open(cls, folder: str | Path, *, fingerprint: str | None = None) -> Self:
@@ -199,13 +199,13 @@ class Milvus:
 
         A password comes from the environment: the address in ``SAMEKIND_INDEX_URL``.
         """
-        made, header = server.read(folder, cls.backend, fingerprint=fingerprint)
+        purpose, header = server.read(folder, cls.backend, fingerprint=fingerprint)
         return cls(
-            made.dimension,
+            purpose.dimension,
             url=server.address(header["url"], SCHEMES),
             name=header["name"],
-            score=made.score,
-            fingerprint=made.fingerprint,
+            score=purpose.score,
+            fingerprint=purpose.fingerprint,
             effort=header.get("effort", 128),
             timeout=header.get("timeout", 60.0),
             create=False,

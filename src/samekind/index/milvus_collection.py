@@ -18,7 +18,7 @@ from torch import Tensor
 
 from samekind.errors import IndexServerError, SpaceError
 from samekind.index.milvus_connection import Connection, quoted
-from samekind.index.server import LONGEST_ID, Made, check_same
+from samekind.index.server import LONGEST_ID, Purpose, check_same
 
 MOST_FOUND = 16_384
 #: The most ids and queries of one request.
@@ -39,9 +39,9 @@ Row = Mapping[str, Any]
 class Collection:
     """The collection of one index."""
 
-    def __init__(self, connection: Connection, made: Made, *, where: str) -> None:
+    def __init__(self, connection: Connection, purpose: Purpose, *, where: str) -> None:
         self.name = connection.collection
-        self.made = made
+        self.purpose = purpose
         self.where = where  # for messages
         self._ask = connection.ask
         self._timeout = connection.timeout
@@ -66,10 +66,10 @@ class Collection:
         """Raise SpaceError if the collection is not what this client was made for; returns the notes."""
         description = self._call("describe_collection")
         try:
-            held = Made(**json.loads(description["description"]))
+            held = Purpose(**json.loads(description["description"]))
         except (TypeError, ValueError):
             raise SpaceError(f"{self.where} was not made by samekind; choose another name") from None
-        check_same(self.made, held, where=self.where)
+        check_same(self.purpose, held, where=self.where)
         notes: dict[str, Any] = json.loads(description.get("properties", {}).get(NOTES, "{}"))
         return notes
 
@@ -168,7 +168,7 @@ class Collection:
 
         def scored(hit: Row) -> tuple[float, str, str]:
             score = hit["distance"]
-            if self.made.score == "euclidean":  # what Milvus calls L2 is the square of the distance
+            if self.purpose.score == "euclidean":  # what Milvus calls L2 is the square of the distance
                 score = -math.sqrt(max(0.0, score))
             return score, hit["entity"]["place"], hit["entity"]["id"]
 
@@ -203,11 +203,11 @@ class Collection:
         from pymilvus import DataType, MilvusClient
 
         schema = MilvusClient.create_schema(
-            auto_id=False, enable_dynamic_field=False, description=json.dumps(self.made._asdict())
+            auto_id=False, enable_dynamic_field=False, description=json.dumps(self.purpose._asdict())
         )
         schema.add_field("place", DataType.VARCHAR, is_primary=True, max_length=64)
         schema.add_field("id", DataType.VARCHAR, max_length=LONGEST_ID)
-        schema.add_field("vector", DataType.FLOAT_VECTOR, dim=self.made.dimension)
+        schema.add_field("vector", DataType.FLOAT_VECTOR, dim=self.purpose.dimension)
         schema.add_field("metadata", DataType.JSON)
         # Another client may have made it meanwhile; `check` compares it.
         with suppress(IndexServerError):
@@ -221,7 +221,7 @@ class Collection:
             "vector",
             index_name="vector",
             index_type="HNSW",
-            metric_type=METRICS[self.made.score],
+            metric_type=METRICS[self.purpose.score],
             params={"M": 16, "efConstruction": 200},
         )
         indexes.add_index("id", index_name="id", index_type="Trie")

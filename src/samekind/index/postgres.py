@@ -85,7 +85,7 @@ class Postgres:
         self._connection = Connection(url)
         self.url = self._connection.shown
         where = f'the index "{name}" on the PostgreSQL server at {self.url}'
-        self._table = Table(name, server.Made(dimension, score, fingerprint), where=where)
+        self._table = Table(name, server.Purpose(dimension, score, fingerprint), where=where)
         self.notes: dict[str, Any] = self._connection.write(lambda it: self._table.join(it, create=create))
 
     def __len__(self) -> int:
@@ -202,7 +202,7 @@ class Postgres:
         self.build()
         self._connection.write(lambda it: self._table.keep_notes(it, notes))
         content = {"url": self.url, "name": self.name, "method": self.method, "effort": self.effort}
-        server.save(folder, self.backend, self._table.made, content)
+        server.save(folder, self.backend, self._table.purpose, content)
 
     @classmethod
     def open(cls, folder: str | Path, *, fingerprint: str | None = None) -> Self:
@@ -211,13 +211,13 @@ class Postgres:
         A password comes from the environment: ``PGPASSWORD``, the password file, or a whole address in
         ``SAMEKIND_INDEX_URL``.
         """
-        made, header = server.read(folder, cls.backend, fingerprint=fingerprint)
+        purpose, header = server.read(folder, cls.backend, fingerprint=fingerprint)
         return cls(
-            made.dimension,
+            purpose.dimension,
             url=server.address(header["url"], SCHEMES),
             name=header["name"],
-            score=made.score,
-            fingerprint=made.fingerprint,
+            score=purpose.score,
+            fingerprint=purpose.fingerprint,
             method=header.get("method", "hnsw"),
             effort=header.get("effort"),
             create=False,

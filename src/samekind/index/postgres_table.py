@@ -13,7 +13,7 @@ from torch import Tensor
 
 from samekind.errors import SpaceError
 from samekind.index.postgres_connection import PREPARING
-from samekind.index.server import Made, check_same
+from samekind.index.server import Purpose, check_same
 
 if TYPE_CHECKING:
     import psycopg
@@ -40,9 +40,9 @@ DISTANCES: dict[str, tuple[LiteralString, LiteralString, LiteralString]] = {
 class Table:
     """The table of one index, and its row among all indexes of the database."""
 
-    def __init__(self, name: str, made: Made, *, where: str) -> None:
+    def __init__(self, name: str, purpose: Purpose, *, where: str) -> None:
         self.name = name
-        self.made = made
+        self.purpose = purpose
         self.where = where  # for messages
 
     def join(self, connection: "Session", *, create: bool) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class Table:
         row = connection.execute(statement, [self.name]).fetchone()
         if row is None:
             raise SpaceError(f"{self.where} is no longer there: it was dropped; make it again")
-        check_same(self.made, Made(*row), where=self.where)
+        check_same(self.purpose, Purpose(*row), where=self.where)
 
     def drop(self, connection: "Session") -> None:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", [PREPARING])
@@ -144,7 +144,7 @@ class Table:
 
     def build(self, connection: "Session", method: Method) -> None:
         """Make the server's index, if there is none and there are vectors enough."""
-        if self.made.dimension > MOST_INDEXED or (count := self.count(connection)) < EXACT_BELOW:
+        if self.purpose.dimension > MOST_INDEXED or (count := self.count(connection)) < EXACT_BELOW:
             return
         self.lock(connection)
         if self.built(connection) is not None:
@@ -227,7 +227,7 @@ class Table:
             ) from None
         connection.execute(
             "INSERT INTO samekind (name, dimension, score, fingerprint) VALUES (%s, %s, %s, %s)",
-            [self.name, *self.made],
+            [self.name, *self.purpose],
         )
 
     def _ask(
@@ -244,14 +244,14 @@ class Table:
         """A statement with the names of this table in it."""
         from psycopg import sql
 
-        distance, operators, score = DISTANCES[self.made.score]
+        distance, operators, score = DISTANCES[self.purpose.score]
         return sql.SQL(statement).format(
             table=sql.Identifier(f"samekind_{self.name}"),
             search=sql.Identifier(f"samekind_{self.name}_search"),
             distance=sql.SQL(distance),
             operators=sql.SQL(operators),
             score=sql.SQL(score),
-            dimension=sql.Literal(self.made.dimension),
+            dimension=sql.Literal(self.purpose.dimension),
             k=sql.Literal(k),
             lists=sql.Literal(lists),
         )
@@ -261,5 +261,5 @@ class Table:
         import numpy as np
 
         if not vectors:
-            return torch.empty(0, self.made.dimension)
+            return torch.empty(0, self.purpose.dimension)
         return torch.from_numpy(np.stack([vector.to_numpy() for vector in vectors]))

@@ -50,7 +50,7 @@ HEADER: dict[str, Any] = {
 }
 
 
-class Made(NamedTuple):
+class Purpose(NamedTuple):
     """What an index was made for; kept on the server, so that no client adds anything else."""
 
     dimension: int
@@ -67,7 +67,7 @@ def check_name(name: str) -> None:
         )
 
 
-def check_same(wanted: Made, held: Made, *, where: str) -> None:
+def check_same(wanted: Purpose, held: Purpose, *, where: str) -> None:
     """Raise SpaceError if an index was made for something else."""
     if wanted.dimension != held.dimension:
         raise SpaceError(
@@ -143,12 +143,12 @@ def notes_as_text(notes: Mapping[str, Any]) -> str:
     return text
 
 
-def save(folder: str | Path, kind: str, made: Made, content: Mapping[str, Any]) -> None:
+def save(folder: str | Path, kind: str, purpose: Purpose, content: Mapping[str, Any]) -> None:
     """Write the folder that says where an index is; ``content`` is what its kind needs besides."""
-    folders.write(Path(folder), {"kind": kind, **made._asdict(), **content})
+    folders.write(Path(folder), {"kind": kind, **purpose._asdict(), **content})
 
 
-def read(folder: str | Path, kind: str, *, fingerprint: str | None) -> tuple[Made, dict[str, Any]]:
+def read(folder: str | Path, kind: str, *, fingerprint: str | None) -> tuple[Purpose, dict[str, Any]]:
     """What `save` wrote; raises SpaceError for another space than ``fingerprint``."""
     header = folders.read(Path(folder), kind=kind)
     try:
@@ -157,10 +157,10 @@ def read(folder: str | Path, kind: str, *, fingerprint: str | None) -> tuple[Mad
         raise SpaceError(f"{folder} is damaged: index.json lacks {error}; make the index again") from error
     except SettingError as error:
         raise SpaceError(f"{folder} is damaged: {error}; make the index again") from error
-    made = Made(**{name: values[name] for name in Made._fields})
-    if fingerprint is not None and fingerprint != made.fingerprint:
+    purpose = Purpose(**{name: values[name] for name in Purpose._fields})
+    if fingerprint is not None and fingerprint != purpose.fingerprint:
         refuse_another_space(folder)
-    return made, header
+    return purpose, header
 
 
 def rows_at_once(queries: int, dimension: int) -> int:

@@ -24,26 +24,26 @@ class Structure:
     """A FAISS index of one kind, for vectors of one dimension and one score."""
 
     def __init__(
-        self, kind: StructureKind, dimension: int, score: Score, *, built_for: int, made: Any
+        self, kind: StructureKind, dimension: int, score: Score, *, built_for: int, index: Any
     ) -> None:
         self.kind = kind
         self.dimension = dimension
         self.score = score
         self.built_for = built_for  # the number of vectors its lists were made for
-        self.made = made  # FAISS's own object
+        self.index = index  # FAISS's own object
 
     def __len__(self) -> int:
-        return int(self.made.ntotal)
+        return int(self.index.ntotal)
 
     @property
     def lists(self) -> int:
         """The number of lists; 1 for a structure without lists."""
-        return int(getattr(self.made, "nlist", 1))
+        return int(getattr(self.index, "nlist", 1))
 
     def add(self, vectors: Tensor) -> None:
         """Add vectors (n, dimension)."""
         if len(vectors):
-            self.made.add(self.prepared(vectors))
+            self.index.add(self.prepared(vectors))
 
     def nearest(self, queries: Tensor, k: int, *, effort: int, alive: Tensor | None) -> Tensor:
         """The labels (q, k) of vectors near each query, best first as far as the structure can tell; -1 fills
@@ -64,7 +64,7 @@ class Structure:
             settings = faiss.SearchParametersIVF(sel=chosen, nprobe=min(effort, self.lists))
         # faiss.contrib.torch_utils, imported by pytorch-metric-learning, replaces `search` by a function
         # without parameters, and keeps the original under this name.
-        search = getattr(self.made, "search_numpy", None) or self.made.search
+        search = getattr(self.index, "search_numpy", None) or self.index.search
         _, labels = search(self.prepared(queries), k, params=settings)
         return torch.from_numpy(labels)
 
@@ -72,7 +72,7 @@ class Structure:
         """Vectors as FAISS expects them: of length 1 for the cosine, padded with zeros for codes."""
         if self.score == "cosine":
             vectors = F.normalize(vectors, dim=-1)
-        if padding := self.made.d - self.dimension:
+        if padding := self.index.d - self.dimension:
             vectors = F.pad(vectors, (0, padding))
         return np.ascontiguousarray(vectors.numpy())
 
@@ -84,10 +84,10 @@ def build(
 
     The same sample and seed give the same lists and codes.
     """
-    made = empty(kind, dimension, score, lists=kinds.lists_for(count), seed=seed)
-    structure = Structure(kind, dimension, score, built_for=count, made=made)
-    if not made.is_trained:
-        made.train(structure.prepared(sample))
+    index = empty(kind, dimension, score, lists=kinds.lists_for(count), seed=seed)
+    structure = Structure(kind, dimension, score, built_for=count, index=index)
+    if not index.is_trained:
+        index.train(structure.prepared(sample))
     return structure
 
 
@@ -97,21 +97,21 @@ def empty(kind: StructureKind, dimension: int, score: Score, *, lists: int = 1, 
     if kind == "flat":
         return faiss.IndexFlat(dimension, metric)
     if kind == "hnsw":
-        made = faiss.IndexHNSWFlat(dimension, kinds.NEIGHBOURS, metric)
-        made.hnsw.efConstruction = CONSTRUCTION
-        return made
+        index = faiss.IndexHNSWFlat(dimension, kinds.NEIGHBOURS, metric)
+        index.hnsw.efConstruction = CONSTRUCTION
+        return index
     width = kinds.width_of(kind, dimension)
     centres = faiss.IndexFlat(width, metric)
     if kind == "pq":
-        made = faiss.IndexIVFPQ(centres, width, lists, kinds.codes_of(dimension), 8, metric)
-        made.pq.cp.seed, made.pq.cp.min_points_per_centroid = seed, 1
+        index = faiss.IndexIVFPQ(centres, width, lists, kinds.codes_of(dimension), 8, metric)
+        index.pq.cp.seed, index.pq.cp.min_points_per_centroid = seed, 1
     else:
-        made = faiss.IndexIVFFlat(centres, width, lists, metric)
-    made.own_fields = True
+        index = faiss.IndexIVFFlat(centres, width, lists, metric)
+    index.own_fields = True
     centres.this.disown()
     # No warning about few vectors for a centre.
-    made.cp.seed, made.cp.min_points_per_centroid = seed, 1
-    return made
+    index.cp.seed, index.cp.min_points_per_centroid = seed, 1
+    return index
 
 
 def package() -> Any:

@@ -31,7 +31,7 @@ Array = np.ndarray[Any, Any]
 def to_arrays(structure: Structure, rows: Tensor) -> dict[str, Tensor]:
     """The arrays of a structure whose labels have these rows (n,), -1 for those that were removed."""
     if structure.kind == "hnsw":
-        arrays = _graph(structure.made, rows)
+        arrays = _graph(structure.index, rows)
     else:
         arrays, rows = _lists(structure, rows), rows[rows >= 0]
     return {"rows": rows, **{name: torch.from_numpy(array) for name, array in arrays.items()}}
@@ -59,35 +59,35 @@ def from_arrays(
     if kind == "hnsw":
         gone = _array(arrays, "gone", torch.float32, 2)
         _expect(gone.shape == (len(rows) - len(living), dimension), "removed vectors are missing")
-        made = _made_graph(arrays, dimension, score, count=len(rows))
-        structure = Structure(kind, dimension, score, built_for=built_for, made=made)
+        graph = _graph_from(arrays, dimension, score, count=len(rows))
+        structure = Structure(kind, dimension, score, built_for=built_for, index=graph)
         for vectors in _vectors(rows, torch.from_numpy(gone), at):
-            made.storage.add(structure.prepared(vectors))
+            graph.storage.add(structure.prepared(vectors))
     else:
         _expect(kind in ("ivf", "pq") and len(living) == len(rows), "removed vectors are in lists")
-        structure = _made_lists(arrays, kind, dimension, score, built_for=built_for, rows=rows, at=at)
-    structure.made.ntotal = len(rows)
+        structure = _lists_from(arrays, kind, dimension, score, built_for=built_for, rows=rows, at=at)
+    structure.index.ntotal = len(rows)
     return structure, torch.from_numpy(rows)
 
 
-def _graph(made: Any, rows: Tensor) -> dict[str, Array]:
+def _graph(graph: Any, rows: Tensor) -> dict[str, Array]:
     to_array = package().vector_to_array
     gone = (rows < 0).nonzero().flatten().numpy()
     return {
-        "levels": to_array(made.hnsw.levels),
-        "neighbours": to_array(made.hnsw.neighbors),
-        "entry": np.array([made.hnsw.entry_point], dtype=np.int32),
-        "gone": made.reconstruct_batch(gone) if len(gone) else np.empty((0, made.d), dtype=np.float32),
+        "levels": to_array(graph.hnsw.levels),
+        "neighbours": to_array(graph.hnsw.neighbors),
+        "entry": np.array([graph.hnsw.entry_point], dtype=np.int32),
+        "gone": graph.reconstruct_batch(gone) if len(gone) else np.empty((0, graph.d), dtype=np.float32),
     }
 
 
-def _made_graph(arrays: Mapping[str, Tensor], dimension: int, score: Score, *, count: int) -> Any:
+def _graph_from(arrays: Mapping[str, Tensor], dimension: int, score: Score, *, count: int) -> Any:
     """A graph of ``count`` vectors, still without them."""
     levels = _array(arrays, "levels", torch.int32, 1)
     neighbours = _array(arrays, "neighbours", torch.int32, 1)
     entry = _array(arrays, "entry", torch.int32, 1)
-    faiss, made = package(), empty("hnsw", dimension, score)
-    ends = faiss.vector_to_array(made.hnsw.cum_nneighbor_per_level)  # of the neighbours on each floor
+    faiss, graph = package(), empty("hnsw", dimension, score)
+    ends = faiss.vector_to_array(graph.hnsw.cum_nneighbor_per_level)  # of the neighbours on each floor
     _expect(len(levels) == count > 0, "a vector of the graph is missing")
     _expect(levels.min() >= 1 and levels.max() < len(ends), "a level is not one of the graph's")
     offsets = np.zeros(count + 1, dtype=np.uint64)
@@ -101,32 +101,32 @@ def _made_graph(arrays: Mapping[str, Tensor], dimension: int, score: Score, *, c
         there = neighbours[starts[:, None] + np.arange(ends[floor], ends[floor + 1])]
         _expect((levels[there[there >= 0]] > floor).all(), "a neighbour is not on the level it is named on")
     for vector, array in (("levels", levels), ("offsets", offsets), ("neighbors", neighbours)):
-        faiss.copy_array_to_vector(array, getattr(made.hnsw, vector))
-    made.hnsw.entry_point, made.hnsw.max_level = int(entry[0]), int(levels.max()) - 1
-    return made
+        faiss.copy_array_to_vector(array, getattr(graph.hnsw, vector))
+    graph.hnsw.entry_point, graph.hnsw.max_level = int(entry[0]), int(levels.max()) - 1
+    return graph
 
 
 def _lists(structure: Structure, rows: Tensor) -> dict[str, Array]:
-    faiss, made, living = package(), structure.made, (rows >= 0).numpy()
+    faiss, index, living = package(), structure.index, (rows >= 0).numpy()
     lists = np.empty(len(structure), dtype=np.int32)
-    codes = np.empty((len(structure), made.code_size if structure.kind == "pq" else 0), dtype=np.uint8)
-    for number in range(made.nlist):
-        if size := made.invlists.list_size(number):
-            labels = faiss.rev_swig_ptr(made.invlists.get_ids(number), size)
+    codes = np.empty((len(structure), index.code_size if structure.kind == "pq" else 0), dtype=np.uint8)
+    for number in range(index.nlist):
+        if size := index.invlists.list_size(number):
+            labels = faiss.rev_swig_ptr(index.invlists.get_ids(number), size)
             lists[labels] = number
             if structure.kind == "pq":
-                held = faiss.rev_swig_ptr(made.invlists.get_codes(number), size * made.code_size)
+                held = faiss.rev_swig_ptr(index.invlists.get_codes(number), size * index.code_size)
                 codes[labels] = held.reshape(size, -1)
     # An array to fill: where faiss.contrib.torch_utils was imported, FAISS would give a tensor instead.
-    centres = made.quantizer.reconstruct_n(0, made.nlist, np.empty((made.nlist, made.d), np.float32))
+    centres = index.quantizer.reconstruct_n(0, index.nlist, np.empty((index.nlist, index.d), np.float32))
     arrays = {"centres": centres, "lists": lists[living]}
     if structure.kind == "pq":
-        codewords = faiss.vector_to_array(made.pq.centroids).reshape(made.code_size, kinds.CODES, -1)
+        codewords = faiss.vector_to_array(index.pq.centroids).reshape(index.code_size, kinds.CODES, -1)
         arrays |= {"codewords": codewords, "codes": codes[living]}
     return arrays
 
 
-def _made_lists(
+def _lists_from(
     arrays: Mapping[str, Tensor],
     kind: StructureKind,
     dimension: int,
@@ -149,22 +149,22 @@ def _made_lists(
         )
         shape = (kinds.codes_of(dimension), kinds.CODES, kinds.NUMBERS_A_CODE)
         _expect(codewords.shape == shape and codes.shape == (len(rows), shape[0]), "the codes do not fit")
-    faiss, made = package(), empty(kind, dimension, score, lists=len(centres))
-    structure = Structure(kind, dimension, score, built_for=built_for, made=made)
-    made.quantizer.add(centres)
-    made.is_trained = True
+    faiss, index = package(), empty(kind, dimension, score, lists=len(centres))
+    structure = Structure(kind, dimension, score, built_for=built_for, index=index)
+    index.quantizer.add(centres)
+    index.is_trained = True
     if kind == "pq":
-        faiss.copy_array_to_vector(codewords.reshape(-1), made.pq.centroids)
-        made.precompute_table()
-        _fill(made, lists, codes, first=0)
+        faiss.copy_array_to_vector(codewords.reshape(-1), index.pq.centroids)
+        index.precompute_table()
+        _fill(index, lists, codes, first=0)
         return structure
     for first in range(0, len(rows), CHUNK):
         vectors = structure.prepared(at(torch.from_numpy(rows[first : first + CHUNK])))
-        _fill(made, lists[first : first + CHUNK], vectors.view(np.uint8), first=first)
+        _fill(index, lists[first : first + CHUNK], vectors.view(np.uint8), first=first)
     return structure
 
 
-def _fill(made: Any, lists: Array, codes: Array, *, first: int) -> None:
+def _fill(index: Any, lists: Array, codes: Array, *, first: int) -> None:
     """Put codes (n, bytes) into their lists (n,), under labels from ``first`` on."""
     pointer = package().swig_ptr
     order = np.argsort(lists, kind="stable")
@@ -172,7 +172,7 @@ def _fill(made: Any, lists: Array, codes: Array, *, first: int) -> None:
     numbers, starts = np.unique(lists[order], return_index=True)
     for number, start, end in zip(numbers, starts, [*starts[1:], len(order)], strict=True):
         held = pointer(labels[start:end]), pointer(codes[start:end])
-        made.invlists.add_entries(int(number), int(end - start), *held)
+        index.invlists.add_entries(int(number), int(end - start), *held)
 
 
 def _vectors(rows: Array, gone: Tensor, at: Callable[[Tensor], Tensor]) -> Iterator[Tensor]:

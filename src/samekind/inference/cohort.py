@@ -67,7 +67,7 @@ def with_cohort(
     other = copy.copy(space)
     other._modules = dict(space._modules)
     other.normalised = normalised
-    other.decisions = {name: made for name, made in space.decisions.items() if name != "normalised"}
+    other.decisions = {name: decision for name, decision in space.decisions.items() if name != "normalised"}
     return other
 
 

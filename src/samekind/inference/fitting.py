@@ -44,7 +44,7 @@ class Setting(NamedTuple):
     shrinkage: float
     rank: int | None = None
 
-    def made(self, dimension: int) -> WithinClass | TwoCovariance:
+    def similarity(self, dimension: int) -> WithinClass | TwoCovariance:
         """The similarity, not yet fitted."""
         if self.form is TwoCovariance:
             return TwoCovariance(
@@ -106,7 +106,7 @@ def fit_similarities(
             cut = [folds] if isinstance(folds, Fold) else cut_folds(labels, folds, seed=seed)
             choice = _chosen(space, z, labels, marks, cut, seed=seed)
         z, labels = z[rows], labels[rows]
-        space.fitted = choice.setting.made(z.shape[1]).to(z.device).fit(z, labels).eval()
+        space.fitted = choice.setting.similarity(z.shape[1]).to(z.device).fit(z, labels).eval()
         space.normalised = neighbourhood(space.scorer(choice.base), z[_drawn(labels, COHORT, seed)])
     return choice
 
@@ -193,7 +193,7 @@ def _all_fitted(
     last, statistics = None, None
     for setting in settings:
         fewer = setting.within(z.shape[1], dimension)
-        similarity = fewer.made(z.shape[1]).to(z.device)
+        similarity = fewer.similarity(z.shape[1]).to(z.device)
         if last is None or statistics is None or setting.rank or type(last) is not type(similarity):
             last, statistics = similarity, similarity.observe(z, labels)
         similarity.mean = last.mean
@@ -222,7 +222,7 @@ def _best_base(
             vectors = fewer if kind == "fitted" else z
             similarity: Similarity
             if kind == "fitted":
-                form = setting.within(fewer.shape[1], z.shape[1]).made(fewer.shape[1]).to(z.device)
+                form = setting.within(fewer.shape[1], z.shape[1]).similarity(fewer.shape[1]).to(z.device)
                 similarity = form.fit(fewer[fold.fitted], labels[fold.fitted])
             else:
                 similarity = space.scorer(kind)

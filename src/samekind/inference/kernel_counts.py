@@ -48,10 +48,10 @@ class KernelCounter:
         return expect_finite(counts), None if threshold is None else (accepts, rejects)
 
     def cells(
-        self, counted: Sequence[int], kept: Sequence[int], store: StoredScores, *, dtype: torch.dtype
+        self, counted: Sequence[int], stored: Sequence[int], store: StoredScores, *, dtype: torch.dtype
     ) -> Tensor:
         """The same in each cell of the counted bins; no scores are stored."""
-        assert not kept
+        assert not stored
         assert not store.filled[0]
         labels = (self.labels, self.labels)
         return self.kernel.count_cells(self.z, self.z, labels, counted, dtype=dtype, upper=True)

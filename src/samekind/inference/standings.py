@@ -107,8 +107,8 @@ def measure_embedded(
     if _several(items) > 1:
         new = Labelled(z, places, apart.groups)
         namings = {kind: naming(space, None, new, kind=kind, seed=seed) for kind in space.kinds}
-    found = _found(space, z, places, apart)
-    return compared(*found, namings, measured_on=apart.named(measured_on), seed=seed)
+    evidence = _found(space, z, places, apart)
+    return compared(*evidence, namings, measured_on=apart.named(measured_on), seed=seed)
 
 
 def _found(

@@ -39,7 +39,9 @@ class Counter(Protocol):
     def cells(
         self, counted: Sequence[int], stored: Sequence[int], store: StoredScores, *, dtype: torch.dtype
     ) -> Tensor:
-        """The same in each cell of the counted bins, (bins, 2, cells); those of the kept bins are stored."""
+        """The same in each cell of the ``counted`` bins, (bins, 2, cells); scores of the ``stored`` bins go
+        into ``store``.
+        """
 
 
 class StreamedRates(NamedTuple):
@@ -73,7 +75,7 @@ class _Group(NamedTuple):
     """The bins a walk looks into."""
 
     counted: list[_Bin]
-    kept: list[_Bin]
+    stored: list[_Bin]
 
 
 def streamed(
@@ -116,7 +118,7 @@ def counted_rates(
         _Bin(place, targets, impostors)
         for place, (impostors, targets) in zip(places.tolist(), counts[places].tolist(), strict=True)
     ]
-    targets, impostors = sum(bin.targets for bin in bins), sum(each.impostors for each in bins)
+    targets, impostors = sum(bin.targets for bin in bins), sum(bin.impostors for bin in bins)
     if targets == 0 or impostors == 0:
         kinds = f"{targets} same and {impostors} different"
         raise ValueError(f"expected trials of both kinds, got {kinds}")
@@ -209,9 +211,9 @@ def _walked(
     crossing. The counts are freed before the next walk.
     """
     counted, stored = ([bin.place for bin in some] for some in group)
-    store = StoredScores(sum(bin.targets for bin in group.kept), sum(each.impostors for each in group.kept))
+    store = StoredScores(sum(bin.targets for bin in group.stored), sum(bin.impostors for bin in group.stored))
     cells = counter.cells(counted, stored, store, dtype=dtype)
-    won = _won_within(cells, group.counted) + doubled_wins(store.sorted()) - _won_between(group.kept)
+    won = _won_within(cells, group.counted) + doubled_wins(store.sorted()) - _won_between(group.stored)
     return won, {bin: cells[slot].tolist() for slot, bin in enumerate(group.counted) if bin in around}
 
 
@@ -232,7 +234,7 @@ def _groups(
         if not groups or needed > free or len(groups[-1].counted) == MOST_COUNTED:
             groups.append(_Group([], []))
             free = memory_budget - bin_bytes  # the trials of all other bins are counted in one slot
-        (groups[-1].kept if is_kept else groups[-1].counted).append(bin)
+        (groups[-1].stored if is_kept else groups[-1].counted).append(bin)
         free -= needed
     return groups
 

@@ -199,9 +199,9 @@ def _matches(
     """
     searched = k + 1
     while True:
-        found = _best(space, index, z, searched, kind, exhaustive=exhaustive)
-        rows = _others(index, ids, found, space.decisions.get(kind))
-        fewest, columns = min(map(len, rows), default=k), found.scores.shape[1]
+        answers = _best(space, index, z, searched, kind, exhaustive=exhaustive)
+        rows = _others(index, ids, answers, space.decisions.get(kind))
+        fewest, columns = min(map(len, rows), default=k), answers.scores.shape[1]
         if fewest >= k or columns < searched:  # the second: the index has no more
             return [tuple(row[:k]) for row in rows], searched
         searched += k - fewest
@@ -217,11 +217,11 @@ def _best(space: MetricSpace, index: Index, z: Tensor, k: int, kind: Kind, *, ex
 
 
 def _others(
-    index: Index, queries: Sequence[str], found: Found, decision: Decision | None
+    index: Index, queries: Sequence[str], answers: Found, decision: Decision | None
 ) -> list[list[Match]]:
     """What was found for each query, without the query itself."""
     # All ids at once: for a server that is one request.
-    ids = list(dict.fromkeys(id for row in found.ids for id in row))
+    ids = list(dict.fromkeys(id for row in answers.ids for id in row))
     stored = dict(zip(ids, index.metadata(ids), strict=True))
     paths = {id: stored_path(id, stored[id]) for id in ids}
     calibrated = decision if decision is not None and decision.calibration is not None else None
@@ -236,7 +236,7 @@ def _others(
             for id, score in zip(names, scores, strict=True)
             if paths[id] != own_path
         ]
-        for own_path, names, scores in zip(map(path_of, queries), found.ids, found.scores, strict=True)
+        for own_path, names, scores in zip(map(path_of, queries), answers.ids, answers.scores, strict=True)
     ]
 
 

@@ -53,9 +53,9 @@ def class_folds(items: Items, *, seed: int = 0) -> Folds:
     dealt = _dealt(groups, count, seed)
     parts = [_fold(torch.isin(labels, torch.tensor(held))) for held in dealt]
     held = min(map(len, dealt)), max(map(len, dealt))
-    each = counted(held[0], "class", "classes") if held[0] == held[1] else f"{held[0]} to {held[1]} classes"
+    size = counted(held[0], "class", "classes") if held[0] == held[1] else f"{held[0]} to {held[1]} classes"
     whole = f", by whole branches of {len(groups)}" if len(groups) < len(present) else ""
-    return Folds(parts, f"{count} folds of {each} not fitted to{whole}", True)
+    return Folds(parts, f"{count} folds of {size} not fitted to{whole}", True)
 
 
 def _item_folds(labels: Tensor, seed: int) -> Folds:

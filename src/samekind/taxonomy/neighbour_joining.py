@@ -86,7 +86,7 @@ class _Left:
     values: Array  # (remembered pairs,) distances
 
     def __init__(self, matrix: Array) -> None:
-        self.made = len(matrix)
+        self.next_node = len(matrix)
         self._look(matrix, np.arange(len(matrix)))
 
     def closest(self) -> tuple[int, int]:
@@ -122,8 +122,8 @@ class _Left:
         self.sums[:end] += np.where(self.alive[:end], row - both, 0.0)
         self.matrix[end, :end] = self.matrix[:end, end] = row
         self.matrix[end, end] = np.inf
-        self.sums[end], self.alive[end], self.nodes[end] = row.sum(), True, self.made
-        self.end, self.made, self.count = end + 1, self.made + 1, self.count - 1
+        self.sums[end], self.alive[end], self.nodes[end] = row.sum(), True, self.next_node
+        self.end, self.next_node, self.count = end + 1, self.next_node + 1, self.count - 1
         return limbs
 
     def _heights(self) -> Array:

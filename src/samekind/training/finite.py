@@ -13,7 +13,9 @@ def not_finite(parts: Mapping[str, nn.Module]) -> list[str]:
         name: [weight for weight in part.parameters() if weight.numel()] for name, part in parts.items()
     }
     # The greatest size among the weights of a part; NaN if there is one.
-    norms = {name: nn.utils.get_total_norm(each, torch.inf) for name, each in weights.items() if each}
+    norms = {
+        name: nn.utils.get_total_norm(tensors, torch.inf) for name, tensors in weights.items() if tensors
+    }
     if not norms:
         return []
     finite = torch.stack([norm.float() for norm in norms.values()]).isfinite().tolist()

@@ -38,8 +38,8 @@ def items_at_once(encoder: nn.Module, shape: Sequence[int], *, free: int | None 
     """
     device = device_of(encoder)
     room = SHARE * (free_memory(device) if free is None else free)
-    kept = kept_for_gradient(encoder, torch.zeros(TRIED, *shape, device=device)) / TRIED
-    return max(1, int(room / max(kept, 1)))
+    bytes_an_item = kept_for_gradient(encoder, torch.zeros(TRIED, *shape, device=device)) / TRIED
+    return max(1, int(room / max(bytes_an_item, 1)))
 
 
 def within_memory(run: Run, items: Items, *, device: str = "auto") -> Run:
@@ -62,12 +62,12 @@ def within_memory(run: Run, items: Items, *, device: str = "auto") -> Run:
 def kept_for_gradient(encoder: nn.Module, x: Tensor) -> int:
     """The bytes that the forward pass of items keeps for the backward pass, without the weights."""
     weights = {weight.untyped_storage().data_ptr() for weight in encoder.state_dict(keep_vars=True).values()}
-    kept: dict[int, int] = {}
+    sizes: dict[int, int] = {}
 
     def note(tensor: Tensor) -> Tensor:
         storage = tensor.untyped_storage()
         if storage.data_ptr() not in weights:
-            kept[storage.data_ptr()] = storage.nbytes()
+            sizes[storage.data_ptr()] = storage.nbytes()
         return tensor
 
     before = [(module, dict(vars(module))) for module in encoder.modules()]
@@ -82,7 +82,7 @@ def kept_for_gradient(encoder: nn.Module, x: Tensor) -> int:
     finally:
         for module, settings in before:
             vars(module).update({name: settings[name] for name in SET_ASIDE & settings.keys()})
-    return sum(kept.values())
+    return sum(sizes.values())
 
 
 def free_memory(device: torch.device) -> int:

@@ -16,7 +16,7 @@ def has_triton() -> bool:
         import triton
     except ImportError:
         return False
-    return tuple(int(each) for each in triton.__version__.split(".")[:2]) >= OLDEST_TRITON
+    return tuple(int(number) for number in triton.__version__.split(".")[:2]) >= OLDEST_TRITON
 
 
 def multiprocessors(device: torch.device) -> int:

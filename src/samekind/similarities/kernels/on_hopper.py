@@ -58,7 +58,7 @@ def score_tiles(
 
     layout = hopper.piece_layout(weights.dtype)
     described = [
-        hopper.TensorDescriptor.from_tensor(each, [PIECE, PIECE], layout) for each in (columns, weights)
+        hopper.TensorDescriptor.from_tensor(tensor, [PIECE, PIECE], layout) for tensor in (columns, weights)
     ]
     n, m, pieces = len(rows), len(columns), rows.shape[1] // PIECE
     strips = -(-m // PIECE) * -(-n // hopper.STRIP.value)

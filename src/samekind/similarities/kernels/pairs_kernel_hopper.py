@@ -46,7 +46,7 @@ def score_tiles(
 ):  # fmt: skip
     """Every row against every column; ``EPILOGUE`` says what becomes of the scores: see `settle`.
 
-    DROPOUT is that of the kernels for training, by the same numbers: see `pairs_kernel_layers.kept`.
+    DROPOUT is that of the kernels for training, by the same numbers: see `pairs_kernel_layers.not_dropped`.
     """
     dtype: gl.constexpr = weights.dtype
     layout: gl.constexpr = weights.layout
@@ -178,7 +178,7 @@ def score_row(
                     weight = gl.load(last + (i - 1) * PIECE + names)
                     if DROPOUT:
                         factor = gl.load(factors + (i - 1) * PIECE + names).to(gl.uint32)
-                        x = gl.where(kept(pair, factor, dropped), x, 0.0)
+                        x = gl.where(not_dropped(pair, factor, dropped), x, 0.0)
                     scores += gl.sum(x * gl.expand_dims(weight, 0), 1)
             if i < PIECES:
                 step += 1
@@ -218,7 +218,7 @@ def activated(x, slope):
 
 
 @gluon.jit
-def kept(pair, factor, dropped):
+def not_dropped(pair, factor, dropped):
     """Which units dropout leaves (64, 64), by the high bits of a product of the pair's number, mixed, and
     the unit's.
     """

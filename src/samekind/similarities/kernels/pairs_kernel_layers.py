@@ -44,7 +44,7 @@ def score(
     heavy, factor = tl.load(last + unit), tl.load(factors + unit)
     for tile in range(tl.program_id(0), tiles, tl.num_programs(0)):
         x = layer(tile, below, first, second, w, b, n, m, slope, WIDTH, FIRST, False)
-        x = tl.where(kept(tile, m, factor, seed, stride, threshold), x * heavy[None, :], 0.0)
+        x = tl.where(not_dropped(tile, m, factor, seed, stride, threshold), x * heavy[None, :], 0.0)
         tl.store(parts + tl.arange(0, PAIRS) + (tl.program_id(1) * tiles + tile) * PAIRS, tl.sum(x, 1))
 
 
@@ -67,7 +67,7 @@ def begin_gradients(
     for tile in range(tl.program_id(0), tiles, tl.num_programs(0)):
         given = tl.load(pull + tl.arange(0, PAIRS) + tile * PAIRS)
         x = layer(tile, below, first, second, w, b, n, m, slope, WIDTH, FIRST, True)
-        share = tl.where(kept(tile, m, factor, seed, stride, threshold), given[:, None], 0.0)
+        share = tl.where(not_dropped(tile, m, factor, seed, stride, threshold), given[:, None], 0.0)
         last_sum += x * share
         grad = share * heavy[None, :] * tl.where(x > 0, 1.0, slope)
         bias_sum += grad
@@ -175,7 +175,7 @@ def sides(tile, m):
 
 
 @triton.jit
-def kept(tile, m, factor, seed, stride, threshold):
+def not_dropped(tile, m, factor, seed, stride, threshold):
     """Which units of a tile's pairs dropout leaves (64, units), by the high bits of a product: one factor is
     mixed from the pair's number among all pairs, of which ``seed`` is the block's first, one is the unit's.
     """

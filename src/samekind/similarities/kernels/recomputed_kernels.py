@@ -58,7 +58,7 @@ def filled_width(hidden: int) -> int:
     >>> filled_width(100)
     128
     """
-    return next(each for each in WIDTHS if each >= hidden)
+    return next(width for width in WIDTHS if width >= hidden)
 
 
 class KernelWalk:
@@ -76,8 +76,8 @@ class KernelWalk:
         self.outputs = min(OUTPUTS, self.width)
         self.first, self.second = self._filled(first), self._filled(second)
         *layers, last, self.last_bias = parameters
-        self.weights = [self._filled(each.to(first.dtype), rows=True) for each in layers[::2]]
-        self.biases = [self._filled(each.float()) for each in layers[1::2]]
+        self.weights = [self._filled(weight.to(first.dtype), rows=True) for weight in layers[::2]]
+        self.biases = [self._filled(bias.float()) for bias in layers[1::2]]
         # The factor of dropout, applied once to the weights and not to every pair.
         self.last = self._filled(last[0].float() / (1 - way.dropout))
         self.dropout = _drawn(way, self.width, first.device)
