@@ -75,4 +75,4 @@ def cost(results: Results) -> str:
 
 
 def _is_number(cell: str) -> bool:
-    return not cell or cell.lstrip("+-")[:1].isdecimal()
+    return not cell or cell.lstrip("*+-")[:1].isdecimal()

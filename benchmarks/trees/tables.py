@@ -68,7 +68,7 @@ def _of(results: Results, data: str) -> list[str]:
         _main(results, data),
         f"Mean correlation with the tree:\n\n{_correlations(results, data)}",
         f"The first system less the second, by seed:\n\n{_claims(results, data)}",
-        "Rank correlation (Spearman) between measures over all trained runs but softmax, and its p-value:"
+        "Rank correlation (Spearman) between measures over the paper's systems but softmax, and its p-value:"
         f"\n\n{_together(results, data)}",
     ]
 
