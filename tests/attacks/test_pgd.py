@@ -75,6 +75,17 @@ def test_restarts_and_the_worst_point_never_help_the_defender(trained):
     assert (worst.succeeded <= more.succeeded).all()
 
 
+def test_classic_asks_the_model_once_a_step_and_to_judge(trained):
+    """Before the steps, in each, and at the point that is returned, whatever ``stop`` says."""
+    model, x, labels = trained
+    right = model(x).argmax(1) == labels
+    for stop in (True, False):
+        attack = PGD(Linf(0.1), steps=4, restarts=2, stop=stop, classic=True)
+        queries = attack(Logits(model, labels), x, limits=PICTURES).queries
+        assert set(queries[right].tolist()) == {1 + 2 * 4 + 1}
+        assert set(queries[~right].tolist()) == {1}
+
+
 def test_momentum_succeeds_too(trained):
     model, x, labels = trained
     plain = PGD(Linf(0.1), steps=10)(Logits(model, labels), x, limits=PICTURES)

@@ -26,6 +26,7 @@ class Plan:
     restarts: int = 1
     stop: bool = True
     classic: bool = False
+    """Nothing is noted on the way, so that ``stop`` does not matter."""
 
     def __post_init__(self) -> None:
         for name, count in (("steps", self.steps), ("restarts", self.restarts)):
@@ -42,16 +43,11 @@ class Worst:
         self.reached = torch.zeros(len(clean), dtype=torch.bool, device=clean.device)
         self.queries = torch.zeros(len(clean), dtype=torch.long, device=clean.device)
 
-    def note(self, rows: Tensor, x: Tensor, value: Tensor, success: Tensor, *, always: bool = False) -> None:
-        """Take what was seen at ``x`` (m, …), points of the items ``rows`` (m,): where it is worse, or
-        ``always``.
-        """
+    def note(self, rows: Tensor, x: Tensor, value: Tensor, success: Tensor) -> None:
+        """Take what was seen at ``x`` (m, …), points of the items ``rows`` (m,), where it is worse."""
         self.queries[rows] += 1
-        if always:
-            worse = torch.ones_like(success)
-        else:
-            known = self.reached[rows]
-            worse = (success & ~known) | ((success == known) & (value > self.value[rows]))
+        known = self.reached[rows]
+        worse = (success & ~known) | ((success == known) & (value > self.value[rows]))
         # Everything is written, the old where it stays: to pick rows, a device would have to be waited for.
         self.x[rows] = torch.where(per_item(worse, x), x, self.x[rows])
         self.value[rows] = torch.where(worse, value.to(x), self.value[rows])
@@ -84,21 +80,20 @@ def _climb(goal: Goal, rows: Tensor, u: Tensor, ground: Ground, worst: Worst, pl
         # The gradient is taken at valid inputs; the iterate itself may lie between two whole numbers.
         x = ground.valid(u)
         outcomes, value, gradient = slope(goal, x, rows)
-        if plan.classic and not plan.stop:  # the last point alone counts
-            worst.queries[rows] += 1
-            u = pace.advance(ground, u, value, gradient)
-            continue
-        success = reached(goal, outcomes, rows)
-        worst.note(rows, x, value, success)
-        if plan.stop and bool(success.any()):
-            remaining = ~success
-            rows, ground, u = rows[remaining], ground.only(remaining), u[remaining]
-            value, gradient = value[remaining], gradient[remaining]
-            pace.drop(remaining)
+        if not plan.classic:
+            success = reached(goal, outcomes, rows)
+            worst.note(rows, x, value, success)
+            if plan.stop and bool(success.any()):
+                remaining = ~success
+                rows, ground, u = rows[remaining], ground.only(remaining), u[remaining]
+                value, gradient = value[remaining], gradient[remaining]
+                pace.drop(remaining)
         u = pace.advance(ground, u, value, gradient)
-    if len(rows):
-        x = ground.valid(u)
+    x = ground.valid(u)
+    if plan.classic:  # the last point alone counts; what is returned is judged in any case
+        worst.x[rows] = x
+        worst.queries[rows] += plan.steps
+    elif len(rows):
         with torch.no_grad():
             outcomes = goal.outcomes(x, rows)
-        success = reached(goal, outcomes, rows)
-        worst.note(rows, x, raised(goal, outcomes, rows), success, always=plan.classic)
+        worst.note(rows, x, raised(goal, outcomes, rows), reached(goal, outcomes, rows))

@@ -50,7 +50,7 @@ class PGD:
             pace=lambda _: Steady(step, self.momentum),
             random_start=self.random_start,
             restarts=self.restarts,
-            stop=self.stop and not self.classic,
+            stop=self.stop,
             classic=self.classic,
         )
         inside = partial(ascend, region=self.region, plan=plan)
