@@ -49,7 +49,8 @@ def test_a_run_begins_at_zero():
 
 
 def test_the_file_can_be_read_without_running_code(path):
-    assert set(torch.load(path, weights_only=True)) == {"run", "data", "progress", "states", "random"}
+    keys = {"run", "data", "tree", "progress", "states", "random"}
+    assert set(torch.load(path, weights_only=True)) == keys
 
 
 def test_random_numbers_go_on_where_they_were(tmp_path):

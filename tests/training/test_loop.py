@@ -12,6 +12,7 @@ from samekind.errors import SettingError, TrainingError
 from samekind.inference import embed
 from samekind.samplers import Shuffled
 from samekind.similarities import PairsNetwork
+from samekind.taxonomy import Tree
 from samekind.training import Batches, Record, Schedule, Term, build_space, learner, loop, train
 from samekind.training.checkpoints import load_checkpoint
 from samekind.training.loop import LOOK_EVERY
@@ -333,6 +334,19 @@ def test_other_settings_in_the_folder_are_refused_by_name(run, items, constant, 
     files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     with pytest.raises(TrainingError, match=rf"other settings \({name}\); choose another folder"):
         train(run.override(["epochs=1", change]), items, folder=tmp_path, validate=constant)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
+
+
+def test_another_tree_in_the_folder_is_refused(run, items, constant, tmp_path):
+    flat = Tree(("root", *items.classes), (-1, *(0 for _ in items.classes)))
+    train(run, dataclasses.replace(items, tree=flat), folder=tmp_path, validate=constant)
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    deeper = Tree(("root", "kind", *items.classes), (-1, 0, *(1 for _ in items.classes)))
+    for tree in (deeper, None):
+        with pytest.raises(TrainingError, match="had another tree; choose another folder, or give the same"):
+            train(run, dataclasses.replace(items, tree=tree), folder=tmp_path, validate=constant)
+    reordered = Tree(("root", *reversed(items.classes)), (-1, *(0 for _ in items.classes)))
+    train(run, dataclasses.replace(items, tree=reordered), folder=tmp_path, validate=constant)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
 
 

@@ -75,9 +75,7 @@ def robustness(
     opened = open_space(space, device)
     other = open_space(surrogate, device).space if surrogate is not None else None
     items = items_to_attack(opened, data, label=label, skip_unreadable=skip_unreadable)
-    answer = questions.robustness(
-        opened.space, items, settings, surrogate=other, tell=lambda name: print_messages(f"attacking: {name}")
-    )
+    answer = questions.robustness(opened.space, items, settings, surrogate=other, tell=print_messages)
     write_robustness_page(to, answer.measured, title=f"Robustness of {opened.name} on {items.name}")
     if as_json:
         print_json({"page": str(to), **answer.to_json()})

@@ -164,20 +164,18 @@ def enrolment_curve(subject: Subject, kind: Kind) -> Curve:
 
 
 def drawn_pairs(labels: Tensor, *, seed: int) -> tuple[Tensor, Tensor]:
-    """Pairs of places, half of them of one class, the second of each in turn every item (n,) that has both a
-    partner of its class and one of another.
+    """Places of n pairs of one class and n of two, or of as many as there are, drawn from all pairs of n
+    items. The first comes before the second, as in the trials that a space is evaluated by.
     """
     generator = torch.Generator().manual_seed(seed)
-    first, second = [], []
-    for place in range(len(labels)):
-        others = torch.arange(len(labels)) != place
-        same = labels == labels[place]
-        for kind in (same & others, ~same):
-            choices = kind.nonzero().flatten()
-            if len(choices):
-                first.append(int(choices[torch.randint(len(choices), (), generator=generator)]))
-                second.append(place)
-    return torch.tensor(first), torch.tensor(second)
+    pairs = torch.combinations(torch.arange(len(labels)))
+    same = labels[pairs[:, 0]] == labels[pairs[:, 1]]
+    drawn = []
+    for kind in (same, ~same):
+        places = kind.nonzero().flatten()
+        drawn.append(places[torch.randperm(len(places), generator=generator)[: len(labels)]])
+    first, second = pairs[torch.cat(drawn)].T
+    return first, second
 
 
 def drawn_enrolments(labels: Tensor, *, seed: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -16,6 +16,7 @@ from samekind.data import Items, draw
 from samekind.data.drawing import at_most
 from samekind.decisions import Head, Kind
 from samekind.errors import DataError
+from samekind.evaluation.attack_time import most_seconds
 from samekind.evaluation.attacked_questions import (
     Subject,
     class_curve,
@@ -31,12 +32,21 @@ from samekind.evaluation.valid_inputs import valid_inputs
 from samekind.inference import asking, device_of
 from samekind.inference.temperatures import heads
 from samekind.space import MetricSpace
+from samekind.training.estimate import in_words
 
 #: Items that are attacked, and items that Voronoi cells are among, unless more are asked for; and attacked
 #: items that are shown.
 MOST, MOST_CELLS, SHOWN = 100, 2000, 8
 #: The order of each norm.
 ORDERS: dict[Norm, float] = {"linf": torch.inf, "l2": 2.0, "l1": 1.0}
+TIME = (
+    "attacks on {items:,} items take about {time} at most; fewer items (--limit), steps (--steps) or "
+    "questions (--ask) take less"
+)
+NONE_KNOWN = (
+    "{name}: expected items of classes that the space knows; it knows none of {classes}: give data of its "
+    "own classes, or enrol these first (samekind enroll)"
+)
 NO_THRESHOLD = "no curve of {question}s: the space has no threshold for the score {kind} (samekind calibrate)"
 
 
@@ -56,17 +66,20 @@ def robustness(
 ) -> Robustness:
     """The curves of a space about ``most`` items of known classes, drawn by the seed. ``cells`` adds attacks
     within Voronoi cells. Examples for the check of transfer come from the ``surrogate``, which knows the same
-    classes, or else from raw inputs. ``tell`` is called with the name of each curve before it is made.
+    classes, or else from raw inputs. ``tell`` is called with how long it will take, and with the name of each
+    curve before it is made.
     """
     subject, _, notes = subject_of(
         space, items, strength, name=name, norm=norm, surrogate=surrogate, fixed=fixed, most=most
     )
+    seconds = most_seconds(subject, questions, heads=len(heads(space)), cells=cells)
+    tell(TIME.format(items=len(subject.labels), time=in_words(seconds)))
     curves: list[Curve] = []
     first: UnderAttack | None = None
     for head in heads(space) if "class" in questions else ():
         # In cells the first head alone: they take longest.
         for in_cells in (False, True) if cells and not curves else (False,):
-            tell(f"class, {head}" + (" in Voronoi cells" if in_cells else ""))
+            tell(f"attacking: class, {head}" + (" in Voronoi cells" if in_cells else ""))
             curve, result = class_curve(subject, head, cells=in_cells)
             curves.append(curve)
             first = first or result
@@ -81,7 +94,7 @@ def robustness(
         if question != "neighbour" and kind not in space.decisions:
             notes.append(NO_THRESHOLD.format(question=question, kind=kind))
             continue
-        tell(f"{question}, {kind}")
+        tell(f"attacking: {question}, {kind}")
         curves.append(curve_about(subject, kind))
     radii = guaranteed_radii(subject.inputs.measured(subject.inputs.x), subject.labels, order=ORDERS[norm])
     return Robustness(
@@ -100,7 +113,7 @@ def known_items(space: MetricSpace, items: Items) -> tuple[Items, list[str]]:
     """The items whose class the space knows, and a note about the others. Raises DataError without any."""
     known = labels_in(space, items) >= 0
     if not known.any():
-        raise DataError(f"{items.name}: the space knows none of the classes {', '.join(items.classes[:5])}")
+        raise DataError(NONE_KNOWN.format(name=items.name, classes=", ".join(items.classes[:5])))
     left_out = int((~known).sum())
     if not left_out:
         return items, []

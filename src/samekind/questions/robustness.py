@@ -85,8 +85,8 @@ def robustness(
     surrogate: MetricSpace | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Withstood:
-    """Curves of every question over epsilon, with the checks of the attacks. ``tell`` is called with the name
-    of each curve before it is made.
+    """Curves of every question over epsilon, with the checks of the attacks. ``tell`` is called with how
+    long it will take, and with the name of each curve before it is made.
     """
     usual = PIXEL_EPSILONS if items.medium is PICTURES else DEVIATION_EPSILONS
     epsilons = tuple(sorted(set(settings.epsilons or usual[settings.norm])))

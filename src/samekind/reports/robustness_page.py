@@ -86,8 +86,9 @@ def _curves_section(robustness: Robustness) -> Section:
         title = f"{measure[:1].upper()}{measure[1:]}"
         figures[title] = robustness_curves(lines, x=f"epsilon, {robustness.unit}", y="%")
     caption = (
-        "The bands are 95 % intervals over items. What a smaller epsilon or a shorter run broke counts as "
-        "broken. A Voronoi cell holds what is nearer to the item than to any other item."
+        "The bands are 95 % intervals: over items, those of the EER over classes. What a smaller epsilon or "
+        "a shorter run broke counts as broken. A Voronoi cell holds what is nearer to the item than to any "
+        "other item."
     )
     caption += (
         " The nearest raw input is the reference without training: in balls each item is judged by the "

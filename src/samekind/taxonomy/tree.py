@@ -4,6 +4,8 @@ Distances are tensors (float64), so that losses and measures take them as they a
 chain of 100,000 nodes is a tree like another.
 """
 
+import hashlib
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -60,6 +62,12 @@ class Tree:
 
     def __contains__(self, name: object) -> bool:
         return name in self._places
+
+    def fingerprint(self) -> str:
+        """SHA-256, in hex, of what stands under what and how far; the order of the nodes plays no part."""
+        above = (self.names[parent] if parent >= 0 else None for parent in self.parents)
+        edges = sorted(zip(self.names, above, self.lengths, strict=True), key=lambda edge: edge[0])
+        return hashlib.sha256(json.dumps(edges).encode()).hexdigest()
 
     def place(self, name: str) -> int:
         """The place of a node in ``names``; raises DataError for a name that is not in the tree."""

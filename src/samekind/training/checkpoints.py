@@ -29,12 +29,21 @@ class RunProgress:
 
 
 def save_checkpoint(
-    path: Path, *, run: dict[str, Any], data: str, progress: RunProgress, states: dict[str, Any]
+    path: Path,
+    *,
+    run: dict[str, Any],
+    data: str,
+    progress: RunProgress,
+    states: dict[str, Any],
+    tree: str | None = None,
 ) -> None:
-    """Write a checkpoint, whole or not at all. ``data`` is the fingerprint of the training items."""
+    """Write a checkpoint, whole or not at all. ``data`` and ``tree`` are the fingerprints of the training
+    items and of the tree of their classes.
+    """
     content = {
         "run": run,
         "data": data,
+        "tree": tree,
         "progress": asdict(progress),
         "states": states,
         "random": random_states(),

@@ -95,6 +95,7 @@ class Trainer:
         self.items, self.fabric = resident(items, fabric.device), fabric
         self.validate, self.watcher = validate, watcher
         self.folder, self.data = folder, items.fingerprint()
+        self.tree = None if items.tree is None else items.tree.fingerprint()
         self.run = run if encoder is None else with_encoder(run, encoder)
         self.space = build_space(run, items, encoder=encoder)
         given = ["encoder"] if encoder is not None or folder.last.exists() else []
@@ -241,13 +242,14 @@ class Trainer:
             path,
             run=self.run.to_dict(),
             data=self.data,
+            tree=self.tree,
             progress=self.progress,
             states=self.learner.state_dict(),
         )
 
     def _resume_or_begin(self, split: Split | None) -> None:
         """Go on from the last checkpoint, or begin if there is none."""
-        saved = self.folder.resume(self.run, self.data, split)
+        saved = self.folder.resume(self.run, self.data, split, tree=self.tree)
         if saved is None:
             self.folder.begin(self.run, split)
             return

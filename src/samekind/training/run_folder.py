@@ -52,6 +52,10 @@ OTHER_ITEMS = (
     "{folder} holds a stopped training whose training items differ from these: the data have changed, or an "
     "older version split the groups in another way. Choose another folder, or remove this one to start again"
 )
+OTHER_TREE = (
+    "{folder} holds a run whose classes had another tree; choose another folder, or give the same tree to "
+    "go on with it"
+)
 
 # The folders that this context has locked, and in which process: a forked process has none of them.
 _LOCKED: ContextVar[frozenset[tuple[int, Path]]] = ContextVar("_LOCKED", default=frozenset())
@@ -173,17 +177,21 @@ class RunFolder:
         if split is not None:
             split.save(self._split)
 
-    def resume(self, run: Run, items: str, split: Split | None = None) -> dict[str, Any] | None:
+    def resume(
+        self, run: Run, items: str, split: Split | None = None, *, tree: str | None = None
+    ) -> dict[str, Any] | None:
         """The checkpoint to go on from, and the record cut back to it; None if there is none.
 
-        ``items`` is the fingerprint of the training items. Raises TrainingError if the checkpoint is of other
-        items, or of a run with other settings.
+        ``items`` is the fingerprint of the training items, ``tree`` that of the tree of their classes. Raises
+        TrainingError if the checkpoint is of other items, of another tree, or of a run with other settings.
         """
         if not self.last.exists():
             return None
         saved = load_checkpoint(self.last)
         if saved["data"] != items:
             raise TrainingError(f"{self.path} holds a run on other data; choose another folder")
+        if saved.get("tree", tree) != tree:  # checkpoints from before do not say
+            raise TrainingError(OTHER_TREE.format(folder=self.path))
         now, before = run.to_dict(), _with_defaults(saved["run"])
         expect_same_encoder(now, before, self.path)
         for values in (now, before):  # it bounds the memory, which may be another now, and only rounds
