@@ -34,7 +34,7 @@ def test_the_tables_of_the_page_are_those_of_the_stored_runs(benchmark, stored):
 def test_raw_pixels_by_a_loop(benchmark):
     """The nearest training item by the cosine, and the first neighbour, of every test item."""
     sets = benchmark.prepare(benchmark.digits(), unseen=benchmark.UNSEEN, seed=3)
-    found = {(items, measure): value for items, measure, value in benchmark.raw_pixels(3)}
+    values = {(items, measure): value for items, measure, value in benchmark.raw_pixels(3)}
 
     def units(items):
         pixels = items.inputs.flatten(1).double().numpy()
@@ -42,12 +42,12 @@ def test_raw_pixels_by_a_loop(benchmark):
 
     (known, classes), (asked, truth) = units(sets.train), units(sets.test)
     right = [classes[int(np.argmax(known @ vector))] == own for vector, own in zip(asked, truth, strict=True)]
-    assert found["seen", "accuracy"] == pytest.approx(np.mean(right))
+    assert values["seen", "accuracy"] == pytest.approx(np.mean(right))
     vectors, labels = units(sets.unseen)
     alike = vectors @ vectors.T
     np.fill_diagonal(alike, -2)
     neighbours = [labels[int(np.argmax(row))] == own for row, own in zip(alike, labels, strict=True)]
-    assert found["unseen", "Recall@1"] == pytest.approx(np.mean(neighbours))
+    assert values["unseen", "Recall@1"] == pytest.approx(np.mean(neighbours))
 
 
 def test_differences_are_paired_by_seed_for_errors_and_for_neighbours(benchmark):

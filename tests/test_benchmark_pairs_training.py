@@ -39,11 +39,11 @@ def test_the_figures_of_a_precision_that_is_not_measured_stay(measured):
     run, _, _ = measured
     facts = {key: value for key, value in run("float32", "bfloat16").items() if key in ("batch", "torch")}
     assert facts == {"batch": 8, "torch": torch.__version__}
-    found = run("float32")
-    assert (found["float32"], found["bfloat16"]) == ({"turn": 3}, {"turn": 2})
-    found = run("bfloat16")
-    assert (found["float32"], found["bfloat16"]) == ({"turn": 3}, {"turn": 4})
-    assert list(found) == ["batch", "machine", "torch", "float32", "bfloat16"]
+    figures = run("float32")
+    assert (figures["float32"], figures["bfloat16"]) == ({"turn": 3}, {"turn": 2})
+    figures = run("bfloat16")
+    assert (figures["float32"], figures["bfloat16"]) == ({"turn": 3}, {"turn": 4})
+    assert list(figures) == ["batch", "machine", "torch", "float32", "bfloat16"]
 
 
 @pytest.mark.parametrize("fact", ["machine", "torch"])

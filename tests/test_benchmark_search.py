@@ -28,8 +28,8 @@ def measured(stage, kind):
     if stage == "build":
         return {"seconds": seconds, "shortlist": {"plain_size": None, "distilled": True}}
     rate, everything = RATES.get(kind, (30.0, 1.0))
-    found = {"size in use": 9, "recall": 0.96, "recall half-width": 0.01, "MiB": 5.0}
-    return found | {"queries a second": rate, "exhaustive queries a second": everything}
+    figures = {"size in use": 9, "recall": 0.96, "recall half-width": 0.01, "MiB": 5.0}
+    return figures | {"queries a second": rate, "exhaustive queries a second": everything}
 
 
 @pytest.fixture

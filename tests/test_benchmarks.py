@@ -124,8 +124,8 @@ def test_every_score_is_judged_at_the_epoch_that_is_its_best(load, tmp_path, mon
     items = clusters(classes=4, items=6, dimension=5)
     sets = prepare(items, seed=0)
     run = verification(items.shape).override(["epochs=3", 'validate=["retrieval"]', "watch=recall@1"])
-    space, kept = selection.train_for_each(run, sets, folder=tmp_path / "run", device="cpu")
-    assert selection.told(kept) == {
+    space, best = selection.train_for_each(run, sets, folder=tmp_path / "run", device="cpu")
+    assert selection.told(best) == {
         "similarity": {"epoch": 1, "value": 0.9},
         "cosine": {"epoch": 3, "value": 0.7},  # the later of two that are as good
         "fused": {"epoch": 3, "value": 0.3},
@@ -136,7 +136,7 @@ def test_every_score_is_judged_at_the_epoch_that_is_its_best(load, tmp_path, mon
         asked.append(next(space.encoder.parameters()).detach().clone())
         return [Row("", "", "", kind, float(len(asked))) for kind in (*told, "embedding")]
 
-    rows = selection.rows_of_each(space, kept, about)
+    rows = selection.rows_of_each(space, best, about)
     assert [(row.kind, row.value) for row in rows] == [
         ("similarity", 1.0),
         ("cosine", 2.0),
@@ -179,7 +179,7 @@ def made_up(variant, seed, value, **rest):
 
 def test_pairs_of_systems_are_compared_seed_by_seed_where_both_were_run(load):
     claims, results = load("grids.claims"), load("grids.results")
-    found = results.Results(
+    runs = results.Results(
         [
             made_up("a", 0, 0.5),
             made_up("a", 1, 0.6),
@@ -191,20 +191,20 @@ def test_pairs_of_systems_are_compared_seed_by_seed_where_both_were_run(load):
         ]
     )
     a, b, c = (claims.Side(name, "similarity") for name in "abc")
-    first, second = claims.compared(found, claims.Claim("", "", "Recall@1", a, b))
+    first, second = claims.compared(runs, claims.Claim("", "", "Recall@1", a, b))
     assert (first, second) == (pytest.approx([60, 70]), pytest.approx([40, 10]))
     # Of several pairs a seed has the mean, and only the one counts that all of them were run with.
     claim = claims.Claim("", "", "Recall@1", a, b, more=((c, a), (a, 20.0)))
-    first, second = claims.compared(found, claim)
+    first, second = claims.compared(runs, claim)
     assert (first, second) == (pytest.approx([(60 + 90 + 60) / 3]), pytest.approx([(40 + 60 + 20) / 3]))
 
 
 def test_what_was_not_trained_stands_beside_every_seed(load):
     claims, results = load("grids.claims"), load("grids.results")
     runs = [made_up("a", seed, 0.5 + seed / 10) for seed in (0, 1)]
-    found = results.Results([*runs, made_up("untrained", 0, 0.4, run=None)])
+    everything = results.Results([*runs, made_up("untrained", 0, 0.4, run=None)])
     a, untrained = (claims.Side(name, "similarity") for name in ("a", "untrained"))
-    first, second = claims.compared(found, claims.Claim("", "", "Recall@1", a, untrained))
+    first, second = claims.compared(everything, claims.Claim("", "", "Recall@1", a, untrained))
     assert (first, second) == (pytest.approx([50, 60]), pytest.approx([40, 40]))
 
 
@@ -278,15 +278,15 @@ def test_the_tables_of_unseen_classes_show_every_run(load):
     grid, tables, results = load("grid", "unseen"), load("tables"), load("grids.results")
     measures = ("Recall@1", "Recall@2", "Recall@4", "Recall@8", "kNN accuracy")
     rows = [*((measure, "similarity") for measure in measures), ("NMI", "embedding")]
-    found = results.Results(list(contents_of(grid.grid(), rows)))
-    written = tables.tables(found)
+    everything = results.Results(list(contents_of(grid.grid(), rows)))
+    written = tables.tables(everything)
     assert "Not run yet" not in written
     assert "cannot be told from one seed" not in written
     table = written.partition("### Three losses")[2].partition("###")[0]
     assert table.count("| 50.00 ± 0.00 |") >= 12
     assert "| proxy-nca | soft-adv |" in table
     assert "58.10" in table
-    assert len(tables.summary(found).splitlines()) == 2 + len(found.variants())
+    assert len(tables.summary(everything).splitlines()) == 2 + len(everything.variants())
     assert tables.tables(results.Results([])) == "No run is done yet."
 
 
@@ -475,8 +475,8 @@ def test_what_was_run_is_what_the_grid_has(load, folder):
     assert paths
     for path in paths:
         content = json.loads(path.read_text(encoding="utf-8"))
-        found = None if content["run"] is None else Run.from_dict(content["run"])
-        assert found == runs[path.stem], path.name
+        run = None if content["run"] is None else Run.from_dict(content["run"])
+        assert run == runs[path.stem], path.name
 
 
 @pytest.mark.parametrize(
@@ -528,13 +528,13 @@ def test_rates_and_means_of_a_map_are_those_counted_by_hand(load):
     # The third is nearer to (0, 1) than to (5, 1).
     assert pictures.nearest_mean(z, labels, known, known_labels) == 0.75
     space = MetricSpace(nn.Identity(), Cosine(), SupportMeans(dimension=2))
-    found = pictures.rates(space, z, labels)
+    rates = pictures.rates(space, z, labels)
     pairs = list(itertools.combinations(range(4), 2))
     same = torch.tensor([bool(labels[i] == labels[j]) for i, j in pairs])
     apart = torch.tensor([float((z[i] - z[j]).norm()) for i, j in pairs])
-    assert found["euclidean"] == equal_error_rate(-apart, same).rate
+    assert rates["euclidean"] == equal_error_rate(-apart, same).rate
     cosines = torch.tensor([float(nn.functional.cosine_similarity(z[i], z[j], dim=0)) for i, j in pairs])
-    assert found["cosine"] == equal_error_rate(cosines, same).rate
+    assert rates["cosine"] == equal_error_rate(cosines, same).rate
 
 
 def test_pictures_are_drawn_of_digits_and_leave_the_page_alone(load, tmp_path, monkeypatch, capsys):
@@ -642,8 +642,10 @@ def test_characters_to_train_to_validate_and_to_test_with_are_different_ones(loa
 def test_the_table_of_characters_shows_every_run(load):
     grid, tables, results = load("grid", "characters"), load("tables"), load("grids.results")
     kinds = [(name, kind) for name in ("Recall@1", "EER") for kind in ("similarity", "cosine", "fused")]
-    found = results.Results(list(contents_of([like_birds(experiment) for experiment in grid.grid()], kinds)))
-    written = tables.tables(found)
+    everything = results.Results(
+        list(contents_of([like_birds(experiment) for experiment in grid.grid()], kinds))
+    )
+    written = tables.tables(everything)
     assert "| prototypical | 940 | 18,800 | 3 | 50.00 ± 0.00 | 50.00 ± 0.00 |" in written
     assert written.count("\n| ") == 1 + 3 * len(grid.CLASSES)
     assert tables.tables(results.Results([])) == "No run is done yet."

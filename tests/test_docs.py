@@ -73,13 +73,13 @@ each_page = pytest.mark.parametrize("page", PAGES, ids=named)
 
 def blocks_of(page: str) -> list[Block]:
     """The fenced blocks of a page, in order; a fence may be indented, as in a list."""
-    found = []
+    blocks = []
     opened = reason = None
     for number, line in enumerate(page.splitlines(), start=1):
         fence = re.match(r" *```(.*)$", line)
         if opened and fence and not fence[1].strip():
             opened.text = textwrap.dedent(opened.text)
-            found.append(opened)
+            blocks.append(opened)
             opened = reason = None
         elif opened:
             opened.text += f"{line}\n"
@@ -93,20 +93,20 @@ def blocks_of(page: str) -> list[Block]:
             reason = None
     if opened:
         raise PageError(f"line {opened.line - 1}: this block is never closed")
-    return found
+    return blocks
 
 
 def commands_of(block: Block) -> list[tuple[int, str]]:
     """Line number and text of each ``$ `` line; a trailing backslash continues it."""
-    found = []
+    commands = []
     lines = enumerate(block.text.splitlines(), start=block.line)
     for number, line in lines:
         if line.startswith("$ "):
             command = line[2:]
             while command.endswith("\\"):
                 command = command[:-1] + next(lines, (0, ""))[1]
-            found.append((number, command))
-    return found
+            commands.append((number, command))
+    return commands
 
 
 def links_of(page: str) -> list[str]:
@@ -128,9 +128,9 @@ def expectations(block: Block) -> dict[int, str]:
     tokens = tokenize.generate_tokens(io.StringIO(block.text).readline)
     comments = {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
     return {
-        line: re.sub(r"\s*(\.\.\.|…)$", "", found[1])
+        line: re.sub(r"\s*(\.\.\.|…)$", "", match[1])
         for line, text in comments.items()
-        if (found := re.match(r"#\s*->\s*(.+)", text))
+        if (match := re.match(r"#\s*->\s*(.+)", text))
     }
 
 

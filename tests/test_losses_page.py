@@ -21,13 +21,13 @@ def tables(page, heading):
     level = len(heading) - len(heading.lstrip("#"))
     after = page.partition(f"\n{heading}\n")[2]
     section = re.split(rf"^#{{1,{level}}} ", after, maxsplit=1, flags=re.MULTILINE)[0]
-    found = []
+    entries = []
     for block in re.findall(r"(?:^\|.*\n)+", section, flags=re.MULTILINE):
         head, _, *rows = [
             [cell.strip() for cell in line.strip("|\n ").split(" | ")] for line in block.splitlines()
         ]
-        found += [dict(zip(head, row, strict=True)) for row in rows]
-    return found
+        entries += [dict(zip(head, row, strict=True)) for row in rows]
+    return entries
 
 
 def name_in(cell):

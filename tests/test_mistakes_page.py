@@ -147,9 +147,9 @@ def page():
 
 
 def test_the_page_says_what_the_program_says():
-    made, written = page().splitlines(), PAGE.read_text(encoding="utf-8").splitlines()
-    assert made == written, "the page is out of date; run python tests/test_mistakes_page.py"
-    assert sum(line.startswith("| ") for line in made) - 2 >= 80
+    expected, written = page().splitlines(), PAGE.read_text(encoding="utf-8").splitlines()
+    assert expected == written, "the page is out of date; run python tests/test_mistakes_page.py"
+    assert sum(line.startswith("| ") for line in expected) - 2 >= 80
 
 
 if __name__ == "__main__":

@@ -156,10 +156,10 @@ def test_energy_confusion_agrees_with_the_definition(labels):
 
 def test_energy_confusion_on_the_sphere_does_not_see_lengths():
     z, y = some(6), torch.tensor([0, 0, 1, 1, 2, 2])
-    found = energy_confusion(z, y, normalise=True)
-    assert found.item() == pytest.approx(confusion_by_hand(z / z.norm(dim=1, keepdim=True), y), rel=1e-5)
+    penalty = energy_confusion(z, y, normalise=True)
+    assert penalty.item() == pytest.approx(confusion_by_hand(z / z.norm(dim=1, keepdim=True), y), rel=1e-5)
     torch.testing.assert_close(
-        energy_confusion(z * torch.arange(1.0, 7.0)[:, None], y, normalise=True), found
+        energy_confusion(z * torch.arange(1.0, 7.0)[:, None], y, normalise=True), penalty
     )
 
 

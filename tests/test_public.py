@@ -50,20 +50,20 @@ def public_names(module: types.ModuleType) -> list[str]:
 
 def offences(module: types.ModuleType) -> list[str]:
     """Names that are listed twice, missing, or a function or class without a docstring of its own."""
-    found = []
+    sentences = []
     names = public_names(module)
     for name in names:
         member = getattr(module, name, None)
         if names.count(name) > 1:
-            found.append(f"{name} is listed twice")
+            sentences.append(f"{name} is listed twice")
         if not hasattr(module, name):
-            found.append(f"{name} does not exist")
+            sentences.append(f"{name} does not exist")
         elif inspect.isclass(member) or inspect.isroutine(member):
             # Dataclasses and named tuples without a docstring get their signature for one.
             text = member.__doc__ or ""
             if not text.strip() or text.startswith(f"{name}("):
-                found.append(f"{name} has no docstring")
-    return found
+                sentences.append(f"{name} has no docstring")
+    return sentences
 
 
 def test_the_public_names_are_these():

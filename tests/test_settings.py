@@ -86,11 +86,11 @@ def test_none_is_taken_where_it_is_allowed():
 def test_the_text_none_is_null_where_that_is_allowed():
     changed = read(Outer, WHOLE | {"limit": "none", "part": "none", "table": {"a": "none", "b": {"size": 2}}})
     assert (changed.limit, changed.part, changed.table) == (None, None, {"b": Inner(2)})
-    kept = read(
+    unchanged = read(
         Outer, WHOLE | {"inner": {"size": 1, "label": "none"}, "part": {"name": "none", "freeze": "none"}}
     )
-    assert kept.inner == Inner(1, "none")
-    assert kept.part == Named("none", {"freeze": "none"})
+    assert unchanged.inner == Inner(1, "none")
+    assert unchanged.part == Named("none", {"freeze": "none"})
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ plain = st.recursive(
     lambda values: st.lists(values, max_size=3) | st.dictionaries(names, values, max_size=3),
     max_leaves=4,
 )
-arguments = st.dictionaries(names.filter(lambda each: each not in ("name", "arguments")), plain, max_size=3)
+arguments = st.dictionaries(names.filter(lambda name: name not in ("name", "arguments")), plain, max_size=3)
 outers = st.builds(
     Outer,
     inner=inners,
@@ -232,8 +232,8 @@ def test_override_finds_a_table_in_a_list_by_name_or_number(path, place, expecte
     before = json.loads(json.dumps(TABLES))
     after = override(TABLES, path, 9)["list"]
     assert after[place] == expected
-    assert [each for index, each in enumerate(after) if index != place] == [
-        each for index, each in enumerate(before["list"]) if index != place
+    assert [entry for index, entry in enumerate(after) if index != place] == [
+        entry for index, entry in enumerate(before["list"]) if index != place
     ]
     assert before == TABLES
 

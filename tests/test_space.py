@@ -247,11 +247,11 @@ def test_a_temperature_divides_the_logarithm_of_the_probabilities_of_its_head_al
     torch.testing.assert_close(space.log_probabilities(z, head=head), plain[head].probabilities.log())
     space.temperatures[head] = Temperature(2.5, "made up", 40)
     for name in HEADS:
-        found = space.classify(z, head=name)
+        probabilities = space.classify(z, head=name)
         powers = plain[name].probabilities ** (1 / 2.5 if name == head else 1)
-        torch.testing.assert_close(found.probabilities, powers / powers.sum(1, keepdim=True))
-        assert torch.equal(found.scores, plain[name].scores)
-        assert found.classes == plain[name].classes
+        torch.testing.assert_close(probabilities.probabilities, powers / powers.sum(1, keepdim=True))
+        assert torch.equal(probabilities.scores, plain[name].scores)
+        assert probabilities.classes == plain[name].classes
         uncalibrated = space.classify(z, head=name, calibrated=False)
         assert torch.equal(uncalibrated.probabilities, plain[name].probabilities)
 

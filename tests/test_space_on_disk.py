@@ -511,8 +511,8 @@ def test_tensors_that_do_not_fit_are_named(tmp_path, changed):
     else:
         name = "similarity.first.other" if changed == "unexpected" else "similarity.first.weight"
         tensors[name] = weight[:, 1:]
-    kept = {key: value for key, value in content.items() if key not in ("format", "version", "weights")}
-    archive.write(tmp_path, kept, tensors)
+    rest = {key: value for key, value in content.items() if key not in ("format", "version", "weights")}
+    archive.write(tmp_path, rest, tensors)
     sentence = refused(tmp_path)
     assert "is damaged: " in sentence
     assert "similarity.first." in sentence

@@ -389,16 +389,16 @@ def test_the_next_writer_removes_drafts_of_dead_processes_only(tmp_path, kind):
 
 
 def test_drafts_of_other_files_stay(tmp_path):
-    kept = [
+    others = [
         ".file.0123456.draft",
         ".file.notes123.draft",
         ".file.01234567.draft.txt",
         ".files.01234567.draft",
     ]
-    for name in (*kept, ".file.01234567.draft"):
+    for name in (*others, ".file.01234567.draft"):
         (tmp_path / name).touch()
     storage.write_bytes(tmp_path / "file", NEW)
-    assert names(tmp_path) == sorted([*kept, "file"])
+    assert names(tmp_path) == sorted([*others, "file"])
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
@@ -501,9 +501,9 @@ def test_a_reader_does_not_take_a_living_writer_for_dead(tmp_path, monkeypatch):
     def is_being_written(_):
         asked.append(old.exists())
         if len(asked) == 1:  # no writer; before the reader looks again, one writer ends and one begins
-            kept = old.rename(tmp_path / "kept")
+            moved = old.rename(tmp_path / "kept")
             fill_with(OLD)(_made(old))
-            shutil.rmtree(kept)
+            shutil.rmtree(moved)
             return False
         fill_with(NEW)(_made(folder))
         return True

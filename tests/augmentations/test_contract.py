@@ -30,7 +30,7 @@ def image_kind(request):
     return getattr(augmentations, request.param)
 
 
-def made(kind, **arguments):
+def build(kind, **arguments):
     return kind(**{**CERTAIN.get(kind.__name__, {}), **arguments})
 
 
@@ -53,7 +53,7 @@ def test_takes_keywords_only_has_defaults_and_stores_them_under_their_names(kind
 
 
 def test_draws_depend_only_on_the_seed(kind, images, chances):
-    x, augmentation = items_for(kind, images), made(kind)
+    x, augmentation = items_for(kind, images), build(kind)
     torch.manual_seed(0)
     first = augmentation(x, generator=chances(3))
     before = torch.manual_seed(1).get_state()
@@ -66,7 +66,7 @@ def test_draws_depend_only_on_the_seed(kind, images, chances):
 def test_keeps_shape_type_and_range_and_changes_something(image_kind, images, chances):
     for channels, dtype in product((1, 3), (torch.float32, torch.float64)):
         x = images(count=16, channels=channels).to(dtype)
-        changed = made(image_kind)(x, generator=chances())
+        changed = build(image_kind)(x, generator=chances())
         assert (changed.shape, changed.dtype) == (x.shape, x.dtype)
         assert changed.min() >= 0
         assert changed.max() <= 1
@@ -76,7 +76,7 @@ def test_keeps_shape_type_and_range_and_changes_something(image_kind, images, ch
 @pytest.mark.parametrize("name", augmentations.VECTORS)
 def test_vectors_keep_shape_and_type(name, chances):
     x = torch.randn(16, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    changed = made(getattr(augmentations, name))(x, generator=chances())
+    changed = build(getattr(augmentations, name))(x, generator=chances())
     assert (changed.shape, changed.dtype) == (x.shape, x.dtype)
     assert not torch.equal(changed, x)
 
@@ -84,32 +84,32 @@ def test_vectors_keep_shape_and_type(name, chances):
 def test_the_input_is_unchanged(kind, images, chances):
     x = items_for(kind, images)
     before = x.clone()
-    made(kind)(x, generator=chances())
+    build(kind)(x, generator=chances())
     assert torch.equal(x, before)
 
 
 def test_takes_batches_of_one_item_and_of_none(kind, images, chances):
     for count in (0, 1):
         x = items_for(kind, images, count=count)
-        assert made(kind)(x, generator=chances()).shape == x.shape
+        assert build(kind)(x, generator=chances()).shape == x.shape
 
 
 def test_takes_small_images(image_kind, images, chances):
     for height, width in ((1, 1), (1, 7), (2, 5)):
         x = images(height=height, width=width)
-        assert made(image_kind)(x, generator=chances()).isfinite().all()
+        assert build(image_kind)(x, generator=chances()).isfinite().all()
 
 
 def test_items_have_chances_of_their_own(kind, images, chances):
     """The same item a hundred times is not changed a hundred times in the same way."""
     x = items_for(kind, images, count=1)
     x = x.expand(100, *x.shape[1:])
-    changed = made(kind)(x, generator=chances())
+    changed = build(kind)(x, generator=chances())
     assert len(changed.flatten(1).unique(dim=0)) > 1
 
 
 def test_a_uniform_image_stays_in_range(image_kind, chances):
-    changed = made(image_kind)(torch.full((8, 3, 9, 9), 0.5), generator=chances())
+    changed = build(image_kind)(torch.full((8, 3, 9, 9), 0.5), generator=chances())
     assert changed.isfinite().all()
     assert ((changed >= 0) & (changed <= 1)).all()
 
@@ -139,6 +139,6 @@ def test_refuses_items_of_another_shape(kind, chances):
 
 def test_every_one_can_be_in_a_chain(kind, images, chances):
     x = items_for(kind, images)
-    changed = augment(x, [made(kind), made(kind)], generator=chances())
+    changed = augment(x, [build(kind), build(kind)], generator=chances())
     assert changed.shape == x.shape
     assert not changed.requires_grad

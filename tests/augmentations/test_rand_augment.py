@@ -147,8 +147,8 @@ def test_none_and_several(images, chances):
     x = images(count=40)
     assert torch.equal(RandAugment(operations=0)(x, generator=chances()), x)
     once, thrice = (RandAugment(operations=n, magnitude=30)(x, generator=chances()) for n in (1, 3))
-    kept = [(images == x).flatten(1).all(1).sum() for images in (once, thrice)]
-    assert kept[0] > kept[1], "the more operations the fewer images come through unchanged"
+    unchanged = [(images == x).flatten(1).all(1).sum() for images in (once, thrice)]
+    assert unchanged[0] > unchanged[1], "the more operations the fewer images come through unchanged"
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_reports_where_the_maps_are_highest(samekind, spaces, files, tmp_path):
     assert told["score"] == pytest.approx(score, abs=1e-6)
     assert told["like"] == str(other)
     assert "class" not in told
-    evidence = grad_cam(space, x, lambda found: space.score(z, found))
+    evidence = grad_cam(space, x, lambda embeddings: space.score(z, embeddings))
     for said, values in [
         *((told["attention"][name], maps[0]) for name, maps in attention.items()),
         (told["grad_cam"], evidence[0]),

@@ -30,9 +30,9 @@ def space(run):
 
 
 def read(folders):
-    found = collect([folders], ImageReader(height=8, width=8))
-    labels = torch.tensor([["0", "1", "7"].index(label) for label in found.labels])
-    return Items(inputs=found.inputs, labels=labels, classes=("0", "1", "7"), name="folders")
+    collection = collect([folders], ImageReader(height=8, width=8))
+    labels = torch.tensor([["0", "1", "7"].index(label) for label in collection.labels])
+    return Items(inputs=collection.inputs, labels=labels, classes=("0", "1", "7"), name="folders")
 
 
 def fitted(space, items, kind, point):

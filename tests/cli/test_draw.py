@@ -35,8 +35,8 @@ def test_json_has_the_maximiser(draw, more, place, probability, at_prototype):
 
 def test_json_has_what_was_drawn(draw):
     told = json.loads(draw("--form", "squared", "--classes", "4", "--scale", "0.5", "--json").out)
-    kept = {name: told[name] for name in ("form", "surface", "classes", "scale", "angle", "at_edge")}
-    assert kept == {
+    drawing = {name: told[name] for name in ("form", "surface", "classes", "scale", "angle", "at_edge")}
+    assert drawing == {
         "form": "squared",
         "surface": "plane",
         "classes": 4,

@@ -49,10 +49,10 @@ def test_a_table_with_a_column_for_each_number(samekind, trained, folders, expec
             rows = list(csv.DictReader(file))
         columns = {name: [row[name] for row in rows] for name in rows[0]}
     assert list(columns) == ["id", "label", *(f"v{place}" for place in range(dimension))]
-    kept = [place for place, path in enumerate(expected[0]) if path.parent.name != "1"]
-    assert columns["id"] == [str(expected[0][place]) for place in kept]
+    places = [place for place, path in enumerate(expected[0]) if path.parent.name != "1"]
+    assert columns["id"] == [str(expected[0][place]) for place in places]
     vectors = torch.tensor([[float(number) for number in columns[f"v{n}"]] for n in range(dimension)]).T
-    torch.testing.assert_close(vectors, torch.from_numpy(expected[1][kept]))
+    torch.testing.assert_close(vectors, torch.from_numpy(expected[1][places]))
 
 
 def test_the_same_command_writes_the_same_file(samekind, trained, folders, tmp_path):

@@ -93,9 +93,9 @@ def test_the_tables_have_every_number(answer, rows):
     lines = [line.split() for line in page.splitlines()]
     for row in rows:
         written = f"{row.measure} {row.items}".split()
-        found = [line for line in lines if line[: len(written)] == written]
-        assert found, row
-        assert any(row.text in " ".join(line) for line in found), row
+        matching = [line for line in lines if line[: len(written)] == written]
+        assert matching, row
+        assert any(row.text in " ".join(line) for line in matching), row
     for question in {row.question for row in rows}:
         assert any(line[: len(question.split())] == question.capitalize().split() for line in lines)
     assert len(re.findall(r"promised [\d.]+% false accepts.*?, measured [\d.]+%", page)) == 6

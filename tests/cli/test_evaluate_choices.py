@@ -22,19 +22,19 @@ def told(samekind, *arguments):
 
 
 def test_evaluates_other_items_and_checks_the_promises_there(samekind, trained, folders):
-    found = told(samekind, trained / "space", "--data", folders)
+    answer = told(samekind, trained / "space", "--data", folders)
     space = MetricSpace.load(trained / "space")
     items = open_space(trained, "cpu").read_labelled(str(folders), skip_unreadable=False)
     rows = evaluation.evaluate(space, {"folders": items}, tasks=3)
-    assert found["systems"]["space"] == [row._asdict() for row in rows]
-    assert found["data"] == str(folders)
-    assert [promise["kind"] for promise in found["promises"]] == space.kinds
-    assert all("promised" in promise["sentence"] for promise in found["promises"])
+    assert answer["systems"]["space"] == [row._asdict() for row in rows]
+    assert answer["data"] == str(folders)
+    assert [promise["kind"] for promise in answer["promises"]] == space.kinds
+    assert all("promised" in promise["sentence"] for promise in answer["promises"])
 
 
 def test_evaluates_the_validation_items_of_a_run(samekind, trained):
-    found = told(samekind, trained, "--data", trained)
-    assert {row["items"] for row in found["systems"]["trained"]} == {"digits, validation"}
+    answer = told(samekind, trained, "--data", trained)
+    assert {row["items"] for row in answer["systems"]["trained"]} == {"digits, validation"}
 
 
 @pytest.mark.parametrize("asked", [".", "space"])

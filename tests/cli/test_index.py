@@ -73,11 +73,11 @@ def test_stores_the_vectors_of_the_gallery(index, space, trained, folders, tmp_p
     told = index("build", trained, folders, "--out", tmp_path / "index", "--kind", kind)
     assert (told["items"], told["dimension"], told["score"]) == (36, 64, "cosine")
     assert told["kind"] == ("Exact" if kind in ("auto", "exact") else "Faiss")
-    made = open_index(tmp_path / "index", fingerprint=space_fingerprint(space))
+    stored = open_index(tmp_path / "index", fingerprint=space_fingerprint(space))
     paths = sorted(folders.rglob("*.png"))
-    assert list(made) == [str(path) for path in paths]
-    torch.testing.assert_close(made.vectors(), embed_files(space, paths))
-    labels = [metadata["label"] for metadata in made.metadata(list(made))]
+    assert list(stored) == [str(path) for path in paths]
+    torch.testing.assert_close(stored.vectors(), embed_files(space, paths))
+    labels = [metadata["label"] for metadata in stored.metadata(list(stored))]
     assert labels == [path.parent.name for path in paths]
 
 
@@ -120,10 +120,10 @@ def test_the_shortlist_of_a_large_gallery_has_the_recall_it_was_measured_with(
     assert quick["shortlist"]["size"] == -(-noted["size"] * 11 // 10)  # one more, for the query itself
     assert quick["shortlist"]["recall"] == noted["recall"]
     assert whole["shortlist"] is None
-    found, true = (
+    listed, true = (
         [{row["id"] for row in query["found"]} for query in it["queries"]] for it in (quick, whole)
     )
-    shares = [len(one & other) / 10 for one, other in zip(found, true, strict=True)]
+    shares = [len(one & other) / 10 for one, other in zip(listed, true, strict=True)]
     assert 0.85 < sum(shares) / len(shares) < 1
 
 
@@ -213,9 +213,9 @@ def test_measures_again_with_the_settings_of_the_build(index, trained, folders, 
     measured = []
     fit = galleries.fit_shortlist
 
-    def watched(space, made, **settings):
+    def watched(space, gallery, **settings):
         measured.append((settings["distilled"], settings["seed"]))
-        return fit(space, made, **settings)
+        return fit(space, gallery, **settings)
 
     monkeypatch.setattr(galleries, "fit_shortlist", watched)
     place = tmp_path / "index"
@@ -442,11 +442,11 @@ def test_measures_a_server_that_has_grown_as_it_will_be_searched(
     place = tmp_path / "index"
     server = ("--kind", on_a_server, "--server", "x://y", "--name", "mine")
     index("build", trained, fresh[0], *server, "--out", place)
-    made = OnAServer.held["mine"]
-    monkeypatch.setattr("samekind.questions.galleries.open_gallery", lambda folder, space=None: made)
-    made.measured.clear()
+    on_server = OnAServer.held["mine"]
+    monkeypatch.setattr("samekind.questions.galleries.open_gallery", lambda folder, space=None: on_server)
+    on_server.measured.clear()
     index("add", place, folders, "--space", trained)
-    assert made.measured == [(37, 1), (37, 37)]
+    assert on_server.measured == [(37, 1), (37, 37)]
 
 
 def test_the_address_may_come_from_the_environment(

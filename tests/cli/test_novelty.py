@@ -78,9 +78,9 @@ def test_json_has_the_newest_item_first(ask, place, method, kind):
         assert row["id"].split("/")[1] == row["label"]
         assert row["class"] in ("x", "y")
         assert ("new" in row) == (method == "svm")
-    found = novelty_auroc(newness, torch.tensor(["strange" in path for path in paths]))
+    auroc = novelty_auroc(newness, torch.tensor(["strange" in path for path in paths]))
     assert told["auroc"] == pytest.approx(
-        {"value": found.mean, "low": found.low, "high": found.high, "new": 4, "known": 8}
+        {"value": auroc.mean, "low": auroc.low, "high": auroc.high, "new": 4, "known": 8}
     )
 
 

@@ -84,10 +84,10 @@ def test_the_help_of_draw_names_the_numbers_of_classes_it_takes(samekind, monkey
     ],
 )
 def test_either_spelling_is_taken(command, spellings):
-    found = PROGRAM
+    parser = PROGRAM
     for name in command:
-        found = found.commands[name]
-    assert spellings in [set(parameter.opts) for parameter in found.params]
+        parser = parser.commands[name]
+    assert spellings in [set(parameter.opts) for parameter in parser.params]
 
 
 def test_kmeans_takes_the_largest_seed_and_none_above():

@@ -72,9 +72,9 @@ def test_two_systems_stand_side_by_side_in_80_columns(capsys, monkeypatch):
 
 def test_warns_of_an_answer_that_must_not_be_used(capsys):
     wrong = Row("open set", "seen, unseen", "AUROC", "cosine", 0.2, 0.1, 0.3, "items")
-    found = warnings_of({"good": [wrong._replace(high=0.7)], "bad": [wrong]})
-    assert (found["good"], len(found["bad"])) == ([], 1)
-    print_warnings(found)
+    warnings = warnings_of({"good": [wrong._replace(high=0.7)], "bad": [wrong]})
+    assert (warnings["good"], len(warnings["bad"])) == ([], 1)
+    print_warnings(warnings)
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith("careful (bad): unknown items look more familiar than known ones by cosine (")
 

@@ -80,16 +80,18 @@ def test_a_query_does_not_find_its_file_from_another_folder(
     samekind("index", "build", trained, "0", "1", "--out", tmp_path / "index")
     where = ("--index", tmp_path / "index", "-k", "50")
 
-    def found(query):
+    def neighbours(query):
         return [row["id"] for row in search(query, *where)["queries"][0]["found"]]
 
     expected = sorted(f"{digit}/{place:02d}.png" for digit in (0, 1) for place in range(12))
-    assert sorted(found("0/00.png")) == expected[1:]
+    assert sorted(neighbours("0/00.png")) == expected[1:]
     monkeypatch.chdir(second)
-    assert sorted(found("0/00.png")) == expected  # another picture, which is called the same
-    assert sorted(found(first / "0" / "00.png")) == sorted(found("../first/0/00.png")) == expected[1:]
+    assert sorted(neighbours("0/00.png")) == expected  # another picture, which is called the same
+    assert (
+        sorted(neighbours(first / "0" / "00.png")) == sorted(neighbours("../first/0/00.png")) == expected[1:]
+    )
     samekind("index", "add", tmp_path / "index", "./0", "--space", trained, "--replace")
-    assert sorted(found("0/00.png")) == expected[1:]  # that name is of the second folder's now
+    assert sorted(neighbours("0/00.png")) == expected[1:]  # that name is of the second folder's now
 
 
 def test_an_index_without_paths_is_searched_by_its_ids(search, space, two_folders, tmp_path, monkeypatch):

@@ -11,8 +11,8 @@ def test_a_rate_says_between_what_it_lies():
 
 def test_a_line_for_each_decision():
     decision = Decision("cosine", 0.5, "far=0.01", "made up", 0.01, 0.25, None, (0.0, 0.02), None)
-    made = thresholds_table({"cosine": decision})
-    cells = [next(iter(column.cells)) for column in made.columns]
+    table = thresholds_table({"cosine": decision})
+    cells = [next(iter(column.cells)) for column in table.columns]
     assert cells == ["cosine", "0.5000", "far=0.01", "1.00% (0.00 to 2.00)", "25.00%"]
 
 

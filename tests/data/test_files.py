@@ -14,10 +14,10 @@ from samekind.errors import DataError
 
 @pytest.fixture
 def archive(tmp_path):
-    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as made:
-        made.mkdir("empty")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as writer:
+        writer.mkdir("empty")
         for number in range(50):
-            made.writestr(f"in/{number}.txt", f"{number}," * 1000)
+            writer.writestr(f"in/{number}.txt", f"{number}," * 1000)
     return Archive(tmp_path / "a.zip")
 
 
@@ -28,33 +28,33 @@ def test_an_archive_names_its_files_and_folders(archive):
 
 def packed(path, names, system):
     """An archive with these members, as if made under the system of that number; each holds its name."""
-    with zipfile.ZipFile(path, "w") as made:
+    with zipfile.ZipFile(path, "w") as writer:
         for name in names:
             entry = zipfile.ZipInfo("x")
             entry.filename, entry.create_system = name, system  # as it is: `ZipInfo` would tidy it up
-            made.writestr(entry, name)
+            writer.writestr(entry, name)
     return Archive(path)
 
 
 def test_backslashes_from_windows_are_slashes(tmp_path):
     """As .NET wrote them for years; a folder of its own ends in one."""
-    found = packed(tmp_path / "windows.zip", ["set\\cat\\0.png", "set\\dog\\", "plain.png"], system=0)
-    assert found.members() == ["set/cat/0.png", "plain.png"]
-    assert found.folders() == ["set/dog"]
-    assert found.read("set/cat/0.png") == b"set\\cat\\0.png"
-    with opened(pickle.loads(pickle.dumps(Member(found, "set/cat/0.png")))) as stream:
+    archive = packed(tmp_path / "windows.zip", ["set\\cat\\0.png", "set\\dog\\", "plain.png"], system=0)
+    assert archive.members() == ["set/cat/0.png", "plain.png"]
+    assert archive.folders() == ["set/dog"]
+    assert archive.read("set/cat/0.png") == b"set\\cat\\0.png"
+    with opened(pickle.loads(pickle.dumps(Member(archive, "set/cat/0.png")))) as stream:
         assert stream.read() == b"set\\cat\\0.png"
 
 
 @pytest.mark.parametrize(("name", "system"), [("a\\b.png", 3), ("set/a\\b.png", 0)])
 def test_a_backslash_may_belong_to_a_name_elsewhere(tmp_path, name, system):
-    found = packed(tmp_path / "a.zip", [name], system)
-    assert found.members() == [name]
-    assert found.read(name) == name.encode()
+    archive = packed(tmp_path / "a.zip", [name], system)
+    assert archive.members() == [name]
+    assert archive.read(name) == name.encode()
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "listed"),
     [
         ("/cat/0.png", "cat/0.png"),
         ("./cat/0.png", "cat/0.png"),
@@ -62,14 +62,14 @@ def test_a_backslash_may_belong_to_a_name_elsewhere(tmp_path, name, system):
         ("set/../cat//./0.png", "set/cat/0.png"),
     ],
 )
-def test_a_name_starts_from_the_root_of_the_archive_and_stays_inside(tmp_path, name, found):
+def test_a_name_starts_from_the_root_of_the_archive_and_stays_inside(tmp_path, name, listed):
     """Names as they are where the archive is unpacked by `zipfile`."""
     archive = packed(tmp_path / "a.zip", [name, "./", "./dog/"], system=3)
-    assert (archive.members(), archive.folders()) == ([found], ["dog"])
-    assert archive.read(found) == name.encode()
+    assert (archive.members(), archive.folders()) == ([listed], ["dog"])
+    assert archive.read(listed) == name.encode()
     with zipfile.ZipFile(archive.path) as unpacked:
         unpacked.extractall(tmp_path / "unpacked")
-    assert (tmp_path / "unpacked" / found).read_bytes() == name.encode()
+    assert (tmp_path / "unpacked" / listed).read_bytes() == name.encode()
 
 
 def test_the_last_of_several_members_with_one_name_counts(tmp_path):
@@ -79,23 +79,23 @@ def test_the_last_of_several_members_with_one_name_counts(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("stored", "found"), [("Äpfel".encode(), "Äpfel"), ("Äpfel".encode("cp437"), "Äpfel"), (b"cat", "cat")]
+    ("stored", "listed"), [("Äpfel".encode(), "Äpfel"), ("Äpfel".encode("cp437"), "Äpfel"), (b"cat", "cat")]
 )
-def test_names_without_the_utf_8_flag(tmp_path, stored, found):
+def test_names_without_the_utf_8_flag(tmp_path, stored, listed):
     """UTF-8 as macOS writes it, and the encoding of MS-DOS, both without the flag."""
     stand_in, path = "x" * len(stored), tmp_path / "a.zip"
-    with zipfile.ZipFile(path, "w") as made:
-        made.writestr(stand_in, b"content")
+    with zipfile.ZipFile(path, "w") as writer:
+        writer.writestr(stand_in, b"content")
     path.write_bytes(path.read_bytes().replace(stand_in.encode(), stored))
-    assert Archive(path).members() == [found]
-    assert Archive(path).read(found) == b"content"
+    assert Archive(path).members() == [listed]
+    assert Archive(path).read(listed) == b"content"
 
 
 def test_threads_read_the_same_bytes(archive):
     names = archive.members() * 4
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(archive.read, names))
-    assert found == [f"{number},".encode() * 1000 for number in range(50)] * 4
+        contents = list(pool.map(archive.read, names))
+    assert contents == [f"{number},".encode() * 1000 for number in range(50)] * 4
 
 
 def test_an_archive_can_be_sent_to_another_process(archive):
@@ -133,8 +133,8 @@ def test_refuses_missing_and_oversized_members(archive, tmp_path, monkeypatch):
 
 
 def test_names_that_are_not_text_are_refused(tmp_path):
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as made:
-        made.writestr("\u00e9.png", b"x")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as writer:
+        writer.writestr("\u00e9.png", b"x")
     content = (tmp_path / "a.zip").read_bytes()
     (tmp_path / "a.zip").write_bytes(content.replace("\u00e9".encode(), b"\xff\xff"))
     with pytest.raises(DataError, match=r"cannot read .*a\.zip as a \.zip archive: .*decode"):

@@ -167,13 +167,13 @@ def test_own_groups_are_left_out_where_enough_classes_have_another(labels, group
             torch.zeros(0, 1), torch.zeros(0, dtype=torch.int64), ("a",), "none", groups=torch.zeros(0)
         )
     )
-    found = groups_apart(items)
-    assert found.queries.tolist() == (list(range(len(labels))) if asked is None else asked)
-    assert found.note == note
-    assert found.named("x") == (f"x, {note}" if note else "x")
+    result = groups_apart(items)
+    assert result.queries.tolist() == (list(range(len(labels))) if asked is None else asked)
+    assert result.note == note
+    assert result.named("x") == (f"x, {note}" if note else "x")
     apart = note.startswith(OTHER_GROUPS)
-    assert (found.groups is not None) == apart
-    assert found.marks.tolist() == (groups if apart else list(range(len(labels))))
+    assert (result.groups is not None) == apart
+    assert result.marks.tolist() == (groups if apart else list(range(len(labels))))
 
 
 def test_groups_in_several_parts_are_counted_once():

@@ -131,8 +131,8 @@ def locked_archive(folder: Path) -> Path:
         archive.write(picture(folder / "cat" / "0.png"), "dog/0.png")
     content = bytearray((folder / "locked.zip").read_bytes())
     for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # the flag "encrypted" of each entry
-        for found in re.finditer(re.escape(mark), bytes(content)):
-            content[found.start() + offset] |= 1
+        for match in re.finditer(re.escape(mark), bytes(content)):
+            content[match.start() + offset] |= 1
     return text(folder / "locked.zip", bytes(content))
 
 
@@ -246,7 +246,7 @@ MISTAKES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=[each.what for each in MISTAKES])
+@pytest.mark.parametrize("mistake", MISTAKES, ids=[mistake.what for mistake in MISTAKES])
 def test_the_mistake_gets_its_message(mistake, tmp_path):
     said = answer(mistake, tmp_path)
     assert re.match(mistake.says, said), said

@@ -75,7 +75,7 @@ def test_no_choice_of_classes_mixes_the_sets(unseen, count, seed):
     for name, items in sets.items():
         named = [items.classes[label] for label in items.labels]
         assert named == [NAMES[number % 4] for number in numbers(items)]
-        assert all((each in unseen) == (name == "unseen") for each in named)
+        assert all((label in unseen) == (name == "unseen") for label in named)
 
 
 def test_the_seed_decides(unseen):

@@ -114,9 +114,9 @@ def test_decodes_readable_files_and_names_the_others(six, tmp_path):
     stored, tensor = six
     (tmp_path / "broken.png").write_bytes(b"not a picture")
     files = [stored.files[0], tmp_path / "broken.png", stored.files[2]]
-    pixels, kept, unreadable = decode_all(files, READER)
+    pixels, readable, unreadable = decode_all(files, READER)
     assert torch.equal(pixels, tensor[[0, 2]])
-    assert kept == [0, 2]
+    assert readable == [0, 2]
     assert [name for name, _ in unreadable] == [str(tmp_path / "broken.png")]
 
 

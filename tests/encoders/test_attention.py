@@ -148,7 +148,7 @@ def test_the_gradient_agrees_with_finite_differences(form):
     keys, query, values = drawn(2, 3, 4), drawn(2, 3, seed=1), drawn(2, 3, 4, seed=5)
     vectors = drawn(1 if form == "additive" else 3, 3, seed=2)
 
-    def found(keys, query, vectors, values):
+    def attended(keys, query, vectors, values):
         if form == "multiplicative":
             scores = multiplicative_scores(keys, query)
         else:
@@ -156,7 +156,7 @@ def test_the_gradient_agrees_with_finite_differences(form):
         return weighted_mean(values, weights_over_places(scores))
 
     used = [value.requires_grad_() for value in (keys, query, vectors, values)]
-    assert torch.autograd.gradcheck(found, used)
+    assert torch.autograd.gradcheck(attended, used)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

@@ -108,7 +108,7 @@ def test_a_network_within_another_stays_frozen():
 )
 def test_only_what_was_drawn_and_is_frozen_is_named(settings, setting):
     expected = None if setting is None else ("Two", setting)
-    for wrap in (lambda each: each, nn.Sequential):
+    for wrap in (lambda module: module, nn.Sequential):
         assert frozen_as_drawn(wrap(Two(**settings))) == expected
         assert frozen_as_drawn(wrap(Two(**settings, pretrained=True))) is None
     assert frozen_as_drawn(nn.Linear(2, 2)) is None

@@ -54,7 +54,7 @@ class Inside(nn.Module):
         self.head = nn.Linear(4, 2)
 
 
-def made(checkpointing):
+def network(checkpointing):
     torch.manual_seed(0)
     return Foreign(Network(), feature_dimension=4, dimension=2, checkpointing=checkpointing).train()
 
@@ -77,7 +77,7 @@ def learned(encoder, x):
 
 def test_the_numbers_are_the_same_and_less_is_kept():
     x = torch.rand(4, 3, 12, 12, generator=torch.Generator().manual_seed(2))
-    plain, again = (learned(made(value), x) for value in (False, True))
+    plain, again = (learned(network(value), x) for value in (False, True))
     assert torch.equal(plain[0], again[0])
     for actual, expected in zip(plain[1:3], again[1:3], strict=True):
         assert actual.keys() == expected.keys()
@@ -88,7 +88,7 @@ def test_the_numbers_are_the_same_and_less_is_kept():
 
 
 def test_nothing_is_left_behind_in_the_module_or_its_copies():
-    encoder = made(True)
+    encoder = network(True)
     names = list(encoder.state_dict())
     z = encoder(torch.rand(2, 3, 12, 12))
     assert not any("forward" in module.__dict__ for module in encoder.modules())
@@ -100,7 +100,7 @@ def test_nothing_is_left_behind_in_the_module_or_its_copies():
 
 
 def test_nor_after_a_pass_that_failed():
-    encoder = made(True)
+    encoder = network(True)
     with pytest.raises(RuntimeError):
         encoder(torch.rand(2, 5, 12, 12))
     assert not any("forward" in module.__dict__ for module in encoder.modules())
@@ -109,7 +109,7 @@ def test_nor_after_a_pass_that_failed():
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_block_keeps_a_forward_of_its_own(fails):
     """As the hooks and adapters of other libraries put there: the next pass would compute without."""
-    encoder, x = made(True).eval(), torch.rand(2, 3, 12, 12)
+    encoder, x = network(True).eval(), torch.rand(2, 3, 12, 12)
     block = encoder.module.blocks[1]
     plain = block.forward
     own = block.forward = lambda x, **scaled: 2 * plain(x, **scaled)
@@ -142,7 +142,7 @@ def test_the_blocks_are_the_children_and_the_members_of_lists():
 
 @pytest.mark.parametrize("checkpointing", [True, False])
 def test_it_is_compiled_in_one_piece(checkpointing):
-    encoder, x = made(checkpointing).eval(), torch.rand(2, 3, 12, 12)
+    encoder, x = network(checkpointing).eval(), torch.rand(2, 3, 12, 12)
     compiled = torch.compile(encoder.forward, dynamic=False, fullgraph=True, backend="eager")
     torch.testing.assert_close(compiled(x), encoder(x))
 

@@ -57,8 +57,8 @@ def test_the_neighbourhood_is_right_for_search_too():
         for row in retrieval(gallery, ITEMS, ITEMS.inputs, name="seen")
         if row.kind == "normalised"
     }
-    found = {row.measure: row.value for row in rows if (row.question, row.kind) == ("retrieval", "cosine")}
-    assert found == expected
+    values = {row.measure: row.value for row in rows if (row.question, row.kind) == ("retrieval", "cosine")}
+    assert values == expected
     trials = all_trials(gallery, ITEMS.inputs, ITEMS.labels, kind="normalised")
     [area] = [row.value for row in rows if (row.measure, row.kind) == ("AUC", "cosine")]
     assert area == pytest.approx(roc_auc_score(trials.same, trials.scores))

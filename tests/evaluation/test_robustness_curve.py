@@ -20,14 +20,14 @@ def curve(*, passed=True, epsilons=(8 / 255, torch.inf)):
 
 
 def test_a_row_for_each_epsilon_and_the_last_is_global():
-    made = curve()
-    assert made.epsilons == (0, 8 / 255, torch.inf)
-    assert [row.measure for row in made.rows] == [
+    result = curve()
+    assert result.epsilons == (0, 8 / 255, torch.inf)
+    assert [row.measure for row in result.rows] == [
         "accuracy", "Voronoi adversarial accuracy at 8/255", GLOBAL_ROBUSTNESS,
     ]  # fmt: skip
-    assert all(row.entry.meaning for row in made.rows)
-    assert made.shown.text == "50.00% (40.0-60.0)"
-    assert [row.note for row in made.rows] == ["", "", ""]
+    assert all(row.entry.meaning for row in result.rows)
+    assert result.shown.text == "50.00% (40.0-60.0)"
+    assert [row.note for row in result.rows] == ["", "", ""]
 
 
 def test_what_is_not_a_measure_says_so_beside_every_number_under_attack():

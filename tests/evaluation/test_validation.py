@@ -73,7 +73,7 @@ def ranked_labels(space, kind):
     ranked = []
     for item in range(len(z)):
         others = [number for number in range(len(z)) if number != item]
-        others.sort(key=lambda each: -float(scores[item, each]))
+        others.sort(key=lambda other: -float(scores[item, other]))
         ranked.append([int(ITEMS.labels[other]) for other in others])
     return ranked
 

@@ -122,14 +122,14 @@ class Maker:
         self._free = {}
 
     def __call__(self, dimension, *, score="cosine", fingerprint=""):
-        made = (dimension, score, fingerprint)
-        held = self._free.get(made)
+        purpose = (dimension, score, fingerprint)
+        held = self._free.get(purpose)
         name = held.pop() if held else next(self._names)
         given = self.kind(dimension, url=self.url, name=name, score=score, fingerprint=fingerprint)
         if len(given):
             given.remove(list(given))
         given.notes.clear()
-        weakref.finalize(given, self._free.setdefault(made, []).append, name)
+        weakref.finalize(given, self._free.setdefault(purpose, []).append, name)
         return given
 
 

@@ -25,34 +25,34 @@ MAKERS = {
     "Milvus": "make_milvus",
 }
 KINDS = [
-    pytest.param(name, marks=pytest.mark.servers if isinstance(made, str) else (), id=name)
-    for name, made in MAKERS.items()
+    pytest.param(name, marks=pytest.mark.servers if isinstance(maker, str) else (), id=name)
+    for name, maker in MAKERS.items()
 ]
 
 
 @pytest.fixture(params=KINDS)
 def make(request):
-    made = MAKERS[request.param]
-    return request.getfixturevalue(made) if isinstance(made, str) else made
+    maker = MAKERS[request.param]
+    return request.getfixturevalue(maker) if isinstance(maker, str) else maker
 
 
 @pytest.fixture
 def filled(make):
-    made = make(2, score="dot", fingerprint="that space")
-    made.add(["a", "b", "c"], VECTORS, [{"label": "first"}, {"label": None, "page": 3}, {}])
-    return made
+    index = make(2, score="dot", fingerprint="that space")
+    index.add(["a", "b", "c"], VECTORS, [{"label": "first"}, {"label": None, "page": 3}, {}])
+    return index
 
 
 def told(stored):
     """All that can be seen of an index."""
-    found = stored.search(torch.tensor([[1.0, 2.0]]), 10)
+    answer = stored.search(torch.tensor([[1.0, 2.0]]), 10)
     return (
         len(stored),
         stored.dimension,
         stored.fingerprint,
-        found.ids,
-        found.scores.tolist(),
-        stored.metadata(found.ids[0]),
+        answer.ids,
+        answer.scores.tolist(),
+        stored.metadata(answer.ids[0]),
         list(stored),
         stored.vectors().tolist(),
         stored.notes,
@@ -72,9 +72,9 @@ def test_says_whether_it_is_exact_remote_and_built(filled):
 
 
 def test_finds_what_was_added(filled):
-    found = filled.search(torch.tensor([[2.0, 1.0], [0.0, 3.0]]), 2)
-    assert found.ids == [["c", "a"], ["b", "c"]]
-    assert found.scores.tolist() == [[3, 2], [3, 3]]
+    answer = filled.search(torch.tensor([[2.0, 1.0], [0.0, 3.0]]), 2)
+    assert answer.ids == [["c", "a"], ["b", "c"]]
+    assert answer.scores.tolist() == [[3, 2], [3, 3]]
     assert (len(filled), filled.dimension, "a" in filled, "d" in filled) == (3, 2, True, False)
     assert filled.metadata(["c", "b", "c"]) == [{}, {"label": None, "page": 3}, {}]
 
@@ -84,23 +84,23 @@ def test_finds_what_was_added(filled):
     [("cosine", [1, 0.5**0.5, 0]), ("dot", [2, 2, 0]), ("euclidean", [-1, -(2**0.5), -(5**0.5)])],
 )
 def test_scores_by_the_score_it_was_made_for(make, score, expected):
-    made = make(2, score=score)
-    made.add(["a", "b", "c"], VECTORS)
-    found = made.search(torch.tensor([[2.0, 0.0]]), 3)
-    assert sorted(found.ids[0]) == ["a", "b", "c"]
-    assert found.scores[0].tolist() == pytest.approx(expected)
+    index = make(2, score=score)
+    index.add(["a", "b", "c"], VECTORS)
+    answer = index.search(torch.tensor([[2.0, 0.0]]), 3)
+    assert sorted(answer.ids[0]) == ["a", "b", "c"]
+    assert answer.scores[0].tolist() == pytest.approx(expected)
 
 
 def test_k_beyond_its_size_is_cut(filled):
-    found = filled.search(torch.zeros(2, 2), 100)
-    assert found.scores.shape == (2, 3)
-    assert found.ids == [["a", "b", "c"]] * 2  # all tie: in the order they were added
+    answer = filled.search(torch.zeros(2, 2), 100)
+    assert answer.scores.shape == (2, 3)
+    assert answer.ids == [["a", "b", "c"]] * 2  # all tie: in the order they were added
 
 
 def test_no_vectors_and_no_queries(make):
     empty = make(2)
-    found = empty.search(torch.zeros(3, 2), 4)
-    assert (found.scores.shape, found.ids, len(empty)) == ((3, 0), [[], [], []], 0)
+    answer = empty.search(torch.zeros(3, 2), 4)
+    assert (answer.scores.shape, answer.ids, len(empty)) == ((3, 0), [[], [], []], 0)
     assert (list(empty), empty.vectors().shape, empty.vectors([]).shape) == ([], (0, 2), (0, 2))
     assert empty.metadata([]) == []
     empty.add([], torch.empty(0, 2))
@@ -120,8 +120,8 @@ def test_a_removed_id_is_not_found_and_can_be_added_again(filled):
 
 def test_replacing_gives_an_id_its_new_vector_and_its_new_place(filled):
     filled.add(["a", "d"], torch.tensor([[0.0, 1.0], [0.0, 1.0]]), [{"new": True}, {}], replace=True)
-    found = filled.search(torch.tensor([[0.0, 1.0]]), 9)
-    assert found.ids == [["b", "c", "a", "d"]]
+    answer = filled.search(torch.tensor([[0.0, 1.0]]), 9)
+    assert answer.ids == [["b", "c", "a", "d"]]
     assert filled.metadata(["a"]) == [{"new": True}]
 
 
@@ -179,9 +179,9 @@ def test_a_scorer_gets_the_query_first_and_all_vectors(filled):
     def first_minus_second(a, b):
         return a[:, :1] - b[:, 1]
 
-    found = filled.search(torch.tensor([[1.0, 7.0], [3.0, 7.0]]), 2, scorer=first_minus_second)
-    assert found.ids == [["a", "b"]] * 2  # "b" ties with "c"
-    assert found.scores.tolist() == [[1, 0], [3, 2]]
+    answer = filled.search(torch.tensor([[1.0, 7.0], [3.0, 7.0]]), 2, scorer=first_minus_second)
+    assert answer.ids == [["a", "b"]] * 2  # "b" ties with "c"
+    assert answer.scores.tolist() == [[1, 0], [3, 2]]
 
 
 def test_is_the_same_after_saving_and_opening(filled, tmp_path):
@@ -232,14 +232,14 @@ def test_refuses_the_index_of_another_space(filled, tmp_path):
 
 
 def test_stored_vectors_do_not_change_with_the_given_tensor(make):
-    made, vectors, held = make(2, score="dot"), VECTORS.clone(), {"label": ["x"]}
-    made.add(["a", "b", "c"], vectors, [held, {}, {}])
-    before = told(made)
+    index, vectors, held = make(2, score="dot"), VECTORS.clone(), {"label": ["x"]}
+    index.add(["a", "b", "c"], vectors, [held, {}, {}])
+    before = told(index)
     vectors.zero_()
     held["label"].append("y")
-    assert told(made) == before
-    made.metadata(["a"])[0]["label"].append("z")
-    assert told(made) == before
+    assert told(index) == before
+    index.metadata(["a"])[0]["label"].append("z")
+    assert told(index) == before
 
 
 @pytest.mark.parametrize("score", ["cosine", "dot", "euclidean"])
@@ -248,25 +248,25 @@ def test_finds_what_the_exact_index_finds(make, score, tmp_path):
     draw = torch.Generator().manual_seed(3)
     vectors, queries = torch.randn(1500, 8, generator=draw), torch.randn(20, 8, generator=draw)
     ids = [f"item {place}" for place in range(1500)]
-    made, exact = make(8, score=score), Exact(8, score=score)
+    index, exact = make(8, score=score), Exact(8, score=score)
 
     def agree(stored):
-        found, expected = stored.search(queries, 3), exact.search(queries, 3)
-        assert found.ids == expected.ids
-        torch.testing.assert_close(found.scores, expected.scores)
+        answer, expected = stored.search(queries, 3), exact.search(queries, 3)
+        assert answer.ids == expected.ids
+        torch.testing.assert_close(answer.scores, expected.scores)
 
-    for one in (made, exact):
+    for one in (index, exact):
         one.add(ids[:1300], vectors[:1300])
-    if hasattr(made, "build"):
-        made.build()
-    agree(made)
-    for one in (made, exact):
+    if hasattr(index, "build"):
+        index.build()
+    agree(index)
+    for one in (index, exact):
         one.remove(ids[100:400])
         one.add(ids[1300:], vectors[1300:])
-    agree(made)
-    if score == "cosine" or not made.remote:  # of a server the folder has no more than the address
-        made.save(tmp_path / "index")
-        made.close()
+    agree(index)
+    if score == "cosine" or not index.remote:  # of a server the folder has no more than the address
+        index.save(tmp_path / "index")
+        index.close()
         agree(open_index(tmp_path / "index"))
 
 
@@ -278,27 +278,27 @@ def test_finds_what_the_exact_index_finds(make, score, tmp_path):
 def test_any_history_agrees_with_a_dictionary(make, seed, steps):
     """A plain dictionary goes through the same steps; afterwards both give the same answers."""
     draw = torch.Generator().manual_seed(seed)
-    made, plain = make(3, score="dot"), {}
+    index, plain = make(3, score="dot"), {}
     for step, number in steps:
         id, vector = f"item {number}", torch.randint(-2, 3, (1, 3), generator=draw).float()
         if step == "remove":
             if id in plain:
                 del plain[id]
-                made.remove([id])
+                index.remove([id])
             continue
         if id in plain and step == "add":
             with pytest.raises(SamekindError):
-                made.add([id], vector)
+                index.add([id], vector)
             continue
         plain.pop(id, None)
         plain[id] = vector[0]
-        made.add([id], vector, replace=step == "replace")
+        index.add([id], vector, replace=step == "replace")
     query = torch.tensor([[1.0, 2.0, -1.0]])
     scores = {id: float(query[0] @ vector) for id, vector in plain.items()}
     best = sorted(scores, key=lambda id: -scores[id])[:4]
-    found = made.search(query, 4)
-    assert found.ids == [best]
-    assert found.scores[0].tolist() == [scores[id] for id in best]
+    answer = index.search(query, 4)
+    assert answer.ids == [best]
+    assert answer.scores[0].tolist() == [scores[id] for id in best]
 
 
 def test_no_nearest_id_is_named_among_very_many():

@@ -26,9 +26,9 @@ def kind(request):
 
 @pytest.fixture
 def folder(kind, tmp_path):
-    made = kind(4, score="dot")
-    made.add(NAMES[:2], VECTORS[:2])
-    made.save(tmp_path / "index")
+    index = kind(4, score="dot")
+    index.add(NAMES[:2], VECTORS[:2])
+    index.save(tmp_path / "index")
     return tmp_path / "index"
 
 
@@ -518,12 +518,12 @@ def survives(kind, folder, *, kills, seed):
         elif word == "removed":
             del expected[rest[0]]
         elif word == "killed":
-            found = {id: float(value) for id, value in (pair.split("=") for pair in rest)}
+            state = {id: float(value) for id, value in (pair.split("=") for pair in rest)}
             # What was being tried when it was killed may have been done or not; nothing else may differ.
-            assert {id: found[id] for id in found.keys() - doubtful} == {
+            assert {id: state[id] for id in state.keys() - doubtful} == {
                 id: expected[id] for id in expected.keys() - doubtful
             }
-            expected = found
+            expected = state
         doubtful = set()
     assert sum(word == "killed" for word, *_ in said) == kills
     assert sum(word == "added" for word, *_ in said) >= kills

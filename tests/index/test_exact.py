@@ -18,7 +18,7 @@ def random():
     return torch.randn(50, 8, generator=draw), torch.randn(300, 8, generator=draw)
 
 
-def made(vectors, score):
+def filled(vectors, score):
     index = Exact(vectors.shape[1], score=score)
     for start in range(0, len(vectors), 70):
         part = vectors[start : start + 70]
@@ -30,10 +30,10 @@ def made(vectors, score):
 def test_agrees_with_scikit_learn(random, score, metric):
     queries, vectors = random
     distances, which = NearestNeighbors(metric=metric, algorithm="brute").fit(vectors).kneighbors(queries, 9)
-    found = made(vectors, score).search(queries, 9, memory_budget=4096)
-    assert found.ids == [[str(place) for place in row] for row in which]
+    answer = filled(vectors, score).search(queries, 9, memory_budget=4096)
+    assert answer.ids == [[str(place) for place in row] for row in which]
     expected = torch.from_numpy(-distances if score == "euclidean" else 1 - distances).float()
-    torch.testing.assert_close(found.scores, expected, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(answer.scores, expected, rtol=1e-5, atol=1e-5)
 
 
 def test_agrees_with_faiss(random):
@@ -42,9 +42,9 @@ def test_agrees_with_faiss(random):
     peer = faiss.IndexFlatIP(8)
     peer.add(vectors.numpy())
     scores, which = peer.search(queries.numpy(), 9)
-    found = made(vectors, "dot").search(queries, 9)
-    assert found.ids == [[str(place) for place in row] for row in which]
-    torch.testing.assert_close(found.scores, torch.from_numpy(scores))
+    answer = filled(vectors, "dot").search(queries, 9)
+    assert answer.ids == [[str(place) for place in row] for row in which]
+    torch.testing.assert_close(answer.scores, torch.from_numpy(scores))
 
 
 @pytest.mark.parametrize("budget", [1, 1000, 10**6, None])
@@ -52,8 +52,8 @@ def test_a_learned_similarity_takes_the_query_first(random, budget):
     torch.manual_seed(0)
     network = PairsNetwork(dimension=8, hidden=6).eval()
     queries, vectors = random[0][:4], random[1][:40]
-    found = made(vectors, "cosine").search(queries, 3, scorer=network, memory_budget=budget)
-    for query, ids, scores in zip(queries, found.ids, found.scores, strict=True):
+    answer = filled(vectors, "cosine").search(queries, 3, scorer=network, memory_budget=budget)
+    for query, ids, scores in zip(queries, answer.ids, answer.scores, strict=True):
         with torch.no_grad():
             one_by_one = [float(network(query[None], vector[None])) for vector in vectors]
         best = sorted(range(len(vectors)), key=lambda place: -one_by_one[place])[:3]
@@ -70,8 +70,8 @@ def test_a_function_can_be_the_scorer_and_is_called_in_blocks(random):
         largest = max(largest, len(a) * len(b))
         return a[:, :1] * 0 + b[:, 0]
 
-    found = made(vectors, "cosine").search(queries[:2], 1, scorer=first_coordinate, memory_budget=64 * 100)
-    assert found.ids == [[str(int(vectors[:, 0].argmax()))]] * 2
+    answer = filled(vectors, "cosine").search(queries[:2], 1, scorer=first_coordinate, memory_budget=64 * 100)
+    assert answer.ids == [[str(int(vectors[:, 0].argmax()))]] * 2
     assert 0 < largest <= 100
 
 
@@ -83,7 +83,7 @@ def test_half_precision_is_stored_as_float32():
 
 
 def test_ids_come_in_the_order_they_were_added(random):
-    index = made(random[1], "dot")
+    index = filled(random[1], "dot")
     index.remove(["0", "299"])
     assert list(index) == [str(place) for place in range(1, 299)]
     assert torch.equal(index.vectors(), random[1][1:299])
@@ -92,12 +92,12 @@ def test_ids_come_in_the_order_they_were_added(random):
 def test_the_search_is_that_of_all_scores_at_once(random):
     """Small blocks, large blocks: the same scores to the last digit are needed for the same ties."""
     queries, vectors = (values.round() for values in random)  # whole numbers: sums of products are exact
-    index = made(vectors, "dot")
+    index = filled(vectors, "dot")
     whole = best_of([(slice(0, 50), slice(0, 300), queries @ vectors.T)], k=20)
     for budget in (100, 5000, None):
-        found = index.search(queries, 20, memory_budget=budget)
-        assert torch.equal(found.scores, whole[0])
-        assert found.ids == [[str(place) for place in row] for row in whole[1].tolist()]
+        answer = index.search(queries, 20, memory_budget=budget)
+        assert torch.equal(answer.scores, whole[0])
+        assert answer.ids == [[str(place) for place in row] for row in whole[1].tolist()]
 
 
 # --- what the disk may do to it ---------------------------------------------------------------------
@@ -105,7 +105,7 @@ def test_the_search_is_that_of_all_scores_at_once(random):
 
 @pytest.fixture
 def folder(random, tmp_path):
-    made(random[1][:5], "dot").save(tmp_path / "index")
+    filled(random[1][:5], "dot").save(tmp_path / "index")
     return tmp_path / "index"
 
 
@@ -154,7 +154,7 @@ def test_the_folder_holds_plain_files_and_no_code(folder, random):
 
 def test_a_saved_index_frees_its_memory(random, tmp_path):
     """What was saved is mapped from the file: the vectors in memory are given up."""
-    index = made(random[1], "dot")
+    index = filled(random[1], "dot")
     before = index.vectors().data_ptr()
     index.save(tmp_path / "index")
     assert index.vectors().data_ptr() != before
@@ -168,7 +168,7 @@ def test_a_saved_index_frees_its_memory(random, tmp_path):
 def test_removed_vectors_are_in_no_block(random, tmp_path, saved, budget):
     """Whole blocks of empty rows, blocks with some, and blocks with none, on the disk and in memory."""
     queries, vectors = (values.round() for values in random)
-    index = made(vectors[:200], "dot")
+    index = filled(vectors[:200], "dot")
     if saved:
         index.save(tmp_path / "index")
     index.add([str(place) for place in range(200, 300)], vectors[200:])
@@ -176,9 +176,9 @@ def test_removed_vectors_are_in_no_block(random, tmp_path, saved, budget):
     index.remove([str(place) for place in gone])
     left = [place for place in range(300) if place not in gone]
     scores, which = best_of([(slice(0, 50), slice(0, len(left)), queries @ vectors[left].T)], k=200)
-    found = index.search(queries, 200, memory_budget=budget)
-    assert torch.equal(found.scores, scores)
-    assert found.ids == [[str(left[place]) for place in row] for row in which.tolist()]
+    answer = index.search(queries, 200, memory_budget=budget)
+    assert torch.equal(answer.scores, scores)
+    assert answer.ids == [[str(left[place]) for place in row] for row in which.tolist()]
     index.remove([str(place) for place in left if place < 200])  # a segment without anything in it
     assert sorted(index.search(queries[:1], 300).ids[0]) == sorted(
         str(number) for number in left if number >= 200

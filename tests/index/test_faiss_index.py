@@ -35,8 +35,8 @@ def filled(vectors, kind, **settings):
     return index
 
 
-def recall(found, truth):
-    pairs = zip(found.ids, truth.ids, strict=True)
+def recall(answer, truth):
+    pairs = zip(answer.ids, truth.ids, strict=True)
     return sum(len({*a} & {*b}) for a, b in pairs) / truth.scores.numel()
 
 
@@ -59,11 +59,11 @@ def test_finds_nearly_all_by_its_structure(clustered, only_structures, kind, lea
     exact = Exact(16, score=score)
     exact.add([str(place) for place in range(3000)], vectors)
     index = filled(vectors, kind, score=score)
-    found, truth = index.search(queries, 10), exact.search(queries, 10)
+    answer, truth = index.search(queries, 10), exact.search(queries, 10)
     assert index.built == ("flat" if kind == "auto" else kind)
-    assert recall(found, truth) >= least
+    assert recall(answer, truth) >= least
     # What it found has the exact scores, in their order.
-    for query, ids, scores in zip(queries, found.ids, found.scores, strict=True):
+    for query, ids, scores in zip(queries, answer.ids, answer.scores, strict=True):
         one_by_one = exact.search(query[None], 3000)
         known = dict(zip(one_by_one.ids[0], one_by_one.scores[0].tolist(), strict=True))
         assert scores.tolist() == pytest.approx([known[id] for id in ids], abs=1e-4)
@@ -88,10 +88,10 @@ def test_too_few_candidates_fall_back_to_all_vectors(clustered):
     """200 are wanted, and one list holds fewer: all vectors are compared for the queries that lack some."""
     queries, vectors = clustered
     index = filled(vectors, "ivf", effort=1)
-    found = index.search(queries, 200)
-    assert found.scores.shape == (50, 200)
-    assert {len(set(row)) for row in found.ids} == {200}
-    assert recall(found, filled(vectors, "flat").search(queries, 200)) > 0.9
+    answer = index.search(queries, 200)
+    assert answer.scores.shape == (50, 200)
+    assert {len(set(row)) for row in answer.ids} == {200}
+    assert recall(answer, filled(vectors, "flat").search(queries, 200)) > 0.9
 
 
 @pytest.mark.parametrize("kind", ["flat", "hnsw", "ivf", "pq"])
@@ -102,9 +102,9 @@ def test_another_scorer_compares_all_vectors(clustered, kind):
     exact.add([str(place) for place in range(1200)], vectors[:1200])
     index = filled(vectors[:1200], kind)
     index.build()
-    found, truth = (one.search(queries[:3], 5, scorer=network) for one in (index, exact))
-    assert found.ids == truth.ids
-    assert torch.equal(found.scores, truth.scores)
+    answer, truth = (one.search(queries[:3], 5, scorer=network) for one in (index, exact))
+    assert answer.ids == truth.ids
+    assert torch.equal(answer.scores, truth.scores)
     assert torch.equal(index.vectors(), vectors[:1200])  # to the last digit, codes or not
 
 
@@ -144,9 +144,9 @@ def test_a_structure_that_was_saved_is_not_built_again(clustered, tmp_path, monk
 
     monkeypatch.setattr(faiss_index.structure, "build", refuse)
     again = Faiss.open(tmp_path / "index", verify=True)
-    found = again.search(clustered[0], 5)
-    assert found.ids == expected.ids
-    assert torch.equal(found.scores, expected.scores)
+    answer = again.search(clustered[0], 5)
+    assert answer.ids == expected.ids
+    assert torch.equal(answer.scores, expected.scores)
     header = json.loads((tmp_path / "index" / "index.json").read_text())
     assert header["structure"] == {"kind": "hnsw", "built for": 3000}
 

@@ -41,8 +41,8 @@ def filled(space, kind, make=Exact):
     return index
 
 
-def places(found):
-    return torch.tensor([[int(id) for id in row] for row in found.ids])
+def places(answer):
+    return torch.tensor([[int(id) for id in row] for row in answer.ids])
 
 
 @pytest.mark.parametrize("kind", ["fitted", "normalised"])
@@ -54,9 +54,9 @@ def test_finds_what_a_scan_of_everything_finds(kind, form, make):
     space = a_space(form)
     gallery = torch.cat([GALLERY[:200], 1.2 * GALLERY[200:]])
     expected = search(space, QUERIES, gallery, k=10, kind=kind)
-    found = search_index(space, filled(space, kind, make), QUERIES, 10, kind=kind)
-    torch.testing.assert_close(found.scores, expected.scores, atol=1e-4, rtol=1e-4)
-    assert (places(found) == expected.indices).float().mean() > 0.99  # but for ties in the last digit
+    answer = search_index(space, filled(space, kind, make), QUERIES, 10, kind=kind)
+    torch.testing.assert_close(answer.scores, expected.scores, atol=1e-4, rtol=1e-4)
+    assert (places(answer) == expected.indices).float().mean() > 0.99  # but for ties in the last digit
     embeddings = Exact(6, fingerprint=index_fingerprint(space))
     embeddings.add(IDS, gallery)
     plain = search_index(space, embeddings, QUERIES, 10, kind=kind)

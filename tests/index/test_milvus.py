@@ -54,41 +54,41 @@ def test_no_two_clients_draw_the_same_place(monkeypatch):
 
 @pytest.mark.servers
 def test_metadata_beyond_what_the_server_takes_is_refused(make_milvus):
-    made = make_milvus(2, score="dot")
-    made.add(["a"], VECTORS[:1], [{"x": "y" * 64_000}])
+    index = make_milvus(2, score="dot")
+    index.add(["a"], VECTORS[:1], [{"x": "y" * 64_000}])
     with pytest.raises(SettingError, match="up to 65,000 bytes an id, got 65,0"):
-        made.add(["b"], VECTORS[:1], [{"x": "y" * 65_000}])
-    assert list(made) == ["a"]
-    assert made.metadata(["a"]) == [{"x": "y" * 64_000}]
+        index.add(["b"], VECTORS[:1], [{"x": "y" * 65_000}])
+    assert list(index) == ["a"]
+    assert index.metadata(["a"]) == [{"x": "y" * 64_000}]
 
 
 @pytest.mark.servers
 @pytest.mark.parametrize("theirs", ["before ours", "after ours"])
 def test_a_conflicting_addition_is_taken_back(make_milvus, monkeypatch, theirs):
     """Another client stores the id after our check, and before or after our insertion; its row stays."""
-    made = make_milvus(2, score="dot")
-    insert = made._collection.insert
+    index = make_milvus(2, score="dot")
+    insert = index._collection.insert
 
     def meanwhile(places, ids, vectors, texts):
-        monkeypatch.setattr(made._collection, "insert", insert)
+        monkeypatch.setattr(index._collection, "insert", insert)
         if theirs == "after ours":
             insert(places, ids, vectors, texts)
         insert(["0 theirs"], ["b"], VECTORS[2:], ['{"by": "them"}'])
         if theirs == "before ours":
             insert(places, ids, vectors, texts)
 
-    monkeypatch.setattr(made._collection, "insert", meanwhile)
+    monkeypatch.setattr(index._collection, "insert", meanwhile)
     with pytest.raises(SettingError, match='"b" is already there'):
-        made.add(["a", "b"], VECTORS[:2])
-    assert list(made) == ["b"]
-    assert made.metadata(["b"]) == [{"by": "them"}]
+        index.add(["a", "b"], VECTORS[:2])
+    assert list(index) == ["b"]
+    assert index.metadata(["b"]) == [{"by": "them"}]
 
 
 @pytest.mark.servers
 def test_an_addition_stays_if_the_other_client_left(make_milvus, monkeypatch):
     """The other client takes its row back as well: the second try succeeds."""
-    made = make_milvus(2, score="dot")
-    insert = made._collection.insert
+    index = make_milvus(2, score="dot")
+    insert = index._collection.insert
     tried = []
 
     def meanwhile(places, ids, vectors, texts):
@@ -97,58 +97,58 @@ def test_an_addition_stays_if_the_other_client_left(make_milvus, monkeypatch):
             insert(["theirs"], ["a"], VECTORS[2:], ["{}"])
         insert(places, ids, vectors, texts)
 
-    monkeypatch.setattr(made._collection, "insert", meanwhile)
-    monkeypatch.setattr(milvus.time, "sleep", lambda seconds: made._collection.delete(["theirs"]))
-    made.add(["a"], VECTORS[:1])
+    monkeypatch.setattr(index._collection, "insert", meanwhile)
+    monkeypatch.setattr(milvus.time, "sleep", lambda seconds: index._collection.delete(["theirs"]))
+    index.add(["a"], VECTORS[:1])
     assert len(tried) == 2
-    assert made.vectors().tolist() == [[1, 0]]
+    assert index.vectors().tolist() == [[1, 0]]
 
 
 @pytest.mark.servers
 def test_gives_up_after_many_conflicts(make_milvus, monkeypatch):
-    made = make_milvus(2, score="dot")
-    monkeypatch.setattr(made, "_add", lambda ids, vectors, texts, *, replace: False)
+    index = make_milvus(2, score="dot")
+    monkeypatch.setattr(index, "_add", lambda ids, vectors, texts, *, replace: False)
     monkeypatch.setattr(milvus.time, "sleep", lambda seconds: None)
     with pytest.raises(IndexServerError, match="others keep adding the same ids"):
-        made.add(["a"], VECTORS[:1])
+        index.add(["a"], VECTORS[:1])
 
 
 @pytest.mark.servers
 def test_of_two_replacements_at_once_the_newest_stays(make_milvus):
     """Two rows are under one id, as after two clients met, or one was killed: the next one puts it right."""
-    made = make_milvus(2, score="dot")
-    made._collection.insert(["00 1", "00 2"], ["a", "a"], VECTORS[:2], ["{}", '{"newer": true}'])
-    assert made.metadata(["a"]) == [{"newer": True}]
-    assert made.vectors(["a"]).tolist() == [[0, 1]]
-    made.add(["a"], VECTORS[2:], replace=True)
-    assert list(made) == ["a"]
-    assert made.vectors().tolist() == [[1, 1]]
-    made._collection.insert(["9 newest"], ["a"], VECTORS[:1], ["{}"])
-    made.add(["a"], VECTORS[2:], replace=True)
-    assert made.vectors().tolist() == [[1, 0]]
+    index = make_milvus(2, score="dot")
+    index._collection.insert(["00 1", "00 2"], ["a", "a"], VECTORS[:2], ["{}", '{"newer": true}'])
+    assert index.metadata(["a"]) == [{"newer": True}]
+    assert index.vectors(["a"]).tolist() == [[0, 1]]
+    index.add(["a"], VECTORS[2:], replace=True)
+    assert list(index) == ["a"]
+    assert index.vectors().tolist() == [[1, 1]]
+    index._collection.insert(["9 newest"], ["a"], VECTORS[:1], ["{}"])
+    index.add(["a"], VECTORS[2:], replace=True)
+    assert index.vectors().tolist() == [[1, 0]]
 
 
 @pytest.mark.servers
 def test_an_addition_that_fails_halfway_is_taken_back(make_milvus, monkeypatch):
-    made = make_milvus(2, score="dot")
-    insert = made._collection.insert
+    index = make_milvus(2, score="dot")
+    insert = index._collection.insert
 
     def half(places, ids, vectors, texts):
         insert(places[:1], ids[:1], vectors[:1], texts[:1])
         raise IndexServerError("and no further")
 
-    monkeypatch.setattr(made._collection, "insert", half)
+    monkeypatch.setattr(index._collection, "insert", half)
     with pytest.raises(IndexServerError, match="and no further"):
-        made.add(["a", "b"], VECTORS[:2])
-    assert list(made) == []
+        index.add(["a", "b"], VECTORS[:2])
+    assert list(index) == []
 
 
 @pytest.mark.servers
 def test_all_rows_are_in_the_store_when_save_returns(make_milvus, tmp_path):
-    made = make_milvus(2, score="dot")
-    made.add([f"item {place}" for place in range(3000)], torch.randn(3000, 2))
-    made.save(tmp_path / "index")
-    segments = made._connection.ask(lambda it: it.list_persistent_segments(made._collection.name))
+    index = make_milvus(2, score="dot")
+    index.add([f"item {place}" for place in range(3000)], torch.randn(3000, 2))
+    index.save(tmp_path / "index")
+    segments = index._connection.ask(lambda it: it.list_persistent_segments(index._collection.name))
     assert sum(segment.num_rows for segment in segments if segment.state.name == "Flushed") >= 3000
 
 
@@ -215,7 +215,7 @@ def test_a_refused_flush_is_reported(flushing):
 
 @pytest.mark.servers
 def test_a_released_collection_is_loaded_again(make_milvus):
-    made = make_milvus(2, score="dot")
-    made.add(["a"], VECTORS[:1])
-    made._connection.ask(lambda it: it.release_collection(made._collection.name))
-    assert list(made) == ["a"]
+    index = make_milvus(2, score="dot")
+    index.add(["a"], VECTORS[:1])
+    index._connection.ask(lambda it: it.release_collection(index._collection.name))
+    assert list(index) == ["a"]

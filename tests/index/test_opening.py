@@ -61,11 +61,11 @@ def test_any_value_anywhere_in_the_header_opens_or_is_refused_with_a_sentence(ki
     monkeypatch.setattr("samekind.index.milvus.Connection", _refuse)
     monkeypatch.setattr("samekind.index.postgres.Connection", _refuse)
     folder, path = tmp_path / "index", tmp_path / "index" / "index.json"
-    made = Faiss(3, kind="hnsw") if kind == "Faiss" else Exact(3)
-    made.add([str(place) for place in range(9)], torch.rand(9, 3))
+    index = Faiss(3, kind="hnsw") if kind == "Faiss" else Exact(3)
+    index.add([str(place) for place in range(9)], torch.rand(9, 3))
     if kind == "Faiss":
-        made.build()
-    made.save(folder)
+        index.build()
+    index.save(folder)
     header = json.loads(path.read_text()) | {"kind": kind}
     if kind in ("Postgres", "Milvus"):
         header |= {"url": "http://127.0.0.1:1", "name": "a", "effort": 10, "timeout": 1.0, "method": "hnsw"}

@@ -27,36 +27,36 @@ def test_refuses_impossible_settings_without_a_server(arguments, says):
 
 @pytest.mark.servers
 def test_a_refused_batch_leaves_none_of_its_rows(make_postgres):
-    made = make_postgres(2, score="dot")
-    made.add(["b"], VECTORS[:1])
+    index = make_postgres(2, score="dot")
+    index.add(["b"], VECTORS[:1])
     with pytest.raises(SettingError, match='"b" is already there'):
-        made.add(["a", "b", "c"], VECTORS)
-    assert list(made) == ["b"]
+        index.add(["a", "b", "c"], VECTORS)
+    assert list(index) == ["b"]
 
 
 @pytest.mark.servers
 def test_the_database_refuses_a_duplicate_id(make_postgres, monkeypatch):
     """As if another client had added the id between the look and the copy."""
-    made = make_postgres(2, score="dot")
-    made.add(["a"], VECTORS[:1])
+    index = make_postgres(2, score="dot")
+    index.add(["a"], VECTORS[:1])
     looked = []
-    present = made._table.present
+    present = index._table.present
 
     def blind_at_first(connection, ids):
         looked.append(ids)
         return set() if len(looked) == 1 else present(connection, ids)
 
-    monkeypatch.setattr(made._table, "present", blind_at_first)
+    monkeypatch.setattr(index._table, "present", blind_at_first)
     with pytest.raises(SettingError, match='"a" is already there'):
-        made.add(["b", "a"], VECTORS[:2])
+        index.add(["b", "a"], VECTORS[:2])
     assert len(looked) == 2
-    assert list(made) == ["a"]
+    assert list(index) == ["a"]
 
 
 @pytest.mark.servers
 def test_clients_that_replace_at_once_leave_one_row(make_postgres, postgres_server):
-    made = make_postgres(2, score="dot")
-    others = [Postgres(2, url=postgres_server.url, name=made.name, score="dot") for _ in range(4)]
+    index = make_postgres(2, score="dot")
+    others = [Postgres(2, url=postgres_server.url, name=index.name, score="dot") for _ in range(4)]
     failed = []
 
     def work(number, client):
@@ -73,8 +73,8 @@ def test_clients_that_replace_at_once_leave_one_row(make_postgres, postgres_serv
     for thread in threads:
         thread.join()
     assert failed == []
-    assert sorted(made) == ["a", "b"]
-    one, other = made.metadata(["a", "b"])
+    assert sorted(index) == ["a", "b"]
+    one, other = index.metadata(["a", "b"])
     assert one == other  # both of one transaction
     for other in others:
         other.close()
@@ -83,43 +83,43 @@ def test_clients_that_replace_at_once_leave_one_row(make_postgres, postgres_serv
 @pytest.mark.servers
 def test_ids_come_page_by_page_and_other_calls_may_come_between(make_postgres, monkeypatch):
     monkeypatch.setattr(postgres, "PAGE", 2)
-    made = make_postgres(2, score="dot")
-    made.add([f"item {place}" for place in range(5)], torch.ones(5, 2))
-    seen = [(id, *made.metadata([id]), len(made)) for id in made]
+    index = make_postgres(2, score="dot")
+    index.add([f"item {place}" for place in range(5)], torch.ones(5, 2))
+    seen = [(id, *index.metadata([id]), len(index)) for id in index]
     assert seen == [(f"item {place}", {}, 5) for place in range(5)]
-    assert torch.equal(made.vectors(), torch.ones(5, 2))
+    assert torch.equal(index.vectors(), torch.ones(5, 2))
 
 
 @pytest.mark.servers
 def test_another_scorer_walks_in_blocks(make_postgres, monkeypatch):
     monkeypatch.setattr(server, "rows_at_once", lambda queries, dimension: 3)
-    made = make_postgres(2, score="dot")
+    index = make_postgres(2, score="dot")
     vectors = torch.arange(20.0).reshape(10, 2)
-    made.add([f"item {place}" for place in range(10)], vectors)
+    index.add([f"item {place}" for place in range(10)], vectors)
     blocks = []
 
     def scorer(queries, block):
         blocks.append(len(block))
         return queries @ -block.T
 
-    found = made.search(torch.ones(1, 2), 4, scorer=scorer)
-    assert found.ids == [[f"item {place}" for place in range(4)]]
+    answer = index.search(torch.ones(1, 2), 4, scorer=scorer)
+    assert answer.ids == [[f"item {place}" for place in range(4)]]
     assert blocks == [3, 3, 3, 1]
 
 
 @pytest.mark.servers
 def test_a_scorer_that_fails_leaves_the_connection_as_it_was(make_postgres):
-    made = make_postgres(2, score="dot")
-    made.add(["a"], VECTORS[:1])
+    index = make_postgres(2, score="dot")
+    index.add(["a"], VECTORS[:1])
     with pytest.raises(ZeroDivisionError):
-        made.search(VECTORS, 1, scorer=lambda a, b: 1 / 0)
-    assert list(made) == ["a"]
+        index.search(VECTORS, 1, scorer=lambda a, b: 1 / 0)
+    assert list(index) == ["a"]
 
 
 @pytest.mark.servers
 def test_the_folder_keeps_how_to_search(postgres_server, tmp_path):
-    made = Postgres(2, url=postgres_server.url, name="kept", method="ivfflat", effort=7)
-    made.save(tmp_path / "index")
+    index = Postgres(2, url=postgres_server.url, name="kept", method="ivfflat", effort=7)
+    index.save(tmp_path / "index")
     again = Postgres.open(tmp_path / "index")
-    assert (again.method, again.effort, again.name, again.url) == ("ivfflat", 7, "kept", made.url)
-    made.drop()
+    assert (again.method, again.effort, again.name, again.url) == ("ivfflat", 7, "kept", index.url)
+    index.drop()

@@ -94,8 +94,8 @@ def test_an_address_in_the_environment_replaces_one_of_its_kind(monkeypatch):
 
 def test_the_folder_says_where_an_index_is(tmp_path):
     server.save(tmp_path / "index", "Postgres", PURPOSE, {"url": "host=here", "name": "faces"})
-    made, header = server.read(tmp_path / "index", "Postgres", fingerprint="that space")
-    assert (made, header["url"], header["name"]) == (PURPOSE, "host=here", "faces")
+    purpose, header = server.read(tmp_path / "index", "Postgres", fingerprint="that space")
+    assert (purpose, header["url"], header["name"]) == (PURPOSE, "host=here", "faces")
     with pytest.raises(SpaceError, match="made with another space"):
         server.read(tmp_path / "index", "Postgres", fingerprint="")
     with pytest.raises(SpaceError, match="another kind: Postgres, not Milvus"):
@@ -134,17 +134,17 @@ def test_a_walk_finds_what_the_exact_index_finds(sizes, queries, k, seed):
     exact.add(names, vectors)
     ends = torch.tensor([0, *sizes]).cumsum(0).tolist()
     walk = [(names[a:b], vectors[a:b]) for a, b in pairwise(ends)]
-    found = server.best_while_walking(walk, asked, k, scorer=None, score="dot")
+    answer = server.best_while_walking(walk, asked, k, scorer=None, score="dot")
     expected = exact.search(asked, k)
-    assert found.ids == expected.ids
-    assert torch.equal(found.scores, expected.scores)
+    assert answer.ids == expected.ids
+    assert torch.equal(answer.scores, expected.scores)
 
 
 def test_hits_of_a_server_are_put_in_order():
     rows = [[(0.5, 3, "c"), (0.5, 1, "a"), (0.9, 7, "b")], [(-1.0, 1, "a"), (-2.0, 3, "c"), (-1.0, 7, "b")]]
-    found = server.in_order(rows, 2)
-    assert found.ids == [["b", "a"], ["a", "b"]]
-    torch.testing.assert_close(found.scores, torch.tensor([[0.9, 0.5], [-1.0, -1.0]]))
+    answer = server.in_order(rows, 2)
+    assert answer.ids == [["b", "a"], ["a", "b"]]
+    torch.testing.assert_close(answer.scores, torch.tensor([[0.9, 0.5], [-1.0, -1.0]]))
     assert server.in_order([[]], 2).scores.shape == (1, 0)
 
 

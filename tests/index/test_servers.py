@@ -62,9 +62,9 @@ def make(kind, request):
 
 @pytest.fixture
 def filled(make):
-    made = make(2, score="dot")
-    made.add(["a", "b", "c"], VECTORS, [{"label": "first"}, {}, {}])
-    return made
+    index = make(2, score="dot")
+    index.add(["a", "b", "c"], VECTORS, [{"label": "first"}, {}, {}])
+    return index
 
 
 @pytest.fixture(scope="module")
@@ -133,12 +133,12 @@ joined.close()
 
 def test_a_forked_process_has_a_connection_of_its_own(make, kind, server):
     """A regression: both used one socket, and got each other's answers."""
-    made = make(2, score="dot")
-    command = [sys.executable, "-c", FORKED, kind, server.url, made.name]
+    index = make(2, score="dot")
+    command = [sys.executable, "-c", FORKED, kind, server.url, index.name]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     expected = {f"{who} {number}" for who in ("parent", "child") for number in range(20)}
-    assert set(made) == expected | {"before", "after"}
+    assert set(index) == expected | {"before", "after"}
 
 
 #: Where number kind asks its server.
@@ -146,21 +146,21 @@ ASKS = {"Postgres": ("_connection", "read"), "Milvus": ("_collection", "_ask")}
 
 
 def test_metadata_of_many_ids_is_one_query(make, kind, monkeypatch):
-    made = make(2, score="dot")
+    index = make(2, score="dot")
     ids = [f"item {place}" for place in range(50)]
-    made.add(ids, torch.ones(50, 2), [{"place": place} for place in range(50)])
+    index.add(ids, torch.ones(50, 2), [{"place": place} for place in range(50)])
     part, name = ASKS[kind]
-    asks, asked = getattr(getattr(made, part), name), []
-    monkeypatch.setattr(getattr(made, part), name, lambda question: asked.append(question) or asks(question))
-    assert made.metadata(ids[::-1]) == [{"place": place} for place in reversed(range(50))]
+    asks, asked = getattr(getattr(index, part), name), []
+    monkeypatch.setattr(getattr(index, part), name, lambda question: asked.append(question) or asks(question))
+    assert index.metadata(ids[::-1]) == [{"place": place} for place in reversed(range(50))]
     assert len(asked) == 1
 
 
 def test_two_clients_that_add_at_once_lose_nothing(make, clients, processes):
-    made = make(2, score="dot")
+    index = make(2, score="dot")
     told = {}
     for who, process in zip(
-        ("one", "two"), clients(made.name, "one", "two", batches=3, contested=6), strict=True
+        ("one", "two"), clients(index.name, "one", "two", batches=3, contested=6), strict=True
     ):
         told[who] = list(iter(process.stdout.readline, "done\n"))
         processes[1](process)
@@ -168,22 +168,22 @@ def test_two_clients_that_add_at_once_lose_nothing(make, clients, processes):
     for number in range(6):
         won = [who for who, lines in told.items() if f"won {number}\n" in lines]
         assert len(won) == 1, f"{number}: {told}"
-        assert made.metadata([f"both {number}"]) == [{"by": won[0]}]
+        assert index.metadata([f"both {number}"]) == [{"by": won[0]}]
         expected.add(f"both {number}")
-    assert sorted(made) == sorted(expected)
-    assert len(made) == len(expected)
+    assert sorted(index) == sorted(expected)
+    assert len(index) == len(expected)
 
 
 def test_additions_of_a_killed_client_are_there(make, clients):
-    made = make(2, score="dot")
-    [process] = clients(made.name, "killed", batches=1000)
+    index = make(2, score="dot")
+    [process] = clients(index.name, "killed", batches=1000)
     told = [process.stdout.readline() for _ in range(5)]
     process.kill()
     told += process.stdout.readlines()
     assert told[0] == "added 0\n"
-    held = set(made)
+    held = set(index)
     assert held >= {f"killed {batch} {number}" for batch in range(len(told)) for number in range(20)}
-    assert len(made) == len(held) == len(made.vectors())
+    assert len(index) == len(held) == len(index.vectors())
     # The addition that was under way is there as a whole, or not at all.
     assert len(held) % 20 == 0
 
@@ -320,14 +320,14 @@ def test_an_impossible_id_is_unknown(filled):
 
 
 def test_a_vector_of_zeros_has_the_cosine_zero(make):
-    made = make(2)
+    stored = make(2)
     exact = index.Exact(2)
-    for one in (made, exact):
+    for one in (stored, exact):
         one.add(["zero", "a", "b"], torch.tensor([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]]))
     queries = torch.tensor([[1.0, 0.0], [0.0, 0.0]])
-    found, expected = made.search(queries, 3), exact.search(queries, 3)
-    assert found.ids == expected.ids
-    torch.testing.assert_close(found.scores, expected.scores)
+    answer, expected = stored.search(queries, 3), exact.search(queries, 3)
+    assert answer.ids == expected.ids
+    torch.testing.assert_close(answer.scores, expected.scores)
 
 
 def test_notes_of_one_client_are_read_by_the_next(filled, kind, tmp_path):

@@ -85,16 +85,16 @@ def test_keeps_half_a_surrogate_pair_in_an_id(tmp_path):
 
 
 def test_room_grows_by_doubling_and_not_at_every_addition(monkeypatch):
-    made = []
+    shapes = []
     real = torch.empty
     monkeypatch.setattr(
-        stores.torch, "empty", lambda *shape, **more: made.append(shape) or real(*shape, **more)
+        stores.torch, "empty", lambda *shape, **more: shapes.append(shape) or real(*shape, **more)
     )
     store = Store(3)
-    del made[:]
+    del shapes[:]
     for place in range(1000):
         store.apply(Change([str(place)], ["{}"], torch.full((1, 3), float(place))))
-    assert len(made) <= 11
+    assert len(shapes) <= 11
     assert torch.equal(store.vectors()[:, 0], torch.arange(1000.0))
 
 

@@ -20,7 +20,7 @@ def random():
     return torch.randn(10, 6, generator=draw), 3 * torch.randn(700, 6, generator=draw)
 
 
-def made(kind, score, vectors, seed=0):
+def structure_of(kind, score, vectors, seed=0):
     structure = structures.build(kind, 6, score, count=len(vectors), sample=vectors, seed=seed)
     for start in range(0, len(vectors), 300):
         structure.add(vectors[start : start + 300])
@@ -38,16 +38,16 @@ def by_hand(score, queries, vectors, k):
 @pytest.mark.parametrize("kind", KINDS)
 def test_finds_the_nearest(random, kind, score):
     queries, vectors = random
-    structure = made(kind, score, vectors)
+    structure = structure_of(kind, score, vectors)
     assert (len(structure), structure.kind) == (700, kind)
-    found = structure.nearest(queries, 50, effort=700, alive=None)
+    labels = structure.nearest(queries, 50, effort=700, alive=None)
     best = by_hand(score, queries, vectors, 5)
-    assert found.shape == (10, 50)
+    assert labels.shape == (10, 50)
     if kind == "pq":  # what it loses, it loses in the order
-        hits = (best[:, :, None] == found[:, None, :]).any(2)
+        hits = (best[:, :, None] == labels[:, None, :]).any(2)
         assert hits.float().mean() > 0.95
     else:
-        assert torch.equal(found[:, :5], best)
+        assert torch.equal(labels[:, :5], best)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -55,24 +55,24 @@ def test_passes_over_removed_vectors(random, kind):
     queries, vectors = random
     alive = torch.ones(700, dtype=torch.bool)
     alive[by_hand("dot", queries, vectors, 8).flatten()] = False
-    found = made(kind, "dot", vectors).nearest(queries, 20, effort=700, alive=alive)
-    assert alive[found].all()
+    labels = structure_of(kind, "dot", vectors).nearest(queries, 20, effort=700, alive=alive)
+    assert alive[labels].all()
     left = alive.nonzero().flatten()
     if kind != "pq":
-        assert torch.equal(found[:, :5], left[by_hand("dot", queries, vectors[left], 5)])
+        assert torch.equal(labels[:, :5], left[by_hand("dot", queries, vectors[left], 5)])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_fills_up_with_minus_one(random, kind):
     queries, vectors = random
-    found = made(kind, "dot", vectors).nearest(queries, 701, effort=700, alive=None)
-    assert (found[:, -1] == -1).all()
+    labels = structure_of(kind, "dot", vectors).nearest(queries, 701, effort=700, alive=None)
+    assert (labels[:, -1] == -1).all()
 
 
 @pytest.mark.parametrize("kind", ["hnsw", "ivf", "pq"])
 def test_more_effort_looks_further(random, kind):
     queries, vectors = random
-    structure = made(kind, "dot", vectors)
+    structure = structure_of(kind, "dot", vectors)
     best = by_hand("dot", queries, vectors, 1)[:, 0]
     hits = [
         int((structure.nearest(queries, 1, effort=effort, alive=None)[:, 0] == best).sum())

@@ -39,11 +39,11 @@ def test_is_the_same_after_reading_and_can_be_added_to(random, kind, score, monk
     assert (len(other), other.lists, other.built_for) == (600, one.lists, 5)
     assert torch.equal(rows, torch.arange(600))
     for effort in (3, 700):
-        answers = [each.nearest(queries, 9, effort=effort, alive=None) for each in (one, other)]
+        answers = [structure.nearest(queries, 9, effort=effort, alive=None) for structure in (one, other)]
         assert torch.equal(*answers)
-    for each in (one, other):
-        each.add(vectors[600:])
-    assert torch.equal(*(each.nearest(queries, 9, effort=700, alive=None) for each in (one, other)))
+    for structure in (one, other):
+        structure.add(vectors[600:])
+    assert torch.equal(*(structure.nearest(queries, 9, effort=700, alive=None) for structure in (one, other)))
 
 
 @pytest.mark.parametrize("kind", KINDS)

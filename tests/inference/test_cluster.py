@@ -43,7 +43,9 @@ def drawn(*shape, seed=0):
         *map(a_similarity, similarities.SIMILARITIES),
         *(value(normalise=True) for value in (Euclidean, LogDistance, SquaredEuclidean)),
     ],
-    ids=lambda each: f"{type(each).__name__}{', normalised' * getattr(each, 'normalise', False)}",
+    ids=lambda similarity: (
+        f"{type(similarity).__name__}{', normalised' * getattr(similarity, 'normalise', False)}"
+    ),
 )
 def test_k_means_gets_unit_vectors_if_the_similarity_ignores_lengths(similarity):
     """Which similarities these are is asked of their scores: a new one is covered by joining the room."""

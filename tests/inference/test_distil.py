@@ -33,7 +33,7 @@ def drawn(count, dimension=8, seed=0):
     return torch.randn(count, dimension, generator=torch.Generator().manual_seed(seed))
 
 
-def found(scorer, points, queries, stored, own, *, k=5, candidates=20):
+def share_listed(scorer, points, queries, stored, own, *, k=5, candidates=20):
     """By hand: the share of the true k best that is among the candidates nearest to the points."""
     shares = []
     for point, query in zip(points, queries, strict=True):
@@ -48,8 +48,8 @@ def test_a_distilled_query_finds_what_the_similarity_wants(score):
     own, queries, stored = SCORES[score], drawn(60, seed=1), drawn(800, seed=2)
     scorer = Turned(own)
     built = distil(scorer, drawn(600), score=score, top=5, steps=150)
-    assert found(scorer, queries, queries, stored, own) < 0.3
-    assert found(scorer, built(queries), queries, stored, own) > 0.8
+    assert share_listed(scorer, queries, queries, stored, own) < 0.3
+    assert share_listed(scorer, built(queries), queries, stored, own) > 0.8
 
 
 @pytest.mark.parametrize("shown", [0, 1])
@@ -61,9 +61,9 @@ def test_a_feature_that_hardly_varies_in_the_sample_does_not_dominate(shown):
         value[:, -1] = 0
     sample[:shown, -1] = 0.3
     built = distil(scorer, sample, top=5, steps=150)
-    as_shown = found(scorer, built(queries), queries, stored, own)
+    as_shown = share_listed(scorer, built(queries), queries, stored, own)
     queries[:, -1] = 0.1
-    assert found(scorer, built(queries), queries, stored, own) > as_shown - 0.1
+    assert share_listed(scorer, built(queries), queries, stored, own) > as_shown - 0.1
 
 
 def test_a_sample_without_any_spread_is_only_shifted():
@@ -88,8 +88,8 @@ def test_a_pairs_network_can_be_distilled():
     queries, stored = drawn(60, seed=1), drawn(800, seed=2)
     built = distil(scorer, drawn(800), top=5, steps=150)
     with torch.no_grad():
-        plain = found(scorer, queries, queries, stored, Cosine())
-        assert found(scorer, built(queries), queries, stored, Cosine()) > plain + 0.3
+        plain = share_listed(scorer, queries, queries, stored, Cosine())
+        assert share_listed(scorer, built(queries), queries, stored, Cosine()) > plain + 0.3
 
 
 def test_what_the_index_finds_meanwhile_is_learned_from_too():
@@ -106,7 +106,9 @@ def test_what_the_index_finds_meanwhile_is_learned_from_too():
     thin = distil(scorer, sample, top=5, steps=150)
     built = distil(scorer, sample, near=near, top=5, steps=150)
     assert counts == [32, 32, 32]
-    plain, better = (found(scorer, value(queries), queries, stored, Cosine()) for value in (thin, built))
+    plain, better = (
+        share_listed(scorer, value(queries), queries, stored, Cosine()) for value in (thin, built)
+    )
     assert better > plain + 0.02
 
 

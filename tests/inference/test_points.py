@@ -57,7 +57,9 @@ SIMILARITIES = [Cosine(), Dot(), Euclidean(), Euclidean(normalise=True), Squared
 
 
 @pytest.mark.parametrize("point", ["eer", "far=0.01", "frr=0.01", "far=0", "frr=0"])
-@pytest.mark.parametrize("similarity", SIMILARITIES, ids=lambda each: f"{type(each).__name__} {each.chords}")
+@pytest.mark.parametrize(
+    "similarity", SIMILARITIES, ids=lambda similarity: f"{type(similarity).__name__} {similarity.chords}"
+)
 def test_the_pair_a_threshold_was_fitted_on_is_accepted_however_it_is_scored(similarity, point):
     """Pairs, a matrix, and blocks of other sizes differ in their last bits."""
     generator = torch.Generator().manual_seed(0)

@@ -33,12 +33,12 @@ def a_batch(seed=0):
     generator = torch.Generator().manual_seed(seed)
     z = torch.randn(8, 3, dtype=torch.double, generator=generator)
     same = LABELS[:, None] == LABELS
-    kept = torch.rand(8, 8, generator=generator) < 0.7
+    drawn = torch.rand(8, 8, generator=generator) < 0.7
     return (
         z,
         (z @ z.T).masked_fill(same, -torch.inf),
-        same & kept & ~torch.eye(8, dtype=torch.bool),
-        ~same & kept,
+        same & drawn & ~torch.eye(8, dtype=torch.bool),
+        ~same & drawn,
     )
 
 

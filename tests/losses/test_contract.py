@@ -433,7 +433,7 @@ def test_makes_nothing_larger_than_the_scores(loss, monkeypatch):
     assert anchors * candidates <= largest.numbers <= anchors * (candidates + 1)
 
 
-@pytest.mark.parametrize("name", [each for each in losses.__all__ if "scale" in keywords(each)])
+@pytest.mark.parametrize("name", [name for name in losses.__all__ if "scale" in keywords(name)])
 def test_a_scale_may_be_learned(name):
     for batch in batches():
         loss = as_called(name)

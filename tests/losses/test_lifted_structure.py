@@ -37,8 +37,8 @@ def a_batch(seed=0):
     generator = torch.Generator().manual_seed(seed)
     z = torch.randn(8, 3, dtype=torch.double, generator=generator)
     same = LABELS[:, None] == LABELS
-    kept = torch.rand(8, 8, generator=generator) < 0.7
-    return z, same & kept & ~torch.eye(8, dtype=torch.bool), ~same & kept
+    drawn = torch.rand(8, 8, generator=generator) < 0.7
+    return z, same & drawn & ~torch.eye(8, dtype=torch.bool), ~same & drawn
 
 
 @pytest.mark.parametrize("block", [10, 1000])

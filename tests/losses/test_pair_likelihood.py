@@ -111,8 +111,8 @@ def test_weighting_by_triplets_is_the_mean_over_all_triplets(labels):
         masks = pair_masks(torch.tensor(labels), order=order)
         share = pair_likelihood(scores, *masks, weighting="triplets").mean()
         assert share.item() == pytest.approx(expected)
-    for found, kept in zip(multiplicities(labels), (slice(0, 2), slice(0, 3, 2)), strict=True):
-        assert found == Counter(value[kept] for value in listed)
+    for counts, places in zip(multiplicities(labels), (slice(0, 2), slice(0, 3, 2)), strict=True):
+        assert counts == Counter(value[places] for value in listed)
 
 
 def test_twenty_four_classes_of_five():

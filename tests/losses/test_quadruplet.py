@@ -20,7 +20,7 @@ def by_hand(scores, between, positive, negative, labels, margin, second_margin):
     return torch.tensor(shares, dtype=scores.dtype)
 
 
-def a_batch(labels, kept, seed=0, decimals=9):
+def a_batch(labels, share, seed=0, decimals=9):
     """Scores that need not be symmetric, and that part of the positives and negatives of each anchor."""
     generator = torch.Generator().manual_seed(seed)
     scores, between = (
@@ -31,7 +31,7 @@ def a_batch(labels, kept, seed=0, decimals=9):
     )
     same = labels[:, None] == labels
     positive, negative = pair_masks(labels)
-    chosen = torch.rand(same.shape, generator=generator) < kept
+    chosen = torch.rand(same.shape, generator=generator) < share
     return scores, between.masked_fill(same, -torch.inf), positive & chosen, negative & chosen
 
 
@@ -41,11 +41,11 @@ TWO = torch.tensor([0, 0, 0, 1, 1, 1])
 
 
 @pytest.mark.parametrize("labels", [MANY, FEW, TWO], ids=["many", "few", "two"])
-@pytest.mark.parametrize("kept", [1.0, 0.9, 0.5, 0.2])
+@pytest.mark.parametrize("share", [1.0, 0.9, 0.5, 0.2])
 @pytest.mark.parametrize("decimals", [9, 0], ids=["apart", "with ties"])
-def test_agrees_with_the_definition(labels, kept, decimals):
+def test_agrees_with_the_definition(labels, share, decimals):
     for seed, margins in enumerate([(1.0, 0.5), (0.0, 0.0), (2.0, -1.0)]):
-        scores, between, *masks = a_batch(labels, kept, seed, decimals)
+        scores, between, *masks = a_batch(labels, share, seed, decimals)
         ours = quadruplet(scores, *masks, between=between, margin=margins[0], second_margin=margins[1])
         torch.testing.assert_close(ours, by_hand(scores, between, *masks, labels, *margins))
 
@@ -75,10 +75,10 @@ def test_candidates_that_are_no_ones_negative_may_hold_anything(value):
     assert all(torch.equal(*both) for both in zip(*results, strict=True))
 
 
-@pytest.mark.parametrize(("kept", "block"), [(1.0, 1000), (1.0, 10), (0.5, 10)])
-def test_has_the_gradient_it_claims_for_both_tables(kept, block, monkeypatch):
+@pytest.mark.parametrize(("share", "block"), [(1.0, 1000), (1.0, 10), (0.5, 10)])
+def test_has_the_gradient_it_claims_for_both_tables(share, block, monkeypatch):
     monkeypatch.setattr(row_blocks, "BLOCK", block)
-    scores, between, *masks = a_batch(FEW, kept)
+    scores, between, *masks = a_batch(FEW, share)
     read = between.isfinite()
 
     def loss(scores, known):

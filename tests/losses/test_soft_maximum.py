@@ -13,8 +13,8 @@ from samekind.losses.soft_maximum import soft_maximum
 def by_hand(scores, mask, factor):
     """Row by row; None where nothing is masked."""
     rows = []
-    for row, kept in zip(scores.tolist(), mask.tolist(), strict=True):
-        powers = [math.exp(factor * score) for score, keep in zip(row, kept, strict=True) if keep]
+    for row, marks in zip(scores.tolist(), mask.tolist(), strict=True):
+        powers = [math.exp(factor * score) for score, keep in zip(row, marks, strict=True) if keep]
         rows.append(math.log(sum(powers)) if powers else None)
     return rows
 
@@ -35,9 +35,9 @@ def some(rows, columns, seed=0):
 )
 def test_agrees_with_the_definition(seed, rows, columns, factor, dim):
     scores, mask = some(rows, columns, seed)
-    found = soft_maximum(scores, mask, factor=factor, dim=dim)
+    maxima = soft_maximum(scores, mask, factor=factor, dim=dim)
     along = (scores, mask) if dim == 1 else (scores.T, mask.T)
-    for value, expected in zip(found.tolist(), by_hand(*along, factor), strict=True):
+    for value, expected in zip(maxima.tolist(), by_hand(*along, factor), strict=True):
         assert value < -1e30 if expected is None else value == pytest.approx(expected)
 
 
@@ -73,29 +73,29 @@ def test_an_empty_sum_has_no_gradient_and_two_of_them_add_up():
 def test_a_sum_over_no_candidates_is_hugely_negative():
     scores = torch.zeros(3, 0, requires_grad=True)
     mask = torch.zeros(3, 0, dtype=torch.bool)
-    found = soft_maximum(scores, mask)
-    found.sum().backward()
-    assert found.shape == (3,)
-    assert (found < -1e30).all()
+    maxima = soft_maximum(scores, mask)
+    maxima.sum().backward()
+    assert maxima.shape == (3,)
+    assert (maxima < -1e30).all()
     assert soft_maximum(scores, mask, dim=0).shape == (0,)
 
 
 def test_large_numbers_neither_overflow_nor_vanish():
     scores = torch.tensor([[1e4, -1e4, 1e4 - 1]], requires_grad=True)
-    found = soft_maximum(scores, torch.ones(1, 3, dtype=torch.bool))
-    found.sum().backward()
-    assert found.item() == pytest.approx(1e4 + math.log1p(math.exp(-1)), abs=1e-3)
+    maxima = soft_maximum(scores, torch.ones(1, 3, dtype=torch.bool))
+    maxima.sum().backward()
+    assert maxima.item() == pytest.approx(1e4 + math.log1p(math.exp(-1)), abs=1e-3)
     torch.testing.assert_close(scores.grad, torch.tensor([[0.7311, 0.0, 0.2689]]), atol=1e-3, rtol=0)
 
 
 def test_half_precision_is_summed_in_full():
     scores, mask = some(4, 6)
     rough = scores.bfloat16().requires_grad_()
-    found = soft_maximum(rough, mask, factor=30.0)
-    found.sum().backward()
-    assert found.dtype == torch.float32
+    maxima = soft_maximum(rough, mask, factor=30.0)
+    maxima.sum().backward()
+    assert maxima.dtype == torch.float32
     assert rough.grad.dtype == torch.bfloat16
-    torch.testing.assert_close(found, soft_maximum(rough.detach().float(), mask, factor=30.0))
+    torch.testing.assert_close(maxima, soft_maximum(rough.detach().float(), mask, factor=30.0))
 
 
 def test_leaves_the_scores_alone():

@@ -35,8 +35,8 @@ def by_hand(scores, margin):
 
 def test_agrees_with_the_definition(batch):
     _, scores, positive, negative, between = batch
-    found = swapped_triplet(scores, positive, negative, between=between, margin=0.7)
-    torch.testing.assert_close(found, by_hand(scores, 0.7))
+    costs = swapped_triplet(scores, positive, negative, between=between, margin=0.7)
+    torch.testing.assert_close(costs, by_hand(scores, 0.7))
 
 
 def test_agrees_with_pytorch_on_one_triplet(batch):

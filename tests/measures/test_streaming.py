@@ -14,7 +14,7 @@ from samekind.measures import area_under_curve, equal_error_rate, rates_at, stre
 # Many ties, both zeros, neighbours in float32, tiny and huge numbers, and whatever else there is.
 FEW = st.sampled_from([0.0, -0.0, 1.0, -1.0, 1.0000001, 0.99999994, 1e-45, -1e-45, 1e-38, 3e38, -3e38])
 ANY = st.floats(width=32, allow_nan=False, allow_infinity=False, allow_subnormal=False)
-NARROW = st.integers(0, 40).map(lambda each: 0.5 + each * 2**-24)
+NARROW = st.integers(0, 40).map(lambda number: 0.5 + number * 2**-24)
 
 
 @st.composite

@@ -16,15 +16,15 @@ LABELS = [0, 0, 0, 1, 1, 2, 2]
 
 def by_hand(points, angle):
     """All triplets whose angle at the negative is above so many degrees."""
-    kept = set()
+    triplets = set()
     for a, p, n in [(a, p, n) for a in range(7) for p in range(7) for n in range(7)]:
         if a == p or LABELS[a] != LABELS[p] or LABELS[n] == LABELS[a]:
             continue
         middle = (points[a] + points[p]) / 2
         side, median = (points[a] - points[p]).norm().item(), (points[n] - middle).norm().item()
         if math.degrees(math.atan(side / (2 * median))) > angle:
-            kept.add((a, p, n))
-    return kept
+            triplets.add((a, p, n))
+    return triplets
 
 
 @pytest.mark.parametrize("kind", ["negative distance", "cosine"])

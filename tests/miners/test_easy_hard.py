@@ -43,12 +43,12 @@ def by_hand(distances, anchor, positives, negatives):
 def test_agrees_with_the_definition(positives, negatives):
     for seed in range(3):
         distances = torch.rand(9, 9, generator=torch.Generator().manual_seed(seed))
-        kept = easy_hard(
+        mined = easy_hard(
             -distances, *pair_masks(torch.tensor(LABELS)), positives=positives, negatives=negatives
         )
         ours = {
             row: (ahead.nonzero()[:, 0].tolist(), behind.nonzero()[:, 0].tolist())
-            for row, ahead, behind in zip(kept[0].tolist(), *kept[1:], strict=True)
+            for row, ahead, behind in zip(mined[0].tolist(), *mined[1:], strict=True)
         }
         expected = {a: by_hand(distances[a].tolist(), a, positives, negatives) for a in range(9)}
         assert ours == {anchor: pair for anchor, pair in expected.items() if pair}

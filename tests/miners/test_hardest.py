@@ -25,9 +25,9 @@ def by_hand(distances, labels, margin=0.1):
                 (distances[anchor][positive] - distances[anchor][stranger] + margin, -stranger)
                 for stranger in strangers
             )
-            found = (anchor, positive, -negative)
-            broken += [found] if breach > 0 else []
-            best = max(best or (breach, found), (breach, found), key=lambda row: row[0])
+            triplet = (anchor, positive, -negative)
+            broken += [triplet] if breach > 0 else []
+            best = max(best or (breach, triplet), (breach, triplet), key=lambda row: row[0])
     return broken or ([best[1]] if best else [])
 
 

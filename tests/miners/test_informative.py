@@ -10,21 +10,21 @@ from samekind.pairs import pair_masks
 
 def by_hand(scores, labels, margin):
     """For each anchor the positives and the negatives that the paper keeps."""
-    kept = []
+    rows = []
     for a, row in enumerate(scores):
         positives = [i for i, label in enumerate(labels) if label == labels[a] and i != a]
         negatives = [i for i, label in enumerate(labels) if label != labels[a]]
         if not positives or not negatives:
-            kept.append(([], []))
+            rows.append(([], []))
             continue
         lowest, highest = min(row[i] for i in positives), max(row[i] for i in negatives)
-        kept.append(
+        rows.append(
             (
                 [i for i in positives if row[i] - margin < highest],
                 [i for i in negatives if row[i] + margin > lowest],
             )
         )
-    return kept
+    return rows
 
 
 @settings(max_examples=40)
@@ -39,11 +39,11 @@ def test_agrees_with_the_definition(seed, labels, margin):
     )
     rows, positive, negative = informative(scores, *pair_masks(torch.tensor(labels)), margin=margin)
     assert rows.tolist() == list(range(len(labels)))
-    found = [
+    ours = [
         (ahead.nonzero().flatten().tolist(), behind.nonzero().flatten().tolist())
         for ahead, behind in zip(positive, negative, strict=True)
     ]
-    assert found == by_hand(scores.tolist(), labels, margin)
+    assert ours == by_hand(scores.tolist(), labels, margin)
 
 
 def test_an_example_to_check_by_eye():

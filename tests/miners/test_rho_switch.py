@@ -32,9 +32,9 @@ def test_a_triplet_is_plain_or_switched_as_often_as_asked(switch):
     scores, generator = some_scores(), torch.Generator().manual_seed(0)
     switched = 0
     for _ in range(400):
-        found = mined(scores, generator, switch=switch)
-        assert [anchor for anchor, _, _ in found] == [0, 1, 2, 3, 4]  # 5 has no positive
-        for anchor, positive, negative in found:
+        triplets = mined(scores, generator, switch=switch)
+        assert [anchor for anchor, _, _ in triplets] == [0, 1, 2, 3, 4]  # 5 has no positive
+        for anchor, positive, negative in triplets:
             if positive == anchor:
                 switched += 1
                 assert negative != anchor

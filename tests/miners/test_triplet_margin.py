@@ -47,8 +47,8 @@ def test_agrees_with_the_definition(seed, labels, triplets, margin):
     """Scores in quarters, so that gaps of exactly 0 and of the margin happen."""
     generator = torch.Generator().manual_seed(seed)
     scores = torch.randint(-4, 5, (len(labels), len(labels)), generator=generator) / 4
-    kept = triplet_margin(scores, *pair_masks(torch.tensor(labels)), margin=margin, triplets=triplets)
-    assert mined(*kept) == by_hand(scores, labels, triplets, margin)
+    result = triplet_margin(scores, *pair_masks(torch.tensor(labels)), margin=margin, triplets=triplets)
+    assert mined(*result) == by_hand(scores, labels, triplets, margin)
 
 
 def test_semi_hard_is_the_other_miner():

@@ -54,9 +54,9 @@ def test_agree_on_lists_of_as_many_as_are_relevant(same):
     queries, gallery = (Z, Z) if same else (Z[:30], Z[30:])
     labels, gallery_labels = (LABELS, LABELS) if same else (LABELS[:30], LABELS[30:])
     relevant = relevant_counts(labels, gallery=None if same else gallery_labels)
-    found = search(SPACE, queries, gallery, k=int(relevant.max()), same_items=same).indices
+    places = search(SPACE, queries, gallery, k=int(relevant.max()), same_items=same).indices
     values = retrieval_values(
-        gallery_labels[found],
+        gallery_labels[places],
         labels,
         relevant=relevant,
         ks=(1,),
@@ -72,8 +72,8 @@ def test_agree_on_lists_of_as_many_as_are_relevant(same):
 
 
 def test_agree_on_whole_rankings():
-    found = search(SPACE, Z, Z, k=len(Z) - 1, same_items=True).indices
-    ours = mean_average_precision(LABELS[found], LABELS, relevant=relevant_counts(LABELS))
+    places = search(SPACE, Z, Z, k=len(Z) - 1, same_items=True).indices
+    ours = mean_average_precision(LABELS[places], LABELS, relevant=relevant_counts(LABELS))
     theirs = calculator(None).get_accuracy(Z, LABELS, include=("mean_average_precision",))
     assert ours == pytest.approx(theirs["mean_average_precision"], abs=1e-9)
 
@@ -81,9 +81,9 @@ def test_agree_on_whole_rankings():
 @pytest.mark.parametrize("k", [3, 20])
 def test_agree_on_lists_cut_after_k_and_on_averages_by_class(k):
     """Theirs divides an average precision by R, also where no more than k can be found."""
-    found, relevant = search(SPACE, Z, Z, k=k, same_items=True).indices, relevant_counts(LABELS)
+    places, relevant = search(SPACE, Z, Z, k=k, same_items=True).indices, relevant_counts(LABELS)
     values = retrieval_values(
-        LABELS[found], LABELS, relevant=relevant, ks=(1, k), measures=("Precision", "MRR@k", "MAP@k")
+        LABELS[places], LABELS, relevant=relevant, ks=(1, k), measures=("Precision", "MRR@k", "MAP@k")
     )
     values[f"MAP@{k}"] *= relevant.clamp(max=k) / relevant
     names = {"mean_average_precision": f"MAP@{k}", "precision_at_1": "Precision@1"}

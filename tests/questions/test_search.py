@@ -160,8 +160,8 @@ def test_a_cohort_goes_with_normalised_scores(plane, at, tmp_path):
     for angle in (0, 10, 90):
         numpy.save(tmp_path / f"{angle}.npy", at([angle]).inputs[0].numpy())
     opened = OpenSpace(plane, tmp_path / "space")
-    found = search_files(opened, [str(tmp_path / "0.npy")], gallery=[str(tmp_path)], own_cohort=True, k=1)
-    assert found.kind == "normalised"
-    assert found.queries[0].matches[0].id.endswith("10.npy")
+    answer = search_files(opened, [str(tmp_path / "0.npy")], gallery=[str(tmp_path)], own_cohort=True, k=1)
+    assert answer.kind == "normalised"
+    assert answer.queries[0].matches[0].id.endswith("10.npy")
     with pytest.raises(SettingError, match='leave out the kind "cosine" or the cohort'):
         search_files(opened, ["a.npy"], gallery=["b.npy"], kind="cosine", own_cohort=True)

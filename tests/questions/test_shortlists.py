@@ -15,7 +15,7 @@ FINDS = (
 WHOLE = "similarity: everything is compared"
 
 
-def made(**changes):
+def shortlist_of(**changes):
     fields = {
         "kind": "similarity",
         "size": 37,
@@ -44,54 +44,54 @@ def structured(kind):
 @pytest.mark.parametrize(
     ("shortlist", "held", "says"),
     [
-        (made(), 17_970, FINDS),
+        (shortlist_of(), 17_970, FINDS),
         (
-            made(plain_size=1258, query_map=QueryMap(dimension=2)),
+            shortlist_of(plain_size=1258, query_map=QueryMap(dimension=2)),
             17_970,
             f"{FINDS}; distilled, without that 1,258",
         ),
         (
-            made(query_map=QueryMap(dimension=2)),
+            shortlist_of(query_map=QueryMap(dimension=2)),
             17_970,
             f"{FINDS}; distilled, without that more than is worth it",
         ),
         (
-            made(size=None, count=36),
+            shortlist_of(size=None, count=36),
             40,
             f"{WHOLE}: with up to 1,000 vectors that is quick, and needs no shortlist",
         ),
         (
-            made(size=None, count=1_100, k=200),
+            shortlist_of(size=None, count=1_100, k=200),
             1_100,
             f"{WHOLE}: with up to 1,600 vectors that is quick, and needs no shortlist",
         ),
         (
-            made(size=None, count=36),
+            shortlist_of(size=None, count=36),
             1_236,
             f"{WHOLE}: the index held 36 when that was measured, and holds 1,236 now",
         ),
         (
-            made(size=None),
+            shortlist_of(size=None),
             40_000,
             f"{WHOLE}: the index held 17,970 when that was measured, and holds 40,000 now",
         ),
         (
-            made(size=None, wanted=1.0),
+            shortlist_of(size=None, wanted=1.0),
             40_000,
             f"{WHOLE}: a recall of 1 was asked for",
         ),
         (
-            made(size=None, sample=1200, count=1200, wanted=0.999),
+            shortlist_of(size=None, sample=1200, count=1200, wanted=0.999),
             1200,
             f"{WHOLE}: 1,200 vectors are too few to promise a recall of 0.999",
         ),
         (
-            made(size=None),
+            shortlist_of(size=None),
             17_970,
             f"{WHOLE}: no shortlist of up to 4,492 finds 95.0% of the 10 best",
         ),
         (
-            made(size=None, count=1_000_000),
+            shortlist_of(size=None, count=1_000_000),
             1_000_000,
             f"{WHOLE}: no shortlist of up to 16,383 finds 95.0% of the 10 best",
         ),
@@ -115,7 +115,7 @@ def test_a_shortlist_in_a_sentence(shortlist, held, says):
 )
 def test_advice_depends_on_how_the_index_was_built(index, distilled, structures):
     index = structured(index) if isinstance(index, str) else index
-    shortlist = made(size=None, distilled=distilled)
+    shortlist = shortlist_of(size=None, distilled=distilled)
     assert shortlists.warning(shortlist, held=17_970) == (
         "every search compares all 17,970 vectors, which is slow"
     )
@@ -126,10 +126,10 @@ def test_advice_depends_on_how_the_index_was_built(index, distilled, structures)
 @pytest.mark.parametrize(
     ("shortlist", "held", "expected"),
     [
-        (made(), 17_970, None),
-        (made(size=None, count=36), 40, None),
-        (made(size=None), 40_000, shortlists.Advice("add")),
-        (made(size=None, wanted=1.0), 40_000, shortlists.Advice("lower recall", recall=0.95)),
+        (shortlist_of(), 17_970, None),
+        (shortlist_of(size=None, count=36), 40, None),
+        (shortlist_of(size=None), 40_000, shortlists.Advice("add")),
+        (shortlist_of(size=None, wanted=1.0), 40_000, shortlists.Advice("lower recall", recall=0.95)),
     ],
 )
 def test_advice_is_for_those_who_need_it(shortlist, held, expected):
@@ -137,7 +137,7 @@ def test_advice_is_for_those_who_need_it(shortlist, held, expected):
 
 
 def test_names_the_highest_recall_that_can_be_promised():
-    shortlist = made(size=None, sample=1200, count=1200, wanted=0.999)
+    shortlist = shortlist_of(size=None, sample=1200, count=1200, wanted=0.999)
     assert shortlists.advice(shortlist, Exact(2), held=1200).recall == 0.996
     assert 0.025 ** (1 / 1200) > 0.996  # of 1,200 that all find it, so many would at the least
 
@@ -145,10 +145,10 @@ def test_names_the_highest_recall_that_can_be_promised():
 @pytest.mark.parametrize(
     ("shortlist", "held"),
     [
-        (made(), 17_970),
-        (made(size=None, count=36), 36),
-        (made(size=None, wanted=1.0), 17_970),
-        (made(size=None), 40_000),  # may no longer be so
+        (shortlist_of(), 17_970),
+        (shortlist_of(size=None, count=36), 36),
+        (shortlist_of(size=None, wanted=1.0), 17_970),
+        (shortlist_of(size=None), 40_000),  # may no longer be so
     ],
 )
 def test_gives_no_warning_otherwise(shortlist, held):
@@ -156,9 +156,9 @@ def test_gives_no_warning_otherwise(shortlist, held):
 
 
 def test_json_has_the_reason_and_no_weights():
-    told = shortlists.to_json(made(query_map=QueryMap(dimension=2)), Exact(2), held=17_970)
+    told = shortlists.to_json(shortlist_of(query_map=QueryMap(dimension=2)), Exact(2), held=17_970)
     assert (told["query_map"], told["size"], told["why"], told["warning"]) == (True, 37, None, None)
-    told = shortlists.to_json(made(size=None), Exact(2), held=17_970)
+    told = shortlists.to_json(shortlist_of(size=None), Exact(2), held=17_970)
     assert (told["query_map"], told["why"]) == (False, "too long")
     assert told["warning"].startswith("every search compares all 17,970 vectors")
     assert told["advice"]["what"] == "rebuild"

@@ -10,8 +10,8 @@ from samekind.recipes.folds import FOLDS, class_folds
 from samekind.taxonomy import tree_of_paths
 
 
-def items_of(names, each=3, paths=None):
-    labels = torch.arange(len(names)).repeat_interleave(each)
+def items_of(names, per_class=3, paths=None):
+    labels = torch.arange(len(names)).repeat_interleave(per_class)
     tree = tree_of_paths(paths) if paths else None
     return Items(torch.rand(len(labels), 2), labels, tuple(names), "items", tree=tree)
 

@@ -32,13 +32,13 @@ def images():
 def space_for():
     """From items to a space that knows their classes and has its thresholds."""
 
-    def made(items):
+    def build(items):
         dimension = items.inputs[0].numel()
         space = MetricSpace(nn.Flatten(), Euclidean(), SupportMeans(dimension=dimension))
         settle(space, items, items)
         return space
 
-    return made
+    return build
 
 
 @pytest.fixture

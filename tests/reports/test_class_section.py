@@ -29,11 +29,11 @@ def section(places, items=10, *, tree=TREE, label=0):
 
 
 def test_names_strangers_and_what_a_class_is_taken_for():
-    made = section([0.0, 5.0, 1.0, 9.0])
-    assert "4 of the classes have a stranger" in made.caption
-    assert "Of 2 classes 1 have items that were given another class" in made.caption
-    assert "<td>cat</td><td>&lt;shark&gt;</td><td>4</td><td>2</td>" in made.html
-    assert "<td>cat</td><td>10</td><td>20%</td><td>dog 8 (2 steps)</td>" in made.html
+    html = section([0.0, 5.0, 1.0, 9.0])
+    assert "4 of the classes have a stranger" in html.caption
+    assert "Of 2 classes 1 have items that were given another class" in html.caption
+    assert "<td>cat</td><td>&lt;shark&gt;</td><td>4</td><td>2</td>" in html.html
+    assert "<td>cat</td><td>10</td><td>20%</td><td>dog 8 (2 steps)</td>" in html.html
 
 
 def test_without_a_tree_only_very_unequal_classes_are_listed():
@@ -55,6 +55,6 @@ def test_the_tables_stay_short(classes):
     space.tree = tree
     z = torch.arange(float(classes))[:, None] + 0.6
     measured = Measured(Items(z, torch.arange(classes), names, "some"), classes, {"one": z}, {})
-    made = class_section({"one": System(space, [])}, {"seen": measured})
-    assert made.html.count("<tr>") == 2 * 13
-    assert "the farthest" in made.caption
+    html = class_section({"one": System(space, [])}, {"seen": measured})
+    assert html.html.count("<tr>") == 2 * 13
+    assert "the farthest" in html.caption

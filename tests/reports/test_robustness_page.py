@@ -12,7 +12,7 @@ from samekind.reports.robustness_page import visible_change, write_robustness_pa
 POINTS = [Interval(0.9, 0.8, 1.0), Interval(0.5, 0.4, 0.6)]
 
 
-def made(*, passed=True, shape=(1, 8, 8)):
+def result(*, passed=True, shape=(1, 8, 8)):
     checks = (Check("more steps", True, "right: <all>"), Check("transfer", passed, "right: none"))
     measures = {
         "class": "adversarial accuracy",
@@ -41,7 +41,7 @@ def page(tmp_path):
 
 
 def test_it_has_curves_pictures_checks_and_numbers(page):
-    text = page(made())
+    text = page(result())
     for title in ("In short", "Over epsilon", "Attacked pictures", "Were the attacks sound?", "All numbers"):
         assert f"<h2>{title}</h2>" in text
     assert "A &amp; B" in text
@@ -54,14 +54,14 @@ def test_it_has_curves_pictures_checks_and_numbers(page):
 
 
 def test_a_failed_check_stands_beside_the_number(page):
-    text = page(made(passed=False))
+    text = page(result(passed=False))
     assert "4 of 4 curves failed a check" in text
     assert "<b>not a measure of robustness (transfer)</b>" in text
     assert "<b>FAILED</b>" in text
 
 
 def test_vectors_have_no_pictures(page):
-    assert "Attacked pictures" not in page(made(shape=(5,)))
+    assert "Attacked pictures" not in page(result(shape=(5,)))
 
 
 def test_small_changes_are_made_visible():

@@ -22,7 +22,7 @@ def kind(request):
     return getattr(samplers, request.param)
 
 
-def made(kind, labels=LABELS, **arguments):
+def sampler_of(kind, labels=LABELS, **arguments):
     """A sampler with what it needs."""
     taken = inspect.signature(kind).parameters
     needed = {name: value for name, value in NEEDED.items() if name in taken}
@@ -47,7 +47,7 @@ def test_works_with_its_defaults_and_asks_for_a_seed(kind):
 
 
 def test_stores_its_arguments_under_their_names(kind):
-    sampler = made(kind, seed=3)
+    sampler = sampler_of(kind, seed=3)
     assert sampler.labels is LABELS
     assert sampler.seed == 3
     for name, parameter in inspect.signature(kind).parameters.items():
@@ -55,11 +55,11 @@ def test_stores_its_arguments_under_their_names(kind):
             assert getattr(sampler, name) is NEEDED[name]
         elif name not in ("labels", "seed"):
             assert getattr(sampler, name) == parameter.default
-            assert getattr(made(kind, **{name: 2}, seed=3), name) == 2
+            assert getattr(sampler_of(kind, **{name: 2}, seed=3), name) == 2
 
 
 def test_gives_index_tensors_as_many_as_it_says(kind):
-    sampler = made(kind, seed=0)
+    sampler = sampler_of(kind, seed=0)
     for epoch in range(3):
         batches = sampler.batches(epoch)
         assert len(batches) == len(sampler) >= 1
@@ -72,21 +72,21 @@ def test_gives_index_tensors_as_many_as_it_says(kind):
 
 
 def test_depends_on_seed_and_epoch_alone(kind):
-    sampler = made(kind, seed=4)
+    sampler = sampler_of(kind, seed=4)
     torch.manual_seed(0)
     third = listed(sampler.batches(3))
     torch.manual_seed(1)
     sampler.batches(0)
     assert listed(sampler.batches(3)) == third
-    assert listed(made(kind, LABELS.clone(), seed=4).batches(3)) == third
+    assert listed(sampler_of(kind, LABELS.clone(), seed=4).batches(3)) == third
 
 
 def test_epochs_and_seeds_differ(kind):
-    drawn = [listed(made(kind, seed=seed).batches(epoch)) for seed in range(3) for epoch in range(3)]
+    drawn = [listed(sampler_of(kind, seed=seed).batches(epoch)) for seed in range(3) for epoch in range(3)]
     assert all(one != other for place, one in enumerate(drawn) for other in drawn[:place])
 
 
 def test_leaves_the_global_generator_alone(kind):
     before = torch.get_rng_state()
-    made(kind, seed=0).batches(0)
+    sampler_of(kind, seed=0).batches(0)
     assert torch.equal(torch.get_rng_state(), before)

@@ -15,7 +15,7 @@ from samekind.similarities import FixedScale, LearnedScale, LogDistance
 NEEDED = {"classes": 30}
 
 
-def made(name):
+def similarity(name):
     kind = getattr(similarities, name)
     taken = inspect.signature(kind).parameters
     return kind(**{entry: value for entry, value in NEEDED.items() if entry in taken})
@@ -36,7 +36,7 @@ def test_the_family_is_public():
 @pytest.mark.parametrize("name", similarities.SCALES)
 def test_every_scale_is_positive_and_takes_the_step(name):
     """What it gave before the step stays as it was, and the scores too."""
-    scale = made(name)
+    scale = similarity(name)
     before = scale()
     chosen = before.detach().clone()
     scores, positive = a_batch()
@@ -54,7 +54,7 @@ def test_every_scale_is_positive_and_takes_the_step(name):
 
 @pytest.mark.parametrize("name", similarities.SCALES)
 def test_every_scale_is_kept_with_the_weights(name):
-    one, other = made(name), made(name)
+    one, other = similarity(name), similarity(name)
     one.after_step(*a_batch())
     other.load_state_dict(one.state_dict())
     assert other() == one()

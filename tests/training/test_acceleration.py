@@ -139,8 +139,8 @@ def test_items_are_moved_where_they_fit_and_stay_where_they_do_not(monkeypatch):
     assert resident(items, CUDA) is items
     assert asked == [CUDA]
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (2 * items.inputs.nbytes - 2, 0))
-    kept = resident(items, CUDA)
-    assert kept.inputs is items.inputs
+    same = resident(items, CUDA)
+    assert same.inputs is items.inputs
     assert asked == [CUDA]
 
 

@@ -417,9 +417,9 @@ def test_every_augmentation_can_be_chosen_without_an_argument(run, items, name):
 
 @pytest.mark.parametrize("name", augmentations.AUGMENTATIONS)
 def test_the_arguments_of_an_augmentation_do_not_clash_with_its_name(name):
-    made = getattr(augmentations, name)
-    hints = typing.get_type_hints(made.__init__)
-    for argument, parameter in inspect.signature(made).parameters.items():
+    kind = getattr(augmentations, name)
+    hints = typing.get_type_hints(kind.__init__)
+    for argument, parameter in inspect.signature(kind).parameters.items():
         assert argument not in {field.name for field in dataclasses.fields(Part)}
         if argument not in ("means", "spreads"):
             assert typed(hints[argument], parameter.default, argument) == parameter.default

@@ -119,15 +119,15 @@ def test_scores_are_made_once_however_many_terms_read_them(plain, space, z, monk
 @pytest.mark.parametrize("order", list(itertools.permutations(["class", "pair", "auxiliary"])), ids=str)
 def test_scores_are_made_in_the_order_of_the_terms(plain, space, z, order, monkeypatch):
     """Dropout draws with each: another order, as a set has in every process, is another run."""
-    made = []
+    order_seen = []
     real = space.similarity.score_all
-    monkeypatch.setattr(space.similarity, "score_all", lambda a, b: made.append(len(a)) or real(a, b))
+    monkeypatch.setattr(space.similarity, "score_all", lambda a, b: order_seen.append(len(a)) or real(a, b))
     head = space.auxiliary.score_projected
-    monkeypatch.setattr(space.auxiliary, "score_projected", lambda z: made.append("head") or head(z))
+    monkeypatch.setattr(space.auxiliary, "score_projected", lambda z: order_seen.append("head") or head(z))
     built = build_terms(plain, space)
     step(space, z, LABELS, {name: built[name] for name in order})
     against = {"class": 4, "pair": 6, "auxiliary": "head"}  # four prototypes, six items
-    assert made == [against[name] for name in order]
+    assert order_seen == [against[name] for name in order]
 
 
 @pytest.mark.parametrize("labels", [torch.tensor([0, 1, 2, 3]), torch.tensor([1, 1, 1, 1])])
@@ -232,7 +232,7 @@ def precisions(monkeypatch):
     seen = set()
     rest, logits = PairsNetwork.rest, Walk.logits
 
-    def kept(self, hidden):
+    def noted(self, hidden):
         seen.add(hidden.dtype)
         return rest(self, hidden)
 
@@ -240,7 +240,7 @@ def precisions(monkeypatch):
         seen.add(self.first.dtype)
         return logits(self, block)
 
-    monkeypatch.setattr(PairsNetwork, "rest", kept)
+    monkeypatch.setattr(PairsNetwork, "rest", noted)
     monkeypatch.setattr(Walk, "logits", walked)
     return seen
 
@@ -261,16 +261,16 @@ def test_a_network_scores_in_the_precision_it_is_given_and_the_gradient_is_near(
     memory = Memory(size=8, dimension=5)
     memory.push(torch.randn(8, 5), torch.arange(8) % 4)
     bfloat16 = lambda: torch.autocast("cpu", dtype=torch.bfloat16)  # noqa: E731
-    found = []
+    gradients = []
     for scoring, precision in ((nullcontext, torch.float32), (bfloat16, torch.bfloat16)):
         precisions.clear()
         mine = copy.deepcopy(space)  # the prototypes move
-        made = step(mine, z, items.labels, build_terms(changed, mine), memory=memory, scoring=scoring)
+        result = step(mine, z, items.labels, build_terms(changed, mine), memory=memory, scoring=scoring)
         assert precisions == {precision}
-        assert {candidates.scores.dtype for candidates in made.candidates.values()} == {torch.float32}
-        grads = torch.autograd.grad(sum(made.costs.values()), [z, *mine.similarity.parameters()])
-        found.append(torch.cat([gradient.flatten() for gradient in grads]))
-    exact, near = found
+        assert {candidates.scores.dtype for candidates in result.candidates.values()} == {torch.float32}
+        grads = torch.autograd.grad(sum(result.costs.values()), [z, *mine.similarity.parameters()])
+        gradients.append(torch.cat([gradient.flatten() for gradient in grads]))
+    exact, near = gradients
     assert 0 < (near - exact).norm() < 0.05 * exact.norm()
 
 
@@ -281,8 +281,8 @@ def test_cosines_and_distances_stay_as_they_are(plain, items, z):
         changed = dataclasses.replace(changed, terms={"class": Term("softmax", against="prototypes")})
         space = build_space(changed, items)
         scoring = lambda: torch.autocast("cpu", dtype=torch.bfloat16)  # noqa: E731
-        made = step(space, z, LABELS, build_terms(changed, space), scoring=scoring)
-        assert torch.equal(made.candidates["prototypes"].scores, space.score_classes(z))
+        result = step(space, z, LABELS, build_terms(changed, space), scoring=scoring)
+        assert torch.equal(result.candidates["prototypes"].scores, space.score_classes(z))
 
 
 # --- no side effect -------------------------------------------------------------------------------

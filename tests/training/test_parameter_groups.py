@@ -152,8 +152,8 @@ def test_a_part_of_a_stage_has_its_rate_whichever_comes_first(run, images):
     rates = ["encoder=0.1", "encoder.layer2=0.2", "encoder.layer2.0=0.3"]
     for order in (rates, rates[::-1]):
         changed = of_images(run, *(f"optimiser.rates.{rate}" for rate in order), "optimiser.rate=0.5")
-        found = rates_of(changed, build_space(changed, images))
-        for name, rate in found.items():
+        actual = rates_of(changed, build_space(changed, images))
+        for name, rate in actual.items():
             expected = 0.1 if name.startswith("encoder.") else 0.5
             if name.startswith("encoder.layer2."):
                 expected = 0.3 if name.startswith("encoder.layer2.0.") else 0.2

@@ -101,7 +101,7 @@ def items_for(settings, vectors):
 def measure(space):
     """A number that depends on every weight and goes up and down."""
     torch.rand(3)  # careless on purpose
-    return {"eer": float(sum(each.sum() for each in space.state_dict().values()).sin())}
+    return {"eer": float(sum(tensor.sum() for tensor in space.state_dict().values()).sin())}
 
 
 # --- stopping a run at a chosen moment ------------------------------------------------------------
@@ -172,7 +172,7 @@ def assert_same_outcome(folder, unbroken):
         ours, theirs = load_checkpoint(folder / name), load_checkpoint(unbroken / name)
         for part in theirs:
             assert same(ours[part], theirs[part]), part
-    lines = [Record(each / "record.jsonl").lines() for each in (folder, unbroken)]
+    lines = [Record(place / "record.jsonl").lines() for place in (folder, unbroken)]
     for line in itertools.chain(*lines):
         line.pop("items_per_second")
     assert lines[0] == lines[1]
@@ -181,17 +181,17 @@ def assert_same_outcome(folder, unbroken):
 @pytest.fixture(scope="module")
 def references(tmp_path_factory):
     """The folders of unbroken runs, each made when it is first asked for."""
-    made = {}
+    folders = {}
 
     def reference(settings, run, items):
-        if settings not in made:
-            made[settings] = tmp_path_factory.mktemp(settings.__name__)
-            space = train(settings(run), items, folder=made[settings], validate=measure)
+        if settings not in folders:
+            folders[settings] = tmp_path_factory.mktemp(settings.__name__)
+            space = train(settings(run), items, folder=folders[settings], validate=measure)
             assert (
                 space.state_dict().keys()
-                == load_checkpoint(made[settings] / "best.pt")["states"]["space"].keys()
+                == load_checkpoint(folders[settings] / "best.pt")["states"]["space"].keys()
             )
-        return made[settings]
+        return folders[settings]
 
     return reference
 
@@ -217,7 +217,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(
-    ("settings", "moment"), CASES, ids=[f"{each.__name__}, {kind} {count}" for each, (kind, count) in CASES]
+    ("settings", "moment"),
+    CASES,
+    ids=[f"{settings.__name__}, {kind} {count}" for settings, (kind, count) in CASES],
 )
 def test_a_stopped_run_ends_as_an_unbroken_one(
     settings, moment, run, items, tmp_path, monkeypatch, references
@@ -243,15 +245,15 @@ def test_a_run_stopped_again_and_again_gets_there(kind, run, items, tmp_path, mo
 def test_the_runs_above_hold_the_states_they_claim(run, items, references):
     """Or else nothing would be shown by resuming them."""
     every = {
-        each: load_checkpoint(references(each, run, items_for(each, items)) / "last.pt")["states"]
-        for each in RUNS
+        settings: load_checkpoint(references(settings, run, items_for(settings, items)) / "last.pt")["states"]
+        for settings in RUNS
     }
     rates = {
-        each: [line["rate"] for line in Record(references(each, run, None) / "record.jsonl").lines()]
-        for each in RUNS
+        settings: [line["rate"] for line in Record(references(settings, run, None) / "record.jsonl").lines()]
+        for settings in RUNS
     }
     momenta = every[with_everything]["optimiser"]["state"]
-    assert all(each["momentum_buffer"].abs().sum() > 0 for each in momenta.values())
+    assert all(state["momentum_buffer"].abs().sum() > 0 for state in momenta.values())
     assert "exp_avg_sq" in every[with_adam]["optimiser"]["state"][0]
     assert every[with_adam]["scheduler"]["by_measure"]["num_bad_epochs"] >= 0
     assert rates[with_adam][-1] < rates[with_adam][0]
@@ -259,7 +261,7 @@ def test_the_runs_above_hold_the_states_they_claim(run, items, references):
     assert len(set(rates[with_mined_triplets])) == 4
     assert rates[with_fine_tuning][0] == pytest.approx(0.01 * 4 / 5)
     assert rates[with_fine_tuning][-1] == pytest.approx(0, abs=1e-9)
-    assert all(each.is_contiguous() for each in every[with_fine_tuning]["space"].values())
+    assert all(tensor.is_contiguous() for tensor in every[with_fine_tuning]["space"].values())
     assert every[with_mined_triplets]["scheduler"]["by_step"]["last_epoch"] == 12
     classifier = every[with_adversary]["adversary"]
     assert {"coefficient", "layers.0.weight"} < classifier.keys()

@@ -32,20 +32,20 @@ def test_an_archive_lists_what_its_folder_does(make_folder, zipped, wrapped):
 @pytest.mark.parametrize("begins", ["/", "./", "../", "./animals/"])
 def test_an_archive_lists_the_same_however_its_names_begin(make_folder, tmp_path, begins):
     root = make_folder({"cat": 2, "birds/owl": 1})
-    with zipfile.ZipFile(tmp_path / "animals.zip", "w") as made:
+    with zipfile.ZipFile(tmp_path / "animals.zip", "w") as archive:
         for path in sorted(root.rglob("*.png")):
-            made.writestr(zipfile.ZipInfo(f"{begins}{path.relative_to(root)}"), path.read_bytes())
+            archive.writestr(zipfile.ZipInfo(f"{begins}{path.relative_to(root)}"), path.read_bytes())
     assert named(list_archive(tmp_path / "animals.zip")) == named(list_folder(root))
 
 
 def test_an_archive_from_windows_with_backslashes_lists_the_same(make_folder, tmp_path):
     root = make_folder({"cat": 2, "birds/owl": 1})
-    with zipfile.ZipFile(tmp_path / "animals.zip", "w") as made:
+    with zipfile.ZipFile(tmp_path / "animals.zip", "w") as archive:
         for path in sorted(root.rglob("*.png")):
             entry = zipfile.ZipInfo("x")
             entry.filename = str(path.relative_to(root)).replace("/", "\\")
             entry.create_system = 0
-            made.writestr(entry, path.read_bytes())
+            archive.writestr(entry, path.read_bytes())
     inside, outside = list_archive(tmp_path / "animals.zip"), list_folder(root)
     assert (inside.ids, inside.labels) == (outside.ids, outside.labels)
 

@@ -92,6 +92,6 @@ def test_refuses_a_damaged_file(content):
 @pytest.mark.parametrize("shape", [(-1, -12 * 30), (12,), (True, 360)])
 def test_a_shape_that_does_not_fit_the_bytes_is_not_an_array(shape):
     content = pickle.dumps(ARRAY.reshape(360), 2)
-    (found,) = [read_pickle(content, "it")]
-    found.state = (found.state[0], shape, *found.state[2:])
-    assert array_in(found) is None
+    (value,) = [read_pickle(content, "it")]
+    value.state = (value.state[0], shape, *value.state[2:])
+    assert array_in(value) is None

@@ -79,7 +79,7 @@ def test_the_kernel_gets_each_thing_by_its_name_on_the_gpu_of_the_tensors(monkey
     assert seen["columns"].base is columns
     assert seen["weights"].base is weights
     tensors = ("bias", "last", "target", "row_labels", "column_labels", "slots", "errors")
-    assert all(seen[name] is each for name, each in zip(tensors, given, strict=True))
+    assert all(seen[name] is tensor for name, tensor in zip(tensors, given, strict=True))
     numbers = [seen[name] for name in ("n", "m", "slope", "offset", "scale", "threshold")]
     assert numbers == [65, 70, 0.1, 0.2, 0.3, 0.4]
     assert [seen[name] for name in ("PIECES", "LAYERS", "EPILOGUE", "UPPER")] == [2, 3, "scores", False]

@@ -38,10 +38,10 @@ def test_refuses_unsupported_settings(arguments, said):
 def test_layers_are_padded_with_zeros():
     packed = _packed(network(), torch.float16, pieces=False)
     assert (packed.layers, packed.width) == (2, 128)
-    for found, layer in zip(packed.weights, network().layers, strict=True):
-        assert torch.equal(found[:72, :72], layer.weight.half())
-        assert not found[72:].any()
-        assert not found[:, 72:].any()
+    for padded, layer in zip(packed.weights, network().layers, strict=True):
+        assert torch.equal(padded[:72, :72], layer.weight.half())
+        assert not padded[72:].any()
+        assert not padded[:, 72:].any()
     assert not packed.last[72:].any()
 
 

@@ -52,7 +52,7 @@ def test_mixes_the_numbers_of_pairs_as_the_kernels_that_go_back_do():
 @pytest.mark.device
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize(
-    ("depth", "hidden"), [(2, 64), (3, 100), (4, 256), (6, 192)], ids=lambda each: str(each)
+    ("depth", "hidden"), [(2, 64), (3, 100), (4, 256), (6, 192)], ids=lambda number: str(number)
 )
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (1, 200), (200, 1), (67, 129)])
 def test_agrees_with_the_network(n, m, depth, hidden, dtype):

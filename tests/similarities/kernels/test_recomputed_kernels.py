@@ -263,7 +263,9 @@ def recomputed_kernels():
 
 def kernel_walk(n, m, *, block_pairs):
     network = PairsNetwork(dimension=4, hidden=6, depth=2)
-    parameters = [each for layer in [*network.layers, network.last] for each in (layer.weight, layer.bias)]
+    parameters = [
+        parameter for layer in [*network.layers, network.last] for parameter in (layer.weight, layer.bias)
+    ]
     halves = torch.zeros(n, 6).half(), torch.zeros(m, 6).half()
     return recomputed_kernels().KernelWalk(Way(0.1, 0.0, 0, block_pairs), *halves, parameters, back=True)
 
@@ -277,7 +279,7 @@ def test_a_block_takes_no_more_room_than_it_is_given(n, m, pairs):
     for block in walk.blocks():
         seen[block.rows, block.columns] += 1
     assert (seen == 1).all()
-    assert all(len(each) <= max(64, pairs) for each in walk.buffers)
+    assert all(len(buffer) <= max(64, pairs) for buffer in walk.buffers)
 
 
 @needs_triton
@@ -321,15 +323,15 @@ def test_a_gpu_in_16_bits_goes_by_kernels(monkeypatch, n, m, depth, hidden, dtyp
     monkeypatch.setitem(recomputed.KEPT_BYTES, "other", -1)
     torch.manual_seed(0)
     network = PairsNetwork(dimension=32, hidden=hidden, depth=depth, dropout=0.0).cuda()
-    a, b = (torch.randn(each, 32, device="cuda", requires_grad=True) for each in (n, m))
-    leaves, pull, found = [a, b, *network.parameters()], torch.randn(n, m, device="cuda"), []
+    a, b = (torch.randn(count, 32, device="cuda", requires_grad=True) for count in (n, m))
+    leaves, pull, gradients = [a, b, *network.parameters()], torch.randn(n, m, device="cuda"), []
     for score in (network.score_all, lambda a, b: concatenated(network, a, b)):
         with torch.autocast("cuda", dtype=dtype):
             scores = score(a, b)
-        found.append((scores.float(), *torch.autograd.grad((scores.float() * pull).sum(), leaves)))
+        gradients.append((scores.float(), *torch.autograd.grad((scores.float() * pull).sum(), leaves)))
     exact = concatenated(network, a, b)
     truth = (exact, *torch.autograd.grad((exact * pull).sum(), leaves))
-    for ours, theirs, right in zip(*found, truth, strict=True):
+    for ours, theirs, right in zip(*gradients, truth, strict=True):
         # A unit near 0 that one rounding puts above it and the other below takes its whole gradient along: of
         # few pairs the two are off by unlike amounts.
         assert (ours - right).norm() <= 1.5 * (theirs - right).norm() + 3e-2 * right.norm() + 1e-4
@@ -342,8 +344,10 @@ def test_scores_on_the_chip_drop_what_those_of_blocks_do(monkeypatch, hidden):
     module = recomputed_kernels()
     torch.manual_seed(0)
     network = PairsNetwork(dimension=4, hidden=hidden, depth=3).cuda()
-    parameters = [each for layer in [*network.layers, network.last] for each in (layer.weight, layer.bias)]
-    halves = [torch.randn(each, hidden, device="cuda", dtype=torch.bfloat16) for each in (67, 150)]
+    parameters = [
+        parameter for layer in [*network.layers, network.last] for parameter in (layer.weight, layer.bias)
+    ]
+    halves = [torch.randn(count, hidden, device="cuda", dtype=torch.bfloat16) for count in (67, 150)]
 
     def walk():
         return module.KernelWalk(Way(0.1, 0.5, 5, 640), *halves, parameters, back=False)

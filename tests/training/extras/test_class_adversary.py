@@ -57,10 +57,10 @@ def test_the_coefficient_has_the_published_values(loss, coefficient):
 @settings(max_examples=30, deadline=None)
 @given(loss=st.floats(0, 50), weight=st.floats(0.01, 2), threshold=st.floats(0, 5))
 def test_the_coefficient_is_bounded_and_falls_with_the_loss(loss, weight, threshold):
-    found = adversarial_coefficient(loss, weight=weight, threshold=threshold)
-    assert abs(found) <= weight
-    assert found >= adversarial_coefficient(loss + 1, weight=weight, threshold=threshold)
-    assert math.copysign(1, found) == math.copysign(1, threshold - loss) or found == 0
+    coefficient = adversarial_coefficient(loss, weight=weight, threshold=threshold)
+    assert abs(coefficient) <= weight
+    assert coefficient >= adversarial_coefficient(loss + 1, weight=weight, threshold=threshold)
+    assert math.copysign(1, coefficient) == math.copysign(1, threshold - loss) or coefficient == 0
 
 
 @pytest.mark.parametrize("classes", [2, 10, 100])
