@@ -23,6 +23,7 @@ def enroll(
     under: Annotated[
         str | None,
         typer.Option(
+            "--under",
             metavar="NODE",
             help="The node of the tree that the class stands under.",
             show_default="above the classes most like it",

@@ -43,6 +43,7 @@ Size = Annotated[
 Taxonomy = Annotated[
     Path | None,
     typer.Option(
+        "--taxonomy",
         metavar="FILE",
         help="The tree of the classes: Newick, a table of paths or of parents, JSON, or indented text.",
     ),
@@ -165,6 +166,7 @@ FixedColumns = Annotated[
 Surrogate = Annotated[
     Path | None,
     typer.Option(
+        "--surrogate",
         metavar="SPACE",
         help="Another space with the same classes, whose examples must break no more than the attack.",
         show_default="raw inputs",

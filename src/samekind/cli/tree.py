@@ -14,13 +14,15 @@ PICTURES = (".svg", ".png", ".pdf")
 To = Annotated[
     list[Path] | None,
     typer.Option(
+        "--to",
         metavar="FILE",
         help="Where to write the tree (.nwk, .csv, .tsv, .json, .txt) or its picture (.svg, .png, .pdf); may "
         "be given again.",
     ),
 ]
 Coloured = Annotated[
-    str | None, typer.Option(metavar="DATA", help="Labelled items: mistakes about them colour the picture.")
+    str | None,
+    typer.Option("--data", metavar="DATA", help="Labelled items: mistakes about them colour the picture."),
 ]
 
 
