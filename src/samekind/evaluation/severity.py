@@ -105,7 +105,7 @@ def _neighbours(
     steps = tree.distances(items.classes)
     gallery = None if len(queries) == len(items) else labels
     samples = []
-    for rank in ranks:
+    for rank in dict.fromkeys(_below_all(rank, available) for rank in ranks):
         mean, used = hierarchical_similarity_at(
             neighbours, truth, k=rank, class_distances=steps, gallery=gallery
         )
@@ -115,7 +115,12 @@ def _neighbours(
             neighbours, truth, k=k, class_distances=steps, gallery=gallery
         )
         samples.append(Sample(QUESTION, name, average_similarity(used), kind, "queries", mean))
-    return list({sample.measure: sample for sample in samples}.values())
+    return samples
+
+
+def _below_all(rank: int, available: int) -> int:
+    """The rank, or half of what can be found where it takes all of that: all in any order are the best."""
+    return rank if rank < available else max(1, available // 2)
 
 
 def _correlations(
