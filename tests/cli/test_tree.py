@@ -44,4 +44,4 @@ def test_mistakes_are_one_line(samekind, trained, tmp_path):
     assert answer.status == 2
     assert "expected a file that ends in one of .nwk" in answer.err
     answer = samekind("tree", trained, "--by-confusions")
-    assert (answer.status, "expected items whose classes are known" in answer.err) == (2, True)
+    assert (answer.status, "labelled items; give some (--data)" in answer.err) == (2, True)

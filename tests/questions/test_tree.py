@@ -54,8 +54,11 @@ def test_mistakes_are_counted_and_may_make_the_tree(space):
     answer = tree(space, items=items, by_confusions=True, method="average")
     assert answer.mistakes == {"dog": 0, "cat": 0.5, "shark": 0, "ray": 0, "fern": 0.5, "moss": 0}
     assert answer.tree.distances(["dog", "cat", "ray"])[0].tolist() == pytest.approx([0, 0.5, 1])
-    with pytest.raises(DataError, match="expected items whose classes are known"):
+    with pytest.raises(DataError, match="labelled items; give some"):
         tree(space, by_confusions=True)
+    other = Items(inputs[:1], torch.tensor([0]), ("bird",), "others")
+    with pytest.raises(DataError, match="it does not know bird: leave"):
+        tree(space, items=other)
 
 
 def test_a_known_tree_without_a_class_is_refused(space):

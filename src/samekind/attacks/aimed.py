@@ -46,5 +46,5 @@ class Aimed:
         return Point(x, queries)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """That of the attack."""
+        """The distance (n,) in the norm of the attack."""
         return self.attack.distance(x, clean)

@@ -49,5 +49,5 @@ class APGD:
         return ascend(wanted, clean, limits, generator, self.region, plan)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """That of the region."""
+        """The distance (n,) in the norm of the region."""
         return self.region.distance(x, clean)

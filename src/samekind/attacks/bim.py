@@ -38,5 +38,5 @@ class BIM:
         return pgd(goal, x, limits=limits, generator=generator)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """That of the region."""
+        """The distance (n,) in the norm of the region."""
         return self.region.distance(x, clean)

@@ -123,11 +123,11 @@ class Part:
         self.items: Tensor = goal.items[items] if isinstance(goal, Part) else items
 
     def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
-        """Those of the whole goal."""
+        """The outcomes of the whole goal."""
         return self.goal.outcomes(x, self.items[items])
 
     def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
-        """That of the whole goal."""
+        """The value of the whole goal."""
         return self.goal.value(outcomes, truth)
 
 
@@ -140,7 +140,7 @@ class Revalued:
         self.model, self.truth, self.target = goal.model, goal.truth, goal.target
 
     def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
-        """Those of the goal."""
+        """The outcomes of the goal."""
         return self.goal.outcomes(x, items)
 
     def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
@@ -156,11 +156,11 @@ class Targeted:
         self.model, self.truth, self.target = goal.model, goal.truth, target
 
     def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
-        """Those of the goal."""
+        """The outcomes of the goal."""
         return self.goal.outcomes(x, items)
 
     def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
-        """That of the goal."""
+        """The value of the goal."""
         return self.goal.value(outcomes, truth)
 
 

@@ -68,7 +68,7 @@ class Limits:
         if self.integer is not None and not torch.equal(
             x, torch.where(self.integer.to(x.device), x.round(), x)
         ):
-            raise DataError("a column of whole numbers has others; check which columns are whole numbers")
+            raise DataError("expected whole numbers in the integer columns; got fractions: check `integer`")
 
     @staticmethod
     def _like(limit: float | Tensor, x: Tensor) -> Tensor:

@@ -57,5 +57,5 @@ class PGD:
         return carried_out(inside, goal, x, limits=limits, generator=generator, distance=self.distance)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """That of the region."""
+        """The distance (n,) in the norm of the region."""
         return self.region.distance(x, clean)

@@ -46,5 +46,5 @@ class RandomSearch:
         return Point(worst.x, worst.queries)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """That of the region."""
+        """The distance (n,) in the norm of the region."""
         return self.region.distance(x, clean)

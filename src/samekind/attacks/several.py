@@ -34,7 +34,7 @@ class WorstOf:
         return _tried(self.attacks, goal, clean, limits, generator, again=True)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """That of the first attack."""
+        """The distance (n,) in the norm of the first attack."""
         return self.attacks[0].distance(x, clean)
 
 
@@ -58,7 +58,7 @@ class Sequence:
         return _tried(self.attacks, goal, clean, limits, generator, again=False)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """That of the first attack."""
+        """The distance (n,) in the norm of the first attack."""
         return self.attacks[0].distance(x, clean)
 
 

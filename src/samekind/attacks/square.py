@@ -43,7 +43,7 @@ class Square:
         return carried_out(self._inside, goal, x, limits=limits, generator=generator, distance=self.distance)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """That of the region."""
+        """The distance (n,) in the norm of the region."""
         return self.region.distance(x, clean)
 
     @torch.no_grad()

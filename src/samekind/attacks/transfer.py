@@ -34,5 +34,5 @@ class Transfer:
         return Point(attacked.x, attacked.queries)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """That of the attack."""
+        """The distance (n,) in the norm of the attack."""
         return self.attack.distance(x, clean)

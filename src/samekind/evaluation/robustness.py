@@ -143,8 +143,11 @@ def subject_of(
     other = "another space"
     if surrogate is None:
         surrogate, other = raw_space(inputs.x, labels, space.classes, scale=inputs.scale), "raw inputs"
-    elif not set(space.classes) <= set(surrogate.classes):
-        raise DataError("the surrogate must know all classes of the space; it lacks some")
+    elif lacking := [name for name in space.classes if name not in set(surrogate.classes)]:
+        raise DataError(
+            "expected a surrogate that knows all classes of the space; it does not know "
+            f"{', '.join(lacking[:5])}: train it on the same classes, or leave it out"
+        )
     else:
         surrogate = surrogate.to(device)
     subject = Subject(space, inputs, labels, everything.x, surrogate, other, name, norm, strength)

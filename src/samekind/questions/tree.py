@@ -9,7 +9,7 @@ from samekind.data import Items
 from samekind.data.class_tree import expect_classes
 from samekind.decisions import Kind
 from samekind.errors import DataError
-from samekind.evaluation.classification import knows, labels_in
+from samekind.evaluation.classification import class_names, knows, labels_in
 from samekind.inference import asking, device_of, embed
 from samekind.inference.relations import class_distances
 from samekind.measures import confusion, mean_correlation
@@ -90,7 +90,7 @@ def tree(
     classes = list(space.classes)
     counts = None if items is None else _confusion(space, items)
     if by_confusions and counts is None:
-        raise DataError("expected items whose classes are known, to see which are mistaken for which")
+        raise DataError("a tree by confusions counts mistakes about labelled items; give some (--data)")
     distances = class_distances(space, kind=score)
     if by_confusions and counts is not None:
         distances = confusion_distances(counts)
@@ -105,7 +105,11 @@ def tree(
 def _confusion(space: MetricSpace, items: Items) -> torch.Tensor:
     """How often items of each class of the space were taken for each other one."""
     if not knows(space, items):
-        raise DataError(f"expected items of the classes that the space knows; {items.name} has others")
+        others = sorted(class_names(items) - set(space.classes))
+        raise DataError(
+            f"{items.name}: expected items of classes that the space knows; it does not know "
+            f"{', '.join(others[:5])}: leave these items out, or enrol their classes (samekind enroll)"
+        )
     with asking(space):
         answers = space.classify(embed(space, items.inputs).to(device_of(space))).classes
     places = {name: place for place, name in enumerate(space.classes)}

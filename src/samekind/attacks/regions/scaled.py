@@ -25,7 +25,7 @@ class Scaled:
 
     @property
     def epsilon(self) -> float:
-        """That of the region."""
+        """The size of the region."""
         return self.region.epsilon
 
     def project(self, x: Tensor, clean: Tensor) -> Tensor:

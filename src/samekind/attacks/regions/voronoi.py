@@ -50,7 +50,7 @@ class Voronoi:
 
     @property
     def epsilon(self) -> float:
-        """That of the ball."""
+        """The size of the ball."""
         return self.ball.epsilon
 
     @property
@@ -77,7 +77,7 @@ class Voronoi:
         return projected
 
     def steepest(self, gradient: Tensor) -> Tensor:
-        """That of the ball."""
+        """The steepest step of the ball."""
         return self.ball.steepest(gradient)
 
     def start(self, clean: Tensor, generator: torch.Generator) -> Tensor:
@@ -89,7 +89,7 @@ class Voronoi:
         return self.ball.contains(x, clean) & ~self._outside(x, clean, self._near(clean)).any(1)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """That of the ball."""
+        """The distance (n,) in the norm of the ball."""
         return self.ball.distance(x, clean)
 
     def resized(self, epsilon: float) -> Self:
