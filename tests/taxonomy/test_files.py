@@ -67,7 +67,9 @@ def test_a_file_that_is_no_tree_is_named(tmp_path):
     with pytest.raises(DataError, match=r"cannot read the tree .*tree.csv: No such file"):
         read_tree(path)
     path.write_bytes(b"")
-    with pytest.raises(DataError, match=r"tree.csv: expected a tree; the file is empty"):
+    with pytest.raises(
+        DataError, match=r"tree.csv: expected a tree; the file is empty: give Newick, a table"
+    ):
         read_tree(path)
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(DataError, match=r"tree.csv: expected a tree as text"):

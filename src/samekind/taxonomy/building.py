@@ -51,7 +51,9 @@ def tree_of_places(
         order += below[place]
     if len(order) < len(names):
         lost = next(iter(set(range(len(names))).difference(order)))
-        raise DataError(f"expected a tree; {_circle(names, parents, lost)}")
+        raise DataError(
+            f"expected a tree; {_circle(names, parents, lost)}; correct the parent of one of them"
+        )
     moved = {place: new for new, place in enumerate(order)} | {-1: -1}
     return Tree(
         tuple(with_names([names[place] for place in order])),

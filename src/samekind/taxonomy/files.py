@@ -14,6 +14,9 @@ from samekind.taxonomy.tree import Tree
 #: The largest file that is read, in bytes.
 LARGEST = 2**28
 
+#: What to do about a file that holds no tree.
+GIVE = "give Newick, a table with the columns class and path, or node and parent, JSON, or indented text"
+
 FormatName = Literal["newick", "paths", "parents", "json", "text"]
 
 
@@ -48,7 +51,7 @@ def read_tree(path: Path | str) -> Tree:
     except OSError as error:
         raise DataError(f"cannot read the tree {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
-        raise DataError(f"{path}: expected a tree as text (UTF-8); it is something else") from None
+        raise DataError(f"{path}: expected a tree as text (UTF-8); it is something else: {GIVE}") from None
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
 
@@ -75,7 +78,7 @@ def _format_of(path: Path, text: str) -> FormatName:
     by_ending = ENDINGS.get(path.suffix.lower())
     start = text.lstrip()
     if not start:
-        raise DataError("expected a tree; the file is empty")
+        raise DataError(f"expected a tree; the file is empty: {GIVE}")
     if by_ending is not None and by_ending != "text":
         return by_ending
     if start[0] in "{[":
