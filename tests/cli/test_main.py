@@ -113,7 +113,7 @@ def place(tmp_path_factory, trained, pictures):
         "misspelt.toml": 'recipe = "triplet"\nepohcs = 3\n',
         "cut.toml": 'recipe = "trip',
         "bare.toml": "epochs = 3\n",
-        "foreign.toml": 'recipe = "siamese"\n',
+        "foreign.toml": 'recipe = "barlow"\n',
         "typed.toml": 'recipe = "triplet"\n[optimiser]\nrate = "fast"\n',
     }.items():
         (place / name).write_text(text)
@@ -186,7 +186,7 @@ SAYS = {
     "train latin.toml": "the run file latin.toml is not valid TOML: 'utf-8' codec …",
     "train misspelt.toml": 'misspelt.toml: there is no setting or table "epohcs"; did you mean "epochs"? …',
     "train bare.toml": 'bare.toml names no recipe; add a line such as recipe = "triplet" (one of …',
-    "train foreign.toml": 'there is no recipe "siamese"; …',
+    "train foreign.toml": 'there is no recipe "barlow"; …',
     "train typed.toml": "run.optimiser.rate: expected a number, got 'fast'",
     # folders
     "train prototypical --out run --set epochs=2": "run holds a run on other data or another split; choose "

@@ -109,6 +109,8 @@ def test_every_loss_takes_what_comes_back(miner):
         loss = getattr(losses, loss_name)
         handed = {"between": torch.randn(7, 7, generator=torch.Generator().manual_seed(1)) / 4}
         taken = inspect.signature(loss).parameters
+        if {"lineage", "distances"} & set(taken):
+            continue  # by the tree of the classes, of which none is mined
         given = {name: value for name, value in handed.items() if name in taken}
         shares = loss(scores[rows], positive, negative, **given)
         shares.mean().backward()

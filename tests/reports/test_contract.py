@@ -12,6 +12,7 @@ from samekind.decisions import Decision
 from samekind.inference.trials import Trials
 from samekind.measures import error_rates, metric_breaches
 from samekind.reports.picture import picture
+from samekind.reports.robustness_curves import Line
 from samekind.taxonomy import Tree
 
 NO_PLOTS = {
@@ -26,6 +27,7 @@ NO_PLOTS = {
     "plane",
     "write_groups_page",
     "write_report",
+    "write_robustness_page",
 }
 SCORES, SAME = torch.tensor([0.9, 0.4, 0.6, 0.1]), torch.tensor([True, True, False, False])
 ENTRY = {"epoch": 1, "loss": 1.0, "terms": {"$a": 1.0, "b_^": 0.0}, "validation": {"eer": 0.0}, "best": True}
@@ -54,6 +56,7 @@ EXAMPLES = {
         AWKWARD,
         torch.tensor([[1, 2]]),
     ),
+    "robustness_curves": lambda: ({"$x^": Line((0.0, 0.1), (0.9, 0.5), (0.8, 0.4), (1.0, 0.6))},),
     "score_histogram": lambda: (
         Trials(SCORES, SAME, *2 * [torch.zeros(4, dtype=torch.int32)]),
         Decision("cosine", 0.5, "eer", "x", 0.0, 0.0),
@@ -62,13 +65,18 @@ EXAMPLES = {
     "tree_picture": lambda: (Tree(("node 1", *AWKWARD), (-1, 0, 0)),),
     "voronoi_regions": lambda: (POINTS, torch.tensor([0, 1]), [0.5, 1.0]),
 }
+SETTINGS = {
+    "neighbour_grid": {"queries": torch.tensor([0])},
+    "robustness_curves": {"x": AWKWARD[0], "y": AWKWARD[1]},
+}
 
 
 @pytest.fixture(params=sorted(set(reports.__all__) - NO_PLOTS))
 def plot(request):
     """A plot of its example; every call draws it anew."""
-    more = {"queries": torch.tensor([0])} if request.param == "neighbour_grid" else {}
-    return lambda: getattr(reports, request.param)(*EXAMPLES[request.param](), **more)
+    return lambda: getattr(reports, request.param)(
+        *EXAMPLES[request.param](), **SETTINGS.get(request.param, {})
+    )
 
 
 def test_a_plot_is_a_figure_that_can_be_drawn(plot, tmp_path):
