@@ -55,6 +55,7 @@ class Run:
     ``clip`` is the greatest norm of the gradient of the whole space, and apart from it of the adversary; None
     does not clip. ``validate`` names what is measured after each epoch, of `VALIDATIONS`. ``compress`` is how
     many numbers embeddings are projected to after training (`samekind.inference.compress`); 0 leaves them.
+    ``dynamics`` records what every so many-th step does to the embeddings (`extras.dynamics`); 0 does not.
 
     Five settings are for speed. Three change the numbers by rounding only: ``channels_last`` stores images
     and the encoder's filters with the channels last, ``compile`` compiles the encoder for training,
@@ -90,6 +91,7 @@ class Run:
     validate: tuple[str, ...] = ("verification",)
     compress: Natural = 0
     keep: Literal["best", "last"] = "best"
+    dynamics: Natural = 0
 
     def __post_init__(self) -> None:
         settings.check(self, where="run")

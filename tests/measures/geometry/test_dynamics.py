@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 
-from samekind.measures.geometry import ClassMotion, class_motion, compare_checkpoints, proper_cases, rescaling
+from samekind.measures.geometry import (
+    ClassMotion,
+    class_motion,
+    compare_checkpoints,
+    proper_cases,
+    rescaling,
+    step_dynamics,
+)
 
 
 def drawn(*shape, seed=0):
@@ -178,3 +185,106 @@ def test_refuses_factors_that_are_not_positive(wrong):
 def test_refuses_an_unknown_proper_side():
     with pytest.raises(ValueError, match='got "below"'):
         compare_checkpoints([1.0], [1.0], proper="below")
+
+
+# --- one step of training ---------------------------------------------------------------------------
+
+
+def a_step(*, labels, seed=0):
+    """Embeddings before and after, with one support item first and last of each class."""
+    old = drawn(len(labels), 3, seed=seed)
+    return old, 1.1 * old + 0.2 * drawn(len(labels), 3, seed=seed + 1), torch.tensor(labels)
+
+
+def by_definition(old, new, labels, support, *, nearest):
+    """The same from the functions that take prototypes."""
+    classes = sorted(set(labels[support].tolist()))
+    rows = [support & (labels == label) for label in classes]
+    before, after = (
+        torch.stack([z[row] if nearest else z[row].mean(0, keepdim=True) for row in rows]) for z in (old, new)
+    )
+    whole = rescaling(old, new)
+    queries = torch.tensor([classes.index(label) for label in labels[~support].tolist()])
+    moved = class_motion(
+        old[~support], new[~support], queries, old_prototypes=before, new_prototypes=after, alpha=whole.alpha
+    )
+    return [whole.norm_ratio, *moved]
+
+
+LABELS = [7, 7, 7, 7, 3, 3, 3, 3, 900, 900, 900, 900]
+SUPPORT = torch.tensor([True, False, False, True] * 3)
+
+
+@pytest.mark.parametrize("nearest", [False, True])
+@given(seed=st.integers(0, 10**6), order=st.permutations(range(12)))
+@effort(max_examples=15, deadline=None)
+def test_a_step_is_rescaling_and_motion(nearest, seed, order):
+    """Whatever the order of the items and the numbers of the classes."""
+    old, new, labels = (tensor[list(order)] for tensor in a_step(labels=LABELS, seed=seed))
+    support = SUPPORT[list(order)]
+    found = step_dynamics(old, new, labels, support, nearest=nearest).tolist()
+    assert found == pytest.approx(by_definition(old, new, labels, support, nearest=nearest))
+
+
+@pytest.mark.parametrize("nearest", [False, True])
+def test_queries_meet_the_classes_of_their_own_episode(nearest):
+    """Two tasks in one step, with a class in common: the mean over both tasks, of equal size."""
+    old, new, labels = a_step(labels=LABELS + [3] * 4 + [5] * 4 + [6] * 4)
+    support, episodes = SUPPORT.repeat(2), torch.arange(2).repeat_interleave(12)
+    alpha = rescaling(old, new).alpha
+    found = step_dynamics(old, new, labels, support, episodes=episodes, nearest=nearest)
+    logarithms = torch.zeros(2, dtype=torch.double)
+    for part in (slice(0, 12), slice(12, 24)):
+        parts = old[part], new[part], labels[part], support[part]
+        own_alpha = rescaling(*parts[:2]).alpha
+        _, con, div, _ = step_dynamics(*parts, nearest=nearest)
+        logarithms += torch.stack([con * own_alpha / alpha, div * own_alpha / alpha]).log() / 2
+    torch.testing.assert_close(found[1:3], logarithms.exp())
+    assert found[3] == pytest.approx(float(found[1] / found[2]))
+
+
+def test_equal_support_items_count_as_one():
+    """A picture that is there twice: both are nearest."""
+    old, new, labels = a_step(labels=[0, 0, 0, 1, 1, 2, 2])
+    support = torch.tensor([True, True, False, True, False, True, False])
+    old[1], new[1] = old[0], new[0]
+    once = [0, 2, 3, 4, 5, 6]
+    twice = step_dynamics(old, new, labels, support, nearest=True)
+    alone = step_dynamics(old[once], new[once], labels[once], support[once], nearest=True)
+    torch.testing.assert_close(twice[3], alone[3])
+
+
+def test_what_is_undefined_in_a_step_is_nan():
+    old, new, labels = a_step(labels=LABELS)
+    assert step_dynamics(old, old, labels, SUPPORT).tolist() == pytest.approx(
+        [math.nan, 1, 1, 1], nan_ok=True
+    )
+    assert step_dynamics(old, new, labels, torch.ones(12, dtype=torch.bool))[1:].isnan().all()
+    assert step_dynamics(old, -old, labels, SUPPORT).isnan().tolist() == [False, True, True, False]
+    alone = step_dynamics(old, new, torch.zeros_like(labels), SUPPORT)
+    assert alone.isnan().tolist() == [False, False, True, True]
+
+
+def test_a_query_without_a_support_item_of_its_class_counts_for_the_others():
+    old, new, labels = a_step(labels=[0, 0, 1, 1, 2])
+    support = torch.tensor([True, False, True, False, False])
+    found = step_dynamics(old, new, labels, support)
+    alone = step_dynamics(old[:4], new[:4], labels[:4], support[:4])
+    alphas = rescaling(old, new).alpha / rescaling(old[:4], new[:4]).alpha
+    assert float(found[1]) == pytest.approx(float(alone[1]) / alphas)
+    assert float(found[2]) != pytest.approx(float(alone[2]) / alphas)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"new": torch.ones(5, 3)}, r"one shape \(n, d\), got \(12, 3\) and \(5, 3\)"),
+        ({"labels": torch.ones(12)}, "whole numbers"),
+        ({"support": torch.ones(12)}, r"support of shape \(12,\), true or false for each item"),
+        ({"episodes": torch.ones(3, dtype=torch.long)}, "one label an item"),
+    ],
+)
+def test_a_step_of_the_wrong_shape_is_refused(change, says):
+    old, new, labels = a_step(labels=LABELS)
+    with pytest.raises(ValueError, match=says):
+        step_dynamics(**{"old": old, "new": new, "labels": labels, "support": SUPPORT, **change})

@@ -272,7 +272,7 @@ def test_a_coefficient_below_0_helps_the_classifier_and_above_0_hurts_it():
         optimiser = torch.optim.SGD([*extractor.parameters(), *adversary.parameters()], lr=0.3)
         for _ in range(60):
             optimiser.zero_grad()
-            cost, judged = cost_of(adversary, extractor(x), y)
+            cost, judged, _ = cost_of(adversary, extractor(x), y)
             cost.backward()
             optimiser.step()
         return judged.plain_loss.item()

@@ -16,6 +16,7 @@ from samekind.measures.geometry.directions import (
     reweighted,
 )
 from samekind.measures.geometry.dynamics import (
+    DYNAMICS,
     CheckpointComparison,
     ClassMotion,
     ProperCases,
@@ -24,6 +25,7 @@ from samekind.measures.geometry.dynamics import (
     compare_checkpoints,
     proper_cases,
     rescaling,
+    step_dynamics,
 )
 from samekind.measures.geometry.metric_axioms import Breaches, MetricAxioms, metric_breaches
 from samekind.measures.geometry.representation import (
@@ -36,6 +38,7 @@ from samekind.measures.geometry.representation import (
 from samekind.measures.geometry.spectrum import directions_of_variance, spectral_decay
 
 __all__ = [
+    "DYNAMICS",
     "Breaches",
     "CheckpointComparison",
     "ClassDensity",
@@ -63,4 +66,5 @@ __all__ = [
     "reweighted",
     "smallest_distance",
     "spectral_decay",
+    "step_dynamics",
 ]

@@ -2,12 +2,12 @@
 
 Embeddings of the same items before and after a step of training are ``old`` and ``new``, (n, d). A step that
 only rescales the space changes no answer, so the rescaling is measured (alpha) and divided out. The sources
-take both in training mode, at the last episode of every checkpoint, over support and query items.
+take both in training mode, at the last episode of every checkpoint, over support and query items:
+`step_dynamics` has all four numbers of a step, and `training.extras.dynamics` records them in a run.
 
 Kim, "On the Significance of Distance in Machine Learning", 2023, paper II (distance-ratio-based formulation).
 """
 
-import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -18,6 +18,10 @@ from samekind.measures.geometry.features import check_classes, check_features
 
 #: Under the square root of a distance, as the source trains with it: a query on its prototype stays finite.
 EPSILON = 1e-10
+
+
+#: What `step_dynamics` returns, in its order.
+DYNAMICS = ("norm_ratio", "con_alpha", "div_alpha", "con_div")
 
 
 class Rescaling(NamedTuple):
@@ -64,15 +68,54 @@ def rescaling(old: Tensor, new: Tensor) -> Rescaling:
     >>> rescaling(torch.tensor([[1.0, 0.0], [-1.0, 0.0]]), torch.tensor([[2.0, 0.0], [-2.0, 0.0]]))
     Rescaling(alpha=2.0, norm_ratio=0.0)
     """
-    before, after = _pair(old, new)
-    before, after = before - before.mean(0), after - after.mean(0)
-    size = float(before.square().sum())
-    if size == 0:
-        return Rescaling(math.nan, math.nan)
-    alpha = float((before * after).sum()) / size
-    changed = float((after - before).norm())
-    across = float((after - alpha * before).norm())
-    return Rescaling(alpha, min(across / changed, 1.0) if changed > 0 else math.nan)
+    return Rescaling(*(float(value) for value in _rescaling(*_pair(old, new))))
+
+
+def step_dynamics(
+    old: Tensor,
+    new: Tensor,
+    labels: Tensor,
+    support: Tensor,
+    *,
+    episodes: Tensor | None = None,
+    nearest: bool = False,
+) -> Tensor:
+    """`DYNAMICS` of one training step (4,), in float64 on the device of the embeddings, which need not wait.
+
+    ``support`` (n,) says which items their class's prototype is the mean of; all others are queries. With
+    ``nearest`` the support items are the prototypes themselves, and the nearest of a class before the step is
+    meant both times. ``episodes`` (n,) says which task an item is of, if there are several: queries meet the
+    classes of their own. ``labels`` are any whole numbers.
+
+    The norm ratio and alpha are of all items, the rest of the queries (see `rescaling`, `class_motion`). A
+    number is NaN where it is undefined, as without a query or with an alpha that is not above 0.
+
+    >>> old, new = torch.tensor([[0.0], [1.0], [5.0], [4.0]]), torch.tensor([[0.0], [0.5], [5.0], [4.5]])
+    >>> labels, support = torch.tensor([0, 0, 1, 1]), torch.tensor([True, False, True, False])
+    >>> [round(value, 4) for value in step_dynamics(old, new, labels, support).tolist()]
+    [0.8575, 0.4595, 1.0338, 0.4444]
+    """
+    _check_step(old, new, labels, support, episodes)
+    before, after = old.detach().double(), new.detach().double()
+    alpha, norm_ratio = _rescaling(before, after)
+    together = torch.ones_like(labels) if episodes is None else episodes
+    task = together[:, None] == together
+    same = (labels[:, None] == labels) & task
+    of_class = (same & support).double()  # (n, n): the support items of the class of each item
+    if nearest:
+        starts, ends = before, after
+    else:
+        shares = of_class / of_class.sum(1, keepdim=True).clamp(min=1)
+        starts, ends = shares @ before, shares @ after  # the prototype of the class of each item
+    far, now = (_distances(z, vectors[:, None])[..., 0] for z, vectors in ((before, starts), (after, ends)))
+    weights = _nearest_support(far, same, support) if nearest else _one_a_class(same, of_class)
+    weights = weights * (task & ~support[:, None])
+    logarithms = (now / far).log()
+    con, div = (
+        ((weights * pairs * logarithms).sum() / (weights * pairs).sum()).exp() for pairs in (same, ~same)
+    )
+    factor = alpha.where(alpha > 0, torch.nan)
+    return torch.stack([norm_ratio, con / factor, div / factor, con / div])
 
 
 def class_motion(
@@ -158,6 +201,43 @@ def compare_checkpoints(
         float(mannwhitneyu(first.numpy(), second.numpy(), alternative="two-sided").pvalue),
         float(fisher_exact(counts, alternative="two-sided").pvalue),
     )
+
+
+def _rescaling(old: Tensor, new: Tensor) -> tuple[Tensor, Tensor]:
+    """Alpha and the norm ratio as tensors (); NaN where they are undefined."""
+    before, after = old - old.mean(0), new - new.mean(0)
+    alpha = (before * after).sum() / before.square().sum()  # 0 / 0 for a single point
+    across = (after - alpha * before).norm() / (after - before).norm()
+    return alpha, across.clamp(max=1.0)
+
+
+def _one_a_class(same: Tensor, of_class: Tensor) -> Tensor:
+    """(1, n): 1 for the first item of each class that has support items, which stands for its class."""
+    places = torch.arange(len(same), device=same.device)
+    is_first = same.int().argmax(1) == places
+    return (is_first & (of_class.sum(1) > 0)).double()[None]
+
+
+def _nearest_support(distances: Tensor, same: Tensor, support: Tensor) -> Tensor:
+    """(n, n): 1 for the support item of each class that is nearest to an item; equal ones share it."""
+    far = distances.where(support, torch.inf)
+    first = same.int().argmax(1).expand_as(far)
+    least = torch.full_like(far, torch.inf).scatter_reduce(1, first, far, "amin").gather(1, first)
+    is_nearest = ((far == least) & support).double()
+    return is_nearest / (is_nearest @ same.double()).clamp(min=1)
+
+
+def _check_step(old: Tensor, new: Tensor, labels: Tensor, support: Tensor, episodes: Tensor | None) -> None:
+    """Raises ValueError for shapes and types that do not fit; what the numbers are is not looked at."""
+    if old.ndim != 2 or old.shape != new.shape:
+        shapes = f"{tuple(old.shape)} and {tuple(new.shape)}"
+        raise ValueError(f"expected old and new of one shape (n, d), got {shapes}")
+    check_classes(old, labels)
+    if episodes is not None:
+        check_classes(old, episodes)
+    if support.shape != labels.shape or support.dtype != torch.bool:
+        got = f"{tuple(support.shape)} of {support.dtype}"
+        raise ValueError(f"expected support of shape ({len(old)},), true or false for each item, got {got}")
 
 
 def _pair(old: Tensor, new: Tensor) -> tuple[Tensor, Tensor]:

@@ -26,12 +26,13 @@ class Step:
 
 
 class Cost(NamedTuple):
-    """What an extra adds to the loss that training minimises (None: nothing), and the numbers it watches, in
-    the order of `Extra.watched`.
+    """What an extra adds to the loss that training minimises (None: nothing), the numbers it watches, in the
+    order of `Extra.watched`, and whatever its `settle` needs of the time before the step.
     """
 
     loss: Tensor | None
     watched: Sequence[Tensor] = ()
+    carried: Any = None
 
 
 class Extra(Protocol):
