@@ -1,0 +1,72 @@
+"""Sounds of unequal length in one tensor."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+#: The sample that marks padding among 16-bit samples, and the largest that a sound can have.
+PAD, LARGEST = -32768, 32767
+
+
+def as_samples(x: Tensor) -> Tensor:
+    """Floats in [-1, 1] (…) as 16-bit samples; louder ones are clipped, and NaN becomes padding.
+
+    >>> as_samples(torch.tensor([0.5, -2.0, torch.nan])).tolist()
+    [16384, -32767, -32768]
+    """
+    samples = (x * -PAD).round().clamp(-LARGEST, LARGEST)
+    return samples.nan_to_num(PAD).to(torch.int16)
+
+
+def as_floats(x: Tensor) -> Tensor:
+    """16-bit samples (…) as float32 in [-1, 1], with NaN as padding.
+
+    >>> as_floats(torch.tensor([16384, -32768], dtype=torch.int16)).tolist()
+    [0.5, nan]
+    """
+    return x.float().div_(-PAD).masked_fill_(x == PAD, torch.nan)
+
+
+def padded(sounds: Sequence[Tensor]) -> Tensor:
+    """Sounds (channels, time), of unequal length, as one tensor (n, channels, longest): samples or floats."""
+    longest = max(sound.shape[-1] for sound in sounds)
+    filling = torch.nan if sounds[0].is_floating_point() else PAD
+    batch = sounds[0].new_full((len(sounds), sounds[0].shape[0], longest), filling)
+    for row, sound in zip(batch, sounds, strict=True):
+        row[:, : sound.shape[-1]] = sound
+    return batch
+
+
+def lengths_of(x: Tensor) -> Tensor:
+    """How many steps of each sound (n, channels, time) are not padding: (n,) int64."""
+    real = ~x[:, 0].isnan() if x.is_floating_point() else x[:, 0] != PAD
+    return real.sum(-1)
+
+
+def inside(lengths: Tensor, steps: int) -> Tensor:
+    """Which of so many steps are inside sounds of these lengths (n,): (n, steps)."""
+    return torch.arange(steps, device=lengths.device) < lengths[:, None]
+
+
+def marked(x: Tensor, lengths: Tensor) -> Tensor:
+    """Sounds (n, channels, time) with everything behind their lengths (n,) marked as padding. What is padding
+    in all of them is cut off.
+    """
+    longest = int(lengths.max()) if len(lengths) else 0
+    x = x[..., :longest]
+    return x.masked_fill(~inside(lengths, longest)[:, None], torch.nan)
+
+
+def repeated(x: Tensor, lengths: Tensor, least: int) -> tuple[Tensor, Tensor]:
+    """Sounds (n, channels, time) and lengths (n,); those shorter than ``least`` steps are repeated from their
+    start until they have as many.
+    """
+    steps = max(least, x.shape[-1])
+    if not len(x) or int(lengths.min()) >= least:
+        return x, lengths
+    places = torch.arange(steps, device=x.device) % lengths[:, None].clamp(min=1)
+    long = lengths[:, None] >= least
+    places = torch.where(long, torch.arange(steps, device=x.device).clamp(max=x.shape[-1] - 1), places)
+    x = x.gather(-1, places[:, None].expand(-1, x.shape[1], -1))
+    return x, lengths.clamp(min=least)

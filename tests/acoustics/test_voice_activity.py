@@ -1,0 +1,56 @@
+"""Which frames are voiced: a loop over Kaldi's rule, and sounds at the edges."""
+
+import torch
+
+from samekind.acoustics import Features, only_voiced, voiced
+
+
+def test_frames_are_those_of_a_loop():
+    lengths = torch.tensor([40, 23, 1])
+    energy = torch.randn(3, 40) * 4 + 12
+    result = voiced(energy, lengths)
+    for row, length in enumerate(lengths.tolist()):
+        threshold = 5.5 + 0.5 * float(energy[row, :length].mean())
+        for frame in range(length):
+            around = energy[row, max(0, frame - 2) : min(length, frame + 3)]
+            expected = float((around > threshold).sum()) >= 0.12 * len(around)
+            assert bool(result[row, frame]) == expected
+        assert not result[row, length:].any()
+
+
+def test_padding_does_not_matter():
+    energy = torch.randn(1, 30) * 4 + 12
+    alone = voiced(energy, torch.tensor([30]))
+    longer = torch.cat([energy, torch.full((1, 9), 99.0)], 1)
+    assert torch.equal(voiced(longer, torch.tensor([30]))[:, :30], alone)
+
+
+def features_of(x):
+    return Features()(x[None], torch.tensor([len(x)]))
+
+
+def test_speech_is_found_between_silences():
+    tone = torch.sin(torch.arange(8000) * 0.2) * 0.3
+    x = torch.cat([torch.zeros(8000), tone, torch.zeros(8000)]) + torch.randn(24000) * 1e-4
+    values, energy, lengths = features_of(x)
+    found = voiced(energy, lengths)[0]
+    assert found[55:95].all()
+    assert not found[:45].any()
+    assert not found[105:].any()
+    kept, counts = only_voiced(values, energy, lengths)
+    assert kept.shape[-1] == int(counts[0]) == int(found.sum())
+    torch.testing.assert_close(kept[0], values[0][:, found])
+
+
+def test_silence_a_constant_and_ten_milliseconds_keep_their_frames():
+    for x in (torch.zeros(8000), torch.full((8000,), 0.5), torch.randn(160) * 0.1, torch.zeros(160)):
+        values, energy, lengths = features_of(x)
+        kept, counts = only_voiced(values, energy, lengths)
+        assert kept.isfinite().all()
+        assert int(counts[0]) >= 1
+
+
+def test_a_constant_changes_nothing():
+    x = torch.randn(8000) * 0.05
+    first, second = features_of(x), features_of(x + 0.3)
+    torch.testing.assert_close(first.values, second.values, atol=0.05, rtol=1e-3)
