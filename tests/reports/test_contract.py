@@ -42,6 +42,9 @@ EXAMPLES = {
         [reports.Confidence("squared"), *(reports.Confidence("ratio", n, surface="sphere") for n in (2, 3))],
     ),
     "confusion_matrix": lambda: (torch.tensor([[2, 1], [0, 3]]), AWKWARD),
+    "dynamics_curves": lambda: (
+        {"$x^": ((1, 2), dict.fromkeys(("norm_ratio", "con_alpha", "div_alpha", "con_div"), (0.9, None)))},
+    ),
     "embedding_map": lambda: (torch.eye(4)[:, :2], torch.tensor([0, 0, 1, 1]), AWKWARD, ["<b>&"]),
     "error_tradeoff": lambda: ({"$x^": error_rates(SCORES, SAME)},),
     "gradient_field": lambda: (

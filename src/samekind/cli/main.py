@@ -17,6 +17,7 @@ from samekind.cli.cluster import cluster
 from samekind.cli.compare import compare
 from samekind.cli.demo import demo
 from samekind.cli.draw import draw
+from samekind.cli.dynamics import dynamics
 from samekind.cli.embed import embed
 from samekind.cli.enroll import enroll
 from samekind.cli.evaluate import evaluate
@@ -60,6 +61,7 @@ for command in (
     report,
     robustness,
     attack,
+    dynamics,
     *ASKING,
     classes,
     tree,

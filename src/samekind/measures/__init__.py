@@ -48,6 +48,8 @@ from samekind.measures.curves import (
     receiver_operating_characteristic,
 )
 from samekind.measures.geometry import (
+    DYNAMICS,
+    PROPER,
     Breaches,
     CheckpointComparison,
     ClassDensity,
@@ -71,6 +73,7 @@ from samekind.measures.geometry import (
     rescaling,
     smallest_distance,
     spectral_decay,
+    step_dynamics,
 )
 from samekind.measures.hierarchy import (
     Graded,
@@ -163,11 +166,12 @@ __all__ = [  # noqa: RUF022 (by question)
     "accuracy_within", "adversarial_accuracy", "adversarial_distances", "attack_success",
     "smallest_distance",
     # What is the space like?
+    "DYNAMICS", "PROPER",
     "Breaches", "CheckpointComparison", "ClassDensity", "ClassMotion", "ClassSpread", "MetricAxioms",
     "ProperCases", "Rescaling", "TwoSample", "centroid_shifts", "class_density", "class_motion",
     "class_radii", "class_separation", "class_spread", "compare_checkpoints", "directions_of_variance",
     "mean_discrepancy", "metric_breaches", "nearest_centroid_accuracy", "proper_cases", "rescaling",
-    "spectral_decay", "two_sample_test",
+    "spectral_decay", "step_dynamics", "two_sample_test",
     # How sure is it?
     "FEWEST_CLASSES", "Difference", "Interval", "bootstrap_mean", "bootstrap_trials", "normal_interval",
     "paired_bootstrap", "paired_bootstrap_mean", "paired_difference", "proportion_interval",

@@ -13,6 +13,7 @@ from samekind.questions.check import check
 from samekind.questions.classes import classes
 from samekind.questions.cluster import cluster
 from samekind.questions.compare import compare
+from samekind.questions.dynamics import dynamics
 from samekind.questions.embed import embed
 from samekind.questions.enroll import enroll, remove_class
 from samekind.questions.evaluate import evaluate_items, evaluate_run, evaluate_trials
@@ -41,6 +42,7 @@ __all__ = [
     "cluster",
     "collected",
     "compare",
+    "dynamics",
     "embed",
     "enroll",
     "evaluate_against",

@@ -9,6 +9,7 @@ from samekind.reports.axiom_histograms import axiom_histograms
 from samekind.reports.confidence import Confidence
 from samekind.reports.confidence_map import confidence_map
 from samekind.reports.confusion_matrix import confusion_matrix
+from samekind.reports.dynamics_curves import dynamics_curves
 from samekind.reports.embedding_map import embedding_map
 from samekind.reports.error_tradeoff import error_tradeoff
 from samekind.reports.gradient_field import Field, gradient_field, measure_field
@@ -35,6 +36,7 @@ __all__ = [
     "axiom_histograms",
     "confidence_map",
     "confusion_matrix",
+    "dynamics_curves",
     "embedding_map",
     "error_tradeoff",
     "gradient_field",

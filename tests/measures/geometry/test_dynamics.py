@@ -173,6 +173,8 @@ def test_mann_whitney_by_its_definition_for_few_values():
     result = compare_checkpoints([1.0, 2.0, 3.0], [4.0, 5.0, 6.0], proper="above 1")
     assert result.mann_whitney == pytest.approx(0.1)
     assert (result.first_proper, result.second_proper) == pytest.approx((2 / 3, 1))
+    alone = compare_checkpoints([1.0, 2.0, 3.0], [4.0, 5.0, 6.0], proper=None)
+    assert alone == (result.first_mean, result.second_mean, None, None, result.mann_whitney, None)
     assert (result.first_mean, result.second_mean) == pytest.approx((6 ** (1 / 3), 120 ** (1 / 3)))
 
 

@@ -17,6 +17,7 @@ from samekind.measures.geometry.directions import (
 )
 from samekind.measures.geometry.dynamics import (
     DYNAMICS,
+    PROPER,
     CheckpointComparison,
     ClassMotion,
     ProperCases,
@@ -39,6 +40,7 @@ from samekind.measures.geometry.spectrum import directions_of_variance, spectral
 
 __all__ = [
     "DYNAMICS",
+    "PROPER",
     "Breaches",
     "CheckpointComparison",
     "ClassDensity",

@@ -23,6 +23,15 @@ EPSILON = 1e-10
 #: What `step_dynamics` returns, in its order.
 DYNAMICS = ("norm_ratio", "con_alpha", "div_alpha", "con_div")
 
+#: The side of 1 on which a step did what it should: items came nearer to their class, left the others, and
+#: the first more than the second. A norm ratio has no such side.
+PROPER: dict[str, Literal["below 1", "above 1"] | None] = {
+    "norm_ratio": None,
+    "con_alpha": "below 1",
+    "div_alpha": "above 1",
+    "con_div": "below 1",
+}
+
 
 class Rescaling(NamedTuple):
     """The best factor from old to new embeddings, and the share of the change it does not explain."""
@@ -48,14 +57,16 @@ class ProperCases(NamedTuple):
 
 
 class CheckpointComparison(NamedTuple):
-    """Two systems over their checkpoints; the p-values are two-sided."""
+    """Two systems over their checkpoints; the p-values are two-sided. What is about proper cases is None for
+    a factor that has none.
+    """
 
     first_mean: float  # geometric
     second_mean: float
-    first_proper: float  # share of checkpoints
-    second_proper: float
+    first_proper: float | None  # share of checkpoints
+    second_proper: float | None
     mann_whitney: float
-    fisher: float
+    fisher: float | None
 
 
 def rescaling(old: Tensor, new: Tensor) -> Rescaling:
@@ -175,32 +186,34 @@ def proper_cases(motions: Tensor | Sequence[ClassMotion]) -> ProperCases:
 
 
 def compare_checkpoints(
-    one: Tensor | Sequence[float], other: Tensor | Sequence[float], *, proper: Literal["below 1", "above 1"]
+    one: Tensor | Sequence[float],
+    other: Tensor | Sequence[float],
+    *,
+    proper: Literal["below 1", "above 1"] | None,
 ) -> CheckpointComparison:
     """Do two systems differ in a factor over their checkpoints? Mann-Whitney on values, Fisher on counts.
 
     ``one`` and ``other`` are (checkpoints,) values above 0, such as all con_alpha of a run; ``proper`` says
-    which side of 1 is the proper one. Checkpoints of one run depend on each other, so the p-values, which the
-    source reports, are smaller than they should be.
+    which side of 1 is the proper one, if one is (see `PROPER`). Checkpoints of one run depend on each other,
+    so the p-values, which the source reports, are smaller than they should be.
 
     >>> round(compare_checkpoints([0.8, 0.9, 0.7], [1.1, 1.2, 0.95], proper="below 1").mann_whitney, 3)
     0.1
     """
-    if proper not in ("below 1", "above 1"):
-        raise ValueError(f'expected proper to be "below 1" or "above 1", got "{proper}"')
+    if proper not in ("below 1", "above 1", None):
+        raise ValueError(f'expected proper to be "below 1", "above 1" or None, got "{proper}"')
     first, second = _factors(one, "one"), _factors(other, "other")
     from scipy.stats import fisher_exact, mannwhitneyu
 
+    means = [float(factors.log().mean().exp()) for factors in (first, second)]
+    mann_whitney = float(mannwhitneyu(first.numpy(), second.numpy(), alternative="two-sided").pvalue)
+    if proper is None:
+        return CheckpointComparison(means[0], means[1], None, None, mann_whitney, None)
     is_proper = [(factors < 1 if proper == "below 1" else factors > 1) for factors in (first, second)]
     counts = [[int(flags.sum()), int((~flags).sum())] for flags in is_proper]
-    return CheckpointComparison(
-        float(first.log().mean().exp()),
-        float(second.log().mean().exp()),
-        counts[0][0] / len(first),
-        counts[1][0] / len(second),
-        float(mannwhitneyu(first.numpy(), second.numpy(), alternative="two-sided").pvalue),
-        float(fisher_exact(counts, alternative="two-sided").pvalue),
-    )
+    shares = [proper_count / (proper_count + others) for proper_count, others in counts]
+    fisher = float(fisher_exact(counts, alternative="two-sided").pvalue)
+    return CheckpointComparison(means[0], means[1], shares[0], shares[1], mann_whitney, fisher)
 
 
 def _rescaling(old: Tensor, new: Tensor) -> tuple[Tensor, Tensor]:
