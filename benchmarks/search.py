@@ -1,6 +1,6 @@
-"""Two-stage search with a learned similarity in a large gallery, one kind of index beside the other.
+"""Two-stage search with a learned similarity in a large gallery, one type of index beside the other.
 
-    python benchmarks/search.py [--vectors 1000000] [--kinds exact flat hnsw ivf pq] [--out results/search]
+    python benchmarks/search.py [--vectors 1000000] [--types exact flat hnsw ivf pq] [--out results/search]
     python benchmarks/search.py --truth-only --device cuda
 
 The gallery is made: classes within groups of classes, and within every class the same few directions that
@@ -10,12 +10,12 @@ truth; with those of the sample that shortlists are measured with, it is compute
 beside the network (``--truth-only`` does no more than that, on any device; the cache can be carried to
 another machine).
 
-Each kind is built in a process of its own (vectors added, structure built, shortlist measured and, where that
+Each type is built in a process of its own (vectors added, structure built, shortlist measured and, where that
 is shorter, distilled, all saved) and searched in another, which opens it. Memory is what that process holds
 on top of its imports. Every ratio is to one figure, comparing everything with the network in the exact index
-(of this run, or the last that measured it); how fast that goes through the kind itself stands beside it. In
-a folder it is the same work for every kind, and tells how busy the cores were; servers send all vectors.
-Figures of kinds that a run does not measure stay as they are. ``--kinds postgres milvus`` take the address
+(of this run, or the last that measured it); how fast that goes through the type itself stands beside it. In
+a folder it is the same work for every type, and tells how busy the cores were; servers send all vectors.
+Figures of types that a run does not measure stay as they are. ``--types postgres milvus`` take the address
 of a server from ``--postgres`` and ``--milvus``.
 """
 
@@ -50,8 +50,8 @@ FEW = 4  # queries, where each is compared with everything
 SAMPLE = 200  # of stored vectors, what `fit_shortlist` draws by itself for this recall
 IN_A_CLASS, CLASSES_IN_A_GROUP, NUISANCES = 100, 20, 16
 STEPS, CLASSES_A_STEP, ITEMS_A_CLASS = 400, 24, 4
-FOLDER_KINDS, SERVERS = ("exact", "flat", "hnsw", "ivf", "pq"), ("postgres", "milvus")
-NAMES = {kind: f"FAISS {kind if kind == 'flat' else kind.upper()}" for kind in FOLDER_KINDS}
+FOLDER_TYPES, SERVERS = ("exact", "flat", "hnsw", "ivf", "pq"), ("postgres", "milvus")
+NAMES = {name: f"FAISS {name if name == 'flat' else name.upper()}" for name in FOLDER_TYPES}
 NAMES |= {"exact": "exact", "postgres": "PostgreSQL", "milvus": "Milvus"}
 HEADS = ("index", "faster than comparing all in exact", "recall@10", "candidates", "queries a second")
 HEADS += ("comparing all through it, queries a second", "build, s", "measuring the list, s", "memory, MiB")
@@ -161,13 +161,13 @@ def as_space(similarity: PairsNetwork) -> MetricSpace:
     return MetricSpace(nn.Identity(), similarity, SupportMeans(dimension=DIMENSION)).eval()
 
 
-# --- one kind -----------------------------------------------------------------------------------------
+# --- one type -----------------------------------------------------------------------------------------
 
 
 class Remembering:
     """An index that does not compare everything again where the answer is in the cache.
 
-    What the shortlist of every kind is measured against is the same for all of them.
+    What the shortlist of every type is measured against is the same for all of them.
     """
 
     def __init__(self, index: Index, known: dict[bytes, list[str]]) -> None:
@@ -189,21 +189,21 @@ class Remembering:
         return iter(self._index)
 
 
-def empty_index(kind: str, arguments: argparse.Namespace) -> Index:
-    if kind == "exact":
+def empty_index(index_type: str, arguments: argparse.Namespace) -> Index:
+    if index_type == "exact":
         return Exact(DIMENSION)
-    if kind in FOLDER_KINDS:
-        return Faiss(DIMENSION, kind=kind)  # type: ignore[arg-type]
+    if index_type in FOLDER_TYPES:
+        return Faiss(DIMENSION, structure=index_type)  # type: ignore[arg-type]
     name = f"benchmark_{arguments.vectors}"
-    index: Index = {"postgres": Postgres, "milvus": Milvus}[kind](
-        DIMENSION, url=getattr(arguments, kind), name=name
+    index: Index = {"postgres": Postgres, "milvus": Milvus}[index_type](
+        DIMENSION, url=getattr(arguments, index_type), name=name
     )
     if len(index):
         sys.exit(f'there is an index "{name}" on that server already; drop it first')
     return index
 
 
-def build(kind: str, arguments: argparse.Namespace) -> dict[str, Any]:
+def build(index_type: str, arguments: argparse.Namespace) -> dict[str, Any]:
     """Seconds of each part of building an index, and the shortlist."""
     z, queries = gallery(arguments.vectors)
     places = truth(z, queries, arguments.cache, arguments.device)[QUERIES:]
@@ -214,11 +214,11 @@ def build(kind: str, arguments: argparse.Namespace) -> dict[str, Any]:
     }
     space = as_space(network(arguments.cache, "cpu"))
     seconds = Seconds()
-    index = empty_index(kind, arguments)
+    index = empty_index(index_type, arguments)
     for start in range(0, len(z), 2**16):
         index.add(ids[start : start + 2**16], z[start : start + 2**16])
     seconds.lap("add")
-    folder = arguments.cache / f"index-{kind}-{len(z)}"
+    folder = arguments.cache / f"index-{index_type}-{len(z)}"
     index.save(folder)
     seconds.lap("build and save")
     shortlist = fit_shortlist(space, Remembering(index, known), k=K, recall=RECALL)  # type: ignore[arg-type]
@@ -228,7 +228,7 @@ def build(kind: str, arguments: argparse.Namespace) -> dict[str, Any]:
     return {"seconds": seconds.parts, "shortlist": note | {"distilled": shortlist.query_map is not None}}
 
 
-def measure(kind: str, arguments: argparse.Namespace) -> dict[str, Any]:
+def measure(index_type: str, arguments: argparse.Namespace) -> dict[str, Any]:
     """How a saved index is searched: recall of the truth, queries a second, memory."""
     # Only the queries are kept: the index has vectors of its own.
     z, queries = gallery(arguments.vectors)
@@ -239,7 +239,7 @@ def measure(kind: str, arguments: argparse.Namespace) -> dict[str, Any]:
     Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak of making the gallery
     before = resident("VmRSS")
     seconds = Seconds()
-    index = open_index(arguments.cache / f"index-{kind}-{arguments.vectors}")
+    index = open_index(arguments.cache / f"index-{index_type}-{arguments.vectors}")
     shortlist = shortlist_of(space, index)
     if shortlist is None or shortlist.size is None:
         queries = queries[:FEW]  # everything is compared: a few tell as much
@@ -310,7 +310,7 @@ def say(text: str) -> None:
 
 
 def compute(_: str, arguments: argparse.Namespace) -> dict[str, Any]:
-    """The truth, for all kinds."""
+    """The truth, for all types."""
     return {"queries": len(truth(*gallery(arguments.vectors), arguments.cache, arguments.device))}
 
 
@@ -321,27 +321,27 @@ STAGES: dict[str, Callable[[str, argparse.Namespace], dict[str, Any]]] = {
 }
 
 
-def in_its_own_process(stage: str, kind: str) -> dict[str, Any]:
+def in_its_own_process(stage: str, index_type: str) -> dict[str, Any]:
     threads = {"OMP_NUM_THREADS": str(THREADS), "OMP_WAIT_POLICY": "PASSIVE"}
-    command = [sys.executable, __file__, *sys.argv[1:], "--stage", stage, "--kinds", kind]
+    command = [sys.executable, __file__, *sys.argv[1:], "--stage", stage, "--types", index_type]
     answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=os.environ | threads)
     figures: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
     return figures
 
 
-def show(vectors: int, kinds: dict[str, dict[str, Any]], everything: float | None) -> None:
+def show(vectors: int, types: dict[str, dict[str, Any]], everything: float | None) -> None:
     print(f"\n{vectors:,} x {DIMENSION}, pairs network {DEPTH} x {HIDDEN}, {THREADS} threads\n")
-    print(table(kinds, everything))
+    print(table(types, everything))
 
 
-def table(kinds: dict[str, dict[str, Any]], everything: float | None) -> str:
-    """A row a kind, as Markdown; ``everything``: those a second of comparing all in exact, for ratios."""
+def table(types: dict[str, dict[str, Any]], everything: float | None) -> str:
+    """A row a type, as Markdown; ``everything``: those a second of comparing all in exact, for ratios."""
     lines = ["| " + " | ".join(HEADS) + " |", "|---|" + "--:|" * (len(HEADS) - 1)]
-    for kind, figures in kinds.items():
+    for index_type, figures in types.items():
         parts, size = figures["seconds"], figures["size in use"]
         by_cosine = "" if figures["shortlist"]["distilled"] else " (by the cosine)"
         cells = (
-            NAMES[kind],
+            NAMES[index_type],
             f"{figures['queries a second'] / everything:.0f} times" if everything else "",
             f"{figures['recall']:.3f} ± {figures['recall half-width']:.3f}",
             f"{size:,}{by_cosine}" if size else "everything",
@@ -363,7 +363,7 @@ def _rate(queries: float, digits: int) -> str:
 def asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--vectors", type=int, default=1_000_000)
-    parser.add_argument("--kinds", nargs="+", choices=(*FOLDER_KINDS, *SERVERS), default=FOLDER_KINDS)
+    parser.add_argument("--types", nargs="+", choices=(*FOLDER_TYPES, *SERVERS), default=FOLDER_TYPES)
     parser.add_argument("--postgres", help="the address of a PostgreSQL server with pgvector")
     parser.add_argument("--milvus", help="the address of a Milvus server")
     parser.add_argument("--device", default="cpu", help="where the network is trained and the truth computed")
@@ -380,7 +380,7 @@ def main() -> None:
     torch.set_num_threads(THREADS)
     arguments.cache.mkdir(parents=True, exist_ok=True)
     if arguments.stage:
-        print(json.dumps(STAGES[arguments.stage](arguments.kinds[0], arguments)))
+        print(json.dumps(STAGES[arguments.stage](arguments.types[0], arguments)))
         return
     in_its_own_process("truth", "exact")
     if arguments.truth_only:
@@ -388,17 +388,17 @@ def main() -> None:
     path = arguments.out / f"vectors-{arguments.vectors}.json"
     # Kinds take long, and may be measured in several runs.
     before = json.loads(path.read_text())["kinds"] if path.exists() else {}
-    kinds: dict[str, dict[str, Any]] = {}
-    for kind in arguments.kinds:
-        say(f"{kind}: building")
-        built = in_its_own_process("build", kind)
-        kinds[kind] = built | in_its_own_process("measure", kind)
+    types: dict[str, dict[str, Any]] = {}
+    for index_type in arguments.types:
+        say(f"{index_type}: building")
+        built = in_its_own_process("build", index_type)
+        types[index_type] = built | in_its_own_process("measure", index_type)
         figures = {"vectors": arguments.vectors, "threads": THREADS, "wanted": RECALL}
-        write_text(path, json.dumps({**figures, "kinds": before | kinds}, indent=2) + "\n")
-    exact = (before | kinds).get("exact", {})
-    show(arguments.vectors, kinds, exact.get("exhaustive queries a second"))
-    if any(figures["recall"] + figures["recall half-width"] < RECALL for figures in kinds.values()):
-        sys.exit("a kind finds fewer than its shortlist promises")
+        write_text(path, json.dumps({**figures, "kinds": before | types}, indent=2) + "\n")
+    exact = (before | types).get("exact", {})
+    show(arguments.vectors, types, exact.get("exhaustive queries a second"))
+    if any(figures["recall"] + figures["recall half-width"] < RECALL for figures in types.values()):
+        sys.exit("a type of index finds fewer than its shortlist promises")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""docs/losses.md tells of every loss, and of the defaults and kinds of score that the code has."""
+"""docs/losses.md tells of every loss, and of the defaults and the scores that the code has."""
 
 import ast
 import importlib.util
@@ -90,8 +90,8 @@ def test_every_member_of_the_other_rooms_has_one_row(heading, column, room, name
     for row in rows:
         member = getattr(room, name_in(row[column]))
         assert values_in(row["settings"]) == defaults_of(member)
-        if "kind" in row:
-            assert row["kind"] == member.kind
+        if "quantity" in row:
+            assert row["quantity"] == member.quantity
 
 
 def test_every_scale_has_one_row():
@@ -155,8 +155,8 @@ def test_the_panels_the_page_speaks_of_are_where_it_says(script):
 
 def test_a_panel_reads_scores_its_loss_accepts(script):
     for panel in (*script.ON_THE_PLANE, *script.ON_THE_CIRCLE):
-        kind = panel.similarity.kind
-        assert kind in losses.ACCEPTS.get(panel.name, (kind,)), panel.title()
+        quantity = panel.similarity.quantity
+        assert quantity in losses.ACCEPTS.get(panel.name, (quantity,)), panel.title()
 
 
 def test_every_picture_is_on_the_page_and_they_are_small(script):

@@ -63,8 +63,8 @@ def vectors(count: int, seed: int = 0) -> torch.Tensor:
 @cache
 def indexes() -> list[Files]:
     folders: list[Files] = [files_in(COMPATIBILITY / name) for name in ("exact", "hnsw")]
-    for kind in ("exact", "flat", "hnsw", "hnsw", "ivf", "pq"):
-        index = Exact(8) if kind == "exact" else Faiss(8, kind=kind)
+    for structure in ("exact", "flat", "hnsw", "hnsw", "ivf", "pq"):
+        index = Exact(8) if structure == "exact" else Faiss(8, structure=structure)
         index.add([str(place) for place in range(300)], vectors(300), [{"label": "a"}] * 300)
         with folder_of({}) as folder:
             if index.backend == "Faiss":
@@ -76,8 +76,8 @@ def indexes() -> list[Files]:
             index.remove(["40", "new"])
             index.close()
             folders.append(files_in(folder / "index"))
-    for kind, url in (("Postgres", "postgresql://127.0.0.1:1/none"), ("Milvus", "http://127.0.0.1:1")):
-        header = {"format": "samekind index", "version": 3, "generation": 1, "kind": kind, "url": url}
+    for backend, url in (("Postgres", "postgresql://127.0.0.1:1/none"), ("Milvus", "http://127.0.0.1:1")):
+        header = {"format": "samekind index", "version": 3, "generation": 1, "kind": backend, "url": url}
         header |= {
             "dimension": 8,
             "score": "cosine",

@@ -80,7 +80,7 @@ def measured(space: MetricSpace, sets: Sets, experiment: Experiment) -> dict[str
         "run": run.to_dict(),
         "items": {"train": len(sets.train), "validation": len(sets.validation), "test": len(items)},
         "rows": [row._asdict() for row in rows],
-        "axioms": plain(metric_axioms(space, z)) if space.similarity.kind == "logit" else None,
+        "axioms": plain(metric_axioms(space, z)) if space.similarity.quantity == "logit" else None,
     }
 
 

@@ -90,7 +90,7 @@ def members(room: str) -> dict[str, type]:
     exported = {
         name: getattr(module, name) for name in (module.READERS if module is data else module.__all__)
     }
-    return {name: kind for name, kind in exported.items() if inspect.isclass(kind) and not _is_protocol(kind)}
+    return {name: part for name, part in exported.items() if inspect.isclass(part) and not _is_protocol(part)}
 
 
 def room_of(part: object) -> str | None:
@@ -120,8 +120,8 @@ def fingerprint(module: nn.Module) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _is_protocol(kind: type) -> bool:
-    return bool(getattr(kind, "_is_protocol", False))
+def _is_protocol(part: type) -> bool:
+    return bool(getattr(part, "_is_protocol", False))
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,8 @@
 
 A dataclass with a field ``arguments`` keeps the keys it does not know there, because they belong to the part
 it names. Any other refuses an unknown key with the nearest known name. A whole number is taken where a float
-is expected, and "none" (TOML has no null) where a setting may be left out. Nothing else is converted.
+is expected, and "none" (TOML has no null) where a setting may be left out. Nothing else is converted. The old
+name of a setting is read where the class lists it in ``renamed``.
 """
 
 import dataclasses
@@ -50,6 +51,9 @@ def read(cls: type[T], values: Mapping[str, Any], *, where: str = "run") -> T:
         raise SettingError(f"{where}: expected a table of settings, got {values!r}")
     hints = typing.get_type_hints(cls, include_extras=True)
     fields = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    for old, new in getattr(cls, "renamed", {}).items():
+        if old in values:
+            values = {**{key: value for key, value in values.items() if key != old}, new: values[old]}
     extra = {key: value for key, value in values.items() if key not in fields}
     known: dict[str, Any] = {key: value for key, value in values.items() if key in fields}
     if "arguments" in fields:
@@ -93,7 +97,7 @@ def override(values: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     """The mapping with one setting replaced; ``path`` has dots: ``space.similarity.hidden``.
 
     A table in a list is named by its name or its number from 0: ``augment.Flip.probability``. A table that is
-    None is replaced by a new one: ``adversary.kind``.
+    None is replaced by a new one: ``adversary.method``.
     """
     first, _, rest = path.partition(".")
     if not rest:

@@ -99,9 +99,9 @@ class MetricSpace(nn.Module):
     def kinds(self) -> list[Kind]:
         """The kinds of score this space can give; fused needs a similarity whose scores are logits."""
         kinds: list[Kind] = ["similarity"]
-        if self.similarity.kind != "cosine":
+        if self.similarity.quantity != "cosine":
             kinds.append("cosine")
-        if self.similarity.kind == "logit":
+        if self.similarity.quantity == "logit":
             kinds.append("fused")
         if self.fitted is not None:
             kinds.append("fitted")

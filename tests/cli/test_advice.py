@@ -15,12 +15,12 @@ from samekind.questions.shortlists import Advice
         (Advice("rebuild", distil=True), "build it again with --distil or a lower --recall"),
         (
             Advice("rebuild", structures=("hnsw", "flat"), distil=True),
-            "build it again with --kind hnsw, --kind flat, --distil or a lower --recall",
+            "build it again with --type hnsw, --type flat, --distil or a lower --recall",
         ),
-        (Advice("measure", kind="fused"), "samekind index build --score fused measures one"),
+        (Advice("measure", kind="fused"), "samekind index build --kind fused measures one"),
         (
             Advice("measure recall", kind="cosine"),
-            "samekind index build --score cosine measures how much it finds",
+            "samekind index build --kind cosine measures how much it finds",
         ),
         (Advice("exhaustive"), "--exhaustive finds all"),
     ],

@@ -68,11 +68,11 @@ def everything_in(folder):
 # --- building ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["auto", "flat", "pq"])
-def test_stores_the_vectors_of_the_gallery(index, space, trained, folders, tmp_path, kind):
-    told = index("build", trained, folders, "--out", tmp_path / "index", "--kind", kind)
+@pytest.mark.parametrize("index_type", ["auto", "flat", "pq"])
+def test_stores_the_vectors_of_the_gallery(index, space, trained, folders, tmp_path, index_type):
+    told = index("build", trained, folders, "--out", tmp_path / "index", "--type", index_type)
     assert (told["items"], told["dimension"], told["score"]) == (36, 64, "cosine")
-    assert told["kind"] == ("Exact" if kind in ("auto", "exact") else "Faiss")
+    assert told["backend"] == ("Exact" if index_type in ("auto", "exact") else "Faiss")
     stored = open_index(tmp_path / "index", fingerprint=space_fingerprint(space))
     paths = sorted(folders.rglob("*.png"))
     assert list(stored) == [str(path) for path in paths]
@@ -167,7 +167,7 @@ def test_the_recall_of_an_index_that_grew_elsewhere_is_unknown(samekind, large, 
 
 def test_measures_for_the_named_scores(index, trained, folders, tmp_path):
     told = index(
-        *("build", trained, folders, "--out", tmp_path / "index"), "--score", "fused", "--score", "cosine"
+        *("build", trained, folders, "--out", tmp_path / "index"), "--kind", "fused", "--kind", "cosine"
     )
     assert set(told["shortlists"]) == {"fused", "cosine"}
 
@@ -242,7 +242,7 @@ def test_warns_of_an_index_without_a_shortlist(samekind, trained, folders, tmp_p
     monkeypatch.setattr("samekind.inference.shortlist_fitting.SMALL", 10)
     monkeypatch.setattr("samekind.inference.shortlist_fitting._measured", lambda about, query_map: None)
     command = ("index", "build", trained, folders, "--out", tmp_path / "index", "-k", "1", "--recall", "0.8")
-    command += ("--score", "similarity")  # named, so that no other is proposed
+    command += ("--kind", "similarity")  # named, so that no other is proposed
     says = "every search compares all 36 vectors, which is slow"
     for asked in (command, ("index", "info", tmp_path / "index")):
         answer = samekind(*asked)
@@ -271,11 +271,11 @@ def test_reports_an_index_without_a_measurement(samekind, trained, folders, tmp_
     )
 
 
-@pytest.mark.parametrize("kind", ["exact", "ivf"])
-def test_an_empty_index_can_be_filled_again(samekind, index, trained, folders, fresh, tmp_path, kind):
+@pytest.mark.parametrize("index_type", ["exact", "ivf"])
+def test_an_empty_index_can_be_filled_again(samekind, index, trained, folders, fresh, tmp_path, index_type):
     place = tmp_path / "index"
-    index("build", trained, folders, "--out", place, "--kind", kind)
-    name = "Exact" if kind == "exact" else "Faiss"
+    index("build", trained, folders, "--out", place, "--type", index_type)
+    name = "Exact" if index_type == "exact" else "Faiss"
     told = samekind("index", "remove", place, *open_index(place))
     empty = "There is nothing to find in it; samekind index add puts something in.\n"
     first = f"empty, for vectors of 64 numbers; {name}, by cosine.\n"
@@ -332,14 +332,18 @@ def test_refuses_another_space(samekind, space, trained, built, folders, tmp_pat
     ("command", "says"),
     [
         ("build RUN DATA", "missing option '--out' (see samekind index build --help)"),
-        ("build RUN DATA --out O --kind hsnw", 'there is no kind "hsnw" of index; did you mean "hnsw"? …'),
+        ("build RUN DATA --out O --type hsnw", 'there is no index type "hsnw"; did you mean "hnsw"? …'),
         ("build RUN DATA --out O --recall 1.5", "invalid value for '--recall': …"),
-        ("build RUN DATA --out O --score cosin", 'this space has no score "cosin"; did you mean "cosine"? …'),
+        (
+            "build RUN DATA --out O --kind hnsw",
+            "--kind is the kind of score; the type of the …",
+        ),
+        ("build RUN DATA --out O --kind cosin", 'this space has no score "cosin"; did you mean "cosine"? …'),
         ("build RUN DATA --out DATA", "DATA holds something else than an index; …"),
         ("build RUN nothing --out O", "there is no file nothing; …"),
-        ("build RUN DATA --out O --kind milvus", "an index of the kind milvus is on a server: say where …"),
-        ("build RUN DATA --out O --kind postgres --server postgresql://x", "an index of the kind postgres …"),
-        ("build RUN DATA --out O --name x", "--server and --name are for the kinds postgres and milvus; …"),
+        ("build RUN DATA --out O --type milvus", "an index of the type milvus is on a server: say where …"),
+        ("build RUN DATA --out O --type postgres --server postgresql://x", "an index of the type postgres …"),
+        ("build RUN DATA --out O --name x", "--server and --name are for the types postgres and milvus; …"),
         ("add RUN DATA --space RUN", "RUN is not an index: it has no index.json"),
         ("add RUN/space DATA --space RUN", "RUN/space is a space, not an index; samekind index build …"),
         ("add INDEX DATA", "missing option '--space' …"),
@@ -400,7 +404,7 @@ def on_a_server(request, monkeypatch):
 
 
 def test_measures_a_server_as_it_will_be_searched(index, samekind, trained, folders, tmp_path, on_a_server):
-    command = ("build", trained, folders, "--kind", on_a_server, "--server", "x://y", "--name", "mine")
+    command = ("build", trained, folders, "--type", on_a_server, "--server", "x://y", "--name", "mine")
     told = index(*command, "--out", tmp_path / "index")
     assert (told["server"], told["name"], told["items"]) == ("x://y", "mine", 36)
     # Saved before there is anything, for others to go on; when all is there, because then it builds its own
@@ -421,7 +425,7 @@ def test_goes_on_with_an_interrupted_build_on_a_server(
         add(self, *given, **settings)
         raise KeyboardInterrupt
 
-    command = ("build", trained, folders, many, "--kind", on_a_server, "--server", "x://y", "--name", "mine")
+    command = ("build", trained, folders, many, "--type", on_a_server, "--server", "x://y", "--name", "mine")
     with monkeypatch.context() as patch:
         patch.setattr("samekind.questions.reading.BATCH", 20)
         patch.setattr("samekind.questions.galleries.ADDED_AT_ONCE", 20)
@@ -440,7 +444,7 @@ def test_measures_a_server_that_has_grown_as_it_will_be_searched(
     index, trained, folders, fresh, tmp_path, on_a_server, monkeypatch
 ):
     place = tmp_path / "index"
-    server = ("--kind", on_a_server, "--server", "x://y", "--name", "mine")
+    server = ("--type", on_a_server, "--server", "x://y", "--name", "mine")
     index("build", trained, fresh[0], *server, "--out", place)
     on_server = OnAServer.held["mine"]
     monkeypatch.setattr("samekind.questions.galleries.open_gallery", lambda folder, space=None: on_server)
@@ -454,7 +458,7 @@ def test_the_address_may_come_from_the_environment(
 ):
     monkeypatch.setenv("SAMEKIND_INDEX_URL", "x://from-there")
     told = index(
-        *("build", trained, folders, "--kind", on_a_server, "--name", "mine", "--out", tmp_path / "index")
+        *("build", trained, folders, "--type", on_a_server, "--name", "mine", "--out", tmp_path / "index")
     )
     assert told["server"] == "x://from-there"
 
@@ -463,7 +467,7 @@ def test_refuses_a_missing_server_before_the_work(
     samekind, trained, folders, tmp_path, on_a_server, monkeypatch
 ):
     monkeypatch.setattr("samekind.questions.galleries.fill", None)
-    command = ("build", trained, folders, "--kind", on_a_server, "--server", "x://gone", "--name", "mine")
+    command = ("build", trained, folders, "--type", on_a_server, "--server", "x://gone", "--name", "mine")
     answer = samekind("index", *command, "--out", tmp_path / "index")
     assert answer == (2, "", "samekind: the server at x://gone does not answer\n")
     assert not (tmp_path / "index").exists()
@@ -480,7 +484,7 @@ def test_a_real_server_that_goes_and_comes_back(index, samekind, trained, folder
             trained,
             folders,
             many,
-            "--kind",
+            "--type",
             "postgres",
             "--name",
             "digits",
@@ -488,7 +492,7 @@ def test_a_real_server_that_goes_and_comes_back(index, samekind, trained, folder
             "0.9",
         )
         told = index(*command, "--server", server.get_uri(), "--out", tmp_path / "index")
-        assert (told["kind"], told["items"]) == ("Postgres", 1236)
+        assert (told["backend"], told["items"]) == ("Postgres", 1236)
         query = ("search", folders / "7" / "00.png", "--index", tmp_path / "index", "--space", trained)
         before = json.loads(samekind(*query, "--json").out)
         assert before["shortlist"]["size"] >= told["shortlists"]["similarity"]["size"]

@@ -32,7 +32,7 @@ def far(near):
 @pytest.fixture(scope="module")
 def answers(near, far):
     rows = [unseen_rows(plain(items), items, tasks=20) for items in (far, near)]
-    return five_questions(plain(near), *rows, kind="cluster")
+    return five_questions(plain(near), *rows, noun="cluster")
 
 
 def test_asks_five_questions_in_words(answers):

@@ -108,15 +108,15 @@ class MilvusServer:
 
 
 class Maker:
-    """Makes indexes of one kind on one server: ``make(dimension, score=..., fingerprint=...)``.
+    """Makes indexes of one class on one server: ``make(dimension, score=..., fingerprint=...)``.
 
     Making a collection takes Milvus seconds. One whose index nobody holds any more is emptied and given out
     again, if it was made for the same.
     """
 
-    def __init__(self, kind, url):
-        self.kind = kind
-        self.open = kind.open
+    def __init__(self, backend, url):
+        self.backend = backend
+        self.open = backend.open
         self.url = url
         self._names = (f"test_{number}" for number in range(10**6))
         self._free = {}
@@ -125,7 +125,7 @@ class Maker:
         purpose = (dimension, score, fingerprint)
         held = self._free.get(purpose)
         name = held.pop() if held else next(self._names)
-        given = self.kind(dimension, url=self.url, name=name, score=score, fingerprint=fingerprint)
+        given = self.backend(dimension, url=self.url, name=name, score=score, fingerprint=fingerprint)
         if len(given):
             given.remove(list(given))
         given.notes.clear()

@@ -11,9 +11,9 @@ from samekind.index.changes import Change
 from samekind.index.store import FILES, Store
 
 
-def arrangement(kind="auto", **settings):
+def arrangement(name="auto", **settings):
     # Not "dot": a graph may lose the way to a vector that is too short to be the best of anybody.
-    return Arrangement(4, "euclidean", kind=kind, memory=settings.get("memory"), seed=settings.get("seed", 0))
+    return Arrangement(4, "euclidean", name=name, memory=settings.get("memory"), seed=settings.get("seed", 0))
 
 
 def come(store, *numbers):
@@ -49,7 +49,7 @@ def test_few_vectors_need_no_structure(store):
     assert (arranged.structure, len(arranged.beside(small))) == (None, 30)
     assert arranged.describe() is None
     arranged.arrange(store, most_beside=30)
-    assert (arranged.structure.kind, len(arranged.structure), len(arranged.beside(store))) == ("flat", 400, 0)
+    assert (arranged.structure.name, len(arranged.structure), len(arranged.beside(store))) == ("flat", 400, 0)
 
 
 def test_additions_wait_beside_the_structure_until_there_are_enough(store):
@@ -98,9 +98,9 @@ def test_is_rebuilt_when_a_third_is_removed(store):
     assert arranged.structure is None
 
 
-@pytest.mark.parametrize(("kind", "anew"), [("flat", False), ("hnsw", False), ("ivf", True), ("pq", True)])
-def test_lists_are_rebuilt_for_twice_as_many_vectors(store, kind, anew):
-    arranged = arrangement(kind)
+@pytest.mark.parametrize(("name", "anew"), [("flat", False), ("hnsw", False), ("ivf", True), ("pq", True)])
+def test_lists_are_rebuilt_for_twice_as_many_vectors(store, name, anew):
+    arranged = arrangement(name)
     arranged.arrange(store, most_beside=30)
     first, lists = arranged.structure, arranged.structure.lists
     come(store, *range(400, 800))
@@ -114,28 +114,28 @@ def test_lists_are_rebuilt_for_twice_as_many_vectors(store, kind, anew):
     assert covered(arranged, store) == list(range(900))
 
 
-def test_grows_from_one_kind_into_the_next(store, monkeypatch):
-    monkeypatch.setattr(arrangements.kinds, "FLAT_UP_TO", 500)
+def test_grows_from_one_structure_into_the_next(store, monkeypatch):
+    monkeypatch.setattr(arrangements.sizes, "FLAT_UP_TO", 500)
     arranged = arrangement()
     arranged.arrange(store, most_beside=30)
-    assert arranged.structure.kind == "flat"
+    assert arranged.structure.name == "flat"
     come(store, *range(400, 700))
     arranged.arrange(store, most_beside=30)
-    assert arranged.structure.kind == "flat"  # not yet twice as many
+    assert arranged.structure.name == "flat"  # not yet twice as many
     come(store, *range(700, 900))
     arranged.arrange(store, most_beside=30)
-    assert (arranged.structure.kind, len(arranged.structure)) == ("hnsw", 900)
+    assert (arranged.structure.name, len(arranged.structure)) == ("hnsw", 900)
     assert arrangement(memory=1)._wanted(900) == "pq"
 
 
-def test_a_kind_that_had_too_few_vectors_is_built_when_there_are_enough():
+def test_a_structure_that_had_too_few_vectors_is_built_when_there_are_enough():
     arranged, store = arrangement("pq"), Store(4)
     come(store, *range(100))
     arranged.arrange(store, most_beside=0)
-    assert arranged.structure.kind == "flat"
+    assert arranged.structure.name == "flat"
     come(store, *range(100, 300))
     arranged.arrange(store, most_beside=0)
-    assert arranged.structure.kind == "pq"
+    assert arranged.structure.name == "pq"
 
 
 def test_follows_a_store_whose_gaps_close(store, monkeypatch):
@@ -156,9 +156,9 @@ def test_follows_a_store_whose_gaps_close(store, monkeypatch):
 
 
 @pytest.mark.parametrize("gone", [False, True])
-@pytest.mark.parametrize("kind", ["flat", "hnsw", "ivf", "pq"])
-def test_is_the_same_after_writing_and_reading(store, kind, gone, tmp_path):
-    arranged = arrangement(kind)
+@pytest.mark.parametrize("name", ["flat", "hnsw", "ivf", "pq"])
+def test_is_the_same_after_writing_and_reading(store, name, gone, tmp_path):
+    arranged = arrangement(name)
     arranged.arrange(store, most_beside=0)
     if gone:
         go(store, *range(40))
@@ -168,13 +168,13 @@ def test_is_the_same_after_writing_and_reading(store, kind, gone, tmp_path):
         arranged.write(draft, store)
 
     described = arranged.describe()
-    assert (described is None) == (kind == "flat")
+    assert (described is None) == (name == "flat")
     content = {"dimension": 4, "count": len(store), "structure": described}
     header = folders.write(tmp_path / "index", content, files=(*FILES, arrangements.FILE), fill=fill)
-    again, back = arrangement(kind), Store.read(tmp_path / "index", header)
+    again, back = arrangement(name), Store.read(tmp_path / "index", header)
     come(back, 900)  # the journal may have grown since
     again.read(tmp_path / "index", header, back)
-    if kind == "flat":
+    if name == "flat":
         assert again.structure is None
         return
     assert again.beside(back).tolist() == [len(store)]

@@ -17,10 +17,10 @@ VECTORS = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 MAKERS = {
     "Exact": Exact,
     "Faiss": Faiss,
-    "Faiss flat": partial(Faiss, kind="flat"),
-    "Faiss hnsw": partial(Faiss, kind="hnsw", effort=10_000),
-    "Faiss ivf": partial(Faiss, kind="ivf", effort=10_000),
-    "Faiss pq": partial(Faiss, kind="pq", effort=10_000),
+    "Faiss flat": partial(Faiss, structure="flat"),
+    "Faiss hnsw": partial(Faiss, structure="hnsw", effort=10_000),
+    "Faiss ivf": partial(Faiss, structure="ivf", effort=10_000),
+    "Faiss pq": partial(Faiss, structure="pq", effort=10_000),
     "Postgres": "make_postgres",
     "Milvus": "make_milvus",
 }

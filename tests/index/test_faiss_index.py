@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from samekind.errors import SettingError, SpaceError
-from samekind.index import Exact, Faiss, faiss_index
+from samekind.index import Exact, Faiss, arrangement, faiss_index
 from samekind.index import folder as folders
 from samekind.similarities import PairsNetwork
 
@@ -29,8 +29,8 @@ def clustered():
     return some(50), some(3000)
 
 
-def filled(vectors, kind, **settings):
-    index = Faiss(vectors.shape[1], kind=kind, **settings)
+def filled(vectors, structure, **settings):
+    index = Faiss(vectors.shape[1], structure=structure, **settings)
     index.add([str(place) for place in range(len(vectors))], vectors)
     return index
 
@@ -52,15 +52,15 @@ def only_structures(monkeypatch):
 
 @pytest.mark.parametrize("score", ["cosine", "dot", "euclidean"])
 @pytest.mark.parametrize(
-    ("kind", "least"), [("auto", 1), ("flat", 1), ("hnsw", 0.98), ("ivf", 0.9), ("pq", 0.9)]
+    ("structure", "least"), [("auto", 1), ("flat", 1), ("hnsw", 0.98), ("ivf", 0.9), ("pq", 0.9)]
 )
-def test_finds_nearly_all_by_its_structure(clustered, only_structures, kind, least, score):
+def test_finds_nearly_all_by_its_structure(clustered, only_structures, structure, least, score):
     queries, vectors = clustered
     exact = Exact(16, score=score)
     exact.add([str(place) for place in range(3000)], vectors)
-    index = filled(vectors, kind, score=score)
+    index = filled(vectors, structure, score=score)
     answer, truth = index.search(queries, 10), exact.search(queries, 10)
-    assert index.built == ("flat" if kind == "auto" else kind)
+    assert index.built == ("flat" if structure == "auto" else structure)
     assert recall(answer, truth) >= least
     # What it found has the exact scores, in their order.
     for query, ids, scores in zip(queries, answer.ids, answer.scores, strict=True):
@@ -94,13 +94,13 @@ def test_too_few_candidates_fall_back_to_all_vectors(clustered):
     assert recall(answer, filled(vectors, "flat").search(queries, 200)) > 0.9
 
 
-@pytest.mark.parametrize("kind", ["flat", "hnsw", "ivf", "pq"])
-def test_another_scorer_compares_all_vectors(clustered, kind):
+@pytest.mark.parametrize("structure", ["flat", "hnsw", "ivf", "pq"])
+def test_another_scorer_compares_all_vectors(clustered, structure):
     torch.manual_seed(0)
     network, (queries, vectors) = PairsNetwork(dimension=16, hidden=6).eval(), clustered
     exact = Exact(16)
     exact.add([str(place) for place in range(1200)], vectors[:1200])
-    index = filled(vectors[:1200], kind)
+    index = filled(vectors[:1200], structure)
     index.build()
     answer, truth = (one.search(queries[:3], 5, scorer=network) for one in (index, exact))
     assert answer.ids == truth.ids
@@ -111,8 +111,8 @@ def test_another_scorer_compares_all_vectors(clustered, kind):
 def test_equal_scores_come_in_the_order_they_were_added(clustered, only_structures):
     vectors = torch.zeros(2000, 2)
     vectors[[5, 700, 1500, 1999]] = torch.tensor([3.0, 4.0])
-    for kind in ("flat", "ivf"):
-        index = filled(vectors, kind, score="dot", effort=10_000)
+    for structure in ("flat", "ivf"):
+        index = filled(vectors, structure, score="dot", effort=10_000)
         assert index.search(torch.tensor([[1.0, 1.0]]), 4).ids == [["5", "700", "1500", "1999"]]
 
 
@@ -142,7 +142,7 @@ def test_a_structure_that_was_saved_is_not_built_again(clustered, tmp_path, monk
     def refuse(*_, **__):
         raise AssertionError("was built again")
 
-    monkeypatch.setattr(faiss_index.structure, "build", refuse)
+    monkeypatch.setattr(arrangement.structure, "build", refuse)
     again = Faiss.open(tmp_path / "index", verify=True)
     answer = again.search(clustered[0], 5)
     assert answer.ids == expected.ids
@@ -154,7 +154,7 @@ def test_a_structure_that_was_saved_is_not_built_again(clustered, tmp_path, monk
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"kind": "hsnw"}, 'there is no kind "hsnw" of FAISS index; did you mean "hnsw"?'),
+        ({"structure": "hsnw"}, 'there is no FAISS structure "hsnw"; did you mean "hnsw"?'),
         ({"effort": 0}, "effort is at least 1, got 0"),
     ],
 )

@@ -22,7 +22,7 @@ def write(place, content="text", *, notes=None):
 
 
 def read(place, **settings):
-    return folders.read(place, kind="Made", files=["ids.txt"], **settings)
+    return folders.read(place, backend="Made", files=["ids.txt"], **settings)
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_what_was_written_is_read(place):
 def test_a_folder_without_files_has_no_journal(tmp_path):
     folders.write(tmp_path / "index", {"kind": "Made"})
     assert names(tmp_path / "index") == ["index.json"]
-    assert folders.read(tmp_path / "index", kind="Made")["generation"] == 1
+    assert folders.read(tmp_path / "index", backend="Made")["generation"] == 1
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_folder_without_files_has_no_journal(tmp_path):
             r"saved by an older samekind \(format 1, this one reads 2 and later\)",
         ),
         (lambda it: change(it, version=4), r"newer samekind \(format 4"),
-        (lambda it: change(it, kind="Other"), "an index of another kind: Other, not Made"),
+        (lambda it: change(it, kind="Other"), "an index of another backend: Other, not Made"),
         (lambda it: change(it, files=None), "index.json does not name ids.txt"),
         (lambda it: change(it, files={"ids.txt": "x"}), "index.json does not name ids.txt"),
         (lambda it: change(it, generation=None), "index.json has no generation"),

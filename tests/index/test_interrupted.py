@@ -285,7 +285,7 @@ MANY = torch.randn(400, 4, generator=torch.Generator().manual_seed(0))
 
 
 def arranged(form):
-    index = Faiss(4, kind=form, score="euclidean", effort=400)
+    index = Faiss(4, structure=form, score="euclidean", effort=400)
     index.add([str(number) for number in range(300)], MANY[:300])
     index.build()
     index.remove([str(number) for number in range(50)])

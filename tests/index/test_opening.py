@@ -26,11 +26,11 @@ def test_opens_what_the_folder_holds(kind, tmp_path):
         open_index(tmp_path / "index", fingerprint="this one")
 
 
-def test_refuses_an_unknown_kind(tmp_path):
+def test_refuses_an_unknown_backend(tmp_path):
     Exact(3).save(tmp_path / "index")
     header = json.loads((tmp_path / "index" / "index.json").read_text())
     (tmp_path / "index" / "index.json").write_text(json.dumps(header | {"kind": "Exakt"}))
-    with pytest.raises(SpaceError, match='of the unknown kind "Exakt"; did you mean "Exact"'):
+    with pytest.raises(SpaceError, match='of the unknown backend "Exakt"; did you mean "Exact"'):
         open_index(tmp_path / "index")
 
 
@@ -61,7 +61,7 @@ def test_any_value_anywhere_in_the_header_opens_or_is_refused_with_a_sentence(ki
     monkeypatch.setattr("samekind.index.milvus.Connection", _refuse)
     monkeypatch.setattr("samekind.index.postgres.Connection", _refuse)
     folder, path = tmp_path / "index", tmp_path / "index" / "index.json"
-    index = Faiss(3, kind="hnsw") if kind == "Faiss" else Exact(3)
+    index = Faiss(3, structure="hnsw") if kind == "Faiss" else Exact(3)
     index.add([str(place) for place in range(9)], torch.rand(9, 3))
     if kind == "Faiss":
         index.build()

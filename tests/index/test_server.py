@@ -98,7 +98,7 @@ def test_the_folder_says_where_an_index_is(tmp_path):
     assert (purpose, header["url"], header["name"]) == (PURPOSE, "host=here", "faces")
     with pytest.raises(SpaceError, match="made with another space"):
         server.read(tmp_path / "index", "Postgres", fingerprint="")
-    with pytest.raises(SpaceError, match="another kind: Postgres, not Milvus"):
+    with pytest.raises(SpaceError, match="another backend: Postgres, not Milvus"):
         server.read(tmp_path / "index", "Milvus", fingerprint=None)
 
 

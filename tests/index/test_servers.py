@@ -229,7 +229,7 @@ def test_refuses_a_client_of_another_space_or_dimension(filled, kind, dimension,
 
 def test_a_dropped_index_is_reported(make, kind, tmp_path):
     """By the client that still holds it, and by one that finds the folder; another index takes the name."""
-    held = make.kind(2, url=make.url, name="dropped", score="dot", fingerprint="old")
+    held = make.backend(2, url=make.url, name="dropped", score="dot", fingerprint="old")
     held.save(tmp_path / "index")
     other = index.open_index(tmp_path / "index")
     held.drop()
@@ -238,7 +238,7 @@ def test_a_dropped_index_is_reported(make, kind, tmp_path):
             mistake()
     with pytest.raises(SpaceError, match="is not there; it was dropped"):
         index.open_index(tmp_path / "index")
-    new = make.kind(2, url=make.url, name="dropped", score="dot", fingerprint="new")
+    new = make.backend(2, url=make.url, name="dropped", score="dot", fingerprint="new")
     for mistake in (
         lambda: other.add(["a"], VECTORS[:1]),
         lambda: other.search(VECTORS, 1),

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 from samekind.errors import SettingError
 from samekind.index import structure as structures
-from samekind.index.kinds import KINDS
+from samekind.index.structure_sizes import STRUCTURES
 
 SCORES = ("cosine", "dot", "euclidean")
 
@@ -20,8 +20,8 @@ def random():
     return torch.randn(10, 6, generator=draw), 3 * torch.randn(700, 6, generator=draw)
 
 
-def structure_of(kind, score, vectors, seed=0):
-    structure = structures.build(kind, 6, score, count=len(vectors), sample=vectors, seed=seed)
+def structure_of(name, score, vectors, seed=0):
+    structure = structures.build(name, 6, score, count=len(vectors), sample=vectors, seed=seed)
     for start in range(0, len(vectors), 300):
         structure.add(vectors[start : start + 300])
     return structure
@@ -35,51 +35,51 @@ def by_hand(score, queries, vectors, k):
 
 
 @pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_finds_the_nearest(random, kind, score):
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_finds_the_nearest(random, name, score):
     queries, vectors = random
-    structure = structure_of(kind, score, vectors)
-    assert (len(structure), structure.kind) == (700, kind)
+    structure = structure_of(name, score, vectors)
+    assert (len(structure), structure.name) == (700, name)
     labels = structure.nearest(queries, 50, effort=700, alive=None)
     best = by_hand(score, queries, vectors, 5)
     assert labels.shape == (10, 50)
-    if kind == "pq":  # what it loses, it loses in the order
+    if name == "pq":  # what it loses, it loses in the order
         hits = (best[:, :, None] == labels[:, None, :]).any(2)
         assert hits.float().mean() > 0.95
     else:
         assert torch.equal(labels[:, :5], best)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_passes_over_removed_vectors(random, kind):
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_passes_over_removed_vectors(random, name):
     queries, vectors = random
     alive = torch.ones(700, dtype=torch.bool)
     alive[by_hand("dot", queries, vectors, 8).flatten()] = False
-    labels = structure_of(kind, "dot", vectors).nearest(queries, 20, effort=700, alive=alive)
+    labels = structure_of(name, "dot", vectors).nearest(queries, 20, effort=700, alive=alive)
     assert alive[labels].all()
     left = alive.nonzero().flatten()
-    if kind != "pq":
+    if name != "pq":
         assert torch.equal(labels[:, :5], left[by_hand("dot", queries, vectors[left], 5)])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_fills_up_with_minus_one(random, kind):
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_fills_up_with_minus_one(random, name):
     queries, vectors = random
-    labels = structure_of(kind, "dot", vectors).nearest(queries, 701, effort=700, alive=None)
+    labels = structure_of(name, "dot", vectors).nearest(queries, 701, effort=700, alive=None)
     assert (labels[:, -1] == -1).all()
 
 
-@pytest.mark.parametrize("kind", ["hnsw", "ivf", "pq"])
-def test_more_effort_looks_further(random, kind):
+@pytest.mark.parametrize("name", ["hnsw", "ivf", "pq"])
+def test_more_effort_looks_further(random, name):
     queries, vectors = random
-    structure = structure_of(kind, "dot", vectors)
+    structure = structure_of(name, "dot", vectors)
     best = by_hand("dot", queries, vectors, 1)[:, 0]
     hits = [
         int((structure.nearest(queries, 1, effort=effort, alive=None)[:, 0] == best).sum())
         for effort in (1, 700)
     ]
     assert hits[0] <= hits[1]
-    if kind == "ivf":
+    if name == "ivf":
         assert hits[0] < hits[1] == len(queries)
 
 
@@ -95,7 +95,7 @@ def test_works_after_another_library_patched_faiss():
 import faiss.contrib.torch_utils, torch
 from samekind.index import Faiss
 
-index = Faiss(4, kind="hnsw")
+index = Faiss(4, structure="hnsw")
 torch.manual_seed(0)
 z = torch.randn(300, 4)
 index.add([str(place) for place in range(300)], z)

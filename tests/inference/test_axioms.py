@@ -55,9 +55,9 @@ def test_a_squared_distance_and_a_cosine_break_the_triangle_alone():
 @pytest.mark.parametrize("name", similarities.SIMILARITIES)
 def test_every_similarity_has_a_distance_that_falls_as_its_score_rises(name):
     similarity = getattr(similarities, name)
-    kind = similarity.kind
-    scores = torch.linspace(-0.9, 0 if "distance" in kind else 0.9, 7)
-    distances = score_distances(scores, kind)
+    quantity = similarity.quantity
+    scores = torch.linspace(-0.9, 0 if "distance" in quantity else 0.9, 7)
+    distances = score_distances(scores, quantity)
     assert (distances.diff() < 0).all()
     assert (distances >= 0).all()
 
@@ -67,7 +67,7 @@ def test_distances_that_were_negated_come_back():
     for similarity in (Euclidean(), LogDistance()):
         scores = similarity.score_all(z, z).double()
         torch.testing.assert_close(
-            score_distances(scores, similarity.kind), torch.cdist(z, z).double(), atol=1e-4, rtol=1e-4
+            score_distances(scores, similarity.quantity), torch.cdist(z, z).double(), atol=1e-4, rtol=1e-4
         )
 
 

@@ -17,7 +17,7 @@ SCORES = {"cosine": Cosine(), "dot": Dot(), "euclidean": Euclidean()}
 class Turned:
     """A score of a query turned by half the axes: its nearest lie elsewhere than around the query."""
 
-    kind, symmetric = "inner product", False
+    quantity, symmetric = "inner product", False
 
     def __init__(self, own, factor=1.0):
         self.own, self.factor = own, factor

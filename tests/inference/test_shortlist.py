@@ -267,7 +267,7 @@ def test_a_space_in_training_is_asked_in_evaluation_mode_and_left_in_training(sp
 
 
 def test_any_index_will_do(space, index):
-    other = Faiss(DIMENSION, kind="flat")
+    other = Faiss(DIMENSION, structure="flat")
     other.add(list(index), index.vectors())
     for value in (index, other):
         keep_shortlist(value, measured(space))

@@ -230,9 +230,9 @@ def test_what_an_approximate_index_gives_is_measured_with_the_very_size(space, i
     assert stingy.interval[0] >= 0.9
 
 
-@pytest.mark.parametrize("kind", ["hnsw", "ivf"])
-def test_an_approximate_index_keeps_its_promise(space, filled, kind):
-    index = filled(Faiss(DIMENSION, kind=kind))
+@pytest.mark.parametrize("structure", ["hnsw", "ivf"])
+def test_an_approximate_index_keeps_its_promise(space, filled, structure):
+    index = filled(Faiss(DIMENSION, structure=structure))
     fitted = fit_shortlist(space, index, k=5, recall=0.8, distilled=False)
     assert fitted.size is not None
     queries = drawn(200, seed=5)

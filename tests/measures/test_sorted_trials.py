@@ -7,7 +7,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from samekind.measures import sorted_trials
-from samekind.measures.sorted_trials import check_kinds, checked, doubled_wins, sort_trials
+from samekind.measures.sorted_trials import check_both_answers, checked, doubled_wins, sort_trials
 
 SOME = st.lists(st.integers(-5, 5), min_size=1, max_size=12)
 
@@ -81,4 +81,4 @@ def test_checked_trials_have_no_gradient():
 @pytest.mark.parametrize("same", [[True, True], [False], []])
 def test_refuses_trials_of_one_kind(same):
     with pytest.raises(ValueError, match="expected trials of both kinds"):
-        check_kinds(torch.tensor(same, dtype=torch.bool))
+        check_both_answers(torch.tensor(same, dtype=torch.bool))

@@ -27,13 +27,13 @@ def by_hand(points, angle):
     return triplets
 
 
-@pytest.mark.parametrize("kind", ["negative distance", "cosine"])
+@pytest.mark.parametrize("quantity", ["negative distance", "cosine"])
 @pytest.mark.parametrize("angle", [0.0, 20.0, 45.0])
-def test_agrees_with_the_definition(angle, kind):
+def test_agrees_with_the_definition(angle, quantity):
     z = torch.randn(7, 3, dtype=torch.double, generator=torch.Generator().manual_seed(0))
-    similarity = Cosine() if kind == "cosine" else Euclidean(normalise=True)
+    similarity = Cosine() if quantity == "cosine" else Euclidean(normalise=True)
     masks = pair_masks(torch.tensor(LABELS))
-    rows, positive, negative = angular(similarity.score_all(z, z), *masks, angle=angle, kind=kind)
+    rows, positive, negative = angular(similarity.score_all(z, z), *masks, angle=angle, quantity=quantity)
     assert (positive.sum(1) == 1).all()
     row, rivals = negative.nonzero(as_tuple=True)
     ours = set(zip(rows[row].tolist(), positive.int().argmax(1)[row].tolist(), rivals.tolist(), strict=True))

@@ -123,6 +123,6 @@ def test_bounds_at_which_a_weight_is_infinite_are_refused(nearest, farthest):
         )
 
 
-def test_refuses_another_kind_of_score():
+def test_refuses_other_scores():
     with pytest.raises(SettingError, match=r'"negative distance" .* or "cosine", got "logit"'):
-        distance_weighted(torch.zeros(6, 6), *pair_masks(LABELS), dimension=8, kind="logit")
+        distance_weighted(torch.zeros(6, 6), *pair_masks(LABELS), dimension=8, quantity="logit")

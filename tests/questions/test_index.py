@@ -11,7 +11,7 @@ from samekind.questions.galleries import new_index
 def test_builds_adds_removes_and_describes(plane, at, tmp_path, progress):
     empty, items = new_index(plane, count=3), at([0, 10, 20], ["a", "a", "b"])
     answer = build_index(plane, empty, items, tmp_path / "index", progress=progress)
-    assert (answer.kind, answer.items, answer.dimension, answer.structure) == ("Exact", 3, 2, None)
+    assert (answer.backend, answer.items, answer.dimension, answer.structure) == ("Exact", 3, 2, None)
     assert progress.titles["index"] == [3, 3]
     [shortlist] = answer.shortlists
     assert shortlist.content["why"] == "small"
@@ -24,7 +24,7 @@ def test_builds_adds_removes_and_describes(plane, at, tmp_path, progress):
     removed = remove_from_index(open_index(tmp_path / "index"), ["0 degrees", "0 degrees"])
     assert (removed.removed, removed.items) == (1, 4)
     told = index_info(open_index(tmp_path / "index")).to_json()
-    assert list(told)[:5] == ["kind", "structure", "server", "name", "items"]
+    assert list(told)[:5] == ["backend", "structure", "server", "name", "items"]
     assert next(iter(removed.to_json())) == "removed"
     assert answer.to_json()["skipped"] == (("bad.npy", "cannot be read"),)
 
@@ -33,4 +33,4 @@ def test_the_name_of_a_kind_is_not_that_of_its_class():
     class Renamed(Exact):
         pass
 
-    assert index_info(Renamed(2)).kind == "Exact"
+    assert index_info(Renamed(2)).backend == "Exact"

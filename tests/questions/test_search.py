@@ -115,7 +115,7 @@ def test_says_what_measures_a_large_index(built, at, monkeypatch):
 
 def test_says_that_an_index_found_by_its_own_score(built, at):
     space, index = built
-    faiss = Faiss(2, kind="hnsw", fingerprint=index.fingerprint)
+    faiss = Faiss(2, structure="hnsw", fingerprint=index.fingerprint)
     faiss.add(list(index), index.vectors())
     assert search(space, at([50]), faiss, kind="cosine").how == (
         "Found by the index itself, which goes by cosine",

@@ -34,8 +34,8 @@ class OnAServer(Exact):
     remote = True
 
 
-def structured(kind):
-    index = Faiss(2, kind=kind)
+def structured(structure):
+    index = Faiss(2, structure=structure)
     index.add([str(place) for place in range(300)], torch.randn(300, 2))
     index.build()
     return index

@@ -11,7 +11,7 @@ from samekind.similarities import MEMORY_BUDGET, FixedScale, SquaredEuclidean, b
 class Counting(nn.Module):
     """A dot product of 10 bytes a pair that notes the shape of each block it is asked for."""
 
-    kind = "inner product"
+    quantity = "inner product"
 
     def __init__(self):
         super().__init__()

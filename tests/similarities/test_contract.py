@@ -102,8 +102,8 @@ def test_stores_its_arguments_under_their_names(kind):
 
 
 def test_says_what_its_scores_are(similarity):
-    assert isinstance(similarity.kind, str)
-    assert similarity.kind
+    assert isinstance(similarity.quantity, str)
+    assert similarity.quantity
     assert similarity.scale().shape == ()
     assert similarity.scale() > 0
 
@@ -308,6 +308,6 @@ def test_says_whether_its_distances_are_chords(similarity):
     z = torch.randn(6, DIMENSION, generator=torch.Generator().manual_seed(3))
     a, b = z[:3], z[3:]
     chord = (torch.nn.functional.normalize(a) - torch.nn.functional.normalize(b)).norm(dim=1)
-    expected = {"negative distance": -chord, "log-distance": -chord.log()}.get(similarity.kind)
+    expected = {"negative distance": -chord, "log-distance": -chord.log()}.get(similarity.quantity)
     is_chord = expected is not None and torch.allclose(similarity(a, b), expected, atol=1e-4)
     assert similarity.chords == is_chord

@@ -53,7 +53,7 @@ def test_a_large_logit_does_not_drown_the_cosine():
 
 @pytest.mark.parametrize("other", [Cosine(), Euclidean(), SquaredEuclidean(), LogDistance()])
 def test_refuses_scores_that_are_not_logits(other):
-    with pytest.raises(SettingError, match=rf"logits, got kind '{other.kind}'"):
+    with pytest.raises(SettingError, match=rf"logits, got '{other.quantity}'"):
         Fused(other)
 
 

@@ -129,7 +129,7 @@ def test_the_score_is_a_logit_not_a_probability():
     with torch.no_grad():
         similarity.last.bias.fill_(-50)
     assert (similarity.score_all(some(3), some(3)) < -10).all()
-    assert similarity.kind == "logit"
+    assert similarity.quantity == "logit"
 
 
 @pytest.mark.parametrize("depth", [0, -1])

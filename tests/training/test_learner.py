@@ -62,7 +62,7 @@ def test_a_weight_that_is_not_finite_is_named(learner):
 def drawing(run, items):
     """A learner whose objective draws: a miner from the generator, dropout from the global random state."""
     torch.manual_seed(0)
-    mined = Term("pair_likelihood", miner="distance_weighted", mining={"kind": "negative distance"})
+    mined = Term("pair_likelihood", miner="distance_weighted", mining={"quantity": "negative distance"})
     changed = dataclasses.replace(run, terms={**run.terms, "mined": mined})
     changed = changed.override(["space.similarity.dropout=0.5"])
     return Learner(changed, build_space(changed, items), items, launch("cpu", "32-true"), batches=3)

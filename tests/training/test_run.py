@@ -225,11 +225,13 @@ def test_nesterov_needs_a_momentum(prototypical):
 
 def test_an_adversary_is_a_table_that_need_not_be_there(prototypical):
     assert prototypical.adversary is None
-    written = prototypical.update(tomllib.loads('[adversary]\nkind = "soft"\nweight = 1'))
+    written = prototypical.update(tomllib.loads('[adversary]\nmethod = "soft"\nweight = 1'))
     assert written.adversary == Adversary("soft", weight=1.0)
     assert written.override(["adversary.weight=0.1"]).adversary == Adversary("soft", weight=0.1)
-    with pytest.raises(SettingError, match=r'run\.adversary\.kind: "sofft" is not a choice; .*"soft"'):
-        prototypical.override(["adversary={kind = 'sofft'}"])
+    assert prototypical.update(tomllib.loads('[adversary]\nkind = "soft"\nweight = 1')) == written
+    assert prototypical.override(["adversary.kind=soft"]).adversary == Adversary("soft")
+    with pytest.raises(SettingError, match=r'run\.adversary\.method: "sofft" is not a choice; .*"soft"'):
+        prototypical.override(["adversary={method = 'sofft'}"])
     with pytest.raises(SettingError, match=r'run\.adversary: there is no setting "wieght"; .*"weight"'):
         prototypical.override(["adversary={wieght = 1}"])
 

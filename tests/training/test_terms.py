@@ -50,9 +50,9 @@ def test_a_term_may_have_other_arguments_later(run, items):
 def test_a_loss_is_handed_what_it_asks_for_and_nothing_else(run, items):
     placed = dataclasses.replace(items, tree=Tree(("all", *items.classes), (-1, *[0] * len(items.classes))))
     for name in losses.__all__:
-        kind = losses.ACCEPTS.get(name, ("logit",))[0]
+        quantity = losses.ACCEPTS.get(name, ("logit",))[0]
         givers = ("Cosine", "Dot", "Euclidean", "LogDistance", "PairsNetwork")
-        similarity = next(value for value in givers if getattr(similarities, value).kind == kind)
+        similarity = next(value for value in givers if getattr(similarities, value).quantity == quantity)
         changed = with_terms(run.update({"space": {"similarity": {"name": similarity}}}), only=Term(name))
         if set(losses.FROM_TREE) & set(inspect.signature(getattr(losses, name)).parameters):
             changed = with_terms(changed, only=Term(name, against="prototypes"))
@@ -86,7 +86,7 @@ def test_an_unknown_loss_miner_or_argument_is_refused_with_the_nearest(run, item
 
 
 @pytest.mark.parametrize(
-    ("loss", "similarity", "kind"),
+    ("loss", "similarity", "quantity"),
     [
         ("pair_likelihood", "Cosine", "cosine"),
         ("pair_likelihood", "Euclidean", "negative distance"),
@@ -96,7 +96,7 @@ def test_an_unknown_loss_miner_or_argument_is_refused_with_the_nearest(run, item
     ],
 )
 @pytest.mark.parametrize("against", ["batch", "prototypes", "auxiliary"])
-def test_a_loss_and_a_similarity_that_do_not_fit_are_both_named(run, items, loss, similarity, kind, against):
+def test_a_loss_and_a_similarity_that_do_not_fit_are_named(run, items, loss, similarity, quantity, against):
     accepted = "Cosine" if loss != "pair_likelihood" else "Dot"
     other, here = ({"name": accepted}, {"name": similarity})
     space = {"similarity": here, "auxiliary": {"similarity": other}}
@@ -107,7 +107,7 @@ def test_a_loss_and_a_similarity_that_do_not_fit_are_both_named(run, items, loss
         build_terms(changed, build_space(changed, items))
     message = str(refusal.value)
     assert message.startswith("run.terms.only: ")
-    for word in (loss, similarity, kind, *losses.ACCEPTS[loss]):
+    for word in (loss, similarity, quantity, *losses.ACCEPTS[loss]):
         assert word in message
 
 
@@ -209,7 +209,7 @@ def test_every_miner_can_be_chosen_without_an_argument(run, items, miner):
     assert len(rows) == len(positive) == len(negative)
 
 
-def test_refuses_a_miner_for_another_kind_of_score(run, items):
+def test_refuses_a_miner_for_other_scores(run, items):
     changed = with_terms(run, only=Term("pair_likelihood", miner="distance_weighted"))
     with pytest.raises(SettingError, match=r"mining \(distance_weighted\)"):
         build_terms(changed, build_space(changed, items))
@@ -250,15 +250,17 @@ def test_weighted_miners_take_chords_and_cosines(run, items, similarity):
     space = build_space(changed, items)
     assert build_terms(changed, space)["only"].miner.keywords == {
         "dimension": 5,
-        "kind": space.similarity.kind,
+        "quantity": space.similarity.quantity,
     }
 
 
-def test_the_kind_of_the_scores_can_be_set(run, items):
+def test_what_the_scores_are_can_be_set(run, items):
     """Inner products of embeddings that the encoder has put on the sphere are cosines."""
     changed = run.update({"space": {"similarity": {"name": "Dot"}}})
-    changed = with_terms(changed, only=Term("triplet", miner="rho_switch", mining={"kind": "cosine"}))
-    assert build_terms(changed, build_space(changed, items))["only"].miner.keywords["kind"] == "cosine"
+    changed = with_terms(changed, only=Term("triplet", miner="rho_switch", mining={"quantity": "cosine"}))
+    assert build_terms(changed, build_space(changed, items))["only"].miner.keywords["quantity"] == "cosine"
+    old = Term("triplet", miner="rho_switch", mining={"kind": "cosine"})  # as version 0.1 wrote it
+    assert old == changed.terms["only"]
 
 
 def test_a_miner_of_the_auxiliary_head_is_told_its_dimension(run, items):

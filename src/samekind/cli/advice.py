@@ -14,11 +14,11 @@ def advice_in_words(advice: "Advice") -> str:
         case "lower recall":
             return f"build it again with --recall {advice.recall:g} or less"
         case "rebuild":
-            ways = [*(f"--kind {structure}" for structure in advice.structures)]
+            ways = [*(f"--type {structure}" for structure in advice.structures)]
             ways += ["--distil"] if advice.distil else []
             return f"build it again with {', '.join(ways)}{' or ' if ways else ''}a lower --recall"
         case "measure":
-            return f"samekind index build --score {advice.kind} measures one"
+            return f"samekind index build --kind {advice.kind} measures one"
         case "measure recall":
-            return f"samekind index build --score {advice.kind} measures how much it finds"
+            return f"samekind index build --kind {advice.kind} measures how much it finds"
     return "--exhaustive finds all"

@@ -50,7 +50,7 @@ def demo(
     watcher = Bar(messages(), title="learning", shown=[run.watch])
     spaces = raw_space(unseen), fit(run, sets, folder=out, device=device, watcher=watcher)
     rows = [unseen_rows(space, unseen, tasks=tasks, seed=run.seed) for space in spaces]
-    answers = five_questions(spaces[1], *rows, kind="character")
+    answers = five_questions(spaces[1], *rows, noun="character")
     _write_report(out, sets, spaces, rows, answers)
     examples = _write_examples(unseen, out / "examples")
     if as_json:

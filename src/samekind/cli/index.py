@@ -22,11 +22,12 @@ Gallery = Annotated[
     list[str], typer.Argument(metavar="GALLERY…", help="What searches find: files, folders or tables.")
 ]
 Out = Annotated[Path, typer.Option(help="The folder of the index; an older index there is replaced.")]
-IndexKind = Annotated[
+IndexType = Annotated[
     str,
     typer.Option(
+        "--type",
         help="How the vectors are kept: auto (by size), exact, flat, hnsw, ivf or pq; on a server postgres "
-        "or milvus. The kind of score is --score."
+        "or milvus.",
     ),
 ]
 Server = Annotated[
@@ -50,6 +51,7 @@ Nearest = Annotated[
 Scores = Annotated[
     list[str] | None,
     typer.Option(
+        "--kind",
         "--score",
         help="A kind of score to search by: similarity, cosine, fused, fitted or normalised; can be "
         "repeated. An index for fitted or normalised alone finds by that as quickly as by the cosine.",
@@ -68,12 +70,12 @@ def build(
     space: options.SpaceArgument,
     gallery: Gallery,
     out: Out,
-    kind: IndexKind = "auto",
+    index_type: IndexType = "auto",
     server: Server = None,
     name: Name = None,
     recall: Recall = 0.95,
     k: Nearest = 10,
-    scores: Scores = None,
+    kind: Scores = None,
     distil: Distil = True,
     seed: SampleSeed = 0,
     label: options.LabelColumn = None,
@@ -89,13 +91,15 @@ def build(
     from samekind.questions.index import build_index
     from samekind.questions.reading import known_kind
 
-    _check_server(kind, server, name)
+    _check_type(index_type, server, name, kind or ())
     check_room(out)
     opened = open_space(space, device)
-    wanted: Sequence[str | None] = scores or [None]
+    wanted: Sequence[str | None] = kind or [None]
     kinds = tuple(known_kind(opened.space, score, "neighbours") for score in wanted)
     items = opened.read(gallery, label=label, skip_unreadable=skip_unreadable)
-    empty = new_index(opened.space, count=len(items.ids), kind=kind, scores=kinds, url=server, name=name)
+    empty = new_index(
+        opened.space, count=len(items.ids), index_type=index_type, scores=kinds, url=server, name=name
+    )
     settings = ShortlistSettings(recall, k, kinds, distil, seed)
     answer = build_index(opened.space, empty, items, out, settings=settings, progress=bar)
     _show(out, answer, as_json=as_json)
@@ -149,19 +153,22 @@ def info(folder: IndexFolder, as_json: options.AsJson = False) -> None:
     _show(folder, index_info(galleries.open_gallery(folder)), as_json=as_json)
 
 
-def _check_server(kind: str, server: str | None, name: str | None) -> None:
-    """Refuse an unknown kind, and a server that is missing or has no use."""
-    from samekind.index.making import SERVER_KINDS, check_kind, server_url
+def _check_type(index_type: str, server: str | None, name: str | None, kinds: Sequence[str]) -> None:
+    """Refuse an unknown type, one given as a kind of score, and a server that is missing or has no use."""
+    from samekind.index.making import FOLDER_TYPES, SERVER_TYPES, check_type, server_url
 
-    check_kind(kind)
-    if kind in SERVER_KINDS and (not server_url(server) or not name):
+    for name_of_type in {*FOLDER_TYPES, *SERVER_TYPES} & set(kinds):
+        raise SettingError(f"--kind is the kind of score; the type of the index is --type {name_of_type}")
+    check_type(index_type)
+    if index_type in SERVER_TYPES and (not server_url(server) or not name):
         raise SettingError(
-            f"an index of the kind {kind} is on a server: say where with --server URL "
+            f"an index of the type {index_type} is on a server: say where with --server URL "
             "(or SAMEKIND_INDEX_URL in the environment), and what to call it with --name"
         )
-    if kind not in SERVER_KINDS and (server or name):
+    if index_type not in SERVER_TYPES and (server or name):
         raise SettingError(
-            f"--server and --name are for the kinds {' and '.join(SERVER_KINDS)}; {kind} is kept in --out"
+            f"--server and --name are for the types {' and '.join(SERVER_TYPES)}; "
+            f"{index_type} is kept in --out"
         )
 
 
@@ -176,7 +183,7 @@ def _show(folder: Path, answer: "IndexInfo", *, as_json: bool) -> None:
     done = "".join(f"{verb} {count:,}; " for verb, count in changes.items() if count is not None)
     structure = f" ({answer.structure})" if answer.structure else ""
     where = f', "{answer.name}" on {answer.server}' if answer.server else ""
-    what = f"{answer.kind}{structure}{where}, by {answer.score}"
+    what = f"{answer.backend}{structure}{where}, by {answer.score}"
     if not answer.items:
         print_text(f"{folder}: {done}empty, for vectors of {answer.dimension} numbers; {what}.")
         print_text("There is nothing to find in it; samekind index add puts something in.")

@@ -13,7 +13,14 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.utils.checkpoint import checkpoint
 
-from samekind.encoders.freezing import BatchNorm, Freeze, Network, begin, expect_choices, train_unless_frozen
+from samekind.encoders.freezing import (
+    BatchNorm,
+    Freeze,
+    Network,
+    begin,
+    expect_choices,
+    train_unless_frozen,
+)
 from samekind.encoders.images import expect_images, expect_sizes
 from samekind.encoders.pooling import Pooling, expect_pooling, normalised, pooled
 
@@ -87,7 +94,7 @@ def constructor(stages: Callable[[int], Iterable[Stage]], *, smallest: int = 1) 
     return initialise
 
 
-def image_network(kind: type[Network]) -> type[Network]:
+def image_network(network: type[Network]) -> type[Network]:
     """Give a class whose constructor calls `compose` the methods below, but for those that it has itself."""
     shared = {
         "came_later": ("batch_norm", "freeze", "pooling", "layer_norm"),
@@ -97,9 +104,9 @@ def image_network(kind: type[Network]) -> type[Network]:
         "features": pooled_features,
         "forward": embedded,
     }
-    for name in shared.keys() - vars(kind).keys():
-        setattr(kind, name, shared[name])
-    return kind
+    for name in shared.keys() - vars(network).keys():
+        setattr(network, name, shared[name])
+    return network
 
 
 def start_convolutions(network: nn.Module) -> None:

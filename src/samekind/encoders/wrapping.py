@@ -11,16 +11,16 @@ Wrapper = TypeVar("Wrapper", bound=nn.Module)
 PASSED_ON = ("dimension", "feature_dimension", "map_channels", "stages", "attention", "embedding")
 
 
-def around_encoder(kind: type[Wrapper]) -> type[Wrapper]:
+def around_encoder(wrapper: type[Wrapper]) -> type[Wrapper]:
     """Give a class with an ``encoder`` inside what that one has, but for what the class has or declares
     itself.
     """
-    own = vars(kind).keys() | inspect.get_annotations(kind).keys()
+    own = vars(wrapper).keys() | inspect.get_annotations(wrapper).keys()
     for name in PASSED_ON:
         if name not in own:
-            setattr(kind, name, _inner(name))
-    kind.is_wrapper = True  # type: ignore[attr-defined]
-    return kind
+            setattr(wrapper, name, _inner(name))
+    wrapper.is_wrapper = True  # type: ignore[attr-defined]
+    return wrapper
 
 
 def network_of(encoder: nn.Module) -> Any:

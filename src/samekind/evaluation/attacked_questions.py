@@ -171,8 +171,8 @@ def drawn_pairs(labels: Tensor, *, seed: int) -> tuple[Tensor, Tensor]:
     pairs = torch.combinations(torch.arange(len(labels)))
     same = labels[pairs[:, 0]] == labels[pairs[:, 1]]
     drawn = []
-    for kind in (same, ~same):
-        places = kind.nonzero().flatten()
+    for chosen in (same, ~same):
+        places = chosen.nonzero().flatten()
         drawn.append(places[torch.randperm(len(places), generator=generator)[: len(labels)]])
     first, second = pairs[torch.cat(drawn)].T
     return first, second

@@ -42,16 +42,16 @@ class Answered(NamedTuple):
 
 
 def five_questions(
-    space: MetricSpace, reference: Sequence[Row], own: Sequence[Row], *, kind: str = "class"
+    space: MetricSpace, reference: Sequence[Row], own: Sequence[Row], *, noun: str = "class"
 ) -> list[Answered]:
     """The five questions, picked out of the rows of `unseen_rows`; of the space by the kind of score that it
-    has chosen. ``kind`` is what the classes are called.
+    has chosen. ``noun`` is what a class is called.
     """
     pairs, neighbours = space.kind_for("pairs"), space.kind_for("neighbours")
     way = max(int(row.measure.partition("-")[0]) for row in own if row.question == "few-shot")
     picked = [
         (f"Which of {way}, seen {SHOTS} times each?", few_shot(way, SHOTS), None),
-        (f"Are these two the same {kind}?", EER, pairs),
+        (f"Are these two the same {noun}?", EER, pairs),
         ("What is most like this?", recall(1), neighbours),
         ("What groups are here?", NMI, None),
         ("Is it none of those I know?", AUROC, None),

@@ -111,8 +111,8 @@ def _as_found(part: Trials, rates: StreamedRates) -> Trials:
     places = torch.cat(
         [
             # Evenly spread over the walk, which goes through the items one after the other.
-            kind.nonzero().flatten()[torch.linspace(0, count - 1, max(1, round(share * total))).long()]
-            for kind, count, total in (
+            side.nonzero().flatten()[torch.linspace(0, count - 1, max(1, round(share * total))).long()]
+            for side, count, total in (
                 (part.same, counts[0], rates.same),
                 (~part.same, counts[1], rates.different),
             )

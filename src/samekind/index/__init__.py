@@ -1,6 +1,6 @@
 """Nearest stored embeddings: vectors under ids, and the best of them for a query.
 
-`Index` is the protocol of every kind. An index holds vectors of one ``dimension`` and, if it is given the
+`Index` is the protocol of every index. An index holds vectors of one ``dimension`` and, if it is given the
 ``fingerprint`` of a space, of that space alone. Ids are texts. A refused call changes nothing. A search for
 more than there are returns all.
 
@@ -20,7 +20,7 @@ from samekind.index.milvus import Milvus
 from samekind.index.opening import open_index
 from samekind.index.postgres import Postgres
 
-#: Every kind of index.
+#: Every class of index.
 INDEXES = ("Exact", "Faiss", "Milvus", "Postgres")
 
 __all__ = [

@@ -16,7 +16,8 @@ from torch import Tensor
 
 from samekind.errors import SpaceError
 from samekind.index import folder as folders
-from samekind.index import kinds, structure
+from samekind.index import structure
+from samekind.index import structure_sizes as sizes
 from samekind.index.best import best_of
 from samekind.index.contract import Score, as_similarity
 from samekind.index.store import Store
@@ -33,20 +34,20 @@ MOST_GONE = 1 / 3  # of a structure's vectors that may be removed
 
 
 class Arrangement:
-    """A structure of one kind ("auto": by size and memory), and how it follows a store."""
+    """A structure of one name ("auto": by size and memory), and how it follows a store."""
 
     def __init__(
         self,
         dimension: int,
         score: Score,
         *,
-        kind: Literal["auto"] | kinds.StructureKind,
+        name: Literal["auto"] | sizes.StructureName,
         memory: int | None,
         seed: int,
     ) -> None:
         self.dimension = dimension
         self.score = score
-        self.kind = kind
+        self.name = name
         self.memory = memory
         self.seed = seed
         self.structure: Structure | None = None
@@ -96,8 +97,8 @@ class Arrangement:
         """The candidate rows (q, c) of each query, to find the wanted best among; -1 fills up."""
         assert self.structure is not None
         built = self.structure
-        count = kinds.candidates_for(built.kind, wanted)
-        effort = effort or kinds.effort_for(built.kind, built.lists, candidates=count, count=len(built))
+        count = sizes.candidates_for(built.name, wanted)
+        effort = effort or sizes.effort_for(built.name, built.lists, candidates=count, count=len(built))
         effort = min(effort, len(built))  # memory is taken for so many
         labels = built.nearest(queries, count, effort=effort, alive=self._alive(store))
         rows = self._rows[labels].where(labels >= 0, -1)
@@ -112,9 +113,9 @@ class Arrangement:
 
         A flat one is as quickly filled as read.
         """
-        if self.structure is None or self.structure.kind == "flat":
+        if self.structure is None or self.structure.name == "flat":
             return None
-        return {"kind": self.structure.kind, "built for": self.structure.built_for}
+        return {"kind": self.structure.name, "built for": self.structure.built_for}
 
     def write(self, place: folders.Place, store: Store) -> None:
         """Write the file of a snapshot, with rows as they are once the store's gaps are closed.
@@ -167,23 +168,23 @@ class Arrangement:
         if len(store) <= 2 * self.structure.built_for:
             return False
         wanted = self._wanted(len(store))
-        if wanted == self.structure.kind in ("flat", "hnsw"):
+        if wanted == self.structure.name in ("flat", "hnsw"):
             self.structure.built_for = len(store)
-        return wanted != self.structure.kind or wanted in ("ivf", "pq")
+        return wanted != self.structure.name or wanted in ("ivf", "pq")
 
-    def _wanted(self, count: int) -> kinds.StructureKind:
-        memory = kinds.memory_here() if self.memory is None else self.memory
-        kind = kinds.kind_for(count, self.dimension, memory=memory) if self.kind == "auto" else self.kind
-        return kinds.buildable(kind, count)
+    def _wanted(self, count: int) -> sizes.StructureName:
+        memory = sizes.memory_here() if self.memory is None else self.memory
+        name = sizes.structure_for(count, self.dimension, memory=memory) if self.name == "auto" else self.name
+        return sizes.buildable(name, count)
 
     def _laid_out(self, store: Store, rows: Tensor) -> Structure:
         """An empty structure for these rows, fitted to a sample of them."""
-        kind = self._wanted(len(rows))
+        name = self._wanted(len(rows))
         draw = torch.Generator().manual_seed(self.seed)
-        chosen = torch.randperm(len(rows), generator=draw)[: kinds.sample_for(kind, len(rows))]
+        chosen = torch.randperm(len(rows), generator=draw)[: sizes.sample_for(name, len(rows))]
         sample = store.at(rows[chosen.sort().values])
         return structure.build(
-            kind, self.dimension, self.score, count=len(rows), sample=sample, seed=self.seed
+            name, self.dimension, self.score, count=len(rows), sample=sample, seed=self.seed
         )
 
     def _alive(self, store: Store) -> Tensor | None:

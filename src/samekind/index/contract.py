@@ -47,7 +47,7 @@ class Index(Protocol):
 
     @property
     def backend(self) -> str:
-        """The name of this kind of index in folders and answers, such as "Exact" or "Faiss"."""
+        """The name of its class in folders and answers, such as "Exact" or "Faiss"."""
 
     @property
     def exact(self) -> bool:

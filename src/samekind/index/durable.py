@@ -126,10 +126,10 @@ class DurableStore:
 
     @classmethod
     def read(
-        cls, folder: Path, *, kind: str, files: Collection[str] = (), verify: bool = False
+        cls, folder: Path, *, backend: str, files: Collection[str] = (), verify: bool = False
     ) -> "tuple[DurableStore, dict[str, Any]]":
         """The content of a folder, and its header; to be called by `settled`."""
-        header = folders.read(folder, kind=kind, files=(*FILES, *files), verify=verify)
+        header = folders.read(folder, backend=backend, files=(*FILES, *files), verify=verify)
         for name, hint in HEADER.items():
             typed(hint, header[name], name)
         durable = cls(header["dimension"])

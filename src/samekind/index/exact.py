@@ -132,7 +132,7 @@ class Exact:
 
     @classmethod
     def _read(cls, folder: Path, *, verify: bool) -> Self:
-        durable, header = DurableStore.read(folder, kind=cls.backend, verify=verify)
+        durable, header = DurableStore.read(folder, backend=cls.backend, verify=verify)
         index = cls(header["dimension"], score=header["score"], fingerprint=header["fingerprint"])
         index.notes, index._durable = header["notes"], durable
         return index

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from samekind.errors import SettingError, nearest
-from samekind.index import arrangement, kinds, structure
+from samekind.index import arrangement
+from samekind.index import structure_sizes as sizes
 from samekind.index.arrangement import Arrangement
 from samekind.index.contract import (
     Found,
@@ -28,6 +29,7 @@ from samekind.index.contract import (
 )
 from samekind.index.durable import DurableStore, settled
 from samekind.index.exact import exhaustive
+from samekind.index.structure import package
 from samekind.settings import Between, typed
 
 MOST_GATHERED = 2**22  # numbers of candidates that are compared at a time
@@ -36,10 +38,11 @@ MOST_GATHERED = 2**22  # numbers of candidates that are compared at a time
 class Faiss:
     """Stored vectors (n, dimension), float32, each under an id, and nearly the best of them for a query.
 
-    ``kind`` is "flat", "hnsw", "ivf", "pq", or "auto": chosen by the number of vectors and by ``memory``, the
-    limit of a structure in bytes (None: half of the machine's); see `samekind.index.kinds`. ``effort`` is how
-    far a search looks: the candidates of hnsw, the lists of ivf and pq; None is the kind's default. More is
-    slower and finds more; ivf is exact if it looks into all lists. It may be set at any time, and is saved.
+    ``structure`` is "flat", "hnsw", "ivf", "pq", or "auto": chosen by the number of vectors and by
+    ``memory``, the limit of a structure in bytes (None: half of the machine's); see `structure_sizes`.
+    ``effort`` is how far a search looks: the candidates of hnsw, the lists of ivf and pq; None is the
+    structure's default. More is slower and finds more; ivf is exact if it looks into all lists. It may be
+    set at any time, and is saved.
     ``seed`` draws the sample that lists and codes are fitted to.
 
     The scores are those of the exact index, but some of the best vectors may be missing. Which of several
@@ -54,7 +57,7 @@ class Faiss:
         self,
         dimension: int,
         *,
-        kind: Literal["auto"] | kinds.StructureKind = "auto",
+        structure: Literal["auto"] | sizes.StructureName = "auto",
         score: Score = "cosine",
         fingerprint: str = "",
         effort: int | None = None,
@@ -62,17 +65,16 @@ class Faiss:
         seed: int = 0,
     ) -> None:
         check_made(dimension, score)
-        if kind not in ("auto", *kinds.KINDS):
-            raise SettingError(
-                f'there is no kind "{kind}" of FAISS index; {nearest(str(kind), ("auto", *kinds.KINDS))}'
-            )
+        if structure not in ("auto", *sizes.STRUCTURES):
+            known = nearest(str(structure), ("auto", *sizes.STRUCTURES))
+            raise SettingError(f'there is no FAISS structure "{structure}"; {known}')
         if effort is not None and typed(int, effort, "effort") < 1:
             raise SettingError(f"effort is at least 1, got {effort}")
         typed(int | None, memory, "memory")
         typed(Annotated[int, Between(0, 2**31 - 1)], seed, "seed")
-        structure.package()  # refused now, not at the first search
+        package()  # refused now, not at the first search
         self.dimension = dimension
-        self.kind = kind
+        self.structure = structure
         self.score: Score = score
         self.fingerprint = fingerprint
         self.effort = effort
@@ -80,7 +82,7 @@ class Faiss:
         self.seed = seed
         self.notes: dict[str, Any] = {}
         self._durable = DurableStore(dimension)
-        self._arrangement = Arrangement(dimension, score, kind=kind, memory=memory, seed=seed)
+        self._arrangement = Arrangement(dimension, score, name=structure, memory=memory, seed=seed)
 
     def __len__(self) -> int:
         return len(self._durable.store)
@@ -93,10 +95,10 @@ class Faiss:
         return iter(self._durable.store)
 
     @property
-    def built(self) -> kinds.StructureKind | None:
-        """The kind of the structure; None if there is none yet."""
+    def built(self) -> sizes.StructureName | None:
+        """The name of the structure; None if there is none yet."""
         built = self._arrangement.structure
-        return built.kind if built is not None else None
+        return built.name if built is not None else None
 
     def metadata(self, ids: Sequence[str]) -> list[Metadata]:
         """The metadata of these ids, in their order; empty if none was given."""
@@ -139,7 +141,7 @@ class Faiss:
             self._arrangement.arrange(store)
         k, built = min(k, len(store)), self._arrangement.structure
         # With many candidates, comparing all vectors is as fast, and exact.
-        few = built is None or kinds.candidates_for(built.kind, k) > len(built) // 10
+        few = built is None or sizes.candidates_for(built.name, k) > len(built) // 10
         if few or scorer is not None or not len(queries):
             return exhaustive(store, as_similarity(scorer, score=self.score), queries, k)
         return self._nearest(queries.cpu(), k)
@@ -162,7 +164,12 @@ class Faiss:
             "score": self.score,
             "fingerprint": self.fingerprint,
             "notes": self.notes,
-            "settings": {"kind": self.kind, "effort": self.effort, "memory": self.memory, "seed": self.seed},
+            "settings": {
+                "kind": self.structure,
+                "effort": self.effort,
+                "memory": self.memory,
+                "seed": self.seed,
+            },
             "structure": self._arrangement.describe(),
         }
 
@@ -188,11 +195,11 @@ class Faiss:
 
     @classmethod
     def _read(cls, folder: Path, *, verify: bool) -> Self:
-        durable, header = DurableStore.read(folder, kind=cls.backend, verify=verify)
+        durable, header = DurableStore.read(folder, backend=cls.backend, verify=verify)
         settings = typed(dict[str, Any], header["settings"], "settings")
         index = cls(
             header["dimension"],
-            kind=settings["kind"],
+            structure=settings["kind"],
             score=header["score"],
             fingerprint=header["fingerprint"],
             effort=settings["effort"],

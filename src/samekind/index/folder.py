@@ -115,9 +115,9 @@ def tidy(folder: Path) -> None:
 
 
 def read(
-    folder: Path, *, kind: str | None = None, files: Collection[str] = (), verify: bool = False
+    folder: Path, *, backend: str | None = None, files: Collection[str] = (), verify: bool = False
 ) -> dict[str, Any]:
-    """The header of an index of this kind (of any, if None), after a check of the given files.
+    """The header of an index of this backend (of any, if None), after a check of the given files.
 
     Raises SpaceError if the index is missing, damaged, foreign, half-written or of another format.
     """
@@ -129,8 +129,8 @@ def read(
     if header["version"] < OLDEST:
         older = f"format {header['version']}, this one reads {OLDEST} and later"
         raise SpaceError(f"{folder} was saved by an older samekind ({older}); make the index again")
-    if kind is not None and header.get("kind") != kind:
-        raise SpaceError(f"{folder} is an index of another kind: {header.get('kind')}, not {kind}")
+    if backend is not None and header.get("kind") != backend:
+        raise SpaceError(f"{folder} is an index of another backend: {header.get('kind')}, not {backend}")
     for name in files:
         checked_path(folder, header, name, verify=verify)
     return header

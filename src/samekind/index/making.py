@@ -1,4 +1,4 @@
-"""Make an empty index: its kind by name, or by the number of vectors."""
+"""Make an empty index: its type by name, or by the number of vectors."""
 
 import os
 from typing import Literal, cast
@@ -7,21 +7,21 @@ from samekind.errors import SettingError, nearest
 from samekind.index.contract import Index, Score
 from samekind.index.exact import Exact
 from samekind.index.faiss_index import Faiss
-from samekind.index.kinds import FLAT_UP_TO
 from samekind.index.milvus import Milvus
 from samekind.index.postgres import Postgres
 from samekind.index.server import ADDRESS_VARIABLE
+from samekind.index.structure_sizes import FLAT_UP_TO
 
-#: The kinds of index in a folder, and on a server.
-FOLDER_KINDS = ("auto", "exact", "flat", "hnsw", "ivf", "pq")
-SERVER_KINDS = ("postgres", "milvus")
+#: The types of index in a folder, and on a server.
+FOLDER_TYPES = ("auto", "exact", "flat", "hnsw", "ivf", "pq")
+SERVER_TYPES = ("postgres", "milvus")
 
 
-def check_kind(kind: str) -> None:
-    """Raise SettingError for an unknown kind of index."""
-    known = (*FOLDER_KINDS, *SERVER_KINDS)
-    if kind not in known:
-        raise SettingError(f'there is no kind "{kind}" of index; {nearest(kind, known)}')
+def check_type(index_type: str) -> None:
+    """Raise SettingError for an unknown type of index."""
+    known = (*FOLDER_TYPES, *SERVER_TYPES)
+    if index_type not in known:
+        raise SettingError(f'there is no index type "{index_type}"; {nearest(index_type, known)}')
 
 
 def server_url(url: str | None) -> str:
@@ -30,7 +30,7 @@ def server_url(url: str | None) -> str:
 
 
 def new_index(
-    kind: str,
+    index_type: str,
     dimension: int,
     *,
     count: int,
@@ -41,33 +41,35 @@ def new_index(
 ) -> Index:
     """An empty index for about ``count`` vectors; a filled one of that name on a server is an error.
 
-    ``kind`` is "auto" (by the count), "exact", a kind of `Faiss`, or "postgres" or "milvus", which need the
-    ``url`` of a server (or ``SAMEKIND_INDEX_URL`` in the environment) and a ``name``.
+    ``index_type`` is "auto" (by the count), "exact", a structure of `Faiss`, or "postgres" or "milvus", which
+    need the ``url`` of a server (or ``SAMEKIND_INDEX_URL`` in the environment) and a ``name``.
     """
-    check_kind(kind)
-    if kind in SERVER_KINDS:
+    check_type(index_type)
+    if index_type in SERVER_TYPES:
         return _on_server(
-            kind, dimension, score=score, fingerprint=fingerprint, url=server_url(url), name=name or ""
+            index_type, dimension, score=score, fingerprint=fingerprint, url=server_url(url), name=name or ""
         )
     if url or name:
         raise SettingError(
-            f"an address and a name are for the kinds {' and '.join(SERVER_KINDS)}; "
-            f"{kind} is kept in a folder"
+            f"an address and a name are for the types {' and '.join(SERVER_TYPES)}; "
+            f"{index_type} is kept in a folder"
         )
     # Up to this size "auto" would choose "flat", which finds the same and needs another package.
-    if kind == "exact" or (kind == "auto" and count <= FLAT_UP_TO):
+    if index_type == "exact" or (index_type == "auto" and count <= FLAT_UP_TO):
         return Exact(dimension, score=score, fingerprint=fingerprint)
-    structure = cast(Literal["auto", "flat", "hnsw", "ivf", "pq"], kind)
-    return Faiss(dimension, score=score, kind=structure, fingerprint=fingerprint)
+    structure = cast(Literal["auto", "flat", "hnsw", "ivf", "pq"], index_type)
+    return Faiss(dimension, score=score, structure=structure, fingerprint=fingerprint)
 
 
-def _on_server(kind: str, dimension: int, *, score: Score, fingerprint: str, url: str, name: str) -> Index:
+def _on_server(
+    index_type: str, dimension: int, *, score: Score, fingerprint: str, url: str, name: str
+) -> Index:
     if not url or not name:
         raise SettingError(
-            f"an index of the kind {kind} is on a server: give its address "
+            f"an index of the type {index_type} is on a server: give its address "
             f"(here or as {ADDRESS_VARIABLE} in the environment) and a name"
         )
-    make = Postgres if kind == "postgres" else Milvus
+    make = Postgres if index_type == "postgres" else Milvus
     index: Index = make(dimension, score=score, url=url, name=name, fingerprint=fingerprint)
     if filled := len(index):
         raise SettingError(

@@ -1,4 +1,4 @@
-"""Open an index of any kind; its folder names the kind."""
+"""Open any index; its folder names the backend."""
 
 from pathlib import Path
 
@@ -16,11 +16,11 @@ CLASSES: dict[str, type[Index]] = {"Exact": Exact, "Faiss": Faiss, "Milvus": Mil
 def open_index(folder: str | Path, *, fingerprint: str | None = None) -> Index:
     """The index in a folder, or the one on a server that the folder names.
 
-    Raises SpaceError if it is damaged, of an unknown kind, or of another space than ``fingerprint``.
-    Libraries that a kind needs are imported when an index of that kind is opened.
+    Raises SpaceError if it is damaged, of an unknown backend, or of another space than ``fingerprint``.
+    Libraries that a backend needs are imported when such an index is opened.
     """
-    kind = folders.read(Path(folder)).get("kind")
-    if not isinstance(kind, str) or kind not in CLASSES:
-        hint = nearest(str(kind), CLASSES)
-        raise SpaceError(f'{folder} is an index of the unknown kind "{kind}"; {hint}')
-    return CLASSES[kind].open(folder, fingerprint=fingerprint)
+    backend = folders.read(Path(folder)).get("kind")
+    if not isinstance(backend, str) or backend not in CLASSES:
+        hint = nearest(str(backend), CLASSES)
+        raise SpaceError(f'{folder} is an index of the unknown backend "{backend}"; {hint}')
+    return CLASSES[backend].open(folder, fingerprint=fingerprint)

@@ -143,14 +143,14 @@ def notes_as_text(notes: Mapping[str, Any]) -> str:
     return text
 
 
-def save(folder: str | Path, kind: str, purpose: Purpose, content: Mapping[str, Any]) -> None:
-    """Write the folder that says where an index is; ``content`` is what its kind needs besides."""
-    folders.write(Path(folder), {"kind": kind, **purpose._asdict(), **content})
+def save(folder: str | Path, backend: str, purpose: Purpose, content: Mapping[str, Any]) -> None:
+    """Write the folder that says where an index is; ``content`` is what its backend needs besides."""
+    folders.write(Path(folder), {"kind": backend, **purpose._asdict(), **content})
 
 
-def read(folder: str | Path, kind: str, *, fingerprint: str | None) -> tuple[Purpose, dict[str, Any]]:
+def read(folder: str | Path, backend: str, *, fingerprint: str | None) -> tuple[Purpose, dict[str, Any]]:
     """What `save` wrote; raises SpaceError for another space than ``fingerprint``."""
-    header = folders.read(Path(folder), kind=kind)
+    header = folders.read(Path(folder), backend=backend)
     try:
         values = {name: typed(hint, header[name], name) for name, hint in HEADER.items()}
     except KeyError as error:

@@ -13,20 +13,20 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.errors import SettingError
-from samekind.index import kinds
+from samekind.index import structure_sizes as sizes
 from samekind.index.contract import Score
-from samekind.index.kinds import StructureKind
+from samekind.index.structure_sizes import StructureName
 
 CONSTRUCTION = 80  # candidates kept when a vector is put into the graph
 
 
 class Structure:
-    """A FAISS index of one kind, for vectors of one dimension and one score."""
+    """A FAISS index of one structure, for vectors of one dimension and one score."""
 
     def __init__(
-        self, kind: StructureKind, dimension: int, score: Score, *, built_for: int, index: Any
+        self, name: StructureName, dimension: int, score: Score, *, built_for: int, index: Any
     ) -> None:
-        self.kind = kind
+        self.name = name
         self.dimension = dimension
         self.score = score
         self.built_for = built_for  # the number of vectors its lists were made for
@@ -56,9 +56,9 @@ class Structure:
         chosen = None
         if alive is not None:
             chosen = faiss.IDSelectorBitmap(np.packbits(alive.numpy(), bitorder="little"))
-        if self.kind == "flat":
+        if self.name == "flat":
             settings = faiss.SearchParameters(sel=chosen)
-        elif self.kind == "hnsw":
+        elif self.name == "hnsw":
             settings = faiss.SearchParametersHNSW(sel=chosen, efSearch=max(effort, k))
         else:
             settings = faiss.SearchParametersIVF(sel=chosen, nprobe=min(effort, self.lists))
@@ -78,32 +78,32 @@ class Structure:
 
 
 def build(
-    kind: StructureKind, dimension: int, score: Score, *, count: int, sample: Tensor, seed: int = 0
+    name: StructureName, dimension: int, score: Score, *, count: int, sample: Tensor, seed: int = 0
 ) -> Structure:
     """An empty structure for ``count`` vectors; lists and codes are fitted to a sample (n, dimension).
 
     The same sample and seed give the same lists and codes.
     """
-    index = empty(kind, dimension, score, lists=kinds.lists_for(count), seed=seed)
-    structure = Structure(kind, dimension, score, built_for=count, index=index)
+    index = empty(name, dimension, score, lists=sizes.lists_for(count), seed=seed)
+    structure = Structure(name, dimension, score, built_for=count, index=index)
     if not index.is_trained:
         index.train(structure.prepared(sample))
     return structure
 
 
-def empty(kind: StructureKind, dimension: int, score: Score, *, lists: int = 1, seed: int = 0) -> Any:
-    """FAISS's own object of a kind, before anything was fitted or added."""
+def empty(name: StructureName, dimension: int, score: Score, *, lists: int = 1, seed: int = 0) -> Any:
+    """FAISS's own object, before anything was fitted or added."""
     faiss, metric = package(), _metric(score)
-    if kind == "flat":
+    if name == "flat":
         return faiss.IndexFlat(dimension, metric)
-    if kind == "hnsw":
-        index = faiss.IndexHNSWFlat(dimension, kinds.NEIGHBOURS, metric)
+    if name == "hnsw":
+        index = faiss.IndexHNSWFlat(dimension, sizes.NEIGHBOURS, metric)
         index.hnsw.efConstruction = CONSTRUCTION
         return index
-    width = kinds.width_of(kind, dimension)
+    width = sizes.width_of(name, dimension)
     centres = faiss.IndexFlat(width, metric)
-    if kind == "pq":
-        index = faiss.IndexIVFPQ(centres, width, lists, kinds.codes_of(dimension), 8, metric)
+    if name == "pq":
+        index = faiss.IndexIVFPQ(centres, width, lists, sizes.codes_of(dimension), 8, metric)
         index.pq.cp.seed, index.pq.cp.min_points_per_centroid = seed, 1
     else:
         index = faiss.IndexIVFFlat(centres, width, lists, metric)
@@ -120,7 +120,7 @@ def package() -> Any:
         return importlib.import_module("faiss")
     except ImportError as error:
         raise SettingError(
-            'an index of the kind Faiss needs the package faiss: install "faiss-cpu", or use Exact'
+            'a Faiss index needs the package faiss: install "faiss-cpu", or use Exact'
         ) from error
 
 

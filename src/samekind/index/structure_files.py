@@ -19,10 +19,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from samekind.index import kinds
+from samekind.index import structure_sizes as sizes
 from samekind.index.contract import Score
-from samekind.index.kinds import StructureKind
 from samekind.index.structure import Structure, empty, package
+from samekind.index.structure_sizes import StructureName
 
 CHUNK = 65_536  # vectors that are given to a structure at a time
 Array = np.ndarray[Any, Any]
@@ -30,7 +30,7 @@ Array = np.ndarray[Any, Any]
 
 def to_arrays(structure: Structure, rows: Tensor) -> dict[str, Tensor]:
     """The arrays of a structure whose labels have these rows (n,), -1 for those that were removed."""
-    if structure.kind == "hnsw":
+    if structure.name == "hnsw":
         arrays = _graph(structure.index, rows)
     else:
         arrays, rows = _lists(structure, rows), rows[rows >= 0]
@@ -39,7 +39,7 @@ def to_arrays(structure: Structure, rows: Tensor) -> dict[str, Tensor]:
 
 def from_arrays(
     arrays: Mapping[str, Tensor],
-    kind: StructureKind,
+    name: StructureName,
     dimension: int,
     score: Score,
     *,
@@ -56,16 +56,16 @@ def from_arrays(
     living = rows[rows >= 0]
     _expect(rows.min(initial=-1) >= -1 and living.max(initial=-1) < count, "rows are not of these vectors")
     _expect(np.array_equal(np.bincount(living, minlength=count), np.ones(count)), "a vector is missing")
-    if kind == "hnsw":
+    if name == "hnsw":
         gone = _array(arrays, "gone", torch.float32, 2)
         _expect(gone.shape == (len(rows) - len(living), dimension), "removed vectors are missing")
         graph = _graph_from(arrays, dimension, score, count=len(rows))
-        structure = Structure(kind, dimension, score, built_for=built_for, index=graph)
+        structure = Structure(name, dimension, score, built_for=built_for, index=graph)
         for vectors in _vectors(rows, torch.from_numpy(gone), at):
             graph.storage.add(structure.prepared(vectors))
     else:
-        _expect(kind in ("ivf", "pq") and len(living) == len(rows), "removed vectors are in lists")
-        structure = _lists_from(arrays, kind, dimension, score, built_for=built_for, rows=rows, at=at)
+        _expect(name in ("ivf", "pq") and len(living) == len(rows), "removed vectors are in lists")
+        structure = _lists_from(arrays, name, dimension, score, built_for=built_for, rows=rows, at=at)
     structure.index.ntotal = len(rows)
     return structure, torch.from_numpy(rows)
 
@@ -109,26 +109,26 @@ def _graph_from(arrays: Mapping[str, Tensor], dimension: int, score: Score, *, c
 def _lists(structure: Structure, rows: Tensor) -> dict[str, Array]:
     faiss, index, living = package(), structure.index, (rows >= 0).numpy()
     lists = np.empty(len(structure), dtype=np.int32)
-    codes = np.empty((len(structure), index.code_size if structure.kind == "pq" else 0), dtype=np.uint8)
+    codes = np.empty((len(structure), index.code_size if structure.name == "pq" else 0), dtype=np.uint8)
     for number in range(index.nlist):
         if size := index.invlists.list_size(number):
             labels = faiss.rev_swig_ptr(index.invlists.get_ids(number), size)
             lists[labels] = number
-            if structure.kind == "pq":
+            if structure.name == "pq":
                 held = faiss.rev_swig_ptr(index.invlists.get_codes(number), size * index.code_size)
                 codes[labels] = held.reshape(size, -1)
     # An array to fill: where faiss.contrib.torch_utils was imported, FAISS would give a tensor instead.
     centres = index.quantizer.reconstruct_n(0, index.nlist, np.empty((index.nlist, index.d), np.float32))
     arrays = {"centres": centres, "lists": lists[living]}
-    if structure.kind == "pq":
-        codewords = faiss.vector_to_array(index.pq.centroids).reshape(index.code_size, kinds.CODES, -1)
+    if structure.name == "pq":
+        codewords = faiss.vector_to_array(index.pq.centroids).reshape(index.code_size, sizes.CODES, -1)
         arrays |= {"codewords": codewords, "codes": codes[living]}
     return arrays
 
 
 def _lists_from(
     arrays: Mapping[str, Tensor],
-    kind: StructureKind,
+    name: StructureName,
     dimension: int,
     score: Score,
     *,
@@ -138,22 +138,22 @@ def _lists_from(
 ) -> Structure:
     centres = _array(arrays, "centres", torch.float32, 2)
     lists = _array(arrays, "lists", torch.int32, 1)
-    width = kinds.width_of(kind, dimension)
+    width = sizes.width_of(name, dimension)
     _expect(len(centres) > 0 and centres.shape[1] == width, "the centres have another dimension")
     _expect(len(lists) == len(rows), "a vector is in no list")
     _expect(lists.min(initial=0) >= 0 and lists.max(initial=0) < len(centres), "there is no such list")
-    if kind == "pq":
+    if name == "pq":
         codes, codewords = (
             _array(arrays, "codes", torch.uint8, 2),
             _array(arrays, "codewords", torch.float32, 3),
         )
-        shape = (kinds.codes_of(dimension), kinds.CODES, kinds.NUMBERS_A_CODE)
+        shape = (sizes.codes_of(dimension), sizes.CODES, sizes.NUMBERS_A_CODE)
         _expect(codewords.shape == shape and codes.shape == (len(rows), shape[0]), "the codes do not fit")
-    faiss, index = package(), empty(kind, dimension, score, lists=len(centres))
-    structure = Structure(kind, dimension, score, built_for=built_for, index=index)
+    faiss, index = package(), empty(name, dimension, score, lists=len(centres))
+    structure = Structure(name, dimension, score, built_for=built_for, index=index)
     index.quantizer.add(centres)
     index.is_trained = True
-    if kind == "pq":
+    if name == "pq":
         faiss.copy_array_to_vector(codewords.reshape(-1), index.pq.centroids)
         index.precompute_table()
         _fill(index, lists, codes, first=0)

@@ -46,19 +46,19 @@ def metric_axioms(
         scores = (scores + scores.T) / 2
     elif order == "max":
         scores = torch.maximum(scores, scores.T)
-    distances = score_distances(scores, scorer.kind)
+    distances = score_distances(scores, scorer.quantity)
     if not distances.isfinite().all():
         raise SpaceError("a score is not finite; look at the items it came from, and at the space")
     return metric_breaches(distances, most_triples=most_triples, seed=seed)
 
 
-def score_distances(scores: Tensor, kind: str) -> Tensor:
-    """Scores of a similarity of this kind as distances, from 0 up.
+def score_distances(scores: Tensor, quantity: str) -> Tensor:
+    """Scores of a similarity that gives this quantity, as distances, from 0 up.
 
     A logit or inner product becomes the probability 1 - sigmoid(score) of not being the same; a probability p
     becomes 1 - p, a cosine (1 - cosine) / 2; a negative (log-)distance becomes the distance.
     """
-    match kind:
+    match quantity:
         case "logit" | "inner product":
             return (-scores).sigmoid()
         case "probability":
@@ -69,4 +69,4 @@ def score_distances(scores: Tensor, kind: str) -> Tensor:
             return -scores
         case "log-distance":
             return (-scores).exp()
-    raise SettingError(f'scores of kind "{kind}" have no distance')
+    raise SettingError(f'scores that are "{quantity}" have no distance')

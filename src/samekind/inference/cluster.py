@@ -45,10 +45,10 @@ def as_compared(space: MetricSpace, z: Tensor, *, kind: Kind | None = None) -> T
     similarity = space.scorer(kind or space.kind_for("neighbours"))
     if isinstance(similarity, Neighbourhood):
         similarity = similarity.similarity
-    if similarity.kind == "cosine" and (mapped := mapping_of(similarity)) is not None:
+    if similarity.quantity == "cosine" and (mapped := mapping_of(similarity)) is not None:
         return in_batches(space, z, lambda part: mapped(part, "first"))
     directions = (
-        similarity.kind == "cosine"
+        similarity.quantity == "cosine"
         or isinstance(similarity, Angle | LogAngle)
         or bool(getattr(similarity, "normalise", False))
     )

@@ -79,6 +79,6 @@ def _as_compared(similarity: Similarity, z: Tensor) -> Tensor:
     """Embeddings as the similarity compares them: with length 1 where it normalises them, as they are for
     products, and centred for distances, where only differences count.
     """
-    if similarity.kind == "cosine" or getattr(similarity, "normalise", False):
+    if similarity.quantity == "cosine" or getattr(similarity, "normalise", False):
         return F.normalize(z)
-    return z if similarity.kind == "inner product" else z - z.mean(0)
+    return z if similarity.quantity == "inner product" else z - z.mean(0)

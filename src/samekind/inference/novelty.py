@@ -93,7 +93,7 @@ def one_class_novelty(
     own = kernel_matrix(space, known, kind=kind, symmetrise=symmetrise, memory_budget=memory_budget)
     across = kernel_matrix(space, z, known, kind=kind, symmetrise=symmetrise, memory_budget=memory_budget)
     if form == "gaussian":
-        own, across = (score_distances(scores, space.scorer(kind).kind) for scores in (own, across))
+        own, across = (score_distances(scores, space.scorer(kind).quantity) for scores in (own, across))
         width = _width(own)
         own, across = ((-(distances / width).square() / 2).exp() for distances in (own, across))
     kernel = semidefinite(own, spectrum)

@@ -15,8 +15,8 @@ A loss asks by a keyword for what it needs beyond the masks (`training.context.F
 - ``distances``: those of the classes in their tree, (classes, classes);
 - ``lineage``: the nodes of that tree above the classes.
 
-Other keywords are settings, which a run gives as the arguments of its term. `ACCEPTS` names the kinds of
-score that a loss takes (not listed: all). `IN_ORDER` names the setting that needs the batch as it is,
+Other keywords are settings, which a run gives as the arguments of its term. `ACCEPTS` names the scores
+that a loss takes (not listed: all). `IN_ORDER` names the setting that needs the batch as it is,
 unmined. A loss that asks for the tree has the classes as its candidates. A run that breaks one of these is
 refused when it is built.
 """
@@ -52,7 +52,7 @@ from samekind.losses.supervised_contrastive import supervised_contrastive
 from samekind.losses.swapped_triplet import swapped_triplet
 from samekind.losses.triplet import triplet
 
-#: The kinds of similarity a loss accepts; a loss that is not named here accepts all.
+#: The scores a loss accepts (`Similarity.quantity`); a loss that is not named here accepts all.
 ACCEPTS = {
     "additive_margin": ("cosine",),
     "angular": ("cosine", "inner product"),

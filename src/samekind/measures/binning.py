@@ -69,12 +69,12 @@ class StoredScores:
 
     def add(self, order: Tensor, same: Tensor, chosen: Tensor) -> None:
         """Store the chosen trials; those beyond the size are only counted."""
-        for kind, store in enumerate((self.impostors, self.targets)):
+        for column, store in enumerate((self.impostors, self.targets)):
             # numpy selects without an index of eight bytes a trial.
-            scores = order.numpy()[(chosen & same if kind else chosen & ~same).numpy()]
-            room = store[self.filled[kind] :][: len(scores)]
+            scores = order.numpy()[(chosen & same if column else chosen & ~same).numpy()]
+            room = store[self.filled[column] :][: len(scores)]
             room[:] = scores[: len(room)]
-            self.filled[kind] += len(scores)
+            self.filled[column] += len(scores)
 
     def sorted(self) -> SortedTrials:
         """All stored trials, sorted; ValueError if there are more or fewer than expected."""

@@ -32,12 +32,12 @@ def logistic_line(systems: Tensor, same: Tensor, *, prior: float) -> tuple[list[
     line = torch.zeros(systems.shape[1] + 1, dtype=torch.double, device=systems.device)
     for _ in range(STEPS):
         gradient, curvature = RIDGE * line, RIDGE * torch.eye(len(line), dtype=line.dtype, device=line.device)
-        for some, kinds in zip(torch.split(systems, CHUNK), torch.split(same, CHUNK), strict=True):
+        for some, truths in zip(torch.split(systems, CHUNK), torch.split(same, CHUNK), strict=True):
             numbers = (some.double() * unit - centre) / spread
             x = torch.cat([numbers, torch.ones_like(numbers[:, :1])], dim=1)
             probability = (x @ line + math.log(prior / (1 - prior))).sigmoid()
-            weight = weights[kinds.long()]
-            gradient = gradient + x.T @ (weight * (probability - kinds.double()))
+            weight = weights[truths.long()]
+            gradient = gradient + x.T @ (weight * (probability - truths.double()))
             curvature = curvature + (x.T * (weight * probability * (1 - probability))) @ x
         move = torch.linalg.solve(curvature, gradient)
         # No step longer than one: Newton alone can overshoot.

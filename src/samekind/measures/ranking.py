@@ -94,6 +94,6 @@ def _counts(values: Tensor, among: Tensor) -> Tensor:
         raise ValueError(
             f"expected labels (queries,), at least one, and labels (m,) of a gallery, got {shapes}"
         )
-    kinds, kind = torch.unique(torch.cat([values, among]), return_inverse=True)
-    counts: Tensor = kind[len(values) :].bincount(minlength=len(kinds))[kind[: len(values)]]
+    distinct, place = torch.unique(torch.cat([values, among]), return_inverse=True)
+    counts: Tensor = place[len(values) :].bincount(minlength=len(distinct))[place[: len(values)]]
     return counts

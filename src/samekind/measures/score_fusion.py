@@ -14,7 +14,7 @@ from torch import Tensor
 
 from samekind.measures.checks import check_finite
 from samekind.measures.logistic import logistic_line
-from samekind.measures.sorted_trials import check_kinds
+from samekind.measures.sorted_trials import check_both_answers
 
 
 class Fusion(NamedTuple):
@@ -64,7 +64,7 @@ def logistic_fusion(systems: Tensor, same: Tensor, *, prior: float = 0.5) -> Fus
     if systems.ndim != 2 or same.ndim != 1 or len(systems) != len(same) or systems.shape[1] == 0:
         shapes = f"{tuple(systems.shape)} and {tuple(same.shape)}"
         raise ValueError(f"expected scores (trials, systems) and same (trials,), got {shapes}")
-    check_kinds(same)
+    check_both_answers(same)
     check_finite(systems, "scores")
     weights, offset = logistic_line(systems.detach(), same, prior=prior)
     return Fusion(tuple(weights), offset)

@@ -50,20 +50,20 @@ def checked(scores: Tensor, same: Tensor) -> tuple[Tensor, Tensor]:
     if scores.ndim != 1 or scores.shape != same.shape:
         shapes = f"{tuple(scores.shape)} and {tuple(same.shape)}"
         raise ValueError(f"expected scores and same of one shape (trials,), got {shapes}")
-    check_kinds(same)
+    check_both_answers(same)
     check_finite(scores, "scores")
     scores = scores.detach()
     return (scores if scores.is_floating_point() else scores.double()), same
 
 
-def check_kinds(same: Tensor) -> None:
+def check_both_answers(same: Tensor) -> None:
     """ValueError unless there are trials of one class and of two."""
     if same.dtype != torch.bool:
         raise ValueError(f"expected a boolean same, got {same.dtype}; compare the two labels, or use .bool()")
     targets = int(same.sum())
     if targets == 0 or targets == len(same):
-        kinds = f"{targets} same and {len(same) - targets} different"
-        raise ValueError(f"expected trials of both kinds, got {kinds}")
+        counts = f"{targets} same and {len(same) - targets} different"
+        raise ValueError(f"expected trials of both kinds, got {counts}")
 
 
 def sort_trials(scores: Tensor, same: Tensor) -> SortedTrials:
@@ -74,9 +74,9 @@ def sort_trials(scores: Tensor, same: Tensor) -> SortedTrials:
     if scores.device.type != "cpu":
         return SortedTrials(sort_values(scores[same]), sort_values(scores[~same]))
     # torch selects by way of an index of eight bytes a trial; numpy needs none.
-    values, kinds = scores.numpy(), same.numpy()
+    values, truth = scores.numpy(), same.numpy()
     return SortedTrials(
-        sort_values(torch.from_numpy(values[kinds])), sort_values(torch.from_numpy(values[~kinds]))
+        sort_values(torch.from_numpy(values[truth])), sort_values(torch.from_numpy(values[~truth]))
     )
 
 

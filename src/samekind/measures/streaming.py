@@ -120,8 +120,8 @@ def counted_rates(
     ]
     targets, impostors = sum(bin.targets for bin in bins), sum(bin.impostors for bin in bins)
     if targets == 0 or impostors == 0:
-        kinds = f"{targets} same and {impostors} different"
-        raise ValueError(f"expected trials of both kinds, got {kinds}")
+        numbers = f"{targets} same and {impostors} different"
+        raise ValueError(f"expected trials of both kinds, got {numbers}")
     bound = _bounded(bins, targets, impostors, errors)
     if exact is False:
         return bound

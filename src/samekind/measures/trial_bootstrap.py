@@ -186,18 +186,18 @@ def _counted(
     places = torch.arange(len(same))
     if len(same) > most_trials:
         generator = torch.Generator().manual_seed(seed)
-        kinds = [kind.nonzero().flatten() for kind in (same, ~same)]
+        by_answer = [answer.nonzero().flatten() for answer in (same, ~same)]
         # As many of both as can be: there are far fewer same-class trials, and each counts for more.
-        fewer = min(map(len, kinds))
+        fewer = min(map(len, by_answer))
         most = [
-            max(most_trials // 2, most_trials - fewer) if len(kind) > fewer else most_trials // 2
-            for kind in kinds
+            max(most_trials // 2, most_trials - fewer) if len(answer) > fewer else most_trials // 2
+            for answer in by_answer
         ]
         parts = [
-            kind[torch.randperm(len(kind), generator=generator)[:limit]]
-            for kind, limit in zip(kinds, most, strict=True)
+            answer[torch.randperm(len(answer), generator=generator)[:limit]]
+            for answer, limit in zip(by_answer, most, strict=True)
         ]
-        shares = (len(parts[0]) / len(kinds[0]), len(parts[1]) / len(kinds[1]))
+        shares = (len(parts[0]) / len(by_answer[0]), len(parts[1]) / len(by_answer[1]))
         places = torch.cat(parts)
     return [
         count_trials(

@@ -5,8 +5,8 @@ anchor, or one (anchor, positive) pair where the choice of negatives depends on 
 ``scores[rows]``. Miners see scores without gradient and keep no state. The generator is on the CPU, wherever
 the scores are.
 
-A miner with the parameters ``dimension`` or ``kind`` (of the embeddings, of the scores) gets them when the
-run is built. `BATCH_ONLY` names the miners for terms against the batch alone.
+A miner with the parameters ``dimension`` (of the embeddings) or ``quantity`` (what the scores are) gets them
+when the run is built. `BATCH_ONLY` names the miners for terms against the batch alone.
 """
 
 from samekind.miners.angular import angular

@@ -20,7 +20,7 @@ def angular(
     negative: Tensor,
     *,
     angle: float = 20.0,
-    kind: Literal["negative distance", "cosine"] = "negative distance",
+    quantity: Literal["negative distance", "cosine"] = "negative distance",
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One row for each (anchor, positive) with negatives n at which arctan(|a - p| / 2|n - c|) is above
@@ -38,7 +38,7 @@ def angular(
             f"batch with itself, (n, n); got {tuple(scores.shape)}. Use it in a term against the batch."
         )
     anchors, positives = (positive & negative.any(1, keepdim=True)).nonzero(as_tuple=True)
-    squares = chords(scores, kind).square()
+    squares = chords(scores, quantity).square()
     base = squares[anchors, positives][:, None]
     # The squared length of the median of a triangle, from its sides.
     median = (squares[anchors] + squares[positives]) / 2 - base / 4

@@ -20,7 +20,7 @@ def distance_weighted(
     negative: Tensor,
     *,
     dimension: int,
-    kind: Literal["negative distance", "cosine"] = "negative distance",
+    quantity: Literal["negative distance", "cosine"] = "negative distance",
     nearest: float = 0.5,
     farthest: float = 1.4,
     generator: torch.Generator | None = None,
@@ -36,7 +36,7 @@ def distance_weighted(
     anchors, positives = (positive & usable[:, None]).nonzero(as_tuple=True)
     if not len(anchors):
         return anchors, positive[anchors], negative[anchors]
-    distances = chords(scores[usable], kind)
+    distances = chords(scores[usable], quantity)
     chances = draw_chances(
         distances, negative[usable], dimension=dimension, nearest=nearest, farthest=farthest
     )
@@ -47,17 +47,17 @@ def distance_weighted(
     return triplet_rows(anchors, positives, rivals, candidates=scores.shape[1])
 
 
-def chords(scores: Tensor, kind: str) -> Tensor:
+def chords(scores: Tensor, quantity: str) -> Tensor:
     """The distance of points on the sphere from their scores, in float32 at least."""
     scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
-    match kind:
+    match quantity:
         case "negative distance":
             return -scores
         case "cosine":
             return (2 - 2 * scores).clamp(min=0).sqrt()
     raise SettingError(
-        'weights by distance need scores of kind "negative distance" (of normalised embeddings) or "cosine", '
-        f'got "{kind}"'
+        'weights by distance need scores that are "negative distance" (of normalised embeddings) or '
+        f'"cosine", got "{quantity}"'
     )
 
 

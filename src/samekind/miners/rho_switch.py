@@ -21,7 +21,7 @@ def rho_switch(
     *,
     dimension: int,
     switch: float = 0.2,
-    kind: Literal["negative distance", "cosine"] = "negative distance",
+    quantity: Literal["negative distance", "cosine"] = "negative distance",
     nearest: float = 0.5,
     farthest: float = 1.4,
     generator: torch.Generator | None = None,
@@ -40,7 +40,7 @@ def rho_switch(
     anchors = (positive.any(1) & negative.any(1)).nonzero().flatten()
     if not len(anchors):
         return anchors, positive[anchors], negative[anchors]
-    distances = chords(scores[anchors], kind)
+    distances = chords(scores[anchors], quantity)
     chances = draw_chances(
         distances, negative[anchors], dimension=dimension, nearest=nearest, farthest=farthest
     )

@@ -56,7 +56,7 @@ def new_index(
     space: MetricSpace,
     *,
     count: int,
-    kind: str = "auto",
+    index_type: str = "auto",
     scores: Sequence[Kind] = (),
     url: str | None = None,
     name: str | None = None,
@@ -68,7 +68,7 @@ def new_index(
     """
     stored = scores[0] if len(scores) == 1 and can_be_stored(space, scores[0]) else None
     return indexes.new_index(
-        kind,
+        index_type,
         stored_dimension(space, stored),
         count=count,
         score="cosine" if stored is None else "dot",

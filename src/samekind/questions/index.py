@@ -30,7 +30,7 @@ class ShortlistInfo(NamedTuple):
 class IndexInfo:
     """What an index is, where it is and what it holds; for a change, how many were added or removed."""
 
-    kind: str
+    backend: str
     structure: str | None
     server: str | None
     name: str | None
@@ -48,7 +48,7 @@ class IndexInfo:
         counts = {"added": self.added, "removed": self.removed}
         return {
             **{name: count for name, count in counts.items() if count is not None},
-            "kind": self.kind,
+            "backend": self.backend,
             "structure": self.structure,
             "server": self.server,
             "name": self.name,
@@ -71,7 +71,7 @@ def index_info(
     """What an index holds, where it is kept, and what a search of it finds."""
     held = len(index)
     return IndexInfo(
-        kind=index.backend,
+        backend=index.backend,
         structure=index.built,
         server=index.url,
         name=index.name,

@@ -23,7 +23,7 @@ Extension = Literal["base", "energy", "soft-adv", "adapt-adv"]
 
 #: The weight of the energy confusion, which the paper leaves open: small beside the loss.
 ENERGY = 0.1
-#: The kind of adversary of each extension that has one.
+#: The method of the adversary of each extension that has one.
 ADVERSARIES: Mapping[str, Literal["soft", "adaptive"]] = MappingProxyType(
     {"soft-adv": "soft", "adapt-adv": "adaptive"}
 )
@@ -147,8 +147,8 @@ EXTENSIONS: tuple[Extension, ...] = ("base", "energy", "soft-adv", "adapt-adv")
 def _adversary(extension: str) -> Adversary | None:
     if extension not in EXTENSIONS:
         raise SettingError(f'there is no extension "{extension}"; {nearest(extension, EXTENSIONS)}')
-    kind = ADVERSARIES.get(extension)
-    return Adversary(kind) if kind is not None else None
+    method = ADVERSARIES.get(extension)
+    return Adversary(method) if method is not None else None
 
 
 def _penalties(extension: str) -> dict[str, Penalty]:

@@ -81,5 +81,5 @@ def _neighbours(space: MetricSpace, items: Items) -> Tensor:
 def queries_shown(reference: Tensor, own: Tensor) -> Tensor:
     """Queries by which of the two (n,) is right, drawn with a fixed seed."""
     order = torch.randperm(len(own), generator=torch.Generator().manual_seed(0))
-    kinds = (own & ~reference, own & reference, ~own)
-    return torch.cat([order[kind[order]][:count] for kind, count in zip(kinds, ROWS, strict=True)])
+    groups = (own & ~reference, own & reference, ~own)
+    return torch.cat([order[group[order]][:count] for group, count in zip(groups, ROWS, strict=True)])

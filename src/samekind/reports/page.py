@@ -63,16 +63,16 @@ def _section(section: Section, name: str) -> str:
         figures = section.figure if isinstance(section.figure, Mapping) else {"": section.figure}
     # A single figure that leaves room has its words beside it, and not a white field.
     narrow = len(figures) == 1 and all(figure.get_figwidth() <= BESIDE for figure in figures.values())
-    kind = "beside" if narrow else "below"
+    css = "beside" if narrow else "below"
     heading, caption = (
         f"<h2>{escape(section.title)}</h2>",
         f'<p class="caption">{escape(section.caption)}</p>',
     )
     content = f"{section.html or ''}{_figures(figures, name, section.title)}"
     if section.folded:
-        inside = f'<div class="{kind}"><div>{caption}</div>{content}</div>'
+        inside = f'<div class="{css}"><div>{caption}</div>{content}</div>'
         return f"<section><details><summary>{heading}</summary>{inside}</details></section>"
-    return f'<section class="{kind}"><div>{heading}{caption}</div>{content}</section>'
+    return f'<section class="{css}"><div>{heading}{caption}</div>{content}</section>'
 
 
 def _figures(figures: "Mapping[str, Figure]", name: str, title: str) -> str:

@@ -120,8 +120,8 @@ def _write_errors(axes: "Axes", accepted: Tensor, same: Tensor) -> None:
         (0.0, "left", "same, called different", same, ~accepted, SAME),
         (1.0, "right", "different, called same", ~same, accepted, DIFFERENT),
     )
-    for x, side, words, kind, answered, colour in corners:
-        if kind.any():
-            rate = 100 * int((kind & answered).sum()) / int(kind.sum())
+    for x, side, words, pairs, answered, colour in corners:
+        if pairs.any():
+            rate = 100 * int((pairs & answered).sum()) / int(pairs.sum())
             label = write(axes, (x, 1.0), f"{words}: {rate:.2f} %", colour=colour, across=side, up="top")
             label.set_transform(axes.transAxes)

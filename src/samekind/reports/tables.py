@@ -34,9 +34,9 @@ def answers(systems: Systems) -> str:
         for question, shown in tables.items()
     ]
     # The same for all tables, so that their columns are aligned.
-    kind = "many" if widest > MOST_IN_A_LINE else "few"
+    css = "many" if widest > MOST_IN_A_LINE else "few"
     glossary = _glossary(row.entry for rows in systems.values() for row in rows)
-    return "\n".join([f'<div class="{kind}">', *blocks, "</div>", glossary])
+    return "\n".join([f'<div class="{css}">', *blocks, "</div>", glossary])
 
 
 def question_table(systems: Systems, question: str) -> str:

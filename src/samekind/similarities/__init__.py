@@ -3,9 +3,9 @@
 A similarity is a module. The first argument is the prototype, enrolment or query.
 
 - ``forward(a, b)``: pairs, (n, d), (n, d) -> (n,); ``score_all(a, b)``: every a against every b;
-- ``kind``: what its scores are (cosine, inner product, negative distance, log-distance, logit);
+- ``quantity``: what its scores are (cosine, inner product, negative distance, log-distance, logit);
 - ``scale``: fixed, learned, or following the scores by ``after_step(scores, positive)``; the training step
-  calls that with the scores of a term against classes, and ``reads`` says which kinds it can follow;
+  calls that with the scores of a term against classes, and ``reads`` says which quantity it can follow;
 - ``symmetric``: whether the order of the two does not matter;
 - ``chords``: whether it scores by the straight-line distance of points on the unit sphere;
 - ``pair_bytes(dimension)``: the working memory of one pair;

@@ -30,7 +30,7 @@ class AdaCosScale(nn.Module):
 
     @property
     def reads(self) -> str | None:
-        """The kind of scores it can follow."""
+        """The quantity it can follow."""
         return "cosine" if self.dynamic else None
 
     def forward(self) -> Tensor:

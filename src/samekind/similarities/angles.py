@@ -21,7 +21,7 @@ class Angle(nn.Module):
     A zero vector is at a right angle to everything, but at an angle of 0 to another zero vector.
     """
 
-    kind = "negative distance"
+    quantity = "negative distance"
     symmetric = True
     chords = False
 
@@ -45,7 +45,7 @@ class LogAngle(nn.Module):
     Like `LogDistance(normalise=True)`, with the arc in place of the chord.
     """
 
-    kind = "log-distance"
+    quantity = "log-distance"
     symmetric = True
     chords = False
 

@@ -25,7 +25,7 @@ EVEN = 32
 class Similarity(Protocol):
     """The contract of every similarity."""
 
-    kind: str
+    quantity: str
     symmetric: bool  # whether the order of its arguments does not matter
     chords: bool  # whether it scores by the straight-line distance of points on the unit sphere
     scale: Scale

@@ -23,7 +23,7 @@ class CorrectedCosine(nn.Module):
     cosine keeps its digits.
     """
 
-    kind = "logit"
+    quantity = "logit"
     symmetric = False
     chords = False
 

@@ -13,7 +13,7 @@ from samekind.similarities.scale import FixedScale, Scale
 class Cosine(nn.Module):
     """Inner product of the normalised embeddings, in [-1, 1]; a zero vector scores 0 with everything."""
 
-    kind = "cosine"
+    quantity = "cosine"
     symmetric = True
     chords = False
 

@@ -21,7 +21,7 @@ from samekind.similarities.transforms import transforming
 class Euclidean(nn.Module):
     """The negative Euclidean distance, at most 0; its gradient where two items meet is 0."""
 
-    kind = "negative distance"
+    quantity = "negative distance"
     symmetric = True
 
     def __init__(self, *, normalise: bool = False, scale: Scale | None = None) -> None:
@@ -47,7 +47,7 @@ class Euclidean(nn.Module):
 class SquaredEuclidean(nn.Module):
     """The negative squared Euclidean distance, at most 0."""
 
-    kind = "negative distance"
+    quantity = "negative distance"
     symmetric = True
     chords = False  # squares of them
 
@@ -69,7 +69,7 @@ class SquaredEuclidean(nn.Module):
 class LogDistance(nn.Module):
     """-ln d, as -½ ln(d² + epsilon): where two items meet the score is -½ ln(epsilon), its gradient 0."""
 
-    kind = "log-distance"
+    quantity = "log-distance"
     symmetric = True
 
     def __init__(

@@ -13,7 +13,7 @@ class Dot(nn.Module):
     (for a bias by class see `AuxiliaryHead(bias=True)`).
     """
 
-    kind = "inner product"
+    quantity = "inner product"
     symmetric = True
     chords = False
 

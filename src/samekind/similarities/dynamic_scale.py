@@ -85,7 +85,7 @@ class DynamicScale(nn.Module):
 
     @property
     def reads(self) -> str:
-        """The kind of scores it can follow."""
+        """The quantity it can follow."""
         return self.form
 
     def forward(self) -> Tensor:

@@ -14,14 +14,14 @@ from samekind.similarities.scale import FixedScale, Scale
 class Fused(nn.Module):
     """½ (sigmoid(logit) + ½ (cosine + 1)), in [0, 1], over a similarity whose scores are logits."""
 
-    kind = "probability"
+    quantity = "probability"
     chords = False
 
     def __init__(self, similarity: Similarity, *, scale: Scale | None = None) -> None:
         super().__init__()
-        if similarity.kind not in ("logit", "inner product"):
+        if similarity.quantity not in ("logit", "inner product"):
             raise SettingError(
-                f"the fused score needs a similarity whose scores are logits, got kind {similarity.kind!r}; "
+                f"the fused score needs a similarity whose scores are logits, got {similarity.quantity!r}; "
                 "use the similarity's own score or the cosine"
             )
         self.similarity = similarity

@@ -19,7 +19,7 @@ class Mahalanobis(nn.Module):
     distance of the first ``rank`` coordinates. What L maps to 0 does not count.
     """
 
-    kind = "negative distance"
+    quantity = "negative distance"
     symmetric = True
     chords = False
 

@@ -19,7 +19,7 @@ class Minkowski(nn.Module):
     the more the largest difference counts. ``normalise`` puts the embeddings on the sphere first.
     """
 
-    kind = "negative distance"
+    quantity = "negative distance"
     symmetric = True
 
     def __init__(self, *, p: float = 1.0, normalise: bool = False, scale: Scale | None = None) -> None:

@@ -46,7 +46,7 @@ class Neighbourhood(nn.Module):
     The ``cohort`` is a buffer: training items, or any items without labels; see `with_cohort`.
     """
 
-    kind = "normalised"
+    quantity = "normalised"
     chords = False
 
     def __init__(
@@ -200,7 +200,7 @@ class _Level(NamedTuple):
 class _Levelled(nn.Module):
     """A similarity over embeddings that have their level as two more numbers."""
 
-    kind = "normalised"
+    quantity = "normalised"
     chords = False
 
     def __init__(self, similarity: Similarity) -> None:

@@ -27,7 +27,7 @@ class PairsNetwork(nn.Module):
     first, which suits fresh weights; only directions count then.
     """
 
-    kind = "logit"
+    quantity = "logit"
     symmetric = False
     chords = False
 

@@ -25,7 +25,7 @@ class Poincare(nn.Module):
     longer vector has no gradient in its length. As the curvature goes to 0 the distance goes to 2|a - b|.
     """
 
-    kind = "negative distance"
+    quantity = "negative distance"
     symmetric = True
     chords = False
 

@@ -14,7 +14,7 @@ class Scale(Protocol):
 
     The training step calls ``after_step(scores, positive)`` after the optimiser, without gradient, with the
     unscaled scores against the classes (n, classes) and the mask of the true ones: a scale that follows the
-    scores changes there. ``reads`` is the kind of scores it can follow: "cosine", "log-distance" (-ln of the
+    scores changes there. ``reads`` is the quantity it can follow: "cosine", "log-distance" (-ln of the
     chord between directions), "log-angle" (-ln of the angle), or None for a scale that follows none.
     """
 

@@ -18,7 +18,7 @@ class SignalToNoise(nn.Module):
     first one whose numbers are all alike has no signal: its score is -|a - b|² of the centred embeddings.
     """
 
-    kind = "negative distance"
+    quantity = "negative distance"
     symmetric = False
     chords = False
 

@@ -43,7 +43,7 @@ class TwoCovariance(nn.Module):
     It knows how many examples a prototype is the mean of: see `enrolled`.
     """
 
-    kind = "logit"
+    quantity = "logit"
     symmetric = True
     chords = False
 

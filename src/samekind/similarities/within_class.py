@@ -28,7 +28,7 @@ class WithinClass(nn.Module):
     0. It needs tens of classes, not hundreds, and works on classes that it was not fitted to.
     """
 
-    kind = "cosine"
+    quantity = "cosine"
     symmetric = True
     chords = False
 

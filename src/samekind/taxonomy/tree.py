@@ -184,13 +184,13 @@ class Tree:
     def from_json(cls, plain: object) -> "Tree":
         """The tree of what `to_json` gave; raises DataError for anything else."""
         wanted = "expected a tree as a table with names, parents and perhaps lengths"
-        if not isinstance(plain, Mapping) or not {"names", "parents"} <= plain.keys() <= set(_KINDS):
+        if not isinstance(plain, Mapping) or not {"names", "parents"} <= plain.keys() <= set(_TYPES):
             given = ", ".join(map(str, plain)) if isinstance(plain, Mapping) else type(plain).__name__
             raise DataError(f"{wanted}; got {given}")
         lists: dict[str, Any] = {"lengths": [], **plain}
-        for key, kinds in _KINDS.items():
-            if not isinstance(lists[key], list) or not all(type(value) in kinds for value in lists[key]):
-                raise DataError(f"{wanted}; its {key} are not a list of {kinds[-1].__name__}")
+        for key, types in _TYPES.items():
+            if not isinstance(lists[key], list) or not all(type(value) in types for value in lists[key]):
+                raise DataError(f"{wanted}; its {key} are not a list of {types[-1].__name__}")
         try:
             return cls(tuple(lists["names"]), tuple(lists["parents"]), tuple(lists["lengths"]))
         except OverflowError:
@@ -252,7 +252,7 @@ class Tree:
         return places
 
 
-_KINDS: dict[str, tuple[type, ...]] = {"names": (str,), "parents": (int,), "lengths": (int, float)}
+_TYPES: dict[str, tuple[type, ...]] = {"names": (str,), "parents": (int,), "lengths": (int, float)}
 
 
 def _check(tree: Tree) -> None:

@@ -2,7 +2,7 @@
 
 - A `Run` is typed and strict: terms (a loss against the batch, the prototypes, the auxiliary head or the
   memory), penalties by name, the parts of the space, batches, optimiser and schedule. A part that no term
-  trains is refused, and so is a loss with scores of a kind that it does not take.
+  trains is refused, and so is a loss with scores that it does not take.
 - A step is ``observe`` (prototypes move), ``objective`` (the terms of the loss; nothing moves but random
   states), the optimiser, and ``settle`` (prototypes, scales, the memory and extras move). Extras may call the
   objective as often as they like: for them random states are restored. `training.context` lists what losses

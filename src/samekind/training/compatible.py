@@ -12,7 +12,7 @@ from samekind.training.class_tree import GIVE
 from samekind.training.run import Run
 from samekind.training.tables import Term
 
-#: The similarity for a scale that reads angles, by the kind of score it reads.
+#: The similarity for a scale that reads angles, by the quantity it reads.
 READABLE = {
     "cosine": "Cosine",
     "log-distance": "LogDistance with normalise=true",
@@ -23,18 +23,18 @@ Owner = MetricSpace | AuxiliaryHead
 
 
 def check_loss(term: Term, owner: Owner, where: str) -> None:
-    """The scores must be of a kind that the loss takes, and not moved by a bias."""
+    """The scores must be a quantity that the loss takes, and not moved by a bias."""
     similarity = owner.similarity
-    accepted = losses.ACCEPTS.get(term.loss, (similarity.kind,))
-    if similarity.kind not in accepted:
+    accepted = losses.ACCEPTS.get(term.loss, (similarity.quantity,))
+    if similarity.quantity not in accepted:
         raise SettingError(
-            f"{where}: the loss {term.loss} takes scores of kind {' or '.join(accepted)}, but "
-            f"{type(similarity).__name__} gives {similarity.kind}; choose another loss or similarity"
+            f"{where}: the loss {term.loss} takes scores that are {' or '.join(accepted)}, but "
+            f"{type(similarity).__name__} gives {similarity.quantity}; choose another loss or similarity"
         )
-    # A loss that takes a single kind reads angles or distances off the scores.
+    # A loss that takes a single quantity reads angles or distances off the scores.
     if _moved(owner) and term.loss in losses.ACCEPTS and len(accepted) == 1:
         raise SettingError(
-            f"{where}: the loss {term.loss} takes scores of kind {accepted[0]}, and the bias of the "
+            f"{where}: the loss {term.loss} takes scores that are {accepted[0]}, and the bias of the "
             "auxiliary head is added to them; set space.auxiliary.bias to false, or choose another loss"
         )
 
@@ -102,9 +102,9 @@ def check_scale(term: Term, owner: Owner, where: str) -> None:
 
 
 def check_chords(similarity: Similarity, where: str) -> None:
-    """The scores must give the distance of two points on the unit sphere; their kind alone does not tell."""
-    chords = similarity.kind == "negative distance" and similarity.chords
-    if not chords and similarity.kind != "cosine":
+    """The scores must give the distance of two points on the unit sphere, which not every distance is."""
+    chords = similarity.quantity == "negative distance" and similarity.chords
+    if not chords and similarity.quantity != "cosine":
         raise SettingError(
             f"{where}: negatives are chosen by the distances of points on the unit sphere, which "
             f"{type(similarity).__name__} does not give as it is set; choose Cosine, or Euclidean with "
@@ -131,14 +131,14 @@ def check_mixed_scores(run: Run, space: MetricSpace) -> None:
 
 def is_network(similarity: Similarity) -> bool:
     """Whether the scores come out of a network over the pair: only its scores are logits."""
-    return similarity.kind == "logit"
+    return similarity.quantity == "logit"
 
 
 def _angles_in(similarity: Similarity) -> str | None:
     """The form in which the angles between two vectors can be read off the scores; None if they cannot."""
     if isinstance(similarity, LogAngle):
         return "log-angle"
-    return similarity.kind if similarity.kind == "cosine" or similarity.chords else None
+    return similarity.quantity if similarity.quantity == "cosine" or similarity.chords else None
 
 
 def _moved(owner: Owner) -> bool:

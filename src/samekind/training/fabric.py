@@ -20,23 +20,23 @@ DEVICES = ("auto", "cpu", "cuda", "mps")
 
 def launch(device: str, precision: Precision) -> Fabric:
     """A Fabric on one device. Precision ``"auto"`` is bfloat16 where a GPU has it, else float32."""
-    kind, colon, number = device.partition(":")
-    if kind not in DEVICES or (colon and (kind != "cuda" or not number.isdecimal())):
+    accelerator, colon, number = device.partition(":")
+    if accelerator not in DEVICES or (colon and (accelerator != "cuda" or not number.isdecimal())):
         raise SettingError(f'expected a device {", ".join(DEVICES)} or "cuda:1", got "{device}"')
-    if kind == "auto":
-        kind = "cuda" if torch.cuda.is_available() else "cpu"
-    if kind == "cuda" and not torch.cuda.is_available():
+    if accelerator == "auto":
+        accelerator = "cuda" if torch.cuda.is_available() else "cpu"
+    if accelerator == "cuda" and not torch.cuda.is_available():
         raise SettingError("no CUDA device is available here; use --device cpu")
     if number and int(number) >= torch.cuda.device_count():
         raise SettingError(f'there are {torch.cuda.device_count()} CUDA devices, from 0 on; got "{device}"')
-    if kind == "mps" and not torch.backends.mps.is_available():
+    if accelerator == "mps" and not torch.backends.mps.is_available():
         raise SettingError("no MPS device is available here; use --device cpu")
     if precision == "auto":
-        precision = "bf16-mixed" if kind == "cuda" and torch.cuda.is_bf16_supported() else "32-true"
-    if precision == "16-mixed" and kind == "cpu":
+        precision = "bf16-mixed" if accelerator == "cuda" and torch.cuda.is_bf16_supported() else "32-true"
+    if precision == "16-mixed" and accelerator == "cpu":
         raise SettingError("precision 16-mixed needs a GPU; use bf16-mixed or 32-true on the CPU")
     chosen = [int(number)] if number else 1
-    return Fabric(accelerator=kind, devices=chosen, precision=precision)
+    return Fabric(accelerator=accelerator, devices=chosen, precision=precision)
 
 
 def current(device: torch.device) -> AbstractContextManager[object]:

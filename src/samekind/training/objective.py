@@ -55,8 +55,8 @@ def objective(
         projected = space.auxiliary.project(z)
     # In the order of the terms, never of a set: dropout draws as the scores are made, and the order of a set
     # of texts differs from one process to the next.
-    kinds: dict[str, None] = dict.fromkeys(built.term.against for built in context.terms.values())
-    candidates = {against: _candidates(space, z, projected, y, against, context) for against in kinds}
+    opposites: dict[str, None] = dict.fromkeys(built.term.against for built in context.terms.values())
+    candidates = {against: _candidates(space, z, projected, y, against, context) for against in opposites}
     costs = {
         name: _weighted(built.term.weight, _cost(built, candidates[built.term.against], context))
         for name, built in context.terms.items()

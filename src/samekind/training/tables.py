@@ -1,7 +1,8 @@
 """The tables of a run: the parts of the space, the terms, the batches, the optimiser, the schedule."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from samekind.errors import SettingError
 from samekind.settings import Between, Natural, check
@@ -82,6 +83,9 @@ class Term:
 
     def __post_init__(self) -> None:
         check(self, where="run.terms")
+        if "kind" in self.mining:  # as version 0.1 called what the scores are
+            mining = {"quantity" if name == "kind" else name: value for name, value in self.mining.items()}
+            object.__setattr__(self, "mining", mining)
 
     def at(self, epoch: int) -> "Term":
         """The term after so many epochs, with the arguments it then has.
@@ -115,18 +119,18 @@ class Adversary:
     layer. It keeps the features from serving these classes alone. Its targets are smoothed: 1 -
     ``smoothing`` for the true class, the rest in equal parts for the others.
 
-    ``"soft"`` adds ``weight`` times its loss. ``"adaptive"`` reverses its gradient on the way to the encoder,
-    times the coefficient -tanh(l - ``threshold``) x ``weight``, set after each epoch from its mean loss l:
-    above the threshold the encoder helps the classifier, below it works against it. l is the cross-entropy
-    without smoothing (``steered_by="plain_loss"``) or with it (``"loss"``). ``updated="step"`` takes the mean
-    of the last steps instead: against a classifier that stands still for an epoch an encoder can win without
-    end, and what it learned is lost.
+    The ``method`` "soft" adds ``weight`` times its loss. "adaptive" reverses its gradient on the way to
+    the encoder, times the coefficient -tanh(l - ``threshold``) x ``weight``, set after each epoch from
+    its mean loss l: above the threshold the encoder helps the classifier, below it works against it. l is
+    the cross-entropy without smoothing (``steered_by="plain_loss"``) or with it (``"loss"``).
+    ``updated="step"`` takes the mean of the last steps instead: against a classifier that stands still
+    for an epoch an encoder can win without end, and what it learned is lost.
 
     ``rate`` is its learning rate: by default that of "encoder.embedding" in ``optimiser.rates``, or else
     ``optimiser.rate``.
     """
 
-    kind: Literal["soft", "adaptive"] = "adaptive"
+    method: Literal["soft", "adaptive"] = "adaptive"
     weight: Amount = 0.5
     threshold: Amount = 1.5
     smoothing: Amount = 0.15
@@ -135,6 +139,8 @@ class Adversary:
     rate: Amount | None = None
     steered_by: Literal["plain_loss", "loss"] = "plain_loss"
     updated: Literal["epoch", "step"] = "epoch"
+
+    renamed: ClassVar[Mapping[str, str]] = {"kind": "method"}
 
     def __post_init__(self) -> None:
         check(self, where="run.adversary")

@@ -147,7 +147,7 @@ def _build_penalty(name: str, penalty: Penalty) -> BuiltPenalty:
 def _build_miner(
     term: Term, where: str, *, dimension: int, similarity: Similarity
 ) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
-    """A miner with its arguments; ``dimension`` and ``kind`` are filled in where it takes them."""
+    """A miner with its arguments; ``dimension`` and ``quantity`` are filled in where it takes them."""
     miner = _look_up(miners, term.miner, where)
     parameters = [name for name in list(inspect.signature(miner).parameters)[3:] if name != "generator"]
     if term.miner in miners.BATCH_ONLY and term.against != "batch":
@@ -155,9 +155,9 @@ def _build_miner(
             f"{where}: the miner {term.miner} reads candidates as anchors, so it needs the scores of a batch "
             f'with itself; set against to "batch", not "{term.against}", or choose another miner'
         )
-    if "kind" in parameters and "kind" not in term.mining:
+    if "quantity" in parameters and "quantity" not in term.mining:
         check_chords(similarity, f"{where}.mining ({term.miner})")
-    facts = {"dimension": dimension, "kind": similarity.kind}
+    facts = {"dimension": dimension, "quantity": similarity.quantity}
     arguments = {name: value for name, value in facts.items() if name in parameters} | term.mining
     check_arguments(arguments, parameters, miner, f"{where}.mining ({term.miner})")
     return partial(miner, **arguments)

@@ -55,7 +55,7 @@ def test_paired_scores_are_the_networks_own():
     kernel = PairsKernel(similarity)
     a, b = torch.randn(5, 8), torch.randn(5, 8)
     assert torch.equal(kernel(a, b), similarity(a, b))
-    assert kernel.kind == "logit"
+    assert kernel.quantity == "logit"
     assert kernel.scale is similarity.scale
     assert kernel.pair_bytes(8) == 4
 

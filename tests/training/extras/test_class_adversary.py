@@ -89,7 +89,7 @@ def test_by_the_step_the_coefficient_follows_the_mean_of_the_last_losses(feature
     assert not adversary.coefficient.requires_grad
 
 
-@pytest.mark.parametrize("settings", [{"kind": "soft", "updated": "step"}, {"updated": "epoch"}])
+@pytest.mark.parametrize("settings", [{"method": "soft", "updated": "step"}, {"updated": "epoch"}])
 def test_a_step_moves_no_soft_coefficient_and_none_that_follows_epochs(features, settings):
     adversary = adversary_with(**settings)
     before = {name: tensor.clone() for name, tensor in adversary.named_buffers()}
@@ -136,7 +136,7 @@ def test_it_can_be_steered_by_the_smoothed_loss():
 
 
 def test_the_coefficient_of_a_soft_adversary_stays_its_weight():
-    adversary = adversary_with(kind="soft", weight=0.3)
+    adversary = adversary_with(method="soft", weight=0.3)
     for loss in (0.1, 9.0):
         assert adversary.after_epoch([loss, loss])["coefficient"] == pytest.approx(0.3)
 
@@ -240,7 +240,7 @@ def test_the_classifier_descends_its_loss_and_the_features_feel_it_reversed(feat
 
 def test_a_soft_adversary_adds_its_weighted_loss(features):
     """Weight times the loss, for the classifier and the features alike."""
-    adversary = adversary_with(kind="soft", weight=0.3)
+    adversary = adversary_with(method="soft", weight=0.3)
     features.requires_grad_()
     cost = cost_of(adversary, features).loss
     assert cost.item() == pytest.approx(0.3 * by_hand(adversary(features).detach(), Y, 0.15))
@@ -250,9 +250,9 @@ def test_a_soft_adversary_adds_its_weighted_loss(features):
     torch.testing.assert_close(features.grad, 0.3 * shown)
 
 
-@pytest.mark.parametrize("kind", ["soft", "adaptive"])
-def test_features_without_gradient_are_judged_too(features, kind):
-    adversary = adversary_with(kind=kind)
+@pytest.mark.parametrize("method", ["soft", "adaptive"])
+def test_features_without_gradient_are_judged_too(features, method):
+    adversary = adversary_with(method=method)
     cost_of(adversary, features).loss.backward()
     assert features.grad is None
     assert adversary.layers[0].weight.grad.abs().sum() > 0
@@ -290,9 +290,9 @@ def test_a_single_class_is_refused():
         ClassAdversary(Adversary(), features=4, classes=1)
 
 
-def test_refuses_an_unknown_kind():
-    with pytest.raises(SettingError, match=r'run\.adversary\.kind: "hard" is not a choice'):
-        Adversary(kind="hard")
+def test_refuses_an_unknown_method():
+    with pytest.raises(SettingError, match=r'run\.adversary\.method: "hard" is not a choice'):
+        Adversary(method="hard")
 
 
 def test_dropout_and_width_are_those_of_the_settings():

@@ -160,8 +160,8 @@ def test_the_encoder_gets_the_gradient_of_the_loss_less_the_coefficient_times_th
 ):
     run = run.override(["terms.class.smoothing=0", "terms.pair.smoothing=0"])
     alone, costs, _ = gradients(run, items, tmp_path / "alone")
-    joined, seen, trainer = gradients(run, items, tmp_path / "joined", kind="adaptive", threshold=0.5)
-    summed, _, _ = gradients(run, items, tmp_path / "summed", kind="soft", weight=1.0)
+    joined, seen, trainer = gradients(run, items, tmp_path / "joined", method="adaptive", threshold=0.5)
+    summed, _, _ = gradients(run, items, tmp_path / "summed", method="soft", weight=1.0)
     torch.testing.assert_close(seen[:-2], costs)  # the terms are what they were
     coefficient = trainer.learner.extras[0].coefficient
     assert coefficient.item() == pytest.approx(-0.5 * math.tanh(math.log(4) - 0.5))
@@ -225,14 +225,14 @@ AROUND = {
 }
 
 
-@pytest.mark.parametrize("kind", ["soft", "adaptive"])
+@pytest.mark.parametrize("method", ["soft", "adaptive"])
 @pytest.mark.parametrize("name", AROUND)
-def test_an_adversary_works_with_any_loss(run, items, name, kind, constant, tmp_path):
+def test_an_adversary_works_with_any_loss(run, items, name, method, constant, tmp_path):
     assert name in losses.__all__
     similarity, term = AROUND[name]
     prototypes = Part("LearnedProxies" if term.against == "prototypes" else "SupportMeans")
     parts = dataclasses.replace(run.space, similarity=similarity, prototypes=prototypes, auxiliary=None)
-    adversary, memory = dataclasses.replace(SMALL, kind=kind), 20 if term.against == "memory" else 0
+    adversary, memory = dataclasses.replace(SMALL, method=method), 20 if term.against == "memory" else 0
     run = dataclasses.replace(run, space=parts, terms={"only": term}, adversary=adversary, memory=memory)
     train(run.override(["epochs=2"]), items, folder=tmp_path, validate=constant)
     for line in Record(tmp_path / "record.jsonl").lines():

@@ -124,7 +124,7 @@ def test_a_run_is_the_same_however_often_an_extra_asks_for_the_objective(
     run, items, constant, tmp_path, monkeypatch
 ):
     """With a miner that draws from the run's generator, and dropout of the encoder and of the pairs."""
-    mined = Term("pair_likelihood", miner="distance_weighted", mining={"kind": "negative distance"})
+    mined = Term("pair_likelihood", miner="distance_weighted", mining={"quantity": "negative distance"})
     run = dataclasses.replace(run, terms={**run.terms, "mined": mined})
     run = run.override(["space.similarity.dropout=0.5"])
     alone = train(run, items, folder=tmp_path / "alone", validate=constant)

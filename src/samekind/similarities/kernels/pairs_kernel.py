@@ -75,7 +75,7 @@ class PairsKernel:
                 f"on an H100 or H200; this network has {network.depth} of {network.hidden}, on {device}"
             )
         self.network = network
-        self.kind = network.kind
+        self.quantity = network.quantity
         self.dtype = dtype
         self.on_hopper = hopper and path != "portable"
         self.packed = _packed(network, dtype, pieces=self.on_hopper)

@@ -264,15 +264,15 @@ def count(scores, same, there, target, slots, errors, threshold, EPILOGUE: gl.co
     bits = (scores + 0.0).to(gl.int32, bitcast=True)
     order = bits ^ ((bits >> 31) & 0x7FFFFFFF)
     bin = (order >> CELL_BITS) + HALF
-    kind = same.to(gl.int32)
+    truth = same.to(gl.int32)
     one = gl.full([PIECE], 1, target.dtype.element_ty, scores.type.layout)
     if EPILOGUE == "bins":
-        gl.atomic_add(target + bin * 2 + kind, one, mask=there, sem="relaxed")
-        accepts = there & (scores >= threshold) & (kind == 0)
+        gl.atomic_add(target + bin * 2 + truth, one, mask=there, sem="relaxed")
+        accepts = there & (scores >= threshold) & (truth == 0)
         rejects = there & (scores < threshold) & same
         gl.atomic_add(errors, gl.sum(accepts.to(gl.int64), 0), sem="relaxed")
         gl.atomic_add(errors + 1, gl.sum(rejects.to(gl.int64), 0), sem="relaxed")
     else:
         slot = gl.load(slots + bin, mask=there, other=0)
-        place = ((slot.to(gl.int64) * 2 + kind) * CELLS) + (order & (CELLS - 1))
+        place = ((slot.to(gl.int64) * 2 + truth) * CELLS) + (order & (CELLS - 1))
         gl.atomic_add(target + place, one, mask=there & (slot > 0), sem="relaxed")

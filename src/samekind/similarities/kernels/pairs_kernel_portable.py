@@ -124,15 +124,15 @@ def count(scores, same, there, target, slots, errors, threshold, EPILOGUE: tl.co
     bits = (scores + 0.0).to(tl.int32, bitcast=True)
     order = bits ^ ((bits >> 31) & 0x7FFFFFFF)
     bin = (order >> CELL_BITS) + HALF
-    kind = same.to(tl.int32)
+    truth = same.to(tl.int32)
     one = tl.full((ROWS, PIECE), 1, target.dtype.element_ty)
     if EPILOGUE == "bins":
-        tl.atomic_add(target + bin * 2 + kind, one, mask=there, sem="relaxed")
-        accepts = there & (scores >= threshold) & (kind == 0)
+        tl.atomic_add(target + bin * 2 + truth, one, mask=there, sem="relaxed")
+        accepts = there & (scores >= threshold) & (truth == 0)
         rejects = there & (scores < threshold) & same
         tl.atomic_add(errors, tl.sum(tl.sum(accepts.to(tl.int64), 1), 0), sem="relaxed")
         tl.atomic_add(errors + 1, tl.sum(tl.sum(rejects.to(tl.int64), 1), 0), sem="relaxed")
     else:
         slot = tl.load(slots + bin, mask=there, other=0)
-        place = ((slot.to(tl.int64) * 2 + kind) * CELLS) + (order & (CELLS - 1))
+        place = ((slot.to(tl.int64) * 2 + truth) * CELLS) + (order & (CELLS - 1))
         tl.atomic_add(target + place, one, mask=there & (slot > 0), sem="relaxed")

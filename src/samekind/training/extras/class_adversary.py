@@ -70,7 +70,7 @@ class Judgement(NamedTuple):
 class ClassAdversary(nn.Module):
     """Features (n, features) to logits (n, classes): one hidden layer, ReLU, dropout.
 
-    The encoder gets its gradient times ``coefficient``: for kind "soft" the weight; for "adaptive" that of
+    The encoder gets its gradient times ``coefficient``: for "soft" the weight; for "adaptive" that of
     `adversarial_coefficient`, first for the loss of a guess, ln(classes), then for the mean of the last epoch
     or (``updated="step"``) of the last steps. An adaptive classifier itself minimises its loss, a soft one
     the weight times its loss, so that with a weight of 0 it learns nothing.
@@ -97,7 +97,9 @@ class ClassAdversary(nn.Module):
         self.register_buffer("running", torch.tensor(math.log(classes)))
 
     def forward(self, features: Tensor) -> Tensor:
-        seen = reversed_gradient(features, self.coefficient) if self.settings.kind == "adaptive" else features
+        seen = (
+            reversed_gradient(features, self.coefficient) if self.settings.method == "adaptive" else features
+        )
         logits: Tensor = self.layers(seen)
         return logits
 
@@ -118,7 +120,7 @@ class ClassAdversary(nn.Module):
         """What it adds to the loss; the coefficient moves in `settle`."""
         assert step.output is not None
         judgement = self.judge(step.output, step.y)
-        if self.settings.kind == "soft":
+        if self.settings.method == "soft":
             return Cost(self.settings.weight * judgement.loss, judgement)
         return Cost(judgement.loss, judgement)
 
@@ -127,7 +129,7 @@ class ClassAdversary(nn.Module):
         """With ``updated="step"`` an adaptive coefficient moves, without leaving the device: a step must not
         wait for it.
         """
-        if self.settings.kind == "soft" or self.settings.updated == "epoch":
+        if self.settings.method == "soft" or self.settings.updated == "epoch":
             return
         newest = getattr(Judgement(*cost.watched), self.settings.steered_by)
         self.running.lerp_(newest.to(self.running.dtype), NEWEST)
@@ -143,7 +145,7 @@ class ClassAdversary(nn.Module):
 
     def _coefficient(self, loss: float) -> float:
         weight, threshold = self.settings.weight, self.settings.threshold
-        if self.settings.kind == "soft":
+        if self.settings.method == "soft":
             return weight
         return adversarial_coefficient(loss, weight=weight, threshold=threshold)
 

@@ -1,4 +1,4 @@
-"""The kind of FAISS structure for a gallery, by its size.
+"""The FAISS structure for a gallery, by its size.
 
 - **flat**: compares every vector. Exact, nothing to build, and fast enough below some ten thousand vectors.
 - **hnsw**: a graph of neighbours. The best recall for its time up to about a million vectors; beyond, it
@@ -16,8 +16,8 @@ import math
 import os
 from typing import Literal
 
-StructureKind = Literal["flat", "hnsw", "ivf", "pq"]
-KINDS: tuple[StructureKind, ...] = ("flat", "hnsw", "ivf", "pq")
+StructureName = Literal["flat", "hnsw", "ivf", "pq"]
+STRUCTURES: tuple[StructureName, ...] = ("flat", "hnsw", "ivf", "pq")
 
 FLAT_UP_TO = 20_000
 HNSW_UP_TO = 1_500_000
@@ -34,10 +34,10 @@ HNSW_EFFORT = 64
 MANY_TIMES = 32
 
 
-def kind_for(count: int, dimension: int, *, memory: int) -> StructureKind:
-    """The kind for a number of vectors and a limit of memory, in bytes.
+def structure_for(count: int, dimension: int, *, memory: int) -> StructureName:
+    """The structure for a number of vectors and a limit of memory, in bytes.
 
-    >>> [kind_for(count, 128, memory=2**33) for count in (1_000, 1_000_000, 10_000_000, 100_000_000)]
+    >>> [structure_for(count, 128, memory=2**33) for count in (1_000, 1_000_000, 10_000_000, 100_000_000)]
     ['flat', 'hnsw', 'ivf', 'pq']
     """
     if count <= FLAT_UP_TO:
@@ -47,7 +47,7 @@ def kind_for(count: int, dimension: int, *, memory: int) -> StructureKind:
     return "ivf" if bytes_of("ivf", count, dimension) <= memory else "pq"
 
 
-def bytes_of(kind: StructureKind, count: int, dimension: int) -> int:
+def bytes_of(name: StructureName, count: int, dimension: int) -> int:
     """The approximate memory of a structure, in bytes."""
     vector = 4 * dimension
     one = {
@@ -55,7 +55,7 @@ def bytes_of(kind: StructureKind, count: int, dimension: int) -> int:
         "hnsw": vector + 4 * 2 * NEIGHBOURS + 24,
         "ivf": vector + 16,
         "pq": codes_of(dimension) + 16,
-    }[kind]
+    }[name]
     return count * one
 
 
@@ -69,10 +69,10 @@ def memory_here() -> int:
         return 2**32
 
 
-def buildable(kind: StructureKind, count: int) -> StructureKind:
-    """The kind, or "flat" if there are too few vectors to fit its lists and codes to."""
-    fewest = {"flat": 0, "hnsw": 1, "ivf": 2 * FEWEST_A_CENTRE, "pq": CODES}[kind]
-    return kind if count >= fewest else "flat"
+def buildable(name: StructureName, count: int) -> StructureName:
+    """The structure, or "flat" if there are too few vectors to fit its lists and codes to."""
+    fewest = {"flat": 0, "hnsw": 1, "ivf": 2 * FEWEST_A_CENTRE, "pq": CODES}[name]
+    return name if count >= fewest else "flat"
 
 
 def lists_for(count: int) -> int:
@@ -85,30 +85,30 @@ def codes_of(dimension: int) -> int:
     return -(-dimension // NUMBERS_A_CODE)
 
 
-def width_of(kind: StructureKind, dimension: int) -> int:
+def width_of(name: StructureName, dimension: int) -> int:
     """The numbers of a vector in a structure: for codes, those of whole codes."""
-    return codes_of(dimension) * NUMBERS_A_CODE if kind == "pq" else dimension
+    return codes_of(dimension) * NUMBERS_A_CODE if name == "pq" else dimension
 
 
-def sample_for(kind: StructureKind, count: int) -> int:
+def sample_for(name: StructureName, count: int) -> int:
     """The number of vectors that lists and codes are fitted to."""
-    centres = max(lists_for(count), CODES if kind == "pq" else 0)
+    centres = max(lists_for(count), CODES if name == "pq" else 0)
     return min(count, MOST_A_CENTRE * centres)
 
 
-def effort_for(kind: StructureKind, lists: int, *, candidates: int = 0, count: int = 0) -> int:
+def effort_for(name: StructureName, lists: int, *, candidates: int = 0, count: int = 0) -> int:
     """The default effort of a search: the candidates hnsw keeps, or the lists ivf and pq look into.
 
     For many candidates of a count these are as many lists as hold 32 times the candidates.
     """
-    if kind in ("flat", "hnsw"):
+    if name in ("flat", "hnsw"):
         return HNSW_EFFORT
     holding = math.ceil(MANY_TIMES * candidates * lists / count) if count else 0
     return min(lists, max(8, lists // 32, holding))
 
 
-def candidates_for(kind: StructureKind, wanted: int) -> int:
+def candidates_for(name: StructureName, wanted: int) -> int:
     """The number of candidates to compare by their vectors: a few more than wanted, because rounding may
     exchange neighbours; many more for codes.
     """
-    return max(100, 10 * wanted) if kind == "pq" else wanted + 8
+    return max(100, 10 * wanted) if name == "pq" else wanted + 8
