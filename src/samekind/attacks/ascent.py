@@ -11,7 +11,7 @@ from samekind.attacks.goal import Goal, raised, reached, slope
 from samekind.attacks.limits import Limits
 from samekind.attacks.paces import Ground, Pace
 from samekind.attacks.regions import Region
-from samekind.attacks.regions.region import per_item
+from samekind.attacks.regions.region import of, per_item
 from samekind.errors import SettingError
 
 
@@ -61,9 +61,9 @@ def ascend(
     worst = Worst(clean)
     for restart in range(plan.restarts):
         rows = torch.arange(len(clean), device=clean.device)
-        if plan.stop:
+        if plan.stop and restart:
             rows = rows[~worst.reached]
-        ground = Ground(clean[rows], region, limits, plan.classic)
+        ground = Ground(of(clean, rows), region, limits, plan.classic)
         u = ground.clean
         if plan.random_start or restart:
             u = ground.back(region.start(u, generator))
@@ -83,8 +83,8 @@ def _climb(goal: Goal, rows: Tensor, u: Tensor, ground: Ground, worst: Worst, pl
         if not plan.classic:
             success = reached(goal, outcomes, rows)
             worst.note(rows, x, value, success)
-            if plan.stop and bool(success.any()):
-                remaining = ~success
+            # One wait for the device a step: places are counted once, and then only looked up.
+            if plan.stop and len(remaining := (~success).nonzero()[:, 0]) < len(rows):
                 rows, ground, u = rows[remaining], ground.only(remaining), u[remaining]
                 value, gradient = value[remaining], gradient[remaining]
                 pace.drop(remaining)

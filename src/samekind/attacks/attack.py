@@ -82,15 +82,17 @@ def carried_out(
             f"the goal is about {len(goal.truth)} items, and {len(x)} came; give one truth per item"
         )
     seed = drawn_seed(generator)
-    with untouched(goal.model):
-        clean = x.detach().clone()
-        blocks = [
-            _block(inside, goal, clean[items], items, limits, seed, distance)
-            for items in torch.split(torch.arange(len(x), device=x.device), BLOCK)
-        ]
-    if not blocks:
+    clean = x.detach().clone()
+    if not len(x):
         none = torch.zeros(0, device=x.device)
         return Attacked(clean, none.bool(), none.to(x), none.long())
+    with untouched(goal.model):
+        blocks = [
+            _block(inside, goal, part, items, limits, seed, distance)
+            for part, items in zip(
+                clean.split(BLOCK), torch.arange(len(x), device=x.device).split(BLOCK), strict=True
+            )
+        ]
     return Attacked(*(torch.cat(parts) for parts in zip(*blocks, strict=True)))
 
 

@@ -216,6 +216,6 @@ def slope(goal: Goal, x: Tensor, items: Tensor) -> Slope:
     value = raised(goal, outcomes, items)
     if not value.requires_grad:
         raise DataError("the outcomes have no gradient in the inputs; use an attack without gradients")
-    # The sum: each item's value depends on its own input alone, so its gradient is that of its value.
-    [gradient] = torch.autograd.grad(value.sum(), x)
+    # Of the sum: each item's value depends on its own input alone, so its gradient is that of its value.
+    [gradient] = torch.autograd.grad(value, x, torch.ones_like(value))
     return Slope(outcomes.detach(), value.detach(), gradient.nan_to_num())

@@ -51,7 +51,7 @@ class Limits:
             step = step.masked_fill(self.fixed.to(x.device), 0)
         if classic:
             return step
-        low, high = self._like(self.low, x), self._like(self.high, x)
+        low, high = (end.to(x) if isinstance(end, Tensor) else end for end in (self.low, self.high))
         return step.masked_fill(((x <= low) & (step < 0)) | ((x >= high) & (step > 0)), 0)
 
     def expect(self, x: Tensor) -> None:

@@ -9,7 +9,7 @@ from samekind.attacks.limits import Limits
 from samekind.attacks.objectives import margin
 from samekind.attacks.planes import DUAL, Norm
 from samekind.attacks.regions import L1, L2, Linf, Region
-from samekind.attacks.regions.region import per_item
+from samekind.attacks.regions.region import of, per_item
 from samekind.errors import SettingError
 
 #: The norms, as balls of size 1.
@@ -111,8 +111,3 @@ class Nearest:
         nearer = succeeded & (distance < before)
         self.distance[items] = torch.where(nearer, distance, before)
         self.x[items] = torch.where(per_item(nearer, x), x, of(self.x, items))
-
-
-def of(values: Tensor, items: Tensor) -> Tensor:
-    """The rows of some items, which are in order; all of them without a copy."""
-    return values if len(items) == len(values) else values[items]

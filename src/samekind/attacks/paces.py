@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 
 from samekind.attacks.feasible import feasible
 from samekind.attacks.limits import Limits
-from samekind.attacks.regions import Region
+from samekind.attacks.regions import Linf, Region
 from samekind.attacks.regions.region import per_item
 
 
@@ -22,8 +23,18 @@ class Ground:
     limits: Limits
     classic: bool = False
 
+    @cached_property
+    def box(self) -> tuple[Tensor, Tensor] | None:
+        """The ends (n, …) of the region and the limits together, where that is a box: in the Linf ball."""
+        if not isinstance(self.region, Linf):
+            return None
+        size, bound = self.region.epsilon, self.limits.bound
+        return bound(self.clean - size, self.clean), bound(self.clean + size, self.clean)
+
     def back(self, u: Tensor) -> Tensor:
         """A point of the region with valid numbers (whole ones apart), near ``u``."""
+        if self.box is not None:
+            return u.clamp(*self.box)
         return feasible(u, self.clean, self.region, self.limits.bound)
 
     def valid(self, u: Tensor) -> Tensor:
@@ -32,8 +43,10 @@ class Ground:
 
     def stepped(self, u: Tensor, size: float | Tensor, direction: Tensor) -> Tensor:
         """One step of a size along the steepest way of a direction that the limits leave free."""
-        direction = self.limits.free(direction, u, classic=self.classic)
-        return self.back(u + size * self.region.steepest(direction))
+        if self.box is None:  # in a box every coordinate goes for itself: what cannot move takes nothing
+            direction = self.limits.free(direction, u, classic=self.classic)
+        step = self.region.steepest(direction)
+        return self.back(u + size * step if isinstance(size, Tensor) else u.add(step, alpha=size))
 
     def only(self, remaining: Tensor) -> "Ground":
         """The same for some of the items."""

@@ -1,10 +1,10 @@
 """A model attacked and left as it was found."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 
 @contextmanager
@@ -28,10 +28,17 @@ def untouched(*models: nn.Module) -> Iterator[None]:
             yield
     finally:
         with torch.no_grad():
-            for buffer, before in buffers:
-                if not torch.equal(buffer, before):
+            for (buffer, before), changed in zip(buffers, _changed(buffers), strict=True):
+                if changed:
                     buffer.copy_(before)
         for module, mode in modules.items():
             module.training = mode
         for parameter, learned in parameters.items():
             parameter.requires_grad_(learned)
+
+
+def _changed(pairs: Sequence[tuple[Tensor, Tensor]]) -> list[bool]:
+    """Which of the pairs differ; a device is waited for once, not for every pair."""
+    flags = [(one != other).any() for one, other in pairs]
+    together = torch.stack([flag.to(flags[0].device) for flag in flags]) if flags else torch.zeros(0)
+    return [bool(flag) for flag in together.tolist()]

@@ -56,6 +56,11 @@ def per_item(values: Tensor, x: Tensor) -> Tensor:
     return values.reshape(-1, *[1] * (x.dim() - 1))
 
 
+def of(values: Tensor, items: Tensor) -> Tensor:
+    """The rows of some items, which are in order; all of them without a copy."""
+    return values if len(items) == len(values) else values[items]
+
+
 def no_further(distance: Tensor, epsilon: float, x: Tensor) -> Tensor:
     """Whether distances (n,) are at most ``epsilon``, but for the rounding of inputs like ``x`` (n, …)."""
     largest = x.flatten(1).abs().amax(1)
