@@ -80,22 +80,22 @@ def test_every_changed_number_is_refused_or_harmless(random):
     """Any array cut, of another type, or with one number changed: ValueError, or a structure that answers."""
     queries, vectors = random
     draw = torch.Generator().manual_seed(1)
-    for name in STRUCTURES:
-        arrays = to_arrays(built(name, "dot", vectors), torch.arange(700))
+    for chosen in STRUCTURES:
+        arrays = to_arrays(built(chosen, "dot", vectors), torch.arange(700))
         for name, array in arrays.items():
             if not array.numel():
                 continue
             for broken in (array[:-1], array[None], array.double(), array[:0]):
                 with pytest.raises(ValueError, match=r"\w"):
-                    again(arrays | {name: broken}, name, "dot", vectors)
+                    again(arrays | {name: broken}, chosen, "dot", vectors)
             with pytest.raises(ValueError, match=f'there is no array "{name}"'):
-                again({other: arrays[other] for other in arrays if other != name}, name, "dot", vectors)
+                again({other: arrays[other] for other in arrays if other != name}, chosen, "dot", vectors)
             for value in (-2, -1, 0, 1, 5, 699, 700, 2**31 - 1):
                 changed = array.clone()
                 place = torch.randint(array.numel(), (3,), generator=draw)
                 changed.view(-1)[place] = torch.tensor(value).to(array.dtype)
                 try:
-                    structure, _ = again(arrays | {name: changed}, name, "dot", vectors)
+                    structure, _ = again(arrays | {name: changed}, chosen, "dot", vectors)
                 except ValueError:
                     continue
                 labels = structure.nearest(queries, 9, effort=700, alive=None)
