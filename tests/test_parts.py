@@ -343,7 +343,7 @@ def test_a_value_the_part_refuses_is_said_with_what_was_given():
             "prototypes",
             "LearnedProxies",
             {"classes": ["a"], "dimension": 2, "pooling": "median"},
-            'LearnedProxies: pooling must be "mean" or "max" or "soft", got \'median\'',
+            'LearnedProxies: pooling must be "mean" or "max" or "soft" or "sum", got \'median\'',
         ),
     ],
 )

@@ -179,7 +179,7 @@ def test_the_places_matter_to_a_pairs_network():
     assert (space.score_classes(vectors) - space.score_classes(vectors).T).abs().max() > 1e-3
 
 
-@pytest.mark.parametrize("pooling", ["mean", "max", "soft"])
+@pytest.mark.parametrize("pooling", ["mean", "max", "soft", "sum"])
 def test_several_vectors_a_class_are_pooled(similarity, pooling):
     torch.manual_seed(0)
     known = LearnedProxies(CLASSES, dimension=4, count=2, pooling=pooling, temperature=0.5)
@@ -193,6 +193,7 @@ def test_several_vectors_a_class_are_pooled(similarity, pooling):
                 "mean": (first + second) / 2,
                 "max": max(first, second),
                 "soft": share * first + (1 - share) * second,
+                "sum": 0.5 * math.log(math.exp(first / 0.5) + math.exp(second / 0.5)),
             }
             assert value == pytest.approx(expected[pooling], abs=1e-4)
 

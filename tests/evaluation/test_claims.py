@@ -43,7 +43,7 @@ def test_agrees_with_a_loop_for_each_kind_of_score(similarity):
         assert row.unit == "classes"
 
 
-@pytest.mark.parametrize("pooling", ["mean", "max", "soft"])
+@pytest.mark.parametrize("pooling", ["mean", "max", "soft", "sum"])
 def test_the_scores_are_those_of_the_space(pooling):
     """Also where a class has several vectors, the class in the first place."""
     space = a_space(PairsNetwork(dimension=3, hidden=8), count=2, pooling=pooling)

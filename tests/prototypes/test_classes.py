@@ -41,10 +41,12 @@ def by_hand(values, how, temperature=0.1):
     if how == "max":
         return max(values)
     weights = [math.exp(value / temperature) for value in values]
+    if how == "sum":
+        return temperature * math.log(sum(weights))
     return sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)
 
 
-@pytest.mark.parametrize("how", ["mean", "max", "soft"])
+@pytest.mark.parametrize("how", ["mean", "max", "soft", "sum"])
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_pooling_agrees_with_the_definition(how, count):
     generator = torch.Generator().manual_seed(count)
@@ -77,7 +79,7 @@ def test_soft_lies_between_mean_and_max():
 
 
 def test_refuses_an_unknown_pooling():
-    with pytest.raises(SettingError, match='"mean", "max" or "soft", got "median"'):
+    with pytest.raises(SettingError, match='"mean", "max", "soft" or "sum", got "median"'):
         pool(torch.zeros(1, 1, 1), "median")
 
 
@@ -88,7 +90,7 @@ def test_refuses_an_unknown_pooling():
         ({"pooling": "soft", "temperature": 0.0}, "temperature .* must be a positive number, got 0.0"),
         ({"temperature": -0.1}, "temperature .* must be a positive number, got -0.1"),
         ({"temperature": float("nan")}, "temperature .* must be a positive number, got nan"),
-        ({"pooling": "median"}, 'pooling must be "mean", "max" or "soft", got "median"'),
+        ({"pooling": "median"}, 'pooling must be "mean", "max", "soft" or "sum", got "median"'),
     ],
 )
 @pytest.mark.parametrize("kind", [LearnedProxies, SupportMeans])
@@ -100,7 +102,9 @@ def test_several_vectors_a_class_need_a_pooling(kind, settings, words):
 @pytest.mark.parametrize("how", POOLINGS)
 def test_every_way_of_pooling_is_known_to_both(how):
     LearnedProxies(["a"], dimension=4, count=2, pooling=how)
-    assert pool(torch.ones(1, 1, 2), how).item() == pytest.approx(1)
+    # The sum of two equal parts is ln 2 temperatures higher.
+    expected = 1 + 0.1 * math.log(2) if how == "sum" else 1
+    assert pool(torch.ones(1, 1, 2), how).item() == pytest.approx(expected)
 
 
 def test_takes_vectors_that_fit():

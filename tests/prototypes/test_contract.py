@@ -74,7 +74,7 @@ def test_has_the_same_number_of_vectors_for_each_class(bank):
     assert bank.vectors.shape == (3, bank.count, DIMENSION)
     assert bank.dimension == DIMENSION
     assert bank.vectors.isfinite().all()
-    assert bank.pooling in ("mean", "max", "soft")
+    assert bank.pooling in ("mean", "max", "soft", "sum")
 
 
 def test_the_vectors_are_all_there_is_and_travel_with_the_rest(bank):

@@ -11,6 +11,7 @@ from samekind import recipes
 from samekind.data import Items, clusters
 from samekind.evaluation import validation
 from samekind.prototypes import fixed_proxies, layout
+from samekind.recipes.few_shot import FEW_SHOT
 from samekind.recipes.proxies import PROXIES
 from samekind.recipes.unseen import UNSEEN
 from samekind.taxonomy import Tree
@@ -24,9 +25,9 @@ SHAPES = [(6,), (1, 8, 8), (1, 28, 28), (3, 32, 32), (3, 64, 64)]
 
 #: Every loss and every extension of the recipes for unseen classes, but not each with each.
 TRAINED = ("prototypical", "triplet", "verification", "unseen-triplet-energy", "unseen-angular-soft-adv")
-TRAINED += ("unseen-proxy-nca-adapt-adv", "softmax", "norm-face-ema-dynamic", "proxy-dr-dynamic")
+TRAINED += ("unseen-proxy-nca-adapt-adv", "softmax", "norm-face-ema-dynamic", "proxy-dr-dynamic", "proto-dr")
 #: The functions that are behind several recipes.
-FAMILIES = {"proxies": PROXIES, "unseen": UNSEEN}
+FAMILIES = {"few_shot": FEW_SHOT, "proxies": PROXIES, "unseen": UNSEEN}
 
 
 @pytest.fixture(params=TRAINED)
@@ -35,8 +36,12 @@ def recipe(request):
 
 
 def small(run):
-    """The settings that make batches of 16, whichever sampler makes them."""
-    return "batches.size=16" if run.batches.sampler == "Shuffled" else "batches.tuples=4"
+    """The settings that make batches of 16, or of small tasks, whichever sampler makes them."""
+    sizes = {
+        "Shuffled": ["batches.size=16"],
+        "Episodes": ["batches.way=3", "batches.queries=2", "batches.steps=5"],
+    }
+    return sizes.get(run.batches.sampler, ["batches.tuples=4"])
 
 
 def test_the_recipes_are_public_and_carried_out_by_fit():
@@ -60,6 +65,8 @@ def test_a_run_can_be_written_down_and_built(name):
         run = recipes.RECIPES[name](shape)
         assert run.recipe == name
         assert Run.from_dict(json.loads(json.dumps(run.to_dict()))) == run
+        if name in FEW_SHOT:
+            run = run.override(small(run))
         items = Items(torch.rand(12, *shape), torch.arange(12) // 4, ("a", "b", "c"), "items", tree=TREE)
         space = build_space(run, items)
         assert list(build_terms(run, space)) == list(run.terms)
@@ -70,7 +77,8 @@ def test_a_run_can_be_written_down_and_built(name):
 
 def test_trains_one_epoch_on_images(recipe, sets, tmp_path, one_thread):
     run = recipe(sets.train.shape)
-    run = run.override(["epochs=1", small(run), "space.encoder.width=4"])
+    narrow = ["space.encoder.width=4"] if "dimension" in run.space.encoder.arguments else []
+    run = run.override(["epochs=1", *small(run), *narrow])
     families = (*run.validate, "verification")
     space = train(run, sets.train, folder=tmp_path, validate=validation(sets.validation, families))
     (line,) = RunFolder(tmp_path).record.lines()
@@ -91,7 +99,7 @@ def constant(space):
 def test_a_few_epochs_make_a_difference(recipe, tmp_path, one_thread):
     items = clusters(classes=4, items=12, dimension=6, seed=1, spread=0.5)
     run = recipe(items.shape)
-    settings = ["epochs=8", small(run), "space.encoder.hidden=[16]", "space.encoder.dimension=8"]
+    settings = ["epochs=8", *small(run), "space.encoder.hidden=[16]", "space.encoder.dimension=8"]
     if "hidden" in run.space.similarity.arguments:
         settings.append("space.similarity.hidden=16")
     if run.optimiser.name == "Adam":
@@ -108,7 +116,7 @@ def test_the_scale_of_features_makes_no_difference(recipe, tmp_path, one_thread)
     scales = torch.tensor([1e6, 1.0, 1e-6, 1e3, 1e-3, 1.0])
     raw = replace(items, inputs=items.inputs * scales + scales)
     run = recipe(items.shape)
-    run = run.override(["epochs=3", small(run), "space.encoder.hidden=[16]"])
+    run = run.override(["epochs=3", *small(run), "space.encoder.hidden=[16]"])
     for name, data in (("plain", items), ("raw", raw)):
         train(run, data, folder=tmp_path / name, validate=constant)
     plain, other = (RunFolder(tmp_path / name).record.lines()[-1]["loss"] for name in ("plain", "raw"))

@@ -12,9 +12,10 @@ LABELS = torch.tensor([label for label in range(10) for _ in range(7)])
 # What a sampler cannot do without beside labels and seed: three domains of 24, 23 and 23 items.
 NEEDED = {"domains": torch.arange(len(LABELS)) % 3}
 
-# Where an item can be twice in a batch: a short domain is gone through again, and triplets are drawn with
+# Where an item can be twice in a batch: two tasks may share one, a short domain is gone through again, and
+# triplets are drawn with
 # replacement.
-MAY_REPEAT = {"OnePerDomain", "UniformTriplets"}
+MAY_REPEAT = {"Episodes", "OnePerDomain", "UniformTriplets"}
 
 
 @pytest.fixture(params=samplers.SAMPLERS)

@@ -186,6 +186,7 @@ SAMPLER_ARGUMENTS = {
     "Tuples": {"size": 3},
     "OnePerDomain": {"size": 4},
     "UniformTriplets": {"triplets": 4, "steps": 3},
+    "Episodes": {"way": 2, "shot": 1, "queries": 2, "tasks": 2, "steps": 3},
 }
 
 

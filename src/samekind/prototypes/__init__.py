@@ -10,7 +10,7 @@ Prototypes are a module. They compute no score.
 - ``before_loss(z, y)``, ``after_step(z, y)``: hooks that `training.step` calls, without gradient.
 """
 
-from samekind.prototypes.classes import Prototypes, class_means, pool
+from samekind.prototypes.classes import Prototypes, class_means, from_examples, pool
 from samekind.prototypes.ema_proxies import EMAProxies
 from samekind.prototypes.fixed_proxies import FixedProxies
 from samekind.prototypes.learned_proxies import LearnedProxies
@@ -29,5 +29,6 @@ __all__ = [
     "RunningAverages",
     "SupportMeans",
     "class_means",
+    "from_examples",
     "pool",
 ]

@@ -10,7 +10,7 @@ from torch import Tensor
 from samekind.errors import SettingError
 
 #: How the scores of several vectors become one.
-POOLINGS = ("mean", "max", "soft")
+POOLINGS = ("mean", "max", "soft", "sum")
 
 
 class Prototypes(Protocol):
@@ -50,11 +50,21 @@ def class_means(z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:
     return sums / counts.clamp(min=1)[:, None], counts > 0
 
 
+def from_examples(prototypes: Prototypes, examples: Tensor) -> Tensor:
+    """The vectors that prototypes of this kind make of a few examples of each class, with their gradient:
+    (…, classes, examples, d) -> (…, classes, k, d). With one vector a class it is the mean; with more, each
+    example is one.
+    """
+    return examples.mean(-2, keepdim=True) if prototypes.count == 1 else examples
+
+
 def pool(scores: Tensor, how: str, *, temperature: float = 0.1) -> Tensor:
     """One score a class from the scores of its k vectors: (n, classes, k) -> (n, classes).
 
     ``mean``, ``max``, or ``soft``: the mean weighted by the softmax of score / temperature, which is nearer
-    to the maximum the lower the temperature (γ of Qian et al., "SoftTriple Loss", ICCV 2019).
+    to the maximum the lower the temperature (γ of Qian et al., "SoftTriple Loss", ICCV 2019). ``sum`` is
+    temperature x ln Σ exp(score / temperature): with the scale 1 / temperature each vector has its part of
+    the softmax, and a class the sum of them, as in Vinyals et al., "Matching Networks", NeurIPS 2016.
     """
     match how:
         case "mean":
@@ -65,13 +75,15 @@ def pool(scores: Tensor, how: str, *, temperature: float = 0.1) -> Tensor:
             # Items last, as they lie in memory when prototypes were scored first: several times faster.
             turned = scores.permute(1, 2, 0)
             return ((turned / temperature).softmax(1) * turned).sum(1).T
-    raise SettingError(f'pooling must be "mean", "max" or "soft", got "{how}"')
+        case "sum":
+            return temperature * (scores / temperature).logsumexp(-1)
+    raise SettingError(f'pooling must be "mean", "max", "soft" or "sum", got "{how}"')
 
 
 def check_pooling(pooling: str, *, count: int, temperature: float) -> None:
     """Raises SettingError for an unknown pooling, a count below 1, or a temperature that is not positive."""
     if pooling not in POOLINGS:
-        raise SettingError(f'pooling must be "mean", "max" or "soft", got "{pooling}"')
+        raise SettingError(f'pooling must be "mean", "max", "soft" or "sum", got "{pooling}"')
     if count < 1:
         raise SettingError(f"a class needs at least one vector, got count={count}")
     if not (temperature > 0 and math.isfinite(temperature)):

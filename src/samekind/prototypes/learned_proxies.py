@@ -26,7 +26,7 @@ class LearnedProxies(nn.Module):
         *,
         dimension: int,
         count: int = 1,
-        pooling: Literal["mean", "max", "soft"] = "mean",
+        pooling: Literal["mean", "max", "soft", "sum"] = "mean",
         temperature: float = 0.1,
         counts: Sequence[int] | None = None,
     ) -> None:

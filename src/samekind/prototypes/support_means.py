@@ -29,7 +29,7 @@ class SupportMeans(nn.Module):
         *,
         dimension: int,
         count: int = 1,
-        pooling: Literal["mean", "max", "soft"] = "mean",
+        pooling: Literal["mean", "max", "soft", "sum"] = "mean",
         temperature: float = 0.1,
         counts: Sequence[int] | None = None,
     ) -> None:

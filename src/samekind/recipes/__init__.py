@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from samekind.recipes.encoder import Subject
 from samekind.recipes.few_items import suited
+from samekind.recipes.few_shot import FEW_SHOT, few_shot
 from samekind.recipes.fitting import fit
 from samekind.recipes.house import house
 from samekind.recipes.ladder import climb
@@ -31,6 +32,7 @@ RECIPES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
         "siamese": siamese,
         "triplet": triplet,
         "verification": verification,
+        **FEW_SHOT,
         **PROXIES,
         **UNSEEN,
     }
@@ -39,6 +41,7 @@ RECIPES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
 __all__ = [
     "RECIPES",
     "climb",
+    "few_shot",
     "fit",
     "house",
     "leave_one_out",

@@ -3,22 +3,100 @@
 Vinyals et al., "Matching Networks for One Shot Learning", NeurIPS 2016.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from samekind.errors import SettingError
+from samekind.samplers.epochs import epoch_generator
 from samekind.samplers.members import members_by_class
+
+#: Numbers that are drawn at a time, at most, to choose classes and items by.
+DRAWN = 2**22
 
 
 class Episode(NamedTuple):
-    """One task; ``support`` and ``query`` are item indices, one row per class, and share no item."""
+    """One task; ``support`` and ``query`` are item indices, one row per class, and share no item. Several
+    tasks of one size may be one value, with a dimension of tasks before the others.
+    """
 
     classes: Tensor  # (way,) labels
     support: Tensor  # (way, shot)
     query: Tensor  # (way, queries)
+
+
+class Layout(NamedTuple):
+    """How the items of several tasks lie in a batch: task by task, in it class by class, and of a class first
+    its ``shot`` examples, then its ``queries``.
+    """
+
+    tasks: int
+    way: int
+    shot: int
+    queries: int
+
+    def split(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Examples and queries of a batch (n, …): (tasks, way, shot, …) and (tasks, way, queries, …)."""
+        parts = rows.unflatten(0, (self.tasks, self.way, self.shot + self.queries))
+        return parts[:, :, : self.shot], parts[:, :, self.shot :]
+
+    def truth(self, device: torch.device | str = "cpu") -> Tensor:
+        """The class of each query within its task, from 0 up: (tasks * way * queries,)."""
+        classes = torch.arange(self.way, device=device)
+        return classes[None, :, None].expand(self.tasks, self.way, self.queries).flatten()
+
+
+class Episodes:
+    """``steps`` batches an epoch, each of ``tasks`` few-shot tasks of ``way`` classes, with ``shot`` examples
+    and ``queries`` other items of each. See `Layout` for their order.
+
+    Classes and items are drawn without replacement within a task and anew for every task, so an item may be
+    in two tasks of a batch. A class with fewer than ``shot + queries`` items is refused. Nothing is drawn
+    item by item: an epoch is a few operations on tensors.
+    """
+
+    def __init__(
+        self,
+        labels: Tensor,
+        *,
+        way: int = 5,
+        shot: int = 1,
+        queries: int = 5,
+        tasks: int = 1,
+        steps: int = 100,
+        seed: int,
+    ) -> None:
+        _members(labels, way=way, shot=shot, queries=queries, tasks=min(tasks, steps))
+        self.labels = labels
+        self.way = way
+        self.shot = shot
+        self.queries = queries
+        self.tasks = tasks
+        self.steps = steps
+        self.seed = seed
+
+    @property
+    def layout(self) -> Layout:
+        """The order of the items in a batch."""
+        return Layout(self.tasks, self.way, self.shot, self.queries)
+
+    def __len__(self) -> int:
+        return self.steps
+
+    def batches(self, epoch: int) -> list[Tensor]:
+        """The index tensors of an epoch, each (tasks * way * (shot + queries),)."""
+        drawn = episodes_at_once(
+            self.labels,
+            way=self.way,
+            shot=self.shot,
+            queries=self.queries,
+            tasks=self.tasks * self.steps,
+            generator=epoch_generator(self.seed, epoch),
+        )
+        items = torch.cat([drawn.support, drawn.query], dim=2)
+        return list(items.reshape(self.steps, -1))
 
 
 def episodes(
@@ -29,6 +107,69 @@ def episodes(
     Classes and items are drawn without replacement within a task and anew for every task. Every class must
     have enough items: leaving one out would make the tasks easier or harder.
     """
+    members = _members(labels, way=way, shot=shot, queries=queries, tasks=tasks)
+    # A second function, so that errors come at the call and not at the first task.
+    return _draw(members, way=way, shot=shot, queries=queries, tasks=tasks, generator=generator)
+
+
+def _draw(
+    members: dict[int, Tensor],
+    *,
+    way: int,
+    shot: int,
+    queries: int,
+    tasks: int,
+    generator: torch.Generator,
+) -> Iterator[Episode]:
+    """The tasks, from checked settings. Evaluations draw so since the first version: the same seed has to
+    give the same tasks.
+    """
+    labels = torch.tensor(list(members))
+    for _ in range(tasks):
+        classes = labels[torch.randperm(len(labels), generator=generator)[:way]]
+        rows = []
+        for label in classes.tolist():
+            order = torch.randperm(len(members[label]), generator=generator)
+            rows.append(members[label][order[: shot + queries]])
+        support, query = torch.split(torch.stack(rows), [shot, queries], dim=1)
+        yield Episode(classes=classes, support=support, query=query)
+
+
+def stacked(tasks: Sequence[Episode]) -> list[Episode]:
+    """Tasks as values of several tasks of one size each, in their order but for the sizes."""
+    by_size: dict[tuple[int, ...], list[Episode]] = {}
+    for task in tasks:
+        by_size.setdefault((*task.support.shape, *task.query.shape), []).append(task)
+    return [Episode(*map(torch.stack, zip(*some, strict=True))) for some in by_size.values()]
+
+
+def episodes_at_once(
+    labels: Tensor, *, way: int, shot: int, queries: int, tasks: int, generator: torch.Generator
+) -> Episode:
+    """Such tasks as one value, drawn by a few operations on tensors, and otherwise than by `episodes`."""
+    members = _members(labels, way=way, shot=shot, queries=queries, tasks=tasks)
+    names, counts = torch.tensor(list(members)), torch.tensor(list(map(len, members.values())))
+    padded = torch.nn.utils.rnn.pad_sequence(list(members.values()), batch_first=True)
+    at_once = max(1, DRAWN // (len(names) + way * padded.shape[1]))
+    parts = []
+    for start in range(0, tasks, at_once):
+        some = min(at_once, tasks - start)
+        classes = _without_replacement(torch.full((some,), len(names)), way, generator)
+        places = _without_replacement(counts[classes], shot + queries, generator)
+        parts.append((names[classes], padded[classes[..., None], places]))
+    chosen, items = (torch.cat(columns) for columns in zip(*parts, strict=True))
+    return Episode(chosen, items[..., :shot], items[..., shot:])
+
+
+def _without_replacement(counts: Tensor, drawn: int, generator: torch.Generator) -> Tensor:
+    """So many different places below each count, in random order: (…) -> (…, drawn)."""
+    lots = torch.rand(*counts.shape, int(counts.max()), generator=generator)
+    lots.masked_fill_(torch.arange(lots.shape[-1]) >= counts[..., None], 2.0)
+    return lots.topk(drawn, dim=-1, largest=False).indices
+
+
+def _members(labels: Tensor, *, way: int, shot: int, queries: int, tasks: int) -> dict[int, Tensor]:
+    """The items of each class; raises SettingError where there are too few for such tasks."""
     if way < 2 or min(shot, queries, tasks) < 1:
         raise SettingError(
             "a task needs at least 2 classes, 1 shot and 1 query, and there must be 1 task; "
@@ -45,26 +186,4 @@ def episodes(
             f"{shot} shots and {queries} queries need {shot + queries} items of every class; "
             f"class {label} has {fewest}"
         )
-    # A second function, so that errors come at the call and not at the first task.
-    return _draw(members, way=way, shot=shot, queries=queries, tasks=tasks, generator=generator)
-
-
-def _draw(
-    members: dict[int, Tensor],
-    *,
-    way: int,
-    shot: int,
-    queries: int,
-    tasks: int,
-    generator: torch.Generator,
-) -> Iterator[Episode]:
-    """The tasks, from checked settings."""
-    labels = torch.tensor(list(members))
-    for _ in range(tasks):
-        classes = labels[torch.randperm(len(labels), generator=generator)[:way]]
-        rows = []
-        for label in classes.tolist():
-            order = torch.randperm(len(members[label]), generator=generator)
-            rows.append(members[label][order[: shot + queries]])
-        support, query = torch.split(torch.stack(rows), [shot, queries], dim=1)
-        yield Episode(classes=classes, support=support, query=query)
+    return members

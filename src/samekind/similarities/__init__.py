@@ -14,9 +14,9 @@ A similarity is a module. The first argument is the prototype, enrolment or quer
 - ``enrolled(a, b, counts)``, optional: such vectors for enrolments that are the mean of several items;
 - ``fit(z, labels)``, optional: finds its numbers in labelled embeddings instead of by training.
 
-`blocks` walks any of them in bounded memory. A space gives up to five scores: ``similarity`` (its own),
-``cosine``, ``fused`` for a similarity whose scores are logits, ``fitted`` and ``normalised``. GPU kernels are
-in `kernels`.
+`blocks` walks any of them in bounded memory, and `score_tasks` scores many small tasks at once. A space gives
+up to five scores: ``similarity`` (its own), ``cosine``, ``fused`` for a similarity whose scores are logits,
+``fitted`` and ``normalised``. GPU kernels are in `kernels`.
 """
 
 from samekind.similarities.adacos_scale import AdaCosScale
@@ -35,6 +35,7 @@ from samekind.similarities.pairs_network import PairsNetwork
 from samekind.similarities.poincare import Poincare
 from samekind.similarities.scale import FixedScale, LearnedScale, Scale
 from samekind.similarities.signal_to_noise import SignalToNoise
+from samekind.similarities.tasks import score_tasks
 from samekind.similarities.two_covariance import TwoCovariance
 from samekind.similarities.within_class import WithinClass
 
@@ -92,4 +93,5 @@ __all__ = [
     "blocks",
     "score_all",
     "score_enrolled",
+    "score_tasks",
 ]

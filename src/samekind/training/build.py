@@ -96,13 +96,21 @@ def build_augmentations(run: Run, items: Items) -> list[Augmentation]:
 
 
 def build_optimiser(
-    settings: Optimiser, space: MetricSpace, *, beside: Sequence[Mapping[str, Any]] = (), fused: bool = False
+    settings: Optimiser,
+    space: MetricSpace,
+    *,
+    beside: Sequence[Mapping[str, Any]] = (),
+    fused: bool = False,
+    capturable: bool = False,
 ) -> torch.optim.Optimizer:
     """The optimiser of the weights of the space, each group at its own rate, and of the groups ``beside``
-    it. With ``fused`` one kernel moves all weights of a group.
+    it. With ``fused`` one kernel moves all weights of a group; a ``capturable`` one keeps its counts on the
+    device, so that a step can be recorded.
     """
     groups = [*parameter_groups(settings, space), *map(dict, beside)]
     shared: dict[str, Any] = {"weight_decay": settings.weight_decay, "fused": fused or None}
+    if capturable:
+        shared["capturable"] = True
     if settings.name == "SGD":
         shared |= {"momentum": settings.momentum, "nesterov": settings.nesterov}
     optimiser: type[torch.optim.Optimizer] = getattr(torch.optim, settings.name)

@@ -86,7 +86,7 @@ def check_scale(term: Term, owner: Owner, where: str) -> None:
     """A scale that follows angles needs scores that angles can be read off."""
     similarity = owner.similarity
     reads, name = similarity.scale.reads, type(similarity.scale).__name__
-    if term.against not in ("prototypes", "auxiliary") or reads is None:
+    if term.against not in ("prototypes", "auxiliary", "support") or reads is None:
         return
     if reads != _angles_in(similarity):
         raise SettingError(

@@ -12,12 +12,16 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.samplers import Layout
 from samekind.similarities import Similarity
 from samekind.similarities.distances import exact
 from samekind.space import MetricSpace
 from samekind.training.class_tree import ClassTree
 from samekind.training.memory import Memory
 from samekind.training.tables import Term
+
+#: The candidates that are classes, each anchor with one of them as its own.
+AGAINST_CLASSES = ("prototypes", "auxiliary", "support")
 
 #: Makes a context manager to score in, such as Fabric's autocast.
 Scoring = Callable[[], AbstractContextManager[Any]]
@@ -49,6 +53,7 @@ class Context:
 
     ``memory`` holds the candidates of terms against the memory. ``generator`` draws for miners and losses.
     A pairs network scores within ``scoring``. ``tree`` has the classes in their tree, where there is one.
+    ``layout`` says where the tasks are in a batch of few-shot tasks.
     """
 
     terms: Mapping[str, BuiltTerm] = field(default_factory=dict)
@@ -57,6 +62,7 @@ class Context:
     generator: torch.Generator | None = None
     scoring: Scoring = nullcontext
     tree: ClassTree | None = None
+    layout: Layout | None = None
 
 
 class Candidates(NamedTuple):
@@ -102,7 +108,7 @@ def _between(call: LossCall) -> Tensor:
 
 def _targets(call: LossCall) -> Tensor | None:
     """The class of each anchor, where the candidates are the classes and no row was mined."""
-    classes = call.term.against in ("prototypes", "auxiliary")
+    classes = call.term.against in AGAINST_CLASSES
     return call.candidates.anchor_labels if classes and call.term.miner == "everything" else None
 
 

@@ -14,6 +14,7 @@ from samekind.encoders.standing_in import standing_in
 from samekind.space import MetricSpace
 from samekind.training.acceleration import compiled_forward, lay_out, moves_at_once, sent, tuned
 from samekind.training.build import build_augmentations, build_memory, build_optimiser
+from samekind.training.captured import Captured, expect_capturable
 from samekind.training.checkpoints import random_states_kept
 from samekind.training.class_tree import class_tree
 from samekind.training.context import Context
@@ -26,7 +27,7 @@ from samekind.training.parameter_groups import clip_gradients
 from samekind.training.run import Run
 from samekind.training.schedules import Scheduler
 from samekind.training.step import observe, settle
-from samekind.training.terms import build_penalties, build_terms
+from samekind.training.terms import build_penalties, build_terms, layout_of
 
 
 class Learner:
@@ -50,13 +51,19 @@ class Learner:
         self.names = [*self.context.terms, *self.context.penalties]
         self.watched = [*self.names, *(name for extra in self.extras for name in extra.watched)]
         groups = parameter_groups_of(self.extras)
-        optimiser = build_optimiser(run.optimiser, space, beside=groups, fused=moves_at_once(fabric))
+        capturing = run.capture and fabric.device.type == "cuda" and not self.extras
+        if run.capture:
+            expect_capturable(run)
+        optimiser = build_optimiser(
+            run.optimiser, space, beside=groups, fused=moves_at_once(fabric), capturable=capturing
+        )
         module = Forward(space, self.extras, at_once=run.batches.at_once)
         self.wrapped, self.optimiser = fabric.setup(module, optimiser)
         self.forward = forward_pass(fabric, self.wrapped)
         self.method = module.method
         self.compiled = compiled_forward(space.encoder, method=self.method) if run.compile else None
         self.scheduler = Scheduler(self.optimiser.optimizer, run, batches=batches)
+        self.captured = Captured(self._update) if capturing else None
 
     def _build_context(self) -> Context:
         terms, memory = build_terms(self.run, self.space), build_memory(self.run, self.space)
@@ -68,6 +75,7 @@ class Learner:
             self.generator,
             self.fabric.autocast if self.run.mixed_scores else nullcontext,
             tree.to(self.fabric.device) if tree is not None else None,
+            layout_of(self.run),
         )
 
     def begin_epoch(self, epoch: int) -> None:
@@ -85,8 +93,18 @@ class Learner:
 
     def step(self, inputs: Tensor, y: Tensor, *, number: int) -> list[Tensor]:
         """One update, after ``number`` others; returns the watched numbers, still on the device."""
+        return self.update(self.seen(inputs, number=number), y, number=number)
+
+    def seen(self, inputs: Tensor, *, number: int) -> Tensor:
+        """Items as the encoder sees them in training, after ``number`` steps: on the device, augmented."""
+        return self._augmented(scaled(sent(inputs, self.fabric.device)), number)
+
+    def update(self, x: Tensor, y: Tensor, *, number: int) -> list[Tensor]:
+        """One update by items as `seen`; replayed on a GPU where the run says so."""
+        return self._update(x, y, number=number) if self.captured is None else self.captured(x, y)
+
+    def _update(self, x: Tensor, y: Tensor, *, number: int = 0) -> list[Tensor]:
         self.optimiser.zero_grad()
-        x = self._augmented(scaled(sent(inputs, self.fabric.device)), number)
         z, outputs = self.forward(x)
         self.embedded = z.detach()
         projected = observe(self.space, z, y)

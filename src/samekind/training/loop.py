@@ -4,9 +4,10 @@ A run is a pure function of its settings, its data and its seed: the order of th
 epoch, and every other state is in the checkpoint.
 """
 
+import itertools
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -134,15 +135,9 @@ class Trainer:
     def _walk(self) -> None:
         began, seen = time.perf_counter(), 0
         pending: list[list[Tensor]] = []
-        batches = self.sampler.batches(self.progress.epoch)[self.progress.batch :]
-        on_device = batches_on(self.fabric.device, batches)
-        inputs = self.items.inputs
-        resident_inputs = isinstance(inputs, Tensor) and inputs.device == self.fabric.device
-        arriving = fetched(inputs, on_device if resident_inputs else batches)
-        for indices, batch in zip(on_device, arriving, strict=True):
-            y = self.items.labels[indices]
-            pending.append(self.learner.step(batch, y, number=self.progress.step))
-            seen += len(indices)
+        for x, y in self._arriving():
+            pending.append(self.learner.update(x, y, number=self.progress.step))
+            seen += len(y)
             self.progress.batch += 1
             self.progress.step += 1
             self.speed = seen / (time.perf_counter() - began)
@@ -152,6 +147,28 @@ class Trainer:
             elif len(pending) == LOOK_EVERY:
                 self._look(pending)
         self._look(pending)
+
+    def _arriving(self) -> Iterator[tuple[Tensor, Tensor]]:
+        """The remaining batches of this epoch, on the device: items as the encoder sees them, and labels.
+
+        Those of ``ahead`` steps are augmented together; of the first of them, which a stopped run had begun
+        with, steps that are done are left out.
+        """
+        ahead, done = self.run.ahead, self.progress.batch
+        number = self.progress.step - done
+        batches, first = self.sampler.batches(self.progress.epoch), done // ahead * ahead
+        groups = [batches[start : start + ahead] for start in range(first, len(batches), ahead)]
+        joined = [torch.cat(group) for group in groups]
+        on_device = batches_on(self.fabric.device, joined)
+        inputs = self.items.inputs
+        resident_inputs = isinstance(inputs, Tensor) and inputs.device == self.fabric.device
+        arriving = fetched(inputs, on_device if resident_inputs else joined)
+        for group, indices, batch in zip(groups, on_device, arriving, strict=True):
+            sizes = [len(members) for members in group]
+            x, y = self.learner.seen(batch, number=number + first), self.items.labels[indices]
+            parts = zip(x.split(sizes), y.split(sizes), strict=True)
+            yield from itertools.islice(parts, max(0, done - first), None)
+            first += len(group)
 
     def _is_checkpoint_due(self) -> bool:
         """Whether to save in the middle of an epoch; its end is saved after validation."""

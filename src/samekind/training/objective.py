@@ -14,7 +14,8 @@ from torch import Tensor
 
 from samekind.auxiliary_head import AuxiliaryHead
 from samekind.pairs import class_masks, pair_masks
-from samekind.similarities import Similarity
+from samekind.prototypes import from_examples, pool
+from samekind.similarities import Similarity, score_tasks
 from samekind.space import MetricSpace
 from samekind.training.compatible import is_network
 from samekind.training.context import (
@@ -84,6 +85,8 @@ def _candidates(
             y,
             _scored(head.similarity, lambda: head.score_projected(projected), context.scoring),
         )
+    if against == "support":
+        return _support(space, z, context)
     vectors, labels = z, y
     if against == "memory":
         assert context.memory is not None
@@ -91,6 +94,28 @@ def _candidates(
         vectors, labels = torch.cat([z, past.to(z.dtype)]), torch.cat([y, past_labels])
     scores = _scored(space.similarity, lambda: space.similarity.score_all(z, vectors), context.scoring)
     return Candidates(space.similarity, z, vectors, labels, y, scores, None)
+
+
+def _support(space: MetricSpace, z: Tensor, context: Context) -> Candidates:
+    """The classes of each query's own task, made of the examples as the prototypes of the space say. The
+    gradient reaches queries and examples.
+    """
+    layout, prototypes = context.layout, space.prototypes
+    assert layout is not None
+    examples, queries = layout.split(z)
+    vectors = from_examples(prototypes, examples).flatten(1, 2)  # (tasks, way * k, d)
+    asked = queries.flatten(1, 2)  # (tasks, way * queries, d)
+
+    def scored() -> Tensor:
+        return score_tasks(space.similarity, vectors, asked).transpose(1, 2)
+
+    scores = _scored(space.similarity, scored, context.scoring).reshape(-1, layout.way, prototypes.count)
+    pooled = pool(scores, prototypes.pooling, temperature=prototypes.temperature)
+    truth, classes = layout.truth(z.device), torch.arange(layout.way, device=z.device)
+    masks = class_masks(truth, layout.way)
+    return Candidates(
+        space.similarity, asked.flatten(0, 1), vectors.flatten(0, 1), classes, truth, pooled, masks
+    )
 
 
 def _classes(owner: MetricSpace | AuxiliaryHead, anchors: Tensor, y: Tensor, scores: Tensor) -> Candidates:

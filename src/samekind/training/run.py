@@ -57,12 +57,13 @@ class Run:
     many numbers embeddings are projected to after training (`samekind.inference.compress`); 0 leaves them.
     ``dynamics`` records what every so many-th step does to the embeddings (`extras.dynamics`); 0 does not.
 
-    Five settings are for speed. Three change the numbers by rounding only: ``channels_last`` stores images
+    Seven settings are for speed. Four change the numbers by rounding only: ``channels_last`` stores images
     and the encoder's filters with the channels last, ``compile`` compiles the encoder for training,
-    ``try_convolutions`` has a GPU try which convolution is the quickest for every shape. Two change them
-    more: ``tf32`` multiplies float32 matrices with ten binary digits after the point, three decimal ones;
-    ``mixed_scores`` has a pairs network score in the 16 bits of a mixed precision, by kernels where a GPU has
-    them. The losses stay in float32.
+    ``try_convolutions`` has a GPU try which convolution is the quickest for every shape, ``capture`` has it
+    record a step and replay it (see `training.captured`). ``ahead`` augments the batches of so many steps
+    together, by other draws than one by one. Two change the numbers more: ``tf32`` multiplies float32
+    matrices with ten binary digits after the point, three decimal ones; ``mixed_scores`` has a pairs network
+    score in the 16 bits of a mixed precision, by kernels where a GPU has them. The losses stay in float32.
     """
 
     recipe: str
@@ -92,6 +93,8 @@ class Run:
     compress: Natural = 0
     keep: Literal["best", "last"] = "best"
     dynamics: Natural = 0
+    capture: bool = False
+    ahead: Positive = 1
 
     def __post_init__(self) -> None:
         settings.check(self, where="run")

@@ -65,4 +65,5 @@ def _summary(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     values = x.double().movedim(1, 0).flatten(1)  # (d, numbers)
     mean = values.mean(1)
     squares = (values - mean[:, None]).square().sum(1)
-    return torch.tensor(values.shape[1], dtype=torch.float64), mean, squares, *values.aminmax(dim=1)
+    count = torch.full((), values.shape[1], dtype=torch.float64, device=values.device)
+    return count, mean, squares, *values.aminmax(dim=1)

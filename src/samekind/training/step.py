@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from samekind.space import MetricSpace
+from samekind.training.context import AGAINST_CLASSES
 from samekind.training.memory import Memory
 from samekind.training.objective import Value
 
@@ -33,7 +34,7 @@ def settle(space: MetricSpace, z: Tensor, y: Tensor, value: Value, *, memory: Me
     space.prototypes.after_step(z, y)
     if space.auxiliary is not None and value.projected is not None:
         space.auxiliary.prototypes.after_step(value.projected.detach(), y)
-    for against in ("prototypes", "auxiliary"):
+    for against in AGAINST_CLASSES:
         if against in value.candidates:
             candidates = value.candidates[against]
             assert candidates.masks is not None

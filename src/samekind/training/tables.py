@@ -60,7 +60,9 @@ class Later:
 @dataclass(frozen=True)
 class Term:
     """One part of the loss: a loss against candidates, mined and weighted. ``arguments`` are the loss's own,
-    ``mining`` the miner's. The candidates of "memory" are the batch and the memory.
+    ``mining`` the miner's. The candidates of "memory" are the batch and the memory. Against "support" the
+    batch is few-shot tasks: each query is compared with the classes of its task, which are made of their
+    examples as the prototypes of the space say.
 
     ``order`` says whether a positive pair of the batch counts in both orders or in one; it has no meaning
     against prototypes. ``reduce`` says what the shares of the anchors, or of mined rows, become: their mean,
@@ -71,7 +73,7 @@ class Term:
     """
 
     loss: str
-    against: Literal["batch", "prototypes", "auxiliary", "memory"] = "batch"
+    against: Literal["batch", "prototypes", "auxiliary", "memory", "support"] = "batch"
     miner: str = "everything"
     order: Literal["both", "one"] = "both"
     weight: Amount = 1.0

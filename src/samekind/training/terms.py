@@ -14,6 +14,7 @@ from samekind import losses, miners, penalties
 from samekind.auxiliary_head import AuxiliaryHead
 from samekind.errors import SettingError, nearest
 from samekind.prototypes import Prototypes
+from samekind.samplers import Episodes, Layout
 from samekind.similarities import Similarity
 from samekind.space import MetricSpace
 from samekind.training.arguments import check_arguments
@@ -45,10 +46,14 @@ def build_terms(run: Run, space: MetricSpace, *, epoch: int = 0) -> dict[str, Bu
     """
     check_mixed_scores(run, space)
     check_tree(run, space)
+    layout = layout_of(run)
     for name, term in run.terms.items():
         for change in term.later:
-            _build_term(f"run.terms.{name}.later", term.at(change.after), space)
-    return {name: _build_term(f"run.terms.{name}", term.at(epoch), space) for name, term in run.terms.items()}
+            _build_term(f"run.terms.{name}.later", term.at(change.after), space, layout)
+    return {
+        name: _build_term(f"run.terms.{name}", term.at(epoch), space, layout)
+        for name, term in run.terms.items()
+    }
 
 
 def build_penalties(run: Run) -> dict[str, BuiltPenalty]:
@@ -56,7 +61,16 @@ def build_penalties(run: Run) -> dict[str, BuiltPenalty]:
     return {name: _build_penalty(name, penalty) for name, penalty in run.penalties.items()}
 
 
-def _build_term(where: str, term: Term, space: MetricSpace) -> BuiltTerm:
+def layout_of(run: Run) -> Layout | None:
+    """How the tasks lie in a batch; None where batches are not few-shot tasks."""
+    if run.batches.sampler != "Episodes":
+        return None
+    parameters = inspect.signature(Episodes).parameters
+    given = {name: run.batches.arguments.get(name, parameters[name].default) for name in Layout._fields}
+    return Layout(**given)
+
+
+def _build_term(where: str, term: Term, space: MetricSpace, layout: Layout | None) -> BuiltTerm:
     loss = _look_up(losses, term.loss, where)
     parameters = list(inspect.signature(loss).parameters)[3:]
     settings = [name for name in parameters if name not in FOR_LOSSES]
@@ -65,6 +79,8 @@ def _build_term(where: str, term: Term, space: MetricSpace) -> BuiltTerm:
     if term.against in ("prototypes", "auxiliary"):
         one_each = "between" in parameters or "lengths" in parameters
         _check_prototypes(owner.prototypes, where, loss=term.loss if one_each else None)
+    if term.against == "support":
+        _check_support(owner.prototypes, where, term, parameters=parameters, layout=layout)
     check_loss(term, owner, where)
     check_order(term, where)
     check_scale(term, owner, where)
@@ -129,6 +145,34 @@ def _check_prototypes(prototypes: Prototypes, where: str, *, loss: str | None) -
             f"{where}: the loss {loss} asks about each prototype by itself and takes one a class, but "
             f"{name} have count={prototypes.count}; choose another loss, or count=1"
         )
+
+
+def _check_support(
+    prototypes: Prototypes, where: str, term: Term, *, parameters: Sequence[str], layout: Layout | None
+) -> None:
+    """Refuse what cannot be trained against the examples of a task."""
+    name = type(prototypes).__name__
+    if layout is None:
+        raise SettingError(
+            f'{where}: "support" are the examples of few-shot tasks; set batches.sampler to "Episodes"'
+        )
+    if prototypes.trained:
+        raise SettingError(
+            f"{where}: the classes of a task are made of its examples, and {name} are trained; set "
+            "space.prototypes to SupportMeans"
+        )
+    if prototypes.count not in (1, layout.shot):
+        raise SettingError(
+            f"{where}: a class is the mean of its examples, count=1, or each of them, count={layout.shot} as "
+            f"batches.shot; {name} have count={prototypes.count}"
+        )
+    if "between" in parameters or "lengths" in parameters:
+        raise SettingError(
+            f'{where}: the loss {term.loss} compares candidates with each other, which "support" does not '
+            "offer; choose softmax"
+        )
+    if term.class_weights:
+        raise SettingError(f"{where}.class_weights: every class of a task counts alike; leave them out")
 
 
 def _build_penalty(name: str, penalty: Penalty) -> BuiltPenalty:

@@ -1,0 +1,157 @@
+"""The data of the study, on the device: CUB-200-2011 in the split of few-shot work, and Omniglot.
+
+Pictures are decoded once, into an array that every run maps into memory.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from grid import Experiment
+from grids.running import Place
+
+from samekind import open_data
+from samekind.data import DataSettings, Items
+from samekind.storage import write_text
+
+#: Pixels of pictures as they are decoded: for crops of 84 pixels, and for the pretrained network.
+PIXELS, HOUSE_PIXELS, SEEN_AT = 128, 224, 84
+#: Pictures are asked about at 1.15 times the size, and the middle is cut out.
+ZOOM = 1.15
+#: Omniglot's pixels; the last so many alphabets of the background set choose the checkpoint.
+SIDE, VALIDATION_ALPHABETS = 28, 5
+#: A trial has so many pictures of every class, and pixels.
+QUICK_ITEMS, QUICK_PIXELS, QUICK_SEEN = 22, 64, 32
+QUICK_CLASSES = 40
+
+
+class Parts(NamedTuple):
+    """Items on the device. Training items are augmented; the others are as they are asked about."""
+
+    train: Items
+    validation: Items
+    test: Items
+
+
+def parts_of(experiment: Experiment, place: Place) -> Parts:
+    if experiment.data == "omniglot":
+        return _characters(place)
+    return _birds(place, house=experiment.system == "house")
+
+
+def seen_at(place: Place) -> int:
+    """Pixels a side of a bird, as Conv4 and ResNet-18 see it."""
+    return QUICK_SEEN if place.quick else SEEN_AT
+
+
+def make_ready(experiments: list[Experiment], place: Place) -> None:
+    """Decode the pictures that a run asks for."""
+    missing = [run for run in experiments if run.data == "birds" and not place.result_of(run).exists()]
+    for house in dict.fromkeys(run.system == "house" for run in missing):
+        _decoded(place, _size(place, house=house))
+
+
+def _size(place: Place, *, house: bool) -> int:
+    return QUICK_PIXELS if place.quick else HOUSE_PIXELS if house else PIXELS
+
+
+@cache
+def _birds(place: Place, *, house: bool) -> Parts:
+    """Classes in the order of their folders: even ones train, every fourth from 1 on validates, every fourth
+    from 3 on tests (Chen et al., "A Closer Look at Few-shot Classification", ICLR 2019).
+    """
+    items = _decoded(place, _size(place, house=house))
+    names = sorted(items.classes)
+    if place.quick:
+        items = _few(items.only(names[:QUICK_CLASSES]))
+        names = names[:QUICK_CLASSES]
+    by_part = (names[::2], names[1::4], names[3::4])
+    train, validation, test = (items.only(some).to(torch.device(place.device)) for some in by_part)
+    if house:
+        return Parts(train, validation, test)
+    return Parts(train, *(_middle(some, seen_at(place)) for some in (validation, test)))
+
+
+def _middle(items: Items, size: int) -> Items:
+    """The middle of each picture, 1 / 1.15 of its side, in so many pixels."""
+    pixels = items.inputs
+    assert isinstance(pixels, torch.Tensor)
+    side = round(pixels.shape[-1] / ZOOM)
+    first = (pixels.shape[-1] - side) // 2
+    cut = pixels[:, :, first : first + side, first : first + side]
+    small = [
+        F.interpolate(part.float(), size=(size, size), mode="bilinear", antialias=True).round_()
+        for part in cut.split(512)
+    ]
+    return Items(torch.cat(small).to(torch.uint8), items.labels, items.classes, items.name)
+
+
+def _few(items: Items) -> Items:
+    places = [
+        (items.labels == label).nonzero().flatten()[:QUICK_ITEMS] for label in range(len(items.classes))
+    ]
+    return items.take(torch.cat(places))
+
+
+def _decoded(place: Place, size: int) -> Items:
+    """The birds as uint8 (n, 3, size, size), mapped from the cache."""
+    assert place.cache is not None
+    pixels, labels = (place.cache / f"birds-{size}.{ending}" for ending in ("npy", "json"))
+    if not labels.exists():
+        _decode(place.data, size, pixels, labels)
+    known = json.loads(labels.read_text(encoding="utf-8"))
+    # Copy on write: PyTorch warns of arrays that cannot be written to.
+    inputs = torch.from_numpy(np.load(pixels, mmap_mode="c"))
+    return Items(inputs, torch.tensor(known["labels"]), tuple(known["classes"]), "CUB-200-2011")
+
+
+def _decode(source: Path, size: int, pixels: Path, labels: Path) -> None:
+    settings = DataSettings(size=size, channels=3, fit="crop", memory="always")
+    items = open_data(source / "cub200.zip", settings=settings)
+    assert isinstance(items.inputs, torch.Tensor)
+    pixels.parent.mkdir(parents=True, exist_ok=True)
+    np.save(pixels, items.inputs.numpy())
+    # Written last: if it exists, the pixels are complete.
+    write_text(labels, json.dumps({"classes": items.classes, "labels": items.labels.tolist()}) + "\n")
+
+
+@cache
+def _characters(place: Place) -> Parts:
+    """Omniglot at 28 pixels. The background set trains, its last five alphabets choose the checkpoint, the
+    evaluation set tests. Each of four rotations of a character is a class of its own, in all three, as in the
+    work on few-shot learning.
+    """
+    background, test = (_drawings(place.data / "omniglot.npz", part) for part in ("background", "evaluation"))
+    alphabets = sorted({name.partition("/")[0] for name in background.classes})
+    chosen = alphabets[-VALIDATION_ALPHABETS:]
+    groups = [
+        [name for name in background.classes if (name.partition("/")[0] in chosen) == last]
+        for last in (False, True)
+    ]
+    parts = [background.only(some) for some in groups]
+    if place.quick:
+        parts = [some.only(some.classes[:64]) for some in parts]
+    return Parts(*(_rotated(some).to(torch.device(place.device)) for some in (*parts, test)))
+
+
+def _drawings(path: Path, part: str) -> Items:
+    """Drawings of 28 x 28 pixels, ink 255; the 20 of a character are by 20 people, in the same order."""
+    with np.load(path) as arrays:
+        bits, labels, names = (arrays[f"images_{part}{end}"] for end in ("", "_labels", "_names"))
+    ink = torch.from_numpy(np.unpackbits(bits, axis=-1)[..., :105]).float()[:, None]
+    inputs = F.interpolate(ink, size=(SIDE, SIDE), mode="area").mul_(255).round_().to(torch.uint8)
+    return Items(inputs, torch.from_numpy(labels).long(), tuple(map(str, names)), f"Omniglot, {part}")
+
+
+def _rotated(items: Items) -> Items:
+    """Four times as many classes: each turned by 0, 90, 180 and 270 degrees."""
+    assert isinstance(items.inputs, torch.Tensor)
+    count = len(items.classes)
+    inputs = torch.cat([items.inputs.rot90(turns, (2, 3)) for turns in range(4)])
+    labels = torch.cat([items.labels + turns * count for turns in range(4)])
+    classes = tuple(f"{name}, {90 * turns}" for turns in range(4) for name in items.classes)
+    return Items(inputs, labels, classes, items.name)

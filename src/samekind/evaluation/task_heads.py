@@ -1,0 +1,106 @@
+"""Heads of few-shot tasks: how the examples of a task answer its queries, all on the same embeddings.
+
+The space is trained once; only what stands for a class changes (Monteiro et al., document 000; Kim, "On the
+Significance of Distance in Machine Learning", 2023, paper II and its appendix D).
+"""
+
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.decisions import Kind
+from samekind.errors import SettingError
+from samekind.samplers import Episode
+from samekind.similarities import score_tasks
+from samekind.space import MetricSpace
+
+#: What stands for a class: the mean of its examples, the example nearest to the query, all of them, each with
+#: its part of the softmax (as in matching networks), or the votes of the nearest examples of all classes.
+By = Literal["mean", "nearest", "sum", "votes"]
+
+
+class TaskHead(NamedTuple):
+    """``kind`` is the kind of score. ``by`` "votes" lets the ``shot // 2 + 1`` nearest examples vote, as a
+    nearest-neighbour classifier by 1 - σ(score) does; of equal votes the nearest decides.
+
+    ``centre`` subtracts the mean of the queries from queries and prototypes, in batches of so many queries of
+    a task; 0 does not. That is transductive: the answer about a query depends on the others.
+    """
+
+    kind: Kind = "similarity"
+    by: By = "mean"
+    centre: int = 0
+
+    @property
+    def name(self) -> str:
+        """The head in words.
+
+        >>> TaskHead("cosine", "nearest").name, TaskHead(centre=24).name
+        ('cosine, nearest', 'similarity, centred')
+        """
+        words = [self.kind, *([] if self.by == "mean" else [self.by]), *(["centred"] if self.centre else [])]
+        return ", ".join(words)
+
+
+#: The head of the space's own similarity and the means of the examples.
+OWN = TaskHead()
+
+
+def task_scores(space: MetricSpace, z: Tensor, tasks: Episode, head: TaskHead = OWN) -> Tensor:
+    """How alike each query and each class of its task are, for several tasks at once: embeddings (n, d) of
+    all items -> (tasks, way * queries, way).
+
+    The scores of a kind are times its scale. The fused kind averages the probabilities of the similarity and
+    the cosine.
+    """
+    if head.kind == "fused":
+        parts = [task_scores(space, z, tasks, head._replace(kind=kind)) for kind in ("similarity", "cosine")]
+        return 0.5 * (parts[0].softmax(-1) + parts[1].softmax(-1))
+    examples, queries = z[tasks.support], z[tasks.query].flatten(1, 2)
+    shot = examples.shape[2]
+    vectors = examples.mean(2, keepdim=True) if head.by == "mean" else examples
+    if head.centre:
+        return torch.cat(
+            [
+                _scored(space, vectors - middle[:, None], some - middle, head, shot)
+                for some in queries.split(head.centre, dim=1)
+                for middle in [some.mean(1, keepdim=True)]
+            ],
+            dim=1,
+        )
+    return _scored(space, vectors, queries, head, shot)
+
+
+def _scored(space: MetricSpace, vectors: Tensor, queries: Tensor, head: TaskHead, shot: int) -> Tensor:
+    """Vectors (tasks, way, k, d) and queries (tasks, n, d) -> (tasks, n, way)."""
+    similarity = space.scorer(head.kind)
+    way, several = vectors.shape[1:3]
+    examples = shot if several == 1 else 1
+    scores = score_tasks(similarity, vectors.flatten(1, 2), queries, examples=examples).transpose(1, 2)
+    scores = similarity.scale().to(scores) * scores.unflatten(2, (way, several))
+    match head.by:
+        case "mean" | "nearest":
+            return scores.amax(3)
+        case "sum":
+            return scores.logsumexp(3)
+        case "votes":
+            return _votes(scores, shot // 2 + 1)
+    raise SettingError(f'a class is made by "mean", "nearest", "sum" or "votes"; got "{head.by}"')
+
+
+def _votes(scores: Tensor, voters: int) -> Tensor:
+    """The votes of the best examples for each class, with less than one more vote for the nearest of all."""
+    several = scores.shape[3]
+    best = scores.flatten(2).topk(voters, dim=2).indices // several
+    votes = torch.zeros_like(scores[..., 0])
+    votes.scatter_add_(2, best, torch.ones_like(best, dtype=votes.dtype))
+    return votes.scatter_add_(2, best[..., :1], torch.full_like(votes[..., :1], 0.5))
+
+
+def task_accuracies(space: MetricSpace, z: Tensor, tasks: Episode, head: TaskHead = OWN) -> Tensor:
+    """The share of queries that are named rightly in each task: (tasks,)."""
+    scores = task_scores(space, z, tasks, head)
+    way, queries = tasks.query.shape[1:]
+    truth = torch.arange(way, device=scores.device).repeat_interleave(queries)
+    return (scores.argmax(-1) == truth).double().mean(1)
