@@ -3,19 +3,17 @@ checkpoint is kept in memory, and at the last step of each the training dynamics
 """
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
 
 from samekind.data import Items
-from samekind.measures.geometry.dynamics import class_motion, rescaling
-from samekind.prototypes import from_examples
+from samekind.measures.geometry import DYNAMICS, step_dynamics
 from samekind.space import MetricSpace
 from samekind.training import Run, build_space
 from samekind.training.build import build_sampler
+from samekind.training.extras.dynamics import embedded_as_trained
 from samekind.training.fabric import Fabric
 from samekind.training.learner import Learner
 
@@ -52,9 +50,13 @@ def taught(run: Run, items: Items, fabric: Fabric, validate: Validate) -> Taught
                 for x, y in zip(seen.split(some.shape[1]), items.labels[some], strict=True):
                     number += 1
                     last = number % len(batches) == 0
-                    before = _embedded(space, x) if last else None
+                    before = embedded_as_trained(space.encoder, x) if last else None
                     costs += learner.update(x, y, number=number - 1)
-            measured = {} if before is None else moved(space, learner, before, _embedded(space, x))
+            assert before is not None
+            after = embedded_as_trained(space.encoder, x)
+            support, nearest = learner.context.layout.support(fabric.device), space.prototypes.count > 1
+            values = step_dynamics(before, after, y, support, nearest=nearest).tolist()
+        measured = dict(zip(DYNAMICS, values, strict=True))
         space.eval()
         measured |= {
             "loss": float(torch.stack(costs).mean()),
@@ -69,56 +71,3 @@ def taught(run: Run, items: Items, fabric: Fabric, validate: Validate) -> Taught
     seconds = time.perf_counter() - began
     space.load_state_dict(kept)
     return Taught(space.eval(), curves, best, seconds)
-
-
-def moved(space: MetricSpace, learner: Learner, old: Tensor, new: Tensor) -> dict[str, float]:
-    """What the last step did to the embeddings of its items, by the prototypes before and after it."""
-    layout = learner.context.layout
-    assert layout is not None
-    scaling = rescaling(old, new)
-    prototypes, queries = [], []
-    for z in (old, new):
-        examples, asked = layout.split(z)
-        prototypes.append(from_examples(space.prototypes, examples)[0])
-        queries.append(asked.flatten(0, 2))
-    motion = class_motion(
-        *queries,
-        layout.truth(old.device),
-        old_prototypes=prototypes[0],
-        new_prototypes=prototypes[1],
-        alpha=scaling.alpha,
-    )
-    return {**scaling._asdict(), **motion._asdict()}
-
-
-@torch.no_grad()
-def _embedded(space: MetricSpace, x: Tensor) -> Tensor:
-    """Embeddings in training mode, in float32, without a trace in the averages of batch normalisation."""
-    with _unmoved(space), torch.autocast(x.device.type, enabled=False), _exact():
-        return space.embed(x).float()
-
-
-@contextmanager
-def _unmoved(space: nn.Module) -> Iterator[None]:
-    norms: list[Any] = [part for part in space.modules() if isinstance(part, nn.BatchNorm2d)]
-    momenta = [norm.momentum for norm in norms]
-    for norm in norms:
-        norm.momentum = 0.0
-    try:
-        yield
-    finally:
-        for norm, momentum in zip(norms, momenta, strict=True):
-            norm.momentum = momentum
-
-
-@contextmanager
-def _exact() -> Iterator[None]:
-    """Convolutions and products of a GPU in float32, not in fewer digits."""
-    before = torch.backends.cudnn.allow_tf32, torch.get_float32_matmul_precision()
-    torch.backends.cudnn.allow_tf32 = False
-    torch.set_float32_matmul_precision("highest")
-    try:
-        yield
-    finally:
-        torch.backends.cudnn.allow_tf32 = before[0]
-        torch.set_float32_matmul_precision(before[1])

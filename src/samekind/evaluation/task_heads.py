@@ -64,7 +64,7 @@ def task_scores(space: MetricSpace, z: Tensor, tasks: Episode, head: TaskHead = 
         return torch.cat(
             [
                 _scored(space, vectors - middle[:, None], some - middle, head, shot)
-                for some in queries.split(head.centre, dim=1)
+                for some in torch.split(queries, head.centre, dim=1)
                 for middle in [some.mean(1, keepdim=True)]
             ],
             dim=1,
@@ -78,7 +78,7 @@ def _scored(space: MetricSpace, vectors: Tensor, queries: Tensor, head: TaskHead
     way, several = vectors.shape[1:3]
     examples = shot if several == 1 else 1
     scores = score_tasks(similarity, vectors.flatten(1, 2), queries, examples=examples).transpose(1, 2)
-    scores = similarity.scale().to(scores) * scores.unflatten(2, (way, several))
+    scores = similarity.scale().to(scores) * scores.reshape(*scores.shape[:2], way, several)
     match head.by:
         case "mean" | "nearest":
             return scores.amax(3)

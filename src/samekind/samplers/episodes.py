@@ -39,8 +39,18 @@ class Layout(NamedTuple):
 
     def split(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Examples and queries of a batch (n, …): (tasks, way, shot, …) and (tasks, way, queries, …)."""
-        parts = rows.unflatten(0, (self.tasks, self.way, self.shot + self.queries))
+        parts = rows.reshape(self.tasks, self.way, self.shot + self.queries, *rows.shape[1:])
         return parts[:, :, : self.shot], parts[:, :, self.shot :]
+
+    def support(self, device: torch.device | str = "cpu") -> Tensor:
+        """Which items of a batch are examples: (n,)."""
+        places = torch.arange(self.shot + self.queries, device=device) < self.shot
+        return places.repeat(self.tasks * self.way)
+
+    def task(self, device: torch.device | str = "cpu") -> Tensor:
+        """Which task each item of a batch is of: (n,)."""
+        size = self.way * (self.shot + self.queries)
+        return torch.arange(self.tasks * size, device=device) // size
 
     def truth(self, device: torch.device | str = "cpu") -> Tensor:
         """The class of each query within its task, from 0 up: (tasks * way * queries,)."""

@@ -33,7 +33,7 @@ def score_tasks(
         scorer, (first, second) = Dot(), enrolled_vectors(similarity, first, second, counts)
     else:
         scorer, first, second = prepared(similarity, first, second)
-    one, other = first.unflatten(0, (tasks, -1)), second.unflatten(0, (tasks, -1))
+    one, other = (z.reshape(tasks, -1, z.shape[1]) for z in (first, second))
     chunk = None
     if not torch.is_grad_enabled():
         budget = memory_budget or MEMORY_BUDGET.get(a.device.type, MEMORY_BUDGET["other"])

@@ -69,7 +69,7 @@ class Captured:
 
     def _aside(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """A plain call on another stream, as recording needs it."""
-        stream = torch.cuda.Stream()
+        stream: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             outputs = [output.clone() for output in self.function(*inputs)]

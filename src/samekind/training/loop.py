@@ -166,7 +166,7 @@ class Trainer:
         for group, indices, batch in zip(groups, on_device, arriving, strict=True):
             sizes = [len(members) for members in group]
             x, y = self.learner.seen(batch, number=number + first), self.items.labels[indices]
-            parts = zip(x.split(sizes), y.split(sizes), strict=True)
+            parts = zip(torch.split(x, sizes), torch.split(y, sizes), strict=True)
             yield from itertools.islice(parts, max(0, done - first), None)
             first += len(group)
 

@@ -16,10 +16,12 @@ from torch import Tensor, nn
 from samekind.data import Items
 from samekind.encoders.stages import statistics_kept
 from samekind.measures.geometry import DYNAMICS, step_dynamics
+from samekind.samplers import Layout
 from samekind.space import MetricSpace
 from samekind.training.checkpoints import random_states_kept
 from samekind.training.extras.extra import Cost, Step
 from samekind.training.run import Run
+from samekind.training.terms import layout_of
 
 
 @torch.no_grad()
@@ -53,16 +55,20 @@ def half_of_each_class(labels: Tensor) -> Tensor:
 
 
 class Dynamics(nn.Module):
-    """Records `DYNAMICS` of the last of every ``every`` steps. It has no weight and no cost."""
+    """Records `DYNAMICS` of the last of every ``every`` steps. It has no weight and no cost. Of batches of
+    few-shot tasks, ``layout``, the examples stand for their class, with ``nearest`` each by itself.
+    """
 
     name = "dynamics"
     rate = 0.0
     watched: tuple[str, ...] = ()
     reads_features = False
 
-    def __init__(self, *, every: int) -> None:
+    def __init__(self, *, every: int, layout: Layout | None = None, nearest: bool = False) -> None:
         super().__init__()
         self.every = every
+        self.layout = layout
+        self.nearest = nearest
         self.steps: list[int] = []
         self.values: list[Tensor] = []  # (4,) each, on the device
 
@@ -78,8 +84,14 @@ class Dynamics(nn.Module):
             return
         step, before = cost.carried
         after = embedded_as_trained(step.space.encoder, step.x, seed=step.number)
-        self.values.append(step_dynamics(before, after, step.y, half_of_each_class(step.y)))
+        self.values.append(self._measured(before, after, step.y))
         self.steps.append(step.number + 1)
+
+    def _measured(self, before: Tensor, after: Tensor, labels: Tensor) -> Tensor:
+        if self.layout is None:
+            return step_dynamics(before, after, labels, half_of_each_class(labels))
+        support, tasks = self.layout.support(labels.device), self.layout.task(labels.device)
+        return step_dynamics(before, after, labels, support, episodes=tasks, nearest=self.nearest)
 
     def after_epoch(self, _means: Sequence[float]) -> dict[str, Any]:
         """The steps of the epoch that were recorded and a list for each of `DYNAMICS`, None where it is
@@ -102,9 +114,11 @@ class Dynamics(nn.Module):
         self.steps, self.values = list(state["steps"]), list(state["values"])
 
 
-def build_dynamics(run: Run, _space: MetricSpace, _items: Items) -> Dynamics | None:
+def build_dynamics(run: Run, space: MetricSpace, _items: Items) -> Dynamics | None:
     """The recorder of a run; None where the run records no dynamics."""
-    return Dynamics(every=run.dynamics) if run.dynamics else None
+    if not run.dynamics:
+        return None
+    return Dynamics(every=run.dynamics, layout=layout_of(run), nearest=space.prototypes.count > 1)
 
 
 @contextmanager
