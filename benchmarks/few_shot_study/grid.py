@@ -1,5 +1,6 @@
 """The runs of the study: which data, which system, which seed."""
 
+import os
 from typing import Literal, NamedTuple
 
 Data = Literal["birds", "omniglot"]
@@ -24,6 +25,8 @@ EPISODES: dict[tuple[str, str, int], int] = {
 #: Shorter runs: the outside baselines, and the control in float32.
 SHORT = 20_000
 QUICK_EPISODES = 20
+#: A variable of the environment: so many episodes for every run, to measure the speed.
+FEWER = "FEW_SHOT_EPISODES"
 #: Episodes of a checkpoint.
 CHECKPOINT, QUICK_CHECKPOINT = 100, 10
 
@@ -62,6 +65,8 @@ class Experiment(NamedTuple):
     def episodes(self, quick: bool) -> int:
         if quick:
             return QUICK_EPISODES
+        if FEWER in os.environ:
+            return int(os.environ[FEWER])
         if self.exact or self.recipe in OUTSIDE or self.recipe.startswith("nearest"):
             return SHORT
         return EPISODES[self.data, self.network, self.shot]
