@@ -57,6 +57,16 @@ def test_the_answer_in_words(draw):
     assert "surest at (0.0000, 2.5000), where the picture ends: " in draw("--form", "squared").out
 
 
+def test_all_forms_in_one_picture(draw, tmp_path):
+    told = json.loads(draw("--form", "all", "--json").out)
+    assert [drawn["form"] for drawn in told["maps"]] == ["squared", "distance", "ratio"]
+    assert told["picture"] == "map.svg"
+    assert (tmp_path / "map.svg").exists()
+    lines = draw("--form", "all", "--sphere", "--angle").out.splitlines()
+    assert [line.partition(":")[0] for line in lines[:3]] == ["squared", "distance", "ratio"]
+    assert lines[2] == "ratio: surest at the prototype (0.0000, 0.0000, 1.0000): probability 1.000000"
+
+
 @pytest.mark.parametrize("ending", HEADS)
 def test_writes_the_format_of_the_ending_reproducibly(samekind, tmp_path, ending):
     out = tmp_path / "new folder" / f"map.{ending.upper()}"
@@ -71,7 +81,10 @@ def test_writes_the_format_of_the_ending_reproducibly(samekind, tmp_path, ending
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (["--form", "softmax"], 'there is no form "softmax"; Known: distance, normface, ratio, squared'),
+        (
+            ["--form", "softmax"],
+            'there is no form "softmax"; Known: arcface, cosface, distance, normface, ratio, sphereface, …',
+        ),
         (
             ["--form", "normface", "--plane"],
             "normface compares directions, so it is drawn on the sphere, not …",

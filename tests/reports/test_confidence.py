@@ -7,7 +7,7 @@ import torch
 
 from samekind.errors import SettingError
 from samekind.reports import Confidence
-from samekind.reports.confidence import FORMS, MOST_CLASSES, REACH
+from samekind.reports.confidence import FORMS, MOST_CLASSES, OF_DIRECTIONS, REACH
 
 
 def every_map():
@@ -15,7 +15,7 @@ def every_map():
     for form in FORMS:
         for surface in MOST_CLASSES:
             for angle in (False, True):
-                if surface == "sphere" or not (angle or form == "normface"):
+                if surface == "sphere" or not (angle or form in OF_DIRECTIONS):
                     yield Confidence(form, 3, 1.5, surface, angle)
 
 
@@ -25,12 +25,21 @@ each_map = pytest.mark.parametrize("drawn", list(every_map()), ids=str)
 def by_hand(drawn, point):
     """The definition: powers of e, or of distances, of the first class over those of all."""
     weights = []
-    for prototype in drawn.prototypes.tolist():
+    for place, prototype in enumerate(drawn.prototypes.tolist()):
         product = sum(a * b for a, b in zip(point, prototype, strict=True))
         chord = math.dist(point, prototype)
         distance = math.acos(max(-1.0, min(1.0, product))) if drawn.angle else chord
+        turn = math.acos(max(-1.0, min(1.0, product)))
+        margins = {"cosface": product - 0.35, "arcface": product - 0.5 * math.sin(0.5)}
+        if turn + 0.5 <= math.pi:
+            margins["arcface"] = math.cos(turn + 0.5)
+        margins["sphereface"] = math.cos(2 * turn) if turn <= math.pi / 2 else -math.cos(2 * turn) - 2
         weights.append(
             {
+                **{
+                    form: math.exp(drawn.scale * (product if place else cosine))
+                    for form, cosine in margins.items()
+                },
                 "normface": math.exp(drawn.scale * product),
                 "squared": math.exp(-drawn.scale * distance**2),
                 "distance": math.exp(-drawn.scale * distance),
@@ -132,6 +141,25 @@ def test_cosines_are_squared_chords_at_half_the_scale():
         Confidence("normface", 3, 4.0, "sphere").probability(points),
         Confidence("squared", 3, 2.0, "sphere").probability(points),
     )
+
+
+def test_margins_leave_the_surest_point_of_cosines_or_move_it_towards_the_prototype():
+    """A constant moves nothing; wider angles do. On the circle, where the ring is at -45 degrees for none."""
+    places = {form: Confidence(form, 2, surface="sphere").surest() for form in OF_DIRECTIONS}
+    turns = {
+        form: math.degrees(math.atan2(float(place[0]), float(place[1]))) for form, place in places.items()
+    }
+    assert turns["normface"] == pytest.approx(-45, abs=1e-3)
+    assert turns["cosface"] == pytest.approx(-45, abs=1e-3)
+    assert turns["normface"] < turns["arcface"] < turns["sphereface"] < 0
+
+
+def test_all_forms_of_a_surface():
+    plane, sphere = (Confidence.of_all_forms(surface=surface) for surface in ("plane", "sphere"))
+    assert [drawn.form for drawn in plane] == ["squared", "distance", "ratio"]
+    assert [drawn.form for drawn in sphere] == list(FORMS)
+    angles = Confidence.of_all_forms(surface="sphere", angle=True)
+    assert [(drawn.form, drawn.angle) for drawn in angles] == [(drawn.form, True) for drawn in plane]
 
 
 # --- what is put in ---------------------------------------------------------------------------------

@@ -4,6 +4,9 @@ import math
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import settings as effort
+from hypothesis import strategies as st
 
 from samekind.errors import SettingError
 from samekind.similarities import Cosine, Euclidean, LogAngle, LogDistance, SquaredEuclidean
@@ -121,6 +124,65 @@ def test_the_distance_ratio_sees_proportions_and_the_square_does_not():
     assert math.exp(-squared) == pytest.approx(0.952574, abs=1e-6)
     assert squared == pytest.approx(0.0485874, abs=1e-7)
     assert cost_of_the_nearer(SquaredEuclidean(), 1, 2, 4) == pytest.approx(6.14419e-06, rel=1e-5)
+
+
+def places(seed, classes, dimension):
+    """Prototypes at least 1 apart, and a direction of length 1."""
+    generator = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(classes + 1, dimension, generator=generator, dtype=torch.double)
+    prototypes, direction = drawn[:-1], drawn[-1] / drawn[-1].norm()
+    return prototypes / torch.pdist(prototypes).min(), direction
+
+
+def ratio_at(point, prototypes, exponent):
+    """δ of every class at a point."""
+    scores = LogDistance(epsilon=0.0).score_all(prototypes, point[None]).T
+    return (exponent * scores).softmax(1)[0]
+
+
+ANYWHERE = {
+    "seed": st.integers(0, 10**6),
+    "classes": st.integers(2, 6),
+    "dimension": st.integers(1, 5),
+    "exponent": st.floats(0.5, 10),
+}
+
+
+@given(**ANYWHERE, step=st.sampled_from([1e-2, 1e-4, 1e-8]))
+@effort(max_examples=30, deadline=None)
+def test_near_a_prototype_the_ratio_is_sure_of_its_class(seed, classes, dimension, exponent, step):
+    """The limits (7) and (8) of Kim's paper II: 1 for the own class and 0 for others, from any side."""
+    prototypes, direction = places(seed, classes, dimension)
+    near = ratio_at(prototypes[0] + step * direction, prototypes, exponent)
+    others = (classes - 1) * (step / (1 - step)) ** exponent  # all of them are 1 - step away or farther
+    assert near[0] >= 1 / (1 + others) - 1e-9
+    assert near[1:].max() <= others + 1e-9
+    nearer = ratio_at(prototypes[0] + step / 10 * direction, prototypes, exponent)
+    assert nearer[0] >= near[0] - 1e-9
+
+
+@given(**ANYWHERE, factor=st.floats(0.01, 100))
+@effort(max_examples=20, deadline=None)
+def test_the_ratio_of_a_rescaled_space_is_the_same(seed, classes, dimension, exponent, factor):
+    prototypes, direction = places(seed, classes, dimension)
+    point = prototypes[0] + 0.3 * direction
+    torch.testing.assert_close(
+        ratio_at(factor * point, factor * prototypes, exponent), ratio_at(point, prototypes, exponent)
+    )
+
+
+@given(**ANYWHERE)
+@effort(max_examples=20, deadline=None)
+def test_far_away_the_ratio_is_unsure(seed, classes, dimension, exponent):
+    prototypes, direction = places(seed, classes, dimension)
+    even = torch.full((classes,), 1 / classes, dtype=torch.double)
+    torch.testing.assert_close(ratio_at(1e9 * direction, prototypes, exponent), even, atol=1e-6, rtol=0)
+
+
+def test_far_away_a_softmax_of_squares_is_surer_than_at_its_prototype():
+    prototypes, points = torch.eye(2).double(), torch.tensor([[1.0, 0.0], [2.0, -1.0], [4.0, -3.0]]).double()
+    chances = SquaredEuclidean().score_all(prototypes, points).T.softmax(1)[:, 0]
+    assert 0.88 < chances[0] < 0.89 < chances[1] < chances[2] < 1
 
 
 @pytest.mark.parametrize("exponent", [1.0, 2.0, 7.389])

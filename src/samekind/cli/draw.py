@@ -20,7 +20,11 @@ def draw(
     what: Annotated[str, typer.Argument(metavar="WHAT", help="The picture: confidence or voronoi.")],
     out: Annotated[Path, typer.Option(help="The file to write: .svg, .png or .pdf.")],
     form: Annotated[
-        str, typer.Option(help="What the softmax is taken of: normface, squared, distance or ratio.")
+        str,
+        typer.Option(
+            help="What the softmax is taken of: squared, distance or ratio; on the sphere also normface, "
+            "cosface, arcface or sphereface; all draws each of them."
+        ),
     ] = "ratio",
     classes: Annotated[
         int,
@@ -34,7 +38,7 @@ def draw(
         typer.Option(
             "--sphere/--plane",
             help="Where the points lie.",
-            show_default="the sphere for normface, the plane for the others",
+            show_default="the plane; the sphere for forms that there is no plane of",
         ),
     ] = None,
     angle: Annotated[bool, typer.Option("--angle", help="Measure distances along the sphere.")] = False,
@@ -54,13 +58,14 @@ def draw(
     """
     from samekind.cli.output import print_json, print_text
     from samekind.errors import SettingError, nearest
+    from samekind.reports.confidence import OF_DIRECTIONS
 
     if what not in PICTURES:
         raise SettingError(f'there is no picture "{what}"; {nearest(what, PICTURES)}')
     if what == "voronoi":
         answer, words = _voronoi(epsilon or [0.5, 1.0, 3.5], out)
     else:
-        on_sphere = sphere if sphere is not None else form == "normface" or angle
+        on_sphere = sphere if sphere is not None else form in OF_DIRECTIONS or angle
         answer, words = _confidence(form, classes, scale, "sphere" if on_sphere else "plane", angle, out)
     if as_json:
         print_json({**answer, "picture": str(out)})
@@ -73,6 +78,11 @@ def _confidence(
 ) -> tuple[dict[str, Any], str]:
     from samekind.reports import Confidence, confidence_map
 
+    if form == "all":
+        maps = Confidence.of_all_forms(classes, scale, surface, angle)
+        write_figure(lambda: confidence_map(maps), out)
+        answers = [_answer(drawn) for drawn in maps]
+        return {"maps": answers}, "\n".join(f"{answer['form']}: {_sentence(answer)}" for answer in answers)
     drawn = Confidence(form, classes, scale, surface, angle)
     write_figure(lambda: confidence_map([drawn]), out)
     answer = _answer(drawn)

@@ -34,7 +34,7 @@ def arc_face(
     margins = _margins(margin, scores)
 
     def widened(cosines: Tensor, candidates: Tensor) -> Tensor:
-        return _widen(cosines.clamp(-1, 1), margins.to(cosines)[candidates])
+        return widen_angle(cosines.clamp(-1, 1), margins.to(cosines)[candidates])
 
     return moved_softmax(scores, positive, negative, move=widened, scale=scale, targets=targets)
 
@@ -52,7 +52,8 @@ def _margins(margin: float | Tensor, scores: Tensor) -> Tensor:
     return margins.expand(candidates)
 
 
-def _widen(cosines: Tensor, margins: Tensor) -> Tensor:
+def widen_angle(cosines: Tensor, margins: Tensor) -> Tensor:
+    """The cosines after their angles were widened by margins, continued beyond π as `arc_face` says."""
     # cos(θ + m) without the angle: the arc cosine and its slope lose their digits at both ends.
     squares = (1 - cosines) * (1 + cosines)
     sines = squares.clamp(min=torch.finfo(cosines.dtype).eps).sqrt()

@@ -4,6 +4,7 @@ Kim, "Distance-Ratio-Based Formulation for Metric Learning", 2022: a softmax of 
 cosines is surest somewhere away from the prototype of the class; a ratio of distances is surest at it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -11,15 +12,28 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.errors import SettingError, nearest
+from samekind.losses.arc_face import widen_angle
+from samekind.losses.sphere_face import multiply_angle
 from samekind.similarities import Angle, Cosine, Euclidean, LogAngle, LogDistance
 
 #: What the softmax is taken of, by name.
 FORMS = {
     "normface": "softmax of cosines (NormFace)",
+    "cosface": "cosine less 0.35 (CosFace)",
+    "arcface": "angle plus 0.5 (ArcFace)",
+    "sphereface": "angle times 2 (SphereFace)",
     "squared": "softmax of squared distances",
     "distance": "softmax of distances",
     "ratio": "ratio of distances (DR)",
 }
+#: How each loss with a margin changes the cosine of the first class, which it trains an item for.
+MARGINS: dict[str, Callable[[Tensor], Tensor]] = {
+    "cosface": lambda cosines: cosines - 0.35,
+    "arcface": lambda cosines: widen_angle(cosines, torch.full_like(cosines, 0.5)),
+    "sphereface": lambda cosines: multiply_angle(cosines, 2, beyond="falling"),
+}
+#: Forms that compare directions alone.
+OF_DIRECTIONS = ("normface", *MARGINS)
 #: Half the side of the square of the plane; prototypes are at distance 1 from its centre.
 REACH = 2.5
 MOST_CLASSES = {"plane": 7, "sphere": 3}
@@ -27,7 +41,8 @@ MOST_CLASSES = {"plane": 7, "sphere": 3}
 
 @dataclass(frozen=True)
 class Confidence:
-    """The probability of the first class under softmax(scale x score), the score being of one of FORMS.
+    """The probability of the first class under softmax(scale x score), the score being of one of FORMS. With
+    a margin it is the one that the loss has in training, for an item of the first class.
 
     On the ``plane`` the prototypes are spread evenly around a circle. On the ``sphere`` they are the axes, so
     two classes make it a circle. There ``angle`` measures distances along the surface, not straight through.
@@ -44,14 +59,22 @@ class Confidence:
             raise SettingError(f'there is no form "{self.form}"; {nearest(self.form, FORMS)}')
         if self.surface not in MOST_CLASSES:
             raise SettingError(f'the surface is "plane" or "sphere"; got "{self.surface}"')
-        if self.surface == "plane" and (self.form == "normface" or self.angle):
-            what = "an angle" if self.angle else "normface"
+        if self.surface == "plane" and (self.form in OF_DIRECTIONS or self.angle):
+            what = "an angle" if self.angle else self.form
             raise SettingError(f"{what} compares directions, so it is drawn on the sphere, not on the plane")
         if not 2 <= self.classes <= MOST_CLASSES[self.surface]:
             expected = f"2 to {MOST_CLASSES[self.surface]} classes on the {self.surface}"
             raise SettingError(f"expected {expected}, got {self.classes}")
         if not 0 < self.scale < torch.inf:
             raise SettingError(f"a scale must be a positive number, got {self.scale}")
+
+    @classmethod
+    def of_all_forms(
+        cls, classes: int = 3, scale: float = 2.0, surface: str = "plane", angle: bool = False
+    ) -> list["Confidence"]:
+        """One for each form that there is on a surface; with ``angle`` those that have distances."""
+        left_out = OF_DIRECTIONS if angle or surface == "plane" else ()
+        return [cls(form, classes, scale, surface, angle) for form in FORMS if form not in left_out]
 
     @property
     def dimension(self) -> int:
@@ -128,6 +151,9 @@ class Confidence:
         match self.form:
             case "normface":
                 return Cosine().score_all(self.prototypes, points).T
+            case "cosface" | "arcface" | "sphereface":
+                own, *others = Cosine().score_all(self.prototypes, points).clamp(-1, 1)
+                return torch.stack([MARGINS[self.form](own), *others], dim=1)
             case "ratio":
                 ratio = LogAngle() if self.angle else LogDistance()
                 return ratio.score_all(self.prototypes, points).T

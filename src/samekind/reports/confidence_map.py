@@ -34,18 +34,22 @@ HEIGHT = 0.6
 
 
 def confidence_map(maps: Sequence[Confidence]) -> "Figure":
-    """One panel for each map: the probability of class 1, its prototypes, and a ring where it is surest.
+    """One panel for each map: the probability of class 1, its prototypes, and a ring where it is surest. Four
+    panels are in a row at most.
 
     On a plane and a sphere darker is surer, with lines at 10, 25, 50 (the thick one), 75 and 90 %. On a
     circle the probability is the height over it. No map at all is a ``ValueError``.
     """
     if not maps:
         raise ValueError("expected at least one map to draw, got none")
-    side = min(FULL / len(maps), FULL / 3)
-    figure = new_figure(side * len(maps), side + 0.7)
-    panels = figure.subplots(1, len(maps), squeeze=False)[0]
-    for axes, confidence in zip(panels, maps, strict=True):
+    columns = next((count for count in (4, 3) if len(maps) % count == 0), min(len(maps), 4))
+    rows = -(-len(maps) // columns)
+    side = FULL / max(columns, 3)
+    figure = new_figure(side * columns, (side + 0.7) * rows)
+    panels = figure.subplots(rows, columns, squeeze=False).flatten()
+    for axes in panels:
         axes.set_axis_off()
+    for axes, confidence in zip(panels, maps, strict=False):
         axes.set_aspect("equal")
         drawing = (
             _draw_circle if confidence.dimension == 2 and confidence.surface == "sphere" else _draw_shading
