@@ -66,6 +66,7 @@ OTHER = {
     "neighbours": 3,
     "network": "tiny",
     "normalise": True,
+    "original_size": True,
     "p": 3.0,
     "pooling": "max",
     "projection": "needed",

@@ -16,7 +16,7 @@ from samekind import archive, prototypes, similarities
 from samekind.auxiliary_head import AuxiliaryHead
 from samekind.data import ImageReader, VectorReader
 from samekind.decisions import Decision, Standing, Temperature
-from samekind.encoders import MLP, Attended, Conv4, LeNet, Standardised
+from samekind.encoders import MLP, Attended, Conv4, LeNet, Standardised, WithSize
 from samekind.errors import SettingError, SpaceError
 from samekind.inference import identify
 from samekind.parts import describe
@@ -297,6 +297,25 @@ def test_a_foreign_encoder_that_is_standardised_is_passed_in_with_that_or_withou
     assert_same(saved(space, tmp_path, encoder=standardised(Mine(), shift=7.0)), space)
     assert "an encoder of your own, Mine" in refused(tmp_path)
     assert "the encoder given (Theirs) is not the one" in refused(tmp_path, encoder=Theirs(width=5))
+
+
+def test_a_foreign_encoder_that_is_told_the_size_is_passed_in_with_that_or_without(tmp_path):
+    class Colours(Conv4):
+        """Not ours."""
+
+    def sized(encoder):
+        wrapped = WithSize(encoder=Standardised(encoder=encoder, means=[0.5], deviations=[2.0]))
+        nn.init.normal_(wrapped.size.weight)
+        return wrapped
+
+    def mine():
+        return Colours(channels=1, size=16, dimension=4)
+
+    space, x = a_space(encoder=sized(mine())), torch.rand(2, 2, 16, 16)
+    space.save(tmp_path)
+    for given in (mine(), sized(mine())):
+        assert torch.equal(MetricSpace.load(tmp_path, encoder=given).embed(x), space.embed(x))
+    assert "Colours; pass it as load" in refused(tmp_path)
 
 
 def test_one_of_ours_around_a_foreign_one_is_foreign(tmp_path):

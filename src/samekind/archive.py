@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from samekind import storage
-from samekind.encoders import Compressed, Standardised
+from samekind.encoders import Compressed, Standardised, WithSize
 from samekind.errors import SettingError, SpaceError
 from samekind.parts import Description, build, describe, fingerprint, is_ours
 
@@ -144,12 +144,15 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 def encoder_described(encoder: nn.Module) -> Description:
     """The encoder in a saved space: how to build it; of a foreign one its class, and the numbers its input is
-    standardised by and its embeddings are compressed to, so that they need not be given again.
+    standardised by and its embeddings are compressed to, and whether it is told the original size of
+    pictures, so that they need not be given again.
     """
     if is_ours(encoder):
         return describe(encoder)
     if isinstance(encoder, Compressed):
         return {**encoder_described(encoder.encoder), "compressed": encoder.dimension}
+    if isinstance(encoder, WithSize):
+        return {**encoder_described(encoder.encoder), "with size": True}
     if not isinstance(encoder, Standardised):
         return {"foreign": type(encoder).__qualname__}
     numbers = {"means": encoder.means, "deviations": encoder.deviations}
@@ -158,7 +161,8 @@ def encoder_described(encoder: nn.Module) -> Description:
 
 def encoder_of(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module:
     """The encoder of a saved space: built if it is ours, else the given one, if it fits. One with
-    standardised input, or compressed embeddings, may be given with or without that.
+    standardised input, with the size of pictures, or compressed embeddings, may be given with or without
+    that.
     """
     foreign, saved = content["encoder"].get("foreign"), content["encoder fingerprint"]
     if foreign is None and given is None:
@@ -169,8 +173,10 @@ def encoder_of(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module
             f"this space has an encoder of your own, {foreign}; pass it as load(folder, encoder=…)"
         )
     called, numbers = type(given).__qualname__, content["encoder"].get("standardised")
-    if numbers is not None and not isinstance(given, Standardised | Compressed):
+    if numbers is not None and not isinstance(given, Standardised | WithSize | Compressed):
         given = Standardised(encoder=given, means=numbers["means"], deviations=numbers["deviations"])
+    if content["encoder"].get("with size") and not isinstance(given, WithSize | Compressed):
+        given = WithSize(encoder=given)
     dimension = content["encoder"].get("compressed")
     if dimension is not None and not isinstance(given, Compressed):
         given = Compressed(encoder=given, dimension=dimension)

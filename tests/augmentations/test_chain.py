@@ -34,6 +34,19 @@ def test_other_augmentations_keep_their_place(images, chances):
     assert torch.equal(augment(x, listed, generator=chances(1)), one_by_one(x, listed, chances(1)))
 
 
+def test_further_channels_stay_as_they_are(images, chances):
+    """The plane of the original size beside the colours."""
+    x, listed = images(), [RandomResizedCrop(size=5), ColourJitter(), Flip(probability=1.0)]
+    plane = (
+        torch.linspace(0, 1, 2).repeat_interleave(x.shape[2] // 2)[:, None].expand(len(x), 1, -1, x.shape[3])
+    )
+    changed = augment(torch.cat([x, plane], dim=1), listed, generator=chances(1), channels=3)
+    assert torch.equal(changed[:, :3], augment(x, listed, generator=chances(1)))
+    assert changed.shape == (len(x), 4, 5, 5)
+    assert changed[:, 3, 0].eq(0).all()
+    assert changed[:, 3, -1].eq(1).all()
+
+
 def test_one_resampling_equals_several_in_order(images, chances):
     """Mirrors and whole shifts lose nothing, so before and after a crop the order alone counts."""
     x = images(count=12, height=16, width=16)

@@ -95,15 +95,17 @@ def parameters(kind):
 INSIDE = ("backbone", "encoder", "encoders", "head")
 
 
-def small(*, dimension):
+def small(*, dimension, channels=2):
     """A light network for pictures of any size."""
-    return encoders.WideResNet(channels=2, depth=10, width=1, dimension=dimension)
+    return encoders.WideResNet(channels=channels, depth=10, width=1, dimension=dimension)
 
 
 def other(kind, name):
     """A value for an argument; an encoder inside another is a new one each time."""
     if name == "encoder" and kind is encoders.Views:
         return small(dimension=7)
+    if name == "encoder" and kind is encoders.WithSize:
+        return small(dimension=7, channels=3)
     if name == "encoder":
         return encoders.MLP(inputs=12, dimension=70 if kind is encoders.Compressed else 7)
     if name == "encoders":
@@ -157,7 +159,7 @@ def items_for(encoder, count=6):
         shape = (takes.inputs,)
     else:
         side = getattr(takes, "size", SIDES.get(type(takes).__name__, 16))
-        shape = (takes.channels, side, side)
+        shape = (takes.channels + isinstance(encoder, encoders.WithSize), side, side)
     return torch.rand(count, *shape, generator=torch.Generator().manual_seed(1))
 
 
@@ -249,7 +251,7 @@ def test_refuses_input_of_another_shape(kind):
     items = items_for(encoder)
     wrong = [items[0], items[:, :0]]
     if items.dim() == 4:
-        wrong += [items[:, [0] * (taker(encoder).channels + 1)], items.flatten(1)]
+        wrong += [items[:, [0] * (items.shape[1] + 1)], items.flatten(1)]
     if hasattr(taker(encoder), "size"):
         wrong += [items[:, :, 1:, :], items[:, :, :, 1:]]
     if hasattr(taker(encoder), "inputs"):

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from samekind.attacks import Linf
-from samekind.data import Items, TableReader, clusters, digits
+from samekind.data import ImageReader, Items, TableReader, clusters, digits
 from samekind.encoders import MLP, Standardised
 from samekind.errors import SettingError
 from samekind.evaluation.valid_inputs import COLUMN_UNIT, PIXEL_UNIT, valid_inputs
@@ -32,6 +32,16 @@ def test_bytes_of_pictures_go_from_0_to_1():
     assert inputs.x.dtype == torch.float32
     assert 0 <= float(inputs.x.min()) <= float(inputs.x.max()) <= 1
     assert inputs.in_units(Linf(0.1)) == Linf(0.1)
+
+
+def test_the_plane_of_the_original_size_is_fixed():
+    inputs = torch.randint(0, 256, (5, 2, 4, 3), dtype=torch.uint8)
+    reader = ImageReader(height=4, width=3, original_size=True)
+    items = Items(inputs, torch.zeros(5, dtype=torch.int64), ("a",), "sized", reader=reader)
+    limits = valid_inputs(space_of(nn.Flatten(), 24), items).limits
+    moved = limits.bound(inputs / 255 + 0.5, inputs / 255)
+    assert torch.equal(moved[:, 1], inputs[:, 1] / 255)
+    assert (moved[:, 0] > inputs[:, 0] / 255).any()
 
 
 def test_columns_are_in_the_deviations_of_the_encoder_and_whole_numbers_stay_whole():

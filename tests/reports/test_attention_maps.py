@@ -121,7 +121,7 @@ def test_refuses_invalid_maps(values):
         attention_maps(PICTURE, [Overlay("a", "", values)])
 
 
-@pytest.mark.parametrize("shape", [(2, 4, 4), (4, 4), (3, 0, 4)])
+@pytest.mark.parametrize("shape", [(5, 4, 4), (4, 4), (3, 0, 4)])
 def test_refuses_invalid_pictures(shape):
     with pytest.raises(ValueError, match="expected a grey or colour picture"):
         attention_maps(torch.zeros(shape), [])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol, TypeGuard
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.augmentations.limits import expect_images
@@ -29,12 +30,22 @@ class Geometric(Protocol):
 
 
 @torch.no_grad()
-def augment(x: Tensor, augmentations: Sequence[Augmentation], *, generator: torch.Generator) -> Tensor:
-    """Items ``x`` (n, …) after all augmentations, first to last.
+def augment(
+    x: Tensor,
+    augmentations: Sequence[Augmentation],
+    *,
+    generator: torch.Generator,
+    channels: int | None = None,
+) -> Tensor:
+    """Items ``x`` (n, …) after all augmentations, first to last. If they have more ``channels`` than these,
+    the others stay as they are, at the size that the first ones get.
 
     Geometric neighbours make one resampling together: the images stay sharper, and a rotation after a crop
     shows what the crop has cut off instead of black corners.
     """
+    if channels is not None and channels < x.shape[1]:
+        changed = augment(x[:, :channels], augmentations, generator=generator)
+        return torch.cat([changed, F.interpolate(x[:, channels:], changed.shape[2:])], dim=1)
     for moving, group in itertools.groupby(augmentations, key=is_geometric):
         members = list(group)
         if not moving or all(getattr(member, "exact", False) for member in members):

@@ -185,8 +185,9 @@ def _hints(items: "Items") -> dict[str, str]:
     """Settings of the data, with a comment on each."""
     hints = {
         "size": f"{items.shape[-1]}               # pictures are read this many pixels wide and high",
-        "channels": f"{items.shape[0]}            # 1 grey, 3 colour",
+        "channels": f"{items.medium.seen(items.shape)[0]}            # 1 grey, 3 colour",
         "fit": '"stretch"          # or "crop", "pad": what happens to other proportions',
+        "original_size": "true     # also learn from the width and height before resizing",
         "skip_unreadable": "true   # leave out files that cannot be read",
         "ignore": "[]              # columns to leave out",
     }

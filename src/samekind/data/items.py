@@ -178,8 +178,9 @@ class Items:
         digest = hashlib.sha256()
         heading: list[object] = [list(self.inputs.shape), str(self.inputs.dtype), list(self.classes)]
         if isinstance(self.inputs, Stored):
+            later = (("white", WHITE), ("original_size", False))  # left out while they have their defaults
             reader = vars(self.inputs.reader).items()
-            heading.append({name: value for name, value in reader if (name, value) != ("white", WHITE)})
+            heading.append({name: value for name, value in reader if (name, value) not in later})
         # What came later is added only if it is given, so that older fingerprints hold.
         heading += [list(texts) for texts in (self.domain_names, self.parts) if texts]
         digest.update(json.dumps(heading).encode())

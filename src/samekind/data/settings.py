@@ -35,7 +35,8 @@ class DataSettings:
     those of the pictures, if they agree. ``fit``, ``background`` and ``cut_from`` are those of `ImageReader`,
     the last one number or two: with ``size`` 224, ``fit`` "crop" and ``cut_from`` 256 the shorter side is
     resized to 256 pixels and the middle 224 are cut out. ``white`` is the value of 16-bit greys that is
-    white: 4095 for a camera of 12 bits.
+    white: 4095 for a camera of 12 bits. With ``original_size`` a network also learns from the width and
+    height that pictures had before they were resized.
 
     ``memory`` "auto" decodes pictures once into memory if they take at most ``memory_limit`` bytes, "always"
     in any case, "never" whenever they are needed, by ``workers`` threads (0: one for each core). Training
@@ -60,6 +61,7 @@ class DataSettings:
     background: Background = "white"
     cut_from: Side | tuple[Side, Side] | None = None
     white: Annotated[int, Between(1, WHITE)] = WHITE
+    original_size: bool = False
     skip_unreadable: bool = False
     memory: Memory = "auto"
     # A number, not a share of the machine's memory: the same settings must mean the same everywhere.

@@ -12,9 +12,9 @@ An image network has named stages:
 - ``freeze`` and ``batch_norm``: what training leaves as it is. A network frozen as it was drawn is refused by
   training, so every network ends its constructor with `compose` or ``begin(self, pretrained=…)``.
 
-Some are around others: `Standardised` scales the input, `Views` asks about a picture at another size and
-with its mirrored copy, `Headed` puts a head on an encoder, `Compressed` shortens its embeddings, `SideBySide`
-joins several. `Unchanged` is none: items as they are.
+Some are around others: `Standardised` scales the input, `Views` asks about a picture at another size and with
+its mirrored copy, `Headed` puts a head on an encoder, `Compressed` shortens its embeddings, `WithSize` adds
+what the original size of a picture tells, `SideBySide` joins several. `Unchanged` is none: items as they are.
 
 `Attended` makes features of several maps of such a network, its backbone; ``attention(x)`` gives the
 weights of each layer. `Backbone` is a network of timm or torchvision, by its name there, without maps. A
@@ -38,6 +38,7 @@ from samekind.encoders.small_convnet import SmallConvnet
 from samekind.encoders.standardised import Standardised
 from samekind.encoders.unchanged import Unchanged
 from samekind.encoders.views import Views
+from samekind.encoders.with_size import WithSize
 
 __all__ = [
     "MLP",
@@ -62,4 +63,5 @@ __all__ = [
     "Unchanged",
     "Views",
     "WideResNet",
+    "WithSize",
 ]

@@ -1,6 +1,7 @@
 """What an attacker may do to items: the unit of epsilon, and the range of valid inputs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
@@ -47,7 +48,8 @@ class ValidInputs(NamedTuple):
 
 
 def valid_inputs(space: MetricSpace, items: Items, *, fixed: Sequence[str] = ()) -> ValidInputs:
-    """Pictures go from 0 to 1, and epsilon is in that range, whatever the encoder does first. Columns of a
+    """Pictures go from 0 to 1, and epsilon is in that range, whatever the encoder does first; the plane of
+    their original size stays as it is. Columns of a
     table keep to the range that they have in the items, whole numbers stay whole, ``fixed`` columns stay as
     they are, and epsilon is in the standard deviations that the encoder divides by (where it does not, in
     those of the items).
@@ -58,7 +60,9 @@ def valid_inputs(space: MetricSpace, items: Items, *, fixed: Sequence[str] = ())
     if items.medium is PICTURES and float(x.min()) >= 0 and float(x.max()) <= 1:
         if fixed:
             raise SettingError("only the columns of a table can be fixed; these items are pictures")
-        return ValidInputs(x, None, PIXEL_UNIT, PIXELS)
+        is_size = torch.arange(x.shape[1]) >= items.medium.seen(items.shape)[0]
+        kept = is_size[:, None, None].expand(items.shape) if is_size.any() else None
+        return ValidInputs(x, None, PIXEL_UNIT, replace(PIXELS, fixed=kept))
     scale, unit = _scale(space, items, x)
     if x.ndim != 2:
         return ValidInputs(x, scale, unit, Limits(float(x.min()), float(x.max())))

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from samekind.attacks import APGD, BIM, FGSM, PGD, Square
 from samekind.data import Items, medium_of, write_image
+from samekind.data.media.original_size import colours_of
 from samekind.decisions import Head
 from samekind.errors import SettingError, SpaceError, nearest
 from samekind.evaluation.attacked_questions import class_curve
@@ -161,7 +162,7 @@ def write_attacked(folder: Path, answer: AttackAnswer) -> None:
     def fill(draft: Path) -> None:
         write_table(draft / TABLE, columns)
         for place, name in enumerate(pictures):
-            write_image(draft / name, answer.attacked[place].clamp(0, 1))
+            write_image(draft / name, colours_of(answer.attacked[place]).clamp(0, 1))
 
     write_folder(folder, fill)
 

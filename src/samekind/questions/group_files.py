@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from samekind.data import PICTURES, medium_of, scaled, write_image
+from samekind.data.media.original_size import colours_of
 from samekind.errors import SettingError
 from samekind.inference.representatives import centre_distances
 from samekind.questions.table_files import write_table
@@ -72,7 +73,7 @@ def _fill_group(folder: Path, grouped: Grouped, members: Sequence[int]) -> None:
             shutil.copy2(source, folder / name)
         else:
             [picture] = scaled(grouped.inputs[item : item + 1])
-            write_image(folder / name, picture.clamp(0, 1))
+            write_image(folder / name, colours_of(picture).clamp(0, 1))
 
 
 def _as_png(source: Path) -> str:

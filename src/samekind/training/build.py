@@ -12,7 +12,7 @@ from samekind import augmentations, parts, samplers, similarities
 from samekind.augmentations import Augmentation
 from samekind.auxiliary_head import AuxiliaryHead
 from samekind.data import Items, Stored, reader_for
-from samekind.encoders import Backbone, Standardised
+from samekind.encoders import Backbone, Standardised, WithSize
 from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.errors import SettingError, SpaceError, nearest
 from samekind.inference.compress import expect_compressible
@@ -118,7 +118,9 @@ def build_optimiser(
 
 
 def _build_encoder(run: Run, items: Items, given: nn.Module | None) -> Any:
-    """The encoder of a run, or the one given, with its input standardised as the run says."""
+    """The encoder of a run, or the one given, with its input standardised as the run says, and told the
+    original size of pictures that have it.
+    """
     part, by = run.space.encoder, run.space.standardise
     if given is None and part.name == GIVEN:
         raise SettingError(
@@ -128,6 +130,7 @@ def _build_encoder(run: Run, items: Items, given: nn.Module | None) -> Any:
     encoder: Any = _build("encoders", part, _facts_of(items)) if given is None else given
     expect_dimension(encoder)
     foreign = given is not None or any(isinstance(module, Backbone) for module in encoder.modules())
+    channels = items.medium.seen(items.shape)[0]
     if by != "none":
         scales = any(isinstance(module, ChannelScaling) for module in encoder.modules())
         if scales or isinstance(encoder, Standardised):
@@ -135,8 +138,10 @@ def _build_encoder(run: Run, items: Items, given: nn.Module | None) -> Any:
                 f"run.space.standardise: {type(encoder).__name__} scales its input by itself, as its weights "
                 'expect it, and would scale it twice; set space.standardise to "none"'
             )
-        means, deviations = statistics_of(items, by)
+        means, deviations = (numbers[:channels] for numbers in statistics_of(items, by))
         encoder = Standardised(encoder=encoder, means=means, deviations=deviations)
+    if channels < items.shape[0]:
+        encoder = WithSize(encoder=encoder)
     if foreign:
         try_out(encoder, items)
     return encoder
@@ -240,6 +245,6 @@ def _with_class_count(value: Any, facts: Mapping[str, Any]) -> Any:
 
 def _facts_of(items: Items) -> dict[str, Any]:
     """What an encoder may take about its input."""
-    shape = items.shape
+    shape = items.medium.seen(items.shape)
     pictures = items.medium.units(shape) == "channels"
     return {"inputs": math.prod(shape), **({"channels": shape[0], "size": shape[-1]} if pictures else {})}

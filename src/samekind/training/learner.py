@@ -43,7 +43,7 @@ class Learner:
         self.run, self.space, self.fabric = run, space, fabric
         self.generator = torch.Generator().manual_seed(run.seed)
         self.context = self._build_context()
-        self.augmentations = build_augmentations(run, items)
+        self.augmentations, self.seen = build_augmentations(run, items), items.medium.seen(items.shape)
         self.channels_last = run.channels_last and items.medium.units(items.shape) == "channels"
         lay_out(space.encoder, channels_last=run.channels_last)
         # After all other weights are drawn: the space begins as it would without extras.
@@ -141,7 +141,8 @@ class Learner:
 
     def _augmented(self, x: Tensor, number: int) -> Tensor:
         if self.augmentations:
-            x = augment(x, self.augmentations, generator=step_generator(self.run.seed, number))
+            generator = step_generator(self.run.seed, number)
+            x = augment(x, self.augmentations, generator=generator, channels=self.seen[0])
         if self.channels_last:
             x = x.contiguous(memory_format=torch.channels_last)
         return x

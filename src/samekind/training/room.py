@@ -53,7 +53,9 @@ def within_memory(run: Run, items: Items, *, device: str = "auto") -> Run:
         encoder = build_space(run, items).encoder.to(fabric.device)
     (shown,) = fetched(items.inputs, [slice(0, 1)])
     # As training sees it: a crop may have another size.
-    x = augment(scaled(shown), build_augmentations(run, items), generator=torch.Generator())
+    channels = items.medium.seen(items.shape)[0]
+    changes = build_augmentations(run, items)
+    x = augment(scaled(shown), changes, generator=torch.Generator(), channels=channels)
     fits = items_at_once(encoder, x.shape[1:])
     largest = max(map(len, build_sampler(run, items.labels, domains=items.domains).batches(0)))
     return run if largest <= fits else replace(run, batches=replace(run.batches, at_once=fits))

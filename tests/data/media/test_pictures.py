@@ -9,7 +9,9 @@ from PIL import Image
 
 from samekind import data
 from samekind.data import PICTURES, ImageReader, TableReader, VectorReader, write_image
-from samekind.data.media.pictures import refitted
+from samekind.data.media.brightness import brightest
+from samekind.data.media.original_size import log_sides
+from samekind.data.media.pictures import is_blank, refitted
 from samekind.errors import DataError, SettingError
 
 ORIENTATION = 0x0112  # the EXIF tag
@@ -329,6 +331,57 @@ def test_a_network_and_augmentations_suit_the_pictures(shape, encoder):
 
 def test_thumbnails_squeeze_floats_outside_the_range():
     assert PICTURES.shows((3, 4, 4))
-    assert not PICTURES.shows((2, 4, 4))
+    assert not PICTURES.shows((5, 4, 4))
     shown = PICTURES.thumbnails(torch.tensor([[[[-1.0, 3.0]]]]))
     assert shown.tolist() == [[[[0.0, 1.0]]]]
+
+
+# --- the original size --------------------------------------------------------------------------------
+
+
+def sides(item):
+    """Width and height, in pixels, that an item says it had."""
+    return (100 * log_sides(item[None, -1])[0].exp()).tolist()
+
+
+@pytest.mark.parametrize("ending", [".png", ".jpg"])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_the_size_before_resizing_and_after_turning_is_a_plane_behind_the_colours(ending, channels, tmp_path):
+    exif = Image.Exif()
+    exif[ORIENTATION] = 6
+    path = tmp_path / f"a{ending}"
+    Image.new("RGB", (300, 40), (200, 100, 50)).save(path, exif=exif)
+    reader = ImageReader(height=8, width=6, channels=channels, original_size=True)
+    item = reader.read(path)
+    assert tuple(item.shape) == reader.shape == (channels + 1, 8, 6)
+    assert torch.equal(item[:-1], ImageReader(height=8, width=6, channels=channels).read(path))
+    width, height = sides(item)
+    assert width == pytest.approx(40, rel=0.03)
+    assert height == pytest.approx(300, rel=0.03)
+
+
+def test_arrays_and_pictures_in_memory_have_the_size_of_their_own(tmp_path):
+    reader = ImageReader(height=4, width=6, channels=3, original_size=True)
+    image = picture()
+    item = reader.read(save_array(tmp_path / "a.npy", image.numpy()))
+    torch.testing.assert_close(item[:3], image)
+    assert sides(item) == pytest.approx([6, 4], rel=0.03)
+    large = (picture(height=40, width=90)[None] * 255).byte()
+    assert sides(refitted(large, reader)[0] / 255) == pytest.approx([90, 40], rel=0.03)
+    assert torch.equal(reader.medium.refitted(image[None], reader)[0], item)
+
+
+def test_the_medium_of_pictures_with_their_size_sees_the_colours():
+    reader = PICTURES.reader((4, 8, 8))
+    assert (reader.channels, reader.original_size, reader.shape) == (3, True, (4, 8, 8))
+    assert PICTURES.seen((4, 8, 8)) == (3, 8, 8)
+    assert PICTURES.thumbnails(torch.rand(5, 2, 8, 8)).shape == (5, 1, 8, 8)
+    with pytest.raises(SettingError, match="original_size needs pictures of 2 pixels or more in height"):
+        ImageReader(height=1, width=5, original_size=True)
+
+
+def test_a_blank_picture_is_blank_whatever_its_size():
+    reader = ImageReader(height=4, width=4, original_size=True)
+    blank = refitted(torch.full((1, 1, 20, 50), 7, dtype=torch.uint8), reader)
+    assert is_blank(blank).tolist() == [True]
+    assert brightest(blank).tolist() == [7]

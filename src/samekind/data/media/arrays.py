@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from samekind.data.files import File, Readable, is_array, name_of, opened
-from samekind.data.media.medium import Medium, Shape, Suited, Units, has_pixels
+from samekind.data.media.medium import Medium, Shape, Suited, Units, can_be_shown, has_pixels
 from samekind.errors import DataError, SettingError
 from samekind.plain_files import Array, read_npy
 
@@ -170,5 +170,5 @@ ARRAYS = Medium(
     reader=lambda shape: ArrayReader(shape=shape),
     encoder=_encoder,
     units=_units,
-    shows=has_pixels,
+    shows=can_be_shown,
 )

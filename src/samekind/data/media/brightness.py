@@ -12,6 +12,7 @@ from torch import Tensor
 from samekind.data.files import File, opened
 from samekind.data.media import pixels
 from samekind.data.media.headings import read_headings
+from samekind.data.media.original_size import colours_of
 from samekind.data.media.pictures import ImageReader
 from samekind.data.media.pixels import Heading
 from samekind.data.settings import WHITE
@@ -39,7 +40,7 @@ def about_brightness(inputs: Tensor | Stored, files: Sequence[File], reader: Ima
 
 def brightest(pixels: Tensor) -> Tensor:
     """The highest byte of each picture (n, channels, height, width): (n,)."""
-    return pixels.flatten(1).amax(1) if len(pixels) else pixels.new_empty(0)
+    return colours_of(pixels).flatten(1).amax(1) if len(pixels) else pixels.new_empty(0)
 
 
 def brightness(highest: Tensor, files: Sequence[File], reader: ImageReader) -> str | None:

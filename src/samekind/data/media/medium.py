@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from samekind.data.files import Readable
+from samekind.data.media.original_size import colours_of
 from samekind.data.words import counted, listed
 
 if TYPE_CHECKING:
@@ -55,15 +56,22 @@ def scaled(x: Tensor) -> Tensor:
 
 
 def displayed(x: Tensor) -> Tensor:
-    """Maps (…, channels, height, width) as floats in [0, 1]; floats outside it are squeezed in together."""
-    values = scaled(x.detach().cpu()).float()
+    """Maps (…, 1 to 4, height, width) as floats (…, 1 or 3, height, width) in [0, 1]; floats outside it are
+    squeezed in together. A second or fourth channel is left out: in pictures it is the plane of their size.
+    """
+    values = scaled(colours_of(x.detach().cpu())).float()
     low, high = (float(values.min()), float(values.max())) if values.numel() else (0.0, 1.0)
     return values if low >= 0 and high <= 1 else (values - low) / max(high - low, 1e-12)
 
 
 def has_pixels(shape: Shape) -> bool:
-    """Whether items of this shape can be shown: (1 or 3, height, width)."""
+    """Whether items of this shape are grey or colour maps: (1 or 3, height, width)."""
     return len(shape) == 3 and shape[0] in (1, 3)
+
+
+def can_be_shown(shape: Shape) -> bool:
+    """Whether `displayed` takes items of this shape: (1 to 4, height, width)."""
+    return len(shape) == 3 and 1 <= shape[0] <= 4
 
 
 def _nothing(_: Any) -> tuple[()]:
@@ -87,14 +95,16 @@ class Medium:
     """One kind of item. Functions of a shape take that of one item, without the batch.
 
     ``endings`` are those of files with one item each; a .npy file may hold an item of any medium.
-    ``settings`` are the fields of `DataSettings` that matter for it. ``reader`` makes the reader for a shape,
-    ``encoder`` names a network for them, ``pretrained`` says whether networks trained on photographs
-    suit them, ``augmentations`` names those that a recipe may use unasked. ``units`` is what means and
-    deviations are taken over, None if nothing; with ``standardise`` recipes divide by them. ``batch`` puts
-    single items together, ``problems`` says what looks wrong in a set of items, ``shows`` whether reports can
-    show items of a shape, ``decoder`` gives the reader back if it can leave these files where they are and
-    decode each when it is needed, ``refitted`` brings rows (n, …) in memory to the shape of the reader where
-    that is possible, and ``thumbnails`` turns a batch of them into (n, 1 or 3, height, width) in [0, 1].
+    ``settings`` are the fields of `DataSettings` that matter for it. ``seen`` is the shape that networks and
+    augmentations see: without the plane of the original size, if pictures have one; the others take it.
+    ``reader`` makes the reader for a shape, ``encoder`` names a network for them, ``pretrained`` says whether
+    networks trained on photographs suit them, ``augmentations`` names those that a recipe may use unasked.
+    ``units`` is what means and deviations are taken over, None if nothing; with ``standardise`` recipes
+    divide by them. ``batch`` puts single items together, ``problems`` says what looks wrong in a set of
+    items, ``shows`` whether reports can show items of a shape, ``decoder`` gives the reader back if it can
+    leave these files where they are and decode each when it is needed, ``refitted`` brings rows (n, …) in
+    memory to the shape of the reader where that is possible, and ``thumbnails`` turns a batch of them into
+    (n, 1 or 3, height, width) in [0, 1].
     """
 
     name: str
@@ -103,6 +113,7 @@ class Medium:
     units: Callable[[Shape], Units | None]
     endings: frozenset[str] = frozenset()
     settings: tuple[str, ...] = ()
+    seen: Callable[[Shape], tuple[int, ...]] = tuple
     standardise: bool = True
     pretrained: Callable[[Shape], bool] = _never
     augmentations: Callable[[Shape], tuple[Suited, ...]] = _nothing

@@ -15,10 +15,11 @@ from samekind.data.media.medium import (
     Shape,
     Suited,
     Units,
-    has_pixels,
+    can_be_shown,
     named_problem,
     scaled,
 )
+from samekind.data.media.original_size import colours_of, size_plane, without_size
 from samekind.data.media.pixels import MODES, Pixels
 from samekind.data.settings import WHITE, Background, DataSettings, Fit
 from samekind.data.words import named
@@ -41,11 +42,12 @@ class ImageReader:
     (1 channel) or colour (3), and resized: ``fit`` "stretch" gives up the proportions, "crop" cuts off the
     edges, "pad" keeps the whole image on the background (and does not enlarge it). With ``cut_from`` (height,
     width) it is resized to that, and the middle is cut out. ``white`` is the value of 16-bit greys that is
-    white: 4095 for a camera of 12 bits. `read` gives float32 in [0, 1], `pixels` bytes. An array must have
-    the right shape; uint8 is scaled to [0, 1], floats are not changed.
+    white: 4095 for a camera of 12 bits. ``original_size`` adds the plane of `original_size`, with the width
+    and height before resizing: one more channel. `read` gives float32 in [0, 1], `pixels` bytes. An array
+    must have the right shape, without the plane; uint8 is scaled to [0, 1], floats are not changed.
     """
 
-    came_later = ("cut_from", "white")
+    came_later = ("cut_from", "white", "original_size")
     columns: tuple[str, ...] = ()
 
     def __init__(
@@ -58,6 +60,7 @@ class ImageReader:
         background: Background = "white",
         cut_from: Sequence[int] | None = None,
         white: int = WHITE,
+        original_size: bool = False,
     ) -> None:
         if channels not in MODES:
             raise SettingError(f"images are read with 1 channel (grey) or 3 (colour); got {channels}")
@@ -69,6 +72,8 @@ class ImageReader:
             raise SettingError(f'background must be "white" or "black"; got "{background}"')
         if not 1 <= white <= WHITE:
             raise SettingError(f"white is a value of 16 bits, from 1 to {WHITE}; got {white}")
+        if original_size and height < 2:
+            raise SettingError(f"original_size needs pictures of 2 pixels or more in height; got {height}")
         brought_to = (height, width) if cut_from is None else tuple(cut_from)
         if len(brought_to) != 2 or brought_to[0] < height or brought_to[1] < width:
             raise SettingError(
@@ -81,12 +86,13 @@ class ImageReader:
         self.background = background
         self.cut_from = None if cut_from is None else brought_to
         self.white = white
+        self.original_size = original_size
         self._brought_to = brought_to
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of what is read."""
-        return self.channels, self.height, self.width
+        return self.channels + self.original_size, self.height, self.width
 
     @property
     def medium(self) -> Medium:
@@ -95,7 +101,10 @@ class ImageReader:
 
     def read(self, file: Readable) -> Tensor:
         """The image in the file, or the array, as float32."""
-        return read_array(file, self.shape) if is_array(file) else scaled(self.pixels(file))
+        if not is_array(file):
+            return scaled(self.pixels(file))
+        image = read_array(file, without_size(self.shape))
+        return self.with_size(image[None], height=self.height, width=self.width)[0]
 
     def pixels(self, file: Readable) -> Tensor:
         """The image in the file as uint8 (channels, height, width)."""
@@ -107,6 +116,10 @@ class ImageReader:
         """The image in the file, written to ``place``: uint8 (channels, height, width)."""
         try:
             with opened(file) as stream:
+                if self.original_size:
+                    sides = pixels.heading(stream)
+                    stream.seek(0)
+                    place[-1] = size_plane(sides.height, sides.width, rows=self.height, columns=self.width)
                 decoded = pixels.decode(
                     stream,
                     height=self._brought_to[0],
@@ -123,7 +136,7 @@ class ImageReader:
             raise DataError(
                 f"cannot read {name_of(file)}: {pixels.reason(error)}; {self._expected()}"
             ) from error
-        place[...] = self._middle(decoded).transpose(2, 0, 1)
+        place[: self.channels] = self._middle(decoded).transpose(2, 0, 1)
 
     def refit(self, image: Pixels) -> Pixels:
         """A decoded picture (h, w, 1 or 3) as (height, width, channels)."""
@@ -142,24 +155,39 @@ class ImageReader:
         top, left = (self._brought_to[0] - self.height) // 2, (self._brought_to[1] - self.width) // 2
         return image[top : top + self.height, left : left + self.width]
 
+    def with_size(self, images: Tensor, *, height: int, width: int) -> Tensor:
+        """Pictures (n, channels, …), bytes or floats in [0, 1], with the plane of the height and width that
+        they had, if the reader adds it.
+        """
+        if not self.original_size:
+            return images
+        plane = torch.from_numpy(size_plane(height, width, rows=self.height, columns=self.width))
+        plane = plane if images.dtype == torch.uint8 else scaled(plane)
+        return torch.cat([images, plane.expand(len(images), 1, -1, -1)], dim=1)
+
     def _expected(self) -> str:
-        return f"expected an image or a .npy array of shape {self.shape}"
+        return f"expected an image or a .npy array of shape {without_size(self.shape)}"
 
 
 def refitted(images: Tensor, reader: ImageReader) -> Tensor:
     """Pictures in memory, uint8 (n, 1 or 3, …), in the shape that the reader gives."""
     if tuple(images.shape[1:]) == reader.shape and reader.cut_from is None:
         return images
-    refit = torch.empty(len(images), *reader.shape, dtype=torch.uint8)
+    refit = torch.empty(len(images), *without_size(reader.shape), dtype=torch.uint8)
     for place, image in enumerate(images):
         resized = reader.refit(image.permute(1, 2, 0).contiguous().numpy())
         refit[place] = torch.from_numpy(resized.transpose(2, 0, 1).copy())
-    return refit
+    return reader.with_size(refit, height=images.shape[2], width=images.shape[3])
 
 
-def _refitted_bytes(rows: Tensor, reader: ImageReader) -> Tensor:
-    """Pictures of bytes (n, channels, height, width) are resized; other rows are returned as they are."""
-    return refitted(rows, reader) if rows.dtype == torch.uint8 and rows.dim() == 4 else rows
+def _refitted(rows: Tensor, reader: ImageReader) -> Tensor:
+    """Pictures of bytes (n, channels, height, width) are resized, floats of the right shape get the plane of
+    their size; other rows are returned as they are.
+    """
+    if rows.dtype == torch.uint8 and rows.dim() == 4:
+        return refitted(rows, reader)
+    fits = tuple(rows.shape[1:]) == without_size(reader.shape)
+    return reader.with_size(rows, height=reader.height, width=reader.width) if fits else rows
 
 
 def _decoder(reader: ImageReader, files: Iterable[Readable]) -> ImageReader | None:
@@ -177,12 +205,13 @@ def picture_reader(height: int, width: int, channels: int, settings: DataSetting
         background=settings.background,
         cut_from=settings.larger_sides,
         white=settings.white,
+        original_size=settings.original_size,
     )
 
 
 def is_blank(pictures: Tensor) -> Tensor:
     """Which pictures (n, channels, height, width) have one colour everywhere: (n,)."""
-    flat = pictures.flatten(2)
+    flat = colours_of(pictures).flatten(2)
     return (flat == flat[:, :, :1]).flatten(1).all(1)
 
 
@@ -215,8 +244,8 @@ def _augmentations(shape: Shape) -> tuple[Suited, ...]:
 
 
 def _reader(shape: Shape) -> ImageReader:
-    channels, height, width = shape
-    return ImageReader(height=height, width=width, channels=channels)
+    channels, height, width = without_size(shape)
+    return ImageReader(height=height, width=width, channels=channels, original_size=shape[0] != channels)
 
 
 def _units(_: Shape) -> Units:
@@ -226,7 +255,8 @@ def _units(_: Shape) -> Units:
 PICTURES = Medium(
     name="pictures",
     endings=ENDINGS,
-    settings=("size", "channels", "fit", "skip_unreadable"),
+    settings=("size", "channels", "fit", "original_size", "skip_unreadable"),
+    seen=without_size,
     reader=_reader,
     encoder=_encoder,
     pretrained=lambda shape: min(shape[1:]) >= LARGE,
@@ -234,7 +264,7 @@ PICTURES = Medium(
     units=_units,
     standardise=False,  # they are in [0, 1]
     problems=_problems,
-    shows=has_pixels,
+    shows=can_be_shown,
     decoder=_decoder,
-    refitted=_refitted_bytes,
+    refitted=_refitted,
 )

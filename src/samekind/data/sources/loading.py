@@ -60,8 +60,9 @@ def fitted(inputs: Tensor, settings: DataSettings) -> tuple[Tensor, Reader | Non
         channels, height, width = shape
         reader = picture_reader(height, width, channels, settings)
         return refitted(inputs, reader), reader, ""
-    if settings.size is not None:
-        raise DataError(f"size is for pictures of bytes; these items are {shape} floats")
+    for name in ("size", "original_size"):
+        if getattr(settings, name):
+            raise DataError(f"{name} is for pictures of bytes; these items are {shape} floats")
     if medium_of(shape) is PICTURES and not looks_like_pictures(inputs):
         low, high = (float(value) for value in inputs.aminmax()) if len(inputs) else (0.0, 1.0)
         if low >= 0 and high <= 1:
