@@ -4,8 +4,8 @@
     python benchmarks/robustness --table [--page docs/results/robustness.md]
 
 DIR holds ``mnist`` (the four IDX files) and ``cifar10`` (the files of its authors, or sprites). A run whose
-JSON is there is not run again; none is begun after BUDGET seconds. ``--quick`` tries everything out on
-scikit-learn's digits, without DIR's files, in about a minute.
+JSON is there is not run again; none is begun after BUDGET seconds. ``--quick`` tries everything out in about
+a minute: on scikit-learn's digits, and on a few pictures of what DIR has.
 """
 
 import sys
