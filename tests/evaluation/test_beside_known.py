@@ -9,11 +9,13 @@ from torch import nn
 
 from samekind.data import clusters
 from samekind.data.groups import groups_apart
+from samekind.decisions import Balance, Choices
 from samekind.evaluation import few_shot, few_shot_beside_known
 from samekind.evaluation.tasks import drawn_tasks
+from samekind.inference.fitting import neighbourhood
 from samekind.prototypes import LearnedProxies, SupportMeans, class_means
 from samekind.samplers import episodes
-from samekind.similarities import Cosine, Euclidean, FixedScale, PairsNetwork
+from samekind.similarities import Cosine, Euclidean, FixedScale, PairsNetwork, TwoCovariance
 from samekind.space import MetricSpace
 
 pytestmark = pytest.mark.usefixtures("few_draws")
@@ -32,6 +34,16 @@ def a_space(similarity=None, *, classes=KNOWN.classes, count=1):
     order = [KNOWN.classes.index(name) for name in reversed(classes)]
     prototypes.assign(list(reversed(classes)), vectors[order])
     return MetricSpace(nn.Identity(), similarity or Cosine(scale=FixedScale(3.0)), prototypes).eval()
+
+
+def normalised_space():
+    """Names classes by a fitted similarity normalised with a cohort, and gives enrolled ones a bonus."""
+    space = a_space()
+    space.fitted = TwoCovariance(dimension=3, normalise=True).fit(KNOWN.inputs, KNOWN.labels)
+    space.normalised = neighbourhood(space.fitted, KNOWN.inputs, neighbours=3)
+    space.choices = Choices("similarity", "similarity", "normalised", "items")
+    space.balances = {"normalised": Balance(0.3, "items")}
+    return space.eval()
 
 
 def named(space, z):
@@ -64,13 +76,14 @@ def by_hand(space, *, way, shot, queries, tasks, seed):
         a_space(Euclidean()),
         a_space(PairsNetwork(dimension=3, hidden=8)),  # the order of the two matters
         a_space(Euclidean(), count=3),
+        normalised_space(),
     ],
-    ids=["cosine", "euclidean", "pairs", "three vectors a class"],
+    ids=["cosine", "euclidean", "pairs", "three vectors a class", "normalised"],
 )
 def test_agrees_with_enrolling_the_classes_and_asking(space):
     rows = few_shot_beside_known(space, *SETS, name="both", way=3, shots=(1, 4), queries=2, tasks=8, seed=5)
     assert {row[:2] for row in rows} == {("few-shot beside known", "both")}
-    assert {row.kind for row in rows} == {"similarity"}
+    assert {row.kind for row in rows} == {space.kind_for("classes")}
     values = {row.measure: row for row in rows}
     assert list(values) == [
         f"3-way {shot}-shot {what}" for shot in (1, 4) for what in ("known", "new", "harmonic mean")

@@ -1,14 +1,21 @@
-"""Tasks whose queries are of other groups than their examples, and as always where there are none."""
+"""Tasks whose queries are of other groups than their examples, and as always where there are none; and their
+scores, against those of each task alone.
+"""
 
 from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
 from samekind.data import Items, clusters
 from samekind.data.groups import groups_apart
-from samekind.evaluation.tasks import drawn_tasks
+from samekind.evaluation.tasks import TOGETHER, drawn_tasks, task_scores
+from samekind.inference.fitting import neighbourhood
+from samekind.prototypes import SupportMeans
 from samekind.samplers import episodes
+from samekind.similarities import PairsNetwork, TwoCovariance
+from samekind.space import MetricSpace
 
 ITEMS = clusters(classes=4, items=12, dimension=2)
 
@@ -60,3 +67,51 @@ def test_where_every_draw_fails_there_are_none():
     labels, site = torch.arange(40) // 2, torch.arange(40) % 2
     items = Items(torch.zeros(40, 1), labels, tuple(map(str, range(20))), "sites", groups=site)
     assert drawn(items, way=20, shot=1, queries=1, tasks=3) == []
+
+
+def a_space(base):
+    torch.manual_seed(0)
+    space = MetricSpace(nn.Identity(), PairsNetwork(dimension=2, hidden=4), SupportMeans(dimension=2))
+    space.fitted = TwoCovariance(dimension=2, normalise=True).fit(ITEMS.inputs, ITEMS.labels)
+    space.normalised = neighbourhood(space.scorer(base), ITEMS.inputs[::2], neighbours=3)
+    return space.eval()
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("base", ["similarity", "cosine", "fitted"])
+def test_scores_of_tasks_together_are_those_of_each_task_alone(base):
+    space, z = a_space(base), ITEMS.inputs
+    tasks = [(task.support, task.query.flatten()[: 3 + place % 4]) for place, task in enumerate(drawn(ITEMS))]
+    for kind in space.kinds:
+        scores = list(task_scores(space, z, tasks, kind=kind))
+        assert len(scores) == len(tasks)
+        for (examples, asked), part in zip(tasks, scores, strict=True):
+            means = torch.stack([z[places].mean(0) for places in examples])
+            counts = torch.full((len(means),), examples.shape[1])
+            alone = space.score_enrolled(means, z[asked], counts, kind=kind)
+            torch.testing.assert_close(part, alone, rtol=1e-4, atol=1e-5)
+
+
+def test_a_cohort_is_mapped_once_for_many_tasks(monkeypatch):
+    space = a_space("fitted")
+    mapped = []
+    monkeypatch.setattr(TwoCovariance, "_transformed", counting(TwoCovariance._transformed, mapped))
+    tasks = [(task.support, task.query.flatten()) for task in drawn(ITEMS, tasks=TOGETHER)]
+    one, many = [], []
+    for used, calls in ((tasks[:1], one), (tasks, many)):
+        mapped.clear()
+        assert len(list(task_scores(space, ITEMS.inputs, used, kind="normalised"))) == len(used)
+        calls += mapped
+    assert len(many) == len(one)
+
+
+def counting(function, calls):
+    def counted(*arguments):
+        calls.append(arguments)
+        return function(*arguments)
+
+    return counted
+
+
+def test_no_task_has_no_scores():
+    assert list(task_scores(a_space("cosine"), ITEMS.inputs, [], kind="cosine")) == []

@@ -1,5 +1,7 @@
 """Items to embeddings: the same as one item at a time, and the space does not change."""
 
+import importlib
+
 import numpy as np
 import pytest
 import torch
@@ -48,6 +50,14 @@ def test_items_come_in_batches_in_evaluation_mode_without_gradient():
     space = a_space(Batches()).train()
     embed(space, random(7, 4), batch=3)
     assert space.encoder.noted == [(3, False, False), (3, False, False), (1, False, False)]
+
+
+def test_a_cpu_encodes_few_large_items_at_a_time(monkeypatch):
+    monkeypatch.setattr(importlib.import_module("samekind.inference.embed"), "CPU_NUMBERS", 10)
+    space, items = a_space(Batches()), random(7, 4)
+    assert torch.equal(embed(space, items, batch=5), items)
+    assert [size for size, *_ in space.encoder.noted] == [2, 2, 1, 2]
+    assert torch.equal(embed(a_space(Batches()), random(2, 20)), random(2, 20))
 
 
 def test_no_items_give_no_embeddings():

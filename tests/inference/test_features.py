@@ -10,6 +10,7 @@ from samekind.encoders import MLP, SmallConvnet, Unchanged
 from samekind.errors import SpaceError
 from samekind.inference import embed, feature_items, headed_space
 from samekind.inference.embed import embed_by
+from samekind.inference.features import without_encoder
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
@@ -52,6 +53,15 @@ def test_a_space_of_features_becomes_one_of_items(encoder, items, head, tmp_path
     whole.save(tmp_path / "space")
     again = MetricSpace.load(tmp_path / "space")
     torch.testing.assert_close(embed(again, items.inputs), embed(whole, items.inputs))
+
+
+def test_a_space_without_its_encoder_answers_about_embeddings(encoder, items):
+    space = MetricSpace(encoder, Cosine(), SupportMeans(dimension=6))
+    space.enroll("a", embed(space, items.inputs[:2]))
+    alone, z = without_encoder(space), feature_items(encoder, items).inputs
+    assert torch.equal(embed(alone, z), z)
+    assert torch.equal(alone.score_classes(z), space.score_classes(z))
+    assert space.encoder is encoder
 
 
 def test_a_head_for_other_features_is_refused(encoder, items):

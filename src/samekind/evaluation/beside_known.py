@@ -19,7 +19,7 @@ from samekind.evaluation.classification import class_names, knows, labels_in
 from samekind.evaluation.few_shot import few_shot_rows
 from samekind.evaluation.rows import Row
 from samekind.evaluation.samples import Sample, mean_sample
-from samekind.evaluation.tasks import drawn_tasks
+from samekind.evaluation.tasks import drawn_tasks, task_scores
 from samekind.inference import asking, device_of
 from samekind.measures import catalogue
 from samekind.samplers import Episode
@@ -90,26 +90,30 @@ def _held(space: MetricSpace, known: Items, z: Tensor) -> _Held:
 def _shares(space: MetricSpace, held: _Held, drawn: Sequence[Episode], seed: int) -> Tensor:
     """The shares of known and of new items named rightly in each task: (tasks, 2)."""
     generator, known = torch.Generator().manual_seed(seed + 1), len(held.right)
-    shares = []
-    for episode in drawn:
-        known_queries = torch.randperm(known, generator=generator)[: episode.query.numel()]
-        shares.append(_task(space, held, known_queries, episode))
-    return torch.stack(shares)
-
-
-def _task(space: MetricSpace, held: _Held, known_queries: Tensor, episode: Episode) -> Tensor:
-    """The shares of known and of new items named rightly in one task: (2,)."""
-    count = len(held.right)
-    prototypes = held.z[count + episode.support].mean(1)
-    items = torch.cat([known_queries, count + episode.query.flatten()]).to(held.z.device)
     kind = space.kind_for("classes")
-    shots = torch.full((len(prototypes),), episode.support.shape[1], device=held.z.device)
-    score, which = space.score_enrolled(prototypes, held.z[items], shots, kind=kind).max(0)
     bonus = space.balances[kind].bonus if kind in space.balances else 0.0
-    enrolled = score + bonus > held.best[items]
-    truth = torch.arange(len(prototypes), device=held.z.device).repeat_interleave(episode.query.shape[1])
-    of_known = held.right[items[: len(known_queries)]] & ~enrolled[: len(known_queries)]
-    of_new = enrolled[len(known_queries) :] & (which[len(known_queries) :] == truth)
+    tasks = []
+    for episode in drawn:
+        of_known = torch.randperm(known, generator=generator)[: episode.query.numel()]
+        tasks.append((known + episode.support, torch.cat([of_known, known + episode.query.flatten()])))
+    scores = task_scores(space, held.z, tasks, kind=kind)
+    return torch.stack(
+        [
+            _task(held, part + bonus, items.to(held.z.device), episode)
+            for part, (_, items), episode in zip(scores, tasks, drawn, strict=True)
+        ]
+    )
+
+
+def _task(held: _Held, scores: Tensor, items: Tensor, episode: Episode) -> Tensor:
+    """The shares of known and of new items named rightly in one task, (2,), from the scores of the enrolled
+    classes (way, items); the known ``items`` come first.
+    """
+    score, which = scores.max(0)
+    enrolled, count = score > held.best[items], len(items) - episode.query.numel()
+    truth = torch.arange(len(scores), device=which.device).repeat_interleave(episode.query.shape[1])
+    of_known = held.right[items[:count]] & ~enrolled[:count]
+    of_new = enrolled[count:] & (which[count:] == truth)
     return torch.stack([of_known.double().mean(), of_new.double().mean()])
 
 

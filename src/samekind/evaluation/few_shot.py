@@ -7,9 +7,10 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.data.groups import groups_apart
+from samekind.decisions import Kind
 from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.samples import Sample, mean_sample, rows_of
-from samekind.evaluation.tasks import drawn_tasks
+from samekind.evaluation.tasks import drawn_tasks, task_scores
 from samekind.inference import asking, device_of
 from samekind.inference.choosing import used_first
 from samekind.measures import catalogue
@@ -72,28 +73,31 @@ def few_shot_samples(
         if not drawn:
             continue
         with asking(space):
-            accuracies = torch.stack([_task(space, z, episode) for episode in drawn], dim=1).cpu()
-        by_kind = dict(zip(space.kinds, accuracies, strict=True))
+            by_kind = _accuracies(space, z, drawn)
         for kind in used_first(space, "classes"):
-            values = by_kind[kind]
             measure = catalogue.few_shot(len(drawn[0].classes), shot)
-            samples.append(mean_sample("few-shot", name, measure, kind, "episodes", values))
+            samples.append(mean_sample("few-shot", name, measure, kind, "episodes", by_kind[kind]))
     return samples
 
 
-def _task(space: MetricSpace, z: Tensor, episode: Episode) -> Tensor:
-    """The accuracy of one task with each kind of score (kinds,)."""
-    prototypes = z[episode.support].mean(1)
-    queries = z[episode.query].flatten(0, 1)
-    truth = torch.arange(len(prototypes), device=z.device).repeat_interleave(episode.query.shape[1])
-    counts = torch.full((len(prototypes),), episode.support.shape[1], device=z.device)
-    # Scores of (queries, way); the fused probabilities need the other two anyway.
-    logits: dict[str, Tensor] = {
-        kind: (space.scorer(kind).scale() * space.score_enrolled(prototypes, queries, counts, kind=kind)).T
+def _accuracies(space: MetricSpace, z: Tensor, drawn: list[Episode]) -> dict[Kind, Tensor]:
+    """The accuracy of each task (tasks,), by kind of score."""
+    tasks = [(episode.support, episode.query.flatten()) for episode in drawn]
+    logits: dict[Kind, list[Tensor]] = {
+        kind: [space.scorer(kind).scale() * scores.T for scores in task_scores(space, z, tasks, kind=kind)]
         for kind in space.kinds
         if kind != "fused"
     }
     if "fused" in space.kinds:
-        logits["fused"] = logits["similarity"].softmax(-1) + logits["cosine"].softmax(-1)
-    right = torch.stack([(logits[kind].argmax(-1) == truth).double() for kind in space.kinds])
-    return right.mean(1)
+        both = zip(logits["similarity"], logits["cosine"], strict=True)
+        logits["fused"] = [one.softmax(-1) + other.softmax(-1) for one, other in both]
+    return {
+        kind: torch.stack([_accuracy(*pair) for pair in zip(logits[kind], drawn, strict=True)]).cpu()
+        for kind in space.kinds
+    }
+
+
+def _accuracy(logits: Tensor, episode: Episode) -> Tensor:
+    """The share of queries whose class has the highest of their logits (queries, way)."""
+    truth = torch.arange(logits.shape[1], device=logits.device).repeat_interleave(episode.query.shape[1])
+    return (logits.argmax(-1) == truth).double().mean()

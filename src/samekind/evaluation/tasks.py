@@ -1,6 +1,8 @@
-"""The few-shot tasks of an evaluation. If items have groups, queries are from other groups than examples."""
+"""The few-shot tasks of an evaluation, and their scores. If items have groups, queries are from other groups
+than examples.
+"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import torch
@@ -8,11 +10,16 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.data.groups import Apart
+from samekind.decisions import Kind
 from samekind.samplers import Episode, episodes
 from samekind.samplers.members import members_by_class
+from samekind.similarities import prepared_enrolments, score_all
+from samekind.space import MetricSpace
 
 #: Draws for one task at most: groups that span classes can make a draw fail.
 MOST_DRAWS = 10
+#: Tasks whose examples and items are mapped together.
+TOGETHER = 200
 
 
 def drawn_tasks(
@@ -42,6 +49,26 @@ def drawn_tasks(
         return []
     drawn = _across_groups(several, apart.groups, way, shot, queries, MOST_DRAWS * tasks, generator)
     return list(islice(drawn, tasks))
+
+
+def task_scores(
+    space: MetricSpace, z: Tensor, tasks: Sequence[tuple[Tensor, Tensor]], *, kind: Kind
+) -> Iterator[Tensor]:
+    """The scores of each task, (classes, m).
+
+    A task is the places of its examples (classes, shot) and of the items that are asked about (m,), in the
+    embeddings ``z`` (n, d). The scores are those of `MetricSpace.score_enrolled` for the mean of the examples
+    of each class. What has to be computed of an item or of a cohort is computed once for many tasks.
+    """
+    for start in range(0, len(tasks), TOGETHER):
+        examples, asked = zip(*tasks[start : start + TOGETHER], strict=True)
+        means = torch.cat([z[places.to(z.device)].mean(1) for places in examples])
+        counts = torch.cat([torch.full((len(places),), places.shape[1]) for places in examples])
+        items, columns = torch.unique(torch.cat(asked).to(z.device), return_inverse=True)
+        scorer, first, second = prepared_enrolments(space.scorer(kind), means, z[items], counts.to(z.device))
+        parts = torch.split(first, [len(places) for places in examples])
+        for part, places in zip(parts, torch.split(columns, [len(places) for places in asked]), strict=True):
+            yield score_all(scorer, part, second[places]).to(z.dtype)
 
 
 def _across_groups(

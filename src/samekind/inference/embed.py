@@ -16,6 +16,10 @@ from samekind.space import MetricSpace
 
 #: Embeddings that are scored against the classes at a time.
 BATCH = 4096
+#: A CPU encodes items of at most so many numbers at a time, one item at least: the layers of a network then
+#: stay near its cache. Measured with EfficientNet-Lite0 at 128 pixels: 8 pictures took 0.04 s each, 128 took
+#: 0.10 s each.
+CPU_NUMBERS = 400_000
 
 Block = TypeVar("Block")
 
@@ -78,8 +82,15 @@ def embed_by(encoder: Any, inputs: Tensor | Stored, *, batch: int = 512) -> Tens
     device = device_of(encoder)
     places = [slice(start, start + batch) for start in range(0, len(inputs), batch)]
     with asking(encoder):
-        batches = (laid_out(scaled(raw.to(device))) for raw in fetched(inputs, places))
-        return torch.cat([encoder(items).float().cpu() for items in batches])
+        parts = (part for raw in fetched(inputs, places) for part in _parts(raw.to(device)))
+        return torch.cat([encoder(laid_out(scaled(part))).float().cpu() for part in parts])
+
+
+def _parts(items: Tensor) -> tuple[Tensor, ...]:
+    """A batch (n, …), cut as its device is fastest with it."""
+    if items.device.type != "cpu":
+        return (items,)
+    return torch.split(items, max(1, CPU_NUMBERS // max(1, items[0].numel())))
 
 
 def embed_files(space: MetricSpace, paths: Iterable[str | Path], *, batch: int = 512) -> Tensor:

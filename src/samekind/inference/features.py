@@ -42,6 +42,16 @@ def feature_items(encoder: nn.Module, items: Items, *, batch: int = 64, cache: P
     return replace(items, inputs=vectors, reader=VectorReader(dimension=vectors.shape[1]), source=None)
 
 
+def without_encoder(space: MetricSpace) -> MetricSpace:
+    """The space that is asked about its own embeddings, such as `feature_items` of its encoder: each item is
+    then encoded once for all questions. All other parts are shared, and the given space stays as it is.
+    """
+    other = copy.copy(space)
+    other._modules = dict(space._modules)
+    other.encoder = Unchanged(inputs=space.prototypes.dimension)
+    return other
+
+
 def _cached(encoder: Any, items: Items, cache: Path, batch: int) -> Tensor:
     """The vectors of a file of the cache; if it is missing or damaged, they are computed and stored."""
     path = cache / f"{_key(encoder, items)}.npy"

@@ -17,6 +17,7 @@ from samekind.evaluation.rows import noted
 from samekind.inference import device_of, embed, embed_files
 from samekind.inference.cohort import CohortNorm
 from samekind.inference.enrolment import Combination
+from samekind.inference.features import feature_items, without_encoder
 from samekind.space import MetricSpace
 from samekind.training import Run
 
@@ -94,10 +95,12 @@ def evaluate_run(
     raw inputs.
     """
     tests = drawn(sets.tests(), settings)
+    alone, embedded = _embedded(space, tests)
     in_gallery: list[Row] = []
     if settings.gallery is not None:  # first: it may be refused, and the rest takes long
-        in_gallery = _retrieval(space, tests, getattr(sets, settings.gallery), settings)
-    rows = [noted(row, note) for row in [*_rows(space, tests, settings, cohort), *in_gallery]]
+        gallery = feature_items(space.encoder, getattr(sets, settings.gallery))
+        in_gallery = _retrieval(alone, embedded, gallery, settings)
+    rows = [noted(row, note) for row in [*_rows(alone, embedded, settings, cohort), *in_gallery]]
     also = cautions(sets)
     if settings.references:
         untrained, why = evaluation.untrained_encoder(run, sets.train)
@@ -105,7 +108,7 @@ def evaluate_run(
             sets.train, tests, untrained=untrained, seed=settings.seed, device=device_of(space)
         )
         also += [why] if why else []
-    promises = _promises(space, tests, settings)
+    promises = _promises(alone, embedded, settings)
     return _evaluated(name, rows, promises, settings, also=also, space=space)
 
 
@@ -119,9 +122,9 @@ def evaluate_items(
     cohort: Cohort | None = None,
 ) -> Evaluated:
     """Every question about other items, and whether the thresholds keep their promises there."""
-    sets = drawn({items.name: items}, settings)
-    rows = [noted(row, note) for row in _rows(space, sets, settings, cohort)]
-    return _evaluated(name, rows, _promises(space, sets, settings), settings, space=space)
+    alone, sets = _embedded(space, drawn({items.name: items}, settings))
+    rows = [noted(row, note) for row in _rows(alone, sets, settings, cohort)]
+    return _evaluated(name, rows, _promises(alone, sets, settings), settings, space=space)
 
 
 def evaluate_trials(
@@ -170,6 +173,11 @@ def row_warnings(rows: Sequence[Row]) -> list[str]:
 def upside_down(rows: Sequence[Row]) -> list[str]:
     """The sentence about answers that must not be used, if there are any."""
     return [*filter(None, [evaluation.upside_down(rows)])]
+
+
+def _embedded(space: MetricSpace, sets: Mapping[str, Items]) -> tuple[MetricSpace, dict[str, Items]]:
+    """The space of embeddings and the sets as embeddings, so that no question encodes an item again."""
+    return without_encoder(space), {name: feature_items(space.encoder, part) for name, part in sets.items()}
 
 
 def _rows(

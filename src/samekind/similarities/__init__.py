@@ -21,7 +21,14 @@ up to five scores: ``similarity`` (its own), ``cosine``, ``fused`` for a similar
 
 from samekind.similarities.adacos_scale import AdaCosScale
 from samekind.similarities.angles import Angle, LogAngle
-from samekind.similarities.blocks import MEMORY_BUDGET, Similarity, blocks, score_all, score_enrolled
+from samekind.similarities.blocks import (
+    MEMORY_BUDGET,
+    Similarity,
+    blocks,
+    prepared_enrolments,
+    score_all,
+    score_enrolled,
+)
 from samekind.similarities.corrected_cosine import CorrectedCosine
 from samekind.similarities.cosine import Cosine
 from samekind.similarities.distances import Euclidean, LogDistance, SquaredEuclidean
@@ -91,6 +98,7 @@ __all__ = [
     "TwoCovariance",
     "WithinClass",
     "blocks",
+    "prepared_enrolments",
     "score_all",
     "score_enrolled",
     "score_tasks",

@@ -106,16 +106,23 @@ def enrolled_vectors(similarity: Similarity, a: Tensor, b: Tensor, counts: Tenso
     return pairs(a, b, counts)
 
 
+def prepared_enrolments(
+    similarity: Similarity, a: Tensor, b: Tensor, counts: Tensor
+) -> tuple[Similarity, Tensor, Tensor]:
+    """`prepared` for enrolments a, each the mean of ``counts`` (n,) items, 0 for very many or an unknown
+    number. Whoever asks about parts of the same enrolments and items prepares all of them once.
+    """
+    if not counts_matter(similarity):
+        return prepared(similarity, a, b)
+    return Dot(), *enrolled_vectors(similarity, a, b, counts)
+
+
 def score_enrolled(
     similarity: Similarity, a: Tensor, b: Tensor, counts: Tensor, *, memory_budget: int | None = None
 ) -> Tensor:
-    """Every enrolment against every item: (n, d), (m, d) -> (n, m). Each a is the mean of ``counts`` (n,)
-    items, 0 for very many or an unknown number.
-    """
-    if not counts_matter(similarity):
-        return score_all(similarity, a, b, memory_budget=memory_budget)
-    first, second = enrolled_vectors(similarity, a, b, counts)
-    return score_all(Dot(), first, second, memory_budget=memory_budget).to(a.dtype)
+    """Every enrolment against every item: (n, d), (m, d) -> (n, m), with ``counts`` (n,) as above."""
+    scorer, first, second = prepared_enrolments(similarity, a, b, counts)
+    return score_all(scorer, first, second, memory_budget=memory_budget).to(a.dtype)
 
 
 def score_all(similarity: Similarity, a: Tensor, b: Tensor, *, memory_budget: int | None = None) -> Tensor:
