@@ -43,7 +43,8 @@ class Learner:
         self.run, self.space, self.fabric = run, space, fabric
         self.generator = torch.Generator().manual_seed(run.seed)
         self.context = self._build_context()
-        self.augmentations, self.seen = build_augmentations(run, items), items.medium.seen(items.shape)
+        self.augmentations = build_augmentations(run, items)
+        self.channels = items.medium.seen(items.shape)[0]
         self.channels_last = run.channels_last and items.medium.units(items.shape) == "channels"
         lay_out(space.encoder, channels_last=run.channels_last)
         # After all other weights are drawn: the space begins as it would without extras.
@@ -142,7 +143,7 @@ class Learner:
     def _augmented(self, x: Tensor, number: int) -> Tensor:
         if self.augmentations:
             generator = step_generator(self.run.seed, number)
-            x = augment(x, self.augmentations, generator=generator, channels=self.seen[0])
+            x = augment(x, self.augmentations, generator=generator, channels=self.channels)
         if self.channels_last:
             x = x.contiguous(memory_format=torch.channels_last)
         return x
