@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from samekind.inference.balancing import Labelled, naming, naming_share
+from samekind.inference.balancing import Labelled, Task, balanced, enrolments, naming, naming_share
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Dot, Euclidean
 from samekind.space import MetricSpace
@@ -75,3 +75,47 @@ def test_copies_of_an_example_are_not_asked_about():
     alone = naming(space, None, twice._replace(groups=None), kind="similarity", shots=1, draws=1)
     apart = naming(space, None, twice, kind="similarity", shots=1, draws=1)
     assert (len(alone.new), len(apart.new)) == (14, 12)
+
+
+def test_at_most_so_many_classes_are_enrolled_at_a_time():
+    space = a_space([[0.0, 0.0]])
+    new_z, new = around([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]], 4, 0.01)
+    known = Labelled(torch.zeros(2, 2), torch.zeros(2, dtype=torch.long))
+    for task in enrolments(space, known, Labelled(new_z, new), kind="similarity", way=2, shots=3, draws=6):
+        assert len(torch.unique(new[task.asked])) == 2
+        assert int(task.asked.sum()) == 2
+        assert task.new[task.asked].all()
+        assert task.known.all()
+
+
+def a_task(known, new):
+    """Margins of known and of new items, all of them right if the side of the border is."""
+    margins = torch.tensor([*known, *new], dtype=torch.double)
+    return Task(margins, torch.ones(len(known)).bool(), *torch.ones(2, len(new)).bool())
+
+
+def test_the_bonus_is_none_where_it_gains_nothing():
+    result = balanced([[a_task([-1.0, -2.0], [1.0, 2.0])]])
+    assert (result.bonus, result.share) == (0, 1)
+
+
+@pytest.mark.parametrize(("shift", "sign"), [(-3.0, 1), (3.0, -1)])
+def test_several_folds_choose_one_bonus_of_either_sign(shift, sign):
+    """New classes win by habit where the known prototypes are stale: the bonus is then below 0."""
+    parts = [
+        [a_task([shift - 1.0, shift - 2.0], [shift + 1.0, shift + 2.0])],
+        [a_task([shift - 1.0], [shift + 1.0, shift + 3.0, shift + 4.0])],
+    ]
+    result = balanced(parts)
+    assert sign * result.bonus > 1
+    assert result.share == 1
+    assert (len(result.known), len(result.new)) == (3, 5)
+    # The smallest of the bonuses that name all rightly.
+    assert abs(result.bonus) == pytest.approx(2, abs=0.1)
+
+
+def test_two_folds_that_disagree_meet_between():
+    """What one fold asks for costs the other more."""
+    result = balanced([[a_task([-1.0] * 9, [-0.5] * 9)], [a_task([-1.0], [1.0])]])
+    assert 0.5 < result.bonus <= 1
+    assert result.share == 1

@@ -88,3 +88,40 @@ def test_a_seed_means_the_same_folds(classes):
     one, same, other = (class_folds(items, seed=seed).parts for seed in (0, 0, 1))
     assert all(torch.equal(a.held_out, b.held_out) for a, b in zip(one, same, strict=True))
     assert not all(torch.equal(a.held_out, b.held_out) for a, b in zip(one, other, strict=True))
+
+
+def test_of_few_classes_the_hardest_are_held_out_together_and_first():
+    """Eight directions in four pairs; the pairs are the closer, the lower their numbers."""
+    angles = torch.tensor([0.0, 0.1, 1.5, 1.7, 3.0, 3.3, 4.5, 4.9])
+    labels = torch.arange(8).repeat_interleave(5)
+    angles = angles[labels] + 0.05 * torch.tensor([-2, -1, 0, 1, 2]).repeat(8)
+    features = torch.stack([angles.cos(), angles.sin()], 1)
+    items = Items(features, labels, tuple("abcdefgh"), "items")
+    folds = class_folds(items, seed=3, features=features)
+    held = [torch.unique(labels[fold.held_out]).tolist() for fold in folds.parts]
+    assert held == [[0, 1], [2, 3], [4, 5], [6, 7]]
+    assert folds.few
+    assert folds.words == "4 folds of 2 classes not fitted to, the hardest to tell apart together"
+
+
+@given(classes=st.integers(6, 19), seed=st.integers(0, 5))
+def test_the_hardest_folds_hold_every_class_once(classes, seed):
+    items = items_of([str(number) for number in range(classes)])
+    generator = torch.Generator().manual_seed(seed)
+    folds = class_folds(items, features=torch.randn(len(items), 3, generator=generator))
+    held = [torch.unique(items.labels[fold.held_out]).tolist() for fold in folds.parts]
+    assert sorted(label for part in held for label in part) == list(range(classes))
+    assert max(map(len, held)) - min(map(len, held)) <= 1
+
+
+def test_many_classes_and_branches_are_dealt_as_before():
+    many = items_of([str(number) for number in range(20)])
+    branches = items_of([f"{letter}/{number}" for letter in "ABCDEFGH" for number in range(2)])
+    for items, few in ((many, False), (branches, True)):
+        plain, given_features = (
+            class_folds(items, features=features) for features in (None, torch.rand(len(items), 2))
+        )
+        assert plain.words == given_features.words
+        assert (plain.few, given_features.few) == (few, few)
+        for one, other in zip(plain.parts, given_features.parts, strict=True):
+            assert torch.equal(one.held_out, other.held_out)

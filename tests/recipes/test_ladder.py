@@ -9,7 +9,7 @@ import torch
 from samekind.data import Items, clusters, prepare
 from samekind.errors import SettingError
 from samekind.recipes import climb, house, ladder
-from samekind.recipes.ladder import FITTED, HEAD, NETWORK, TRAINED
+from samekind.recipes.ladder import BESIDE, FITTED, HEAD, NETWORK, TRAINED
 from samekind.space import MetricSpace
 from samekind.training import Nobody, RunFolder
 
@@ -61,7 +61,7 @@ def test_the_rungs_are_told_kept_and_saved(sets, climbed):
     folder, lines, spaces = climbed
     loaded = MetricSpace.load(folder / "space")
     names = [rung.name for rung in loaded.ladder.rungs]
-    assert names == ["raw input", FITTED, HEAD, TRAINED] == list(spaces)
+    assert names == ["raw input", FITTED, HEAD, TRAINED, BESIDE] == list(spaces)
     assert loaded.ladder.kept in names
     assert [line.partition(":")[0] for line in lines if "Recall@1" in line] == names
     assert loaded.classes == list(sets.train.classes)
@@ -69,6 +69,31 @@ def test_the_rungs_are_told_kept_and_saved(sets, climbed):
     assert RunFolder(folder).finished
     # Thresholds are those of classes that were held out, not of the validation items.
     assert "not fitted to" in loaded.decisions["similarity"].trials
+
+
+def test_with_few_classes_the_encoder_is_kept_beside_the_input_and_never_alone(sets, climbed, tmp_path):
+    folder, lines, spaces = climbed
+    assert "with 8 classes not kept alone" in next(line for line in lines if line.startswith(f"{TRAINED}: R"))
+    assert MetricSpace.load(folder / "space").ladder.kept != TRAINED
+    spaces[BESIDE].save(tmp_path / "beside")
+    space, x = MetricSpace.load(tmp_path / "beside"), sets.unseen.inputs
+    raw, trained = (torch.nn.functional.normalize(spaces[name].embed(x)) for name in ("raw input", TRAINED))
+    assert torch.allclose(space.embed(x), torch.cat([raw, trained], 1), atol=1e-5)
+
+
+def test_with_classes_enough_the_encoder_is_kept_alone(sets, run, tmp_path, monkeypatch):
+    monkeypatch.setattr(importlib.import_module("samekind.recipes.folds"), "FEW_CLASSES", 8)
+    space = climb(sets, run=run, folder=tmp_path)
+    assert BESIDE not in [rung.name for rung in space.ladder.rungs]
+
+
+def test_held_out_classes_choose_the_bonus_of_enrolled_ones(climbed):
+    for space in climbed[2].values():
+        assert set(space.balances) == set(space.kinds)
+        for balance in space.balances.values():
+            assert "not fitted to" in balance.measured_on
+            assert 0 <= balance.known <= 1
+            assert 0 < balance.new <= 1
 
 
 def test_without_time_the_encoder_is_not_trained(sets, run, tmp_path):

@@ -9,7 +9,15 @@ from samekind.data import clusters
 from samekind.encoders import Unchanged
 from samekind.measures import equal_error_rate
 from samekind.prototypes import SupportMeans
-from samekind.recipes.measuring import Named, is_better, joined, measure, measure_names, rung_of
+from samekind.recipes.measuring import (
+    Named,
+    is_better,
+    joined,
+    measure,
+    measure_enrolled,
+    measure_names,
+    rung_of,
+)
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
 
@@ -115,3 +123,33 @@ def test_a_gain_in_naming_counts_although_few_classes_share_it_unevenly(items):
     gained = (few == 0).double()
     old, new = (measured._replace(named=Named({"similarity": marks}, few)) for marks in (wrong, gained))
     assert not is_better(new, old, by_class=True)
+
+
+def test_with_few_classes_a_loss_of_neighbours_counts_over_queries(items):
+    """One class of six loses: over classes that is chance, over queries it is not."""
+    right = torch.ones(600, dtype=torch.double)
+    lost = right.clone()
+    lost[:60] = 0
+    units = torch.arange(6).repeat_interleave(100)
+    plain = measure(space(), items)
+    numbers = torch.arange(100)
+    old = plain._replace(
+        hits={"similarity": right}, units=units, named=Named({"similarity": right[:100] * 0}, numbers)
+    )
+    new = old._replace(hits={"similarity": lost}, named=Named({"similarity": right[:100]}, numbers))
+    assert is_better(new, old, by_class=True)
+    assert not is_better(new, old, by_class=True, few=True)
+
+
+def test_held_out_classes_are_enrolled_beside_the_others(items):
+    known, new = items.take(torch.arange(0, 32)), items.take(torch.arange(32, 48))
+    tasks = measure_enrolled(space(), known, items, new)["similarity"]
+    assert {(len(task.known), len(task.new)) for task in tasks} == {(32, 16)}
+    means = torch.stack([known.inputs[known.labels == label].mean(0) for label in range(4)])
+    scores = torch.nn.functional.cosine_similarity(means, known.inputs[:, None], dim=-1)
+    assert torch.equal(tasks[0].known, scores.argmax(1) == known.labels)
+    measured = measure(space(), new)._replace(enrolled=[{"similarity": tasks}])
+    balance = measured.balances("six clusters")["similarity"]
+    assert 0.5 < balance.new <= 1
+    assert measure(space(), new).balances("nothing") == {}
+    assert measure_enrolled(space(), known, new, new) == {}

@@ -3,9 +3,11 @@
 A class that was trained on scores high by habit, so items of a class that is enrolled from a few examples are
 often given to a known one. A bonus for enrolled classes moves the border: Chao et al., "An Empirical Study
 and Analysis of Generalized Zero-Shot Learning for Object Recognition in the Wild", ECCV 2016. It is chosen by
-the harmonic mean of the shares of known and of new items that are named rightly.
+the harmonic mean of the shares of known and of new items that are named rightly: the smallest that comes
+close to the best, none if that does.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -17,8 +19,8 @@ from samekind.space import MetricSpace
 
 #: Examples that a class is enrolled from, and how often they are drawn.
 SHOTS, DRAWS = 5, 10
-#: Boundaries that are tried.
-BOUNDARIES = 201
+#: Boundaries that are tried, and how far from the best harmonic mean the smallest bonus may be.
+BOUNDARIES, CLOSE = 201, 0.005
 #: Without new classes the bonus is this share of a margin: that between the best and the next known class,
 #: which all but a few of the known items have. A new class comes closer to them than that.
 #: With classes held out of the training items (`benchmarks/bonus.py`, raw input) it gained 0.1 (characters),
@@ -78,87 +80,124 @@ def naming(
     which lower the known classes themselves.
     """
     empty = torch.zeros(0, dtype=torch.double)
-    if known is None or not len(known.z):
-        if new is None:
-            return Naming(empty, empty, None)
-        tasks = [_task(space, new, kind, None, shots, seed + draw) for draw in range(draws)]
-        return Naming(empty, _means([task.right.where(task.asked, torch.nan) for task in tasks]), None)
+    known = None if known is None or not len(known.z) else known
+    tasks = []
+    if new is not None and len(new.z):
+        tasks = enrolments(space, known, new, kind=kind, shots=shots, draws=draws, seed=seed)
+    if known is None:
+        return Naming(empty, _means([task.of_new(0.0) for task in tasks]) if tasks else empty, None)
+    if tasks:
+        return balanced([tasks])
     scores = _class_scores(space, known.z, kind)
-    best = scores.max(1)
-    right = best.indices == known.labels.cpu()
-    if new is None or not len(new.z):
-        return Naming(right.double(), empty, 0.0 if kind == "normalised" else _spare(scores, right))
-    best_of_all = torch.cat([best.values, _class_scores(space, new.z, kind).amax(1)])
-    tasks = [_task(space, new, kind, (known.z, best_of_all), shots, seed + draw) for draw in range(draws)]
-    return _balanced([task for task in tasks if task.asked.any()], right)
+    right = scores.argmax(1) == known.labels.cpu()
+    return Naming(right.double(), empty, 0.0 if kind == "normalised" else _spare(scores, right))
 
 
-class _Task(NamedTuple):
+class Task(NamedTuple):
     """New classes enrolled once. ``margin`` (n + m,): how far the best of them is above the best known class,
-    for known items and for new ones. ``right`` (m,): whether it is the right one; ``asked`` (m,): whether the
-    item was no example.
+    for known items and for new ones. ``known`` (n,): whether that known class is right; ``new`` (m,): whether
+    the new one is; ``asked`` (m,): whether the item is of a class that was enrolled, and no example.
     """
 
     margin: Tensor
-    right: Tensor
+    known: Tensor
+    new: Tensor
+    asked: Tensor
+
+    def of_known(self, bonus: float | Tensor) -> Tensor:
+        """Whether known items are named rightly with a bonus: (n,), or (b, n) for bonuses (b, 1)."""
+        return ((self.margin[: len(self.known)] + bonus <= 0) & self.known).double()
+
+    def of_new(self, bonus: float | Tensor) -> Tensor:
+        """The same for new items; not a number for those that were not asked about."""
+        right = ((self.margin[len(self.known) :] + bonus > 0) & self.new).double()
+        return right.masked_fill(~self.asked, torch.nan)
+
+
+def enrolments(
+    space: MetricSpace,
+    known: Labelled | None,
+    new: Labelled,
+    *,
+    kind: Kind,
+    way: int | None = None,
+    shots: int = SHOTS,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> list[Task]:
+    """New classes enrolled beside those of the space, ``draws`` times, see `naming`: all of them, or at most
+    ``way``. Without ``known`` items the classes of the space are no answers. Draws without a question are
+    left out.
+    """
+    drawn = [_examples(new, way, shots, seed + draw) for draw in range(draws)]
+    drawn = [examples for examples in drawn if examples.asked.any()]
+    if not drawn:
+        return []
+    device = device_of(space)
+    z = new.z if known is None else torch.cat([known.z, new.z.to(known.z.device)])
+    prototypes = torch.cat([examples.means for examples in drawn]).to(device)
+    counts = torch.cat([examples.counts for examples in drawn]).to(device)
+    with asking(space):
+        scores = space.score_enrolled(prototypes, z.to(device), counts, kind=kind).float().cpu()
+    best_known, right = torch.full((len(z),), -torch.inf), torch.zeros(0, dtype=torch.bool)
+    if known is not None:
+        best_known, named = _class_scores(space, z, kind).max(1)
+        right = named[: len(known.z)] == known.labels.cpu()
+    tasks = []
+    for examples, part in zip(drawn, torch.split(scores, [len(one.names) for one in drawn]), strict=True):
+        best = part.max(0)
+        is_right = examples.names[best.indices[len(right) :]] == new.labels.cpu()
+        tasks.append(Task((best.values - best_known).double(), right, is_right, examples.asked))
+    return tasks
+
+
+class _Examples(NamedTuple):
+    """What new classes are enrolled from: the labels (c,) of the classes, the means (c, d) of their examples,
+    how many these are (c,), and which items are asked about (m,).
+    """
+
+    names: Tensor
+    means: Tensor
+    counts: Tensor
     asked: Tensor
 
 
-def _task(
-    space: MetricSpace,
-    new: Labelled,
-    kind: Kind,
-    known: tuple[Tensor, Tensor] | None,
-    shots: int,
-    seed: int,
-) -> _Task:
+def _examples(new: Labelled, way: int | None, shots: int, seed: int) -> _Examples:
+    """One draw. A class of one item cannot be enrolled and asked about."""
     generator, labels = torch.Generator().manual_seed(seed), new.labels.cpu()
-    prototypes, names, counts = [], [], []
-    asked = torch.ones(len(labels), dtype=torch.bool)
-    for label in torch.unique(labels).tolist():
-        places = (labels == label).nonzero().flatten()
+    names, sizes = torch.unique(labels, return_counts=True)
+    names = names[sizes > 1]
+    if way is not None and way < len(names):
+        names = names[torch.randperm(len(names), generator=generator)[:way]]
+    asked, means, counts = torch.isin(labels, names), [new.z[:0]], []
+    for name in names.tolist():
+        places = (labels == name).nonzero().flatten()
         chosen = places[torch.randperm(len(places), generator=generator)[: min(shots, len(places) - 1)]]
-        if len(chosen):  # a class of one item cannot be enrolled and asked about
-            asked[chosen] = False
-            prototypes.append(new.z[chosen.to(new.z.device)].mean(0))
-            names.append(label)
-            counts.append(len(chosen))
-        else:
-            asked[places] = False
+        asked[chosen] = False
+        means.append(new.z[chosen.to(new.z.device)].mean(0, keepdim=True))
+        counts.append(len(chosen))
     if new.groups is not None:
-        asked &= ~torch.isin(new.groups, new.groups[~asked])
-    z = new.z if known is None else torch.cat([known[0], new.z.to(known[0].device)])
-    with asking(space):
-        device = device_of(space)
-        enrolled = torch.stack(prototypes).to(device), z.to(device), torch.tensor(counts, device=device)
-        scores = space.score_enrolled(*enrolled, kind=kind)
-    best = scores.float().cpu().max(0)
-    right = torch.tensor(names)[best.indices[-len(labels) :]] == labels
-    return _Task(best.values if known is None else best.values - known[1], right.double(), asked)
+        asked &= ~torch.isin(new.groups, new.groups[~asked & torch.isin(labels, names)])
+    return _Examples(names, torch.cat(means), torch.tensor(counts, dtype=torch.long), asked)
 
 
-def _balanced(tasks: list[_Task], right: Tensor) -> Naming:
-    """The naming with the best bonus over all tasks, the smallest of equals."""
-    count = len(right)
-    margins = torch.cat([task.margin for task in tasks]).double()
-    grid = -margins.quantile(torch.linspace(0, 1, BOUNDARIES, dtype=torch.double))
+def balanced(parts: Sequence[Sequence[Task]]) -> Naming:
+    """The naming with the best bonus over all tasks: the smallest whose harmonic mean comes close to the
+    highest. The tasks of a part are about the same items.
+    """
+    tasks = [task for part in parts for task in part]
+    grid = -torch.cat([task.margin for task in tasks]).quantile(
+        torch.linspace(0, 1, BOUNDARIES, dtype=torch.double)
+    )
     grid = torch.cat([grid, grid.new_zeros(1)])
     grid = grid[grid.abs().argsort(stable=True)]
-    known, new = torch.zeros(len(grid)), torch.zeros(len(grid))
-    for task in tasks:
-        enrolled = task.margin.double() + grid[:, None] > 0
-        known += (right & ~enrolled[:, :count]).float().mean(1)
-        new += (enrolled[:, count:] * task.right)[:, task.asked].float().mean(1)
-    bonus = float(grid[naming_share(known[:, None], new[:, None]).argmax()])
-    named = [task.margin.double() + bonus > 0 for task in tasks]
+    known = torch.stack([task.of_known(grid[:, None]).mean(1) for task in tasks], 1)
+    new = torch.stack([task.of_new(grid[:, None]).nanmean(1) for task in tasks], 1)
+    shares = naming_share(known, new)
+    bonus = float(grid[(shares >= shares.max() - CLOSE).nonzero()[0]])
     return Naming(
-        _means([(right & ~chosen[:count]).double() for chosen in named]),
-        _means(
-            [
-                (chosen[count:] * task.right).where(task.asked, torch.nan)
-                for task, chosen in zip(tasks, named, strict=True)
-            ]
-        ),
+        torch.cat([_means([task.of_known(bonus) for task in part]) for part in parts]),
+        torch.cat([_means([task.of_new(bonus) for task in part]) for part in parts]),
         bonus,
     )
 

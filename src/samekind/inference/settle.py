@@ -1,6 +1,9 @@
 """What a trained space needs before use: prototypes, thresholds, temperatures, the best kinds of score."""
 
+from dataclasses import replace
+
 import torch
+from torch import Tensor
 
 from samekind.data import Items, draw
 from samekind.data.groups import groups_apart
@@ -41,10 +44,7 @@ def settle(
     enrolled later. A class without known items gets no prototype; trained prototypes stay as they are.
     """
     if not space.prototypes.trained:
-        means, present = class_means(embed(space, known.inputs), known.labels, len(known.classes))
-        names = [known.classes[index] for index in present.nonzero().flatten().tolist()]
-        counts = torch.bincount(known.labels.cpu(), minlength=len(known.classes))[present.cpu()].tolist()
-        space.prototypes.assign(names, means[present, None].to(space.prototypes.vectors.device), counts)
+        fill_means(space, replace(known, inputs=embed(space, known.inputs), reader=None))
     space.enrolled = []
     space.standings, space.balances = measure_kinds(space, trials, trained=known)
     space.choices = choices or choices_of(space.standings)
@@ -60,3 +60,14 @@ def settle(
     space.open_set = (
         fit_open_set(space, inside, outside, point=point) if len(inside) and len(outside) else None
     )
+
+
+def fill_means(space: MetricSpace, known: Items) -> None:
+    """Make the means of the classes of items the prototypes of a space; the inputs are embeddings. A class
+    without items gets none.
+    """
+    assert isinstance(known.inputs, Tensor)
+    means, present = class_means(known.inputs, known.labels.to(known.inputs.device), len(known.classes))
+    names = [known.classes[index] for index in present.nonzero().flatten().tolist()]
+    counts = torch.bincount(known.labels.cpu(), minlength=len(known.classes))[present.cpu()].tolist()
+    space.prototypes.assign(names, means[present, None].to(space.prototypes.vectors.device), counts)

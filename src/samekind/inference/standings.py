@@ -86,7 +86,7 @@ def measure_kinds(
         return measured
     part = _labelled(space, draw(inside, most=most_items, seed=seed))
     margins = {kind: naming(space, part, None, kind=kind) for kind in space.kinds}
-    return measured._replace(balances=_balances(margins, inside.name))
+    return measured._replace(balances=balances_of(margins, inside.name))
 
 
 def measure_embedded(
@@ -145,7 +145,7 @@ def compared(
         rate = equal_error_rate(trials[kind].scores, trials[kind].same).rate
         share = namings[kind].share if namings else None
         result[kind] = Standing(rate, float(hits[kind].mean()), measured_on, errors, recall, share, named)
-    return Measured(result, _balances(namings, measured_on))
+    return Measured(result, balances_of(namings, measured_on))
 
 
 def _hits(space: MetricSpace, z: Tensor, labels: Tensor, marks: Tensor, kind: Kind) -> Tensor:
@@ -174,12 +174,16 @@ def _namings(
     return {kind: naming(space, known_part, new_part, kind=kind, seed=seed) for kind in space.kinds}
 
 
-def _labelled(space: MetricSpace, items: Items) -> Labelled:
-    """Embeddings, the classes of the space by their places there."""
+def labelled(space: MetricSpace, items: Items, z: Tensor) -> Labelled:
+    """Embeddings z (n, d) of items, the classes of the space by their places there."""
     place = {name: number for number, name in enumerate([*space.classes, *items.classes])}
     place |= {name: number for number, name in enumerate(space.classes)}
     labels = torch.tensor([place[name] for name in items.classes])[items.labels.cpu()]
-    return Labelled(embed(space, items.inputs), labels, groups_apart(items).groups)
+    return Labelled(z, labels, groups_apart(items).groups)
+
+
+def _labelled(space: MetricSpace, items: Items) -> Labelled:
+    return labelled(space, items, embed(space, items.inputs))
 
 
 def _more_named(one: Naming, own: Naming, seed: int) -> tuple[float, float]:
@@ -194,7 +198,8 @@ def _more_named(one: Naming, own: Naming, seed: int) -> tuple[float, float]:
     return low, high
 
 
-def _balances(namings: Mapping[Kind, Naming], measured_on: str) -> dict[str, Balance]:
+def balances_of(namings: Mapping[Kind, Naming], measured_on: str) -> dict[str, Balance]:
+    """What balances enrolled classes, by each kind of score with a bonus."""
     return {
         kind: Balance(
             value.bonus,

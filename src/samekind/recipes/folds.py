@@ -1,7 +1,9 @@
 """Classes held out in turn, to measure what was fitted without them.
 
 Whole branches are held out where the items have a tree of their classes, or the class names have branches
-("Greek/alpha"): random classes leave near relatives on both sides, which is easier than new classes are.
+("Greek/alpha"): random classes leave near relatives on both sides, which is easier than new classes are. Of
+few classes without branches, those that are hardest to tell apart are held out together: two random classes
+are told apart by anything, so they show no difference.
 """
 
 from collections.abc import Sequence
@@ -12,9 +14,12 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.data.words import counted
+from samekind.prototypes import class_means
+from samekind.recipes.house import FEW_CLASSES
 
 #: Folds at most, and the classes that each must have at least; with fewer classes items are held out.
 FOLDS, FEWEST_CLASSES = 4, 2
+HARDEST = ", the hardest to tell apart together"
 
 
 class Fold(NamedTuple):
@@ -25,11 +30,14 @@ class Fold(NamedTuple):
 
 
 class Folds(NamedTuple):
-    """The folds, what they are in words, and whether whole classes are held out in them."""
+    """The folds, what they are in words, and whether whole classes are held out in them; ``few`` if these are
+    too few to show what is lost.
+    """
 
     parts: list[Fold]
     words: str
     by_class: bool
+    few: bool = False
 
     def numbers(self, items: int) -> Tensor:
         """The number of the fold that holds out each of so many items (items,); -1 for one in none."""
@@ -39,23 +47,27 @@ class Folds(NamedTuple):
         return numbers
 
 
-def class_folds(items: Items, *, seed: int = 0) -> Folds:
+def class_folds(items: Items, *, seed: int = 0, features: Tensor | None = None) -> Folds:
     """Folds over the classes with two items or more: each is held out once, with its whole branch.
 
-    With fewer than six classes items of known classes are held out instead.
+    Of few classes without branches those that overlap most in the ``features`` (n, d) are held out together,
+    the hardest first. With fewer than six classes items of known classes are held out instead.
     """
     labels = items.labels.cpu()
     present = (torch.bincount(labels) > 1).nonzero().flatten().tolist()
     count = min(FOLDS, len(present) // FEWEST_CLASSES)
     if count < 3:
         return _item_folds(labels, seed)
-    groups = _branches(items, present, folds=count) or [[label] for label in present]
-    dealt = _dealt(groups, count, seed)
+    groups, few = _branches(items, present, folds=count), len(present) < FEW_CLASSES
+    if groups is None and few and features is not None:
+        dealt, which = _hardest_together(_distances(features, labels, present), present, count), HARDEST
+    else:
+        dealt = _dealt(groups or [[label] for label in present], count, seed)
+        which = "" if groups is None else f", by whole branches of {len(groups)}"
     parts = [_fold(torch.isin(labels, torch.tensor(held))) for held in dealt]
     held = min(map(len, dealt)), max(map(len, dealt))
     size = counted(held[0], "class", "classes") if held[0] == held[1] else f"{held[0]} to {held[1]} classes"
-    whole = f", by whole branches of {len(groups)}" if len(groups) < len(present) else ""
-    return Folds(parts, f"{count} folds of {size} not fitted to{whole}", True)
+    return Folds(parts, f"{count} folds of {size} not fitted to{which}", True, few)
 
 
 def _item_folds(labels: Tensor, seed: int) -> Folds:
@@ -97,3 +109,30 @@ def _dealt(groups: Sequence[list[int]], count: int, seed: int) -> list[list[int]
     for place in sorted(lots, key=lambda place: -len(groups[place])):
         min(hands, key=len).extend(groups[place])
     return hands
+
+
+def _distances(features: Tensor, labels: Tensor, classes: Sequence[int]) -> Tensor:
+    """The squared distance of the means of two classes over the sum of their variances: (classes, classes);
+    infinite for a class and itself. Features count by their direction.
+    """
+    z = torch.nn.functional.normalize(features.cpu().float().flatten(1))
+    means, _ = class_means(z, labels, int(labels.max()) + 1)
+    spread, _ = class_means((z - means[labels]).square().sum(1, keepdim=True), labels, len(means))
+    means, spread = means[classes], spread[classes]
+    ratio = torch.cdist(means, means).square() / (spread + spread.T).clamp(min=1e-12)
+    return ratio.fill_diagonal_(torch.inf)
+
+
+def _hardest_together(distances: Tensor, classes: Sequence[int], count: int) -> list[list[int]]:
+    """So many hands of classes: each begins with the nearest two that are left, and the others go to the
+    nearest of the smallest hands.
+    """
+    left, hands = list(range(len(classes))), list[list[int]]()
+    for _ in range(count):
+        pairs = distances[left][:, left]
+        first, second = divmod(int(pairs.argmin()), len(left))
+        hands.append([left[first], left[second]])
+        left = [place for place in left if place not in hands[-1]]
+    for place in left:
+        min(hands, key=lambda hand: (len(hand), float(distances[place, hand].min()))).append(place)
+    return [[classes[place] for place in hand] for hand in hands]

@@ -22,6 +22,10 @@ WARM_UP, LONGEST_WARM_UP = 50, 0.9
 #: Pictures are asked about at so many times the side they are trained at: 352 pixels for 224. Training sees
 #: crops, in which things are larger than in the whole picture.
 LARGER = 11 / 7
+#: With fewer classes a trained encoder has learned what tells these apart, and folds of two or three classes
+#: cannot show what it has lost: it is kept beside the untrained features, never in their place, and the folds
+#: hold out the classes that are hardest to tell apart.
+FEW_CLASSES = 20
 #: Pictures from so many pixels on, and those that are not square, get the medium's own network.
 SMALL, MEDIUM = 32, 128
 

@@ -4,7 +4,8 @@ A rung is measured on classes that it was not fitted to (see `folds`), and repla
 is better by more than chance (see `measuring.is_better`). The space of the kept rung is then fitted to all
 training items and saved. Short rungs come first, and a rung that does not fit into the time is not begun, so
 that there is an answer after seconds, and a better one later. Thresholds come from the trials of held-out
-classes.
+classes. Of few classes the trained encoder is kept beside the features of the first rung, never in their
+place (`house.FEW_CLASSES`).
 """
 
 import math
@@ -17,7 +18,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from samekind.data import Sets, draw
+from samekind.data import Sets
 from samekind.decisions import Choices, Ladder, Rung
 from samekind.errors import expect
 from samekind.evaluation import validation
@@ -27,7 +28,7 @@ from samekind.inference.points import operating_point
 from samekind.inference.verify import fit_decision
 from samekind.recipes.folds import Folds, class_folds
 from samekind.recipes.house import house
-from samekind.recipes.measuring import MEASURED_ITEMS, Measured, is_better, joined, measure, rung_of
+from samekind.recipes.measuring import Measured, is_better, joined, rung_of
 from samekind.recipes.rungs import Fitted, Rungs, Validate
 from samekind.space import MetricSpace
 from samekind.training import Run, RunFolder, Watcher
@@ -41,7 +42,7 @@ SECONDS = 300.0
 
 #: The names of the rungs after the first.
 FITTED, HEAD, TRAINED = "fitted similarity", "head on features", "encoder trained"
-NETWORK = "network over pairs"
+BESIDE, NETWORK = "trained beside untrained", "network over pairs"
 #: A network over pairs needs about a thousand classes; with tens of them it learns those, not likeness.
 CLASSES_FOR_NETWORK = 900
 
@@ -85,17 +86,23 @@ def climb(
     with place.lock():
         if not place.last.exists():
             place.begin(run, sets.split)
+        began, rungs = time.perf_counter(), Rungs(sets, run, device, place.features)
+        start = rungs.untrained()
+        vectors = start.features.train.inputs
+        assert isinstance(vectors, Tensor)
         return _Climb(
             sets=sets,
             place=place,
-            rungs=Rungs(sets, run, device, place.features),
-            folds=class_folds(sets.train, seed=run.seed),
+            rungs=rungs,
+            start=start,
+            folds=class_folds(sets.train, seed=run.seed, features=vectors),
             validate=validate,
             point=point,
             limit=_limit(minutes, launch(device, run.precision).device.type),
             watcher=watcher,
             tell=tell,
             after_rung=after_rung,
+            began=began,
         ).climb()
 
 
@@ -106,6 +113,19 @@ def _limit(minutes: float | None, device: str) -> float:
     return SECONDS if device == "cpu" else math.inf
 
 
+class _Once:
+    """A way to fit, carried out once for each fold. The first one chooses the similarities of the others."""
+
+    def __init__(self, fit: Callable[[int | None, Choice | None], Fitted]) -> None:
+        self.fit, self.fits = fit, dict[int | None, Fitted]()
+
+    def __call__(self, fold: int | None) -> Fitted:
+        if fold not in self.fits:
+            choice = next(iter(self.fits.values())).choice if self.fits else None
+            self.fits[fold] = self.fit(fold, choice)
+        return self.fits[fold]
+
+
 @dataclass
 class _Climb:
     """A ladder: what it is measured on, what was measured, and what is kept."""
@@ -113,6 +133,7 @@ class _Climb:
     sets: Sets
     place: RunFolder
     rungs: Rungs
+    start: Fitted  # the first rung
     folds: Folds
     validate: Validate
     point: str
@@ -120,35 +141,30 @@ class _Climb:
     watcher: Watcher | None
     tell: Tell | None
     after_rung: AfterRung | None
-    began: float = field(default_factory=time.perf_counter)
+    began: float
     tried: list[Rung] = field(default_factory=list)
     kept: str = ""
     measured: list[Measured] = field(default_factory=list)  # of the kept rung, by fold
     fits: dict[int | None, Fitted] = field(default_factory=dict)  # by fold; None is all items
-    choice: Choice | None = None  # of the similarities of the trained encoder
 
     def climb(self) -> MetricSpace:
         """All rungs, from the lowest; returns the space of the best."""
         self._say(f"The rungs are measured on {self.folds.words}.")
-        mark, rungs = time.perf_counter(), self.rungs
-        start = rungs.untrained()
-        first = self._step(rungs.first, lambda _: start, since=mark)
+        rungs, start = self.rungs, self.start
+        first = self._step(rungs.first, lambda _: start, since=self.began)
         assert first is not None  # it is always kept
-        chosen: Choice | None = None  # by the first fold, for the others
+        mark, numbers = time.perf_counter(), self.folds.numbers(len(self.sets.train))
 
-        def fitted(fold: int | None) -> Fitted:
-            nonlocal chosen
-            if fold is None:  # all folds choose
-                numbers = self.folds.numbers(len(self.sets.train))
-                return rungs.with_similarities(start, self._rows(None), folds=numbers)
-            result = rungs.with_similarities(start, self._rows(fold), choice=chosen)
-            chosen = result.choice
-            return result
+        def with_similarities(fold: int | None, choice: Choice | None) -> Fitted:
+            return rungs.with_similarities(start, self._rows(fold), choice=choice, folds=numbers)
+
+        fitted = _Once(with_similarities)
+        choice = fitted(None).choice  # by all folds, for all of them
 
         def headed(fold: int | None) -> Fitted:
-            return rungs.headed(start, self._rows(fold), choice=chosen)
+            return rungs.headed(start, self._rows(fold), choice=choice)
 
-        space = self._step(FITTED, fitted) or first
+        space = self._step(FITTED, fitted, since=mark) or first
         space = self._step(HEAD, headed) or space
         space = self._train_encoder() or space
         space = self._network_over_pairs() or space
@@ -157,23 +173,32 @@ class _Climb:
         return space
 
     def _step(
-        self, name: str, fit: Fit, *, folds: int | None = None, since: float | None = None
+        self,
+        name: str,
+        fit: Fit,
+        *,
+        folds: int | None = None,
+        since: float | None = None,
+        not_kept: str = "",
     ) -> MetricSpace | None:
         """Measure a rung on the first ``folds`` folds. Returns its space, fitted to all items and saved, if
-        it is better than the kept one.
+        it is better than the kept one; with a reason why it is ``not_kept`` it is measured alone.
         """
-        since = time.perf_counter() if since is None else since
+        since, seed = time.perf_counter() if since is None else since, self.rungs.run.seed
         fits: dict[int | None, Fitted] = {
             number: fit(number) for number in range(len(self.folds.parts[:folds]))
         }
         parts = [
-            self._measure(fitted, fold.held_out)._replace(named=fitted.names(fold.fitted))
+            fitted.measured(fold, seed=seed)
             for fitted, fold in zip(fits.values(), self.folds.parts, strict=False)
         ]
-        measured, by_class, seed = joined(parts), self.folds.by_class, self.rungs.run.seed
+        measured, by_class = joined(parts), self.folds.by_class
         better = not self.measured or is_better(
-            measured, joined(self.measured[: len(parts)]), by_class=by_class, seed=seed
+            measured, joined(self.measured[: len(parts)]), by_class=by_class, few=self.folds.few, seed=seed
         )
+        if not better and not not_kept:
+            not_kept = "not better by more than chance, so not kept"
+        better = not not_kept
         space = None
         if better or self.after_rung is not None:
             fits[None] = fit(None)
@@ -181,7 +206,7 @@ class _Climb:
         seconds = time.perf_counter() - since
         rung = rung_of(name, measured, seconds=seconds, by_class=by_class, seed=seed)
         self.tried.append(rung)
-        self._say(_line(rung, folds=len(parts), of=len(self.folds.parts), better=better))
+        self._say(_line(rung, folds=len(parts), of=len(self.folds.parts), not_kept=not_kept))
         if space is not None and self.after_rung is not None:
             self.after_rung(rung, space)
         if space is None or not better:
@@ -205,22 +230,30 @@ class _Climb:
             return None
         count = max(1, min(folds, int(min(left, SECONDS) / max(fold, 1e-9))))
         self._say(f"{TRAINED}: {about}, and {in_words(count * fold)} to measure it first")
-        return self._step(TRAINED, self._trained, folds=count)
+        trained = _Once(self._trained)
+        if not self.folds.few:
+            return self._step(TRAINED, trained, folds=count)
+        self._step(TRAINED, trained, folds=count, not_kept=f"with {self._classes} classes not kept alone")
+
+        def beside(fold: int | None, choice: Choice | None) -> Fitted:
+            return self.rungs.beside(self.start, trained(fold), self._rows(fold), choice=choice)
+
+        return self._step(BESIDE, _Once(beside), folds=count)
 
     def _network_over_pairs(self) -> MetricSpace | None:
         """The network over pairs on top of the kept rung, where there are classes enough. Its errors on the
         classes that it was fitted to are told beside those on the others: a wide gap is a network that has
         learned its classes and not what likeness is.
         """
-        if len(torch.unique(self.sets.train.labels)) < CLASSES_FOR_NETWORK:
+        if self._classes < CLASSES_FOR_NETWORK:
             return None
         below, gaps = dict(self.fits), []
 
         def network(fold: int | None) -> Fitted:
             fitted = self.rungs.with_network(below[fold], self._rows(fold))
             if fold is not None:
-                sides = self._rows(fold), self.folds.parts[fold].held_out
-                gaps.append([self._measure(fitted, rows).equal_error("similarity") for rows in sides])
+                sides = (fitted.pairs(rows, seed=self.rungs.run.seed) for rows in self.folds.parts[fold])
+                gaps.append([side.equal_error("similarity") for side in sides])
             return fitted
 
         space = self._step(NETWORK, network, folds=len(self.measured))
@@ -228,39 +261,26 @@ class _Climb:
         self._say(f"{NETWORK}: EER {inside:.1%} on the classes it was fitted to, {outside:.1%} on the others")
         return space
 
-    def _trained(self, number: int | None) -> Fitted:
-        """The encoder trained for a fold, or on all items; the first fold chooses the similarities."""
-        rows = self._rows(number)
-        if number is None:
-            return self.rungs.trained(
-                rows,
-                validate=self.validate,
-                folder=self.place.path,
-                watcher=self.watcher,
-                choice=self.choice,
-            )
-        held_out = self.sets.train.take(self.folds.parts[number].held_out)
-        run = self.rungs.run
-        validate = validation(held_out, run.validate, watch=run.watch)
-        folder = self._fold_folder() / str(number)
-        fitted = self.rungs.trained(
-            rows, validate=validate, folder=folder, watcher=self.watcher, choice=self.choice
+    def _trained(self, number: int | None, choice: Choice | None) -> Fitted:
+        """The encoder trained for a fold, or on all items."""
+        validate, folder = self.validate, self.place.path
+        if number is not None:
+            held_out, run = self.sets.train.take(self.folds.parts[number].held_out), self.rungs.run
+            validate = validation(held_out, run.validate, watch=run.watch)
+            folder = self._fold_folder() / str(number)
+        return self.rungs.trained(
+            self._rows(number), validate=validate, folder=folder, watcher=self.watcher, choice=choice
         )
-        self.choice = fitted.choice
-        return fitted
 
     def _rows(self, number: int | None) -> Tensor:
         """The places of the items that a fold is fitted to; None is all of them."""
         return torch.arange(len(self.sets.train)) if number is None else self.folds.parts[number].fitted
 
-    def _measure(self, fitted: Fitted, held_out: Tensor) -> Measured:
-        items = draw(fitted.embedded(held_out), most=MEASURED_ITEMS, seed=self.rungs.run.seed)
-        return measure(fitted.space, items)
-
     def _settled(self, fitted: Fitted, measured: Measured) -> MetricSpace:
-        """The space, ready for use: the classes that were held out give its thresholds and the kinds of
-        score. Validation items of known classes give that for classes; without such items it is that for
-        neighbours, because both ask for what is nearest.
+        """The space, ready for use: the classes that were held out give its thresholds, the kinds of score,
+        and the bonus of classes that are enrolled beside known ones. Validation items of known classes give
+        the kind for classes; without such items it is that for neighbours, because both ask for what is
+        nearest.
         """
         name = f"{self.sets.train.name}, {self.folds.words}"
         classes = measured.neighbours if measured.named is None else measured.named.best
@@ -271,7 +291,13 @@ class _Climb:
         space = fitted.whole(self.sets.train)
         for kind, trials in measured.trials.items():
             space.decisions[kind] = fit_decision(trials, kind=kind, point=self.point, description=name)
+        space.balances |= measured.balances(name)
         return space
+
+    @property
+    def _classes(self) -> int:
+        """How many classes there are to train on."""
+        return len(torch.unique(self.sets.train.labels))
 
     def _save(self, space: MetricSpace) -> None:
         space.ladder = Ladder(tuple(self.tried), self.kept, self.folds.words)
@@ -285,9 +311,9 @@ class _Climb:
             self.tell(line)
 
 
-def _line(rung: Rung, *, folds: int, of: int, better: bool) -> str:
+def _line(rung: Rung, *, folds: int, of: int, not_kept: str) -> str:
     where = "" if folds == of else f", on {folds} of {of} folds"
-    verdict = "" if better else "; not better by more than chance, so not kept"
+    verdict = f"; {not_kept}" if not_kept else ""
     named = "" if rung.accuracy is None else f", accuracy {rung.accuracy:.1%}"
     return (
         f"{rung.name}: Recall@1 {rung.recall:.1%} ({rung.neighbours}), EER {rung.equal_error:.1%} "

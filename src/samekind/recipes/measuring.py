@@ -3,20 +3,25 @@
 Two rungs are compared on the same queries, pairs and held-out items of known classes. The intervals are over
 classes, because the classes to come are others; those of naming are over items, because the known classes
 stay the same. A rung is better if it finds more, errs less, or names more items rightly, by more than chance,
-and worse in none of the three by more than chance.
+and worse in none of the three by more than chance. Intervals over few classes are too wide to show a loss, so
+there fewer neighbours are counted over queries as well.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from samekind.data import Items
+from samekind.data import Items, draw
 from samekind.data.groups import groups_apart
-from samekind.decisions import Kind, Rung
+from samekind.decisions import Balance, Kind, Rung
 from samekind.inference import asking, device_of
+from samekind.inference.balancing import Task, balanced, enrolments
 from samekind.inference.search import search
+from samekind.inference.settle import fill_means
+from samekind.inference.standings import balances_of, labelled
 from samekind.inference.trials import Trials, ordered_trials
 from samekind.measures import (
     FEWEST_CLASSES,
@@ -31,17 +36,21 @@ from samekind.space import MetricSpace
 
 #: At most so many items of a fold are measured: half a million pairs.
 MEASURED_ITEMS = 1000
+#: So many held-out classes are enrolled at a time.
+WAY = 5
 
 
 class Measured(NamedTuple):
     """By each kind of score: 1 for a query whose nearest other item is of its class, else 0; and the trials.
-    ``units`` has the class of each query. `Named` is of other items, where there are some.
+    ``units`` has the class of each query. `Named` is of other items, where there are some. ``enrolled`` has,
+    for each fold, the tasks in which held-out classes are enrolled beside the others.
     """
 
     hits: dict[Kind, Tensor]
     units: Tensor
     trials: dict[Kind, Trials]
     named: "Named | None" = None
+    enrolled: Sequence[Mapping[Kind, Sequence[Task]]] = ()
 
     @property
     def neighbours(self) -> Kind:
@@ -56,6 +65,17 @@ class Measured(NamedTuple):
     def equal_error(self, kind: Kind) -> float:
         """The equal error of a kind of score."""
         return equal_error_rate(self.trials[kind].scores, self.trials[kind].same).rate
+
+    def balances(self, measured_on: str) -> dict[str, Balance]:
+        """What balances classes that are enrolled beside known ones, by each kind of score; empty if no
+        class was enrolled.
+        """
+        return balances_of(
+            {kind: balanced([tasks[kind] for tasks in self.enrolled]) for kind in self.hits}
+            if self.enrolled
+            else {},
+            measured_on,
+        )
 
 
 class Named(NamedTuple):
@@ -81,10 +101,8 @@ def measure_names(space: MetricSpace, known: Items, items: Items) -> Named | Non
     asked = torch.isin(items.labels.cpu(), labels)
     if not asked.any():
         return None
-    assert isinstance(known.inputs, Tensor)
-    assert isinstance(items.inputs, Tensor)
-    truth, z = items.labels.cpu()[asked], items.inputs[asked.to(items.inputs.device)].to(device)
-    means, present = class_means(known.inputs.cpu(), labels, len(known.classes))
+    truth, z = items.labels.cpu()[asked], _vectors(items)[asked.to(_vectors(items).device)].to(device)
+    means, present = class_means(_vectors(known).cpu(), labels, len(known.classes))
     places, means = present.nonzero().flatten(), means[present].to(device)
     with asking(space):
         scores = {kind: space.score_all(means, z, kind=kind) for kind in space.kinds}
@@ -92,11 +110,34 @@ def measure_names(space: MetricSpace, known: Items, items: Items) -> Named | Non
     return Named(right, asked.nonzero().flatten())
 
 
+def measure_enrolled(
+    space: MetricSpace, known: Items, items: Items, new: Items, *, seed: int = 0
+) -> dict[Kind, list[Task]]:
+    """Tasks in which five of the ``new`` classes at a time are enrolled from five items each, beside those of
+    the ``known`` items; inputs are embeddings. Asked about are the other new items, and ``items`` of known
+    classes; empty without such items, or without two new classes of two items.
+    """
+    several = int((torch.bincount(new.labels.cpu()) > 1).sum())
+    named = items.take(torch.isin(items.labels.cpu(), known.labels.cpu()).nonzero().flatten())
+    if not len(named) or several < 2:
+        return {}
+    space = deepcopy(space)
+    fill_means(space, known)
+    one, other = (
+        labelled(space, part, _vectors(part))
+        for part in (draw(some, most=MEASURED_ITEMS, seed=seed) for some in (named, new))
+    )
+    return {kind: enrolments(space, one, other, kind=kind, way=WAY, seed=seed) for kind in space.kinds}
+
+
+def _vectors(items: Items) -> Tensor:
+    assert isinstance(items.inputs, Tensor)
+    return items.inputs
+
+
 def measure(space: MetricSpace, items: Items) -> Measured:
     """The measures of a space on items whose inputs are embeddings. Items of one group are not compared."""
-    z = items.inputs
-    assert isinstance(z, Tensor)
-    labels, apart = items.labels.cpu(), groups_apart(items)
+    z, labels, apart = _vectors(items), items.labels.cpu(), groups_apart(items)
     sizes = torch.bincount(labels)
     queries = apart.queries[sizes[labels[apart.queries]] > 1]
     hits, trials = {}, {}
@@ -121,6 +162,7 @@ def joined(parts: Sequence[Measured]) -> Measured:
             for kind in kinds
         },
         _joined_names([part.named for part in parts if part.named is not None]),
+        [tasks for part in parts for tasks in part.enrolled],
     )
 
 
@@ -155,15 +197,14 @@ def rung_of(name: str, measured: Measured, *, seconds: float, by_class: bool, se
     )
 
 
-def is_better(new: Measured, old: Measured, *, by_class: bool, seed: int = 0) -> bool:
-    """Whether one is better than the other by more than chance, see above. With fewer than three classes
-    the errors of pairs do not count.
+def is_better(new: Measured, old: Measured, *, by_class: bool, few: bool = False, seed: int = 0) -> bool:
+    """Whether one is better than the other by more than chance, see above; ``few`` for few classes. With
+    fewer than three the errors of pairs do not count.
     """
-    units = new.units if by_class else None
-    more = paired_bootstrap_mean(
-        new.hits[new.neighbours], old.hits[old.neighbours], units=units, seed=seed
-    ).interval
-    gains = [more]
+    hits = new.hits[new.neighbours], old.hits[old.neighbours]
+    if few and paired_bootstrap_mean(*hits, seed=seed).interval.high < 0:
+        return False
+    gains = [paired_bootstrap_mean(*hits, units=new.units if by_class else None, seed=seed).interval]
     if _classes(new) >= FEWEST_CLASSES:
         one, other = new.trials[new.pairs], old.trials[old.pairs]
         fewer = paired_bootstrap(other.scores, one.scores, *one[1:], statistics=("EER",), seed=seed)

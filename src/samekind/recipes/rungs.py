@@ -11,16 +11,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from samekind.data import Items, Sets
-from samekind.encoders import Unchanged
+from samekind.data import Items, Sets, VectorReader, draw
+from samekind.encoders import SideBySide, Unchanged
 from samekind.inference import compress, embed, feature_items, fit_similarities, headed_space
 from samekind.inference.fitting import Choice, Fold
 from samekind.parts import make
 from samekind.prototypes import Prototypes
+from samekind.recipes.folds import Fold as Cut
 from samekind.recipes.house import head, is_pretrained, over_pairs, untrained
-from samekind.recipes.measuring import Named, measure_names
+from samekind.recipes.measuring import MEASURED_ITEMS, Measured, measure, measure_enrolled, measure_names
 from samekind.recipes.recovering import train_recovering
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
@@ -52,14 +54,21 @@ class Fitted(NamedTuple):
         items = self.features.train.take(rows)
         return replace(items, inputs=embed(self.space, items.inputs), reader=None)
 
-    def names(self, rows: Tensor) -> Named | None:
-        """Whether validation items of the classes of some rows are named rightly."""
+    def measured(self, fold: Cut, *, seed: int) -> Measured:
+        """What the space gives on the items that a fold holds out; how it names validation items of the
+        fold's other classes, alone and with held-out classes enrolled beside them.
+        """
+        known, new = self.embedded(fold.fitted), self.embedded(fold.held_out)
         items = self.features.validation
-        return measure_names(
-            self.space,
-            self.embedded(rows),
-            replace(items, inputs=embed(self.space, items.inputs), reader=None),
+        items = replace(items, inputs=embed(self.space, items.inputs), reader=None)
+        tasks = measure_enrolled(self.space, known, items, new, seed=seed)
+        return self.pairs(fold.held_out, seed=seed)._replace(
+            named=measure_names(self.space, known, items), enrolled=[tasks] if tasks else ()
         )
+
+    def pairs(self, rows: Tensor, *, seed: int) -> Measured:
+        """What the space gives on the training items of some rows, at most so many of them."""
+        return measure(self.space, draw(self.embedded(rows), most=MEASURED_ITEMS, seed=seed))
 
     def whole(self, items: Items) -> MetricSpace:
         """The space of the items themselves, on the CPU."""
@@ -134,6 +143,18 @@ class Rungs:
         )
         return self._with(self._plain(self._features(space.encoder), rows), rows, choice)
 
+    def beside(self, start: Fitted, trained: Fitted, rows: Tensor, *, choice: Choice | None = None) -> Fitted:
+        """The features of the ``start`` and of a ``trained`` encoder in a row, each scaled to length 1, with
+        similarities fitted to those of the rows.
+        """
+        one, other = start.features, trained.features
+        features = Features(
+            SideBySide(encoders=[one.encoder, other.encoder]).eval(),
+            _in_a_row(one.train, other.train),
+            _in_a_row(one.validation, other.validation),
+        )
+        return self._with(self._plain(features, rows), rows, choice)
+
     def _features(self, encoder: nn.Module, *, cache: Path | None = None) -> Features:
         encoder = encoder.to(launch(self.device, self.run.precision).device).eval()
         parts = (self.sets.train, self.sets.validation)
@@ -171,6 +192,14 @@ class Rungs:
             choice=choice,
         )
         return fitted._replace(choice=chosen)
+
+
+def _in_a_row(one: Items, other: Items) -> Items:
+    """The same items with the features of both, as `SideBySide` puts them."""
+    assert isinstance(one.inputs, Tensor)
+    assert isinstance(other.inputs, Tensor)
+    vectors = torch.cat([F.normalize(one.inputs), F.normalize(other.inputs)], dim=1)
+    return replace(one, inputs=vectors, reader=VectorReader(dimension=vectors.shape[1]))
 
 
 def _only(items: Items) -> Items:
