@@ -25,8 +25,8 @@ ZOOM = 1.15
 #: Omniglot's pixels; the last so many alphabets of the background set choose the checkpoint.
 SIDE, VALIDATION_ALPHABETS = 28, 5
 #: A trial has so many pictures of every class, and pixels.
-QUICK_ITEMS, QUICK_PIXELS, QUICK_SEEN = 22, 64, 32
-QUICK_CLASSES = 40
+QUICK_ITEMS, QUICK_PIXELS, QUICK_SEEN = 22, 48, 32
+QUICK_CLASSES, QUICK_CHARACTERS = 40, 30
 
 
 class Parts(NamedTuple):
@@ -134,7 +134,7 @@ def _characters(place: Place) -> Parts:
     ]
     parts = [background.only(some) for some in groups]
     if place.quick:
-        parts = [some.only(some.classes[:64]) for some in parts]
+        *parts, test = (some.only(some.classes[:QUICK_CHARACTERS]) for some in (*parts, test))
     return Parts(*(_rotated(some).to(torch.device(place.device)) for some in (*parts, test)))
 
 
