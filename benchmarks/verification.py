@@ -126,6 +126,11 @@ def resident(field: str) -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
+def ratio(value: float, own: float) -> str:
+    """How many times as much; a dash where too little was taken to be measured."""
+    return f"{value / own:.2f}x" if own else "-"
+
+
 def compare_scores(count: int, repeats: int) -> dict[str, Any]:
     """Ours against scikit-learn on stored scores: time, memory and the largest difference."""
     scores, same = drawn_scores(count)
@@ -143,8 +148,8 @@ def compare_scores(count: int, repeats: int) -> dict[str, Any]:
     print(f"{count:,} scores: equal error rate and area under the curve, {torch.get_num_threads()} threads\n")
     print(f"{'':24}{'time':>10}{'memory':>12}{'seconds':>12}{'MiB':>10}")
     for name, row in figures.items():
-        ratios = [row[what] / figures[OURS][what] for what in ("seconds", "MiB")]
-        print(f"{name:24}{ratios[0]:>9.2f}x{ratios[1]:>11.2f}x{row['seconds']:>12.2f}{row['MiB']:>10.0f}")
+        time_taken, memory_taken = (ratio(row[what], figures[OURS][what]) for what in ("seconds", "MiB"))
+        print(f"{name:24}{time_taken:>10}{memory_taken:>12}{row['seconds']:>12.2f}{row['MiB']:>10.0f}")
     print(f"largest difference {difference:.1e}\n")
     return {"scores": count, "difference": difference, **figures}
 
@@ -159,8 +164,8 @@ def compare_pairs(arguments: argparse.Namespace) -> dict[str, Any]:
     print(f"{items:,} items, {pairs:,} pairs, {similarity}, d={DIMENSION}, {device}\n")
     print(f"{'':24}{'time':>10}{'memory':>12}{'walks':>8}{'seconds':>12}{'MiB':>10}")
     for way, row in figures.items():
-        ratios = [row[what] / max(figures[EXACT][what], 1e-9) for what in ("seconds", "MiB")]
-        print(f"{way:24}{ratios[0]:>9.2f}x{ratios[1]:>11.2f}x{row['passes']:>8}", end="")
+        time_taken, memory_taken = (ratio(row[what], figures[EXACT][what]) for what in ("seconds", "MiB"))
+        print(f"{way:24}{time_taken:>10}{memory_taken:>12}{row['passes']:>8}", end="")
         print(f"{row['seconds']:>12.2f}{row['MiB']:>10.0f}", end="")
         print(f"   {row['device MiB']:.0f} MiB on the device" if "device MiB" in row else "")
     equal = figures[STORED]["values"] == figures[EXACT]["values"] if STORED in figures else None

@@ -1,9 +1,5 @@
-"""The data of the study, on the device: CUB-200-2011 in the split of few-shot work, and Omniglot.
+"""The data of the study, on the device: CUB-200-2011 in the split of few-shot work, and Omniglot."""
 
-Pictures are decoded once, into an array that every run maps into memory.
-"""
-
-import json
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -12,11 +8,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from grid import Experiment
+from grids.archives import decoded, few
 from grids.running import Place
 
-from samekind import open_data
-from samekind.data import DataSettings, Items
-from samekind.storage import write_text
+from samekind.data import Items
 
 #: Pixels of pictures as they are decoded: for crops of 84 pixels, and for the pretrained network.
 PIXELS, HOUSE_PIXELS, SEEN_AT = 128, 224, 84
@@ -52,7 +47,7 @@ def make_ready(experiments: list[Experiment], place: Place) -> None:
     """Decode the pictures that a run asks for."""
     missing = [run for run in experiments if run.data == "birds" and not place.result_of(run).exists()]
     for house in dict.fromkeys(run.system == "house" for run in missing):
-        _decoded(place, _size(place, house=house))
+        decoded("birds", place, size=_size(place, house=house))
 
 
 def _size(place: Place, *, house: bool) -> int:
@@ -64,11 +59,11 @@ def _birds(place: Place, *, house: bool) -> Parts:
     """Classes in the order of their folders: even ones train, every fourth from 1 on validates, every fourth
     from 3 on tests (Chen et al., "A Closer Look at Few-shot Classification", ICLR 2019).
     """
-    items = _decoded(place, _size(place, house=house))
+    items = decoded("birds", place, size=_size(place, house=house))
     names = sorted(items.classes)
     if place.quick:
-        items = _few(items.only(names[:QUICK_CLASSES]))
         names = names[:QUICK_CLASSES]
+        items = few(items, map(items.classes.index, names), count=QUICK_ITEMS)
     by_part = (names[::2], names[1::4], names[3::4])
     train, validation, test = (items.only(some).to(torch.device(place.device)) for some in by_part)
     if house:
@@ -88,35 +83,6 @@ def _middle(items: Items, size: int) -> Items:
         for part in cut.split(512)
     ]
     return Items(torch.cat(small).to(torch.uint8), items.labels, items.classes, items.name)
-
-
-def _few(items: Items) -> Items:
-    places = [
-        (items.labels == label).nonzero().flatten()[:QUICK_ITEMS] for label in range(len(items.classes))
-    ]
-    return items.take(torch.cat(places))
-
-
-def _decoded(place: Place, size: int) -> Items:
-    """The birds as uint8 (n, 3, size, size), mapped from the cache."""
-    assert place.cache is not None
-    pixels, labels = (place.cache / f"birds-{size}.{ending}" for ending in ("npy", "json"))
-    if not labels.exists():
-        _decode(place.data, size, pixels, labels)
-    known = json.loads(labels.read_text(encoding="utf-8"))
-    # Copy on write: PyTorch warns of arrays that cannot be written to.
-    inputs = torch.from_numpy(np.load(pixels, mmap_mode="c"))
-    return Items(inputs, torch.tensor(known["labels"]), tuple(known["classes"]), "CUB-200-2011")
-
-
-def _decode(source: Path, size: int, pixels: Path, labels: Path) -> None:
-    settings = DataSettings(size=size, channels=3, fit="crop", memory="always")
-    items = open_data(source / "cub200.zip", settings=settings)
-    assert isinstance(items.inputs, torch.Tensor)
-    pixels.parent.mkdir(parents=True, exist_ok=True)
-    np.save(pixels, items.inputs.numpy())
-    # Written last: if it exists, the pixels are complete.
-    write_text(labels, json.dumps({"classes": items.classes, "labels": items.labels.tolist()}) + "\n")
 
 
 @cache

@@ -1,28 +1,22 @@
 """The data of the study. A folder holds cub200.zip and its taxonomy, plankton.zip and its taxonomy, and
 Fashion-MNIST's four files; the other sets come with scikit-learn and with samekind itself.
-
-Pictures from archives are decoded once, into an array that every run maps into memory.
 """
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import torch
 from grid import Data, Experiment
+from grids.archives import decoded, few, tree_of
 from grids.running import Place
 from sklearn import datasets
 
 from samekind import characters, digits, open_data
-from samekind.data import DataSettings, Items, Sets, SplitSettings, prepare
-from samekind.storage import write_text
-from samekind.taxonomy import read_tree
+from samekind.data import Items, Sets, SplitSettings, prepare
 
 #: How many pixels pictures are read with, and the classes with fewer items that are left out.
 PIXELS, FEWEST = {"birds": 224, "plankton": 96}, 20
-TAXONOMIES = {"birds": "cub200_taxonomy.csv", "plankton": "plankton_taxonomy.csv"}
 #: A trial has so many classes, items of each, and pixels.
 QUICK_CLASSES, QUICK_ITEMS, QUICK_PIXELS = 12, 16, 64
 UNSEEN_ALPHABETS = 0.4
@@ -55,7 +49,7 @@ def opened(data: Data, place: Place) -> Items:
     """All items of a set; of a trial a few."""
     match data:
         case "birds" | "plankton":
-            items = replace(_decoded(data, place), tree=read_tree(place.data / TAXONOMIES[data]))
+            items = replace(_decoded(data, place), tree=tree_of(data, place.data))
         case "fashion":
             items = replace(open_data(place.data / "fashion"), parts=None)
         case "characters":
@@ -66,7 +60,9 @@ def opened(data: Data, place: Place) -> Items:
             items = _table(datasets.load_wine if data == "wine" else datasets.load_breast_cancer, data)
     # People and sites are not what this study is about.
     items = replace(items, groups=None, domains=None, parts=None)
-    return _few(items) if place.quick else items
+    if place.quick:
+        items = few(items, torch.unique(items.labels)[:QUICK_CLASSES].tolist(), count=QUICK_ITEMS)
+    return items
 
 
 def make_ready(experiments: list[Experiment], place: Place) -> None:
@@ -89,35 +85,9 @@ def _alphabets(items: Items, seed: int) -> tuple[str, ...]:
     return tuple(name for name in items.classes if name.partition("/")[0] in set(drawn.tolist()))
 
 
-def _few(items: Items) -> Items:
-    labels = torch.unique(items.labels)[:QUICK_CLASSES]
-    places = torch.cat([(items.labels == label).nonzero().flatten()[:QUICK_ITEMS] for label in labels])
-    return items.take(places).only([items.classes[label] for label in labels.tolist()])
-
-
 def _decoded(data: Data, place: Place) -> Items:
-    """The pictures of an archive as uint8 (n, channels, size, size), mapped from the cache."""
-    assert place.cache is not None
-    size = QUICK_PIXELS if place.quick else PIXELS[data]
-    pixels, labels = (place.cache / f"{data}-{size}.{ending}" for ending in ("npy", "json"))
-    if not labels.exists():
-        _decode(data, place.data, size, pixels, labels)
-    known = json.loads(labels.read_text(encoding="utf-8"))
-    # Copy on write: PyTorch warns of arrays that cannot be written to.
-    inputs = torch.from_numpy(np.load(pixels, mmap_mode="c"))
-    return Items(inputs, torch.tensor(known["labels"]), tuple(known["classes"]), data)
-
-
-def _decode(data: Data, source: Path, size: int, pixels: Path, labels: Path) -> None:
-    archive, channels = ("cub200.zip", 3) if data == "birds" else ("plankton.zip", 1)
-    settings = DataSettings(
-        size=size, channels=channels, fit="crop" if data == "birds" else "pad", memory="always"
-    )
-    items = open_data(source / archive, settings=settings)
+    """The pictures of an archive, of classes with enough of them."""
+    items = decoded(data, place, size=QUICK_PIXELS if place.quick else PIXELS[data])
     sizes = torch.bincount(items.labels, minlength=len(items.classes))
-    items = items.only([name for name, size in zip(items.classes, sizes, strict=True) if size >= FEWEST])
-    assert isinstance(items.inputs, torch.Tensor)
-    pixels.parent.mkdir(parents=True, exist_ok=True)
-    np.save(pixels, items.inputs.numpy())
-    # Written last: if it exists, the pixels are complete.
-    write_text(labels, json.dumps({"classes": items.classes, "labels": items.labels.tolist()}) + "\n")
+    enough = [name for name, size in zip(items.classes, sizes.tolist(), strict=True) if size >= FEWEST]
+    return items if len(enough) == len(items.classes) else items.only(enough)

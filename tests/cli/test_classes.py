@@ -1,11 +1,16 @@
 """samekind classes: which are alike, and their tree."""
 
+import doctest
 import json
 
 import pytest
+import torch
 
-from samekind.cli.classes import _named
+from samekind.cli import classes
+from samekind.encoders import Unchanged
 from samekind.inference.relations import class_scores
+from samekind.prototypes import SupportMeans
+from samekind.similarities import Cosine
 from samekind.space import MetricSpace
 
 
@@ -36,6 +41,19 @@ def test_a_kind_that_is_none_is_answered_with_the_nearest(samekind, trained):
     assert (answer.status, answer.err.partition(";")[0]) == (2, 'samekind: this space has no score "cosin"')
 
 
-def test_long_groups_are_cut():
-    assert _named(("a", "b")) == "a, b"
-    assert _named(tuple("abcdef")) == "a, b, c, d and 2 more"
+def test_long_groups_and_names_are_cut():
+    assert doctest.testmod(classes).failed == 0
+    assert classes._named(("a", "b")) == "a, b"
+    assert classes._named(tuple("abcdefghijklmnop")) == "a, b, c, d, e, f, g, h, i, j, k, l, 4 more"
+    assert len(classes._named(tuple(f"a class with a very long name {n}" for n in range(1000)))) <= 44
+    assert classes._short("exactly twenty-four long") == "exactly twenty-four long"
+
+
+def test_piped_rows_fit_a_screen(samekind, tmp_path):
+    names = [f"a class with a very long name, number {n}" for n in range(20)]
+    space = MetricSpace(Unchanged(inputs=4), Cosine(), SupportMeans(names, dimension=4))
+    space.prototypes.vectors.copy_(torch.randn(20, 1, 4, generator=torch.Generator().manual_seed(0)))
+    space.save(tmp_path / "space")
+    answer = samekind("classes", tmp_path / "space")
+    assert answer.status == 0
+    assert 60 < max(map(len, answer.out.splitlines())) < 140

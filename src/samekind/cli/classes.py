@@ -6,8 +6,8 @@ import typer
 
 from samekind.cli.options import AsJson, Device, Kind, SpaceArgument
 
-#: Names of a group that a line of the tree shows.
-NAMES_SHOWN = 4
+#: The letters that a name of a class and the names of a group take in a table.
+LONGEST_NAME, LONGEST_GROUP = 24, 44
 
 
 def classes(
@@ -28,7 +28,7 @@ def classes(
         print_json(answer.to_json())
         return
     lines = [
-        [name, ", ".join(f"{other.name} ({other.score:.3f})" for other in others)]
+        [_short(name), ", ".join(f"{_short(other.name)} ({other.score:.3f})" for other in others)]
         for name, others in answer.alike.items()
     ]
     print_table(table(f"Most alike, by {answer.kind}", ["class", "most alike"], lines, texts=2))
@@ -37,10 +37,24 @@ def classes(
 
 
 def _named(group: tuple[str, ...]) -> str:
-    """The first names of a group, and how many more there are.
+    """The first names of a group, as many as a cell has room for, and how many more there are.
 
-    >>> _named(("a", "b", "c", "d", "e"))
-    'a, b, c, d and 1 more'
+    >>> _named(("Acadian flycatcher", "Least flycatcher", "Olive-sided flycatcher"))
+    'Acadian flycatcher, Least flycatcher, 1 more'
     """
-    more = f" and {len(group) - NAMES_SHOWN} more" if len(group) > NAMES_SHOWN else ""
-    return ", ".join(group[:NAMES_SHOWN]) + more
+    names = [_short(name) for name in group]
+    fitting = [count for count in range(1, len(names)) if len(", ".join(names[:count])) <= LONGEST_GROUP - 8]
+    if len(", ".join(names)) <= LONGEST_GROUP:
+        return ", ".join(names)
+    count = max(fitting, default=1)
+    return ", ".join([*names[:count], f"{len(names) - count} more"])
+
+
+def _short(name: str) -> str:
+    """A long name without its middle.
+
+    >>> _short("Mkhedruli_(Georgian)/character07")
+    'Mkhedruli_(G…character07'
+    """
+    half = LONGEST_NAME // 2
+    return name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[1 - half :]}"
